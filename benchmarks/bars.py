@@ -1,0 +1,189 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The bars that weft is held to: what is divided by what, and how large the ratio may be."""
+
+import statistics
+
+
+class Bar:
+    """`value` over `base` is to be at most `limit`; both are (question, library, workload, workers, metric).
+
+    Without a base the value itself is compared, in `unit`. Without a limit the ratio is shown for comparison.
+    """
+
+    def __init__(self, name, value, base=None, limit=None, unit="", aim=None):
+        self.question = value[0]
+        self.name = name
+        self.value = value
+        self.base = base
+        self.limit = limit
+        self.unit = unit
+        self.aim = aim
+
+    @property
+    def limit_text(self):
+        if self.limit is None:
+            return "-"
+        text = "%g %s" % (self.limit, self.unit) if self.unit else "%g" % self.limit
+        return text + (" (aim %g)" % self.aim if self.aim else "")
+
+
+def figures_of(question, metric):
+    """Returns a short way to name a figure of that question."""
+    return lambda library, workload, workers=1: (question, library, workload, workers, metric)
+
+
+def count(workers):
+    return "1 worker" if workers == 1 else "%d workers" % workers
+
+
+def values_of(where, figures):
+    """Returns the measured values of (question, library, workload, workers, metric), or None."""
+    return figures.get(tuple(where[:4]), {}).get(where[4])
+
+
+def ratio(bar, figures, of=statistics.median):
+    """Returns the ratio of the medians (without a base: the median), or None where a figure is missing.
+
+    With of=min it is that of the fastest runs, which a disturbed machine changes less.
+    """
+    value = values_of(bar.value, figures)
+    if value is None:
+        return None
+    if bar.base is None:
+        return of(value)
+    base = values_of(bar.base, figures)
+    if not base or of(base) <= 0:
+        return None
+    return of(value) / of(base)
+
+
+spawn = figures_of("spawn", "ns_per_task")
+switch = figures_of("switch", "ns_per_switch")
+TBB_SPAWN = spawn("tbb", "task")
+BOOST_YIELD = switch("boost_fiber", "yield")
+
+# Cases of other questions that a question's bars need: they run among its own, so that both are of one time.
+BORROWED = {"marl": [TBB_SPAWN[:4]], "event": [BOOST_YIELD[:4]]}
+
+
+def switch_bars():
+    for workload in ("yield", "yield-frames"):
+        for workers in (1, 0):
+            yield Bar("%s, %s, by Boost.Fiber's" % (workload, count(workers)),
+                      switch("weft", workload, workers), switch("boost_fiber", workload), 0.3)
+    raw = figures_of("switch", "ns")
+    for depth in (0, 2, 6, 14):
+        workload = "raw/%d" % depth
+        yield Bar("raw switch under %d frames, by fcontext's" % depth,
+                  raw("raw_weft", workload), raw("raw_fcontext", workload))
+
+
+def event_bars():
+    event = figures_of("event", "ns")
+    for workers in (1, 0):
+        yield Bar("Event ping-pong on one thread, %s, a switch by Boost.Fiber's yield" % count(workers),
+                  event("weft", "ping-pong", workers), BOOST_YIELD, 0.4)
+    yield Bar("the same, by Boost.Fiber's condition variable",
+              event("weft", "ping-pong"), event("boost_fiber", "ping-pong"))
+    across = figures_of("event_across", "ns_per_round_trip")
+    yield Bar("Event round trip across 2 workers, by a cache line's",
+              across("weft", "round-trip", 2), across("floor", "cache-line", 2), 5, aim=3)
+
+
+def spawn_bars():
+    names = {
+        "task": "WaitGroup by value, from a task",
+        "task-counter": "counter by reference, from a task",
+        "task-thousand": "counter by reference, from a task, a thousand at a time",
+        "outside": "WaitGroup by value, from outside",
+        "outside-counter": "counter by reference, from outside",
+    }
+    limits = [("task", 1, 0.45, None), ("task", 2, 2, 1.2),
+              ("task-counter", 1, 0.42, None), ("task-counter", 2, 0.7, None),
+              ("task-thousand", 1, 0.27, None), ("task-thousand", 2, None, None),
+              ("outside", 1, 0.6, None), ("outside", 2, 0.6, None),
+              ("outside-counter", 1, 0.4, None), ("outside-counter", 2, 0.4, None)]
+    for workload, workers, limit, aim in limits:
+        against = "outside" if workload.startswith("outside") else "task"
+        yield Bar("%s, %s, by oneTBB's" % (names[workload], count(workers)),
+                  spawn("weft", workload, workers), spawn("tbb", against, workers), limit, aim=aim)
+    provider = figures_of("provider", "ns_per_task")
+    for workers in (1, 2, 4, 8):
+        yield Bar("one provider, %s, by oneTBB's" % count(workers),
+                  provider("weft", "provider", workers), provider("tbb", "provider", workers))
+
+
+def fork_join_bars():
+    fib = figures_of("fib", "ms")
+    for workers in (1, 2):
+        yield Bar("fib(30), %s, by oneTBB's" % count(workers),
+                  fib("weft", "fib", workers), fib("tbb", "fib", workers), 0.75)
+    for workers in (0, 1, 2):
+        yield Bar("fib(30), %s, peak resident memory" % count(workers),
+                  ("fib", "weft", "fib", workers, "peak_rss_kib"), None, 16384, "KiB")
+    for question, other in (("skynet", "tbb"), ("nqueens", "tbb"), ("nqueens", "serial")):
+        figure = figures_of(question, "ms")
+        for workers in (1, 2):
+            yield Bar("%s, %s, by %s's" % (question, count(workers), other),
+                      figure("weft", question, workers),
+                      figure(other, question, 1 if other == "serial" else workers))
+
+
+def blocked_bars():
+    first, reused, signal = (figures_of("blocked", name) for name in ("first_ns", "reused_ns", "signal_ns"))
+    yield Bar("first create and block, by a guard and a touched page",
+              first("weft", "blocked"), first("floor", "guard-and-touch"), 1.25)
+    yield Bar("create and block, reused, by Boost.Fiber's",
+              reused("weft", "blocked"), reused("boost_fiber", "blocked"), 0.25)
+    yield Bar("create and block, reused, by Boost.Fiber's with pooled stacks",
+              reused("weft", "blocked"), reused("boost_fiber", "blocked-pooled"))
+    yield Bar("signal and finish, by Boost.Fiber's",
+              signal("weft", "blocked"), signal("boost_fiber", "blocked"), 0.4)
+    for workload in ("blocked", "million"):
+        for metric, limit, name in (("resident_bytes", 4400, "resident memory a fiber"),
+                                    ("page_table_bytes", None, "page tables a fiber"),
+                                    ("left_bytes", 440, "resident memory a fiber when all is over")):
+            yield Bar("%s (%s)" % (name, workload), figures_of("blocked", metric)("weft", workload),
+                      None, limit, "bytes")
+
+
+def mutex_bars():
+    lock = figures_of("mutex", "ns_per_lock")
+    yield Bar("uncontended, by std::mutex's", lock("weft", "uncontended"), lock("std", "uncontended"), 0.8)
+    yield Bar("2 workers x 8 fibers, by std::mutex's with 16 threads",
+              lock("weft", "contended", 2), lock("std", "contended", 2), 1)
+
+
+def machine_bars():
+    idle = figures_of("idle", "cpu_percent")
+    for workload, limit in (("idle", 0.05), ("rate-100", 1), ("rate-1000", 10)):
+        yield Bar("processor time, %s" % workload, idle("weft", workload, 2), None, limit, "%")
+    latency = figures_of("latency", "p50_ns")
+    for workers in (1, 2):
+        yield Bar("schedule() outside until the start, p50, %s, by a futex wake" % count(workers),
+                  latency("weft", "outside", workers), latency("floor", "futex-wake"), 1.3)
+    create = figures_of("create", "us")
+    for workload, limit in (("create", 1.5), ("create-use", None)):
+        yield Bar("a scheduler of 2 workers (%s), by 2 threads" % workload,
+                  create("weft", workload, 2), create("floor", "threads", 2), limit)
+    seconds = figures_of("compile", "seconds")
+    yield Bar("#include <weft/weft.h>, hello world", seconds("weft", "hello"), None, 2, "s")
+
+
+def marl_bars():
+    # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
+    # quarter; with 0 workers, and for the empty task with 1 worker, half.
+    marl = {"empty": (36, 119, 236), "wait-group": (66, 259, 433), "event-chain": (150, 776, 1900),
+            "baton": (258, 446, 412)}
+    figure = figures_of("marl", "ns")
+    for workload, figures in marl.items():
+        for workers, ns in enumerate(figures):
+            share = 0.5 if workers == 0 or (workload, workers) == ("empty", 1) else 0.25
+            yield Bar("marl's %s, %s, by oneTBB's spawn" % (workload, count(workers)),
+                      figure("weft", workload, workers), TBB_SPAWN, round(share * ns / 80, 3))
+
+
+GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
+          marl_bars)
+BARS = [bar for group in GROUPS for bar in group()]

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Draws the results as SVG: each bar's ratio by its limit, and for each question every library beside weft.
+
+All charts show ratios, and name the machine. Needs nothing but Python.
+"""
+
+import argparse
+import html
+import math
+import os
+import statistics
+
+import bars
+import run
+
+ROW, LABEL, PLOT, VALUE = 18, 540, 420, 110
+GOOD, BAD, NEUTRAL = "#2a78b8", "#c8442f", "#9aa5b1"
+LINE, GRID = "#333333", "#dddddd"
+
+
+class Chart:
+    """Horizontal bars on a logarithmic scale, around a line at 1."""
+
+    def __init__(self, title, subtitle):
+        self.title, self.subtitle = title, subtitle
+        self.rows = []
+
+    def add(self, label, ratio, text, colour):
+        self.rows.append((label, ratio, text, colour))
+
+    def scale(self):
+        """Returns the smallest and the largest power of ten that hold all ratios."""
+        logs = [math.log10(ratio) for _, ratio, _, _ in self.rows if ratio] + [0.0]
+        return math.floor(min(logs)) if min(logs) < 0 else -1, max(1, math.ceil(max(logs)))
+
+    def svg(self):
+        low, high = self.scale()
+        top, height = 62, 62 + ROW * len(self.rows) + 34
+        width = LABEL + PLOT + VALUE
+
+        def x(log):
+            return LABEL + PLOT * (log - low) / (high - low)
+
+        out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" '
+               'font-size="12">' % (width, height),
+               '<rect width="100%" height="100%" fill="white"/>',
+               '<text x="12" y="24" font-size="16" font-weight="bold">%s</text>' % html.escape(self.title),
+               '<text x="12" y="44" fill="#666666">%s</text>' % html.escape(self.subtitle)]
+        for tick in range(low, high + 1):
+            colour = LINE if tick == 0 else GRID
+            out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
+                x(tick), top - 6, x(tick), height - 28, colour))
+            out.append('<text x="%.1f" y="%d" text-anchor="middle" fill="#666666">%g</text>' % (
+                x(tick), height - 12, 10.0 ** tick))
+        for index, (label, ratio, text, colour) in enumerate(self.rows):
+            y = top + ROW * index
+            out.append('<text x="%d" y="%d" text-anchor="end">%s</text>' % (
+                LABEL - 8, y + 12, html.escape(label)))
+            if not ratio:
+                out.append('<text x="%d" y="%d" fill="#666666">%s</text>' % (
+                    LABEL + 4, y + 12, html.escape(text)))
+                continue
+            left, right = sorted((x(0), x(math.log10(ratio))))
+            out.append('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>' % (
+                left, y + 2, max(right - left, 1), ROW - 5, colour))
+            out.append('<text x="%d" y="%d">%s</text>' % (LABEL + PLOT + 8, y + 12, html.escape(text)))
+        return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def chart_of_bars(results):
+    chart = Chart("weft and its bars: measured ratio / allowed ratio (left of 1: met)", results["machine"])
+    for bar in bars.BARS:
+        ratio = bars.ratio(bar, results["figures"])
+        if ratio is None or bar.limit is None:
+            continue
+        share = ratio / bar.limit
+        chart.add("%s: %s" % (bar.question, bar.name), share, "%s of %g" % (run.number(ratio), bar.limit),
+                  GOOD if share <= 1 else BAD)
+    return chart
+
+
+def main_metric(metrics):
+    """The first metric of a program is the one that it is about."""
+    return next(iter(metrics))
+
+
+def chart_of_question(question, results):
+    """Each library's main figure by weft's with the same workload and workers, or else by weft's best."""
+    figures = {key: metrics for key, metrics in results["figures"].items() if key[0] == question}
+    own = {key[2:]: statistics.median(metrics[main_metric(metrics)]) for key, metrics in figures.items()
+           if key[1] == "weft"}
+    title = "%s: time of each library / time of weft (right of 1: weft is faster)" % question
+    chart = Chart(title, results["machine"])
+    for key in sorted(figures, key=lambda key: (key[2], key[3], key[1])):
+        metrics = figures[key]
+        value = statistics.median(metrics[main_metric(metrics)])
+        base = own.get(key[2:]) or (min(own.values()) if own else None)
+        label = "%s, %s, %s" % (key[2], bars.count(key[3]), key[1])
+        ratio = value / base if base and value > 0 else None
+        chart.add(label, ratio, "%s %s" % (run.number(value), main_metric(metrics)) if not ratio else
+                  "%s (%s)" % (run.number(ratio), run.number(value)), NEUTRAL if key[1] != "weft" else GOOD)
+    return chart
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--build", required=True, help="the benchmarks' build folder")
+    parser.add_argument("--output", help="where results.json is and the charts go (default: BUILD/results)")
+    args = parser.parse_args()
+    output = args.output or os.path.join(args.build, "results")
+    results = run.load(os.path.join(output, "results.json"))
+    charts = {"bars": chart_of_bars(results)}
+    for question in sorted({key[0] for key in results["figures"]}):
+        charts[question] = chart_of_question(question, results)
+    for name, chart in charts.items():
+        path = os.path.join(output, name + ".svg")
+        with open(path, "w") as file:
+            file.write(chart.svg())
+        print(path)
+
+
+if __name__ == "__main__":
+    main()

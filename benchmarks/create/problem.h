@@ -1,0 +1,26 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Making and destroying a scheduler of 2 workers, against making and joining 2 threads.
+//
+//   create        nothing else
+//   create-use    bound, one task waited for, unbound
+
+#pragma once
+
+#include "../common/harness.h"
+
+namespace create {
+
+template <class F>
+void measure(bench::Run& run, F&& once) {
+  int rounds = run.size(500, 5);
+  double ns = run.medianNs([&] {
+    for (int i = 0; i < rounds; i++) {
+      once();
+    }
+  });
+  run.metric("us", ns / rounds / 1000);
+}
+
+}  // namespace create

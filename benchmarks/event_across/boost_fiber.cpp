@@ -1,0 +1,67 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// One thread for each side. Boost.Fiber's threads sleep in a condition variable as soon as nothing is ready,
+// so each has a second fiber that yields for ever: that keeps the waking out of the kernel.
+
+#include <boost/fiber/all.hpp>
+
+#include <atomic>
+#include <thread>
+
+#include "problem.h"
+
+namespace {
+
+class Event {
+ public:
+  void signal() {
+    {
+      std::lock_guard<boost::fibers::mutex> lock(mutex_);
+      signalled_ = true;
+    }
+    condition_.notify_one();
+  }
+  void wait() {
+    std::unique_lock<boost::fibers::mutex> lock(mutex_);
+    condition_.wait(lock, [this] { return signalled_; });
+    signalled_ = false;
+  }
+
+ private:
+  boost::fibers::mutex mutex_;
+  boost::fibers::condition_variable condition_;
+  bool signalled_ = false;
+};
+
+template <class F>
+void besideYielder(F&& side) {
+  bool stop = false;
+  boost::fibers::fiber yielder([&] {
+    while (!stop) {
+      boost::this_fiber::yield();
+    }
+  });
+  side();
+  stop = true;
+  yielder.join();
+}
+
+int64_t roundTrips(int64_t rounds) {
+  Event ping, pong;
+  int64_t replies = 0;
+  std::thread other([&] { besideYielder([&] { across::reply(rounds, ping, pong, replies); }); });
+  besideYielder([&] { across::begin(rounds, ping, pong); });
+  other.join();
+  return replies;
+}
+
+void run(bench::Run& r) {
+  across::measure(r, r.size(200000, 200), roundTrips);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "event_across", "boost_fiber", {{"round-trip", {2}, run}});
+}

@@ -1,0 +1,38 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// From schedule() on a thread outside the scheduler until the task runs, all workers parked: p50, p90 and
+// p99. The scheduling thread then watches for the start without sleeping.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "../common/harness.h"
+
+namespace latency {
+
+// `wake(started)` must lead to `started` being set to the time, by another thread.
+template <class F>
+void measure(bench::Run& run, F&& wake) {
+  int samples = run.size(1500, 20);
+  std::vector<double> times;
+  for (int i = 0; i < samples; i++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::atomic<int64_t> started{0};
+    int64_t begin = bench::nowNs();
+    wake(started);
+    int64_t now = 0;
+    while ((now = started.load(std::memory_order_acquire)) == 0) {
+    }
+    bench::check(now >= begin, "latency");
+    times.push_back(static_cast<double>(now - begin));
+  }
+  run.metric("p50_ns", bench::percentile(times, 0.5));
+  run.metric("p90_ns", bench::percentile(times, 0.9));
+  run.metric("p99_ns", bench::percentile(times, 0.99));
+}
+
+}  // namespace latency

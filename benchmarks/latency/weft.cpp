@@ -1,0 +1,20 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../common/weft_harness.h"
+#include "problem.h"
+
+namespace {
+
+void run(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  latency::measure(r, [](std::atomic<int64_t>& started) {
+    weft::schedule([&started] { started.store(bench::nowNs(), std::memory_order_release); });
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "latency", "weft", {{"outside", {1, 2}, run}});
+}

@@ -1,0 +1,127 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <memory>
+
+#include "../common/weft_harness.h"
+#include "problem.h"
+
+namespace {
+
+// Scheduling is timed alone, or with what it takes until all tasks have run: unbinding and destroying the
+// scheduler.
+void measureEmpty(bench::Run& r, bool untilFinished) {
+  int64_t n = marls::manyTasks(r);
+  std::vector<double> times;
+  for (int round = 0; round < r.size(4, 2); round++) {
+    auto bound = std::make_unique<bench::Bound>(r.workers());
+    double ns = r.onceNs([&] {
+      for (int64_t i = 0; i < n; i++) {
+        weft::schedule([] {});
+      }
+    });
+    double finishNs = r.onceNs([&] { bound.reset(); });
+    if (round > 0) {
+      times.push_back((ns + (untilFinished ? finishNs : 0)) / static_cast<double>(n));
+    }
+  }
+  r.metric("ns", bench::median(times));
+}
+
+void empty(bench::Run& r) {
+  measureEmpty(r, false);
+}
+void emptyFinished(bench::Run& r) {
+  measureEmpty(r, true);
+}
+
+void waitGroup(bench::Run& r) {
+  int64_t n = marls::manyTasks(r);
+  bench::Bound bound(r.workers());
+  double ns = r.medianNs([&] {
+    weft::WaitGroup group(static_cast<unsigned>(n));
+    for (int64_t i = 0; i < n; i++) {
+      weft::schedule([group] { group.done(); });
+    }
+    group.wait();
+  });
+  r.metric("ns", ns / static_cast<double>(n));
+}
+
+void runChain(int64_t n) {
+  std::vector<weft::Event> events(static_cast<size_t>(n) + 1);
+  int64_t links = 0;
+  for (size_t i = 0; i < static_cast<size_t>(n); i++) {
+    weft::schedule([before = events[i], after = events[i + 1], &links] {
+      before.wait();
+      links++;
+      after.signal();
+    });
+  }
+  events.front().signal();
+  events.back().wait();
+  bench::check(links == n, "event-chain");
+}
+
+void measureChain(bench::Run& r, int64_t n, int rounds) {
+  bench::Bound bound(r.workers());
+  double ns = r.medianNs([&] {
+    for (int i = 0; i < rounds; i++) {
+      runChain(n);
+    }
+  });
+  r.metric("ns", ns / static_cast<double>(n * rounds));
+}
+
+void eventChain(bench::Run& r) {
+  measureChain(r, marls::chainLength(r), r.size(100, 2));
+}
+void longEventChain(bench::Run& r) {
+  measureChain(r, marls::manyTasks(r), 1);
+}
+
+void runBaton(int64_t n) {
+  weft::Event ping, pong, done;
+  int64_t passes = 0;
+  weft::schedule(weft::Task(
+      [=, &passes] {
+        for (int64_t i = 0; i < n; i++) {
+          ping.wait();
+          passes++;
+          pong.signal();
+        }
+      },
+      weft::Task::Flags::SameThread));
+  weft::schedule(weft::Task(
+      [=, &passes] {
+        for (int64_t i = 0; i < n; i++) {
+          pong.wait();
+          passes++;
+          ping.signal();
+        }
+        done.signal();
+      },
+      weft::Task::Flags::SameThread));
+  ping.signal();
+  done.wait();
+  bench::check(passes == 2 * n, "baton");
+}
+
+void baton(bench::Run& r) {
+  int64_t n = marls::manyTasks(r);
+  bench::Bound bound(r.workers());
+  double ns = r.medianNs([&] { runBaton(n); });
+  r.metric("ns", ns / static_cast<double>(n));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "marl", "weft",
+                        {{"empty", {0, 1, 2}, empty},
+                         {"empty-finished", {0, 1, 2}, emptyFinished},
+                         {"wait-group", {0, 1, 2}, waitGroup},
+                         {"event-chain", {0, 1, 2}, eventChain},
+                         {"event-chain-long", {0, 1, 2}, longEventChain},
+                         {"baton", {0, 1, 2}, baton}});
+}

@@ -1,0 +1,53 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "../common/weft_harness.h"
+#include "problem.h"
+
+namespace {
+
+// wait() returns after exactly n calls of done(), and one call too many ends the program: that is the oracle.
+void spawnByValue(int64_t n) {
+  weft::WaitGroup group(static_cast<unsigned>(n));
+  for (int64_t i = 0; i < n; i++) {
+    weft::schedule([group] { group.done(); });
+  }
+  group.wait();
+}
+
+void spawnCounted(int64_t n) {
+  bench::Countdown left(n);
+  for (int64_t i = 0; i < n; i++) {
+    weft::schedule([&left] { left.done(); });
+  }
+  left.wait();
+}
+
+void spawnThousands(int64_t n) {
+  for (int64_t i = 0; i < n; i += spawn::kBatch) {
+    spawnCounted(spawn::kBatch);
+  }
+}
+
+template <void (*spawnAll)(int64_t)>
+void fromTask(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  bench::runTask([&] { spawn::measure(r, spawnAll); });
+}
+
+template <void (*spawnAll)(int64_t)>
+void fromOutside(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  spawn::measure(r, spawnAll);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "spawn", "weft",
+                        {{"task", {0, 1, 2}, fromTask<spawnByValue>},
+                         {"task-counter", {0, 1, 2}, fromTask<spawnCounted>},
+                         {"task-thousand", {0, 1, 2}, fromTask<spawnThousands>},
+                         {"outside", {1, 2}, fromOutside<spawnByValue>},
+                         {"outside-counter", {1, 2}, fromOutside<spawnCounted>}});
+}

@@ -1,0 +1,108 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/lock_access.h"
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+#include "weft/mutex.h"
+
+namespace weft {
+
+// Lets fibers and threads wait until a condition that a lock guards has come true. Works with weft::lock,
+// std::unique_lock and any other type that has lock() and unlock().
+//
+//   weft::lock lock(queueMutex);
+//   filled.wait(lock, [&] { return !queue.empty(); });
+//   use(queue.front());
+//
+// Each notify_one() wakes the one that has waited longest and has not been notified yet.
+// Lifetime: may be destroyed as soon as the last waiter has been notified, though it may not have returned yet; where waits
+// are timed, as soon as they have returned.
+class WEFT_EXPORT ConditionVariable {
+ public:
+  explicit(false) ConditionVariable(Allocator* = Allocator::Default) {}
+  ~ConditionVariable();
+  ConditionVariable(const ConditionVariable&) = delete;
+  ConditionVariable& operator=(const ConditionVariable&) = delete;
+
+  // Wake one waiter, or all. Neither suspends nor blocks. The lock may be held or not.
+  void notify_one() {
+    // relaxed: who has changed the condition under the lock sees every waiter that had looked at it before.
+    if (word_.load(std::memory_order_relaxed) != 0) {
+      notify(false);
+    }
+  }
+  void notify_all() {
+    // relaxed: as above.
+    if (word_.load(std::memory_order_relaxed) != 0) {
+      notify(true);
+    }
+  }
+
+  // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile and held on return. May
+  // return without a reason: look at the condition again.
+  // Requires: `lock` is held, and its unlock() does not wait for anything.
+  template <class Lock>
+  void wait(Lock& lock) {
+    waitOnce(lock, detail::kNever);
+  }
+
+  // The same until pred() is true; pred is called with the lock held.
+  template <class Lock, class Predicate>
+  void wait(Lock& lock, Predicate&& pred) {
+    while (!pred()) {
+      waitOnce(lock, detail::kNever);
+    }
+  }
+
+  // The same, at most for `duration`. Returns: pred().
+  template <class Lock, class Rep, class Period, class Predicate>
+  bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& duration, Predicate&& pred) {
+    return wait_until(lock, detail::deadlineAfter(duration), pred);
+  }
+
+  // The same, at most until `time`; never early by its clock. Returns: pred().
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, Predicate&& pred) {
+    // A clock that was set back makes waitUntilByClock wait again. The condition is looked at in between: a notify that
+    // came after the first wait had ended, and before the lock was held again, found nobody to wake.
+    bool isTrue = false;
+    const auto waitOrLook = [&](detail::TimePoint deadline) { return waitOnce(lock, deadline) || (isTrue = pred()); };
+    while (!isTrue && !pred()) {
+      if (!detail::waitUntilByClock(time, waitOrLook)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  // Returns: false when the deadline came first.
+  template <class Lock>
+  bool waitOnce(Lock& lock, detail::TimePoint deadline) {
+    detail::Waiter& self = detail::currentWaiter();
+    link(self);
+    detail::Unlocked<Lock> unlocked(lock);
+    return block(self, deadline);
+  }
+
+  void link(detail::Waiter& self);
+  bool block(detail::Waiter& self, detail::TimePoint deadline);
+  void notify(bool all);
+
+  static constexpr uint32_t kLocked = 1, kWaiters = 2;
+  struct ListLock;
+
+  std::atomic<uint32_t> word_{0};  // kLocked: list_ is being changed; kWaiters: it is not empty
+  detail::WaitList list_;          // guarded by kLocked
+};
+
+}  // namespace weft

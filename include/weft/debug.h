@@ -1,0 +1,75 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+
+#include "weft/export.h"
+
+// Loud errors. WEFT_ASSERT, WEFT_FATAL, WEFT_UNREACHABLE and WEFT_WARN work in release builds too; a passing
+// assertion costs one predicted branch. A message says what went wrong, where, and how to mend it:
+//
+//   WEFT_ASSERT(n > 0, "WaitGroup::done() was called more often than add() asked for (count is %d).", n);
+//
+// Only WEFT_DCHECK depends on the kind of build.
+
+// 1 in debug builds: without NDEBUG, or with WEFT_DCHECK_ALWAYS_ON.
+#if !defined(NDEBUG) || defined(WEFT_DCHECK_ALWAYS_ON)
+#define WEFT_DEBUG_ENABLED 1
+#else
+#define WEFT_DEBUG_ENABLED 0
+#endif
+
+namespace weft {
+
+// Prints `weft: fatal: <message>` to stderr and aborts. The arguments are printf's.
+[[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] WEFT_EXPORT void fatal(const char* format, ...);
+
+// Prints `weft: warning: <message>` to stderr.
+[[gnu::cold, gnu::format(printf, 1, 2)]] WEFT_EXPORT void warn(const char* format, ...);
+
+// Ends the program with a message that names `feature`, unless a scheduler is bound to the calling thread.
+WEFT_EXPORT void assert_has_bound_scheduler(const char* feature);
+
+namespace detail {
+
+// As fatal(), with a second line that names the place. Needs about 4 KiB of stack, and formats 2 KiB at most:
+// what is longer ends in "...". Both lines leave in one write, so that messages of threads do not mix.
+[[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
+                                                                                           int line,
+                                                                                           const char* format,
+                                                                                           ...);
+
+// Writes `size` bytes to stderr, past stdio's buffers: async-signal-safe, keeps errno, ignores errors.
+WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
+
+}  // namespace detail
+}  // namespace weft
+
+// Ends the program with a message: WEFT_FATAL(format, ...).
+#define WEFT_FATAL(...) ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__)
+
+// Ends the program with a message unless `condition` holds: WEFT_ASSERT(condition, format, ...). The
+// condition is evaluated in every build, the other arguments only when it fails.
+#define WEFT_ASSERT(condition, ...)                               \
+  do {                                                            \
+    if (__builtin_expect(static_cast<bool>(condition), 1) == 0) { \
+      ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__);   \
+    }                                                             \
+  } while (false)
+
+// WEFT_ASSERT in debug builds; in others its arguments are compiled but never evaluated.
+#if WEFT_DEBUG_ENABLED
+#define WEFT_DCHECK(condition, ...) WEFT_ASSERT(condition, __VA_ARGS__)
+#else
+#define WEFT_DCHECK(condition, ...) WEFT_ASSERT(true || static_cast<bool>(condition), __VA_ARGS__)
+#endif
+
+// Ends the program where control must not come.
+#define WEFT_UNREACHABLE() WEFT_FATAL("control reached a place that it cannot reach. This is a bug.")
+
+// Prints a warning: WEFT_WARN(format, ...).
+#define WEFT_WARN(...) ::weft::warn(__VA_ARGS__)
+
+#define WEFT_ASSERT_HAS_BOUND_SCHEDULER(feature) ::weft::assert_has_bound_scheduler(feature)

@@ -1,0 +1,104 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/sync.h"
+
+namespace weft::detail {
+
+// An unbounded intrusive queue with any number of producers and one consumer, the owner. The list is
+// Treiber's stack (IBM RJ 5118, 1986) that is only ever taken whole, which rids it of the ABA problem:
+// nobody follows a link of a node that another thread may take.
+//
+// State: `head_` is null (empty), the mark kParked (empty, and the owner sleeps or is about to), or the
+// newest node; older ones follow through `inboxNext`.
+//   null -> kParked        the owner, tryPark
+//   kParked -> null        the owner, cancelPark
+//   any -> node            a producer, push; if it replaced the mark, it owns waking the owner
+//   node -> null           the owner, popAll
+//
+// What must not happen:
+//     owner                        producer
+//     popAll: nothing
+//                                  push; nobody is parked: no wake-up
+//     parks, and sleeps with a node queued
+// It cannot, because parking is a compare-exchange of the same word from null: of the two, the later sees
+// the former. Rejected: a separate "parked" flag, which costs a full fence on both sides (Dekker), and
+// costs the producer a second cache line.
+//
+// The push is the producer's last access to the inbox: as soon as it is done, the owner may take the node,
+// finish, and free the inbox. The wake-up that a producer may owe goes to a Parker, whose memory outlives
+// everybody.
+template <class Node, class Sync = StdSync>
+class Inbox {
+ public:
+  Inbox() = default;
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
+  // Returns: true iff the owner was parked here, upon which the caller must wake it.
+  // Memory ordering: what came before push is seen by the owner after the popAll that returns `node`; what
+  // the owner did before tryPark is seen by a caller who gets true.
+  bool push(Node* node) {
+    // relaxed: a guess for the compare-exchange; the node it names is not looked at.
+    Node* old = head_.load(std::memory_order_relaxed);
+    do {
+      node->inboxNext.set(old == parkedMark() ? nullptr : old);
+      // (1) acq_rel: publishes the node to (2); sees what the owner did before it parked (3).
+    } while (!head_.compare_exchange_weak(old, node, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return old == parkedMark();
+  }
+
+  // Owner: removes all nodes. Returns: the oldest, from which the others follow through inboxNext in the
+  // order of their pushes; null when there is none.
+  Node* popAll() {
+    if (empty()) return nullptr;
+    // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
+    // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
+    Node* node = head_.exchange(nullptr, std::memory_order_acquire);
+    Node* oldestFirst = nullptr;
+    while (node != nullptr) {
+      Node* next = node->inboxNext.get();
+      node->inboxNext.set(oldestFirst);
+      oldestFirst = node;
+      node = next;
+    }
+    return oldestFirst;
+  }
+
+  // Owner: leaves the mark. Returns: false when something is queued, upon which the owner must not sleep.
+  bool tryPark() {
+    Node* expected = nullptr;
+    // (3) release: a producer that replaces the mark sees what the owner did before; pairs with (1).
+    return head_.compare_exchange_strong(expected, parkedMark(), std::memory_order_release,
+                                         std::memory_order_relaxed);
+  }
+
+  // Owner: removes the mark, unless a producer has replaced it and owes a wake-up, which may come late: the
+  // owner's parker then holds a permit that nobody waits for.
+  // Returns: true iff the mark was still there.
+  bool cancelPark() {
+    Node* expected = parkedMark();
+    // relaxed: takes back what is the owner's own.
+    return head_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed,
+                                         std::memory_order_relaxed);
+  }
+
+  // Any thread: whether no node was queued at some moment of late; a parked owner's inbox is empty.
+  bool empty() const {
+    // relaxed: an estimate for others; the owner takes the nodes by (2).
+    const Node* head = head_.load(std::memory_order_relaxed);
+    return head == nullptr || head == parkedMark();
+  }
+
+ private:
+  static Node* parkedMark() { return reinterpret_cast<Node*>(uintptr_t{1}); }
+
+  typename Sync::template Atomic<Node*> head_{nullptr};
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,40 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+namespace weft::detail {
+
+template <class Lock>
+concept HasUncheckedLocking = requires(Lock& lock) {
+  lock.lock_no_tsa();
+  lock.unlock_no_tsa();
+};
+
+// Releases a held lock for the time of a scope. Works with any type that has lock() and unlock(), and prefers the
+// variants that clang's thread-safety analysis does not follow where there are such.
+template <class Lock>
+class Unlocked {
+ public:
+  explicit Unlocked(Lock& lock) : lock_(lock) {
+    if constexpr (HasUncheckedLocking<Lock>) {
+      lock_.unlock_no_tsa();
+    } else {
+      lock_.unlock();
+    }
+  }
+  ~Unlocked() {
+    if constexpr (HasUncheckedLocking<Lock>) {
+      lock_.lock_no_tsa();
+    } else {
+      lock_.lock();
+    }
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+}  // namespace weft::detail

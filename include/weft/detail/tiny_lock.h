@@ -1,0 +1,49 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "weft/export.h"
+
+namespace weft::detail {
+
+// Waits a little for the holder of a tiny lock: spins, and gives its processor away once `round` has grown, since the
+// holder may have been preempted. Increments `round`.
+WEFT_EXPORT void relax(uint32_t& round) noexcept;
+
+// Sets bit `kBit` of `word`, waiting while somebody else holds it. Returns the other bits as they were.
+//
+// A critical section under such a bit is a few instructions long and neither suspends nor calls out, so that
+// waiting for it by spinning is right for fibers and threads alike.
+template <class Int>
+Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
+  uint32_t round = 0;
+  // relaxed: only a guess for the compare-exchange.
+  Int old = word.load(std::memory_order_relaxed);
+  for (;;) {
+    if ((old & kBit) != 0) {
+      relax(round);
+      old = word.load(std::memory_order_relaxed);
+      // (1) acquire: sees what the holder before wrote; pairs with the release store that ends its section (2).
+    } else if (word.compare_exchange_weak(old, static_cast<Int>(old | kBit), std::memory_order_acquire,
+                                          std::memory_order_relaxed)) {
+      return old;
+    }
+  }
+}
+
+// A lock of one word for sections of a few instructions.
+class TinyLock {
+ public:
+  void lock() noexcept { lockBit<uint32_t>(word_, 1); }
+  // (2) release: the section's writes are seen by the next holder (1).
+  void unlock() noexcept { word_.store(0, std::memory_order_release); }
+
+ private:
+  std::atomic<uint32_t> word_{0};  // 0 free, 1 held
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,133 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "weft/debug.h"
+#include "weft/detail/deadline.h"
+#include "weft/export.h"
+
+// How every primitive waits.
+//
+// A primitive keeps the waiters of those that wait for it in a WaitList, under a tiny lock of its own. To wait: lock,
+// look once more, link currentWaiter(), unlock, block(). To wake: lock, unlink, unlock, wake(). Whoever unlinks a waiter
+// under the lock has claimed it, and owes it exactly one wake(). A wait that times out takes the lock and looks: still
+// linked, it unlinks itself and has timed out; claimed, it blocks again for the wake it is owed. So exactly one of the two
+// wins, and the loser leaves nothing behind.
+//
+// The waker's last access to the primitive is the unlock, so that whoever wakes may destroy the primitive at once.
+namespace weft::detail {
+
+struct FiberBlock;
+
+// A blocked fiber or thread, as a primitive sees it: a fiber's lies in its control block, a thread's in thread-local
+// storage. One exists per fiber or thread, since it waits for one thing at a time.
+struct Waiter {
+  Waiter* next = nullptr;  // next, previous and isLinked are guarded by the lock of the primitive
+  Waiter* previous = nullptr;
+  FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
+  bool isLinked = false;
+  uint8_t mark = 0;  // for the primitive
+};
+
+// Waiters in the order in which they are to be woken.
+class WaitList {
+ public:
+  bool isEmpty() const { return first_ == nullptr; }
+  Waiter* front() const { return first_; }
+
+  void pushBack(Waiter& waiter) {
+    link(waiter);
+    waiter.next = nullptr;
+    waiter.previous = last_;
+    (last_ != nullptr ? last_->next : first_) = &waiter;
+    last_ = &waiter;
+  }
+
+  void pushFront(Waiter& waiter) {
+    link(waiter);
+    waiter.previous = nullptr;
+    waiter.next = first_;
+    (first_ != nullptr ? first_->previous : last_) = &waiter;
+    first_ = &waiter;
+  }
+
+  void remove(Waiter& waiter) {
+    waiter.isLinked = false;
+    (waiter.previous != nullptr ? waiter.previous->next : first_) = waiter.next;
+    (waiter.next != nullptr ? waiter.next->previous : last_) = waiter.previous;
+  }
+
+  Waiter* popFront() {
+    Waiter* waiter = first_;
+    if (waiter != nullptr) {
+      remove(*waiter);
+    }
+    return waiter;
+  }
+
+  // Takes over all waiters of `other`, which is empty afterwards. They count as claimed. Requires: this list is empty.
+  void claimAll(WaitList& other) {
+    first_ = other.first_;
+    last_ = other.last_;
+    other.first_ = other.last_ = nullptr;
+    for (Waiter* waiter = first_; waiter != nullptr; waiter = waiter->next) {
+      waiter->isLinked = false;
+    }
+  }
+
+ private:
+  static void link(Waiter& waiter) {
+    WEFT_ASSERT(!waiter.isLinked,
+                "a fiber or thread that waits already began another wait. The unlock() of a lock that is given to "
+                "ConditionVariable::wait() must not wait itself.");
+    waiter.isLinked = true;
+  }
+
+  Waiter* first_ = nullptr;
+  Waiter* last_ = nullptr;
+};
+
+// The waiter of the fiber or thread that calls. Lifetime: as long as that fiber runs its task, or the thread.
+WEFT_EXPORT Waiter& currentWaiter() noexcept;
+
+// Makes block() return. Any thread; once for each claim. Nothing of the primitive or the waiter is touched once the
+// waiter may return.
+WEFT_EXPORT void wake(Waiter& waiter) noexcept;
+
+// Wakes all waiters of `claimed`, first to last.
+WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
+
+// Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
+WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
+
+// The same until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
+WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
+
+// Waits, linked in `list`, until woken or until `deadline`; `lock` guards the list and is held neither before nor after.
+// Returns: false if the deadline came first; the waiter is unlinked then. A deadline of kNever waits without one.
+template <class Lock>
+bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what, const void* object) {
+  if (deadline == kNever) {
+    block(self, what, object);
+    return true;
+  }
+  if (blockUntil(self, deadline, what, object)) {
+    return true;
+  }
+  lock.lock();
+  const bool timedOut = self.isLinked;
+  if (timedOut) {
+    list.remove(self);
+  }
+  lock.unlock();
+  if (!timedOut) {
+    block(self, what, object);
+  }
+  return !timedOut;
+}
+
+}  // namespace weft::detail

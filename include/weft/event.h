@@ -1,0 +1,120 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/shared.h"
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+// A flag that fibers and threads wait for.
+//
+//   weft::Event loaded(weft::Event::Mode::Manual);
+//   weft::schedule([=] { load(); loaded.signal(); });
+//   loaded.wait();
+//
+// A handle: copies share one event, and capturing one by value keeps it alive. Waiters are woken first in, first out.
+// Lifetime: may be destroyed as soon as wait() returns, also while signal() is still returning.
+class Event {
+ public:
+  enum class Mode : uint8_t {
+    Auto,    // a signal lets one wait() return, and is used up by it
+    Manual,  // a signal lets every wait() return until clear()
+  };
+
+  explicit(false) Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
+      : state_(allocator, mode, initialState) {}
+
+  // Signals the event. Signalling one that is signalled already changes nothing. Neither suspends nor blocks.
+  // Memory ordering: what was written before signal() is seen after the wait() or test() that finds the signal.
+  void signal() const { state_->signal(); }
+
+  // Takes a signal back that nobody has used.
+  void clear() const { state_->clear(); }
+
+  // Suspends the fiber, or blocks the thread, until the event is signalled.
+  void wait() const {
+    if (!state_->tryWait()) {
+      state_->wait(detail::kNever);
+    }
+  }
+
+  // As wait(), at most for `duration`. Returns: false when the time was up first.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
+    return state_->tryWait() || state_->wait(detail::deadlineAfter(duration));
+  }
+
+  // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
+    return state_->tryWait() ||
+           detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->wait(deadline); });
+  }
+
+  // Returns: whether the event was signalled; uses up the signal of an Auto event.
+  bool test() const { return state_->tryWait(); }
+
+  // Returns: whether the event is signalled; uses nothing up.
+  bool isSignalled() const { return state_->isSignalled(); }
+
+  // Returns: an event that is signalled whenever one of the events [begin, end) is, or is so already. It forwards
+  // without using up the signals of its sources, and keeps them alive.
+  template <class Iterator>
+  static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
+    Event result(mode, false);
+    for (Iterator it = begin; it != end; ++it) {
+      State::forward(*it->state_, *result.state_);
+    }
+    return result;
+  }
+  template <class Iterator>
+  static Event any(const Iterator& begin, const Iterator& end) {
+    return any(Mode::Auto, begin, end);
+  }
+
+ private:
+  struct Forward;
+
+  struct State : detail::SharedState {
+    static constexpr bool kMayBeUpgraded = true;  // by a source that signals an event made by any()
+
+    State(Allocator* from, Mode eventMode, bool isSignalled)
+        : SharedState(from), word(isSignalled ? kSignalled : 0), mode(eventMode) {}
+    WEFT_EXPORT ~State();
+
+    WEFT_EXPORT void signal();
+    WEFT_EXPORT void clear();
+    WEFT_EXPORT bool tryWait();
+    WEFT_EXPORT bool wait(detail::TimePoint deadline);
+    // (1) acquire: as test(); pairs with the releases in event.cpp.
+    bool isSignalled() const { return (word.load(std::memory_order_acquire) & kSignalled) != 0; }
+    WEFT_EXPORT static void forward(State& source, State& any);
+
+    void signalLocked();
+    void wakeAndUnlock(uint32_t wasSignalled);
+    void unlock(uint32_t signalled);
+
+    // kListed: waiters or forwards is not empty, so that signal() must take the lock.
+    static constexpr uint32_t kSignalled = 1, kLocked = 2, kListed = 4;
+
+    std::atomic<uint32_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
+    const Mode mode;
+    uint32_t numForwards = 0;     // guarded by kLocked
+    detail::WaitList waiters;     // guarded by kLocked
+    Forward* forwards = nullptr;  // to events made by any() from this one; guarded by kLocked
+    Forward* sources = nullptr;   // of an event made by any(): its own
+  };
+
+  detail::Shared<State> state_;
+};
+
+}  // namespace weft

@@ -1,0 +1,105 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/lock_access.h"
+#include "weft/export.h"
+
+namespace weft {
+
+// A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
+//
+// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). wait() and notify() are what
+// all waiting is made of: a binary permit that notify() gives and wait() takes, so that a notify before the wait is not lost
+// and several of them count as one.
+//
+//   weft::Fiber* consumer = weft::Fiber::current();
+//   weft::schedule([=] { produce(); consumer->notify(); });
+//   consumer->wait();
+//
+// Lifetime: a fiber is valid while the task that runs on it has not ended; fibers are reused by later tasks.
+class WEFT_EXPORT Fiber {
+ public:
+  // Returns: the fiber that runs on this thread, or null where no scheduler is bound.
+  static Fiber* current() noexcept;
+
+  // Suspends this fiber until notify(), or takes the permit that is there already.
+  // Requires: this is current().
+  // Memory ordering: what was written before notify() is seen after wait().
+  void wait();
+
+  // The same until `time`. Returns: false if the time came first; never early by the clock of `time`.
+  template <class Clock, class Duration>
+  bool wait(const std::chrono::time_point<Clock, Duration>& time) {
+    return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
+  }
+
+  // Suspends this fiber until pred() is true, looking each time it is notified. `lock` is held when pred is called and when
+  // this returns, and released in between.
+  // Requires: this is current(); `lock` is held.
+  template <class Lock, class Predicate>
+  void wait(Lock& lock, const Predicate& pred) {
+    while (!pred()) {
+      detail::Unlocked<Lock> unlocked(lock);
+      wait();
+    }
+  }
+
+  // The same until `time`. Returns: pred().
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, const Predicate& pred) {
+    while (!pred()) {
+      bool notified = false;
+      {
+        detail::Unlocked<Lock> unlocked(lock);
+        notified = wait(time);
+      }
+      if (!notified) {
+        return pred();
+      }
+    }
+    return true;
+  }
+
+  // Gives the permit, and makes the fiber runnable if it waits for it. Any thread; neither suspends nor blocks.
+  void notify();
+
+  // Lets the other runnable fibers of this thread run first. Requires: this is current().
+  void yield();
+
+  // Unique among the fibers of one worker that live at the same time; for people.
+  const uint32_t id;
+
+ protected:
+  explicit Fiber(uint32_t fiberId) : id(fiberId) {}
+  ~Fiber() = default;
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+ private:
+  bool waitUntil(detail::TimePoint deadline);
+};
+
+// Lets the other runnable fibers of this thread run first; where no scheduler is bound, other threads.
+WEFT_EXPORT void yield();
+
+namespace detail {
+
+// The fiber that runs on this thread. Written by the scheduler alone. A fiber never changes threads, so the address of this
+// variable may be kept across suspensions.
+extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
+#if defined(__ELF__)
+    [[gnu::tls_model("initial-exec")]]
+#endif
+    ;
+
+}  // namespace detail
+
+inline Fiber* Fiber::current() noexcept { return detail::currentFiber; }
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace weft {
+
+// The type-erased form of FinallyImpl: whoever destroys it runs the function.
+class Finally {
+ public:
+  virtual ~Finally() = default;
+
+ protected:
+  Finally() = default;
+  Finally(const Finally&) = default;
+  Finally& operator=(const Finally&) = default;
+};
+
+// Calls a function when it is destroyed. Movable: the one moved from calls nothing. The function must not
+// throw.
+//
+//   auto closer = weft::make_finally([&] { file.close(); });
+template <class F>
+class FinallyImpl final : public Finally {
+ public:
+  explicit FinallyImpl(const F& function) : function_(function) {}
+  explicit FinallyImpl(F&& function) : function_(std::move(function)) {}
+  FinallyImpl(FinallyImpl&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
+      : function_(std::move(other.function_)), armed_(std::exchange(other.armed_, false)) {}
+  FinallyImpl& operator=(FinallyImpl&&) = delete;
+  ~FinallyImpl() override {
+    if (armed_) {
+      function_();
+    }
+  }
+
+ private:
+  F function_;
+  bool armed_ = true;
+};
+
+// Returns: an object that calls `function` at the end of its scope.
+template <class F>
+[[nodiscard]] FinallyImpl<std::decay_t<F>> make_finally(F&& function) {
+  return FinallyImpl<std::decay_t<F>>(std::forward<F>(function));
+}
+
+// Returns: a handle; when its last copy is gone, `function` is called by whoever dropped that one.
+template <class F>
+[[nodiscard]] std::shared_ptr<Finally> make_shared_finally(F&& function) {
+  return std::make_shared<FinallyImpl<std::decay_t<F>>>(std::forward<F>(function));
+}
+
+}  // namespace weft

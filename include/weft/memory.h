@@ -1,0 +1,235 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "weft/export.h"
+
+namespace weft {
+
+// Returns: the size of a memory page in bytes.
+WEFT_EXPORT size_t pageSize() noexcept;
+
+// Returns: the least multiple of `alignment` that is not below `value`. Requires: both are not negative,
+// `alignment` is not 0 (it need not be a power of two), and the result fits a T.
+template <class T>
+[[nodiscard]] constexpr T alignUp(T value, T alignment) noexcept {
+  const T rest = static_cast<T>(value % alignment);
+  return rest == 0 ? value : static_cast<T>(value + (alignment - rest));
+}
+
+// `type` is raw storage of kSize bytes, aligned to kAlignment.
+template <size_t kSize, size_t kAlignment>
+struct aligned_storage {
+  struct alignas(kAlignment) type {
+    unsigned char data[kSize];
+  };
+};
+
+// A piece of memory, and what was asked for to get it.
+struct Allocation {
+  // What the memory is for, so that a TrackedAllocator can tell uses apart.
+  enum class Usage : uint8_t {
+    Undefined = 0,
+    Stack,   // a fiber's stack
+    Create,  // create(), make_unique(), make_unique_n(), make_shared()
+    Vector,
+    List,
+    Stl,    // StlAllocator
+    Count,  // how many usages there are
+  };
+
+  struct Request {
+    size_t size = 0;         // bytes
+    size_t alignment = 0;    // a power of two, or 0 for the alignment that fits every scalar
+    bool useGuards = false;  // accesses before the memory, and past its last page, fault
+    Usage usage = Usage::Undefined;
+
+    friend bool operator==(const Request&, const Request&) = default;
+  };
+
+  void* ptr = nullptr;
+  Request request;
+};
+
+// Where weft takes memory from: derive from it to supply your own.
+//
+//   struct Counting : weft::Allocator {
+//     weft::Allocation allocate(const weft::Allocation::Request& request) override {
+//       ++count;
+//       return weft::Allocator::Default->allocate(request);
+//     }
+//     void free(const weft::Allocation& allocation) override { weft::Allocator::Default->free(allocation); }
+//     std::atomic<int> count = 0;
+//   };
+//
+// An implementation may be called by any thread at any time. Lifetime: it outlives all that was allocated
+// from it.
+class WEFT_EXPORT Allocator {
+ public:
+  // The allocator that is used where none is given: over the system's, usable from the first static
+  // initialiser to the last destructor. Requires, to set it: nothing of weft is in use on other threads.
+  static Allocator* Default;
+
+  // Destroys what make_unique() made. It remembers the size of the type that was made, so that a pointer to a
+  // base with a virtual destructor gives back the whole object.
+  struct Deleter {
+    Deleter() noexcept = default;
+    Deleter(Allocator* owner, size_t numObjects) noexcept : allocator(owner), count(numObjects) {}
+
+    template <class T>
+    void operator()(T* object) const;
+
+    Allocator* allocator = nullptr;
+    size_t count = 0;      // objects
+    size_t size = 0;       // bytes of one object, 0 for sizeof(T)
+    size_t alignment = 0;  // of one object, where size is not 0
+  };
+
+  template <class T>
+  using unique_ptr = std::unique_ptr<T, Deleter>;
+
+  virtual ~Allocator();
+
+  // Returns: memory as requested, never null: where there is none, it throws or ends the program (as Default
+  // does).
+  virtual Allocation allocate(const Allocation::Request& request) = 0;
+
+  // Requires: `allocation` was returned by this allocator's allocate(), request included, and is freed once.
+  virtual void free(const Allocation& allocation) = 0;
+
+  // Returns: a new T, made from `args`.
+  template <class T, class... Args>
+  [[nodiscard]] T* create(Args&&... args);
+
+  // Requires: `object` came from create<T>() with this very type.
+  template <class T>
+  void destroy(T* object);
+
+  // As create(), but owned.
+  template <class T, class... Args>
+  [[nodiscard]] unique_ptr<T> make_unique(Args&&... args);
+
+  // Returns: `count` objects in a row, each made from the same `args`, passed as lvalues; null where `count`
+  // is 0.
+  template <class T, class... Args>
+  [[nodiscard]] unique_ptr<T> make_unique_n(size_t count, Args&&... args);
+
+  // As make_unique(), but shared; object and control block are one allocation.
+  template <class T, class... Args>
+  [[nodiscard]] std::shared_ptr<T> make_shared(Args&&... args);
+
+ protected:
+  Allocator() noexcept = default;
+  Allocator(const Allocator&) noexcept = default;
+  Allocator& operator=(const Allocator&) noexcept = default;
+};
+
+// Counts what passes through to another allocator. Giving back more than was taken ends the program with a
+// message.
+//
+//   weft::TrackedAllocator allocator(weft::Allocator::Default);
+//   { auto object = allocator.make_unique<int>(1); }
+//   assert(allocator.stats().numAllocations() == 0);
+class WEFT_EXPORT TrackedAllocator final : public Allocator {
+ public:
+  struct UsageStats {
+    size_t count = 0;  // allocations
+    size_t bytes = 0;
+  };
+
+  // What is allocated now.
+  struct WEFT_EXPORT Stats {
+    size_t numAllocations() const noexcept;
+    size_t bytesAllocated() const noexcept;
+
+    std::array<UsageStats, static_cast<size_t>(Allocation::Usage::Count)> byUsage;
+  };
+
+  // Lifetime: `inner` outlives this allocator.
+  explicit TrackedAllocator(Allocator* inner) noexcept;
+  ~TrackedAllocator() override;
+  TrackedAllocator(const TrackedAllocator&) = delete;
+  TrackedAllocator& operator=(const TrackedAllocator&) = delete;
+
+  // Returns: the counts. They are exact while no other thread allocates, approximate otherwise.
+  Stats stats() const noexcept;
+
+  Allocation allocate(const Allocation::Request& request) override;
+  void free(const Allocation& allocation) override;
+
+ private:
+  // Any thread adds on allocating and subtracts on freeing. relaxed throughout: they are statistics.
+  struct Counters {
+    std::atomic<size_t> count{0};
+    std::atomic<size_t> bytes{0};
+  };
+
+  Allocator* const inner_;
+  std::array<Counters, static_cast<size_t>(Allocation::Usage::Count)> counters_;
+};
+
+// Lets a container of the standard library use an Allocator; containers that move or swap take theirs along.
+//
+//   std::vector<int, weft::StlAllocator<int>> numbers{weft::StlAllocator<int>(allocator)};
+template <class T>
+struct StlAllocator {
+  using value_type = T;
+  using pointer = T*;
+  using const_pointer = const T*;
+  using reference = T&;
+  using const_reference = const T&;
+  using size_type = size_t;
+  using difference_type = ptrdiff_t;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
+  using is_always_equal = std::false_type;
+
+  template <class U>
+  struct rebind {
+    using other = StlAllocator<U>;
+  };
+
+  StlAllocator(Allocator* source) noexcept : allocator(source) {}
+  template <class U>
+  StlAllocator(const StlAllocator<U>& other) noexcept : allocator(other.allocator) {}
+
+  [[nodiscard]] T* allocate(size_t count);
+  void deallocate(T* object, size_t count);
+
+  T* address(T& object) const noexcept { return std::addressof(object); }
+  const T* address(const T& object) const noexcept { return std::addressof(object); }
+  size_t max_size() const noexcept { return std::numeric_limits<size_t>::max() / sizeof(T); }
+
+  void construct(T* at, const T& value) { ::new (static_cast<void*>(at)) T(value); }
+  template <class U, class... Args>
+  void construct(U* at, Args&&... args) {
+    ::new (static_cast<void*>(at)) U(std::forward<Args>(args)...);
+  }
+  void destroy(T* object) { object->~T(); }
+  template <class U>
+  void destroy(U* object) {
+    object->~U();
+  }
+
+  template <class U>
+  friend bool operator==(const StlAllocator& a, const StlAllocator<U>& b) noexcept {
+    return a.allocator == b.allocator;
+  }
+
+  Allocator* allocator;
+};
+
+}  // namespace weft
+
+#include "weft/detail/memory_inl.h"

@@ -1,0 +1,159 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "weft/export.h"
+#include "weft/fiber.h"
+#include "weft/memory.h"
+#include "weft/task.h"
+#include "weft/thread.h"
+
+namespace weft {
+
+namespace detail {
+class Worker;
+struct SchedulerCore;
+}  // namespace detail
+
+// Runs tasks on fibers, over a number of worker threads.
+//
+// A thread that is to schedule tasks binds the scheduler first. With worker threads, tasks run on those; with none, a task
+// runs on the thread that scheduled it, while that thread waits or unbinds.
+//
+//   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
+//   weft::Scheduler::Binding bound(scheduler);
+//   weft::WaitGroup done(1);
+//   weft::schedule([=] { work(); done.done(); });
+//   done.wait();
+class WEFT_EXPORT Scheduler {
+ public:
+  using Fiber = weft::Fiber;
+  using TimePoint = std::chrono::system_clock::time_point;
+  using Predicate = std::function<bool()>;
+  using ThreadInitializer = std::function<void(int workerId)>;
+
+  static constexpr int kMaxWorkerThreads = 4096;
+
+  // What a scheduler is made from. Each setX returns the object, so that calls can be chained.
+  struct WEFT_EXPORT Config {
+    static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;
+
+    struct WorkerThread {
+      int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
+      ThreadInitializer initializer;  // called on each worker thread before its first task
+      std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
+    };
+
+    WorkerThread workerThread;
+    Allocator* allocator = Allocator::Default;  // for all but stacks, tasks and their shared state
+    size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
+
+    // One worker per processor that the process may use: its affinity mask and its cgroup's quota count, and the
+    // environment variable WEFT_NUM_THREADS overrides both.
+    static Config allCores();
+
+    Config& setAllocator(Allocator* value);
+    Config& setFiberStackSize(size_t bytes);
+    Config& setWorkerThreadCount(int count);
+    Config& setWorkerThreadInitializer(const ThreadInitializer& initializer);
+    Config& setWorkerThreadAffinityPolicy(const std::shared_ptr<Thread::Affinity::Policy>& policy);
+  };
+
+  // What a worker has queued and done. Exact while the scheduler is at rest, approximate while it runs.
+  struct WorkerStats {
+    int workerId = 0;                // index of a worker thread; -1 for a bound thread
+    uint64_t num = 0;                // queued tasks and resumable fibers
+    uint64_t numBlockedFibers = 0;   // inside a wait
+    uint64_t numIdleFibers = 0;      // kept for reuse
+    uint64_t numFibers = 0;          // all that exist
+    uint64_t numTasksRun = 0;        // ended, since the worker began
+    uint64_t numSteals = 0;          // tasks taken from other workers
+    uint64_t numParks = 0;           // times the thread went to sleep
+  };
+  struct Stats {
+    std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
+    uint64_t numInjected = 0;          // tasks in the injector
+  };
+
+  // Binds a scheduler to the calling thread for the time of a scope.
+  class Binding {
+   public:
+    explicit Binding(Scheduler& scheduler) { scheduler.bind(); }
+    ~Binding() { Scheduler::unbind(); }
+    Binding(const Binding&) = delete;
+    Binding& operator=(const Binding&) = delete;
+  };
+
+  // Starts the worker threads.
+  // Errors: a count or stack size that makes no sense ends the program with a message; where the system refuses a thread or
+  // memory, std::system_error is thrown (without exceptions: a message and the end of the program), and nothing is left
+  // behind.
+  Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
+
+  // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the last ones
+  // schedule included. Blocks the thread.
+  // Requires: the calling thread is not bound to this scheduler.
+  ~Scheduler();
+
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  // Returns: the scheduler that is bound to the calling thread, or null.
+  static Scheduler* get() noexcept;
+
+  // Binds this scheduler to the calling thread. Requires: none is bound.
+  void bind();
+
+  // Ends the binding of the calling thread: first runs to their end the tasks that only this thread may run.
+  // Requires: a scheduler is bound, and the caller runs in no task.
+  static void unbind();
+
+  // Schedules `task`. Any thread, if there are worker threads; else the task runs on the calling thread, which must be
+  // bound. Neither suspends nor blocks.
+  // Memory ordering: what came before is seen by the task.
+  void enqueue(Task&& task);
+
+  const Config& config() const noexcept;
+
+  // Any thread. For tools and tests: takes a lock and looks at every worker.
+  Stats stats() const;
+
+ private:
+  std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;
+};
+
+namespace detail {
+
+// Queues `node` on the calling thread's scheduler; a message and the end of the program where none is bound.
+WEFT_EXPORT void scheduleNode(TaskNode* node);
+
+}  // namespace detail
+
+// Schedules `task` on the scheduler that is bound to the calling thread. Neither suspends nor blocks.
+// Memory ordering: what came before is seen by the task.
+inline void schedule(Task&& task) {
+  if (detail::TaskNode* node = task.release()) {
+    detail::scheduleNode(node);
+  }
+}
+
+// Schedules function(args...), with copies of the arguments as std::bind makes them.
+template <class Function, class... Args>
+void schedule(Function&& function, Args&&... args) {
+  if constexpr (sizeof...(Args) == 0) {
+    schedule(Task(std::forward<Function>(function)));
+  } else {
+    schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,79 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/shared.h"
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+// A number of permits that fibers and threads take and give back.
+//
+//   weft::Semaphore connections(8);
+//   connections.acquire();
+//   fetch(url);
+//   connections.release();
+//
+// A handle: copies share one semaphore, and capturing one by value keeps it alive. release() hands permits to the
+// waiters first, first in, first out.
+// Lifetime: may be destroyed as soon as acquire() returns, also while release() is still returning.
+class Semaphore {
+ public:
+  // Requires: initialCount is below 2^30.
+  explicit Semaphore(uint32_t initialCount = 0, Allocator* allocator = Allocator::Default)
+      : state_(allocator, initialCount) {}
+
+  // Suspends the fiber, or blocks the thread, until there is a permit, and takes it.
+  // Memory ordering: what was written before release() is seen after the acquire() that takes its permit.
+  void acquire() const {
+    if (!state_->tryAcquire()) {
+      state_->acquire(detail::kNever);
+    }
+  }
+
+  // Takes a permit if there is one. Returns: whether it did.
+  bool try_acquire() const { return state_->tryAcquire(); }
+
+  // As acquire(), at most for `duration`. Returns: false when the time was up first.
+  template <class Rep, class Period>
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) const {
+    return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration));
+  }
+
+  // As acquire(), at most until `time`; never early by its clock. Returns: false when the time was up first.
+  template <class Clock, class Duration>
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) const {
+    return state_->tryAcquire() ||
+           detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->acquire(deadline); });
+  }
+
+  // Gives `count` permits. Neither suspends nor blocks. Requires: the count stays below 2^30; else a message ends the program.
+  void release(uint32_t count = 1) const { state_->release(count); }
+
+ private:
+  struct State : detail::SharedState {
+    WEFT_EXPORT State(Allocator* from, uint32_t initialCount);
+    WEFT_EXPORT ~State();
+    WEFT_EXPORT bool tryAcquire();
+    WEFT_EXPORT bool acquire(detail::TimePoint deadline);
+    WEFT_EXPORT void release(uint32_t count);
+
+    static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4, kMax = 1u << 30;
+
+    // count * kOne | kWaiters | kLocked. Every change is a read-modify-write; the count is 0 while anybody waits.
+    std::atomic<uint32_t> word;
+    detail::WaitList waiters;  // guarded by kLocked
+  };
+
+  detail::Shared<State> state_;
+};
+
+}  // namespace weft

@@ -1,0 +1,29 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/waiter.h"
+
+namespace weft {
+
+// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its clock.
+//
+//   weft::sleep_for(std::chrono::milliseconds(5));
+template <class Clock, class Duration>
+void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
+  detail::Waiter& self = detail::currentWaiter();
+  detail::waitUntilByClock(
+      time, [&](detail::TimePoint deadline) { return detail::blockUntil(self, deadline, "sleep", nullptr); });
+}
+
+// The same for at least `duration`.
+template <class Rep, class Period>
+void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
+  sleep_until(detail::deadlineAfter(duration));
+}
+
+}  // namespace weft

@@ -1,0 +1,96 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/task_node.h"
+
+namespace weft {
+
+// A function to be run once by a scheduler: owns any callable without arguments, move-only ones included.
+//
+//   weft::Task task([file = std::move(file)] { parse(*file); });
+//   weft::schedule(std::move(task));
+//
+// Captures up to 104 bytes are stored in pooled nodes, so that making and running such a task calls no malloc.
+class Task {
+ public:
+  enum class Flags : uint32_t {
+    None = 0,
+    SameThread = 1,  // run on the thread that schedules it, and on no other
+  };
+
+  Task() noexcept = default;
+
+  // Takes over `function`. An empty std::function or a null function pointer gives an empty task.
+  template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
+  Task(F&& function, Flags flags = Flags::None) {  // NOLINT(google-explicit-constructor): as marl's
+    using Function = std::decay_t<F>;
+    if constexpr (requires { function == nullptr; } && !std::is_empty_v<Function>) {
+      if (function == nullptr) {
+        return;
+      }
+    }
+    node_ = detail::makeTaskNode<Function>(std::forward<F>(function), static_cast<uint32_t>(flags));
+  }
+
+  Task(Task&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Task& operator=(Task&& other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() {
+    if (node_ != nullptr) {
+      node_->invoke(node_, detail::TaskOp::Discard);
+    }
+  }
+
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+
+  // Calls the function on this thread; it may be called again. Requires: not empty.
+  void operator()() const {
+    WEFT_ASSERT(node_ != nullptr, "an empty Task was called. Test it with `if (task)` first.");
+    node_->invoke(node_, detail::TaskOp::Call);
+  }
+
+  // Returns: whether the task was made with `flags`.
+  bool is(Flags flags) const noexcept {
+    return node_ != nullptr && (node_->flags & static_cast<uint32_t>(flags)) == static_cast<uint32_t>(flags);
+  }
+
+  // Gives up the node, for queues. The caller runs or discards it.
+  detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
+
+ private:
+  detail::TaskNode* node_ = nullptr;
+};
+
+namespace detail {
+
+// A callable with its arguments, as std::bind gives them: decayed copies, std::ref for references. They are moved into
+// the call where the function takes them so (it is called once only), and passed as lvalues otherwise.
+template <class F, class... Args>
+auto bindOnce(F&& function, Args&&... args) {
+  return [function = std::decay_t<F>(std::forward<F>(function)),
+          bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
+    if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
+      std::apply(function, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
+    } else {
+      std::apply(function, bound);
+    }
+  };
+}
+
+}  // namespace detail
+}  // namespace weft

@@ -1,0 +1,186 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "weft/export.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+// A thread of the system, with a say in where it runs.
+//
+//   auto affinity = weft::Thread::Affinity::all();
+//   weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
+//   thread.join();
+class WEFT_EXPORT Thread {
+ public:
+  using Func = std::function<void()>;
+
+  // A logical processor. `pthread` is in use, except on Windows.
+  struct Core {
+    struct Windows {
+      uint8_t group;  // of processors
+      uint8_t index;  // within the group
+    };
+    struct Pthread {
+      uint16_t index;
+    };
+
+    union {
+      Pthread pthread = {};
+      Windows windows;
+    };
+
+    bool operator==(Core other) const noexcept { return pthread.index == other.pthread.index; }
+    bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
+  };
+
+  // A set of processors, in ascending order. As the affinity of a thread the empty set means: no wish.
+  struct WEFT_EXPORT Affinity {
+    // Whether threads can be bound to processors here.
+    static constexpr bool supported =
+#if defined(__linux__)
+        true;
+#else
+        false;
+#endif
+
+    // Decides the affinity of each of a scheduler's threads.
+    class WEFT_EXPORT Policy {
+     public:
+      // Returns: a policy by which every thread may run on all of `affinity`.
+      static std::shared_ptr<Policy> anyOf(Affinity&& affinity, Allocator* allocator = Allocator::Default);
+
+      // Returns: a policy that gives each thread one processor of `affinity`, in turn.
+      static std::shared_ptr<Policy> oneOf(Affinity&& affinity, Allocator* allocator = Allocator::Default);
+
+      virtual ~Policy();
+
+      // Returns: the affinity of the thread with index `threadId`. May be called by any thread at any time.
+      virtual Affinity get(uint32_t threadId, Allocator* allocator) const = 0;
+    };
+
+    explicit Affinity(Allocator* allocator = Allocator::Default);
+    Affinity(std::initializer_list<Core> cores, Allocator* allocator = Allocator::Default);
+    Affinity(std::span<const Core> cores, Allocator* allocator = Allocator::Default);
+    Affinity(const Affinity& other, Allocator* allocator);
+    Affinity(Affinity&& other) noexcept;
+    Affinity& operator=(Affinity&& other) noexcept;
+
+    // Returns: the processors that the calling thread may run on. Threads inherit that set, so it is the
+    // process's unless somebody bound this thread.
+    static Affinity all(Allocator* allocator = Allocator::Default);
+
+    size_t count() const noexcept {
+      return cores_.size();
+    }
+
+    // Returns: the processor at `index` in ascending order. Requires: `index` is below count().
+    Core operator[](size_t index) const;
+
+    // Makes this the union with `other`.
+    Affinity& add(const Affinity& other);
+
+    // Takes away what is in `other`.
+    Affinity& remove(const Affinity& other);
+
+    bool operator==(const Affinity& other) const noexcept {
+      return cores_ == other.cores_;
+    }
+
+   private:
+    void normalize();
+
+    std::vector<Core, StlAllocator<Core>> cores_;  // ascending, each once
+  };
+
+  Thread() noexcept;
+
+  // Starts a thread that runs `function` on the processors of `affinity`. A set without any processor that
+  // this process may use gives a warning and is ignored. Ends the program with a message where the system
+  // grants no more threads.
+  Thread(Affinity&& affinity, Func&& function);
+
+  Thread(Thread&& other) noexcept;
+
+  // Requires: this thread was joined, or never started.
+  Thread& operator=(Thread&& other) noexcept;
+
+  // Requires: this thread was joined, or never started.
+  ~Thread();
+
+  // Blocks the calling thread until this one has ended. Requires: it was started, and not joined yet.
+  void join();
+
+  // Names the calling thread, as seen by debuggers and the system; the arguments are printf's. Linux keeps 15
+  // bytes of it.
+  [[gnu::format(printf, 1, 2)]] static void setName(const char* format, ...);
+
+  // Returns: the number of processors that are online, whether or not this process may use them.
+  static unsigned int numLogicalCPUs();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+namespace detail {
+
+// A thread of the system in a form that throws nothing and reports failure as an error code.
+class WEFT_EXPORT NativeThread {
+ public:
+  struct Options {
+    const char* name = nullptr;                  // its first 15 bytes name the thread
+    size_t stackSize = 0;                        // bytes, 0 for the system's default
+    const Thread::Affinity* affinity = nullptr;  // as Thread's; used during start() only
+  };
+
+  NativeThread() noexcept = default;
+  NativeThread(const NativeThread&) = delete;
+  NativeThread& operator=(const NativeThread&) = delete;
+  ~NativeThread();  // Requires: not joinable
+
+  // Starts a thread that calls entry(argument). What this thread wrote before is visible there.
+  // Requires: not joinable. Returns: 0, or the error number (EAGAIN: no more threads are granted), nothing
+  // having changed.
+  // Lifetime: this object stays where it is until join() returns.
+  [[nodiscard]] int start(void (*entry)(void*), void* argument, const Options& options) noexcept;
+
+  bool joinable() const noexcept { return joinable_; }
+
+  // Blocks the calling thread until the thread has ended; what it wrote is visible then. Requires: joinable.
+  void join() noexcept;
+
+ private:
+  static void* run(void* self);
+
+  void (*entry_)(void*) = nullptr;
+  void* argument_ = nullptr;
+  pthread_t handle_{};
+  bool joinable_ = false;
+  char name_[16] = {};
+};
+
+// Returns: how many threads this process can keep busy: the processors that the calling thread may use, or
+// the CPU quota of its cgroups rounded up where that is less. The environment variable WEFT_NUM_THREADS (1 to
+// 4096) overrides both.
+WEFT_EXPORT unsigned int numUsableCpus();
+
+// Returns: the CPU quota of this process's cgroups (v1 or v2, the strictest of its group and those above), in
+// processors rounded up; 0 where there is none. `root` stands before every path that is read, "" for the
+// system's own files.
+WEFT_EXPORT unsigned int cgroupCpuQuota(const char* root);
+
+}  // namespace detail
+}  // namespace weft

@@ -1,0 +1,20 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+// Everything that weft offers.
+#include "weft/conditionvariable.h"
+#include "weft/debug.h"
+#include "weft/defer.h"
+#include "weft/event.h"
+#include "weft/fiber.h"
+#include "weft/finally.h"
+#include "weft/memory.h"
+#include "weft/mutex.h"
+#include "weft/scheduler.h"
+#include "weft/semaphore.h"
+#include "weft/sleep.h"
+#include "weft/task.h"
+#include "weft/thread.h"
+#include "weft/waitgroup.h"

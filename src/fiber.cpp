@@ -1,0 +1,144 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/fiber.h"
+
+#include <sched.h>
+
+#include "fiber_block.h"
+#include "forked.h"
+#include "weft/debug.h"
+#include "weft/detail/waiter.h"
+#include "worker.h"
+#include "worker_inl.h"
+
+namespace weft {
+namespace detail {
+
+constinit thread_local Fiber* currentFiber = nullptr;
+
+namespace {
+
+// The waiter of a thread that runs no fibers.
+struct ThreadWaiter : Waiter {
+  Parker<>* parker = nullptr;  // the thread's own; process-wide memory
+  // Waker: 0 -> 1, its last access to the waiter. Thread: 1 -> 0, when it has seen it.
+  std::atomic<uint32_t> isWoken{0};
+};
+
+constinit thread_local ThreadWaiter threadWaiter;
+
+bool blockThread(ThreadWaiter& self, TimePoint deadline) {
+  assertNotForked("something that waits");
+  // (1) acquire: sees what the waker did before; pairs with (2).
+  while (self.isWoken.load(std::memory_order_acquire) == 0) {
+    // A permit may be left over from an earlier wait, so look again each time.
+    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
+      // (3) acquire: likewise, for a wake at the last moment; pairs with (2).
+      return self.isWoken.exchange(0, std::memory_order_acquire) != 0;
+    }
+  }
+  // relaxed: no wake comes before the next claim.
+  self.isWoken.store(0, std::memory_order_relaxed);
+  return true;
+}
+
+void wakeThread(ThreadWaiter& waiter) noexcept {
+  Parker<>* parker = waiter.parker;
+  // (2) release: what the waker did is seen by the thread; pairs with (1, 3). The waiter may be gone after it.
+  waiter.isWoken.store(1, std::memory_order_release);
+  parker->unpark();
+}
+
+}  // namespace
+
+Waiter& currentWaiter() noexcept {
+  if (currentFiber != nullptr) {
+    return static_cast<FiberBlock*>(currentFiber)->waiter;
+  }
+  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was given back.
+  threadWaiter.parker = &threadParker();
+  return threadWaiter;
+}
+
+void wake(Waiter& waiter) noexcept {
+  if (waiter.fiber != nullptr) {
+    waiter.fiber->wake();
+  } else {
+    wakeThread(static_cast<ThreadWaiter&>(waiter));
+  }
+}
+
+void wakeAll(WaitList& claimed) noexcept {
+  for (Waiter* waiter = claimed.front(); waiter != nullptr;) {
+    Waiter* next = waiter->next;
+    wake(*waiter);
+    waiter = next;
+  }
+}
+
+void block(Waiter& self, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    self.fiber->worker->block(*self.fiber, what, object);
+  } else {
+    blockThread(static_cast<ThreadWaiter&>(self), kNever);
+  }
+}
+
+bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
+  }
+  return blockThread(static_cast<ThreadWaiter&>(self), deadline);
+}
+
+void FiberBlock::wake() noexcept { worker->wake(*this); }
+
+void FiberBlock::block() { worker->block(*this, "Fiber::notify", this); }
+
+bool FiberBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, until, "Fiber::notify", this); }
+
+}  // namespace detail
+
+namespace {
+
+detail::FiberBlock& checkedCurrent(Fiber* fiber, const char* function) {
+  WEFT_ASSERT(fiber == Fiber::current(),
+              "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. Call it on "
+              "Fiber::current().",
+              function, fiber->id);
+  return *static_cast<detail::FiberBlock*>(fiber);
+}
+
+}  // namespace
+
+void Fiber::wait() {
+  detail::FiberBlock& self = checkedCurrent(this, "wait");
+  self.permit.wait(self);
+}
+
+bool Fiber::waitUntil(detail::TimePoint deadline) {
+  detail::FiberBlock& self = checkedCurrent(this, "wait");
+  return self.permit.waitUntil(self, deadline);
+}
+
+void Fiber::notify() {
+  auto& self = *static_cast<detail::FiberBlock*>(this);
+  self.permit.notify(self);
+}
+
+void Fiber::yield() {
+  detail::FiberBlock& self = checkedCurrent(this, "yield");
+  self.worker->yield(self);
+}
+
+void yield() {
+  if (Fiber* fiber = Fiber::current()) {
+    auto& self = *static_cast<detail::FiberBlock*>(fiber);
+    self.worker->yield(self);
+  } else {
+    sched_yield();
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,86 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "osfiber.h"
+#include "weft/detail/inbox.h"
+#include "weft/detail/permit.h"
+#include "weft/detail/stack_pool.h"
+#include "weft/detail/timer_heap.h"
+#include "weft/detail/waiter.h"
+#include "weft/fiber.h"
+
+namespace weft::detail {
+
+class Worker;
+
+// A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers touches
+// little memory.
+//
+// Unless said otherwise a member belongs to the thread of `worker`.
+struct FiberBlock final : Fiber {
+  FiberBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
+
+  Waiter waiter;  // guarded by the primitive that it is linked in
+  Worker* const worker;
+  StdSync::Var<FiberBlock*> inboxNext;  // the inbox's
+  FiberBlock* listNext = nullptr;       // in the ready list or the idle list
+  TimePoint deadline{};
+  uint32_t timerIndex = kNotInHeap;
+  Permit<> permit;  // any thread
+  bool isQueued = false;  // in the ready list
+  bool isWoken = false;   // the wake() that block() waits for has come
+  bool isTimedOut = false;
+  bool hasScheduled = false;  // since its task began
+  OSFiber os;
+  Stack stack;
+  const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
+  const void* blockedObject = nullptr;
+  const void* task = nullptr;  // the code of the task that runs on it, or null
+
+  // The Permit's host.
+  void wake() noexcept;
+  void block();
+  bool blockUntil(TimePoint deadline);
+};
+
+static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
+
+// First in, first out; linked through listNext.
+class FiberList {
+ public:
+  bool isEmpty() const { return first_ == nullptr; }
+
+  void pushBack(FiberBlock& fiber) {
+    fiber.listNext = nullptr;
+    (first_ != nullptr ? last_->listNext : first_) = &fiber;
+    last_ = &fiber;
+  }
+
+  void pushFront(FiberBlock& fiber) {
+    fiber.listNext = first_;
+    if (first_ == nullptr) {
+      last_ = &fiber;
+    }
+    first_ = &fiber;
+  }
+
+  FiberBlock* popFront() {
+    FiberBlock* fiber = first_;
+    if (fiber != nullptr) {
+      first_ = fiber->listNext;
+    }
+    return fiber;
+  }
+
+  FiberBlock* front() const { return first_; }
+
+ private:
+  FiberBlock* first_ = nullptr;
+  FiberBlock* last_ = nullptr;  // meaningful while there is a first
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,22 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+namespace weft::detail {
+
+// After fork() the child has one thread: the workers are gone, and whatever they held stays locked. If a scheduler
+// existed at that time, the child may only exec() or _exit(), and these make all else end with a message.
+
+// Counts the schedulers that exist.
+struct SchedulerExists {
+  SchedulerExists() noexcept;
+  ~SchedulerExists();
+  SchedulerExists(const SchedulerExists&) = delete;
+  SchedulerExists& operator=(const SchedulerExists&) = delete;
+};
+
+// Ends the program with a message that names `what`, in such a child.
+void assertNotForked(const char* what) noexcept;
+
+}  // namespace weft::detail

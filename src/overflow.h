@@ -1,0 +1,53 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/export.h"
+
+// Reports of fiber stack overflows: a SIGSEGV handler that claims faults in the guard of the fiber that the
+// faulting thread runs, prints which fiber and task it was and a backtrace, and lets the process end by
+// SIGSEGV. Every other fault goes to the handler that was there before.
+namespace weft::detail {
+
+// What the faulting thread runs.
+struct CurrentStack {
+  uintptr_t guardLow;  // the guard is [guardLow, base)
+  uintptr_t base;      // the stack is [base, top)
+  uintptr_t top;
+  uint32_t fiberId;
+  const void* task;  // an address in the task's code; or null
+};
+
+// Fills in what the calling thread runs. Returns: false when that is no fiber with a guard.
+// Requires: async-signal-safe.
+using CurrentStackHook = bool (*)(CurrentStack*);
+
+// Installs the process's handler, once: later calls do nothing. Does nothing at all where the environment
+// says WEFT_OVERFLOW_HANDLER=0.
+WEFT_EXPORT void installOverflowHandler(CurrentStackHook hook) noexcept;
+
+// Takes the handler out of effect for the rest of the process's life: the handler before it serves every
+// fault, and later installs do nothing.
+WEFT_EXPORT void disableOverflowHandler() noexcept;
+
+// Gives the calling thread a signal stack for as long as this object lives, unless it has one: a handler
+// cannot run on a stack that is used up. Costs address space only, until a handler runs. Requires: destroyed
+// by the thread that made it.
+class WEFT_EXPORT AlternateStack {
+ public:
+  AlternateStack() noexcept;
+  ~AlternateStack();
+  AlternateStack(const AlternateStack&) = delete;
+  AlternateStack& operator=(const AlternateStack&) = delete;
+
+ private:
+  void* memory_ =
+      nullptr;  // the guard page and the stack; null when the thread had a stack, or there was no memory
+  size_t size_ = 0;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,90 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "report.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <typeinfo>
+
+#include "fiber_block.h"
+#include "weft/debug.h"
+
+namespace weft::detail {
+namespace {
+
+// The name of the function at `address`, as far as the dynamic linker knows it.
+struct Symbol {
+  explicit Symbol(const void* address) {
+    Dl_info info{};
+    if (dladdr(address, &info) == 0) {
+      std::snprintf(text, sizeof text, "%p", address);
+    } else if (info.dli_sname == nullptr) {
+      std::snprintf(text, sizeof text, "%s+0x%zx", info.dli_fname,
+                    static_cast<size_t>(static_cast<const char*>(address) - static_cast<char*>(info.dli_fbase)));
+    } else {
+      int status = 0;
+      char* name = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+      std::snprintf(text, sizeof text, "%s", name != nullptr ? name : info.dli_sname);
+      std::free(name);
+    }
+  }
+  char text[256];
+};
+
+#if defined(__cpp_exceptions)
+[[noreturn]] void reportEscapedException(const char* what) {
+  const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  int status = 0;
+  char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
+  WEFT_FATAL(
+      "an exception escaped from a task: %s%s%s, on fiber %u, task %s. Catch it inside the task, and hand errors on as "
+      "values.",
+      name != nullptr ? name : "of an unknown type", what != nullptr ? ": " : "", what != nullptr ? what : "", fiber->id,
+      Symbol(fiber->task).text);
+}
+#endif
+
+}  // namespace
+
+void runOrDie(TaskNode* node) {
+#if defined(__cpp_exceptions)
+  try {
+    node->invoke(node, TaskOp::Run);
+  } catch (const std::exception& exception) {
+    reportEscapedException(exception.what());
+  } catch (const char* message) {
+    reportEscapedException(message);
+  } catch (...) {
+    reportEscapedException(nullptr);
+  }
+#else
+  node->invoke(node, TaskOp::Run);
+#endif
+}
+
+void reportBlockedFiber(const FiberBlock& fiber) {
+  if (fiber.blockedOn == nullptr) {
+    return;
+  }
+  if (fiber.task == nullptr) {
+    WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s %p", fiber.blockedOn, fiber.blockedObject);
+  } else {
+    WEFT_WARN("fiber %u, task %s, waits for %s %p", fiber.id, Symbol(fiber.task).text, fiber.blockedOn,
+              fiber.blockedObject);
+  }
+}
+
+bool isOnlyThreadOfProcess() {
+  struct stat status {};
+  // One directory a thread, and two for "." and "..".
+  return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,22 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/task_node.h"
+
+// What is said when something has gone wrong beyond mending.
+namespace weft::detail {
+
+struct FiberBlock;
+
+// Runs and frees a task. An exception that escapes it ends the program with a message that names both.
+void runOrDie(TaskNode* node);
+
+// Prints one line: which fiber waits, what task runs on it, and what it waits for.
+void reportBlockedFiber(const FiberBlock& fiber);
+
+// Returns: whether the process certainly has no thread but the caller.
+bool isOnlyThreadOfProcess();
+
+}  // namespace weft::detail

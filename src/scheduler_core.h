@@ -1,0 +1,89 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "forked.h"
+#include "overflow.h"
+#include "weft/detail/block_queue.h"
+#include "weft/detail/idle.h"
+#include "weft/scheduler.h"
+#include "weft/thread.h"
+#include "worker.h"
+
+namespace weft::detail {
+
+// What the workers of a scheduler share.
+struct SchedulerCore {
+  explicit SchedulerCore(const Scheduler::Config& config);
+  ~SchedulerCore();
+
+  // Returns: 0, or the error number of the first thread that could not be started.
+  int startWorkers();
+  // Ends those that were started, once nothing is left to do.
+  void stopWorkers();
+  void bind();
+  void unbind(Worker& worker);
+  void enqueueFromOutside(TaskNode* node);
+  // Waits until every thread has unbound and nothing is left to do.
+  void shutDown();
+
+  // Workers, during shutdown: whether all is done; the first to find out tells the others.
+  bool isFinished();
+
+  template <class F>
+  void forEachWorker(F&& f) {
+    for (int i = 0; i < numWorkers; ++i) {
+      f(*workers[i]);
+    }
+  }
+
+  struct WorkerThread {
+    SchedulerCore* core = nullptr;
+    int id = 0;
+    NativeThread native;
+    static void main(void* self);
+  };
+
+  // What bind() makes for a thread.
+  struct BoundThread {
+    explicit BoundThread(SchedulerCore& core) : worker(core, Worker::Mode::SingleThreaded, -1) {}
+    Worker worker;
+    AlternateStack signalStack;
+    BoundThread* next = nullptr;
+  };
+
+  void* allocateArray(size_t elementSize);
+
+  const SchedulerExists exists;
+  const Scheduler::Config config;
+  Allocator* const allocator;
+  Scheduler* scheduler = nullptr;
+  const int numWorkers;
+  int numStarted = 0;
+  Allocation arrays[2];
+  Worker** workers = nullptr;
+  WorkerThread* threads = nullptr;
+  BlockQueue<TaskNode*> injector;
+  IdleSet<> idle;
+
+  std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
+  std::atomic<bool> isDone{false};      // false -> true, by the worker that finds nothing left to do
+
+  // Tasks from threads that are not bound: counted before each is queued, and after its last access to this object.
+  std::atomic<uint64_t> numEntered{0};
+  std::atomic<uint64_t> numReturned{0};
+  std::atomic<uint64_t> numFromUnbound{0};  // injected by threads that were bound
+
+  std::mutex boundMutex;
+  std::condition_variable allUnbound;
+  BoundThread* firstBound = nullptr;  // guarded by boundMutex
+  int numBound = 0;                   // guarded by boundMutex; counts a thread until it needs this object no more
+};
+
+}  // namespace weft::detail

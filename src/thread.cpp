@@ -1,0 +1,315 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/thread.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+
+#include "weft/debug.h"
+
+namespace weft {
+namespace {
+
+// The processors that Linux can have: 8192 at most, of which a cpu_set_t holds 1024.
+class CpuMask {
+ public:
+  static constexpr size_t kMax = 8192;
+
+  CpuMask() noexcept { CPU_ZERO_S(sizeof(words_), words_); }
+
+  // Returns: whether the system told what the calling thread may use.
+  bool readFromThread() noexcept { return ::sched_getaffinity(0, sizeof(words_), words_) == 0; }
+
+  int setIn(pthread_attr_t& attributes) const noexcept {
+    return ::pthread_attr_setaffinity_np(&attributes, sizeof(words_), words_);
+  }
+
+  // Undoes setIn(): threads inherit again.
+  void clearIn(pthread_attr_t& attributes) const noexcept {
+    ::pthread_attr_setaffinity_np(&attributes, 0, words_);
+  }
+
+  void add(size_t cpu) noexcept {
+    if (cpu < kMax) {
+      CPU_SET_S(cpu, sizeof(words_), words_);
+    }
+  }
+  bool has(size_t cpu) const noexcept { return CPU_ISSET_S(cpu, sizeof(words_), words_); }
+
+  bool operator==(const CpuMask& other) const noexcept {
+    return CPU_EQUAL_S(sizeof(words_), words_, other.words_) != 0;
+  }
+
+ private:
+  cpu_set_t words_[kMax / CPU_SETSIZE];
+};
+
+Thread::Core coreAt(size_t index) {
+  Thread::Core core;
+  core.pthread.index = static_cast<uint16_t>(index);
+  return core;
+}
+
+class AnyOf final : public Thread::Affinity::Policy {
+ public:
+  explicit AnyOf(Thread::Affinity&& affinity) : affinity_(std::move(affinity)) {}
+  Thread::Affinity get(uint32_t, Allocator* allocator) const override { return {affinity_, allocator}; }
+
+ private:
+  const Thread::Affinity affinity_;
+};
+
+class OneOf final : public Thread::Affinity::Policy {
+ public:
+  explicit OneOf(Thread::Affinity&& affinity) : affinity_(std::move(affinity)) {}
+  Thread::Affinity get(uint32_t threadId, Allocator* allocator) const override {
+    if (affinity_.count() == 0) {
+      return Thread::Affinity(allocator);
+    }
+    return {{affinity_[threadId % affinity_.count()]}, allocator};
+  }
+
+ private:
+  const Thread::Affinity affinity_;
+};
+
+}  // namespace
+
+Thread::Affinity::Policy::~Policy() = default;
+
+std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::anyOf(Affinity&& affinity,
+                                                                          Allocator* allocator) {
+  return allocator->make_shared<AnyOf>(std::move(affinity));
+}
+
+std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::oneOf(Affinity&& affinity,
+                                                                          Allocator* allocator) {
+  return allocator->make_shared<OneOf>(std::move(affinity));
+}
+
+Thread::Affinity::Affinity(Allocator* allocator) : cores_(allocator) {}
+
+Thread::Affinity::Affinity(std::initializer_list<Core> cores, Allocator* allocator)
+    : cores_(cores, allocator) {
+  normalize();
+}
+
+Thread::Affinity::Affinity(std::span<const Core> cores, Allocator* allocator)
+    : cores_(cores.begin(), cores.end(), allocator) {
+  normalize();
+}
+
+Thread::Affinity::Affinity(const Affinity& other, Allocator* allocator) : cores_(other.cores_, allocator) {}
+
+Thread::Affinity::Affinity(Affinity&& other) noexcept = default;
+
+Thread::Affinity& Thread::Affinity::operator=(Affinity&& other) noexcept = default;
+
+Thread::Affinity Thread::Affinity::all(Allocator* allocator) {
+  Affinity affinity(allocator);
+  CpuMask mask;
+  const bool known = mask.readFromThread();
+  const size_t end = known ? CpuMask::kMax : numLogicalCPUs();
+  for (size_t cpu = 0; cpu < end; ++cpu) {
+    if (!known || mask.has(cpu)) {
+      affinity.cores_.push_back(coreAt(cpu));
+    }
+  }
+  return affinity;
+}
+
+Thread::Core Thread::Affinity::operator[](size_t index) const {
+  WEFT_ASSERT(index < cores_.size(), "Thread::Affinity: there is no processor %zu of %zu.", index,
+              cores_.size());
+  return cores_[index];
+}
+
+Thread::Affinity& Thread::Affinity::add(const Affinity& other) {
+  if (this != &other) {
+    cores_.insert(cores_.end(), other.cores_.begin(), other.cores_.end());
+    normalize();
+  }
+  return *this;
+}
+
+Thread::Affinity& Thread::Affinity::remove(const Affinity& other) {
+  if (this == &other) {
+    cores_.clear();
+    return *this;
+  }
+  std::erase_if(
+      cores_, [&](Core core) { return std::binary_search(other.cores_.begin(), other.cores_.end(), core); });
+  return *this;
+}
+
+void Thread::Affinity::normalize() {
+  std::sort(cores_.begin(), cores_.end());
+  cores_.erase(std::unique(cores_.begin(), cores_.end()), cores_.end());
+}
+
+struct Thread::Impl {
+  explicit Impl(Func&& f) : function(std::move(f)) {}
+
+  Func function;
+  detail::NativeThread native;
+};
+
+Thread::Thread() noexcept = default;
+
+Thread::Thread(Affinity&& affinity, Func&& function) {
+  WEFT_ASSERT(function != nullptr, "Thread: the function is empty. Give it something to run.");
+  impl_ = std::make_unique<Impl>(std::move(function));
+  detail::NativeThread::Options options;
+  options.affinity = &affinity;
+  const int error =
+      impl_->native.start([](void* f) { (*static_cast<Func*>(f))(); }, &impl_->function, options);
+  WEFT_ASSERT(
+      error == 0,
+      "Thread: the system starts no thread (%s). Use fewer threads, or raise the limits (ulimit -u, pids.max "
+      "of the cgroup, kernel.threads-max).",
+      std::strerror(error));
+}
+
+Thread::Thread(Thread&& other) noexcept = default;
+
+Thread& Thread::operator=(Thread&& other) noexcept {
+  WEFT_ASSERT(this == &other || impl_ == nullptr,
+              "Thread: a thread that was not joined is assigned to. Call join() first.");
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+
+Thread::~Thread() {
+  WEFT_ASSERT(impl_ == nullptr, "Thread: a thread is destroyed before it was joined. Call join() first.");
+}
+
+void Thread::join() {
+  WEFT_ASSERT(impl_ != nullptr,
+              "Thread: join() without a thread: it was never started, moved away, or joined before.");
+  impl_->native.join();
+  impl_ = nullptr;
+}
+
+void Thread::setName(const char* format, ...) {
+  char name[16];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(name, sizeof(name), format, arguments);
+  va_end(arguments);
+  ::pthread_setname_np(::pthread_self(), name);
+}
+
+unsigned int Thread::numLogicalCPUs() {
+  const long count = ::sysconf(_SC_NPROCESSORS_ONLN);
+  return count > 0 ? static_cast<unsigned int>(count) : 1;
+}
+
+namespace detail {
+namespace {
+
+// Room for what a scheduler's own code needs, should the limit of the environment (ulimit -s) be tiny.
+constexpr size_t kMinStack = size_t{256} * 1024;
+
+// A frame that is larger than the guard steps over it, in code that is not built with
+// -fstack-clash-protection.
+constexpr size_t kGuard = size_t{64} * 1024;
+
+struct Attributes {
+  Attributes() noexcept : error(::pthread_attr_init(&value)) {}
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  ~Attributes() {
+    if (error == 0) {
+      ::pthread_attr_destroy(&value);
+    }
+  }
+
+  pthread_attr_t value;
+  const int error;
+};
+
+int setStack(pthread_attr_t& attributes, size_t size) noexcept {
+  if (size == 0) {
+    ::pthread_attr_getstacksize(&attributes, &size);
+    size = std::max(size, kMinStack);
+  }
+  size = alignUp(std::max(size, static_cast<size_t>(PTHREAD_STACK_MIN)), pageSize());
+  const int error = ::pthread_attr_setstacksize(&attributes, size);
+  return error != 0 ? error : ::pthread_attr_setguardsize(&attributes, std::max(kGuard, pageSize()));
+}
+
+// Returns: whether threads must be started with `mask`, which is then filled in: they inherit what their
+// creator has.
+bool needsMask(const Thread::Affinity* affinity, CpuMask& mask) noexcept {
+  if (affinity == nullptr || affinity->count() == 0) {
+    return false;
+  }
+  for (size_t i = 0; i < affinity->count(); ++i) {
+    mask.add((*affinity)[i].pthread.index);
+  }
+  CpuMask current;
+  return !current.readFromThread() || !(mask == current);
+}
+
+}  // namespace
+
+NativeThread::~NativeThread() {
+  WEFT_ASSERT(!joinable_, "a thread is destroyed before it was joined. Call join() first.");
+}
+
+int NativeThread::start(void (*entry)(void*), void* argument, const Options& options) noexcept {
+  WEFT_ASSERT(!joinable_, "a thread is started that runs already. Call join() first.");
+  Attributes attributes;
+  int error = attributes.error != 0 ? attributes.error : setStack(attributes.value, options.stackSize);
+  if (error != 0) {
+    return error;
+  }
+  entry_ = entry;
+  argument_ = argument;
+  std::snprintf(name_, sizeof(name_), "%s", options.name != nullptr ? options.name : "");
+  CpuMask mask;
+  if (needsMask(options.affinity, mask)) {
+    error = mask.setIn(attributes.value);
+    if (error == 0) {
+      error = ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this);
+    }
+    joinable_ = error == 0;
+    if (error != EINVAL) {
+      return error;
+    }
+    WEFT_WARN("thread %s: this process may use no processor of its affinity, which is ignored.", name_);
+    mask.clearIn(attributes.value);
+  }
+  error = ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this);
+  joinable_ = error == 0;
+  return error;
+}
+
+void NativeThread::join() noexcept {
+  WEFT_ASSERT(joinable_, "join() without a thread: it was never started, or was joined before.");
+  const int error = ::pthread_join(handle_, nullptr);
+  WEFT_ASSERT(error == 0, "a thread cannot be joined (%s). A thread must not join itself.",
+              std::strerror(error));
+  joinable_ = false;
+}
+
+void* NativeThread::run(void* self) {
+  const auto* thread = static_cast<const NativeThread*>(self);
+  if (thread->name_[0] != '\0') {
+    ::pthread_setname_np(::pthread_self(), thread->name_);
+  }
+  thread->entry_(thread->argument_);
+  return nullptr;
+}
+
+}  // namespace detail
+}  // namespace weft

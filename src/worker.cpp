@@ -1,0 +1,201 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "worker.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "report.h"
+#include "scheduler_core.h"
+#include "weft/debug.h"
+#include "worker_inl.h"
+
+namespace weft::detail {
+Worker::Worker(SchedulerCore& core, Mode mode, int id)
+    : core_(core),
+      mode_(mode),
+      id_(id),
+      hasThieves_(mode == Mode::MultiThreaded && core.numWorkers > 1),
+      parker_(acquireParker()),
+      current_(&main_),
+      inner_(core.allocator),
+      outer_(core.allocator),
+      timers_(core.allocator),
+      fibers_(core.allocator, core.config.fiberStackSize),
+      main_(*this, 0),
+      random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
+      searchBudget_(kLongestSearch / 2) {
+  if (mode == Mode::MultiThreaded) {
+    deque_ = core.allocator->create<StealingDeque<TaskNode>>();
+  }
+  sleeper_.parker = parker_;
+}
+
+Worker::~Worker() {
+  if (deque_ != nullptr) {
+    core_.allocator->destroy(deque_);
+  }
+  releaseParker(parker_);
+}
+
+void Worker::enterThread() {
+  cxaGlobals_ = reinterpret_cast<void**>(abi::__cxa_get_globals());
+  main_.os.initThread();
+  currentFiber = &main_;
+}
+
+void Worker::leaveThread() {
+  fibers_.forEach([this](FiberBlock& fiber) { fibers_.destroy(fiber); });
+  main_.os.destroy();
+  currentFiber = nullptr;
+}
+
+void Worker::runThread() {
+  if (const auto& initializer = core_.config.workerThread.initializer) {
+    initializer(id_);
+    counters_.countEnded();
+  }
+  runOnOtherFibers();
+}
+
+void Worker::finish() {
+  isEnding_ = true;
+  runOnOtherFibers();
+}
+
+// Tasks run on pooled fibers only, whose stacks have the configured size and a guard that is watched.
+void Worker::runOnOtherFibers() {
+  while (!shouldEnd()) {
+    waitForWork();
+    if (next_ != nullptr) {
+      switchTo(idleOrNewFiber());
+    } else if (FiberBlock* fiber = popReady()) {
+      switchTo(*fiber);
+    }
+  }
+}
+
+void Worker::fiberMain(void* worker) { static_cast<Worker*>(worker)->run(); }
+
+void Worker::run() {
+  runUntilShutdown();
+  switchTo(main_);
+  WEFT_UNREACHABLE();
+}
+
+void Worker::runUntilShutdown() {
+  for (;;) {
+    runUntilIdle();
+    if (shouldEnd()) {
+      return;
+    }
+    waitForWork();
+  }
+}
+
+bool Worker::shouldEnd() {
+  if (mode_ == Mode::MultiThreaded) {
+    // (1) acquire: what the thread that destroys the scheduler did before; pairs with the store in shutDown().
+    return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
+  }
+  return isEnding_ && next_ == nullptr && ready_.isEmpty() && inner_.isEmpty() && outer_.isEmpty() &&
+         numBlocked_.get() == 0;
+}
+
+void Worker::runUntilIdle() {
+  for (;;) {
+    if (--untilPoll_ == 0) {
+      poll();
+    }
+    TaskNode* task = std::exchange(next_, nullptr);
+    if (task == nullptr) {
+      if (!inbox_.empty()) {
+        drainInbox();
+      }
+      if (FiberBlock* fiber = popReady()) {
+        idle_.pushFront(*current_);
+        ++numIdle_;
+        switchTo(*fiber);
+        continue;
+      }
+      task = takeTask();
+      if (task == nullptr) {
+        return;
+      }
+    }
+    runTask(task);
+  }
+}
+
+void Worker::runTask(TaskNode* node) {
+  FiberBlock& fiber = *current_;
+  fiber.task = reinterpret_cast<const void*>(node->invoke);
+  fiber.permit.reset();
+  fiber.hasScheduled = false;
+  runOrDie(node);
+  fiber.task = nullptr;
+  counters_.countEnded();
+}
+
+bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
+  if (deadline == kNever) {
+    block(self, what, object);
+    return true;
+  }
+  beginBlock(self, what, object);
+  self.deadline = deadline;
+  timers_.add(&self);
+  while ((!self.isWoken && !self.isTimedOut) || self.isQueued) {
+    suspend();
+  }
+  timers_.remove(&self);
+  self.blockedOn = nullptr;
+  self.isTimedOut = false;
+  return std::exchange(self.isWoken, false);
+}
+
+void Worker::yield(FiberBlock& self) {
+  if (ready_.isEmpty() && next_ == nullptr) {
+    // Nobody else is ready: a new task may run, lest one that waits for it in a loop around yield() waits for long.
+    next_ = takeTask();
+  }
+  makeReady(self);
+  suspend();
+}
+
+FiberBlock& Worker::idleOrNewFiber() {
+  if (FiberBlock* fiber = idle_.popFront()) {
+    --numIdle_;
+    fewestIdle_ = std::min(fewestIdle_, numIdle_.get());
+    return *fiber;
+  }
+  fewestIdle_ = 0;
+  FiberBlock* fiber = fibers_.create(*this, &Worker::fiberMain);
+  if (fiber == nullptr) {
+    WEFT_FATAL(
+        "no memory for another fiber: this worker has %llu, of which %llu are blocked, with stacks of %zu bytes. Bound the "
+        "number of tasks that wait at the same time, or lower Config::setFiberStackSize().",
+        static_cast<unsigned long long>(numFibers_.get()), static_cast<unsigned long long>(numBlocked_.get()),
+        core_.config.fiberStackSize);
+  }
+  ++numFibers_;
+  return *fiber;
+}
+
+Scheduler::WorkerStats Worker::stats() const {
+  Scheduler::WorkerStats stats;
+  stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
+  stats.num = numReady_.get() + inner_.size() + outer_.size() + (deque_ != nullptr ? deque_->size() : 0);
+  stats.numBlockedFibers = numBlocked_.get();
+  stats.numIdleFibers = numIdle_.get();
+  stats.numFibers = numFibers_.get();
+  stats.numTasksRun = counters_.ended();
+  stats.numSteals = numSteals_.get();
+  stats.numParks = numParks_.get();
+  return stats;
+}
+
+}  // namespace weft::detail

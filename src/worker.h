@@ -1,0 +1,182 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "fiber_block.h"
+#include "fiber_factory.h"
+#include "task_ring.h"
+#include "weft/detail/idle.h"
+#include "weft/detail/inbox.h"
+#include "weft/detail/parker.h"
+#include "weft/detail/quiescence.h"
+#include "weft/detail/stealing_deque.h"
+#include "weft/detail/timer_heap.h"
+#include "weft/scheduler.h"
+
+namespace weft::detail {
+
+// A counter that one thread writes and any thread reads.
+class OwnCounter {
+ public:
+  // relaxed, all of it: a statistic.
+  void operator++() { value_.store(value_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void operator--() { value_.store(value_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
+  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<uint64_t> value_{0};
+};
+
+// One thread's share of a scheduler. A multi-threaded worker owns a thread, and shares its tasks with the others of its
+// kind; a single-threaded one belongs to a bound thread, and runs tasks only while that thread waits or unbinds.
+//
+// Everything is for the worker's own thread, but wake() from any thread, deque().steal() by other workers, and what only reads.
+// docs/scheduler.md explains the routines.
+class Worker {
+ public:
+  enum class Mode { SingleThreaded, MultiThreaded };
+
+  Worker(SchedulerCore& core, Mode mode, int id);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Returns: the worker of the calling thread, or null.
+  static Worker* current() noexcept {
+    return currentFiber != nullptr ? static_cast<FiberBlock*>(currentFiber)->worker : nullptr;
+  }
+
+  // Makes the calling thread's native stack the main fiber.
+  void enterThread();
+  void leaveThread();
+
+  // The initializer counts as a task that is scheduled before any thread starts, lest the scheduler be seen at rest while it
+  // waits for something, or before its thread has begun. For the starting thread: before it starts this worker's, and after
+  // that has failed.
+  void expectInitializer() { counters_.countScheduled(); }
+  void cancelInitializer() { counters_.countEnded(); }
+
+  // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
+  void runThread();
+  // Single-threaded: runs this thread's tasks and fibers to their end. On the main fiber.
+  void finish();
+
+  // Queues a task that was scheduled on this worker's thread.
+  void enqueue(TaskNode* node);
+
+  // Suspends the current fiber: returns once somebody has made it ready and this worker has chosen it.
+  void suspend();
+  void block(FiberBlock& self, const char* what, const void* object);
+  bool blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
+  void yield(FiberBlock& self);
+
+  // Makes `fiber`, of this worker, ready. Any thread.
+  void wake(FiberBlock& fiber) noexcept;
+
+  StealingDeque<TaskNode>& deque() { return *deque_; }
+  Parker<>& parker() { return *parker_; }
+  const TaskCounters<>& counters() const { return counters_; }
+  FiberBlock& mainFiber() { return main_; }
+  FiberBlock* currentFiberBlock() { return current_; }
+  Mode mode() const { return mode_; }
+  SchedulerCore& core() { return core_; }
+  bool isRunningTask() const { return current_->task != nullptr; }
+  Scheduler::WorkerStats stats() const;
+
+  // The host of waitForSharedWork.
+  bool findOwnWork();
+  bool findSharedWork();
+  bool seesSharedWork();
+  bool spinForWork();
+  bool spinOnInbox();
+  bool tryParkInbox() { return inbox_.tryPark(); }
+  void cancelParkInbox() { inbox_.cancelPark(); }
+  void park();
+
+ private:
+  friend struct WorkerTestAccess;
+
+  static void fiberMain(void* worker);
+  [[noreturn]] void run();
+  void runOnOtherFibers();
+  void runUntilShutdown();
+  void runUntilIdle();
+  void runTask(TaskNode* node);
+  void waitForWork();
+  bool spin(bool forSharedWork);
+  void sleepForOwnWork();
+  bool shouldEnd();
+
+  void switchTo(FiberBlock& to);
+  void beginBlock(FiberBlock& self, const char* what, const void* object);
+  FiberBlock& idleOrNewFiber();
+  void makeReady(FiberBlock& fiber);
+  FiberBlock* popReady();
+  void drainInbox();
+  bool expireTimers();
+
+  void enqueueElsewhere(TaskNode* node);
+  TaskNode* takeTask();
+  TaskNode* takeOldestInTurn();
+  TaskNode* takeOldestOfDeque();
+  TaskNode* takeNewestOfDeque();
+  TaskNode* takeOverflowed();
+  uint32_t numLeftOfBatch();
+  void poll();
+  bool takeFromInjector();
+  bool steal();
+  void pushShared(TaskNode* node);
+  void overflow(TaskNode* node);
+  TimePoint trimIdleFibers(TimePoint now);
+  void reportDeadlockIfCertain();
+
+  // Constant.
+  SchedulerCore& core_;
+  const Mode mode_;
+  const int id_;
+  const bool hasThieves_;
+  Parker<>* const parker_;
+
+  // The owner's, in the order of use.
+  FiberBlock* current_;
+  FiberList ready_;
+  TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
+  uint32_t untilPoll_ = kPollInterval;
+  uint32_t untilOldest_ = kPollsPerOldest;
+  uint32_t batchLeft_ = 0;     // see numLeftOfBatch()
+  bool oldestFirst_ = false;   // tasks are taken from the oldest end
+  bool isInnersTurn_ = false;  // see takeOldestInTurn()
+  bool isEnding_ = false;      // single-threaded: unbind() was called
+  void** cxaGlobals_ = nullptr;
+  StealingDeque<TaskNode>* deque_ = nullptr;  // multi-threaded only
+  TaskRing inner_;  // scheduled by tasks, for this thread only: the newest first
+  TaskRing outer_;  // scheduled outside of tasks, for this thread only: the oldest first
+  TimerHeap<FiberBlock> timers_;
+  FiberList idle_;
+  FiberFactory fibers_;
+  FiberBlock main_;
+  TaskCounters<> counters_;
+  OwnCounter numReady_, numBlocked_, numIdle_, numFibers_, numSteals_, numParks_;
+
+  // Searching and sleeping.
+  IdleSet<>::Sleeper sleeper_;
+  uint64_t random_;
+  std::chrono::nanoseconds searchBudget_;  // how long the next search may take
+  uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_
+  TimePoint trimAt_{};
+
+  // Written by other threads.
+  alignas(64) Inbox<FiberBlock> inbox_;
+
+  // About as long as waking a sleeping worker would cost others.
+  static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
+  static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
+  static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at timers, inbox and injector
+  static constexpr uint32_t kPollsPerOldest = 17;  // polls between turns of the oldest own task: every 1,037 dequeues
+};
+
+}  // namespace weft::detail

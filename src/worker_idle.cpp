@@ -1,0 +1,162 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "report.h"
+#include "scheduler_core.h"
+#include "weft/debug.h"
+#include "worker.h"
+#include "worker_inl.h"
+
+// What a worker does while it has nothing to run: look, search, sleep, and give back what it does not need.
+namespace weft::detail {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kInboxLooksPerSearch = 8;
+
+// Idle fibers that a worker keeps for good; those beyond that it has not needed for a while are given back, in steps.
+constexpr uint64_t kIdleFibersKept = 64;
+constexpr uint64_t kIdleFibersTrimmedAtOnce = 512;
+constexpr auto kTrimAfter = milliseconds(100);
+constexpr auto kTrimPause = milliseconds(1);
+
+}  // namespace
+
+void Worker::waitForWork() {
+  if (findOwnWork()) {
+    return;
+  }
+  if (mode_ == Mode::MultiThreaded) {
+    if (!takeFromInjector()) {
+      waitForSharedWork(core_.idle, sleeper_, *this);
+    }
+    return;
+  }
+  do {
+    sleepForOwnWork();
+  } while (!findOwnWork());
+}
+
+bool Worker::findOwnWork() {
+  if (--untilPoll_ == 0) {
+    poll();
+  }
+  if (next_ != nullptr) {
+    return true;
+  }
+  if (!inbox_.empty()) {
+    drainInbox();
+  }
+  if (!ready_.isEmpty()) {
+    return true;
+  }
+  next_ = takeTask();
+  return next_ != nullptr || expireTimers() || shouldEnd();
+}
+
+bool Worker::findSharedWork() { return takeFromInjector() || steal(); }
+
+bool Worker::spinForWork() { return findOwnWork() || findSharedWork() || spin(true); }
+
+bool Worker::spinOnInbox() { return numBlocked_.get() != 0 && spin(false); }
+
+// The search grows after a success and shrinks after a failure, so that tasks far apart cost little.
+bool Worker::spin(bool forSharedWork) {
+  const TimePoint end = TimePoint::clock::now() + searchBudget_;
+  do {
+    // A wake from another worker is what is waited for most urgently, and what costs least to look for.
+    for (int i = 0; i < kInboxLooksPerSearch && inbox_.empty(); ++i) {
+      StdSync::pause();
+    }
+    if (findOwnWork() || (forSharedWork && findSharedWork())) {
+      searchBudget_ = std::min(2 * searchBudget_, kLongestSearch);
+      return true;
+    }
+  } while (TimePoint::clock::now() < end);
+  searchBudget_ = std::max(searchBudget_ / 2, kShortestSearch);
+  return false;
+}
+
+void Worker::sleepForOwnWork() {
+  if (!inbox_.tryPark()) {
+    return;
+  }
+  if (timers_.empty() && core_.numWorkers == 0) {
+    reportDeadlockIfCertain();
+  }
+  park();
+  inbox_.cancelPark();
+}
+
+void Worker::park() {
+  ++numParks_;
+  const TimePoint now = TimePoint::clock::now();
+  TimePoint deadline = std::min(fibers_.giveBackSurplus(now), trimIdleFibers(now));
+  if (!timers_.empty()) {
+    deadline = std::min(deadline, timers_.earliest()->deadline);
+  }
+  parker_->parkUntil(deadline);
+}
+
+// Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call
+// again.
+TimePoint Worker::trimIdleFibers(TimePoint now) {
+  if (numIdle_.get() <= kIdleFibersKept) {
+    return kNever;
+  }
+  if (now < trimAt_) {
+    return trimAt_;
+  }
+  for (uint64_t i = 0; i < kIdleFibersTrimmedAtOnce && fewestIdle_ > kIdleFibersKept; ++i) {
+    FiberBlock* fiber = idle_.popFront();
+    --fewestIdle_;
+    --numIdle_;
+    --numFibers_;
+    fibers_.destroy(*fiber);
+  }
+  if (fewestIdle_ > kIdleFibersKept) {
+    return trimAt_ = now + kTrimPause;
+  }
+  fewestIdle_ = numIdle_.get();
+  trimAt_ = now + kTrimAfter;
+  return fewestIdle_ > kIdleFibersKept ? trimAt_ : kNever;
+}
+
+void Worker::drainInbox() {
+  for (FiberBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
+    FiberBlock* next = fiber->inboxNext.get();
+    fiber->isWoken = true;
+    makeReady(*fiber);
+    fiber = next;
+  }
+}
+
+bool Worker::expireTimers() {
+  if (timers_.empty()) {
+    return false;
+  }
+  bool any = false;
+  const TimePoint now = TimePoint::clock::now();
+  while (FiberBlock* fiber = timers_.popExpired(now)) {
+    fiber->isTimedOut = true;
+    makeReady(*fiber);
+    any = true;
+  }
+  return any;
+}
+
+void Worker::reportDeadlockIfCertain() {
+  if (isOnlyThreadOfProcess()) {
+    inbox_.cancelPark();
+    reportBlockedFiber(main_);
+    fibers_.forEach([](const FiberBlock& fiber) { reportBlockedFiber(fiber); });
+    WEFT_FATAL(
+        "deadlock: every fiber waits, no timer is set, nothing is left to run, and this is the process's only thread. See the "
+        "fibers listed above: signal what they wait for before they wait, or from a task that can still run.");
+  }
+}
+
+}  // namespace weft::detail

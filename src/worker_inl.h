@@ -1,0 +1,120 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "scheduler_core.h"
+#include "worker.h"
+
+// What runs for every task and every switch, to be inlined into the few functions that need it.
+namespace weft::detail {
+
+inline void Worker::switchTo(FiberBlock& to) {
+  FiberBlock& from = *current_;
+  current_ = &to;
+  currentFiber = &to;
+  OSFiber::switchTo(from.os, to.os, cxaGlobals_);
+}
+
+inline void Worker::makeReady(FiberBlock& fiber) {
+  if (!fiber.isQueued) {
+    fiber.isQueued = true;
+    ready_.pushBack(fiber);
+    ++numReady_;
+  }
+}
+
+inline FiberBlock* Worker::popReady() {
+  FiberBlock* fiber = ready_.popFront();
+  if (fiber != nullptr) {
+    fiber->isQueued = false;
+    --numReady_;
+    if (FiberBlock* next = ready_.front()) {
+      __builtin_prefetch(next->os.sp);
+    }
+  }
+  return fiber;
+}
+
+inline void Worker::wake(FiberBlock& fiber) noexcept {
+  if (current() == this) {
+    fiber.isWoken = true;
+    makeReady(fiber);
+    return;
+  }
+  // The push may be the last moment of the fiber, of this worker and of its scheduler.
+  Parker<>* parker = parker_;
+  if (inbox_.push(&fiber)) {
+    parker->unpark();
+  }
+}
+
+inline void Worker::suspend() {
+  FiberBlock* self = current_;
+  ++numBlocked_;
+  FiberBlock* to = nullptr;
+  if (untilPoll_ > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
+    --untilPoll_;
+    to = popReady();
+  }
+  if (to == nullptr) {
+    waitForWork();
+    to = next_ != nullptr ? &idleOrNewFiber() : popReady();
+  }
+  if (to != self) {
+    switchTo(*to);
+  }
+  --numBlocked_;
+}
+
+inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* object) {
+  self.blockedOn = what;
+  self.blockedObject = object;
+  if (self.task != nullptr && !self.hasScheduled) {
+    // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest each
+    // of a long row of tasks comes to wait on a stack of its own.
+    oldestFirst_ = true;
+  }
+}
+
+inline void Worker::block(FiberBlock& self, const char* what, const void* object) {
+  beginBlock(self, what, object);
+  // Who is woken before this call, by its own thread, is in the ready list already: it leaves that in its turn.
+  while (!self.isWoken || self.isQueued) {
+    suspend();
+  }
+  self.isWoken = false;
+  self.blockedOn = nullptr;
+}
+
+inline void Worker::enqueue(TaskNode* node) {
+  counters_.countScheduled();
+  current_->hasScheduled = true;
+  oldestFirst_ = false;
+  if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0) [[likely]] {
+    numLeftOfBatch();
+    pushShared(node);
+    core_.idle.onPublish();
+  } else {
+    enqueueElsewhere(node);
+  }
+}
+
+inline void Worker::pushShared(TaskNode* node) {
+  if (!deque_->push(node)) [[unlikely]] {
+    overflow(node);
+  }
+}
+
+inline TaskNode* Worker::takeNewestOfDeque() { return hasThieves_ ? deque_->take() : deque_->takeAlone(); }
+
+// Returns: how many tasks of the last batch from the injector lie at the oldest end of the deque, at most. They lie there
+// reversed, with the newest at the very end.
+inline uint32_t Worker::numLeftOfBatch() {
+  if (batchLeft_ != 0) [[unlikely]] {
+    batchLeft_ = std::min(batchLeft_, deque_->size());
+  }
+  return batchLeft_;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,167 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "scheduler_core.h"
+#include "worker.h"
+#include "worker_inl.h"
+
+// Which task comes next, and where a scheduled one goes.
+namespace weft::detail {
+namespace {
+
+constexpr uint32_t kInjectorBatch = 64;
+constexpr uint32_t kOverflowBatch = 64;
+
+}  // namespace
+
+void Worker::enqueueElsewhere(TaskNode* node) {
+  const bool isPinned = (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) != 0;
+  if (isPinned || core_.numWorkers == 0) {
+    (isRunningTask() ? inner_ : outer_).pushNewest(node);
+  } else {
+    core_.injector.push(node);
+    core_.idle.onPublishFromOutside();
+  }
+}
+
+void Worker::overflow(TaskNode* node) {
+  TaskNode* batch[kOverflowBatch];
+  for (uint32_t moved = 0; moved < StealingDeque<TaskNode>::kCapacity / 2;) {
+    const uint32_t count = deque_->takeOldestBatch(batch, kOverflowBatch);
+    if (count == 0) {
+      break;
+    }
+    core_.injector.pushBatch(batch, count);
+    moved += count;
+  }
+  deque_->push(node);
+}
+
+void Worker::poll() {
+  untilPoll_ = kPollInterval;
+  drainInbox();
+  expireTimers();
+  if (next_ != nullptr) {
+    return;
+  }
+  if (--untilOldest_ == 0) {
+    untilOldest_ = kPollsPerOldest;
+    next_ = takeOldestInTurn();
+  }
+  if (next_ == nullptr) {
+    next_ = outer_.takeOldest();
+  }
+  // A batch in the deque is older than what is left in the injector.
+  if (next_ == nullptr && mode_ == Mode::MultiThreaded && !core_.injector.empty() && numLeftOfBatch() == 0) {
+    core_.injector.pop(next_);
+  }
+}
+
+// The oldest of this thread's own tasks and the oldest of those that thieves may take, by turns.
+TaskNode* Worker::takeOldestInTurn() {
+  isInnersTurn_ = !isInnersTurn_;
+  TaskNode* node = isInnersTurn_ ? inner_.takeOldest() : nullptr;
+  if (node == nullptr && deque_ != nullptr) {
+    node = takeOldestOfDeque();
+  }
+  return node != nullptr ? node : inner_.takeOldest();
+}
+
+TaskNode* Worker::takeOldestOfDeque() {
+  const uint32_t queued = deque_->size();
+  if (queued != 0 && queued <= numLeftOfBatch()) {
+    --batchLeft_;
+    return takeNewestOfDeque();
+  }
+  return deque_->takeOldest();
+}
+
+TaskNode* Worker::takeTask() {
+  if (!inner_.isEmpty()) {
+    return oldestFirst_ ? inner_.takeOldest() : inner_.takeNewest();
+  }
+  if (!outer_.isEmpty()) {
+    return outer_.takeOldest();
+  }
+  if (deque_ == nullptr) {
+    return nullptr;
+  }
+  if (oldestFirst_) {
+    TaskNode* node = numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+    return node != nullptr ? node : takeOldestOfDeque();
+  }
+  return deque_->empty() ? nullptr : takeNewestOfDeque();
+}
+
+// What overflowed into the injector is older than what is left in the deque.
+TaskNode* Worker::takeOverflowed() {
+  TaskNode* node = nullptr;
+  if (!core_.injector.empty()) {
+    core_.injector.pop(node);
+  }
+  return node;
+}
+
+bool Worker::takeFromInjector() {
+  const size_t queued = core_.injector.size();
+  if (queued == 0) {
+    return false;
+  }
+  // A fair share, in one batch. It enters the deque reversed, so that the newest end yields the oldest task.
+  const size_t share = queued / static_cast<size_t>(core_.numWorkers) + 1;
+  const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, oldestFirst_ ? 1 : kInjectorBatch));
+  TaskNode* batch[kInjectorBatch];
+  uint32_t count = core_.injector.popBatch(batch, wanted);
+  if (count == 0) {
+    return false;
+  }
+  // They were written elsewhere, or long ago.
+  for (uint32_t i = 0; i < count; ++i) {
+    __builtin_prefetch(batch[i]);
+  }
+  next_ = batch[0];
+  batchLeft_ = count - 1;
+  while (count > 1) {
+    pushShared(batch[--count]);
+  }
+  core_.idle.onPublish();
+  return true;
+}
+
+bool Worker::steal() {
+  const auto numWorkers = static_cast<uint64_t>(core_.numWorkers);
+  // xorshift64 (Marsaglia 2003).
+  random_ ^= random_ << 13;
+  random_ ^= random_ >> 7;
+  random_ ^= random_ << 17;
+  const uint64_t start = random_ % numWorkers;
+  for (uint64_t i = 0; i < numWorkers; ++i) {
+    Worker& victim = *core_.workers[(start + i) % numWorkers];
+    if (&victim == this) {
+      continue;
+    }
+    StealingDeque<TaskNode>::Stolen stolen;
+    do {
+      stolen = victim.deque().steal();
+    } while (stolen.lostRace);
+    if (stolen.item != nullptr) {
+      ++numSteals_;
+      next_ = stolen.item;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Worker::seesSharedWork() {
+  if (!core_.injector.empty()) {
+    return true;
+  }
+  bool any = false;
+  core_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
+  return any;
+}
+
+}  // namespace weft::detail

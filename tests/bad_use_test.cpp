@@ -1,0 +1,478 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <weft/conditionvariable.h>
+#include <weft/event.h>
+#include <weft/mutex.h>
+#include <weft/scheduler.h>
+#include <weft/semaphore.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+// What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where and how to mend
+// it, and the end of the program; and what a system gets that refuses memory or threads.
+
+// The system's calls, which fail from call `failFrom` on. The runtimes of sanitizers have replacements of their own.
+#define WEFT_CALLS_CAN_FAIL (!WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED)
+
+namespace {
+struct FailingCall {
+  std::atomic<int> numCalls{0};
+  std::atomic<int> failFrom{std::numeric_limits<int>::max()};
+  std::atomic<int> failUntil{std::numeric_limits<int>::max()};
+  bool fails() {
+    const int call = numCalls++;
+    return call >= failFrom && call < failUntil;
+  }
+  void failAt(int call, int count = 1) {
+    numCalls = 0;
+    failUntil = call + count;
+    failFrom = call;
+  }
+  void failNoMore() { failFrom = std::numeric_limits<int>::max(); }
+};
+constinit FailingCall threadCalls, mapCalls;
+
+// Fails the test where it hangs.
+struct Watchdog {
+  Watchdog() { alarm(60); }
+  ~Watchdog() { alarm(0); }
+};
+}  // namespace
+
+#if WEFT_CALLS_CAN_FAIL
+extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*entry)(void*),
+                              void* argument) noexcept {
+  static const auto real = reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
+  return threadCalls.fails() ? EAGAIN : real(thread, attributes, entry, argument);
+}
+
+extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) noexcept {
+  static const auto real = reinterpret_cast<decltype(&mmap)>(dlsym(RTLD_NEXT, "mmap"));
+  if (mapCalls.fails()) {
+    errno = ENOMEM;
+    return MAP_FAILED;
+  }
+  return real(address, length, protection, flags, file, offset);
+}
+#endif
+
+namespace weft {
+namespace {
+
+using tests::smallConfig;
+
+class BadUseTest : public tests::WithAllocator {
+ protected:
+  // Death tests run in a process of their own, without the threads of this one.
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+using BadUseDeathTest = BadUseTest;
+
+TEST_F(BadUseDeathTest, SchedulingWithNothingBound) {
+  EXPECT_DEATH(schedule([] {}),
+               "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound.*Scheduler::bind");
+}
+
+TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        scheduler.enqueue(Task([] {}));
+      },
+      "weft: fatal: Scheduler::enqueue.*no worker threads.*setWorkerThreadCount");
+}
+
+TEST_F(BadUseDeathTest, BindingTwice) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        scheduler.bind();
+        scheduler.bind();
+      },
+      "weft: fatal: Scheduler::bind.*this scheduler is bound to this thread already.*unbind");
+}
+
+TEST_F(BadUseDeathTest, BindingWhatIsBoundToAnother) {
+  EXPECT_DEATH(
+      {
+        Scheduler first(smallConfig(0));
+        Scheduler second(smallConfig(0));
+        first.bind();
+        second.bind();
+      },
+      "weft: fatal: Scheduler::bind.*another scheduler is bound to this thread already.*unbind");
+}
+
+TEST_F(BadUseDeathTest, BindingInsideATask) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        Event done;
+        scheduler.enqueue(Task([&] { scheduler.bind(); }));
+        done.wait();
+      },
+      "weft: fatal: Scheduler::bind.*this scheduler is bound to this thread already");
+}
+
+TEST_F(BadUseDeathTest, UnbindingWhatIsNotBound) {
+  EXPECT_DEATH(Scheduler::unbind(), "weft: fatal: Scheduler::unbind\\(\\) was called on a thread to which no scheduler is bound");
+}
+
+TEST_F(BadUseDeathTest, UnbindingInsideATask) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        schedule([] { Scheduler::unbind(); });
+      },
+      "weft: fatal: Scheduler::unbind\\(\\) was called inside a task");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] { Scheduler::unbind(); }));
+      },
+      "weft: fatal: Scheduler::unbind\\(\\) was called inside a task");
+}
+
+TEST_F(BadUseDeathTest, EndingAThreadThatIsBound) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        std::thread([&] { scheduler.bind(); }).join();
+      },
+      "weft: fatal: a thread ended while a scheduler was bound to it.*unbind");
+}
+
+TEST_F(BadUseDeathTest, AbsurdWorkerCounts) {
+  for (const int count : {-1, 4097, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+    EXPECT_DEATH(Scheduler scheduler(smallConfig(count)),
+                 "weft: fatal: Scheduler: " + std::to_string(count) + " worker threads make no sense; from 0 to 4096 do");
+  }
+}
+
+TEST_F(BadUseDeathTest, AbsurdStackSizes) {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{4095}, (size_t{1} << 31) + 1, std::numeric_limits<size_t>::max()}) {
+    EXPECT_DEATH(Scheduler scheduler(Scheduler::Config().setFiberStackSize(size)),
+                 "weft: fatal: Scheduler: fiber stacks of " + std::to_string(size) + " bytes make no sense; from 4096 to");
+  }
+}
+
+TEST_F(BadUseDeathTest, ANullAllocator) {
+  EXPECT_DEATH(Scheduler scheduler(Scheduler::Config().setAllocator(nullptr)),
+               "weft: fatal: Scheduler: Config::allocator is null");
+}
+
+TEST_F(BadUseDeathTest, DestroyingASchedulerOnAThreadThatIsBoundToIt) {
+  for (const int numWorkers : {0, 2}) {
+    EXPECT_DEATH(
+        {
+          Scheduler scheduler(smallConfig(numWorkers));
+          scheduler.bind();
+        },
+        "weft: fatal: ~Scheduler was called on a thread that is still bound to it.*unbind");
+  }
+}
+
+TEST_F(BadUseDeathTest, DestroyingASchedulerInATaskOfIts) {
+  EXPECT_DEATH(
+      {
+        auto scheduler = std::make_unique<Scheduler>(smallConfig(1));
+        Event done;
+        scheduler->enqueue(Task([&] { scheduler.reset(); }));
+        done.wait();
+      },
+      "weft: fatal: ~Scheduler was called on a thread that is still bound to it");
+}
+
+TEST_F(BadUseDeathTest, WaitingForAnotherFiber) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        schedule([main = Fiber::current()] { main->wait(); });
+        Event().wait();
+      },
+      "weft: fatal: Fiber::wait\\(\\) was called on fiber 0 from elsewhere.*Fiber::current");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        scheduler.bind();
+        Fiber* fiber = Fiber::current();
+        std::thread([fiber] { fiber->yield(); }).join();
+      },
+      "weft: fatal: Fiber::yield\\(\\) was called on fiber 0 from elsewhere");
+}
+
+TEST_F(BadUseDeathTest, CallingAnEmptyTask) {
+  EXPECT_DEATH(Task()(), "weft: fatal: an empty Task was called");
+}
+
+void throwFromTask() { throw std::runtime_error("what went wrong"); }
+
+TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] { throwFromTask(); }));
+      },
+      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, on fiber [0-9]+, task .+Catch it");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        schedule([] { throw "some text"; });
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from a task: char const\\*: some text, on fiber 1");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        schedule([] { throw 5; });
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from a task: int, on fiber 1");
+}
+
+TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
+  if (tests::kUnderTsan) {
+    GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
+  }
+  EXPECT_DEATH(
+      {
+        Watchdog watchdog;
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        WaitGroup never(1);
+        never.wait();
+      },
+      "the code of the bound thread, outside of tasks, waits for WaitGroup 0x[0-9a-f]+.*\n(.*\n)*"
+      "weft: fatal: deadlock: every fiber waits, no timer is set, nothing is left to run");
+}
+
+TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
+  if (tests::kUnderTsan) {
+    GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
+  }
+  const auto deadlock = [](auto wait) {
+    Watchdog watchdog;
+    Scheduler scheduler(smallConfig(0));
+    Scheduler::Binding binding(scheduler);
+    schedule([] { sleep_for(std::chrono::microseconds(10)); });
+    schedule([] {});
+    schedule(wait);
+  };
+  const std::string end = " 0x[0-9a-f]+(.*\n)*weft: fatal: deadlock";
+  const std::string begin = "fiber [0-9]+, task .+, waits for ";
+  EXPECT_DEATH(deadlock([] { Event().wait(); }), begin + "Event" + end);
+  EXPECT_DEATH(deadlock([] { Semaphore(0).acquire(); }), begin + "Semaphore" + end);
+  EXPECT_DEATH(deadlock([] { Fiber::current()->wait(); }), begin + "Fiber::notify" + end);
+  EXPECT_DEATH(deadlock([] {
+                 mutex guard;
+                 std::unique_lock lock(guard);
+                 ConditionVariable condition;
+                 condition.wait(lock, [] { return false; });
+               }),
+               begin + "ConditionVariable" + end);
+  EXPECT_DEATH(deadlock([] {
+                 mutex guard;
+                 std::unique_lock lock(guard);
+                 Event done;
+                 schedule([&guard, done] {
+                   std::unique_lock second(guard);
+                   done.signal();
+                 });
+                 done.wait();
+               }),
+               begin + "mutex" + end);
+}
+
+TEST_F(BadUseDeathTest, AWaitThatATimerEndsIsNoDeadlock) {
+  Scheduler scheduler(smallConfig(0));
+  Scheduler::Binding binding(scheduler);
+  EXPECT_FALSE(Event().wait_for(std::chrono::milliseconds(1)));
+}
+
+TEST_F(BadUseDeathTest, AWaitThatAnotherThreadMayEndIsNoDeadlock) {
+  Scheduler scheduler(smallConfig(0));
+  Scheduler::Binding binding(scheduler);
+  Event event;
+  std::thread other([event] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    event.signal();
+  });
+  event.wait();
+  other.join();
+}
+
+size_t numThreads() {
+  using Iterator = std::filesystem::directory_iterator;
+  return static_cast<size_t>(std::distance(Iterator("/proc/self/task"), Iterator()));
+}
+
+// A scheduler that does a little of everything.
+void useScheduler(int numWorkers, Allocator* allocator) {
+  Scheduler scheduler(smallConfig(numWorkers, allocator));
+  Scheduler::Binding binding(scheduler);
+  Event event;
+  WaitGroup done(2);
+  schedule([=] {
+    event.wait();
+    done.done();
+  });
+  schedule([=] {
+    event.signal();
+    done.done();
+  });
+  done.wait();
+}
+
+TEST_F(BadUseTest, AThreadThatCannotBeStartedIsReportedAndNothingIsLeftBehind) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer owns the call";
+  }
+  constexpr int kWorkers = 6;
+  Watchdog watchdog;
+  useScheduler(kWorkers, allocator());
+  const size_t threadsBefore = numThreads();
+  for (int call = 0; call < kWorkers; ++call) {
+    threadCalls.failAt(call);
+    try {
+      Scheduler scheduler(smallConfig(kWorkers, allocator()));
+      ADD_FAILURE() << "call " << call << " to pthread_create failed, and nothing was said";
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code().value(), EAGAIN);
+      EXPECT_NE(std::strstr(error.what(), ("only " + std::to_string(call) + " of 6 worker threads").c_str()), nullptr)
+          << error.what();
+    }
+    threadCalls.failNoMore();
+    tests::expectNothingAllocated(*allocator());
+    // A thread that was joined stays in the list for a moment.
+    while (numThreads() > threadsBefore) {
+      std::this_thread::yield();
+    }
+    useScheduler(kWorkers, allocator());
+  }
+  threadCalls.failAt(kWorkers);
+  useScheduler(kWorkers, allocator());
+  threadCalls.failNoMore();
+}
+
+TEST_F(BadUseTest, AThreadThatCannotBeStartedLeavesTheInitializersOfTheOthersToEnd) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer owns the call";
+  }
+  Watchdog watchdog;
+  for (int call = 0; call < 4; ++call) {
+    std::atomic<int> ran{0};
+    threadCalls.failAt(call);
+    EXPECT_THROW(Scheduler(smallConfig(4, allocator()).setWorkerThreadInitializer([&](int) {
+                   sleep_for(std::chrono::microseconds(100));
+                   schedule([&] { ++ran; });
+                 })),
+                 std::system_error);
+    threadCalls.failNoMore();
+    EXPECT_EQ(ran, call);
+  }
+}
+
+// Whether a process went on, or ended with a message.
+bool endedInOrder(int status) {
+  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
+
+// Prints how it went. Ends the process.
+template <class F>
+[[noreturn]] void useAndReport(F limit) {
+  Watchdog watchdog;
+  TrackedAllocator allocator(Allocator::Default);
+  try {
+    limit();
+    useScheduler(4, &allocator);
+    std::fprintf(stderr, "all went well\n");
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  const bool leaked = allocator.stats().numAllocations() != 0;
+  std::fprintf(stderr, leaked ? "leaked\n" : "");
+  std::_Exit(leaked ? 1 : 0);
+}
+
+constexpr const char* kReport = "all went well|of 4 worker threads|weft: fatal: .*(memory|mmap)";
+
+TEST_F(BadUseDeathTest, AMapCallThatFailsIsReportedWhicheverItIs) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer owns the call";
+  }
+  for (const int count : {1, 1'000'000}) {
+    for (int call = 0; call < 12; ++call) {
+      EXPECT_EXIT(useAndReport([=] { mapCalls.failAt(call, count); }), endedInOrder, kReport)
+          << "at call " << call << ", " << count << " times";
+    }
+  }
+}
+
+TEST_F(BadUseDeathTest, AddressSpaceThatIsUsedUpIsReported) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer needs address space itself";
+  }
+  // As the limit grows a worker's stack, the others', then the pool's memory fit.
+  for (size_t mebibytes = 0; mebibytes <= 128; mebibytes = mebibytes < 16 ? mebibytes + 1 : mebibytes + 8) {
+    const auto limit = [mebibytes] {
+      size_t pages = 0;
+      std::ifstream("/proc/self/statm") >> pages;
+      const rlim_t bytes = pages * pageSize() + (mebibytes << 20);
+      const rlimit most{bytes, bytes};
+      setrlimit(RLIMIT_AS, &most);
+    };
+    EXPECT_EXIT(useAndReport(limit), endedInOrder, kReport) << "with " << mebibytes << " MiB left";
+  }
+}
+
+TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithTheNumberOfFibers) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer owns the call";
+  }
+  EXPECT_DEATH(
+      {
+        Watchdog watchdog;
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        mapCalls.failAt(0, 1'000'000);
+        Event never;
+        for (int i = 0; i < 100; ++i) {
+          schedule([never] { never.wait(); });
+        }
+      },
+      "weft: fatal: no memory for another fiber: this worker has 0, of which 0 are blocked|"
+      "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are blocked.*setFiberStackSize");
+}
+
+}  // namespace
+}  // namespace weft

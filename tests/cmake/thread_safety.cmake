@@ -1,0 +1,61 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks that clang's thread-safety analysis accepts weft's headers, understands weft::mutex and weft::lock, and finds what
+# is wrong: cmake -DCOMPILER=clang++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+
+file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
+list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
+list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>")
+list(JOIN headers "\n" includes)
+
+set(account "
+class Account {
+ public:
+  void lockFirst() { weft::lock held(guard_); ++balance_; addLocked(); }
+  void lockByHand() WEFT_EXCLUDES(guard_) { guard_.lock(); ++balance_; guard_.unlock(); }
+  void tryToLock() { if (guard_.try_lock()) { addLocked(); guard_.unlock(); } }
+  void wait() {
+    weft::lock held(guard_);
+    changed_.wait(held);
+    ++balance_;
+    changed_.wait_for(held, std::chrono::seconds(1), [] { return true; });
+    ++balance_;
+  }
+  BODY
+ private:
+  void addLocked() WEFT_REQUIRES(guard_) { ++balance_; }
+  weft::mutex guard_;
+  weft::ConditionVariable changed_;
+  int balance_ WEFT_GUARDED_BY(guard_) = 0;
+};
+")
+
+# Compiles the class with one more member function. `expected`: what the analysis says of it, or OK.
+function(check body expected)
+  string(REPLACE BODY "${body}" code "${includes}\n#include <chrono>\n${account}")
+  file(WRITE ${WORK}/thread_safety.cpp "${code}")
+  execute_process(
+    COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Wthread-safety-beta -Werror -I${INCLUDE}
+      ${WORK}/thread_safety.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE messages)
+  if(expected STREQUAL OK)
+    if(NOT result EQUAL 0)
+      message(SEND_ERROR "does not pass the analysis: ${body}\n${messages}")
+    endif()
+  elseif(result EQUAL 0 OR NOT messages MATCHES "${expected}")
+    message(SEND_ERROR "the analysis should have said \"${expected}\" of: ${body}\n${messages}")
+  endif()
+endfunction()
+
+check("" OK)
+check("void wrong() { ++balance_; }" "requires holding mutex 'guard_'")
+check("void wrong() { addLocked(); }" "requires holding mutex 'guard_'")
+check("void wrong() { guard_.unlock(); }" "releasing mutex 'guard_' that was not held")
+check("void wrong() { guard_.lock(); }" "mutex 'guard_' is still held at the end of function")
+check("void wrong() { weft::lock held(guard_); guard_.lock(); guard_.unlock(); }"
+  "acquiring mutex 'guard_' that is already held")
+check("void wrong() { guard_.try_lock(); ++balance_; }" "requires holding mutex 'guard_'")
+check("void wrong() { { weft::lock held(guard_); } ++balance_; }" "requires holding mutex 'guard_'")
+check("void wrong() { weft::lock held(guard_); lockByHand(); }"
+  "cannot call function 'lockByHand' while mutex 'guard_' is held")

@@ -1,0 +1,121 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/debug.h>
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+namespace {
+
+// Returns: what `function` writes to stderr, one string for each write(2).
+template <class F>
+std::vector<std::string> writesToStderr(F&& function) {
+  int ends[2];
+  EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+  const int saved = dup(STDERR_FILENO);
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  function();
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  std::vector<std::string> writes;
+  char buffer[8192];
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    writes.emplace_back(buffer, static_cast<size_t>(n));
+  }
+  close(ends[0]);
+  return writes;
+}
+
+TEST(DebugDeathTest, FatalPrintsItsMessageAndAborts) {
+  EXPECT_EXIT(weft::fatal("%d %s", 42, "apples"), testing::KilledBySignal(SIGABRT),
+              "^weft: fatal: 42 apples\n$");
+}
+
+TEST(DebugDeathTest, FatalMacroNamesThePlace) {
+  EXPECT_DEATH(WEFT_FATAL("no arguments"), "^weft: fatal: no arguments\n  at .*debug_test.cpp:[0-9]+\n$");
+  EXPECT_DEATH(WEFT_FATAL("%d", 7), "^weft: fatal: 7\n  at .*debug_test.cpp:[0-9]+\n$");
+}
+
+TEST(DebugDeathTest, AssertIsOnInEveryBuild) {
+  const bool condition = false;
+  EXPECT_DEATH(WEFT_ASSERT(condition, "count is %d", -1), "weft: fatal: count is -1\n  at .*debug_test.cpp");
+  EXPECT_DEATH(WEFT_UNREACHABLE(), "weft: fatal: .*cannot reach");
+}
+
+TEST(DebugDeathTest, DcheckIsOnInDebugBuildsOnly) {
+  int evaluated = 0;
+  auto check = [&] { WEFT_DCHECK(++evaluated == 0, "evaluated %d", evaluated); };
+#if WEFT_DEBUG_ENABLED
+  EXPECT_DEATH(check(), "weft: fatal: evaluated 1");
+#else
+  check();
+  EXPECT_EQ(evaluated, 0);
+#endif
+}
+
+TEST(DebugTest, AssertEvaluatesItsConditionOnceAndItsMessageNever) {
+  int conditions = 0;
+  int messages = 0;
+  WEFT_ASSERT(++conditions > 0, "%d", ++messages);
+  EXPECT_EQ(conditions, 1);
+  EXPECT_EQ(messages, 0);
+}
+
+TEST(DebugTest, AssertTakesWhateverConvertsToBool) {
+  int value = 0;
+  int* pointer = &value;
+  WEFT_ASSERT(pointer, "null");
+  if (pointer != nullptr)
+    WEFT_ASSERT(true, "an assertion is one statement");
+  else
+    FAIL();
+}
+
+constexpr int checkedHalf(int value) {
+  WEFT_ASSERT(value % 2 == 0, "%d is odd", value);
+  return value / 2;
+}
+static_assert(checkedHalf(4) == 2, "assertions work in constant expressions");
+
+TEST(DebugTest, AWarningIsOneWriteAndKeepsErrno) {
+  errno = ERANGE;
+  const auto writes = writesToStderr([] {
+    weft::warn("%s", "first");
+    WEFT_WARN("second %d", 2);
+  });
+  EXPECT_EQ(errno, ERANGE);
+  ASSERT_EQ(writes.size(), 2U);
+  EXPECT_EQ(writes[0], "weft: warning: first\n");
+  EXPECT_EQ(writes[1], "weft: warning: second 2\n");
+}
+
+TEST(DebugTest, ALongMessageIsCutAndSaysSo) {
+  const std::string text(10'000, 'x');
+  const auto writes = writesToStderr([&] { weft::warn("%s", text.c_str()); });
+  ASSERT_EQ(writes.size(), 1U);
+  EXPECT_GT(writes[0].size(), 1'500U);
+  EXPECT_LE(writes[0].size(), 2'048U);
+  EXPECT_TRUE(writes[0].ends_with("xxx...\n"));
+}
+
+TEST(DebugDeathTest, ALongFatalMessageStillNamesThePlace) {
+  const std::string text(10'000, 'x');
+  EXPECT_DEATH(WEFT_FATAL("%s", text.c_str()), "xxx\\.\\.\\.\n  at .*debug_test.cpp:[0-9]+\n$");
+}
+
+TEST(DebugTest, AClosedStderrIsNoError) {
+  const int saved = dup(STDERR_FILENO);
+  close(STDERR_FILENO);
+  weft::warn("nobody reads this");
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+}
+
+}  // namespace

@@ -1,0 +1,368 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <cassert>
+#include <chrono>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/weft.h>
+
+// The examples of docs/*.md and of the public headers' comments, word for word, and tests that they are, that
+// they print what the page says, and that the pages name nothing that the code does not have.
+
+namespace {
+
+// docs/scheduler.md
+
+void singleThreaded() {
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(0));
+  weft::Scheduler::Binding bound(scheduler);
+
+  weft::Event ready;
+  weft::schedule([=] {
+    std::puts("the task runs");
+    ready.signal();
+  });
+  std::puts("a task is queued");
+  ready.wait();  // suspends this fiber; another one of the same thread runs the task
+  std::puts("the event was signalled");
+}
+
+void multiThreaded() {
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  weft::Scheduler::Binding bound(scheduler);
+
+  const auto caller = std::this_thread::get_id();
+  weft::WaitGroup done(2);
+  for (int i = 0; i < 2; ++i) {
+    weft::schedule([=] {
+      const auto before = std::this_thread::get_id();
+      weft::sleep_for(std::chrono::milliseconds(1));  // the thread may run the other task meanwhile
+      const bool stayed = before == std::this_thread::get_id();
+      std::puts(stayed && before != caller ? "began and ended on the same worker" : "wandered");
+      done.done();
+    });
+  }
+  done.wait();
+}
+
+// The headers' comments
+
+void work() {}
+void load() {}
+void produce() {}
+void read() {}
+int read(int) { return 1; }
+void read(const std::string&) {}
+void fetch(const std::string&) {}
+void parse(const std::string&) {}
+void use(int) {}
+
+void conditionVariableExample() {
+  weft::mutex queueMutex;
+  weft::ConditionVariable filled;
+  std::deque<int> queue;
+  weft::WaitGroup filler(1);
+  weft::schedule([&, filler] {
+    {
+      weft::lock lock(queueMutex);
+      queue.push_back(1);
+    }
+    filled.notify_one();
+    filler.done();
+  });
+  {
+    weft::lock lock(queueMutex);
+    filled.wait(lock, [&] { return !queue.empty(); });
+    use(queue.front());
+  }
+  filler.wait();
+}
+
+void deferExample() {
+  weft::WaitGroup wg(1);
+  weft::schedule([wg] {
+    defer(wg.done());
+    work();
+  });
+  wg.wait();
+}
+
+void eventExample() {
+  weft::Event loaded(weft::Event::Mode::Manual);
+  weft::schedule([=] { load(); loaded.signal(); });
+  loaded.wait();
+}
+
+void fiberExample() {
+  weft::Fiber* consumer = weft::Fiber::current();
+  weft::schedule([=] { produce(); consumer->notify(); });
+  consumer->wait();
+}
+
+void finallyExample() {
+  std::ofstream file;
+  auto closer = weft::make_finally([&] { file.close(); });
+}
+
+void memoryExample() {
+  struct Counting : weft::Allocator {
+    weft::Allocation allocate(const weft::Allocation::Request& request) override {
+      ++count;
+      return weft::Allocator::Default->allocate(request);
+    }
+    void free(const weft::Allocation& allocation) override { weft::Allocator::Default->free(allocation); }
+    std::atomic<int> count = 0;
+  };
+  Counting counting;
+  auto number = counting.make_unique<int>(1);
+  EXPECT_EQ(counting.count, 1);
+
+  weft::TrackedAllocator allocator(weft::Allocator::Default);
+  { auto object = allocator.make_unique<int>(1); }
+  assert(allocator.stats().numAllocations() == 0);
+}
+
+void stlAllocatorExample() {
+  weft::Allocator* allocator = weft::Allocator::Default;
+  std::vector<int, weft::StlAllocator<int>> numbers{weft::StlAllocator<int>(allocator)};
+  numbers.push_back(1);
+}
+
+void mutexExample() {
+  int total = 0;
+  const int file = 0;
+  weft::mutex mutex;
+  {
+    weft::lock lock(mutex);
+    total += read(file);  // may suspend
+  }
+  EXPECT_EQ(total, 1);
+}
+
+void schedulerExample() {
+  weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
+  weft::Scheduler::Binding bound(scheduler);
+  weft::WaitGroup done(1);
+  weft::schedule([=] { work(); done.done(); });
+  done.wait();
+}
+
+void semaphoreExample() {
+  const std::string url;
+  weft::Semaphore connections(8);
+  connections.acquire();
+  fetch(url);
+  connections.release();
+}
+
+void sleepExample() {
+  weft::sleep_for(std::chrono::milliseconds(5));
+}
+
+void taskExample() {
+  auto file = std::make_unique<std::string>();
+  weft::Task task([file = std::move(file)] { parse(*file); });
+  weft::schedule(std::move(task));
+}
+
+void threadExample() {
+  auto affinity = weft::Thread::Affinity::all();
+  weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
+  thread.join();
+}
+
+void waitGroupExample() {
+  const std::vector<std::string> paths(3);
+  weft::WaitGroup files(paths.size());
+  for (const auto& path : paths) {
+    weft::schedule([=] { read(path); files.done(); });
+  }
+  files.wait();
+}
+
+namespace fs = std::filesystem;
+
+const fs::path kRoot = fs::path(__FILE__).parent_path().parent_path();
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_TRUE(file) << "cannot read " << path;
+  return text.str();
+}
+
+std::vector<fs::path> filesIn(const fs::path& folder, const std::string& extension) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+    if (entry.path().extension() == extension) {
+      files.push_back(entry.path());
+    }
+  }
+  return files;
+}
+
+const std::vector<fs::path> kPages = {kRoot / "docs/scheduler.md", kRoot / "docs/stacks.md",
+                                      kRoot / "docs/waiting.md"};
+
+// Returns: the fenced blocks of a page that are marked with `language`.
+std::vector<std::string> blocks(const fs::path& page, const std::string& language) {
+  std::vector<std::string> result;
+  const std::string text = contents(page), fence = "```" + language + "\n";
+  for (size_t at = text.find(fence); at != std::string::npos; at = text.find(fence, at)) {
+    at += fence.size();
+    result.push_back(text.substr(at, text.find("```", at) - at));
+  }
+  return result;
+}
+
+// Returns: a page without its fenced blocks.
+std::string prose(const fs::path& page) {
+  std::istringstream text(contents(page));
+  std::string result;
+  bool isFenced = false;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with("```")) {
+      isFenced = !isFenced;
+    } else if (!isFenced) {
+      result += line + "\n";
+    }
+  }
+  return result;
+}
+
+// Returns: the examples in a header's comments: paragraphs that are indented by three blanks.
+std::vector<std::string> examples(const fs::path& header) {
+  std::vector<std::string> result;
+  std::istringstream text(contents(header));
+  bool isInside = false;
+  for (std::string line; std::getline(text, line);) {
+    std::smatch match;
+    const bool isExample = std::regex_match(line, match, std::regex(" *//   ( *\\S.*)"));
+    if (isExample) {
+      if (!isInside) {
+        result.emplace_back();
+      }
+      result.back() += match[1].str() + "\n";
+    }
+    isInside = isExample;
+  }
+  return result;
+}
+
+// Returns: `text` without the blanks that lines begin with.
+std::string unindented(const std::string& text) {
+  return std::regex_replace(text, std::regex("(^|\n) +"), "$1");
+}
+
+std::string outputOf(void (*example)()) {
+  testing::internal::CaptureStdout();
+  example();
+  return testing::internal::GetCapturedStdout();
+}
+
+TEST(DocsExamplesTest, ExamplesPrintWhatThePageSays) {
+  const auto printed = blocks(kRoot / "docs/scheduler.md", "text");
+  ASSERT_EQ(printed.size(), 2u);
+  EXPECT_EQ(outputOf(singleThreaded), printed[0]);
+  EXPECT_EQ(outputOf(multiThreaded), printed[1]);
+}
+
+TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
+  schedulerExample();
+  for (const int numWorkers : {0, 2}) {
+    weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
+    weft::Scheduler::Binding bound(scheduler);
+    for (void (*example)() :
+         {conditionVariableExample, deferExample, eventExample, fiberExample, finallyExample, memoryExample,
+          stlAllocatorExample, mutexExample, semaphoreExample, sleepExample, taskExample, threadExample,
+          waitGroupExample}) {
+      example();
+    }
+  }
+}
+
+TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
+  const std::string here = contents(__FILE__);
+  for (const auto& page : kPages) {
+    for (const auto& block : blocks(page, "cpp")) {
+      EXPECT_NE(here.find(block), std::string::npos) << page << " has another version of\n" << block;
+    }
+  }
+  const std::string unindentedHere = unindented(here);
+  size_t numExamples = 0;
+  for (const auto& header : filesIn("include/weft", ".h")) {
+    if (header.parent_path().filename() == "detail" || header.filename() == "debug.h") {
+      continue;  // debug.h's is a line of weft itself
+    }
+    for (const auto& example : examples(header)) {
+      ++numExamples;
+      EXPECT_NE(unindentedHere.find(unindented(example)), std::string::npos)
+          << header << " has an example that this file lacks:\n" << example;
+    }
+  }
+  EXPECT_GE(numExamples, 14u);
+}
+
+// Adds the identifiers in `text`.
+void collectWords(const std::string& text, std::set<std::string>& words) {
+  const std::regex word("[A-Za-z_][A-Za-z0-9_]*");
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), word); it != std::sregex_iterator(); ++it) {
+    words.insert(it->str());
+  }
+}
+
+// Returns: what `pattern`'s first group matches, everywhere in `text`.
+std::string all(const std::string& text, const char* pattern) {
+  std::string result;
+  const std::regex regex(pattern);
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), regex); it != std::sregex_iterator(); ++it) {
+    result += (*it)[1].str() + "\n";
+  }
+  return result;
+}
+
+TEST(DocsExamplesTest, PagesAndFlowchartsNameOnlyWhatTheCodeHas) {
+  // Names of other things: folders, the system's functions, options of tools.
+  std::set<std::string> known = {"alloca", "include", "mlockall", "rdynamic", "src", "ulimit"};
+  for (const char* folder : {"include", "src"}) {
+    for (const char* extension : {".h", ".cpp"}) {
+      for (const auto& file : filesIn(folder, extension)) {
+        collectWords(contents(file), known);
+        known.insert(file.stem());
+      }
+    }
+  }
+  std::vector<std::pair<fs::path, std::string>> codes;
+  for (const auto& page : kPages) {
+    codes.emplace_back(page, all(prose(page), "`([^`]+)`"));
+  }
+  for (const auto& image : filesIn("docs/images", ".svg")) {
+    codes.emplace_back(image, all(contents(image), "<tspan class=\"c\">([^<]*)</tspan>"));
+  }
+  EXPECT_GE(codes.size(), 8u);
+  for (const auto& [file, code] : codes) {
+    std::set<std::string> words;
+    collectWords(code, words);
+    EXPECT_FALSE(words.empty()) << file;
+    for (const auto& word : words) {
+      EXPECT_TRUE(known.contains(word))
+          << file << " names " << word << ", which is nowhere in include or src";
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,555 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/fiber.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/mutex.h>
+#include <weft/scheduler.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+namespace weft {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+using tests::scaled;
+
+class FiberTest : public tests::WithScheduler {
+ protected:
+  // Runs f() in a task and waits for it.
+  template <class F>
+  static void inTask(F f) {
+    WaitGroup done(1);
+    schedule([&f, done] {
+      f();
+      done.done();
+    });
+    done.wait();
+  }
+};
+WEFT_INSTANTIATE_WITH_SCHEDULER(FiberTest);
+
+TEST(FiberWithoutSchedulerTest, ThereIsNone) {
+  EXPECT_EQ(Fiber::current(), nullptr);
+  yield();
+}
+
+TEST_P(FiberTest, IsThatOfTheBoundThreadOutsideTasks) {
+  Fiber* self = Fiber::current();
+  ASSERT_NE(self, nullptr);
+  inTask([] {});
+  EXPECT_EQ(Fiber::current(), self);
+  Scheduler::unbind();
+  EXPECT_EQ(Fiber::current(), nullptr);
+}
+
+TEST_P(FiberTest, IsTheSameTypeAsTheSchedulers) {
+  static_assert(std::is_same_v<Scheduler::Fiber, Fiber>);
+  EXPECT_EQ(Scheduler::Fiber::current(), Fiber::current());
+}
+
+TEST_P(FiberTest, StaysTheSameForATaskAcrossSuspensions) {
+  std::atomic<int> changed{0};
+  WaitGroup done(50);
+  for (int i = 0; i < 50; ++i) {
+    schedule([&changed, done] {
+      Fiber* self = Fiber::current();
+      const uint32_t id = self->id;
+      for (int round = 0; round < 10; ++round) {
+        yield();
+        changed += Fiber::current() != self || self->id != id;
+      }
+      done.done();
+    });
+  }
+  done.wait();
+  EXPECT_EQ(changed, 0);
+}
+
+TEST_P(FiberTest, HasAnIdThatNoOtherFiberOfItsThreadHas) {
+  std::set<uint32_t> ids;
+  WaitGroup done(1);
+  schedule([&ids, done] {
+    // All of this thread, and all alive at the same time.
+    constexpr int kFibers = 30;
+    WaitGroup waiting(kFibers), left(kFibers);
+    Event go(Event::Mode::Manual);
+    for (int i = 0; i < kFibers; ++i) {
+      schedule(Task(
+          [&ids, waiting, left, go] {
+            ids.insert(Fiber::current()->id);
+            waiting.done();
+            go.wait();
+            left.done();
+          },
+          Task::Flags::SameThread));
+    }
+    waiting.wait();
+    go.signal();
+    left.wait();
+    done.done();
+  });
+  done.wait();
+  EXPECT_EQ(ids.size(), 30u);
+}
+
+TEST_P(FiberTest, WaitReturnsAfterNotify) {
+  std::atomic<Fiber*> waiter{nullptr};
+  bool woke = false;
+  WaitGroup done(1);
+  schedule([&, done] {
+    waiter = Fiber::current();
+    Fiber::current()->wait();
+    woke = true;
+    done.done();
+  });
+  schedule([&] {
+    while (waiter == nullptr) {
+      yield();
+    }
+    waiter.load()->notify();
+  });
+  done.wait();
+  EXPECT_TRUE(woke);
+}
+
+TEST_P(FiberTest, ANotifyBeforeTheWaitIsNotLost) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    self->notify();
+    self->wait();
+    self->notify();
+    EXPECT_TRUE(self->wait(steady_clock::now() + std::chrono::hours(1)));
+  });
+  Fiber::current()->notify();
+  Fiber::current()->wait();
+}
+
+TEST_P(FiberTest, SeveralNotifiesCountAsOne) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    for (int i = 0; i < 5; ++i) {
+      self->notify();
+    }
+    self->wait();
+    EXPECT_FALSE(self->wait(steady_clock::now() + microseconds(100)));
+  });
+}
+
+TEST_P(FiberTest, SeveralNotifiesToOneThatIsQueuedAlreadyCountAsOne) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    schedule(Task(
+        [self] {
+          self->notify();
+          self->notify();
+        },
+        Task::Flags::SameThread));
+    self->wait();
+    EXPECT_FALSE(self->wait(steady_clock::now() + microseconds(100)));
+  });
+}
+
+TEST_P(FiberTest, AWaitOnAPrimitiveNeitherTakesNorLeavesANotify) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    self->notify();
+    Event event;
+    schedule([event] { event.signal(); });
+    event.wait();
+    EXPECT_TRUE(self->wait(steady_clock::now() + std::chrono::hours(1)));
+    EXPECT_FALSE(self->wait(steady_clock::now()));
+  });
+}
+
+TEST_P(FiberTest, ANotifyDoesNotEndAWaitOnAPrimitive) {
+  std::atomic<bool> wasSignalled{false};
+  std::atomic<Fiber*> waiter{nullptr};
+  std::atomic<int> tooEarly{0};
+  Event event;
+  WaitGroup done(2);
+  schedule([&, done] {
+    waiter = Fiber::current();
+    event.wait();
+    tooEarly += !wasSignalled;
+    done.done();
+  });
+  schedule([&, done] {
+    while (waiter == nullptr) {
+      yield();
+    }
+    for (int i = 0; i < 20; ++i) {
+      waiter.load()->notify();
+      yield();
+    }
+    wasSignalled = true;
+    event.signal();
+    done.done();
+  });
+  done.wait();
+  EXPECT_EQ(tooEarly, 0);
+}
+
+TEST_P(FiberTest, ATaskDoesNotInheritTheNotifyOfTheTaskBefore) {
+  inTask([] {
+    WaitGroup done(1);
+    schedule(Task(
+        [done] {
+          Fiber::current()->notify();
+          done.done();
+        },
+        Task::Flags::SameThread));
+    done.wait();
+    WaitGroup second(1);
+    schedule(Task(
+        [second] {
+          EXPECT_FALSE(Fiber::current()->wait(steady_clock::now() + microseconds(10)));
+          second.done();
+        },
+        Task::Flags::SameThread));
+    second.wait();
+  });
+}
+
+TEST_P(FiberTest, AThreadWithNothingBoundMayNotify) {
+  const int kRounds = scaled(20'000, 2'000);
+  std::atomic<Fiber*> waiter{nullptr};
+  std::atomic<int> woken{0};
+  WaitGroup done(1);
+  schedule([&, done] {
+    waiter = Fiber::current();
+    for (int i = 0; i < kRounds; ++i) {
+      Fiber::current()->wait();
+      ++woken;
+    }
+    done.done();
+  });
+  std::thread notifier([&] {
+    while (waiter == nullptr) {
+      std::this_thread::yield();
+    }
+    for (int i = 0; i < kRounds; ++i) {
+      waiter.load()->notify();
+      while (woken <= i) {
+        std::this_thread::yield();
+      }
+    }
+  });
+  done.wait();
+  notifier.join();
+  EXPECT_EQ(woken, kRounds);
+}
+
+TEST_P(FiberTest, TwoFibersNotifyEachOtherInTurn) {
+  const int kRounds = scaled(20'000, 2'000);
+  std::atomic<Fiber*> fibers[2] = {};
+  int turns = 0;
+  WaitGroup done(2);
+  for (const int side : {0, 1}) {
+    schedule([&, side, done] {
+      Fiber* self = Fiber::current();
+      fibers[side] = self;
+      while (fibers[1 - side] == nullptr) {
+        yield();
+      }
+      for (int i = 0; i < kRounds; ++i) {
+        if (side == 1 || i > 0) {
+          self->wait();
+        }
+        ++turns;
+        fibers[1 - side].load()->notify();
+      }
+      if (side == 0) {
+        self->wait();
+      }
+      done.done();
+    });
+  }
+  done.wait();
+  EXPECT_EQ(turns, 2 * kRounds);
+}
+
+TEST_P(FiberTest, WaitWithAPredicateLooksAgainAfterEachNotify) {
+  mutex guard;
+  int value = 0;
+  std::atomic<int> looks{0};
+  std::atomic<Fiber*> waiter{nullptr};
+  std::atomic<int> withoutLock{0};
+  WaitGroup done(1);
+  Event allNotified;  // until then the fiber must live
+  schedule([&, done, allNotified] {
+    {
+      std::unique_lock lock(guard);
+      waiter = Fiber::current();
+      Fiber::current()->wait(lock, [&] {
+        withoutLock += !lock.owns_lock();
+        ++looks;
+        return value == 3;
+      });
+      withoutLock += !lock.owns_lock();
+    }
+    allNotified.wait();
+    done.done();
+  });
+  while (waiter == nullptr) {
+    schedule([] {});
+    yield();
+  }
+  for (int i = 1; i <= 3; ++i) {
+    {
+      std::scoped_lock lock(guard);
+      value = i;
+    }
+    waiter.load()->notify();
+  }
+  allNotified.signal();
+  done.wait();
+  EXPECT_GE(looks, 2);
+  EXPECT_EQ(withoutLock, 0);
+}
+
+TEST_P(FiberTest, WaitWithAPredicateThatHoldsDoesNotSuspend) {
+  inTask([] {
+    mutex guard;
+    std::unique_lock lock(guard);
+    Fiber::current()->wait(lock, [] { return true; });
+    EXPECT_TRUE(Fiber::current()->wait(lock, steady_clock::now() - milliseconds(1), [] { return true; }));
+  });
+}
+
+TEST_P(FiberTest, WaitWithAPredicateAndATimeoutReturnsThePredicate) {
+  inTask([] {
+    mutex guard;
+    std::unique_lock lock(guard);
+    EXPECT_FALSE(Fiber::current()->wait(lock, steady_clock::now() + microseconds(200), [] { return false; }));
+    EXPECT_TRUE(lock.owns_lock());
+    // It becomes true, and nobody says so.
+    int calls = 0;
+    EXPECT_TRUE(Fiber::current()->wait(lock, steady_clock::now() + microseconds(200), [&] { return ++calls == 2; }));
+  });
+}
+
+TEST_P(FiberTest, ATimedWaitWithoutNotifyEndsNotBeforeItsTime) {
+  inTask([] {
+    const auto steady = steady_clock::now() + microseconds(300);
+    EXPECT_FALSE(Fiber::current()->wait(steady));
+    EXPECT_GE(steady_clock::now(), steady);
+    const auto system = system_clock::now() + microseconds(300);
+    EXPECT_FALSE(Fiber::current()->wait(system));
+    EXPECT_GE(system_clock::now(), system);
+  });
+}
+
+// A clock of one's own that runs at a tenth of the speed.
+struct SlowClock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<SlowClock>;
+  [[maybe_unused]] static constexpr bool is_steady = true;
+  static time_point now() { return time_point(steady_clock::now().time_since_epoch() / 10); }
+};
+
+TEST_P(FiberTest, ATimedWaitIsNeverEarlyByTheClockItWasGiven) {
+  inTask([] {
+    const auto time = SlowClock::now() + microseconds(50);
+    EXPECT_FALSE(Fiber::current()->wait(time));
+    EXPECT_GE(SlowClock::now(), time);
+  });
+}
+
+TEST_P(FiberTest, AWaitForThreeHundredYearsEndsWithTheNotify) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    for (int i = 0; i < 2; ++i) {
+      schedule([self] { self->notify(); });
+      const auto years = std::chrono::hours(24 * 365 * 200);
+      EXPECT_TRUE(i == 0 ? self->wait(steady_clock::time_point::max()) : self->wait(system_clock::now() + years));
+    }
+  });
+}
+
+TEST_P(FiberTest, AWaitUntilATimeThatIsPastGivesAnythingButANotifyBack) {
+  inTask([] {
+    Fiber* self = Fiber::current();
+    EXPECT_FALSE(self->wait(steady_clock::now() - milliseconds(1)));
+    EXPECT_FALSE(self->wait(steady_clock::time_point::min()));
+    EXPECT_FALSE(self->wait(system_clock::time_point::min()));
+    self->notify();
+    EXPECT_TRUE(self->wait(steady_clock::now() - milliseconds(1)));
+  });
+}
+
+TEST_P(FiberTest, SleepersWakeInTheOrderOfTheirTimes) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "the order is certain on one thread only";
+  }
+  constexpr int kFibers = 20;
+  std::vector<int> order;
+  WaitGroup done(kFibers);
+  const auto start = steady_clock::now() + milliseconds(2);
+  for (int i = 0; i < kFibers; ++i) {
+    const int rank = i * 7 % kFibers;
+    schedule([&order, start, rank, done] {
+      sleep_until(start + microseconds(10 * rank));
+      order.push_back(rank);
+      done.done();
+    });
+  }
+  done.wait();
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  EXPECT_EQ(order.size(), static_cast<size_t>(kFibers));
+}
+
+// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that comes
+// too late for one wait ends the next, and none is counted twice.
+TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
+  const int kRounds = scaled(numWorkers() == 1 ? 50'000 : 5'000, 1'000);
+  std::atomic<Fiber*> waiter{nullptr};
+  std::atomic<int> round{0};
+  std::atomic<int> numNotified{0}, numTimedOut{0}, numLate{0};
+  WaitGroup done(1);
+  schedule([&, done] {
+    Fiber* self = Fiber::current();
+    waiter = self;
+    for (int i = 1; i <= kRounds; ++i) {
+      round = i;
+      if (self->wait(steady_clock::now() + std::chrono::nanoseconds(i * 37 % 4000))) {
+        ++numNotified;
+      } else {
+        ++numTimedOut;
+        // The notify is still to come, and must not get lost.
+        self->wait();
+        ++numLate;
+      }
+    }
+    done.done();
+  });
+  std::thread notifier([&] {
+    while (waiter == nullptr) {
+      std::this_thread::yield();
+    }
+    for (int i = 1; i <= kRounds; ++i) {
+      while (round < i) {
+      }
+      waiter.load()->notify();
+    }
+  });
+  done.wait();
+  notifier.join();
+  EXPECT_EQ(numNotified + numTimedOut, kRounds);
+  EXPECT_EQ(numLate, numTimedOut);
+}
+
+// Ten million rounds in all, most of them where they are cheapest.
+TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
+  const int kRounds = scaled(numWorkers() == 1 ? 4'000'000 : numWorkers() == 0 ? 5'500'000 : 50'000, 20'000);
+  struct Shared {
+    Fiber* waiter = nullptr;
+    int notified = 0, timedOut = 0, late = 0;
+    int round = 0, notifiedRound = 0;
+    bool isOver = false;
+  } shared;
+  WaitGroup done(2);
+  schedule([&shared, kRounds, done] {
+    shared.waiter = Fiber::current();
+    schedule(Task(
+        [&shared, done] {
+          while (!shared.isOver) {
+            // Timers are looked at every 61 dequeues: now and then about as long comes between the wait and the notify.
+            const int round = shared.round;
+            for (int pause = round % 16 == 0 ? round / 16 % 80 : 0; pause > 0; --pause) {
+              yield();
+            }
+            if (shared.notifiedRound != round) {
+              shared.notifiedRound = round;
+              shared.waiter->notify();
+            }
+            yield();
+          }
+          done.done();
+        },
+        Task::Flags::SameThread));
+    for (int i = 1; i <= kRounds; ++i) {
+      shared.round = i;
+      if (shared.waiter->wait(steady_clock::now() + std::chrono::nanoseconds(i % 8 == 0 ? 0 : 100))) {
+        ++shared.notified;
+      } else {
+        ++shared.timedOut;
+        shared.waiter->wait();
+        ++shared.late;
+      }
+    }
+    shared.isOver = true;
+    done.done();
+  });
+  done.wait();
+  EXPECT_EQ(shared.notified + shared.timedOut, kRounds);
+  EXPECT_EQ(shared.late, shared.timedOut);
+  EXPECT_GT(shared.notified, 0);
+  EXPECT_GT(shared.timedOut, 0);
+}
+
+TEST_P(FiberTest, SleepLastsAtLeastAsLongAsAskedFor) {
+  const auto before = steady_clock::now();
+  sleep_for(microseconds(200));
+  EXPECT_GE(steady_clock::now() - before, microseconds(200));
+  inTask([] {
+    const auto start = steady_clock::now();
+    sleep_for(microseconds(200));
+    sleep_until(system_clock::now());
+    sleep_for(microseconds(-5));
+    EXPECT_GE(steady_clock::now() - start, microseconds(200));
+  });
+}
+
+TEST(FiberWithoutSchedulerTest, SleepBlocksTheThread) {
+  const auto before = steady_clock::now();
+  sleep_for(microseconds(200));
+  sleep_until(before + microseconds(300));
+  EXPECT_GE(steady_clock::now() - before, microseconds(300));
+}
+
+TEST_P(FiberTest, ASleepingFiberLetsOthersRun) {
+  inTask([] {
+    Event slept;
+    bool ran = false;
+    schedule(Task(
+        [&ran, slept] {
+          ran = true;
+          slept.signal();
+        },
+        Task::Flags::SameThread));
+    sleep_for(microseconds(50));
+    slept.wait();
+    EXPECT_TRUE(ran);
+  });
+}
+
+TEST_P(FiberTest, ABoundThreadWaitsAndIsNotifiedLikeATask) {
+  Fiber* self = Fiber::current();
+  for (int i = 0; i < 100; ++i) {
+    schedule([self] { self->notify(); });
+    self->wait();
+  }
+  EXPECT_FALSE(self->wait(steady_clock::now() + microseconds(10)));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,182 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The test must fail with each of these in the code (see README.md):
+// Seeded bug: block_queue.h:1:relaxed
+// Seeded bug: block_queue.h:2:relaxed
+// Seeded bug: block_queue.h:3:relaxed
+// Seeded bug: block_queue.h:3:split
+// Seeded bug: block_queue.h:4:relaxed
+// Seeded bug: block_queue.h:5:relaxed
+// Seeded bug: block_queue.h:6:relaxed
+// Seeded bug: block_queue.h:7:relaxed
+// Seeded bug: block_queue.h:7:split
+// Seeded bug: block_queue.h:8:split
+
+#include <cstdlib>
+
+#include <weft/detail/block_queue.h>
+
+#include "explore.h"
+
+namespace weft::model {
+namespace {
+
+struct Item {
+  RelacySync::Var<int> payload{0};
+  RelacySync::Var<int> numTaken{0};
+  int producer = 0;
+  int number = 0;
+};
+
+// Memory that keeps what was in it, so that an access to a freed block meets a destroyed atomic; counted
+// per run.
+class CountingAllocator : public Allocator {
+ public:
+  Allocation allocate(const Allocation::Request& request) override {
+    Allocation allocation;
+    allocation.request = request;
+    allocation.ptr = rl::rl_malloc(request.size, Place{__FILE__, __LINE__}.info());
+    return allocation;
+  }
+  void free(const Allocation& allocation) override {
+    rl::rl_free(allocation.ptr, Place{__FILE__, __LINE__}.info());
+  }
+};
+
+inline CountingAllocator allocator;
+
+// Producers 0 and 1 push two or three items each, one after another or as a batch; two consumers take them.
+template <uint32_t MaxSpares>
+struct QueueSuite {
+  static constexpr uint32_t kProducers = 2;
+  static constexpr uint32_t kItems = 3;
+  using Queue = detail::BlockQueue<Item*, RelacySync, 2>;
+
+  Queue queue{&allocator, MaxSpares};
+  Item items[kProducers][kItems];
+
+  Item* prepare(uint32_t producer, uint32_t number) {
+    Item& item = items[producer][number];
+    item.producer = static_cast<int>(producer);
+    item.number = static_cast<int>(number);
+    item.payload.set(42);
+    return &item;
+  }
+
+  void pushSingly(uint32_t producer, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) queue.push(prepare(producer, i));
+  }
+
+  void pushAsBatch(uint32_t producer, uint32_t count) {
+    Item* batch[kItems];
+    for (uint32_t i = 0; i < count; i++) batch[i] = prepare(producer, i);
+    queue.pushBatch(batch, count);
+  }
+
+  // `last` holds the number of each producer's last item that this consumer got.
+  void consume(Item* item, int (&last)[kProducers]) {
+    check(item != nullptr, "an item is not null");
+    check(item->payload.get() == 42, "the payload is there");
+    item->numTaken.set(item->numTaken.get() + 1);
+    check(last[item->producer] < item->number, "a producer's order is kept");
+    last[item->producer] = item->number;
+  }
+
+  void drain(uint32_t count0, uint32_t count1) {
+    int last[kProducers] = {-1, -1};
+    Item* item = nullptr;
+    while (queue.pop(item)) consume(item, last);
+    check(queue.empty(), "it has been emptied");
+    const uint32_t counts[kProducers] = {count0, count1};
+    for (uint32_t producer = 0; producer < kProducers; producer++) {
+      for (uint32_t i = 0; i < counts[producer]; i++) {
+        check(items[producer][i].numTaken.get() == 1, "an item is taken exactly once");
+      }
+    }
+  }
+};
+
+struct Singly : rl::test_suite<Singly, 4>, QueueSuite<0> {
+  void thread(unsigned index) {
+    if (index < 2) {
+      pushSingly(index, 2);
+      return;
+    }
+    int last[kProducers] = {-1, -1};
+    for (int i = 0; i < 2; i++) {
+      if (Item* item = nullptr; queue.pop(item)) consume(item, last);
+    }
+  }
+  void after() { drain(2, 2); }
+};
+
+struct Batches : rl::test_suite<Batches, 3>, QueueSuite<0> {
+  void thread(unsigned index) {
+    if (index == 0) {
+      pushAsBatch(0, 3);
+      pushSingly(1, 1);
+      return;
+    }
+    int last[kProducers] = {-1, -1};
+    for (int i = 0; i < 3; i++) {
+      Item* out[2];
+      const uint32_t count = queue.popBatch(out, 2);
+      for (uint32_t j = 0; j < count; j++) consume(out[j], last);
+    }
+  }
+  void after() { drain(3, 1); }
+};
+
+// Blocks come back into use while slow threads of their former life are about.
+struct Reuse : rl::test_suite<Reuse, 3>, QueueSuite<1> {
+  void thread(unsigned index) {
+    int last[kProducers] = {-1, -1};
+    Item* item = nullptr;
+    if (index == 0) {
+      for (uint32_t i = 0; i < 3; i++) {
+        queue.push(prepare(0, i));
+        if (i == 1 && queue.pop(item)) consume(item, last);
+      }
+      if (queue.pop(item)) consume(item, last);
+    } else if (index == 1) {
+      pushSingly(1, 2);
+    } else {
+      for (int i = 0; i < 3; i++) {
+        if (queue.pop(item)) consume(item, last);
+      }
+    }
+  }
+  void after() { drain(3, 2); }
+};
+
+// A consumer that knows that an item was pushed gets one.
+struct NotFalselyEmpty : rl::test_suite<NotFalselyEmpty, 3>, QueueSuite<0> {
+  RelacySync::Atomic<int> pushed{0};
+
+  void thread(unsigned index) {
+    int last[kProducers] = {-1, -1};
+    if (index == 0) {
+      pushSingly(0, 3);
+      pushed.store(1, std::memory_order_release);
+      return;
+    }
+    if (pushed.load(std::memory_order_acquire) == 1) {
+      Item* item = nullptr;
+      check(queue.pop(item), "three items for two consumers");
+      consume(item, last);
+    }
+  }
+  void after() { drain(3, 0); }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<Singly>("singly", 200'000) && explore<Batches>("batches", 200'000) &&
+           explore<Reuse>("reuse", 200'000) && explore<NotFalselyEmpty>("not falsely empty", 200'000);
+  });
+}

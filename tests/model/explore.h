@@ -1,0 +1,127 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <ostream>
+#include <streambuf>
+#include <string>
+
+#include "relacy_sync.h"
+
+// The main program of a model test:
+//     TEST [--seed FILE:NOTE[:KIND]] [--iterations N]
+// explores interleavings of each suite, and exits with 0 when no error was found, with 1 when one was, and
+// with 2 when it was called wrongly. With --seed, or when built with WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a
+// bug is put into the code first (see SeededBug), and the test must fail: its last line is then `RESULT:
+// error found`.
+namespace weft::model {
+
+// Finds the statement that follows the note: from its first line of code to the one that ends it.
+inline bool locateNote(const std::string& path, const std::string& note, SeededBug& bug) {
+  std::ifstream in(path);
+  const std::string mark = "// (" + note + ")";
+  bool found = false;
+  std::string text;
+  for (int number = 1; std::getline(in, text); number++) {
+    std::string code = text.substr(0, text.find("//"));
+    while (!code.empty() && std::isspace(static_cast<unsigned char>(code.back()))) code.pop_back();
+    if (!found && text.find(mark) != std::string::npos) found = true;
+    if (!found || code.empty()) continue;
+    if (bug.firstLine == 0) bug.firstLine = number;
+    bug.lastLine = number;
+    if (code.back() == ';' || code.back() == '{' || code.back() == '}') {
+      const size_t slash = path.rfind('/');
+      std::snprintf(bug.file, sizeof(bug.file), "%s",
+                    path.c_str() + (slash == std::string::npos ? 0 : slash + 1));
+      return true;
+    }
+  }
+  return false;
+}
+
+inline bool seed(const std::string& text) {
+  const size_t colon = text.find(':');
+  if (colon == std::string::npos) return false;
+  const size_t second = text.find(':', colon + 1);
+  const std::string kind = second == std::string::npos ? "relaxed" : text.substr(second + 1);
+  if (kind == "relaxed") {
+    seededBug.kind = SeededBug::Kind::Relaxed;
+  } else if (kind == "acq_rel") {
+    seededBug.kind = SeededBug::Kind::AcqRel;
+  } else if (kind == "split") {
+    seededBug.kind = SeededBug::Kind::Split;
+  } else {
+    return false;
+  }
+  return locateNote(text.substr(0, colon), text.substr(colon + 1, second - colon - 1), seededBug);
+}
+
+inline unsigned iterationsOverride = 0;
+
+// Prints to a C stream, or nowhere if null. (Relacy replaces operator delete, so that a string stream which
+// grows while it reports an error ends in a crash.)
+class Output : public std::streambuf {
+ public:
+  explicit Output(FILE* file) : file_(file) {}
+
+ private:
+  int overflow(int c) override { return file_ == nullptr ? 0 : std::fputc(c, file_); }
+  std::streamsize xsputn(const char* text, std::streamsize size) override {
+    if (file_ != nullptr) std::fwrite(text, 1, static_cast<size_t>(size), file_);
+    return size;
+  }
+
+  FILE* file_;
+};
+
+// Explores `iterations` random interleavings of `Suite`. Returns: whether no error was found.
+template <class Suite>
+bool explore(const char* name, unsigned iterations) {
+  rl::test_params params;
+  Output shown(seededBug.kind == SeededBug::Kind::None ? stdout : nullptr);
+  Output hidden(nullptr);
+  std::ostream report(&shown);
+  std::ostream progress(&hidden);
+  params.iteration_count = iterationsOverride != 0 ? iterationsOverride : iterations;
+  params.output_stream = &report;
+  params.progress_stream = &progress;
+  const bool ok = rl::simulate<Suite>(params);
+  if (ok) {
+    std::printf("%s: no error in %u iterations\n", name, static_cast<unsigned>(params.stop_iteration));
+  } else {
+    std::printf("%s: %s after %u iterations\n", name, rl::test_result_str(params.test_result),
+                static_cast<unsigned>(params.stop_iteration));
+  }
+  return ok;
+}
+
+// Explores the suites in turn, up to the first error: `exploreAll` is called without arguments.
+template <class F>
+int runModel(int argc, char** argv, F exploreAll) {
+#ifdef WEFT_SEEDED_BUG
+  std::string bug = WEFT_SEEDED_BUG;
+#else
+  std::string bug;
+#endif
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--seed") == 0) bug = argv[i + 1];
+    if (std::strcmp(argv[i], "--iterations") == 0) {
+      iterationsOverride = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    }
+  }
+  if (!bug.empty() && !seed(bug)) {
+    std::fprintf(stderr, "no such bug to seed: %s\n", bug.c_str());
+    return 2;
+  }
+  const bool ok = exploreAll();
+  std::printf("RESULT: %s\n", ok ? "no error found" : "error found");
+  return ok ? 0 : 1;
+}
+
+}  // namespace weft::model

@@ -1,0 +1,117 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The test must fail with each of these in the code (see README.md):
+// Seeded bug: stealing_deque.h:2:relaxed
+// Seeded bug: stealing_deque.h:4:relaxed
+// Seeded bug: stealing_deque.h:4:acq_rel
+// Seeded bug: stealing_deque.h:5:relaxed
+// Seeded bug: stealing_deque.h:5:acq_rel
+// Seeded bug: stealing_deque.h:6:relaxed
+// Seeded bug: stealing_deque.h:7:split
+// Seeded bug: stealing_deque.h:10:split
+// Seeded bug: stealing_deque.h:11:split
+
+#include <weft/detail/stealing_deque.h>
+
+#include "explore.h"
+
+namespace weft::model {
+namespace {
+
+constexpr int kItems = 5;
+
+struct Item {
+  RelacySync::Var<int> payload;
+  RelacySync::Var<int> numTaken;
+};
+
+// One owner and two thieves: every item is taken once, by somebody who sees what was put into it.
+struct DequeSuite {
+  using Deque = detail::StealingDeque<Item, RelacySync, 2>;
+
+  Deque deque;
+  Item items[kItems];
+  int numPushed = 0;
+
+  void consume(Item* item) {
+    check(item->payload.get() == 42, "the payload is there");
+    item->numTaken.set(item->numTaken.get() + 1);
+  }
+
+  bool pushNext() {
+    Item& item = items[numPushed];
+    item.payload.set(42);
+    if (!deque.push(&item)) return false;
+    numPushed++;
+    return true;
+  }
+
+  // Returns: whether it got an item.
+  bool stealOne() {
+    for (;;) {
+      const Deque::Stolen stolen = deque.steal();
+      if (stolen.item != nullptr) consume(stolen.item);
+      if (!stolen.lostRace) return stolen.item != nullptr;
+    }
+  }
+
+  void drain() {
+    while (Item* item = deque.take()) consume(item);
+    check(deque.empty(), "the owner has emptied it");
+    for (int i = 0; i < numPushed; i++) {
+      check(items[i].numTaken.get() == 1, "an item is taken exactly once");
+    }
+  }
+};
+
+struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
+  void thread(unsigned index) {
+    if (index != 0) {
+      stealOne();
+      stealOne();
+      return;
+    }
+    pushNext();
+    pushNext();
+    if (Item* item = deque.take()) consume(item);
+    pushNext();
+    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take()) consume(item);
+  }
+  void after() { drain(); }
+};
+
+// The owner fills the deque several times, and goes round the slots.
+struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
+  void thread(unsigned index) {
+    if (index != 0) {
+      stealOne();
+      stealOne();
+      return;
+    }
+    while (numPushed < kItems) {
+      if (pushNext()) continue;
+      if (numPushed % 2 == 0) {
+        Item* out[2];
+        const uint32_t count = deque.takeOldestBatch(out, 2);
+        for (uint32_t i = 0; i < count; i++) consume(out[i]);
+        if (count == 2) check(out[0] < out[1], "the oldest comes first");
+      } else if (Item* item = deque.takeOldest()) {
+        consume(item);
+      }
+    }
+    if (Item* item = deque.take()) consume(item);
+  }
+  void after() { drain(); }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<PushTakeSteal>("push, take, steal", 600'000) && explore<Overflow>("overflow", 600'000);
+  });
+}

@@ -1,0 +1,412 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <atomic>
+#include <iterator>
+#include <latch>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/fiber.h>
+#include <weft/scheduler.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+// In what order things run, and that nothing waits for ever.
+namespace weft {
+namespace {
+
+using tests::scaled;
+using tests::smallConfig;
+
+std::vector<int> upTo(int count) {
+  std::vector<int> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+class ScheduleOrderTest : public tests::WithScheduler {};
+// With one worker, or with none, the order is certain.
+INSTANTIATE_TEST_SUITE_P(OneThread, ScheduleOrderTest, ::testing::Values(0, 1),
+                         [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
+
+// Holds the only thread that runs tasks while the test queues them.
+template <class F>
+void queueTogether(Scheduler& scheduler, F queue) {
+  if (scheduler.config().workerThread.count == 0) {
+    queue();
+    return;
+  }
+  std::latch isHeld(1), isQueued(1);
+  Event released;
+  schedule([&, released] {
+    isHeld.count_down();
+    isQueued.wait();
+    released.signal();
+  });
+  isHeld.wait();
+  queue();
+  isQueued.count_down();
+  released.wait();
+}
+
+TEST_P(ScheduleOrderTest, TasksFromOutsideStartFirstInFirstOut) {
+  constexpr int kTasks = 1000;
+  std::vector<int> order;
+  WaitGroup done(kTasks);
+  queueTogether(scheduler(), [&] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&order, i, done] {
+        order.push_back(i);
+        done.done();
+      });
+    }
+  });
+  done.wait();
+  EXPECT_EQ(order, upTo(kTasks));
+}
+
+TEST_P(ScheduleOrderTest, TasksFromOutsideThatBlockStartFirstInFirstOutToo) {
+  constexpr int kTasks = 1000;
+  std::vector<int> order;
+  WaitGroup done(kTasks);
+  Event go(Event::Mode::Manual);
+  queueTogether(scheduler(), [&] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&order, i, done, go] {
+        order.push_back(i);
+        go.wait();
+        done.done();
+      });
+    }
+    schedule([go] { go.signal(); });
+  });
+  done.wait();
+  EXPECT_EQ(order, upTo(kTasks));
+}
+
+TEST_P(ScheduleOrderTest, TasksFromInsideRunDepthFirst) {
+  // Each inner node schedules its children, newest first to run, and ends: a subtree is finished before its elder sibling
+  // begins.
+  std::vector<std::string> order;
+  WaitGroup done(1);
+  struct Node {
+    static void visit(std::vector<std::string>& visited, const std::string& name, const WaitGroup& group) {
+      visited.push_back(name);
+      for (const char* child : {"a", "b"}) {
+        if (name.size() < 3) {
+          group.add();
+          schedule([&visited, next = name + child, group] { visit(visited, next, group); });
+        }
+      }
+      group.done();
+    }
+  };
+  schedule([&, done] { Node::visit(order, "r", done); });
+  done.wait();
+  EXPECT_EQ(order, (std::vector<std::string>{"r", "rb", "rbb", "rba", "ra", "rab", "raa"}));
+}
+
+TEST_P(ScheduleOrderTest, RecursionThatWaitsNeedsFibersInProportionToItsDepth) {
+  constexpr int kDepth = 12;
+  struct Tree {
+    static int count(int depth) {
+      if (depth == 0) {
+        return 1;
+      }
+      int left = 0, right = 0;
+      WaitGroup done(2);
+      schedule([&left, depth, done] {
+        left = count(depth - 1);
+        done.done();
+      });
+      schedule([&right, depth, done] {
+        right = count(depth - 1);
+        done.done();
+      });
+      done.wait();
+      return left + right;
+    }
+  };
+  WaitGroup done(1);
+  int leaves = 0;
+  schedule([&, done] {
+    leaves = Tree::count(kDepth);
+    done.done();
+  });
+  done.wait();
+  EXPECT_EQ(leaves, 1 << kDepth);
+  // Now and then the oldest task has its turn, and with it another path down.
+  uint64_t fibers = 0;
+  for (const auto& worker : scheduler().stats().workers) {
+    fibers += worker.numFibers;
+  }
+  EXPECT_LT(fibers, 10u * kDepth);
+}
+
+TEST_P(ScheduleOrderTest, ResumableFibersRunBeforeNewTasks) {
+  std::vector<std::string> order;
+  Event go;
+  WaitGroup done(3);
+  Event isWaiting;
+  schedule([&, isWaiting, go, done] {
+    isWaiting.signal();
+    go.wait();
+    order.push_back("resumed");
+    done.done();
+  });
+  isWaiting.wait();
+  queueTogether(scheduler(), [&] {
+    schedule([&, go, done] {
+      schedule([&order, done] {
+        order.push_back("new task");
+        done.done();
+      });
+      go.signal();
+      order.push_back("signalled");
+      done.done();
+    });
+  });
+  done.wait();
+  EXPECT_EQ(order, (std::vector<std::string>{"signalled", "resumed", "new task"}));
+}
+
+TEST_P(ScheduleOrderTest, FibersResumeInTheOrderInWhichTheyWereWoken) {
+  constexpr int kFibers = 50;
+  std::vector<int> order;
+  std::vector<Event> events(kFibers);
+  for (Event& event : events) {
+    event = Event();
+  }
+  WaitGroup waiting(kFibers), done(kFibers);
+  for (int i = 0; i < kFibers; ++i) {
+    schedule([&order, i, waiting, done, event = events[static_cast<size_t>(i)]] {
+      waiting.done();
+      event.wait();
+      order.push_back(i);
+      done.done();
+    });
+  }
+  waiting.wait();
+  schedule([events] {
+    for (auto event = events.rbegin(); event != events.rend(); ++event) {
+      event->signal();
+    }
+  });
+  done.wait();
+  std::vector<int> expected = upTo(kFibers);
+  EXPECT_EQ(order, std::vector<int>(expected.rbegin(), expected.rend()));
+}
+
+TEST_P(ScheduleOrderTest, YieldLetsTheOtherFibersOfTheThreadRunFirst) {
+  std::vector<std::string> order;
+  WaitGroup waiting(2), done(2);
+  Event go(Event::Mode::Manual);
+  for (const char* name : {"a", "b"}) {
+    schedule([&order, name, go, waiting, done] {
+      waiting.done();
+      go.wait();
+      for (int i = 0; i < 3; ++i) {
+        order.push_back(name);
+        yield();
+      }
+      done.done();
+    });
+  }
+  waiting.wait();
+  schedule([go] { go.signal(); });
+  done.wait();
+  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "a", "b", "a", "b"}));
+}
+
+TEST_P(ScheduleOrderTest, TasksOfOneBatchFromTheInjectorStartInOrderAmongThoseOfTheWorker) {
+  // More than one batch, with a nested task for each: what a task schedules runs before the next one from outside.
+  constexpr int kTasks = 300;
+  std::vector<int> order;
+  WaitGroup done(2 * kTasks);
+  queueTogether(scheduler(), [&] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&order, i, done] {
+        order.push_back(2 * i);
+        schedule([&order, i, done] {
+          order.push_back(2 * i + 1);
+          done.done();
+        });
+        done.done();
+      });
+    }
+  });
+  done.wait();
+  // Now and then a task from outside, or the oldest of all, comes first, lest nested ones keep it waiting for ever.
+  std::vector<int> fromOutside;
+  std::copy_if(order.begin(), order.end(), std::back_inserter(fromOutside), [](int number) { return number % 2 == 0; });
+  EXPECT_TRUE(std::is_sorted(fromOutside.begin(), fromOutside.end()));
+  EXPECT_EQ(order.size(), 2u * kTasks);
+}
+
+// Nothing that goes on for ever keeps others from running. Each test hangs where that does not hold.
+class StarvationTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(StarvationTest);
+
+// A task that schedules itself again until told to stop.
+struct Forever {
+  static void run(const std::shared_ptr<std::atomic<bool>>& stop, const WaitGroup& ended, Task::Flags flags) {
+    if (*stop) {
+      ended.done();
+    } else {
+      schedule(Task([=] { run(stop, ended, flags); }, flags));
+    }
+  }
+};
+
+TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverKeepNothingFromRunning) {
+  for (const Task::Flags flags : {Task::Flags::None, Task::Flags::SameThread}) {
+    const auto stop = std::make_shared<std::atomic<bool>>(false);
+    const int numForever = std::max(numWorkers(), 1);
+    WaitGroup ended(static_cast<unsigned>(numForever)), others(3);
+    for (int i = 0; i < numForever; ++i) {
+      schedule([=] { Forever::run(stop, ended, flags); });
+    }
+    // From outside, from inside, and one that sleeps.
+    schedule([=] { others.done(); });
+    schedule([=] {
+      schedule([=] { others.done(); });
+      sleep_for(std::chrono::microseconds(10));
+      others.done();
+    });
+    others.wait();
+    *stop = true;
+    ended.wait();
+  }
+}
+
+TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverLeaveTheOldestOfAWorkersOwnTasksItsTurn) {
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const int numForever = std::max(numWorkers(), 1);
+  WaitGroup ended(static_cast<unsigned>(numForever)), others(static_cast<unsigned>(numForever));
+  for (int i = 0; i < numForever; ++i) {
+    schedule([=] {
+      // Below the eternal one in the same queue, which is used depth-first.
+      schedule([=] { others.done(); });
+      Forever::run(stop, ended, Task::Flags::None);
+    });
+  }
+  others.wait();
+  *stop = true;
+  ended.wait();
+}
+
+TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const int numPairs = std::max(numWorkers(), 1);
+  WaitGroup ended(static_cast<unsigned>(2 * numPairs)), others(3);
+  for (int i = 0; i < numPairs; ++i) {
+    // Both on one thread, since the second is scheduled so by the first.
+    schedule([=] {
+      Event ping, pong;
+      schedule(Task(
+          [=] {
+            do {
+              ping.wait();
+              pong.signal();
+            } while (!*stop);
+            ended.done();
+          },
+          Task::Flags::SameThread));
+      while (!*stop) {
+        ping.signal();
+        pong.wait();
+      }
+      ping.signal();
+      ended.done();
+    });
+  }
+  schedule([=] { others.done(); });
+  schedule([=] {
+    schedule([=] { others.done(); });
+    sleep_for(std::chrono::microseconds(10));
+    others.done();
+  });
+  others.wait();
+  *stop = true;
+  ended.wait();
+}
+
+TEST_P(StarvationTest, FibersThatYieldForeverKeepNothingFromRunning) {
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const int numForever = std::max(numWorkers(), 1);
+  WaitGroup ended(static_cast<unsigned>(numForever)), others(3);
+  for (int i = 0; i < numForever; ++i) {
+    schedule([=] {
+      while (!*stop) {
+        yield();
+      }
+      ended.done();
+    });
+  }
+  schedule([=] { others.done(); });
+  schedule([=] {
+    schedule([=] { others.done(); });
+    sleep_for(std::chrono::microseconds(10));
+    others.done();
+  });
+  others.wait();
+  *stop = true;
+  ended.wait();
+}
+
+TEST_P(StarvationTest, SameThreadTasksDoNotHideOthersFromThieves) {
+  if (numWorkers() < 2) {
+    GTEST_SKIP() << "about thieves";
+  }
+  // The worker is held by its task, with one pinned task and then one that any worker may run behind it.
+  std::latch isStolen(1);
+  WaitGroup done(3);
+  schedule([&, done] {
+    schedule(Task([done] { done.done(); }, Task::Flags::SameThread));
+    schedule([&, done] {
+      isStolen.count_down();
+      done.done();
+    });
+    isStolen.wait();
+    done.done();
+  });
+  done.wait();
+}
+
+TEST_P(StarvationTest, LongRowsOfTasksThatEachWaitForTheOneBeforeNeedFewFibers) {
+  const int kTasks = scaled(20'000, 4'000);
+  WaitGroup done(1);
+  schedule([=] {
+    Event previous(Event::Mode::Manual, true);
+    for (int i = 0; i < kTasks; ++i) {
+      Event next(Event::Mode::Manual);
+      schedule([=] {
+        previous.wait();
+        next.signal();
+      });
+      previous = next;
+    }
+    previous.wait();
+    done.done();
+  });
+  done.wait();
+  uint64_t fibers = 0;
+  for (const auto& worker : scheduler().stats().workers) {
+    fibers += worker.numFibers;
+  }
+  // Several workers may run ahead of each other: how far is up to the system.
+  if (numWorkers() < 2) {
+    EXPECT_LT(fibers, 100u);
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,422 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+// How schedulers and bindings end.
+namespace weft {
+namespace {
+
+using tests::scaled;
+using tests::smallConfig;
+
+class ShutdownTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(ShutdownTest);
+
+class ShutdownWithoutBindingTest : public tests::WithAllocator {};
+
+// Schedules itself again until `left` is used up.
+struct Chain {
+  static void step(std::atomic<int>& ran, int left) {
+    ++ran;
+    if (left > 1) {
+      schedule([&ran, left] { step(ran, left - 1); });
+    }
+  }
+};
+
+TEST_P(ShutdownTest, FinishesWhatWasScheduled) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 1000; ++i) {
+    schedule([&] { ++ran; });
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 1000);
+}
+
+TEST_P(ShutdownTest, FinishesTasksThatTheLastTasksSchedule) {
+  constexpr int kChains = 10, kSteps = 200;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < kChains; ++i) {
+    schedule([&] { Chain::step(ran, kSteps); });
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, kChains * kSteps);
+}
+
+TEST_P(ShutdownTest, FinishesTasksThatTheDestructorsOfCapturesSchedule) {
+  struct SchedulesWhenDestroyed {
+    std::atomic<int>* ran;
+    explicit SchedulesWhenDestroyed(std::atomic<int>* counter) : ran(counter) {}
+    ~SchedulesWhenDestroyed() {
+      schedule([counter = ran] { ++*counter; });
+    }
+  };
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    schedule([last = std::make_unique<SchedulesWhenDestroyed>(&ran)] {});
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST_P(ShutdownTest, FinishesFibersThatWaitForTasksInFlight) {
+  constexpr int kPairs = 200;
+  std::atomic<int> ran{0};
+  for (int i = 0; i < kPairs; ++i) {
+    Event event;
+    schedule([&ran, event] {
+      event.wait();
+      ++ran;
+    });
+    schedule([&ran, event] {
+      schedule([&ran, event] {
+        event.signal();
+        ++ran;
+      });
+    });
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 2 * kPairs);
+}
+
+TEST_P(ShutdownTest, FinishesFibersThatSleep) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 20; ++i) {
+    schedule([&ran, i] {
+      sleep_for(std::chrono::milliseconds(i % 5));
+      schedule([&ran] {
+        sleep_for(std::chrono::milliseconds(1));
+        ++ran;
+      });
+    });
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 20);
+}
+
+TEST_P(ShutdownTest, FinishesAFiberThatAnotherThreadWakes) {
+  std::atomic<int> ran{0};
+  Event started(Event::Mode::Manual), go(Event::Mode::Manual);
+  schedule([&ran, started, go] {
+    started.signal();
+    go.wait();
+    ++ran;
+  });
+  std::thread other([started, go] {
+    started.wait();
+    go.signal();
+  });
+  destroyScheduler();
+  EXPECT_EQ(ran, 1);
+  other.join();
+}
+
+TEST_P(ShutdownTest, UnbindFinishesTheTasksThatOnlyThisThreadMayRun) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    schedule(Task(
+        [&] {
+          schedule(Task([&] { ++ran; }, Task::Flags::SameThread));
+          yield();
+          ++ran;
+        },
+        Task::Flags::SameThread));
+  }
+  Scheduler::unbind();
+  EXPECT_EQ(ran, 200);
+}
+
+TEST_P(ShutdownTest, UnbindDrainsTheWorkerOfThisThreadOnly) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "about tasks of workers";
+  }
+  // What a worker's task waits for may be signalled by this thread once it has unbound: unbind() does not wait for it.
+  Event go(Event::Mode::Manual);
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    schedule([&ran, go] {
+      go.wait();
+      ++ran;
+    });
+  }
+  Scheduler::unbind();
+  EXPECT_EQ(ran, 0);
+  go.signal();
+  destroyScheduler();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST_P(ShutdownTest, UnbindLeavesOtherBoundThreadsAlone) {
+  // Another thread stays bound, with a task of its own that waits for what this one signals once it has unbound.
+  Event bound, go;
+  std::atomic<int> ran{0};
+  std::thread other([&] {
+    Scheduler::Binding binding(scheduler());
+    schedule(Task(
+        [&] {
+          go.wait();
+          ++ran;
+        },
+        Task::Flags::SameThread));
+    bound.signal();
+  });
+  bound.wait();
+  Scheduler::unbind();
+  EXPECT_EQ(ran, 0);
+  go.signal();
+  other.join();
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_P(ShutdownTest, LetsAThreadBindAgain) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) {
+    schedule([&] { ++ran; });
+    Scheduler::unbind();
+    scheduler().bind();
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST_P(ShutdownTest, WaitsForEveryThreadToUnbind) {
+  std::atomic<int> ran{0};
+  std::vector<std::thread> threads;
+  std::atomic<int> numBound{0};
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      Scheduler::Binding binding(scheduler());
+      ++numBound;
+      Event yielded;
+      for (int task = 0; task < 10; ++task) {
+        schedule([&ran] { ++ran; });
+      }
+      schedule([yielded] { yielded.signal(); });
+      yielded.wait();
+    });
+  }
+  while (numBound < 8) {
+    std::this_thread::yield();
+  }
+  destroyScheduler();
+  EXPECT_EQ(ran, 80);
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+}
+
+TEST_P(ShutdownTest, RunsTasksInLargeNumbersThatWereQueuedBeforeIt) {
+  const int kTasks = scaled(50'000, 10'000);
+  std::atomic<int> ran{0};
+  schedule([&] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&] { ran.fetch_add(1, std::memory_order_relaxed); });
+    }
+  });
+  destroyScheduler();
+  EXPECT_EQ(ran, kTasks);
+}
+
+// The last task ends and the scheduler is destroyed at once, while whoever woke that task is still on its way back from doing
+// so. The wakers belong to a second scheduler, or are plain threads, and so outlive the first.
+class LastMomentTest : public tests::WithAllocator {
+ protected:
+  // Each round: a task on a fresh scheduler with `numWorkers` waits for `wake(round's event)`, which runs elsewhere.
+  template <class Wake>
+  void run(int numWorkers, int rounds, Wake wake) {
+    int ran = 0;
+    for (int round = 0; round < rounds; ++round) {
+      Scheduler scheduler(smallConfig(numWorkers, allocator()));
+      Event event;
+      scheduler.enqueue(Task([&ran, event] {
+        event.wait();
+        ++ran;
+      }));
+      wake(event);
+    }
+    EXPECT_EQ(ran, rounds);
+  }
+};
+
+TEST_F(LastMomentTest, AWakerOnAWorkerOfAnotherSchedulerMayStillBeReturning) {
+  Scheduler wakers(smallConfig(1));
+  run(1, scaled(30'000, 1'500), [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
+}
+
+TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenThereAreSeveralWorkers) {
+  Scheduler wakers(smallConfig(2));
+  run(3, scaled(5'000, 500), [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
+}
+
+// One thread that signals what it is given, without a scheduler.
+class WakerThread {
+ public:
+  WakerThread() : thread_([this] { run(); }) {}
+  ~WakerThread() {
+    isEnding_ = true;
+    thread_.join();
+  }
+  void wake(const Event& event) {
+    while (next_.load() != nullptr) {
+    }
+    next_ = new Event(event);
+  }
+
+ private:
+  void run() {
+    while (!isEnding_ || next_.load() != nullptr) {
+      if (std::unique_ptr<Event> event{next_.exchange(nullptr)}) {
+        event->signal();
+      } else {
+        std::this_thread::yield();
+      }
+    }
+  }
+
+  std::atomic<bool> isEnding_{false};
+  std::atomic<Event*> next_{nullptr};
+  std::thread thread_;
+};
+
+TEST_F(LastMomentTest, AWakerOnAThreadWithNothingBoundMayStillBeReturning) {
+  WakerThread waker;
+  run(1, scaled(30'000, 1'500), [&](const Event& event) { waker.wake(event); });
+}
+
+TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenABoundThreadUnbindsAndDestroysTheScheduler) {
+  WakerThread waker;
+  const int kRounds = scaled(30'000, 3'000);
+  int ran = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Scheduler scheduler(smallConfig(0, allocator()));
+    Scheduler::Binding binding(scheduler);
+    Event event;
+    waker.wake(event);
+    schedule([&ran, event] {
+      event.wait();
+      ++ran;
+    });
+  }
+  EXPECT_EQ(ran, kRounds);
+}
+
+TEST_F(LastMomentTest, AThreadThatEnqueuedTheLastTaskMayStillBeReturning) {
+  const int kRounds = scaled(10'000, 1'000);
+  Scheduler feeders(smallConfig(1));
+  int ran = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    Event done;
+    {
+      Scheduler scheduler(smallConfig(1, allocator()));
+      feeders.enqueue(Task([&scheduler, &ran, done] {
+        scheduler.enqueue(Task([&ran, done] {
+          ++ran;
+          done.signal();
+        }));
+      }));
+      done.wait();
+    }
+  }
+  EXPECT_EQ(ran, kRounds);
+}
+
+TEST_F(LastMomentTest, AThreadThatUnboundMayBeTheLastUserOfTheScheduler) {
+  const int kRounds = scaled(5'000, 500);
+  int ran = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    auto scheduler = std::make_unique<Scheduler>(smallConfig(0, allocator()));
+    std::atomic<bool> isBound{false};
+    std::thread other([&] {
+      Scheduler::Binding binding(*scheduler);
+      isBound = true;
+      schedule([&ran] { ++ran; });
+    });
+    while (!isBound) {
+      std::this_thread::yield();
+    }
+    scheduler.reset();
+    other.join();
+  }
+  EXPECT_EQ(ran, kRounds);
+}
+
+TEST_F(ShutdownWithoutBindingTest, EndsASchedulerThatNobodyHasUsed) {
+  for (const int numWorkers : {0, 1, 2, 4, 8, 64}) {
+    Scheduler scheduler(smallConfig(numWorkers, allocator()));
+  }
+}
+
+TEST_F(ShutdownWithoutBindingTest, EndsASchedulerWhoseWorkersAreStillStarting) {
+  // Those that have started look for work among all, the others' queues included.
+  for (int round = 0; round < scaled(1000, 100); ++round) {
+    std::atomic<int> ran{0};
+    {
+      Scheduler scheduler(smallConfig(8, allocator()));
+      for (int i = 0; i < 16; ++i) {
+        scheduler.enqueue(Task([&] { Chain::step(ran, 3); }));
+      }
+    }
+    ASSERT_EQ(ran, 48);
+  }
+}
+
+TEST_F(ShutdownWithoutBindingTest, WaitsForInitializersThatSleep) {
+  // Some threads may not have begun when the scheduler is destroyed and the first finds nothing left to do.
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> initialized{0};
+    {
+      Scheduler scheduler(smallConfig(8, allocator()).setWorkerThreadInitializer([&](int id) {
+        if (id > 0) {
+          sleep_for(std::chrono::microseconds(100));
+        }
+        ++initialized;
+      }));
+    }
+    ASSERT_EQ(initialized, 8);
+  }
+}
+
+TEST_F(ShutdownWithoutBindingTest, FinishesTasksOnAFiberThatIsNotTheMainOne) {
+  // Blocking moves the loop off the thread's main fiber, which is resumed to end the thread.
+  for (const int numWorkers : {1, 2}) {
+    std::atomic<int> ran{0};
+    {
+      Scheduler scheduler(smallConfig(numWorkers, allocator()));
+      Event first, second;
+      scheduler.enqueue(Task([&, first] { first.wait(), ++ran; }));
+      scheduler.enqueue(Task([&, first, second] { first.signal(), second.wait(), ++ran; }));
+      scheduler.enqueue(Task([&, second] { second.signal(), ++ran; }));
+    }
+    EXPECT_EQ(ran, 3);
+  }
+}
+
+TEST_F(ShutdownWithoutBindingTest, RunsDestructorsOfThreadLocalsOfWorkers) {
+  static std::atomic<int> destroyed{0};
+  struct Local {
+    ~Local() { ++destroyed; }
+    int value = 1;
+  };
+  {
+    Scheduler scheduler(smallConfig(1, allocator()));
+    scheduler.enqueue(Task([] {
+      static thread_local Local local;
+      local.value = 2;
+    }));
+  }
+  EXPECT_EQ(destroyed, 1);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,189 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/sleep.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+#include "waiting.h"
+
+namespace weft {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::microseconds;
+using std::chrono::steady_clock;
+using std::chrono::system_clock;
+using std::chrono::time_point;
+using tests::Crew;
+using tests::Kind;
+using tests::kKinds;
+using tests::milliseconds;
+using tests::SetBackClock;
+
+class SleepTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(SleepTest);
+
+template <class Clock>
+void expectNotEarly() {
+  for (int i = 0; i < 5; ++i) {
+    const auto time = Clock::now() + microseconds(300 * i);
+    sleep_until(time);
+    EXPECT_GE(Clock::now(), time);
+  }
+}
+
+TEST_P(SleepTest, IsNeverEarly) {
+  for (Kind kind : kKinds) {
+    Crew crew(scheduler());
+    crew.start(kind, [] {
+      expectNotEarly<steady_clock>();
+      expectNotEarly<system_clock>();
+      const auto begin = steady_clock::now();
+      sleep_for(milliseconds(1));
+      EXPECT_GE(steady_clock::now(), begin + milliseconds(1));
+      sleep_for(std::chrono::duration<double, std::milli>(0.25));
+    });
+  }
+}
+
+TEST_P(SleepTest, IsNeverEarlyByAClockThatIsSetBack) {
+  for (Kind kind : kKinds) {
+    SetBackClock::setBack = SetBackClock::duration::zero();
+    Crew crew(scheduler());
+    crew.start(kind, [] {
+      const auto time = SetBackClock::now() + milliseconds(2);
+      sleep_until(time);
+      EXPECT_GE(SetBackClock::now(), time);
+    });
+    crew.start(Kind::FreeThread, [] { SetBackClock::setBack = milliseconds(3); });
+  }
+}
+
+TEST_P(SleepTest, ReturnsWhereTheTimeHasComeAlready) {
+  for (Kind kind : kKinds) {
+    Crew crew(scheduler());
+    crew.start(kind, [] {
+      sleep_for(hours(0));
+      sleep_for(hours(-1));
+      sleep_for(hours::min());
+      sleep_until(steady_clock::time_point::min());
+      sleep_until(system_clock::time_point());
+      sleep_until(time_point<system_clock, hours>::min());
+      sleep_until(time_point<steady_clock, hours>::min());
+    });
+  }
+}
+
+// With 0 workers both run on this thread, with 1 on that worker: a sleep that kept the thread would never end.
+TEST_P(SleepTest, LetsOtherTasksOfTheThreadRun) {
+  std::atomic<bool> isDone{false};
+  WaitGroup group(2);
+  schedule([&, group] {
+    while (!isDone) {
+      sleep_for(microseconds(10));
+    }
+    group.done();
+  });
+  schedule([&, group] {
+    sleep_for(microseconds(100));
+    isDone = true;
+    group.done();
+  });
+  group.wait();
+}
+
+// A task that schedules itself again until it is told to stop.
+struct Restless {
+  void operator()() const {
+    if (mayStop->load()) {
+      stopped.done();
+    } else {
+      schedule(*this);
+    }
+  }
+  std::shared_ptr<std::atomic<bool>> mayStop = std::make_shared<std::atomic<bool>>(false);
+  WaitGroup stopped{1};
+};
+
+TEST_P(SleepTest, TimerFiresBesideTasksThatScheduleThemselvesAgain) {
+  const int numTasks = numWorkers() == 0 ? 1 : numWorkers();
+  WaitGroup slept(1);
+  std::vector<Restless> tasks(static_cast<size_t>(numTasks));
+  for (const Restless& task : tasks) {
+    schedule(task);
+  }
+  schedule([=] {
+    sleep_for(milliseconds(10));
+    slept.done();
+  });
+  slept.wait();
+  const Event never;
+  EXPECT_FALSE(never.wait_for(milliseconds(10)));
+  for (const Restless& task : tasks) {
+    *task.mayStop = true;
+  }
+  for (const Restless& task : tasks) {
+    task.stopped.wait();
+  }
+}
+
+TEST_P(SleepTest, TimerFiresBesideFibersThatYieldForEver) {
+  std::atomic<bool> mayStop{false};
+  Crew crew(scheduler());
+  for (int i = 0; i < 2 * numWorkers() + 2; ++i) {
+    crew.start(Kind::Task, [&] { tests::awaitThat([&] { return mayStop.load(); }); });
+  }
+  crew.start(Kind::Task, [&] {
+    sleep_for(milliseconds(10));
+    mayStop = true;
+  });
+}
+
+TEST_P(SleepTest, TimerFiresBesideFibersThatWakeEachOtherForEver) {
+  std::atomic<bool> mayStop{false};
+  Event there, back;
+  Crew crew(scheduler());
+  crew.start(Kind::Task, [&] {
+    while (!mayStop) {
+      there.signal();
+      back.wait();
+    }
+    there.signal();
+  });
+  crew.start(Kind::Task, [&] {
+    while (!mayStop) {
+      there.wait();
+      back.signal();
+    }
+    back.signal();
+  });
+  crew.start(Kind::Task, [&] {
+    sleep_for(milliseconds(10));
+    mayStop = true;
+  });
+}
+
+TEST_P(SleepTest, ManySleepAtTheSameTime) {
+  const int numSleepers = tests::scaled(2'000, 300);
+  WaitGroup group(static_cast<unsigned>(numSleepers));
+  for (int i = 0; i < numSleepers; ++i) {
+    schedule([=] {
+      const auto time = steady_clock::now() + microseconds(i * 7919 % 3'000);
+      sleep_until(time);
+      EXPECT_GE(steady_clock::now(), time);
+      group.done();
+    });
+  }
+  group.wait();
+}
+
+}  // namespace
+}  // namespace weft

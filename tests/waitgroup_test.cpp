@@ -1,0 +1,289 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/waitgroup.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+
+#include "waiting.h"
+
+namespace weft {
+namespace {
+
+using tests::awaitThat;
+using tests::Crew;
+using tests::Kind;
+using tests::kindOf;
+using tests::kKinds;
+using tests::numWaiting;
+using tests::scaled;
+
+class WaitGroupTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(WaitGroupTest);
+
+class UnboundWaitGroupTest : public tests::WithAllocator {};
+
+TEST_F(UnboundWaitGroupTest, WaitReturnsAtOnceWhereNothingIsToBeDone) {
+  WaitGroup().wait();
+  WaitGroup(0, allocator()).wait();
+}
+
+TEST_F(UnboundWaitGroupTest, DoneTellsWhetherItWasTheLast) {
+  const WaitGroup group(1, allocator());
+  group.add(2);
+  EXPECT_FALSE(group.done());
+  EXPECT_FALSE(group.done());
+  EXPECT_TRUE(group.done());
+  group.wait();
+  group.add();
+  EXPECT_TRUE(group.done());
+  group.wait();
+}
+
+TEST_F(UnboundWaitGroupTest, CopiesShareOneCounter) {
+  const WaitGroup group(1, allocator());
+  const WaitGroup copy = group;
+  copy.add();
+  EXPECT_FALSE(group.done());
+  EXPECT_TRUE(copy.done());
+  group.wait();
+}
+
+TEST_F(UnboundWaitGroupTest, CountsUpToItsLimit) {
+  constexpr unsigned kMost = (1u << 30) - 1;
+  const WaitGroup group(kMost - 1);
+  group.add();
+  EXPECT_FALSE(group.done());
+  const WaitGroup added;
+  added.add(kMost);
+  EXPECT_FALSE(added.done());
+}
+
+TEST_P(WaitGroupTest, WaitReturnsAfterTheLastDone) {
+  const int numTasks = scaled(10'000, 1'000);
+  WaitGroup group(static_cast<unsigned>(numTasks), allocator());
+  std::atomic<int> numDone{0};
+  for (int i = 0; i < numTasks; ++i) {
+    schedule([&numDone, group] {
+      // relaxed: the group orders it.
+      numDone.fetch_add(1, std::memory_order_relaxed);
+      group.done();
+    });
+  }
+  group.wait();
+  EXPECT_EQ(numDone.load(std::memory_order_relaxed), numTasks);
+}
+
+TEST_P(WaitGroupTest, WorkIsSeenAfterTheWait) {
+  constexpr int kMembers = 12;
+  std::vector<int> results(kMembers);
+  for (int round = 0; round < scaled(30, 10); ++round) {
+    Crew crew(scheduler());
+    WaitGroup group(kMembers);
+    for (int i = 0; i < kMembers; ++i) {
+      crew.start(kindOf(i), [&, i] {
+        results[static_cast<size_t>(i)] = round;
+        group.done();
+      });
+    }
+    group.wait();
+    EXPECT_EQ(results, std::vector<int>(kMembers, round));
+  }
+}
+
+TEST_P(WaitGroupTest, WakesWaitersOfEveryKind) {
+  constexpr int kWaiters = 30;
+  WaitGroup group(1);
+  std::atomic<bool> isDone{false};
+  Crew crew(scheduler());
+  for (int i = 0; i < kWaiters; ++i) {
+    crew.start(kindOf(i), [&] {
+      group.wait();
+      EXPECT_TRUE(isDone);
+    });
+  }
+  awaitThat([&] { return numWaiting(group) == kWaiters; });
+  isDone = true;
+  EXPECT_TRUE(group.done());
+}
+
+// On several workers those that were woken race.
+class WaitGroupOnOneThreadTest : public tests::WithScheduler {};
+INSTANTIATE_TEST_SUITE_P(Workers, WaitGroupOnOneThreadTest, ::testing::Values(0, 1));
+
+TEST_P(WaitGroupOnOneThreadTest, WakesFirstInFirstOut) {
+  constexpr int kWaiters = 20;
+  WaitGroup group(1), back(kWaiters);
+  std::vector<int> order;
+  for (int i = 0; i < kWaiters; ++i) {
+    schedule([&, i] {
+      group.wait();
+      order.push_back(i);
+      back.done();
+    });
+    awaitThat([&] { return numWaiting(group) == i + 1; });
+  }
+  group.done();
+  back.wait();
+  for (int i = 0; i < kWaiters; ++i) {
+    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+  }
+}
+
+TEST_P(WaitGroupTest, MayBeUsedAgain) {
+  WaitGroup group;
+  for (int round = 0; round < scaled(500, 100); ++round) {
+    group.add(3);
+    for (int i = 0; i < 3; ++i) {
+      schedule([=] { group.done(); });
+    }
+    group.wait();
+  }
+}
+
+// Several share one group: each adds work, and may not be back before its own work is done, whoever's work ends meanwhile.
+TEST_P(WaitGroupTest, WaitNeverReturnsBeforeTheWorkThatWasAddedBeforeIt) {
+  constexpr int kMembers = 6;
+  const int rounds = scaled(3'000, 500);
+  WaitGroup group;
+  Crew crew(scheduler());
+  for (int i = 0; i < kMembers; ++i) {
+    // Without workers, a thread that is not bound has nobody to run its tasks.
+    const Kind kind = numWorkers() == 0 && kindOf(i) == Kind::FreeThread ? Kind::BoundThread : kindOf(i);
+    crew.start(kind, [&, kind] {
+      const auto isDone = std::make_shared<std::atomic<bool>>();
+      for (int round = 0; round < rounds; ++round) {
+        isDone->store(false);
+        group.add();
+        const auto work = [=] {
+          isDone->store(true);
+          group.done();
+        };
+        if (kind == Kind::FreeThread) {
+          scheduler().enqueue(Task(work));
+        } else {
+          schedule(work);
+        }
+        group.wait();
+        EXPECT_TRUE(isDone->load());
+      }
+    });
+  }
+}
+
+// The same, step by step: between the two steps of a last done(), the count and the wake, work is added.
+TEST_P(WaitGroupTest, ALateWakeWakesNobodyWhoWaitsForWorkThatWasAddedSince) {
+  WaitGroup group(1);
+  Crew crew(scheduler());
+  crew.start(Kind::Task, [=] { group.wait(); });
+  awaitThat([&] { return numWaiting(group) == 1; });
+  auto& state = *(group.*member(tests::WaitGroupState{}));
+  constexpr uint32_t kOne = 4;
+  state.word.fetch_sub(kOne);
+  group.add();
+  state.wakeAll();
+  EXPECT_EQ(numWaiting(group), 1);
+  EXPECT_TRUE(group.done());
+}
+
+TEST_P(WaitGroupTest, TasksMayWaitForTheirTasks) {
+  struct Fib {
+    static int of(int n) {
+      if (n < 2) {
+        return n;
+      }
+      int left = 0;
+      WaitGroup group(1);
+      schedule([=, &left] {
+        left = of(n - 1);
+        group.done();
+      });
+      const int right = of(n - 2);
+      group.wait();
+      return left + right;
+    }
+  };
+  int result = 0;
+  WaitGroup group(1);
+  schedule([=, &result] {
+    result = Fib::of(15);
+    group.done();
+  });
+  group.wait();
+  EXPECT_EQ(result, 610);
+}
+
+TEST_P(WaitGroupTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
+  Event last;
+  {
+    WaitGroup group(2, allocator());
+    schedule([=] {
+      group.wait();
+      last.signal();
+    });
+    schedule([=] { group.done(); });
+    schedule([=] { group.done(); });
+  }
+  last.wait();
+}
+
+TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturns) {
+  for (Kind kind : kKinds) {
+    tests::destroyAsSoonAsWaitReturns<tests::WaitGroupGate>(scheduler(), kind,
+                                                            tests::destructionRounds(kind, numWorkers()));
+  }
+}
+
+// The last of two done() must not touch the group once the waiter is back, though the other comes just before.
+TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturnsFromTwo) {
+  const int rounds = scaled(1'000, 300);
+  for (int i = 0; i < rounds; ++i) {
+    auto group = std::make_unique<WaitGroup>(2, tests::heap());
+    for (int j = 0; j < 2; ++j) {
+      schedule([group = group.get()] { group->done(); });
+    }
+    group->wait();
+  }
+}
+
+class WaitGroupDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(WaitGroupDeathTest, DoneBelowZero) {
+  EXPECT_DEATH(WaitGroup().done(), "done\\(\\) was called more often than add\\(\\)");
+  EXPECT_DEATH(
+      {
+        WaitGroup group(1);
+        group.done();
+        group.done();
+      },
+      "done\\(\\) was called more often than add\\(\\)");
+}
+
+TEST_F(WaitGroupDeathTest, CountBeyondItsLimit) {
+  EXPECT_DEATH(WaitGroup(1u << 30), "WaitGroup\\(1073741824\\): the count must stay below 1073741824");
+  EXPECT_DEATH(WaitGroup(1).add((1u << 30) - 1), "WaitGroup::add\\(1073741823\\) on top of 1");
+  EXPECT_DEATH(WaitGroup().add(0xffffffffu), "WaitGroup::add\\(4294967295\\)");
+}
+
+TEST_F(WaitGroupDeathTest, DestroyedWhileSomebodyWaits) {
+  EXPECT_DEATH(
+      {
+        auto* group = new WaitGroup(1);
+        std::thread waiter([=] { group->wait(); });
+        awaitThat([&] { return numWaiting(*group) == 1; });
+        delete group;
+      },
+      "WaitGroup was destroyed while somebody waits for it");
+}
+
+}  // namespace
+}  // namespace weft

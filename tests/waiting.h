@@ -1,0 +1,368 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <weft/conditionvariable.h>
+#include <weft/detail/tiny_lock.h>
+#include <weft/event.h>
+#include <weft/fiber.h>
+#include <weft/memory.h>
+#include <weft/mutex.h>
+#include <weft/scheduler.h>
+#include <weft/semaphore.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+// What the tests of the waiting primitives share.
+namespace weft::tests {
+
+using std::chrono::milliseconds;
+
+inline constexpr std::chrono::hours kThreeHundredYears{24 * 365 * 300};
+
+// Returns once pred() is true. Lets others run meanwhile, on a bound thread its tasks too.
+template <class Predicate>
+void awaitThat(Predicate pred) {
+  while (!pred()) {
+    yield();
+  }
+}
+
+// The ways to run code that may wait.
+enum class Kind { Task, BoundThread, FreeThread };
+
+inline constexpr Kind kKinds[] = {Kind::Task, Kind::BoundThread, Kind::FreeThread};
+
+constexpr Kind kindOf(int i) { return kKinds[i % 3]; }
+
+// Runs functions as tasks and on threads, and waits for all of them. Requires: the thread that uses it is bound.
+class Crew {
+ public:
+  explicit Crew(Scheduler& scheduler) : scheduler_(scheduler) {}
+  ~Crew() { join(); }
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  template <class F>
+  void start(Kind kind, F f) {
+    if (kind == Kind::Task) {
+      tasks_.add();
+      schedule([f = std::move(f), tasks = tasks_]() mutable {
+        f();
+        tasks.done();
+      });
+    } else if (kind == Kind::BoundThread) {
+      threads_.emplace_back([this, f = std::move(f)]() mutable {
+        Scheduler::Binding bound(scheduler_);
+        f();
+      });
+    } else {
+      threads_.emplace_back(std::move(f));
+    }
+  }
+
+  void join() {
+    tasks_.wait();
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+    threads_.clear();
+  }
+
+ private:
+  Scheduler& scheduler_;
+  WaitGroup tasks_;
+  std::vector<std::thread> threads_;
+};
+
+// Lets tests look at how many wait: a test that must know that somebody waits need then not guess by sleeping. An explicit
+// instantiation may name private members.
+template <class Tag, auto kMember>
+struct Expose {
+  friend constexpr auto member(Tag) { return kMember; }
+};
+
+struct EventState {
+  friend constexpr auto member(EventState);
+};
+struct WaitGroupState {
+  friend constexpr auto member(WaitGroupState);
+};
+struct SemaphoreState {
+  friend constexpr auto member(SemaphoreState);
+};
+struct VariableWord {
+  friend constexpr auto member(VariableWord);
+};
+struct VariableList {
+  friend constexpr auto member(VariableList);
+};
+struct MutexWord {
+  friend constexpr auto member(MutexWord);
+};
+struct MutexList {
+  friend constexpr auto member(MutexList);
+};
+template struct Expose<EventState, &Event::state_>;
+template struct Expose<WaitGroupState, &WaitGroup::state_>;
+template struct Expose<SemaphoreState, &Semaphore::state_>;
+template struct Expose<VariableWord, &ConditionVariable::word_>;
+template struct Expose<VariableList, &ConditionVariable::list_>;
+template struct Expose<MutexWord, &mutex::word_>;
+template struct Expose<MutexList, &mutex::list_>;
+
+inline int countListed(std::atomic<uint32_t>& word, uint32_t lockedBit, const detail::WaitList& list) {
+  detail::lockBit<uint32_t>(word, lockedBit);
+  int count = 0;
+  for (const detail::Waiter* waiter = list.front(); waiter != nullptr; waiter = waiter->next) {
+    ++count;
+  }
+  word.fetch_and(~lockedBit, std::memory_order_release);
+  return count;
+}
+
+// Return: how many wait, in the list.
+inline int numWaiting(const Event& event) {
+  auto& state = *(event.*member(EventState{}));
+  return countListed(state.word, 2, state.waiters);
+}
+inline int numWaiting(const WaitGroup& group) {
+  auto& state = *(group.*member(WaitGroupState{}));
+  const int numLater = countListed(state.word, 1, state.laterWaiters);
+  return numLater + (state.firstWaiter.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+}
+inline int numWaiting(const Semaphore& semaphore) {
+  auto& state = *(semaphore.*member(SemaphoreState{}));
+  return countListed(state.word, 1, state.waiters);
+}
+inline int numWaiting(ConditionVariable& variable) {
+  return countListed(variable.*member(VariableWord{}), 1, variable.*member(VariableList{}));
+}
+inline int numWaiting(mutex& mutex) {
+  return countListed(mutex.*member(MutexWord{}), 2, mutex.*member(MutexList{}));
+}
+
+// A clock that goes as it is told to.
+struct SetClock {
+  using duration = std::chrono::microseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<SetClock>;
+  static constexpr bool is_steady = false;
+  static time_point now() { return time_point(duration(current.load())); }
+  static inline std::atomic<rep> current{0};
+};
+
+// steady_clock, but set back by so much; it goes on from there.
+struct SetBackClock {
+  using duration = std::chrono::steady_clock::duration;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<SetBackClock>;
+  static constexpr bool is_steady = false;
+  static time_point now() {
+    return time_point(std::chrono::steady_clock::now().time_since_epoch() - setBack.load());
+  }
+  static inline std::atomic<duration> setBack{duration::zero()};
+};
+
+// An allocator that is not the default one, so that shared state lies in memory whose misuse a sanitizer sees.
+inline Allocator* heap() {
+  static TrackedAllocator allocator(Allocator::Default);
+  return &allocator;
+}
+
+// What every primitive can do: wait() and waitFor() take one token each, wakeOne() gives one.
+struct AutoEventGate {
+  void wait() { event.wait(); }
+  template <class Duration>
+  bool waitFor(const Duration& duration) {
+    return event.wait_for(duration);
+  }
+  template <class TimePoint>
+  bool waitUntil(const TimePoint& time) {
+    return event.wait_until(time);
+  }
+  void wakeOne() { event.signal(); }
+  int numWaiting() { return tests::numWaiting(event); }
+  Event event{Event::Mode::Auto, false, heap()};
+};
+
+struct SemaphoreGate {
+  void wait() { semaphore.acquire(); }
+  template <class Duration>
+  bool waitFor(const Duration& duration) {
+    return semaphore.try_acquire_for(duration);
+  }
+  template <class TimePoint>
+  bool waitUntil(const TimePoint& time) {
+    return semaphore.try_acquire_until(time);
+  }
+  void wakeOne() { semaphore.release(); }
+  int numWaiting() { return tests::numWaiting(semaphore); }
+  Semaphore semaphore{0, heap()};
+};
+
+// Over std::mutex, or over weft::mutex.
+template <class Mutex, class Lock>
+struct VariableGate {
+  void wait() {
+    Lock lock(guard);
+    variable.wait(lock, [this] { return tokens > 0; });
+    --tokens;
+  }
+  template <class Duration>
+  bool waitFor(const Duration& duration) {
+    Lock lock(guard);
+    const bool took = variable.wait_for(lock, duration, [this] { return tokens > 0; });
+    tokens -= took ? 1 : 0;
+    return took;
+  }
+  template <class TimePoint>
+  bool waitUntil(const TimePoint& time) {
+    Lock lock(guard);
+    const bool took = variable.wait_until(lock, time, [this] { return tokens > 0; });
+    tokens -= took ? 1 : 0;
+    return took;
+  }
+  void wakeOne() {
+    Lock lock(guard);
+    ++tokens;
+    variable.notify_one();
+  }
+  int numWaiting() { return tests::numWaiting(variable); }
+  Mutex guard;
+  ConditionVariable variable;
+  int tokens = 0;
+};
+using StdVariableGate = VariableGate<std::mutex, std::unique_lock<std::mutex>>;
+using WeftVariableGate = VariableGate<mutex, lock>;
+
+// Those of use for a single wait.
+struct ManualEventGate {
+  void wait() { event.wait(); }
+  void wakeOne() { event.signal(); }
+  Event event{Event::Mode::Manual, false, heap()};
+};
+
+struct PooledEventGate {
+  void wait() { event.wait(); }
+  void wakeOne() { event.signal(); }
+  Event event;
+};
+
+struct WaitGroupGate {
+  void wait() { group.wait(); }
+  void wakeOne() { group.done(); }
+  WaitGroup group{1, heap()};
+};
+
+// The waker holds the mutex while the waiter comes.
+struct MutexGate {
+  void wait() {
+    uint32_t round = 0;
+    while (!isHeld.load()) {
+      detail::relax(round);
+    }
+    lock lock(guard);
+  }
+  void wakeOne() {
+    lock lock(guard);
+    isHeld = true;
+  }
+  mutex guard;
+  std::atomic<bool> isHeld{false};
+};
+
+// Waiters of every kind, one after the other, then as many wakes: they come back in the order in which they came.
+template <class Gate>
+void expectFirstInFirstOut(Scheduler& scheduler) {
+  constexpr int kWaiters = 9;
+  Gate gate;
+  std::mutex guard;
+  std::vector<int> order;
+  const auto numBack = [&] {
+    std::scoped_lock lock(guard);
+    return static_cast<int>(order.size());
+  };
+  Crew crew(scheduler);
+  for (int i = 0; i < kWaiters; ++i) {
+    crew.start(kindOf(i), [&, i] {
+      gate.wait();
+      std::scoped_lock lock(guard);
+      order.push_back(i);
+    });
+    awaitThat([&] { return gate.numWaiting() == i + 1; });
+  }
+  for (int i = 0; i < kWaiters; ++i) {
+    EXPECT_EQ(numBack(), i) << "somebody was woken without a wake";
+    gate.wakeOne();
+    awaitThat([&] { return numBack() > i; });
+    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+  }
+}
+
+// Two wait, two wakes in a row: both come back.
+template <class Gate>
+void expectTwoWakesWakeTwo(Scheduler& scheduler, Kind first, Kind second) {
+  Gate gate;
+  Crew crew(scheduler);
+  crew.start(first, [&] { gate.wait(); });
+  awaitThat([&] { return gate.numWaiting() == 1; });
+  crew.start(second, [&] { gate.wait(); });
+  awaitThat([&] { return gate.numWaiting() == 2; });
+  gate.wakeOne();
+  gate.wakeOne();
+  crew.join();
+  EXPECT_EQ(gate.numWaiting(), 0);
+}
+
+// Again and again somebody waits for a wake from another thread, and destroys the primitive the moment it is back, while
+// the waker may still be returning.
+template <class Gate>
+void destroyAsSoonAsWaitReturns(Scheduler& scheduler, Kind kind, int rounds) {
+  std::atomic<Gate*> offered{nullptr};
+  Crew crew(scheduler);
+  crew.start(kind, [&] {
+    for (int i = 0; i < rounds; ++i) {
+      auto gate = std::make_unique<Gate>();
+      offered.store(gate.get(), std::memory_order_release);
+      for (int pauses = 0; pauses < i % 32; ++pauses) {
+        detail::StdSync::pause();
+      }
+      gate->wait();
+    }
+  });
+  crew.start(Kind::FreeThread, [&] {
+    for (int i = 0; i < rounds; ++i) {
+      Gate* gate = nullptr;
+      for (uint32_t round = 0; gate == nullptr; detail::relax(round)) {
+        gate = offered.exchange(nullptr, std::memory_order_acquire);
+      }
+      gate->wakeOne();
+    }
+  });
+}
+
+// Rounds of the above: most of them where a fiber waits on a worker thread, which searches for a while before it sleeps.
+inline int destructionRounds(Kind kind, int numWorkers) {
+  if (kind == Kind::Task && numWorkers == 1) {
+    return 100'000;
+  }
+  return scaled(2'000, 500);
+}
+
+}  // namespace weft::tests

@@ -1,0 +1,94 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <weft/memory.h>
+#include <weft/sanitizers.h>
+#include <weft/scheduler.h>
+
+// What tests of things that run on a scheduler share.
+namespace weft::tests {
+
+inline constexpr bool kUnderTsan = WEFT_THREAD_SANITIZER_ENABLED != 0;
+inline constexpr bool kUnderAsan = WEFT_ADDRESS_SANITIZER_ENABLED != 0;
+
+// Sanitizers make each step some ten times dearer: a number of rounds with and without them.
+template <class T>
+constexpr T scaled(T full, T underSanitizers) {
+  return kUnderTsan || kUnderAsan ? underSanitizers : full;
+}
+
+// The most fibers that ThreadSanitizer is asked to keep at the same time.
+inline constexpr int kMaxTsanFibers = 8000;
+
+// Fails when a byte of `allocator` is allocated still.
+inline void expectNothingAllocated(TrackedAllocator& allocator) {
+  const auto stats = allocator.stats();
+  EXPECT_EQ(stats.numAllocations(), 0u) << "allocations were leaked";
+  EXPECT_EQ(stats.bytesAllocated(), 0u) << "bytes were leaked";
+}
+
+// Small stacks, since many tests make many fibers; large enough for GoogleTest's assertions.
+inline Scheduler::Config smallConfig(int numWorkers, Allocator* allocator = Allocator::Default) {
+  return Scheduler::Config()
+      .setAllocator(allocator)
+      .setWorkerThreadCount(numWorkers)
+      .setFiberStackSize(size_t{kUnderAsan ? 128 : 64} * 1024);
+}
+
+// A test without a scheduler of its own, with an allocator that must be empty at the end.
+class WithAllocator : public ::testing::Test {
+ protected:
+  void TearDown() override { expectNothingAllocated(allocator_); }
+  TrackedAllocator* allocator() { return &allocator_; }
+
+ private:
+  TrackedAllocator allocator_{Allocator::Default};
+};
+
+// A test that runs once for each number of worker threads, bound to a scheduler with that many. Fails when a byte of the
+// scheduler's allocator is allocated still once the scheduler is gone.
+class WithScheduler : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    scheduler_ = std::make_unique<Scheduler>(smallConfig(GetParam(), &allocator_));
+    scheduler_->bind();
+  }
+
+  void TearDown() override {
+    destroyScheduler();
+    expectNothingAllocated(allocator_);
+  }
+
+  // Unbinds this thread and destroys the scheduler, early: what tasks were to do is done afterwards.
+  void destroyScheduler() {
+    if (scheduler_ != nullptr) {
+      if (Scheduler::get() == scheduler_.get()) {
+        Scheduler::unbind();
+      }
+      scheduler_.reset();
+    }
+  }
+
+  int numWorkers() const { return GetParam(); }
+  TrackedAllocator* allocator() { return &allocator_; }
+  Scheduler& scheduler() { return *scheduler_; }
+
+ private:
+  TrackedAllocator allocator_{Allocator::Default};
+  std::unique_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace weft::tests
+
+// Runs the tests of `Suite`, which derives from WithScheduler, with each number of workers.
+#define WEFT_INSTANTIATE_WITH_SCHEDULER(Suite)                                           \
+  INSTANTIATE_TEST_SUITE_P(Workers, Suite, ::testing::Values(0, 1, 2, 4, 8, 64),         \
+                           [](const ::testing::TestParamInfo<int>& numWorkers) { return std::to_string(numWorkers.param); })
