@@ -5,13 +5,16 @@
 
 #include <vector>
 
+#include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/node_pool.h"
 #include "weft/detail/tiny_lock.h"
 
-// Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for and for
-// using one up. With kLocked set: only its holder changes the word, and its release store is the holder's last access to
-// the state. A waiter links itself, and a signal is handed to it, under the lock, so that no signal falls between them.
+// Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for, for using
+// one up, and for the only waiter, whose address is in the word: it puts it there itself, and the signal that takes it out has
+// claimed it. With kLocked set: only its holder changes the word, and its release store is the holder's last access to the
+// state. Who takes the lock finds every waiter in the list, the only one too: lock() moves it there. A waiter is registered, and
+// a signal handed to it, in one step or under the lock, so that no signal falls between.
 namespace weft {
 
 // A link from a source to an event made by any(). It is owned by the latter and lies in the former's list, which does not
@@ -25,13 +28,14 @@ struct Event::Forward {
 };
 
 Event::State::~State() {
-  WEFT_ASSERT(waiters.isEmpty(),
+  // relaxed: nobody else may use it any more.
+  WEFT_ASSERT(waiters.isEmpty() && word.load(std::memory_order_relaxed) <= kBits,
               "an Event was destroyed while somebody waits for it. Keep a copy until wait() has returned.");
   while (sources != nullptr) {
     Forward* link = sources;
     sources = link->nextOfTarget;
     detail::Shared<State> source = detail::Shared<State>::adopt(link->source);
-    const uint32_t signalled = detail::lockBit<uint32_t>(source->word, kLocked) & kSignalled;
+    const uintptr_t signalled = source->lock();
     (link->previousOfSource != nullptr ? link->previousOfSource->nextOfSource : source->forwards) = link->nextOfSource;
     if (link->nextOfSource != nullptr) {
       link->nextOfSource->previousOfSource = link->previousOfSource;
@@ -42,8 +46,18 @@ Event::State::~State() {
   }
 }
 
-void Event::State::unlock(uint32_t signalled) {
-  const uint32_t listed = waiters.isEmpty() && forwards == nullptr ? 0 : kListed;
+// Returns: kSignalled or 0.
+uintptr_t Event::State::lock() {
+  static_assert(alignof(detail::Waiter) > kBits);
+  const uintptr_t old = detail::lockBit<uintptr_t>(word, kLocked);
+  if (old > kBits) {
+    waiters.pushBack(*reinterpret_cast<detail::Waiter*>(old));
+  }
+  return old & kSignalled;
+}
+
+void Event::State::unlock(uintptr_t signalled) {
+  const uintptr_t listed = waiters.isEmpty() && forwards == nullptr ? 0 : kListed;
   // (2) release: the section, and what came before signal(), is seen by whoever reads the word next; pairs with (3, 5, 6)
   // and with the acquire of lockBit.
   word.store(signalled | listed, std::memory_order_release);
@@ -51,7 +65,7 @@ void Event::State::unlock(uint32_t signalled) {
 
 bool Event::State::tryWait() {
   // (3) acquire: sees what came before the signal; pairs with (2, 4).
-  uint32_t old = word.load(std::memory_order_acquire);
+  uintptr_t old = word.load(std::memory_order_acquire);
   if (mode == Mode::Manual) {
     return (old & kSignalled) != 0;
   }
@@ -72,19 +86,24 @@ bool Event::State::tryWait() {
 
 void Event::State::signal() {
   // relaxed: only a guess for the compare-exchange.
-  uint32_t old = word.load(std::memory_order_relaxed);
+  uintptr_t old = word.load(std::memory_order_relaxed);
   while ((old & (kLocked | kListed)) == 0) {
-    // (4) release: publishes what came before; on an event that is signalled already as well, where it continues the release
-    // sequence of the signals before; pairs with (3, 5, 6). The state may be gone after it.
-    if (word.compare_exchange_weak(old, old | kSignalled, std::memory_order_release, std::memory_order_relaxed)) {
+    const bool isAwaited = old > kBits;
+    const uintptr_t next = isAwaited && mode == Mode::Auto ? 0 : kSignalled;
+    // (4) acq_rel: publishes what came before; on an event that is signalled already as well, where it continues the release
+    // sequence of the signals before; sees the waiter complete; pairs with (3, 5, 6, 8). The state may be gone after it.
+    if (word.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      if (isAwaited) {
+        detail::inlined::wake(*reinterpret_cast<detail::Waiter*>(old));
+      }
       return;
     }
   }
-  signalLocked();
+  signalSlow();
 }
 
-void Event::State::signalLocked() {
-  uint32_t wasSignalled = detail::lockBit<uint32_t>(word, kLocked) & kSignalled;
+void Event::State::signalSlow() {
+  uintptr_t wasSignalled = lock();
   if (forwards == nullptr || wasSignalled != 0) [[likely]] {
     wakeAndUnlock(wasSignalled);
     return;
@@ -95,7 +114,7 @@ void Event::State::signalLocked() {
     const uint32_t wanted = numForwards;
     unlock(wasSignalled);
     targets.reserve(wanted);
-    wasSignalled = detail::lockBit<uint32_t>(word, kLocked) & kSignalled;
+    wasSignalled = lock();
   }
   for (Forward* link = wasSignalled ? nullptr : forwards; link != nullptr; link = link->nextOfSource) {
     if (link->target->tryRetain()) {
@@ -108,12 +127,12 @@ void Event::State::signalLocked() {
   }
 }
 
-void Event::State::wakeAndUnlock(uint32_t wasSignalled) {
+void Event::State::wakeAndUnlock(uintptr_t wasSignalled) {
   if (mode == Mode::Auto) {
     detail::Waiter* first = waiters.popFront();
     unlock(first != nullptr ? wasSignalled : kSignalled);
     if (first != nullptr) {
-      detail::wake(*first);
+      detail::inlined::wake(*first);
     }
   } else {
     detail::WaitList claimed;
@@ -124,30 +143,42 @@ void Event::State::wakeAndUnlock(uint32_t wasSignalled) {
 }
 
 void Event::State::clear() {
-  detail::lockBit<uint32_t>(word, kLocked);
+  lock();
   unlock(0);
 }
 
 bool Event::State::wait(detail::TimePoint deadline) {
-  detail::Waiter& self = detail::currentWaiter();
-  const uint32_t signalled = detail::lockBit<uint32_t>(word, kLocked) & kSignalled;
-  if (signalled != 0) {
+  detail::Waiter& self = detail::inlined::currentWaiter();
+  // relaxed: only a guess for the compare-exchange.
+  uintptr_t old = word.load(std::memory_order_relaxed);
+  // (8) release: the waiter is complete; pairs with (4) and with the acquire of lockBit.
+  const bool isOnly = old == 0 && word.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self),
+                                                               std::memory_order_release, std::memory_order_relaxed);
+  if (!isOnly && (tryWait() || waitSlow(self))) {
+    return true;
+  }
+  if (deadline == detail::kNever) [[likely]] {
+    detail::inlined::block(self, "Event", this);
+    return true;
+  }
+  struct Lock {
+    State& state;
+    uintptr_t signalled = 0;
+    void lock() { signalled = state.lock(); }
+    void unlock() { state.unlock(signalled); }
+  } guard{*this};
+  return detail::blockLinked(self, guard, waiters, deadline, "Event", this);
+}
+
+// Registers `self` as a waiter. Returns: whether it found a signal instead.
+bool Event::State::waitSlow(detail::Waiter& self) {
+  if (lock() != 0) {
     unlock(mode == Mode::Auto ? 0 : kSignalled);
     return true;
   }
   waiters.pushBack(self);
   unlock(0);
-  if (deadline == detail::kNever) [[likely]] {
-    detail::block(self, "Event", this);
-    return true;
-  }
-  struct Lock {
-    State& state;
-    uint32_t signalled = 0;
-    void lock() { signalled = detail::lockBit<uint32_t>(state.word, kLocked) & kSignalled; }
-    void unlock() { state.unlock(signalled); }
-  } lock{*this};
-  return detail::blockLinked(self, lock, waiters, deadline, "Event", this);
+  return false;
 }
 
 void Event::State::forward(State& source, State& any) {
@@ -155,7 +186,7 @@ void Event::State::forward(State& source, State& any) {
   source.retain();
   auto* link = ::new (detail::allocateNode(detail::NodeSize::Line)) Forward{&source, &any, nullptr, nullptr, any.sources};
   any.sources = link;
-  const uint32_t signalled = detail::lockBit<uint32_t>(source.word, kLocked) & kSignalled;
+  const uintptr_t signalled = source.lock();
   link->nextOfSource = source.forwards;
   if (source.forwards != nullptr) {
     source.forwards->previousOfSource = link;

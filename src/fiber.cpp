@@ -7,6 +7,7 @@
 
 #include "fiber_block.h"
 #include "forked.h"
+#include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/waiter.h"
 #include "worker.h"
@@ -26,9 +27,9 @@ struct ThreadWaiter : Waiter {
   std::atomic<uint32_t> isWoken{0};
 };
 
-constinit thread_local ThreadWaiter threadWaiter;
+constinit thread_local ThreadWaiter ownThreadWaiter;
 
-bool blockThread(ThreadWaiter& self, TimePoint deadline) {
+bool blockThreadUntil(ThreadWaiter& self, TimePoint deadline) {
   assertNotForked("something that waits");
   // (1) acquire: sees what the waker did before; pairs with (2).
   while (self.isWoken.load(std::memory_order_acquire) == 0) {
@@ -43,53 +44,43 @@ bool blockThread(ThreadWaiter& self, TimePoint deadline) {
   return true;
 }
 
-void wakeThread(ThreadWaiter& waiter) noexcept {
-  Parker<>* parker = waiter.parker;
+}  // namespace
+
+Waiter& threadWaiter() noexcept {
+  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was given back.
+  ownThreadWaiter.parker = &threadParker();
+  return ownThreadWaiter;
+}
+
+void blockThread(Waiter& self) { blockThreadUntil(static_cast<ThreadWaiter&>(self), kNever); }
+
+void wakeThread(Waiter& waiter) noexcept {
+  auto& thread = static_cast<ThreadWaiter&>(waiter);
+  Parker<>* parker = thread.parker;
   // (2) release: what the waker did is seen by the thread; pairs with (1, 3). The waiter may be gone after it.
-  waiter.isWoken.store(1, std::memory_order_release);
+  thread.isWoken.store(1, std::memory_order_release);
   parker->unpark();
 }
 
-}  // namespace
+Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
 
-Waiter& currentWaiter() noexcept {
-  if (currentFiber != nullptr) {
-    return static_cast<FiberBlock*>(currentFiber)->waiter;
-  }
-  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was given back.
-  threadWaiter.parker = &threadParker();
-  return threadWaiter;
-}
-
-void wake(Waiter& waiter) noexcept {
-  if (waiter.fiber != nullptr) {
-    waiter.fiber->wake();
-  } else {
-    wakeThread(static_cast<ThreadWaiter&>(waiter));
-  }
-}
+void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
 
 void wakeAll(WaitList& claimed) noexcept {
   for (Waiter* waiter = claimed.front(); waiter != nullptr;) {
     Waiter* next = waiter->next;
-    wake(*waiter);
+    inlined::wake(*waiter);
     waiter = next;
   }
 }
 
-void block(Waiter& self, const char* what, const void* object) {
-  if (self.fiber != nullptr) {
-    self.fiber->worker->block(*self.fiber, what, object);
-  } else {
-    blockThread(static_cast<ThreadWaiter&>(self), kNever);
-  }
-}
+void block(Waiter& self, const char* what, const void* object) { inlined::block(self, what, object); }
 
 bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
   if (self.fiber != nullptr) {
     return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
   }
-  return blockThread(static_cast<ThreadWaiter&>(self), deadline);
+  return blockThreadUntil(static_cast<ThreadWaiter&>(self), deadline);
 }
 
 void FiberBlock::wake() noexcept { worker->wake(*this); }

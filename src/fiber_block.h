@@ -49,6 +49,11 @@ struct FiberBlock final : Fiber {
 
 static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
 
+// The waiting of a thread that runs no fibers, defined in fiber.cpp.
+Waiter& threadWaiter() noexcept;
+void blockThread(Waiter& self);
+void wakeThread(Waiter& waiter) noexcept;
+
 // First in, first out; linked through listNext.
 class FiberList {
  public:

@@ -3,6 +3,7 @@
 
 #include "weft/waitgroup.h"
 
+#include "waiter_inl.h"
 #include "weft/detail/tiny_lock.h"
 
 // A last done() that finds a bit set comes back to wake; one that finds none touches the state no more. So a waiter that
@@ -15,7 +16,7 @@
 namespace weft {
 
 void WaitGroup::State::wait() {
-  detail::Waiter& self = detail::currentWaiter();
+  detail::Waiter& self = detail::inlined::currentWaiter();
   // relaxed: only a guess for the compare-exchange.
   uint32_t old = word.load(std::memory_order_relaxed);
   bool isFirst = false;
@@ -29,7 +30,7 @@ void WaitGroup::State::wait() {
       // (8) release: the waiter is complete; pairs with (9).
       firstWaiter.store(&self, std::memory_order_release);
     }
-    detail::block(self, "WaitGroup", this);
+    detail::inlined::block(self, "WaitGroup", this);
   }
 }
 
@@ -78,7 +79,7 @@ void WaitGroup::State::wakeAllAndUnlock() {
   // (5) release: the empty lists are seen by the next lockBit, the work of every done() by a wait() that finds nothing left.
   // The last access to the state.
   word.store(0, std::memory_order_release);
-  detail::wake(*first);
+  detail::inlined::wake(*first);
   detail::wakeAll(later);
 }
 

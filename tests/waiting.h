@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -124,8 +125,9 @@ template struct Expose<VariableList, &ConditionVariable::list_>;
 template struct Expose<MutexWord, &mutex::word_>;
 template struct Expose<MutexList, &mutex::list_>;
 
-inline int countListed(std::atomic<uint32_t>& word, uint32_t lockedBit, const detail::WaitList& list) {
-  detail::lockBit<uint32_t>(word, lockedBit);
+template <class Int>
+int countListed(std::atomic<Int>& word, std::type_identity_t<Int> lockedBit, const detail::WaitList& list) {
+  detail::lockBit<Int>(word, lockedBit);
   int count = 0;
   for (const detail::Waiter* waiter = list.front(); waiter != nullptr; waiter = waiter->next) {
     ++count;
@@ -137,7 +139,8 @@ inline int countListed(std::atomic<uint32_t>& word, uint32_t lockedBit, const de
 // Return: how many wait, in the list.
 inline int numWaiting(const Event& event) {
   auto& state = *(event.*member(EventState{}));
-  return countListed(state.word, 2, state.waiters);
+  const int numListed = countListed(state.word, 2, state.waiters);
+  return numListed + (state.word.load(std::memory_order_relaxed) > 7 ? 1 : 0);
 }
 inline int numWaiting(const WaitGroup& group) {
   auto& state = *(group.*member(WaitGroupState{}));

@@ -41,23 +41,18 @@ class Event {
   void clear() const { state_->clear(); }
 
   // Suspends the fiber, or blocks the thread, until the event is signalled.
-  void wait() const {
-    if (!state_->tryWait()) {
-      state_->wait(detail::kNever);
-    }
-  }
+  void wait() const { state_->wait(detail::kNever); }
 
   // As wait(), at most for `duration`. Returns: false when the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return state_->tryWait() || state_->wait(detail::deadlineAfter(duration));
+    return state_->wait(detail::deadlineAfter(duration));
   }
 
   // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    return state_->tryWait() ||
-           detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->wait(deadline); });
+    return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->wait(deadline); });
   }
 
   // Returns: whether the event was signalled; uses up the signal of an Auto event.
@@ -99,14 +94,16 @@ class Event {
     bool isSignalled() const { return (word.load(std::memory_order_acquire) & kSignalled) != 0; }
     WEFT_EXPORT static void forward(State& source, State& any);
 
-    void signalLocked();
-    void wakeAndUnlock(uint32_t wasSignalled);
-    void unlock(uint32_t signalled);
+    uintptr_t lock();
+    void unlock(uintptr_t signalled);
+    void signalSlow();
+    void wakeAndUnlock(uintptr_t wasSignalled);
+    bool waitSlow(detail::Waiter& self);
 
-    // kListed: waiters or forwards is not empty, so that signal() must take the lock.
-    static constexpr uint32_t kSignalled = 1, kLocked = 2, kListed = 4;
+    // kListed: waiters or forwards is not empty. Without any of the three bits: the address of the only waiter, or null.
+    static constexpr uintptr_t kSignalled = 1, kLocked = 2, kListed = 4, kBits = 7;
 
-    std::atomic<uint32_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
+    std::atomic<uintptr_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
     const Mode mode;
     uint32_t numForwards = 0;     // guarded by kLocked
     detail::WaitList waiters;     // guarded by kLocked

@@ -1,0 +1,37 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "fiber_block.h"
+#include "weft/detail/waiter.h"
+#include "worker.h"
+#include "worker_inl.h"
+
+// What waiter.h declares, to be inlined into the primitives whose speed shows.
+namespace weft::detail::inlined {
+
+inline Waiter& currentWaiter() noexcept {
+  if (currentFiber != nullptr) [[likely]] {
+    return static_cast<FiberBlock*>(currentFiber)->waiter;
+  }
+  return threadWaiter();
+}
+
+inline void wake(Waiter& waiter) noexcept {
+  if (waiter.fiber != nullptr) [[likely]] {
+    waiter.fiber->worker->wake(*waiter.fiber);
+  } else {
+    wakeThread(waiter);
+  }
+}
+
+inline void block(Waiter& self, const char* what, const void* object) {
+  if (self.fiber != nullptr) [[likely]] {
+    self.fiber->worker->block(*self.fiber, what, object);
+  } else {
+    blockThread(self);
+  }
+}
+
+}  // namespace weft::detail::inlined
