@@ -19,6 +19,7 @@
 #include <mutex>
 
 #include "weft/debug.h"
+#include "weft/detail/tiny_lock.h"
 
 // What runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
 // symbols are not promised to be async-signal-safe; they come last, after what matters most has been written.
@@ -298,30 +299,72 @@ void disableOverflowHandler() noexcept {
   }
 }
 
+namespace {
+
+size_t signalStackSize() {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const long minimum = sysconf(_SC_SIGSTKSZ);  // grows with the processor's registers
+  const size_t usable = std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0);
+  return (usable + page - 1) / page * page;
+}
+
+// Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs on.
+constexpr size_t kSignalStacksKept = 64;
+constinit TinyLock keptLock;
+constinit size_t numKept = 0;                    // guarded by keptLock
+constinit void* kept[kSignalStacksKept] = {};    // guarded by keptLock
+
+// Returns: the guard page with `usable` bytes above it, or null where there is no memory.
+void* acquireSignalStack(size_t usable) {
+  {
+    std::scoped_lock guard(keptLock);
+    if (numKept != 0) {
+      return kept[--numKept];
+    }
+  }
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  void* memory = mmap(nullptr, page + usable, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
+    return nullptr;
+  }
+  mprotect(memory, page, PROT_NONE);  // a failure leaves it without guard
+  return memory;
+}
+
+void releaseSignalStack(void* memory, size_t size) {
+  {
+    std::scoped_lock guard(keptLock);
+    if (numKept < kSignalStacksKept) {
+      kept[numKept++] = memory;
+      return;
+    }
+  }
+  munmap(memory, size);
+}
+
+}  // namespace
+
 AlternateStack::AlternateStack() noexcept {
   stack_t current{};
   if (sigaltstack(nullptr, &current) != 0 || (current.ss_flags & SS_DISABLE) == 0) {
     return;
   }
+  const size_t usable = signalStackSize();
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  const long minimum = sysconf(_SC_SIGSTKSZ);  // grows with the processor's registers
-  size_t usable = std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0);
-  usable = (usable + page - 1) / page * page;
-  void* memory = mmap(nullptr, usable + page, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-  if (memory == MAP_FAILED) {
+  void* memory = acquireSignalStack(usable);
+  if (memory == nullptr) {
     return;
   }
-  mprotect(memory, page, PROT_NONE);  // a failure leaves it without guard
   stack_t own{};
   own.ss_sp = static_cast<char*>(memory) + page;
   own.ss_size = usable;
   if (sigaltstack(&own, nullptr) != 0) {
-    munmap(memory, usable + page);
+    releaseSignalStack(memory, page + usable);
     return;
   }
   memory_ = memory;
-  size_ = usable + page;
+  size_ = page + usable;
 }
 
 AlternateStack::~AlternateStack() {
@@ -336,7 +379,7 @@ AlternateStack::~AlternateStack() {
     none.ss_flags = SS_DISABLE;
     sigaltstack(&none, nullptr);
   }
-  munmap(memory_, size_);
+  releaseSignalStack(memory_, size_);
 }
 
 }  // namespace weft::detail
