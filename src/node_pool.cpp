@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
@@ -19,11 +20,13 @@ namespace weft::detail {
 namespace {
 
 constexpr uint32_t kMagazine = 64;  // nodes
+constexpr uint32_t kAhead = 8;      // how many allocations before its own a node is fetched into the cache
 constexpr int kNumSizes = 2;
 constexpr size_t kChunkBytes = size_t{256} * 1024;
 
 struct FreeNode {
   FreeNode* next;
+  FreeNode* later;         // mostly the one kAhead after this one: only ever prefetched
   FreeNode* nextMagazine;  // in the depot, in a magazine's first node
   uint32_t count;          // likewise
 };
@@ -56,6 +59,7 @@ constexpr size_t bytesOf(int size) { return kLine << size; }
 struct Cache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
+  FreeNode* lastFreed[kNumSizes][kAhead];
   uint32_t mostLoaded;  // a free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot
@@ -152,6 +156,7 @@ Magazine takeFromDepot(int size) {
     depot.freshEnd -= bytesOf(size);
     auto* node = reinterpret_cast<FreeNode*>(depot.freshEnd);
     node->next = magazine.head;
+    node->later = reinterpret_cast<FreeNode*>(depot.freshEnd + kAhead * bytesOf(size));
     poison(node, bytesOf(size));
     magazine.head = node;
     ++magazine.count;
@@ -206,8 +211,8 @@ void* allocateNode(NodeSize nodeSize) {
   unpoison(node, bytesOf(size));
   loaded.head = node->next;
   --loaded.count;
-  // The list threads through memory that may be cold: fetch the node after this one while the caller fills this one.
-  __builtin_prefetch(loaded.head, 1);
+  // The list threads through memory that may be cold.
+  __builtin_prefetch(node->later, 1);
   return node;
 }
 
@@ -216,6 +221,7 @@ void freeNode(void* memory, NodeSize nodeSize) noexcept {
   Magazine& loaded = cache.loaded[size];
   auto* node = static_cast<FreeNode*>(memory);
   node->next = loaded.head;
+  node->later = std::exchange(cache.lastFreed[size][loaded.count % kAhead], node);
   poison(node, bytesOf(size));
   loaded.head = node;
   if (++loaded.count > cache.mostLoaded) [[unlikely]] {

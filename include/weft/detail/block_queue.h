@@ -50,8 +50,8 @@ class BlockQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
 
  public:
-  // Keeps up to `maxSpares` used-up blocks for reuse.
-  explicit BlockQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 1024)
+  // Keeps up to `maxSpares` used-up blocks for reuse: by default those of a million items.
+  explicit BlockQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384)
       : spares_(allocator, maxSpares) {
     Block* first = spares_.acquire();
     // relaxed: nobody else knows of the queue yet.
