@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
 
 #include "../common/harness.h"
 
@@ -41,15 +42,15 @@ struct alignas(64) RanSlot {
 // itself.
 class Ran {
  public:
-  static void count() { slot().store(slot().load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  static void count() { slot().store(slot().load(std::memory_order_relaxed) + 1, std::memory_order_release); }
 
-  // Returns: how many tasks ran since the last call.
+  // Returns: how many tasks ran since the last call. For one thread at a time.
   static int64_t take() {
     int64_t sum = 0;
-    for (RanSlot& s : slots_) {
-      sum += s.value.exchange(0, std::memory_order_relaxed);
+    for (const RanSlot& s : slots_) {
+      sum += s.value.load(std::memory_order_acquire);
     }
-    return sum;
+    return sum - std::exchange(taken_, sum);
   }
 
  private:
@@ -60,6 +61,7 @@ class Ran {
 
   static inline RanSlot slots_[64];
   static inline std::atomic<int> next_{0};
+  static inline int64_t taken_ = 0;
 };
 
 }  // namespace spawn
