@@ -95,6 +95,7 @@ class Worker {
   bool spinOnInbox();
   bool tryParkInbox() { return inbox_.tryPark(); }
   void cancelParkInbox() { inbox_.cancelPark(); }
+  void tidyUp();
   void park();
 
  private:
@@ -127,6 +128,7 @@ class Worker {
   TaskNode* takeOverflowed();
   uint32_t numLeftOfBatch();
   void poll();
+  void takeOldestFromOutside();
   bool takeFromInjector();
   bool steal();
   void pushShared(TaskNode* node);
@@ -168,6 +170,7 @@ class Worker {
   std::chrono::nanoseconds searchBudget_;  // how long the next search may take
   uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_
   TimePoint trimAt_{};
+  TimePoint tidyAt_{};  // when tidyUp() wants to be called again
 
   // Written by other threads.
   alignas(64) Inbox<FiberBlock> inbox_;

@@ -81,6 +81,7 @@ bool Worker::spin(bool forSharedWork) {
 }
 
 void Worker::sleepForOwnWork() {
+  tidyUp();
   if (!inbox_.tryPark()) {
     return;
   }
@@ -91,14 +92,14 @@ void Worker::sleepForOwnWork() {
   inbox_.cancelPark();
 }
 
+void Worker::tidyUp() {
+  const TimePoint now = TimePoint::clock::now();
+  tidyAt_ = std::min(fibers_.giveBackSurplus(now), trimIdleFibers(now));
+}
+
 void Worker::park() {
   ++numParks_;
-  const TimePoint now = TimePoint::clock::now();
-  TimePoint deadline = std::min(fibers_.giveBackSurplus(now), trimIdleFibers(now));
-  if (!timers_.empty()) {
-    deadline = std::min(deadline, timers_.earliest()->deadline);
-  }
-  parker_->parkUntil(deadline);
+  parker_->parkUntil(timers_.empty() ? tidyAt_ : std::min(tidyAt_, timers_.earliest()->deadline));
 }
 
 // Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call

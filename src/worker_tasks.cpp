@@ -53,9 +53,28 @@ void Worker::poll() {
   if (next_ == nullptr) {
     next_ = outer_.takeOldest();
   }
-  // A batch in the deque is older than what is left in the injector.
-  if (next_ == nullptr && mode_ == Mode::MultiThreaded && !core_.injector.empty() && numLeftOfBatch() == 0) {
-    core_.injector.pop(next_);
+  if (next_ == nullptr && mode_ == Mode::MultiThreaded) {
+    takeOldestFromOutside();
+  }
+}
+
+// A batch in the deque is older than what is left in the injector. Where newer tasks lie above, all of it is lifted over them.
+void Worker::takeOldestFromOutside() {
+  const uint32_t left = numLeftOfBatch();
+  if (left == 0) {
+    if (!core_.injector.empty()) {
+      core_.injector.pop(next_);
+    }
+  } else if (left < deque_->size()) {
+    TaskNode* batch[kInjectorBatch];
+    uint32_t count = deque_->takeOldestBatch(batch, left);
+    batchLeft_ = 0;
+    if (count != 0) {
+      next_ = batch[--count];
+    }
+    for (uint32_t i = 0; i < count; ++i) {
+      pushShared(batch[i]);
+    }
   }
 }
 

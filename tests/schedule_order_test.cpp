@@ -303,6 +303,40 @@ TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverLeaveTheOldestOfAWorker
   ended.wait();
 }
 
+TEST_P(StarvationTest, ATaskThatSchedulesItselfForeverDoesNotHoldUpABatchFromOutside) {
+  if (numWorkers() != 1) {
+    GTEST_SKIP() << "counts the turns of one worker";
+  }
+  // As many as a batch has at most.
+  constexpr unsigned kOthers = 60;
+  const auto stop = std::make_shared<std::atomic<bool>>(false);
+  const auto turns = std::make_shared<int>(0);
+  WaitGroup ended(1), others(kOthers);
+  struct Counting {
+    static void run(const std::shared_ptr<std::atomic<bool>>& stop, const std::shared_ptr<int>& turns, const WaitGroup& ended) {
+      if (*stop) {
+        ended.done();
+      } else {
+        ++*turns;
+        schedule([=] { run(stop, turns, ended); });
+      }
+    }
+  };
+  queueTogether(scheduler(), [&] {
+    schedule([=] { Counting::run(stop, turns, ended); });
+    for (unsigned i = 0; i < kOthers; ++i) {
+      schedule([=] {
+        if (others.done()) {
+          *stop = true;
+        }
+      });
+    }
+  });
+  ended.wait();
+  // It takes a few looks, every 61 tasks, at what is from outside; not one a task of the batch.
+  EXPECT_LT(*turns, 1000);
+}
+
 TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {
   const auto stop = std::make_shared<std::atomic<bool>>(false);
   const int numPairs = std::max(numWorkers(), 1);

@@ -46,6 +46,7 @@ struct Host {
   bool spinOnInbox() { return false; }
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
+  void tidyUp() {}
   void park() { parker.park(); }
 
   Deque& victim;

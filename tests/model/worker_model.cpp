@@ -86,6 +86,7 @@ struct Worker {
   bool spinOnInbox() { return false; }
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
+  void tidyUp() {}
   void park() { parker.park(); }
 };
 

@@ -200,11 +200,15 @@ class IdleSet {
 //       bool spinForWork()        both of these, again and again for a while
 //       bool spinOnInbox()        a short wait for a wake from outside, without searching
 //       bool tryParkInbox(), void cancelParkInbox()
-//       void park()               until unparked, or until the worker's earliest timer
+//       void tidyUp()             may take long: called while nobody relies on this worker
+//       void park()               until unparked, until the worker's earliest timer, or until it is time to tidy up
 template <class Sync, class Host>
 void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& self, Host& host) {
   bool searching = false;
   for (;;) {
+    if (!searching) {
+      host.tidyUp();
+    }
     searching = searching || idle.tryBeginSearch();
     bool found = searching ? host.spinForWork()
                            : host.findOwnWork() || host.findSharedWork() || host.spinOnInbox();
