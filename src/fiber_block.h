@@ -33,6 +33,7 @@ struct FiberBlock final : Fiber {
   Permit<> permit;  // any thread
   bool isQueued = false;  // in the ready list
   bool isWoken = false;   // the wake() that block() waits for has come
+  bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
   bool isTimedOut = false;
   bool hasScheduled = false;  // since its task began
   OSFiber os;

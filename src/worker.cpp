@@ -137,6 +137,7 @@ void Worker::runTask(TaskNode* node) {
   fiber.hasScheduled = false;
   runOrDie(node);
   fiber.task = nullptr;
+  hasBlockedAtOnce_ = false;
   counters_.countEnded();
 }
 

@@ -109,6 +109,12 @@ class Worker {
   void runTask(TaskNode* node);
   void waitForWork();
   bool spin(bool forSharedWork);
+  bool mayHoldBack() const;
+  void holdBack();
+  void awaitReady(TimePoint until);
+  void parkUntil(TimePoint deadline);
+  // Any thread; a hint.
+  bool isWaiting() const { return isParked_.load(std::memory_order_relaxed) && inbox_.empty(); }
   void sleepForOwnWork();
   bool shouldEnd();
 
@@ -151,7 +157,11 @@ class Worker {
   uint32_t untilOldest_ = kPollsPerOldest;
   uint32_t batchLeft_ = 0;     // see numLeftOfBatch()
   bool oldestFirst_ = false;   // tasks are taken from the oldest end
+  bool hasBlockedAtOnce_ = false;  // a task that has scheduled nothing, since one ended last
   bool isInnersTurn_ = false;  // see takeOldestInTurn()
+  uint64_t blockedLimit_ = kBlockedFreely;  // these three: see holdBack()
+  uint64_t heldAt_ = 0;
+  TimePoint heldUntil_{};
   bool isEnding_ = false;      // single-threaded: unbind() was called
   void** cxaGlobals_ = nullptr;
   StealingDeque<TaskNode>* deque_ = nullptr;  // multi-threaded only
@@ -162,6 +172,7 @@ class Worker {
   FiberFactory fibers_;
   FiberBlock main_;
   TaskCounters<> counters_;
+  std::atomic<bool> isParked_{false};
   OwnCounter numReady_, numBlocked_, numIdle_, numFibers_, numSteals_, numParks_;
 
   // Searching and sleeping.
@@ -178,6 +189,7 @@ class Worker {
   // About as long as waking a sleeping worker would cost others.
   static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
   static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
+  static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see holdBack()
   static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at timers, inbox and injector
   static constexpr uint32_t kPollsPerOldest = 17;  // polls between turns of the oldest own task: every 1,037 dequeues
 };

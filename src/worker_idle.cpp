@@ -20,12 +20,19 @@ constexpr int kInboxLooksPerSearch = 8;
 // Idle fibers that a worker keeps for good; those beyond that it has not needed for a while are given back, in steps.
 constexpr uint64_t kIdleFibersKept = 64;
 constexpr uint64_t kIdleFibersTrimmedAtOnce = 512;
+constexpr auto kHoldBack = milliseconds(1);
+constexpr uint64_t kStartsPerHold = 4;
+constexpr uint64_t kStartsPerForeignWake = 8;
+
 constexpr auto kTrimAfter = milliseconds(100);
 constexpr auto kTrimPause = milliseconds(1);
 
 }  // namespace
 
 void Worker::waitForWork() {
+  if (mayHoldBack()) [[unlikely]] {
+    holdBack();
+  }
   if (findOwnWork()) {
     return;
   }
@@ -38,6 +45,56 @@ void Worker::waitForWork() {
   do {
     sleepForOwnWork();
   } while (!findOwnWork());
+}
+
+bool Worker::mayHoldBack() const {
+  return hasThieves_ && hasBlockedAtOnce_ && next_ == nullptr && numBlocked_.get() > kBlockedFreely;
+}
+
+// Waits a little for a wake before the next task is started.
+//
+// Where each of a million tasks waits for the one before, every worker but one only opens fiber after fiber for tasks whose turn
+// has not come, which takes gigabytes of stacks, and a wake across threads for each task. So a worker of several whose tasks block
+// at once, and which has a thousand fibers blocked, waits for one of them to go on. Where their number does not fall for a
+// millisecond, it starts some more, and as many again if all the other workers wait too: tasks that do not wait for one another are
+// all started soon. What is woken by a timer or from outside of the workers waits for something else than tasks of this
+// scheduler, and lets further ones start.
+void Worker::holdBack() {
+  const uint64_t blocked = numBlocked_.get();
+  blockedLimit_ = std::max(std::min(blockedLimit_, 4 * blocked), kBlockedFreely);
+  if (blocked <= blockedLimit_) {
+    heldAt_ = 0;
+    return;
+  }
+  if (heldAt_ == 0 || blocked < heldAt_) {
+    heldAt_ = blocked;
+    heldUntil_ = TimePoint::clock::now() + kHoldBack;
+  }
+  awaitReady(heldUntil_);
+  if (TimePoint::clock::now() >= heldUntil_) {
+    heldAt_ = 0;
+    bool doAllWait = ready_.isEmpty();
+    core_.forEachWorker([&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
+    blockedLimit_ = blocked + (doAllWait ? blocked : kStartsPerHold);
+  }
+}
+
+// Waits for a fiber to become ready, first busily.
+void Worker::awaitReady(TimePoint until) {
+  TimePoint now = TimePoint::clock::now();
+  const TimePoint busyUntil = now + kLongestSearch;
+  for (; ready_.isEmpty() && now < until; now = TimePoint::clock::now()) {
+    if (now < busyUntil) {
+      for (int i = 0; i < kInboxLooksPerSearch && inbox_.empty(); ++i) {
+        StdSync::pause();
+      }
+    } else if (inbox_.tryPark()) {
+      parkUntil(until);
+      inbox_.cancelPark();
+    }
+    drainInbox();
+    expireTimers();
+  }
 }
 
 bool Worker::findOwnWork() {
@@ -99,7 +156,14 @@ void Worker::tidyUp() {
 
 void Worker::park() {
   ++numParks_;
-  parker_->parkUntil(timers_.empty() ? tidyAt_ : std::min(tidyAt_, timers_.earliest()->deadline));
+  parkUntil(tidyAt_);
+}
+
+void Worker::parkUntil(TimePoint deadline) {
+  // relaxed, both: a hint for holdBack().
+  isParked_.store(true, std::memory_order_relaxed);
+  parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));
+  isParked_.store(false, std::memory_order_relaxed);
 }
 
 // Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call
@@ -130,6 +194,7 @@ void Worker::drainInbox() {
   for (FiberBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
     FiberBlock* next = fiber->inboxNext.get();
     fiber->isWoken = true;
+    blockedLimit_ += fiber->isWokenFromOutside ? kStartsPerForeignWake : 0;
     makeReady(*fiber);
     fiber = next;
   }
@@ -143,6 +208,7 @@ bool Worker::expireTimers() {
   const TimePoint now = TimePoint::clock::now();
   while (FiberBlock* fiber = timers_.popExpired(now)) {
     fiber->isTimedOut = true;
+    blockedLimit_ += kStartsPerForeignWake;
     makeReady(*fiber);
     any = true;
   }

@@ -37,11 +37,13 @@ inline FiberBlock* Worker::popReady() {
 }
 
 inline void Worker::wake(FiberBlock& fiber) noexcept {
-  if (current() == this) {
+  const Worker* waker = current();
+  if (waker == this) {
     fiber.isWoken = true;
     makeReady(fiber);
     return;
   }
+  fiber.isWokenFromOutside = waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
   // The push may be the last moment of the fiber, of this worker and of its scheduler.
   Parker<>* parker = parker_;
   if (inbox_.push(&fiber)) {
@@ -74,6 +76,7 @@ inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* o
     // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest each
     // of a long row of tasks comes to wait on a stack of its own.
     oldestFirst_ = true;
+    hasBlockedAtOnce_ = true;
   }
 }
 

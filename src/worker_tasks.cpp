@@ -107,11 +107,14 @@ TaskNode* Worker::takeTask() {
   if (deque_ == nullptr) {
     return nullptr;
   }
-  if (oldestFirst_) {
-    TaskNode* node = numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
-    return node != nullptr ? node : takeOldestOfDeque();
+  if (deque_->empty()) {
+    return nullptr;
   }
-  return deque_->empty() ? nullptr : takeNewestOfDeque();
+  if (!oldestFirst_) {
+    return takeNewestOfDeque();
+  }
+  TaskNode* node = numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+  return node != nullptr ? node : takeOldestOfDeque();
 }
 
 // What overflowed into the injector is older than what is left in the deque.
@@ -130,7 +133,7 @@ bool Worker::takeFromInjector() {
   }
   // A fair share, in one batch. It enters the deque reversed, so that the newest end yields the oldest task.
   const size_t share = queued / static_cast<size_t>(core_.numWorkers) + 1;
-  const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, oldestFirst_ ? 1 : kInjectorBatch));
+  const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, kInjectorBatch));
   TaskNode* batch[kInjectorBatch];
   uint32_t count = core_.injector.popBatch(batch, wanted);
   if (count == 0) {
