@@ -116,9 +116,7 @@ void nest(int depth, int* deepest) {
 }
 
 TEST_P(MemoryBoundsTest, AHundredThousandFibersWaitForEachOther) {
-  // With two workers each level may lie on another thread than the one before, and a busy system takes its time to wake those.
-  const int full = numWorkers() < 2 ? 100'000 : 10'000;
-  const int kDepth = std::min(scaled(full, 8'000), tests::kUnderTsan ? kMaxTsanFibers / 2 : full);
+  const int kDepth = scaled(100'000, tests::kUnderTsan ? kMaxTsanFibers / 2 : 8'000);
   int deepest = 0;
   const uint64_t bytes = peakBytes([&] {
     Event done;
@@ -181,12 +179,17 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   waiting.wait();
   go.signal();
   done.wait();
-  // Workers that sleep give back what they have too much of. With no workers the thread itself has to sleep.
+  // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that wakes them.
   const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
-  while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
-    sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_LE(pool.stats().numWarm + pool.stats().numInUse, before + kept);
+  Event isGivenBack;
+  std::thread watcher([&] {
+    while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
+      std::this_thread::yield();
+    }
+    isGivenBack.signal();
+  });
+  isGivenBack.wait();
+  watcher.join();
 }
 
 // Counts what rounds of `work` allocate, after some that find out how much they need.
@@ -322,23 +325,26 @@ TEST_P(SteadyStateTest, MutexesConditionVariablesAndSemaphoresAllocateNothing) {
 // Runs before the others, which leave very many free nodes behind.
 TEST(NodePoolBoundsTest, EightProducersWithTenThousandTasksInFlightNeedNoMoreNodesThanThose) {
   constexpr int kProducers = 8, kInFlight = 10'000;
-  const int kPerProducer = scaled(250'000, 2'000);
-  const Semaphore slots(kInFlight);
-  Scheduler scheduler(smallConfig(1));
-  std::vector<std::thread> producers;
-  for (int i = 0; i < kProducers; ++i) {
-    producers.emplace_back([&] {
-      for (int task = 0; task < kPerProducer; ++task) {
-        slots.acquire();
-        scheduler.enqueue(Task([&slots] { slots.release(); }));
-      }
-    });
-  }
-  for (std::thread& producer : producers) {
-    producer.join();
-  }
+  const int kPerProducer = scaled(1'250'000, 2'000);
+  const uint64_t bytes = peakBytes([&] {
+    const Semaphore slots(kInFlight);
+    Scheduler scheduler(smallConfig(1));
+    std::vector<std::thread> producers;
+    for (int i = 0; i < kProducers; ++i) {
+      producers.emplace_back([&] {
+        for (int task = 0; task < kPerProducer; ++task) {
+          slots.acquire();
+          scheduler.enqueue(Task([&slots] { slots.release(); }));
+        }
+      });
+    }
+    for (std::thread& producer : producers) {
+      producer.join();
+    }
+  });
   // 4,096 nodes a chunk, of which each thread may have some hundreds at hand.
   EXPECT_LE(detail::numNodeChunks(), size_t{6});
+  EXPECT_LE(bytes, 8 * kMiB);
 }
 
 }  // namespace
