@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/task_node.h"
+#include "weft/scheduler.h"
 
 // What is said when something has gone wrong beyond mending.
 namespace weft::detail {
@@ -12,6 +13,9 @@ struct FiberBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
+
+// Runs the initializer of a worker's thread. An exception that escapes it ends the program with a message.
+void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId);
 
 // Prints one line: which fiber waits, what task runs on it, and what it waits for.
 void reportBlockedFiber(const FiberBlock& fiber);

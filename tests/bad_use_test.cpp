@@ -260,6 +260,12 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
       "weft: fatal: an exception escaped from a task: int, on fiber 1");
 }
 
+TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {
+  EXPECT_DEATH(Scheduler scheduler(smallConfig(1).setWorkerThreadInitializer([](int) { throwFromTask(); })),
+               "weft: fatal: an exception escaped from the initializer of worker thread 0.*setWorkerThreadInitializer.*: "
+               "std::runtime_error: what went wrong. Catch it");
+}
+
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
   if (tests::kUnderTsan) {
     GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
