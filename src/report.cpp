@@ -37,6 +37,17 @@ struct Symbol {
   char text[256];
 };
 
+struct WorkerName {
+  explicit WorkerName(int workerId) {
+    if (workerId == kBoundThread) {
+      std::snprintf(text, sizeof text, "a bound thread");
+    } else {
+      std::snprintf(text, sizeof text, "worker %d", workerId);
+    }
+  }
+  char text[32];
+};
+
 // The type of the exception that is being handled, and what it says.
 struct Escaped {
   explicit Escaped(const char* what) {
@@ -91,16 +102,17 @@ void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId) {
                });
 }
 
-void reportBlockedFiber(const FiberBlock& fiber) {
-  if (fiber.blockedOn == nullptr) {
-    return;
-  }
+void reportBlockedFiber(const FiberBlock& fiber, int workerId) {
   if (fiber.task == nullptr) {
     WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s %p", fiber.blockedOn, fiber.blockedObject);
   } else {
-    WEFT_WARN("fiber %u, task %s, waits for %s %p", fiber.id, Symbol(fiber.task).text, fiber.blockedOn,
-              fiber.blockedObject);
+    WEFT_WARN("%s, fiber %u, task %s, waits for %s %p", WorkerName(workerId).text, fiber.id, Symbol(fiber.task).text,
+              fiber.blockedOn, fiber.blockedObject);
   }
+}
+
+void reportNumBlocked(int workerId, uint64_t count) {
+  WEFT_WARN("%s has %llu fibers that wait", WorkerName(workerId).text, static_cast<unsigned long long>(count));
 }
 
 bool isOnlyThreadOfProcess() {

@@ -17,8 +17,14 @@ void runOrDie(TaskNode* node);
 // Runs the initializer of a worker's thread. An exception that escapes it ends the program with a message.
 void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId);
 
-// Prints one line: which fiber waits, what task runs on it, and what it waits for.
-void reportBlockedFiber(const FiberBlock& fiber);
+inline constexpr int kBoundThread = -1;
+
+// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker thread, or
+// kBoundThread.
+void reportBlockedFiber(const FiberBlock& fiber, int workerId);
+
+// Ends such a list with how many there were.
+void reportNumBlocked(int workerId, uint64_t count);
 
 // Returns: whether the process certainly has no thread but the caller.
 bool isOnlyThreadOfProcess();

@@ -129,6 +129,11 @@ class WEFT_EXPORT Scheduler {
   // Any thread. For tools and tests: takes a lock and looks at every worker.
   Stats stats() const;
 
+  // Has every worker print to stderr which of its fibers wait, in what task and for what: where a program hangs, this tells
+  // why. Any thread. Returns at once: the caller's own worker has printed then, those that sleep will at once, and one that
+  // runs a task when that waits or ends. Printing takes about 16 KiB of the stack of one of the worker's fibers.
+  void reportBlockedFibers() const;
+
  private:
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;
 };
