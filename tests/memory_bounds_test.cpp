@@ -25,6 +25,7 @@
 
 #include "count_mallocs.h"
 #include "with_scheduler.h"
+#include "workloads.h"
 
 // How much memory things take, and that the steady state takes no more.
 
@@ -69,35 +70,10 @@ uint64_t peakBytes(F f) {
   return isReset && tests::kCountsMallocs && peak > before ? peak - before : 0;
 }
 
-uint64_t fib(unsigned n) {
-  if (n < 2) {
-    return n;
-  }
-  uint64_t first = 0, second = 0;
-  WaitGroup done(2);
-  schedule([&first, n, done] {
-    first = fib(n - 1);
-    done.done();
-  });
-  schedule([&second, n, done] {
-    second = fib(n - 2);
-    done.done();
-  });
-  done.wait();
-  return first + second;
-}
-
 TEST_P(MemoryBoundsTest, FibThroughTasksStaysWithinSixteenMebibytes) {
   const unsigned n = scaled(30u, 16u);
   uint64_t result = 0;
-  const uint64_t bytes = peakBytes([&] {
-    WaitGroup done(1);
-    schedule([&, done] {
-      result = fib(n);
-      done.done();
-    });
-    done.wait();
-  });
+  const uint64_t bytes = peakBytes([&] { result = tests::fibInTask(n); });
   EXPECT_EQ(result, scaled(832'040u, 987u));
   EXPECT_LE(bytes, 16 * kMiB);
 }
@@ -133,27 +109,8 @@ TEST_P(MemoryBoundsTest, AHundredThousandFibersWaitForEachOther) {
 
 TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) {
   const int kTasks = scaled(numWorkers() < 2 ? 1'000'000 : 100'000, 20'000);
-  uint64_t fibers = 0;
-  const uint64_t bytes = peakBytes([&] {
-    WaitGroup done(1);
-    schedule([=, this, &fibers] {
-      Event previous(Event::Mode::Manual, true);
-      for (int i = 0; i < kTasks; ++i) {
-        Event next(Event::Mode::Manual);
-        schedule([=] {
-          previous.wait();
-          next.signal();
-        });
-        previous = next;
-      }
-      previous.wait();
-      for (const auto& worker : scheduler().stats().workers) {
-        fibers += worker.numFibers;
-      }
-      done.done();
-    });
-    done.wait();
-  });
+  const uint64_t bytes = peakBytes([&] { tests::runRowOfTasks(kTasks); });
+  const uint64_t fibers = tests::numFibers(scheduler());
   // A node for each task, one for each event, and where it is queued: in a ring that doubles, or in the injector's blocks.
   const uint64_t queued = static_cast<uint64_t>(kTasks) * (64 + 64) + (kTasks > 100'000 ? 32 * kMiB : kMiB);
   // Several workers may run ahead of each other: how far is up to the system as well.
@@ -272,14 +229,7 @@ TEST_P(SteadyStateTest, TasksThatBlockAllocateNothing) {
 }
 
 TEST_P(SteadyStateTest, ForksAndJoinsAllocateNothing) {
-  expectNoAllocations([] {
-    WaitGroup done(1);
-    schedule([done] {
-      EXPECT_EQ(fib(12), 144u);
-      done.done();
-    });
-    done.wait();
-  });
+  expectNoAllocations([] { EXPECT_EQ(tests::fibInTask(12), 144u); });
 }
 
 TEST_P(SteadyStateTest, TimedWaitsAllocateNothing) {
