@@ -458,7 +458,7 @@ struct Contested {
 // that neither thread waits for the other.
 TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   constexpr int kFibers = 64;
-  const int kRounds = scaled(numWorkers() <= 1 ? 12'000 : 1'000, 100);
+  const int kRounds = scaled(numWorkers() <= 1 ? 12'000 : 1'000, 500);
   std::vector<Contested> contested(kFibers);
   WaitGroup done(kFibers);
   for (Contested& one : contested) {
