@@ -453,12 +453,12 @@ struct Contested {
   }
 };
 
-// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that comes
-// too late for one wait ends the next, and none is counted twice. More than a million and a half rounds, of many fibers at once, so
-// that neither thread waits for the other.
+// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that
+// comes too late for one wait ends the next, and none is counted twice. More than a million rounds, of many fibers at
+// once, so that neither thread waits for the other.
 TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   constexpr int kFibers = 64;
-  const int kRounds = scaled(numWorkers() <= 1 ? 12'000 : 1'000, 500);
+  const int kRounds = scaled(numWorkers() <= 1 ? 8'000 : 1'000, 500);
   std::vector<Contested> contested(kFibers);
   WaitGroup done(kFibers);
   for (Contested& one : contested) {
