@@ -503,7 +503,7 @@ TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
 
 // Ten million rounds together with those above.
 TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
-  const int kRounds = scaled(numWorkers() <= 1 ? 4'000'000 : 50'000, 20'000);
+  const int kRounds = scaled(numWorkers() <= 1 ? 4'400'000 : 50'000, 20'000);
   struct Shared {
     Fiber* waiter = nullptr;
     int notified = 0, timedOut = 0, late = 0;
