@@ -37,48 +37,82 @@ struct Symbol {
   char text[256];
 };
 
+struct WorkerName {
+  explicit WorkerName(int workerId) {
+    if (workerId == kBoundThread) {
+      std::snprintf(text, sizeof text, "a bound thread");
+    } else {
+      std::snprintf(text, sizeof text, "worker %d", workerId);
+    }
+  }
+  char text[32];
+};
+
+// The type of the exception that is being handled, and what it says.
+struct Escaped {
+  explicit Escaped(const char* what) {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    int status = 0;
+    char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
+    std::snprintf(text, sizeof text, "%s%s%s", name != nullptr ? name : "of an unknown type", what != nullptr ? ": " : "",
+                  what != nullptr ? what : "");
+    std::free(name);
+  }
+  char text[1024];
+};
+
+// Calls f(), and report(Escaped), which does not return, if an exception escapes it.
+template <class F, class Report>
+void callOrReport(F f, [[maybe_unused]] Report report) {
 #if defined(__cpp_exceptions)
-[[noreturn]] void reportEscapedException(const char* what) {
-  const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
-  const std::type_info* type = abi::__cxa_current_exception_type();
-  int status = 0;
-  char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
-  WEFT_FATAL(
-      "an exception escaped from a task: %s%s%s, on fiber %u, task %s. Catch it inside the task, and hand errors on as "
-      "values.",
-      name != nullptr ? name : "of an unknown type", what != nullptr ? ": " : "", what != nullptr ? what : "", fiber->id,
-      Symbol(fiber->task).text);
-}
+  try {
+    f();
+  } catch (const std::exception& exception) {
+    report(Escaped(exception.what()));
+  } catch (const char* message) {
+    report(Escaped(message));
+  } catch (...) {
+    report(Escaped(nullptr));
+  }
+#else
+  f();
 #endif
+}
 
 }  // namespace
 
 void runOrDie(TaskNode* node) {
-#if defined(__cpp_exceptions)
-  try {
-    node->invoke(node, TaskOp::Run);
-  } catch (const std::exception& exception) {
-    reportEscapedException(exception.what());
-  } catch (const char* message) {
-    reportEscapedException(message);
-  } catch (...) {
-    reportEscapedException(nullptr);
-  }
-#else
-  node->invoke(node, TaskOp::Run);
-#endif
+  callOrReport([node] { node->invoke(node, TaskOp::Run); },
+               [](const Escaped& escaped) {
+                 const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
+                 WEFT_FATAL(
+                     "an exception escaped from a task: %s, on fiber %u, task %s. Catch it inside the task, and hand errors on "
+                     "as values.",
+                     escaped.text, fiber->id, Symbol(fiber->task).text);
+               });
 }
 
-void reportBlockedFiber(const FiberBlock& fiber) {
-  if (fiber.blockedOn == nullptr) {
-    return;
-  }
+void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId) {
+  callOrReport([&] { initializer(workerId); },
+               [workerId](const Escaped& escaped) {
+                 WEFT_FATAL(
+                     "an exception escaped from the initializer of worker thread %d (Config::setWorkerThreadInitializer): %s. "
+                     "Catch it inside the initializer.",
+                     workerId, escaped.text);
+               });
+}
+
+void reportBlockedFiber(const FiberBlock& fiber, int workerId) {
   if (fiber.task == nullptr) {
     WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s %p", fiber.blockedOn, fiber.blockedObject);
   } else {
-    WEFT_WARN("fiber %u, task %s, waits for %s %p", fiber.id, Symbol(fiber.task).text, fiber.blockedOn,
-              fiber.blockedObject);
+    WEFT_WARN("%s, fiber %u, task %s, waits for %s %p", WorkerName(workerId).text, fiber.id, Symbol(fiber.task).text,
+              fiber.blockedOn, fiber.blockedObject);
   }
+}
+
+void reportNumBlocked(int workerId, uint64_t count) {
+  WEFT_WARN("%s has %llu fibers that wait", WorkerName(workerId).text, static_cast<unsigned long long>(count));
 }
 
 bool isOnlyThreadOfProcess() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/task_node.h"
+#include "weft/scheduler.h"
 
 // What is said when something has gone wrong beyond mending.
 namespace weft::detail {
@@ -13,8 +14,17 @@ struct FiberBlock;
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
 
-// Prints one line: which fiber waits, what task runs on it, and what it waits for.
-void reportBlockedFiber(const FiberBlock& fiber);
+// Runs the initializer of a worker's thread. An exception that escapes it ends the program with a message.
+void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId);
+
+inline constexpr int kBoundThread = -1;
+
+// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker thread, or
+// kBoundThread.
+void reportBlockedFiber(const FiberBlock& fiber, int workerId);
+
+// Ends such a list with how many there were.
+void reportNumBlocked(int workerId, uint64_t count);
 
 // Returns: whether the process certainly has no thread but the caller.
 bool isOnlyThreadOfProcess();

@@ -369,6 +369,17 @@ void Scheduler::enqueue(Task&& task) {
 
 const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
 
+void Scheduler::reportBlockedFibers() const {
+  const auto ask = [](detail::Worker& worker) {
+    &worker == detail::Worker::current() ? worker.reportBlockedFibers() : worker.askForReport();
+  };
+  core_->forEachWorker(ask);
+  std::scoped_lock guard(core_->boundMutex);
+  for (auto* bound = core_->firstBound; bound != nullptr; bound = bound->next) {
+    ask(bound->worker);
+  }
+}
+
 Scheduler::Stats Scheduler::stats() const {
   Stats stats;
   core_->forEachWorker([&](detail::Worker& worker) { stats.workers.push_back(worker.stats()); });

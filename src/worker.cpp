@@ -55,7 +55,7 @@ void Worker::leaveThread() {
 
 void Worker::runThread() {
   if (const auto& initializer = core_.config.workerThread.initializer) {
-    initializer(id_);
+    runOrDie(initializer, id_);
     counters_.countEnded();
   }
   runOnOtherFibers();

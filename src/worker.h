@@ -87,6 +87,11 @@ class Worker {
   bool isRunningTask() const { return current_->task != nullptr; }
   Scheduler::WorkerStats stats() const;
 
+  // Prints what the fibers of this worker wait for.
+  void reportBlockedFibers() const;
+  // Has the worker do so when it next looks around or wakes. Any thread.
+  void askForReport();
+
   // The host of waitForSharedWork.
   bool findOwnWork();
   bool findSharedWork();
@@ -140,6 +145,7 @@ class Worker {
   void pushShared(TaskNode* node);
   void overflow(TaskNode* node);
   TimePoint trimIdleFibers(TimePoint now);
+  void reportIfAsked();
   void reportDeadlockIfCertain();
 
   // Constant.
@@ -185,6 +191,7 @@ class Worker {
 
   // Written by other threads.
   alignas(64) Inbox<FiberBlock> inbox_;
+  std::atomic<bool> isReportWanted_{false};  // false -> true by any thread, true -> false by the owner
 
   // About as long as waking a sleeping worker would cost others.
   static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);

@@ -27,6 +27,8 @@ constexpr uint64_t kStartsPerForeignWake = 8;
 constexpr auto kTrimAfter = milliseconds(100);
 constexpr auto kTrimPause = milliseconds(1);
 
+constexpr uint64_t kMostReported = 100;  // fibers of a worker, lest very many fill the terminal
+
 }  // namespace
 
 void Worker::waitForWork() {
@@ -164,6 +166,7 @@ void Worker::parkUntil(TimePoint deadline) {
   isParked_.store(true, std::memory_order_relaxed);
   parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));
   isParked_.store(false, std::memory_order_relaxed);
+  reportIfAsked();
 }
 
 // Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call
@@ -215,11 +218,37 @@ bool Worker::expireTimers() {
   return any;
 }
 
+void Worker::reportBlockedFibers() const {
+  const int id = mode_ == Mode::MultiThreaded ? id_ : kBoundThread;
+  uint64_t numBlocked = 0;
+  const auto report = [&](const FiberBlock& fiber) {
+    if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {
+      reportBlockedFiber(fiber, id);
+    }
+  };
+  report(main_);
+  fibers_.forEach(report);
+  reportNumBlocked(id, numBlocked);
+}
+
+void Worker::askForReport() {
+  // relaxed: unpark() publishes it to a worker that sleeps; any other comes to see it.
+  isReportWanted_.store(true, std::memory_order_relaxed);
+  parker_->unpark();
+}
+
+void Worker::reportIfAsked() {
+  // relaxed, both: the report is of what is the worker's own.
+  if (isReportWanted_.load(std::memory_order_relaxed)) [[unlikely]] {
+    isReportWanted_.store(false, std::memory_order_relaxed);
+    reportBlockedFibers();
+  }
+}
+
 void Worker::reportDeadlockIfCertain() {
   if (isOnlyThreadOfProcess()) {
     inbox_.cancelPark();
-    reportBlockedFiber(main_);
-    fibers_.forEach([](const FiberBlock& fiber) { reportBlockedFiber(fiber); });
+    reportBlockedFibers();
     WEFT_FATAL(
         "deadlock: every fiber waits, no timer is set, nothing is left to run, and this is the process's only thread. See the "
         "fibers listed above: signal what they wait for before they wait, or from a task that can still run.");

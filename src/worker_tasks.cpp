@@ -41,6 +41,7 @@ void Worker::overflow(TaskNode* node) {
 
 void Worker::poll() {
   untilPoll_ = kPollInterval;
+  reportIfAsked();
   drainInbox();
   expireTimers();
   if (next_ != nullptr) {

@@ -32,7 +32,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
-#include "with_scheduler.h"
+#include "waiting.h"
 
 // What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where and how to mend
 // it, and the end of the program; and what a system gets that refuses memory or threads.
@@ -260,6 +260,12 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
       "weft: fatal: an exception escaped from a task: int, on fiber 1");
 }
 
+TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {
+  EXPECT_DEATH(Scheduler scheduler(smallConfig(1).setWorkerThreadInitializer([](int) { throwFromTask(); })),
+               "weft: fatal: an exception escaped from the initializer of worker thread 0.*setWorkerThreadInitializer.*: "
+               "std::runtime_error: what went wrong. Catch it");
+}
+
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
   if (tests::kUnderTsan) {
     GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
@@ -324,7 +330,7 @@ TEST_F(BadUseDeathTest, AWaitThatAnotherThreadMayEndIsNoDeadlock) {
   Scheduler::Binding binding(scheduler);
   Event event;
   std::thread other([event] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    tests::awaitThat([&] { return tests::numWaiting(event) == 1; });
     event.signal();
   });
   event.wait();

@@ -268,10 +268,7 @@ TEST_P(ConditionVariableTest, MayBeDestroyedAsSoonAsTheLastWaiterHasBeenNotified
   }
 }
 
-class ConditionVariableDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
+using ConditionVariableDeathTest = tests::DeathTest;
 
 TEST_F(ConditionVariableDeathTest, DestroyedWhileSomebodyWaits) {
   EXPECT_DEATH(

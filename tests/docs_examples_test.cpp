@@ -186,8 +186,9 @@ void threadExample() {
 
 void waitGroupExample() {
   const std::vector<std::string> paths(3);
-  weft::WaitGroup files(paths.size());
+  weft::WaitGroup files;
   for (const auto& path : paths) {
+    files.add();
     weft::schedule([=] { read(path); files.done(); });
   }
   files.wait();

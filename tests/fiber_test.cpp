@@ -417,49 +417,93 @@ TEST_P(FiberTest, SleepersWakeInTheOrderOfTheirTimes) {
   EXPECT_EQ(order.size(), static_cast<size_t>(kFibers));
 }
 
-// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that comes
-// too late for one wait ends the next, and none is counted twice.
-TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
-  const int kRounds = scaled(numWorkers() == 1 ? 50'000 : 5'000, 1'000);
-  std::atomic<Fiber*> waiter{nullptr};
-  std::atomic<int> round{0};
-  std::atomic<int> numNotified{0}, numTimedOut{0}, numLate{0};
-  WaitGroup done(1);
-  schedule([&, done] {
-    Fiber* self = Fiber::current();
-    waiter = self;
-    for (int i = 1; i <= kRounds; ++i) {
-      round = i;
-      if (self->wait(steady_clock::now() + std::chrono::nanoseconds(i * 37 % 4000))) {
+// A fiber whose waits end by a timeout or by the notify of another thread, once a round.
+struct Contested {
+  Fiber* fiber = nullptr;
+  std::atomic<int> round{0};  // stored by the fiber when it begins to wait
+  int lastNotified = 0;       // the notifier's
+  int numNotified = 0, numTimedOut = 0, numLate = 0;
+
+  void waitRounds(int rounds) {
+    fiber = Fiber::current();
+    std::chrono::nanoseconds timeout(1000);
+    for (int i = 1; i <= rounds; ++i) {
+      // release: publishes `fiber`.
+      round.store(i, std::memory_order_release);
+      // As long as the notify takes of late, so that either may win.
+      if (fiber->wait(steady_clock::now() + timeout)) {
         ++numNotified;
+        timeout -= timeout / 8;
       } else {
         ++numTimedOut;
+        timeout += timeout / 8 + std::chrono::nanoseconds(8);
         // The notify is still to come, and must not get lost.
-        self->wait();
+        fiber->wait();
         ++numLate;
       }
     }
-    done.done();
-  });
+  }
+
+  // Whether a round has begun that was not notified yet.
+  bool isDue() const { return round.load(std::memory_order_acquire) != lastNotified; }
+
+  void notify() {
+    ++lastNotified;
+    fiber->notify();
+  }
+};
+
+// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that
+// comes too late for one wait ends the next, and none is counted twice. More than a million rounds, of many fibers at
+// once, so that neither thread waits for the other.
+TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
+  constexpr int kFibers = 64;
+  const int kRounds = scaled(numWorkers() <= 1 ? 8'000 : 1'000, 500);
+  std::vector<Contested> contested(kFibers);
+  WaitGroup done(kFibers);
+  for (Contested& one : contested) {
+    schedule([&one, kRounds, done] {
+      one.waitRounds(kRounds);
+      done.done();
+    });
+  }
   std::thread notifier([&] {
-    while (waiter == nullptr) {
-      std::this_thread::yield();
-    }
-    for (int i = 1; i <= kRounds; ++i) {
-      while (round < i) {
+    for (int left = kFibers * kRounds; left > 0;) {
+      std::vector<Contested*> due;
+      int numActive = 0;
+      for (Contested& one : contested) {
+        numActive += one.lastNotified < kRounds;
+        if (one.isDue()) {
+          due.push_back(&one);
+        }
       }
-      waiter.load()->notify();
+      // Many at a time: waking a thread that sleeps costs far more than the race.
+      if (2 * static_cast<int>(due.size()) < numActive) {
+        std::this_thread::yield();
+        continue;
+      }
+      for (Contested* one : due) {
+        one->notify();
+        --left;
+      }
     }
   });
   done.wait();
   notifier.join();
-  EXPECT_EQ(numNotified + numTimedOut, kRounds);
-  EXPECT_EQ(numLate, numTimedOut);
+  int numNotified = 0, numTimedOut = 0;
+  for (const Contested& one : contested) {
+    EXPECT_EQ(one.numNotified + one.numTimedOut, kRounds);
+    EXPECT_EQ(one.numLate, one.numTimedOut);
+    numNotified += one.numNotified;
+    numTimedOut += one.numTimedOut;
+  }
+  EXPECT_GT(numNotified, 0);
+  EXPECT_GT(numTimedOut, 0);
 }
 
-// Ten million rounds in all, most of them where they are cheapest.
+// Ten million rounds together with those above.
 TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
-  const int kRounds = scaled(numWorkers() == 1 ? 4'000'000 : numWorkers() == 0 ? 5'500'000 : 50'000, 20'000);
+  const int kRounds = scaled(numWorkers() <= 1 ? 4'400'000 : 50'000, 20'000);
   struct Shared {
     Fiber* waiter = nullptr;
     int notified = 0, timedOut = 0, late = 0;

@@ -25,6 +25,7 @@
 
 #include "count_mallocs.h"
 #include "with_scheduler.h"
+#include "workloads.h"
 
 // How much memory things take, and that the steady state takes no more.
 
@@ -69,35 +70,10 @@ uint64_t peakBytes(F f) {
   return isReset && tests::kCountsMallocs && peak > before ? peak - before : 0;
 }
 
-uint64_t fib(unsigned n) {
-  if (n < 2) {
-    return n;
-  }
-  uint64_t first = 0, second = 0;
-  WaitGroup done(2);
-  schedule([&first, n, done] {
-    first = fib(n - 1);
-    done.done();
-  });
-  schedule([&second, n, done] {
-    second = fib(n - 2);
-    done.done();
-  });
-  done.wait();
-  return first + second;
-}
-
 TEST_P(MemoryBoundsTest, FibThroughTasksStaysWithinSixteenMebibytes) {
   const unsigned n = scaled(30u, 16u);
   uint64_t result = 0;
-  const uint64_t bytes = peakBytes([&] {
-    WaitGroup done(1);
-    schedule([&, done] {
-      result = fib(n);
-      done.done();
-    });
-    done.wait();
-  });
+  const uint64_t bytes = peakBytes([&] { result = tests::fibInTask(n); });
   EXPECT_EQ(result, scaled(832'040u, 987u));
   EXPECT_LE(bytes, 16 * kMiB);
 }
@@ -116,9 +92,7 @@ void nest(int depth, int* deepest) {
 }
 
 TEST_P(MemoryBoundsTest, AHundredThousandFibersWaitForEachOther) {
-  // With two workers each level may lie on another thread than the one before, and a busy system takes its time to wake those.
-  const int full = numWorkers() < 2 ? 100'000 : 10'000;
-  const int kDepth = std::min(scaled(full, 8'000), tests::kUnderTsan ? kMaxTsanFibers / 2 : full);
+  const int kDepth = scaled(100'000, tests::kUnderTsan ? kMaxTsanFibers / 2 : 8'000);
   int deepest = 0;
   const uint64_t bytes = peakBytes([&] {
     Event done;
@@ -135,27 +109,8 @@ TEST_P(MemoryBoundsTest, AHundredThousandFibersWaitForEachOther) {
 
 TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) {
   const int kTasks = scaled(1'000'000, 20'000);
-  uint64_t fibers = 0;
-  const uint64_t bytes = peakBytes([&] {
-    WaitGroup done(1);
-    schedule([=, this, &fibers] {
-      Event previous(Event::Mode::Manual, true);
-      for (int i = 0; i < kTasks; ++i) {
-        Event next(Event::Mode::Manual);
-        schedule([=] {
-          previous.wait();
-          next.signal();
-        });
-        previous = next;
-      }
-      previous.wait();
-      for (const auto& worker : scheduler().stats().workers) {
-        fibers += worker.numFibers;
-      }
-      done.done();
-    });
-    done.wait();
-  });
+  const uint64_t bytes = peakBytes([&] { tests::runRowOfTasks(kTasks); });
+  const uint64_t fibers = tests::numFibers(scheduler());
   // A node for each task, one for each event, and where it is queued: in a ring that doubles, or in the injector's blocks.
   const uint64_t queued = static_cast<uint64_t>(kTasks) * (64 + 64) + 32 * kMiB;
   EXPECT_LE(bytes, queued + 64 * kMiB) << "with " << fibers << " fibers";
@@ -194,12 +149,17 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   waiting.wait();
   go.signal();
   done.wait();
-  // Workers that sleep give back what they have too much of. With no workers the thread itself has to sleep.
+  // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that wakes them.
   const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
-  while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
-    sleep_for(std::chrono::milliseconds(20));
-  }
-  EXPECT_LE(pool.stats().numWarm + pool.stats().numInUse, before + kept);
+  Event isGivenBack;
+  std::thread watcher([&] {
+    while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
+      std::this_thread::yield();
+    }
+    isGivenBack.signal();
+  });
+  isGivenBack.wait();
+  watcher.join();
 }
 
 // Counts what rounds of `work` allocate, after some that find out how much they need.
@@ -282,14 +242,7 @@ TEST_P(SteadyStateTest, TasksThatBlockAllocateNothing) {
 }
 
 TEST_P(SteadyStateTest, ForksAndJoinsAllocateNothing) {
-  expectNoAllocations([] {
-    WaitGroup done(1);
-    schedule([done] {
-      EXPECT_EQ(fib(12), 144u);
-      done.done();
-    });
-    done.wait();
-  });
+  expectNoAllocations([] { EXPECT_EQ(tests::fibInTask(12), 144u); });
 }
 
 TEST_P(SteadyStateTest, TimedWaitsAllocateNothing) {
@@ -335,23 +288,26 @@ TEST_P(SteadyStateTest, MutexesConditionVariablesAndSemaphoresAllocateNothing) {
 // Runs before the others, which leave very many free nodes behind.
 TEST(NodePoolBoundsTest, EightProducersWithTenThousandTasksInFlightNeedNoMoreNodesThanThose) {
   constexpr int kProducers = 8, kInFlight = 10'000;
-  const int kPerProducer = scaled(250'000, 2'000);
-  const Semaphore slots(kInFlight);
-  Scheduler scheduler(smallConfig(1));
-  std::vector<std::thread> producers;
-  for (int i = 0; i < kProducers; ++i) {
-    producers.emplace_back([&] {
-      for (int task = 0; task < kPerProducer; ++task) {
-        slots.acquire();
-        scheduler.enqueue(Task([&slots] { slots.release(); }));
-      }
-    });
-  }
-  for (std::thread& producer : producers) {
-    producer.join();
-  }
+  const int kPerProducer = scaled(1'250'000, 2'000);
+  const uint64_t bytes = peakBytes([&] {
+    const Semaphore slots(kInFlight);
+    Scheduler scheduler(smallConfig(1));
+    std::vector<std::thread> producers;
+    for (int i = 0; i < kProducers; ++i) {
+      producers.emplace_back([&] {
+        for (int task = 0; task < kPerProducer; ++task) {
+          slots.acquire();
+          scheduler.enqueue(Task([&slots] { slots.release(); }));
+        }
+      });
+    }
+    for (std::thread& producer : producers) {
+      producer.join();
+    }
+  });
   // 4,096 nodes a chunk, of which each thread may have some hundreds at hand.
   EXPECT_LE(detail::numNodeChunks(), size_t{6});
+  EXPECT_LE(bytes, 8 * kMiB);
 }
 
 }  // namespace

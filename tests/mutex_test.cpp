@@ -266,10 +266,7 @@ TEST(UnboundMutexTest, IsUnderstoodByTheThreadSafetyAnalysis) {
   EXPECT_EQ(account.balance(), 3);
 }
 
-class MutexDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
+using MutexDeathTest = tests::DeathTest;
 
 TEST_F(MutexDeathTest, UnlockedWhileNotLocked) {
   mutex guard;

@@ -18,6 +18,7 @@
 #include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
+#include "workloads.h"
 
 // In what order things run, and that nothing waits for ever.
 namespace weft {
@@ -115,40 +116,10 @@ TEST_P(ScheduleOrderTest, TasksFromInsideRunDepthFirst) {
 }
 
 TEST_P(ScheduleOrderTest, RecursionThatWaitsNeedsFibersInProportionToItsDepth) {
-  constexpr int kDepth = 12;
-  struct Tree {
-    static int count(int depth) {
-      if (depth == 0) {
-        return 1;
-      }
-      int left = 0, right = 0;
-      WaitGroup done(2);
-      schedule([&left, depth, done] {
-        left = count(depth - 1);
-        done.done();
-      });
-      schedule([&right, depth, done] {
-        right = count(depth - 1);
-        done.done();
-      });
-      done.wait();
-      return left + right;
-    }
-  };
-  WaitGroup done(1);
-  int leaves = 0;
-  schedule([&, done] {
-    leaves = Tree::count(kDepth);
-    done.done();
-  });
-  done.wait();
-  EXPECT_EQ(leaves, 1 << kDepth);
+  constexpr unsigned kDepth = 18;
+  EXPECT_EQ(tests::fibInTask(kDepth), 2584u);
   // Now and then the oldest task has its turn, and with it another path down.
-  uint64_t fibers = 0;
-  for (const auto& worker : scheduler().stats().workers) {
-    fibers += worker.numFibers;
-  }
-  EXPECT_LT(fibers, 10u * kDepth);
+  EXPECT_LT(tests::numFibers(scheduler()), 10u * kDepth);
 }
 
 TEST_P(ScheduleOrderTest, ResumableFibersRunBeforeNewTasks) {
@@ -266,22 +237,27 @@ struct Forever {
   }
 };
 
+// Returns once a task from outside has run, one from inside, and one that sleeps.
+void waitForOthers() {
+  WaitGroup others(3);
+  schedule([=] { others.done(); });
+  schedule([=] {
+    schedule([=] { others.done(); });
+    sleep_for(std::chrono::microseconds(10));
+    others.done();
+  });
+  others.wait();
+}
+
 TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverKeepNothingFromRunning) {
   for (const Task::Flags flags : {Task::Flags::None, Task::Flags::SameThread}) {
     const auto stop = std::make_shared<std::atomic<bool>>(false);
     const int numForever = std::max(numWorkers(), 1);
-    WaitGroup ended(static_cast<unsigned>(numForever)), others(3);
+    WaitGroup ended(static_cast<unsigned>(numForever));
     for (int i = 0; i < numForever; ++i) {
       schedule([=] { Forever::run(stop, ended, flags); });
     }
-    // From outside, from inside, and one that sleeps.
-    schedule([=] { others.done(); });
-    schedule([=] {
-      schedule([=] { others.done(); });
-      sleep_for(std::chrono::microseconds(10));
-      others.done();
-    });
-    others.wait();
+    waitForOthers();
     *stop = true;
     ended.wait();
   }
@@ -340,7 +316,7 @@ TEST_P(StarvationTest, ATaskThatSchedulesItselfForeverDoesNotHoldUpABatchFromOut
 TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {
   const auto stop = std::make_shared<std::atomic<bool>>(false);
   const int numPairs = std::max(numWorkers(), 1);
-  WaitGroup ended(static_cast<unsigned>(2 * numPairs)), others(3);
+  WaitGroup ended(static_cast<unsigned>(2 * numPairs));
   for (int i = 0; i < numPairs; ++i) {
     // Both on one thread, since the second is scheduled so by the first.
     schedule([=] {
@@ -362,13 +338,7 @@ TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {
       ended.done();
     });
   }
-  schedule([=] { others.done(); });
-  schedule([=] {
-    schedule([=] { others.done(); });
-    sleep_for(std::chrono::microseconds(10));
-    others.done();
-  });
-  others.wait();
+  waitForOthers();
   *stop = true;
   ended.wait();
 }
@@ -376,7 +346,7 @@ TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {
 TEST_P(StarvationTest, FibersThatYieldForeverKeepNothingFromRunning) {
   const auto stop = std::make_shared<std::atomic<bool>>(false);
   const int numForever = std::max(numWorkers(), 1);
-  WaitGroup ended(static_cast<unsigned>(numForever)), others(3);
+  WaitGroup ended(static_cast<unsigned>(numForever));
   for (int i = 0; i < numForever; ++i) {
     schedule([=] {
       while (!*stop) {
@@ -385,13 +355,7 @@ TEST_P(StarvationTest, FibersThatYieldForeverKeepNothingFromRunning) {
       ended.done();
     });
   }
-  schedule([=] { others.done(); });
-  schedule([=] {
-    schedule([=] { others.done(); });
-    sleep_for(std::chrono::microseconds(10));
-    others.done();
-  });
-  others.wait();
+  waitForOthers();
   *stop = true;
   ended.wait();
 }
@@ -416,29 +380,10 @@ TEST_P(StarvationTest, SameThreadTasksDoNotHideOthersFromThieves) {
 }
 
 TEST_P(StarvationTest, LongRowsOfTasksThatEachWaitForTheOneBeforeNeedFewFibers) {
-  const int kTasks = scaled(20'000, 4'000);
-  WaitGroup done(1);
-  schedule([=] {
-    Event previous(Event::Mode::Manual, true);
-    for (int i = 0; i < kTasks; ++i) {
-      Event next(Event::Mode::Manual);
-      schedule([=] {
-        previous.wait();
-        next.signal();
-      });
-      previous = next;
-    }
-    previous.wait();
-    done.done();
-  });
-  done.wait();
-  uint64_t fibers = 0;
-  for (const auto& worker : scheduler().stats().workers) {
-    fibers += worker.numFibers;
-  }
+  tests::runRowOfTasks(scaled(20'000, 4'000));
   // Several workers may run ahead of each other: how far is up to the system.
   if (numWorkers() < 2) {
-    EXPECT_LT(fibers, 100u);
+    EXPECT_LT(tests::numFibers(scheduler()), 100u);
   }
 }
 

@@ -201,10 +201,7 @@ TEST_P(SemaphoreTest, MayBeDestroyedAsSoonAsAcquireReturns) {
   }
 }
 
-class SemaphoreDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
+using SemaphoreDeathTest = tests::DeathTest;
 
 TEST_F(SemaphoreDeathTest, CountBeyondItsLimit) {
   EXPECT_DEATH(Semaphore(kMost + 1), "Semaphore\\(1073741824\\): the count must stay below 1073741824");

@@ -252,10 +252,7 @@ TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturnsFromTwo) {
   }
 }
 
-class WaitGroupDeathTest : public ::testing::Test {
- protected:
-  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-};
+using WaitGroupDeathTest = tests::DeathTest;
 
 TEST_F(WaitGroupDeathTest, DoneBelowZero) {
   EXPECT_DEATH(WaitGroup().done(), "done\\(\\) was called more often than add\\(\\)");

@@ -53,6 +53,12 @@ class WithAllocator : public ::testing::Test {
   TrackedAllocator allocator_{Allocator::Default};
 };
 
+// Tests of messages that end the program, each in a process of its own, without the threads of this one.
+class DeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
 // A test that runs once for each number of worker threads, bound to a scheduler with that many. Fails when a byte of the
 // scheduler's allocator is allocated still once the scheduler is gone.
 class WithScheduler : public ::testing::TestWithParam<int> {

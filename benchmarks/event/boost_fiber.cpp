@@ -1,35 +1,14 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Boost.Fiber has no event: a flag behind its mutex and condition variable, and a channel of one item.
+// By a mutex and a condition variable, and by a channel of one item.
 
 #include <boost/fiber/all.hpp>
 
+#include "../common/boost_event.h"
 #include "problem.h"
 
 namespace {
-
-class Event {
- public:
-  void signal() {
-    {
-      std::lock_guard<boost::fibers::mutex> lock(mutex_);
-      signalled_ = true;
-    }
-    condition_.notify_one();
-  }
-
-  void wait() {
-    std::unique_lock<boost::fibers::mutex> lock(mutex_);
-    condition_.wait(lock, [this] { return signalled_; });
-    signalled_ = false;
-  }
-
- private:
-  boost::fibers::mutex mutex_;
-  boost::fibers::condition_variable condition_;
-  bool signalled_ = false;
-};
 
 class Channel {
  public:
@@ -63,7 +42,7 @@ void pingPong(benchmark::State& state) {
 }
 
 void conditionVariable(benchmark::State& state) {
-  pingPong<Event>(state);
+  pingPong<bench::BoostEvent>(state);
 }
 void channel(benchmark::State& state) {
   pingPong<Channel>(state);

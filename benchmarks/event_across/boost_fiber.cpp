@@ -9,30 +9,10 @@
 #include <atomic>
 #include <thread>
 
+#include "../common/boost_event.h"
 #include "problem.h"
 
 namespace {
-
-class Event {
- public:
-  void signal() {
-    {
-      std::lock_guard<boost::fibers::mutex> lock(mutex_);
-      signalled_ = true;
-    }
-    condition_.notify_one();
-  }
-  void wait() {
-    std::unique_lock<boost::fibers::mutex> lock(mutex_);
-    condition_.wait(lock, [this] { return signalled_; });
-    signalled_ = false;
-  }
-
- private:
-  boost::fibers::mutex mutex_;
-  boost::fibers::condition_variable condition_;
-  bool signalled_ = false;
-};
 
 template <class F>
 void besideYielder(F&& side) {
@@ -48,7 +28,7 @@ void besideYielder(F&& side) {
 }
 
 int64_t roundTrips(int64_t rounds) {
-  Event ping, pong;
+  bench::BoostEvent ping, pong;
   int64_t replies = 0;
   std::thread other([&] { besideYielder([&] { across::reply(rounds, ping, pong, replies); }); });
   besideYielder([&] { across::begin(rounds, ping, pong); });

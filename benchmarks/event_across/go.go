@@ -8,24 +8,7 @@ import "weftbench/common/goharness"
 // Go's scheduler decides where the two run, mostly on one processor.
 func run(r *goharness.Run) {
 	rounds := r.Size(500000, 200)
-	ns := r.MedianNs(3, func() {
-		ping, pong := make(chan int), make(chan int)
-		replies := 0
-		go func() {
-			for range ping {
-				replies++
-				pong <- replies
-			}
-			close(pong)
-		}()
-		for i := 0; i < rounds; i++ {
-			ping <- i
-			<-pong
-		}
-		close(ping)
-		<-pong
-		goharness.Check(replies == rounds, "event_across")
-	})
+	ns := r.MedianNs(3, func() { goharness.Check(goharness.PingPong(rounds) == rounds, "event_across") })
 	r.Metric("ns_per_round_trip", ns/float64(rounds))
 }
 

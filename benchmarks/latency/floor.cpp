@@ -42,8 +42,12 @@ void run(bench::Run& r) {
   sleeper.join();
 }
 
+void runTimed(bench::Run& r) {
+  latency::measureLateness(r, [](auto duration) { std::this_thread::sleep_for(duration); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "floor", {{"futex-wake", {1}, run}});
+  return bench::runMain(argc, argv, "latency", "floor", {{"futex-wake", {1}, run}, {"timed-wait", {1}, runTimed}});
 }

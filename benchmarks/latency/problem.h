@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // From schedule() on a thread outside the scheduler until the task runs, all workers parked: p50, p90 and
-// p99. The scheduling thread then watches for the start without sleeping.
+// p99. The scheduling thread then watches for the start without sleeping. And how late a wait of 100
+// microseconds ends that only its timer ends.
 
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
@@ -15,6 +17,12 @@
 namespace latency {
 
 // `wake(started)` must lead to `started` being set to the time, by another thread.
+inline void report(bench::Run& run, const std::vector<double>& times) {
+  run.metric("p50_ns", bench::percentile(times, 0.5));
+  run.metric("p90_ns", bench::percentile(times, 0.9));
+  run.metric("p99_ns", bench::percentile(times, 0.99));
+}
+
 template <class F>
 void measure(bench::Run& run, F&& wake) {
   int samples = run.size(1500, 20);
@@ -30,9 +38,23 @@ void measure(bench::Run& run, F&& wake) {
     bench::check(now >= begin, "latency");
     times.push_back(static_cast<double>(now - begin));
   }
-  run.metric("p50_ns", bench::percentile(times, 0.5));
-  run.metric("p90_ns", bench::percentile(times, 0.9));
-  run.metric("p99_ns", bench::percentile(times, 0.99));
+  report(run, times);
+}
+
+// `wait(duration)` must return after the duration.
+template <class F>
+void measureLateness(bench::Run& run, F&& wait) {
+  constexpr std::chrono::microseconds kWait(100);
+  int samples = run.size(1500, 20);
+  std::vector<double> times;
+  for (int i = 0; i < samples; i++) {
+    int64_t begin = bench::nowNs();
+    wait(kWait);
+    int64_t late = bench::nowNs() - begin - std::chrono::nanoseconds(kWait).count();
+    bench::check(late >= 0, "latency");
+    times.push_back(static_cast<double>(late));
+  }
+  report(run, times);
 }
 
 }  // namespace latency

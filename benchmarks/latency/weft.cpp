@@ -13,8 +13,16 @@ void run(bench::Run& r) {
   });
 }
 
+void runTimed(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  bench::runTask([&r] {
+    weft::Event never;
+    latency::measureLateness(r, [&](auto duration) { never.wait_for(duration); });
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "weft", {{"outside", {1, 2}, run}});
+  return bench::runMain(argc, argv, "latency", "weft", {{"outside", {1, 2}, run}, {"timed-wait", {1, 2}, runTimed}});
 }

@@ -49,12 +49,14 @@ class WEFT_EXPORT Scheduler {
 
     struct WorkerThread {
       int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
-      ThreadInitializer initializer;  // called on each worker thread before its first task
+      ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
     };
 
     WorkerThread workerThread;
-    Allocator* allocator = Allocator::Default;  // for all but stacks, tasks and their shared state
+    // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the process, and
+    // what an Event or a WaitGroup shares from the allocator that it was given.
+    Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
 
     // One worker per processor that the process may use: its affinity mask and its cgroup's quota count, and the
@@ -72,7 +74,7 @@ class WEFT_EXPORT Scheduler {
   struct WorkerStats {
     int workerId = 0;                // index of a worker thread; -1 for a bound thread
     uint64_t num = 0;                // queued tasks and resumable fibers
-    uint64_t numBlockedFibers = 0;   // inside a wait
+    uint64_t numBlockedFibers = 0;   // inside a wait or a yield; one that was woken counts until it runs
     uint64_t numIdleFibers = 0;      // kept for reuse
     uint64_t numFibers = 0;          // all that exist
     uint64_t numTasksRun = 0;        // ended, since the worker began
@@ -94,9 +96,9 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: a count or stack size that makes no sense ends the program with a message; where the system refuses a thread or
-  // memory, std::system_error is thrown (without exceptions: a message and the end of the program), and nothing is left
-  // behind.
+  // Errors: where the system refuses a thread, std::system_error is thrown, and nothing is left behind: those that were
+  // started have ended. A message and the end of the program follow from a count or stack size that makes no sense, from
+  // Allocator::Default where it has no memory, and, where weft was built without exceptions, from a refused thread too.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
   // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the last ones
@@ -126,6 +128,11 @@ class WEFT_EXPORT Scheduler {
 
   // Any thread. For tools and tests: takes a lock and looks at every worker.
   Stats stats() const;
+
+  // Has every worker print to stderr which of its fibers wait, in what task and for what: where a program hangs, this tells
+  // why. Any thread. Returns at once: the caller's own worker has printed then, those that sleep will at once, and one that
+  // runs a task when that waits or ends. Printing takes about 16 KiB of the stack of one of the worker's fibers.
+  void reportBlockedFibers() const;
 
  private:
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;

@@ -17,8 +17,9 @@ namespace weft {
 
 // Counts pieces of work that are still to be done, and lets fibers and threads wait until none is.
 //
-//   weft::WaitGroup files(paths.size());
+//   weft::WaitGroup files;
 //   for (const auto& path : paths) {
+//     files.add();
 //     weft::schedule([=] { read(path); files.done(); });
 //   }
 //   files.wait();

@@ -1,7 +1,8 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Checks that each header of weft compiles alone: cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+# Checks that each header of weft compiles alone, and that none names what is inside the library:
+#   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
@@ -34,6 +35,10 @@ function(forbid header forbidden)
 endfunction()
 
 foreach(header IN LISTS headers)
+  file(STRINGS ${INCLUDE}/${header} internal REGEX "OSFiber")
+  if(internal)
+    message(SEND_ERROR "<${header}> names OSFiber, which is the library's own")
+  endif()
   compile(${header} plain)
   compile(${header} bare)
 endforeach()

@@ -18,6 +18,7 @@
 #include <weft/detail/block_queue.h>
 
 #include "explore.h"
+#include "model_allocator.h"
 
 namespace weft::model {
 namespace {
@@ -28,23 +29,6 @@ struct Item {
   int producer = 0;
   int number = 0;
 };
-
-// Memory that keeps what was in it, so that an access to a freed block meets a destroyed atomic; counted
-// per run.
-class CountingAllocator : public Allocator {
- public:
-  Allocation allocate(const Allocation::Request& request) override {
-    Allocation allocation;
-    allocation.request = request;
-    allocation.ptr = rl::rl_malloc(request.size, Place{__FILE__, __LINE__}.info());
-    return allocation;
-  }
-  void free(const Allocation& allocation) override {
-    rl::rl_free(allocation.ptr, Place{__FILE__, __LINE__}.info());
-  }
-};
-
-inline CountingAllocator allocator;
 
 // Producers 0 and 1 push two or three items each, one after another or as a batch; two consumers take them.
 template <uint32_t MaxSpares>

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "explore.h"
+#include "model_allocator.h"
 
 // Seeded bug: idle.h:1
 // Seeded bug: idle.h:4
@@ -26,21 +27,6 @@ namespace {
 // All parts of a scheduler in the shape that Worker and SchedulerCore give them: deque, injector, inbox, search, sleep,
 // wake and shutdown. A task that must not be alone holds its worker until its mate has begun, so that a worker which
 // sleeps beside a queued task is a deadlock, and the checker finds it.
-
-class ModelAllocator : public Allocator {
- public:
-  Allocation allocate(const Allocation::Request& request) override {
-    Allocation allocation;
-    allocation.request = request;
-    allocation.ptr = rl::rl_malloc(request.size, Place{__FILE__, __LINE__}.info());
-    return allocation;
-  }
-  void free(const Allocation& allocation) override {
-    rl::rl_free(allocation.ptr, Place{__FILE__, __LINE__}.info());
-  }
-};
-
-inline ModelAllocator allocator;
 
 using Parker = detail::Parker<RelacySync>;
 

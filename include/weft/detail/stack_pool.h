@@ -26,7 +26,7 @@
 // Guards are marks in the page table (MADV_GUARD_INSTALL, Linux 6.13), any number of them in one mapping.
 // Where the system has none they are pages without access, each of which splits a mapping in two. The kernel
 // limits the number of mappings, and a process that has used them all can neither allocate nor start threads.
-// So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,669 stacks. Stacks
+// So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668 stacks. Stacks
 // past that are handed out without a guard, after one warning; an overflow there runs into the stack below
 // unnoticed. vm.max_map_count raises the limit.
 namespace weft::detail {
