@@ -35,6 +35,11 @@ uint32_t mutex::listBits() const {
 }
 
 void mutex::lockSlow() {
+  // relaxed: see setOwner.
+  WEFT_ASSERT(owner_.load(std::memory_order_relaxed) != self(),
+              "mutex %p was locked by the fiber or thread that holds it already, which would wait for ever. Unlock it before, or "
+              "call a function that expects it to be held.",
+              static_cast<const void*>(this));
   Waiter& waiter = detail::currentWaiter();
   waiter.mark = kPatient;
   TimePoint since{};

@@ -273,6 +273,22 @@ TEST_F(MutexDeathTest, UnlockedWhileNotLocked) {
   EXPECT_DEATH(guard.unlock(), "does not hold it \\(it is not locked\\)");
 }
 
+TEST_F(MutexDeathTest, LockedByItsHolder) {
+  EXPECT_DEATH(
+      {
+        mutex guard;
+        Scheduler scheduler(tests::smallConfig(2));
+        Scheduler::Binding bound(scheduler);
+        WaitGroup done(1);
+        schedule([&] {
+          guard.lock();
+          guard.lock();
+        });
+        done.wait();
+      },
+      "by the fiber or thread that holds it already");
+}
+
 TEST_F(MutexDeathTest, UnlockedByAnotherThread) {
   EXPECT_DEATH(
       {

@@ -38,7 +38,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
-  // Waits until it holds the mutex. Requires: the caller does not hold it.
+  // Waits until it holds the mutex. Requires: the caller does not hold it; else a message ends the program.
   // Memory ordering: what was written before unlock() is seen after the lock() that follows.
   void lock() WEFT_ACQUIRE() {
     // (1) acquire: sees what the holder before wrote; pairs with (2).
