@@ -32,7 +32,7 @@ class Task {
 
   // Takes over `function`. An empty std::function or a null function pointer gives an empty task.
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
+    requires(!std::derived_from<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
   Task(F&& function, Flags flags = Flags::None) {  // NOLINT(google-explicit-constructor): as marl's
     using Function = std::decay_t<F>;
     if constexpr (requires { function == nullptr; } && !std::is_empty_v<Function>) {
@@ -71,6 +71,11 @@ class Task {
 
   // Gives up the node, for queues. The caller runs or discards it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
+
+ protected:
+  // For a derived class that makes its own nodes.
+  explicit Task(detail::TaskNode* node) noexcept : node_(node) {}
+  detail::TaskNode* node() const noexcept { return node_; }
 
  private:
   detail::TaskNode* node_ = nullptr;
