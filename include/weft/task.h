@@ -87,12 +87,12 @@ namespace detail {
 // the call where the function takes them so (it is called once only), and passed as lvalues otherwise.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
-  return [function = std::decay_t<F>(std::forward<F>(function)),
+  return [call = std::decay_t<F>(std::forward<F>(function)),
           bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
     if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
-      std::apply(function, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
+      std::apply(call, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
     } else {
-      std::apply(function, bound);
+      std::apply(call, bound);
     }
   };
 }
