@@ -87,14 +87,18 @@ namespace detail {
 // the call where the function takes them so (it is called once only), and passed as lvalues otherwise.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
-  return [call = std::decay_t<F>(std::forward<F>(function)),
-          bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
-    if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
-      std::apply(call, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
-    } else {
-      std::apply(call, bound);
-    }
-  };
+  if constexpr ((std::is_bind_expression_v<std::decay_t<Args>> || ...)) {
+    return std::bind(std::forward<F>(function), std::forward<Args>(args)...);  // which calls them
+  } else {
+    return [call = std::decay_t<F>(std::forward<F>(function)),
+            bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
+      if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
+        std::apply(call, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
+      } else {
+        std::apply(call, bound);
+      }
+    };
+  }
 }
 
 }  // namespace detail
