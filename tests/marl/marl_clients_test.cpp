@@ -285,6 +285,27 @@ TEST(MarlClientsDeathTest, ASchedulerMayBeDestroyedWhenTheProcessExits) {
       testing::ExitedWithCode(7), "^$");
 }
 
+TEST(MarlClientsDeathTest, ASchedulerMayOutliveTheProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static auto* const leaked = new marl::Scheduler(marl::Scheduler::Config().setWorkerThreadCount(2));
+        leaked->bind();
+        const marl::Event started;
+        for (int i = 0; i < 10; ++i) {
+          marl::schedule([=] {
+            for (;;) {
+              started.signal();
+              marl::Event().wait_for(std::chrono::microseconds(1));
+            }
+          });
+        }
+        started.wait();
+        std::exit(7);
+      },
+      testing::ExitedWithCode(7), "^$");
+}
+
 // An initializer sets up the floating-point unit of each worker thread. Switches leave that alone, since
 // fibers of one thread share it.
 
