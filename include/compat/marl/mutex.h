@@ -56,8 +56,7 @@ class CAPABILITY("mutex") mutex {
 // meanwhile.
 class SCOPED_CAPABILITY lock {
  public:
-  lock(mutex& guarded) ACQUIRE(guarded)
-      : lock_(guarded.mutex_) {}  // NOLINT(google-explicit-constructor): as marl's
+  explicit(false) lock(mutex& guarded) ACQUIRE(guarded) : lock_(guarded.mutex_) {}
   ~lock() RELEASE() = default;
   lock(const lock&) = delete;
   lock& operator=(const lock&) = delete;

@@ -28,9 +28,9 @@ class Task : public weft::Task {
   // Takes over `function`, any callable that can be copied. What can only be moved goes into a weft::Task, or
   // straight to schedule().
   template <class F>
-  requires(!std::derived_from<std::remove_cvref_t<F>, weft::Task> && std::invocable<std::decay_t<F>&> &&
-           std::copy_constructible<std::decay_t<F>>)
-      Task(F&& function, Flags flags = Flags::None)  // NOLINT(google-explicit-constructor): as marl's
+    requires(!std::derived_from<std::remove_cvref_t<F>, weft::Task> && std::invocable<std::decay_t<F>&> &&
+             std::copy_constructible<std::decay_t<F>>)
+  explicit(false) Task(F&& function, Flags flags = Flags::None)
       : weft::Task(std::forward<F>(function), flags), copyNode_(&copyNode<std::decay_t<F>>) {}
 
   Task(const Task& other)
@@ -44,9 +44,7 @@ class Task : public weft::Task {
   }
   ~Task() = default;
 
-  operator bool() const noexcept {
-    return node() != nullptr;
-  }  // NOLINT(google-explicit-constructor): as marl's
+  explicit(false) operator bool() const noexcept { return node() != nullptr; }
 
  private:
   using Node = weft::detail::TaskNode;

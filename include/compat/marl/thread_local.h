@@ -23,7 +23,7 @@ class ThreadLocal {
   static_assert(std::is_pointer_v<T>, "a ThreadLocal is a pointer");
 
  public:
-  ThreadLocal(T value) {  // NOLINT(google-explicit-constructor): as marl's
+  explicit(false) ThreadLocal(T value) {
     const int error = pthread_key_create(&key_, nullptr);
     WEFT_ASSERT(error == 0, "ThreadLocal: the system has no more keys for threads (error %d).", error);
     *this = value;
@@ -32,9 +32,7 @@ class ThreadLocal {
   ThreadLocal(const ThreadLocal&) = delete;
   ThreadLocal& operator=(const ThreadLocal&) = delete;
 
-  operator T() const {
-    return static_cast<T>(pthread_getspecific(key_));
-  }  // NOLINT(google-explicit-constructor)
+  explicit(false) operator T() const { return static_cast<T>(pthread_getspecific(key_)); }
   T operator->() const { return static_cast<T>(pthread_getspecific(key_)); }
   ThreadLocal& operator=(T value) {
     const int error = pthread_setspecific(key_, value);
@@ -47,17 +45,11 @@ class ThreadLocal {
 };
 
 #define MARL_DECLARE_THREAD_LOCAL(TYPE, NAME) static ThreadLocal<TYPE> NAME
-#define MARL_INSTANTIATE_THREAD_LOCAL(TYPE, NAME, VALUE) \
-  ThreadLocal<TYPE> NAME {                               \
-    VALUE                                                \
-  }
+#define MARL_INSTANTIATE_THREAD_LOCAL(TYPE, NAME, VALUE) ThreadLocal<TYPE> NAME(VALUE)
 
 #else
 
 #define MARL_DECLARE_THREAD_LOCAL(TYPE, NAME) static thread_local TYPE NAME
-#define MARL_INSTANTIATE_THREAD_LOCAL(TYPE, NAME, VALUE) \
-  thread_local TYPE NAME {                               \
-    VALUE                                                \
-  }
+#define MARL_INSTANTIATE_THREAD_LOCAL(TYPE, NAME, VALUE) thread_local TYPE NAME(VALUE)
 
 #endif
