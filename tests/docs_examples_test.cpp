@@ -91,6 +91,16 @@ void conditionVariableExample() {
   filler.wait();
 }
 
+void containersExample() {
+  weft::TrackedAllocator tracked(weft::Allocator::Default);
+  weft::Allocator* const allocator = &tracked;
+  weft::containers::vector<std::string, 8> names(allocator);  // up to 8 without an allocation
+  weft::containers::map<std::string, int> places(allocator);
+  names.push_back("first");
+  places[names.back()] = 1;
+  EXPECT_EQ(places.size(), names.size());
+}
+
 void deferExample() {
   weft::WaitGroup wg(1);
   weft::schedule([wg] {
@@ -288,8 +298,8 @@ TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
     weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
     weft::Scheduler::Binding bound(scheduler);
     for (void (*example)() :
-         {conditionVariableExample, deferExample, eventExample, fiberExample, finallyExample, memoryExample,
-          stlAllocatorExample, mutexExample, semaphoreExample, sleepExample, taskExample, threadExample,
+         {conditionVariableExample, containersExample, deferExample, eventExample, fiberExample, finallyExample,
+          memoryExample, stlAllocatorExample, mutexExample, semaphoreExample, sleepExample, taskExample, threadExample,
           waitGroupExample}) {
       example();
     }

@@ -299,6 +299,14 @@ TEST(TaskTest, BindsArgumentsToFunctionsAndMembers) {
   EXPECT_EQ(object.value, 7);
 }
 
+TEST(TaskTest, CallsArgumentsThatAreBoundThemselves) {
+  int seen = 0;
+  const auto add = [](int a, int b) { return a + b; };
+  auto bound = detail::bindOnce([&](int number) { seen = number; }, std::bind(add, 2, 3));
+  bound();
+  EXPECT_EQ(seen, 5);
+}
+
 TEST(TaskTest, BindsArgumentsThatTheFunctionTakesByReference) {
   int seen = 0;
   callBound([&seen](int& number) { seen = ++number; }, 41);

@@ -118,6 +118,20 @@ TEST_F(AffinityTest, HoldsFarMoreThan64Processors) {
   EXPECT_EQ(affinity[999], core(999));
 }
 
+// A cpu_set_t ends at 1,024.
+TEST_F(AffinityTest, HoldsMoreProcessorsThanThereAreInACpuSet) {
+  std::vector<Thread::Core> cores;
+  for (int i = 0; i < 65'536; i += 13) {
+    cores.push_back(core(i));
+  }
+  Affinity affinity(cores, &allocator);
+  EXPECT_EQ(affinity.count(), 5'042U);
+  const auto each = Affinity::Policy::oneOf(Affinity(affinity, &allocator), &allocator);
+  EXPECT_EQ(each->get(5'042 + 5'000, &allocator)[0], core(65'000));
+  affinity.remove(Affinity(cores, &allocator)).add(Affinity({core(1'024)}, &allocator));
+  EXPECT_EQ(indices(affinity), std::vector<int>{1'024});
+}
+
 TEST_F(AffinityTest, AllIsWhatTheThreadMayUse) {
   const Affinity all = Affinity::all(&allocator);
   ASSERT_GE(all.count(), 1U);
@@ -211,6 +225,17 @@ TEST(ThreadTest, AnEmptyAffinityIsNoWish) {
   Thread thread(Affinity(), [&] { isAll = Affinity::all() == all; });
   thread.join();
   EXPECT_TRUE(isAll);
+}
+
+TEST(ThreadTest, ProcessorsBeyondACpuSetLeaveThoseThatExist) {
+  const Affinity all = Affinity::all();
+  const Affinity last({all[all.count() - 1]});
+  Affinity wanted({core(1'024), core(1'500), core(8'191)});
+  wanted.add(last);
+  bool isLast = false;
+  Thread thread(std::move(wanted), [&] { isLast = Affinity::all() == last; });
+  thread.join();
+  EXPECT_TRUE(isLast);
 }
 
 TEST(ThreadTest, AnImpossibleAffinityIsWarnedOfAndIgnored) {

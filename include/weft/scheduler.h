@@ -4,10 +4,12 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -156,7 +158,12 @@ inline void schedule(Task&& task) {
 // Schedules function(args...), with copies of the arguments as std::bind makes them.
 template <class Function, class... Args>
 void schedule(Function&& function, Args&&... args) {
-  if constexpr (sizeof...(Args) == 0) {
+  if constexpr (std::derived_from<std::remove_cvref_t<Function>, Task>) {
+    // Not a Task around a Task, which would lose the flags.
+    static_assert(sizeof...(Args) == 0, "a Task takes no arguments");
+    std::remove_cvref_t<Function> task(std::forward<Function>(function));
+    schedule(static_cast<Task&&>(task));
+  } else if constexpr (sizeof...(Args) == 0) {
     schedule(Task(std::forward<Function>(function)));
   } else {
     schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));

@@ -32,7 +32,7 @@ class Task {
 
   // Takes over `function`. An empty std::function or a null function pointer gives an empty task.
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
+    requires(!std::derived_from<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
   Task(F&& function, Flags flags = Flags::None) {  // NOLINT(google-explicit-constructor): as marl's
     using Function = std::decay_t<F>;
     if constexpr (requires { function == nullptr; } && !std::is_empty_v<Function>) {
@@ -72,6 +72,11 @@ class Task {
   // Gives up the node, for queues. The caller runs or discards it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
 
+ protected:
+  // For a derived class that makes its own nodes.
+  explicit Task(detail::TaskNode* node) noexcept : node_(node) {}
+  detail::TaskNode* node() const noexcept { return node_; }
+
  private:
   detail::TaskNode* node_ = nullptr;
 };
@@ -82,14 +87,18 @@ namespace detail {
 // the call where the function takes them so (it is called once only), and passed as lvalues otherwise.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
-  return [function = std::decay_t<F>(std::forward<F>(function)),
-          bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
-    if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
-      std::apply(function, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
-    } else {
-      std::apply(function, bound);
-    }
-  };
+  if constexpr ((std::is_bind_expression_v<std::decay_t<Args>> || ...)) {
+    return std::bind(std::forward<F>(function), std::forward<Args>(args)...);  // which calls them
+  } else {
+    return [call = std::decay_t<F>(std::forward<F>(function)),
+            bound = std::tuple<std::decay_t<Args>...>(std::forward<Args>(args)...)]() mutable {
+      if constexpr (std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...>) {
+        std::apply(call, std::tuple<std::unwrap_reference_t<std::decay_t<Args>>...>(std::move(bound)));
+      } else {
+        std::apply(call, bound);
+      }
+    };
+  }
 }
 
 }  // namespace detail

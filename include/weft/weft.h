@@ -5,6 +5,7 @@
 
 // Everything that weft offers.
 #include "weft/conditionvariable.h"
+#include "weft/containers.h"
 #include "weft/debug.h"
 #include "weft/defer.h"
 #include "weft/event.h"
@@ -17,4 +18,5 @@
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/thread.h"
+#include "weft/trace.h"
 #include "weft/waitgroup.h"

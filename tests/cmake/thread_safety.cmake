@@ -1,8 +1,8 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Checks that clang's thread-safety analysis accepts weft's headers, understands weft::mutex and weft::lock, and finds what
-# is wrong: cmake -DCOMPILER=clang++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+# Checks that clang's thread-safety analysis accepts weft's headers and marl's, understands the mutex and the lock of both,
+# and finds what is wrong: cmake -DCOMPILER=clang++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
@@ -31,20 +31,30 @@ class Account {
 };
 ")
 
-# Compiles the class with one more member function. `expected`: what the analysis says of it, or OK.
+set(marlIncludes "#include <marl/conditionvariable.h>\n#include <marl/event.h>\n#include <marl/waitgroup.h>\n")
+
+# Compiles the class, in weft's names and in marl's, with one more member function. `expected`: what the analysis says of it,
+# or OK.
 function(check body expected)
-  string(REPLACE BODY "${body}" code "${includes}\n#include <chrono>\n${account}")
+  string(REPLACE BODY "${body}" code "#include <chrono>\n${account}")
+  check_code("${includes}\n${code}" "${expected}")
+  string(REPLACE weft:: marl:: code "${code}")
+  string(REPLACE WEFT_ "" code "${code}")
+  check_code("${marlIncludes}\n${code}" "${expected}")
+endfunction()
+
+function(check_code code expected)
   file(WRITE ${WORK}/thread_safety.cpp "${code}")
   execute_process(
     COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Wthread-safety-beta -Werror -I${INCLUDE}
-      ${WORK}/thread_safety.cpp
+      -I${INCLUDE}/compat ${WORK}/thread_safety.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   if(expected STREQUAL OK)
     if(NOT result EQUAL 0)
-      message(SEND_ERROR "does not pass the analysis: ${body}\n${messages}")
+      message(SEND_ERROR "does not pass the analysis:\n${code}\n${messages}")
     endif()
   elseif(result EQUAL 0 OR NOT messages MATCHES "${expected}")
-    message(SEND_ERROR "the analysis should have said \"${expected}\" of: ${body}\n${messages}")
+    message(SEND_ERROR "the analysis should have said \"${expected}\" of:\n${code}\n${messages}")
   endif()
 endfunction()
 

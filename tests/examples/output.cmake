@@ -1,10 +1,11 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Runs a program and compares its output with a file: cmake -DPROGRAM=<program> -DEXPECTED=<file> -P this
+# Runs a program and compares its output with a file:
+#   cmake -DPROGRAM=<program> [-DARGUMENTS=<its arguments>] -DEXPECTED=<file> -P this
 # With a line "(in any order)" at the top of the file, the order of the lines does not matter.
 
-execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE actual COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE actual COMMAND_ERROR_IS_FATAL ANY)
 file(READ ${EXPECTED} expected)
 set(printed "${actual}")
 

@@ -1,0 +1,13 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "export.h"
+
+// Warns of what is not to be used any more, if MARL_WARN_DEPRECATED is defined.
+#if defined(MARL_WARN_DEPRECATED)
+#define MARL_DEPRECATED(issue_num, message) [[deprecated("marl issue #" #issue_num ": " message)]]
+#else
+#define MARL_DEPRECATED(issue_num, message)
+#endif

@@ -1,0 +1,142 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "weft/memory.h"
+
+namespace weft::containers {
+
+// Elements in a chain that keep their addresses. Memory of erased elements is kept for new ones, so that a
+// list that has had its full size once allocates no more.
+//
+//   weft::containers::list<Job> jobs(allocator);
+//   auto job = jobs.emplace_front(arguments);
+//   jobs.erase(job);
+template <class T>
+class list {
+  struct Entry;
+
+ public:
+  class iterator {
+   public:
+    using iterator_category = std::forward_iterator_tag;
+    using value_type = T;
+    using difference_type = ptrdiff_t;
+    using pointer = T*;
+    using reference = T&;
+
+    iterator() noexcept = default;
+    T* operator->() const noexcept { return entry_->element(); }
+    T& operator*() const noexcept { return *entry_->element(); }
+    iterator& operator++() noexcept {
+      entry_ = entry_->next;
+      return *this;
+    }
+    iterator operator++(int) noexcept {
+      iterator old = *this;
+      ++*this;
+      return old;
+    }
+    bool operator==(const iterator&) const noexcept = default;
+
+   private:
+    friend list;
+    explicit iterator(Entry* entry) noexcept : entry_(entry) {}
+    Entry* entry_ = nullptr;
+  };
+
+  explicit(false) list(Allocator* source = Allocator::Default) noexcept : allocator_(source) {}
+  ~list() {
+    while (first_ != nullptr) {
+      erase(begin());
+    }
+    while (chunks_ != nullptr) {
+      Chunk* const chunk = chunks_;
+      chunks_ = chunk->next;
+      allocator_->free(chunk->allocation);
+    }
+  }
+  list(const list&) = delete;
+  list& operator=(const list&) = delete;
+
+  iterator begin() noexcept { return iterator(first_); }
+  iterator end() noexcept { return iterator(nullptr); }
+  size_t size() const noexcept { return size_; }
+
+  // Makes an element before all others. Returns: where it is.
+  template <class... Args>
+  iterator emplace_front(Args&&... args) {
+    if (free_ == nullptr) {
+      grow();
+    }
+    Entry* const entry = free_;
+    ::new (static_cast<void*>(entry->storage)) T(std::forward<Args>(args)...);
+    free_ = entry->next;
+    entry->next = first_;
+    entry->previous = nullptr;
+    if (first_ != nullptr) {
+      first_->previous = entry;
+    }
+    first_ = entry;
+    ++size_;
+    return iterator(entry);
+  }
+
+  // Requires: `position` is an element of this list.
+  void erase(iterator position) {
+    Entry* const entry = position.entry_;
+    (entry->previous != nullptr ? entry->previous->next : first_) = entry->next;
+    if (entry->next != nullptr) {
+      entry->next->previous = entry->previous;
+    }
+    entry->element()->~T();
+    entry->next = free_;
+    free_ = entry;
+    --size_;
+  }
+
+ private:
+  struct Entry {
+    T* element() noexcept { return std::launder(reinterpret_cast<T*>(storage)); }
+
+    alignas(T) unsigned char storage[sizeof(T)];
+    Entry* next;
+    Entry* previous;
+  };
+
+  // Stands before the entries that were allocated with it.
+  struct alignas(Entry) Chunk {
+    Chunk* next;
+    Allocation allocation;
+  };
+
+  void grow() {
+    const size_t count = size_ < 8 ? 8 : size_;
+    Allocation::Request request;
+    request.size = sizeof(Chunk) + detail::allocationBytes(sizeof(Entry), count);
+    request.alignment = alignof(Chunk);
+    request.usage = Allocation::Usage::List;
+    const Allocation allocation = allocator_->allocate(request);
+    chunks_ = ::new (allocation.ptr) Chunk{chunks_, allocation};
+    auto* const entries = reinterpret_cast<Entry*>(chunks_ + 1);
+    for (size_t i = count; i-- > 0;) {
+      Entry* const entry = ::new (static_cast<void*>(entries + i)) Entry;
+      entry->next = free_;
+      free_ = entry;
+    }
+  }
+
+  Allocator* allocator_;
+  Chunk* chunks_ = nullptr;
+  Entry* first_ = nullptr;
+  Entry* free_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace weft::containers

@@ -1,0 +1,257 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/memory.h"
+
+namespace weft::containers {
+
+// A row of elements, of which the first kBaseCapacity need no allocation: they lie in the vector itself.
+//
+//   weft::containers::vector<int, 16> primes;
+//   primes.push_back(2);
+//   use(primes.data(), primes.size());
+//
+// Growing and moving a vector whose elements lie in it move the elements; both invalidate pointers and
+// iterators.
+template <class T, int kBaseCapacity>
+class vector {
+  static_assert(kBaseCapacity >= 0, "a capacity below zero makes no sense");
+
+ public:
+  using value_type = T;
+  using size_type = size_t;
+  using reference = T&;
+  using const_reference = const T&;
+  using iterator = T*;
+  using const_iterator = const T*;
+
+  explicit(false) vector(Allocator* source = Allocator::Default) noexcept : allocator(source) {}
+
+  vector(const vector& other, Allocator* source = Allocator::Default) : vector(source) { append(other); }
+  template <int kOther>
+  explicit(false) vector(const vector<T, kOther>& other, Allocator* source = Allocator::Default)
+      : vector(source) {
+    append(other);
+  }
+
+  // Takes over the elements, and the memory of `other` where it is from `source`. `other` is empty
+  // afterwards.
+  vector(vector&& other, Allocator* source = Allocator::Default) : vector(source) { takeOver(other); }
+  template <int kOther>
+  explicit(false) vector(vector<T, kOther>&& other, Allocator* source = Allocator::Default) : vector(source) {
+    takeOver(other);
+  }
+
+  ~vector() {
+    clear();
+    freeHeap();
+  }
+
+  vector& operator=(const vector& other) { return assign(other); }
+  template <int kOther>
+  vector& operator=(const vector<T, kOther>& other) {
+    return assign(other);
+  }
+  vector& operator=(vector&& other) {
+    if (this != &other) {
+      clear();
+      takeOver(other);
+    }
+    return *this;
+  }
+  template <int kOther>
+  vector& operator=(vector<T, kOther>&& other) {
+    clear();
+    takeOver(other);
+    return *this;
+  }
+
+  void push_back(const T& value) { emplace(value); }
+  void push_back(T&& value) { emplace(std::move(value)); }
+  void emplace_back(T&& value) { emplace(std::move(value)); }
+  template <class... Args>
+  void emplace_back(Args&&... args) {
+    emplace(std::forward<Args>(args)...);
+  }
+
+  // Requires: not empty.
+  void pop_back() {
+    WEFT_ASSERT(size_ > 0, "containers::vector: pop_back() of an empty vector.");
+    std::destroy_at(elements_ + --size_);
+  }
+
+  // Destroys all elements; keeps the memory.
+  void clear() noexcept {
+    std::destroy_n(elements_, size_);
+    size_ = 0;
+  }
+
+  // Makes the number of elements `count`: the last ones go, or default-constructed ones come.
+  void resize(size_t count) {
+    reserve(count);
+    while (size_ < count) {
+      ::new (static_cast<void*>(elements_ + size_)) T();
+      ++size_;
+    }
+    while (size_ > count) {
+      pop_back();
+    }
+  }
+
+  // Makes room for `count` elements.
+  void reserve(size_t count) {
+    if (count > capacity_) {
+      Heap larger(allocator, count);
+      adopt(larger);
+    }
+  }
+
+  // Requires: `index` is below size(); front(), back(): not empty.
+  T& operator[](size_t index) { return elements_[checked(index)]; }
+  const T& operator[](size_t index) const { return elements_[checked(index)]; }
+  T& front() { return (*this)[0]; }
+  const T& front() const { return (*this)[0]; }
+  T& back() { return (*this)[size_ - 1]; }
+  const T& back() const { return (*this)[size_ - 1]; }
+
+  T* begin() noexcept { return elements_; }
+  const T* begin() const noexcept { return elements_; }
+  T* end() noexcept { return elements_ + size_; }
+  const T* end() const noexcept { return elements_ + size_; }
+  T* data() noexcept { return elements_; }
+  const T* data() const noexcept { return elements_; }
+
+  size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  size_t cap() const noexcept { return capacity_; }  // how many fit without an allocation
+
+  Allocator* const allocator;
+
+ private:
+  template <class, int>
+  friend class vector;
+
+  // Memory for elements, given back unless it is released.
+  struct Heap {
+    Heap(Allocator* source, size_t count) : from(source) {
+      memory.request.size = detail::allocationBytes(sizeof(T), count);
+      memory.request.alignment = alignof(T);
+      memory.request.usage = Allocation::Usage::Vector;
+      memory = from->allocate(memory.request);
+      capacity = count;
+    }
+    ~Heap() {
+      if (memory.ptr != nullptr) {
+        from->free(memory);
+      }
+    }
+    Heap(const Heap&) = delete;
+    Heap& operator=(const Heap&) = delete;
+    T* elements() const { return static_cast<T*>(memory.ptr); }
+
+    Allocator* from;
+    Allocation memory;
+    size_t capacity = 0;
+  };
+
+  T* inner() noexcept { return reinterpret_cast<T*>(inner_); }
+
+  size_t checked(size_t index) const {
+    WEFT_DCHECK(index < size_, "containers::vector: there is no element %zu of %zu.", index, size_);
+    return index;
+  }
+
+  void freeHeap() noexcept {
+    if (heap_.ptr != nullptr) {
+      allocator->free(heap_);
+      heap_ = {};
+    }
+  }
+
+  // Moves the elements into `larger` and keeps that.
+  void adopt(Heap& larger) {
+    std::uninitialized_move_n(elements_, size_, larger.elements());
+    std::destroy_n(elements_, size_);
+    freeHeap();
+    heap_ = larger.memory;
+    elements_ = larger.elements();
+    capacity_ = larger.capacity;
+    larger.memory.ptr = nullptr;
+  }
+
+  template <class... Args>
+  void emplace(Args&&... args) {
+    if (size_ < capacity_) {
+      ::new (static_cast<void*>(elements_ + size_)) T(std::forward<Args>(args)...);
+    } else {
+      // The new one first: it may be made from an element.
+      Heap larger(allocator, capacity_ < 4 ? 8 : capacity_ * 2);
+      T* const last = ::new (static_cast<void*>(larger.elements() + size_)) T(std::forward<Args>(args)...);
+      struct DestroyUnlessKept {
+        T* object;
+        ~DestroyUnlessKept() {
+          if (object != nullptr) {
+            std::destroy_at(object);
+          }
+        }
+      } guard{last};
+      adopt(larger);
+      guard.object = nullptr;
+    }
+    ++size_;
+  }
+
+  template <class Other>
+  void append(const Other& other) {
+    reserve(size_ + other.size());
+    for (const T& element : other) {
+      emplace(element);
+    }
+  }
+
+  template <class Other>
+  vector& assign(const Other& other) {
+    if (static_cast<const void*>(this) != &other) {
+      clear();
+      append(other);
+    }
+    return *this;
+  }
+
+  // Requires: this is empty.
+  template <class Other>
+  void takeOver(Other& other) {
+    if (other.heap_.ptr != nullptr && other.allocator == allocator) {
+      freeHeap();
+      heap_ = std::exchange(other.heap_, {});
+      elements_ = std::exchange(other.elements_, other.inner());
+      capacity_ = std::exchange(other.capacity_, Other::kInnerCapacity);
+      size_ = std::exchange(other.size_, 0);
+    } else {
+      reserve(other.size_);
+      std::uninitialized_move_n(other.elements_, other.size_, elements_);
+      size_ = other.size_;
+      other.clear();
+    }
+  }
+
+  static constexpr size_t kInnerCapacity = static_cast<size_t>(kBaseCapacity);
+
+  alignas(T) unsigned char inner_[kBaseCapacity > 0 ? sizeof(T) * kInnerCapacity : 1];
+  T* elements_ = inner();
+  size_t size_ = 0;
+  size_t capacity_ = kInnerCapacity;
+  Allocation heap_;  // null while the elements lie in inner_
+};
+
+}  // namespace weft::containers

@@ -1,0 +1,90 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdarg>
+#include <cstdint>
+
+#include "weft/defer.h"
+#include "weft/export.h"
+
+// Events on a time line, for chrome://tracing and ui.perfetto.dev. Off unless WEFT_TRACE_ENABLED is defined
+// as 1, by a compiler flag or by CMake's option of that name; off, the macros are nothing and evaluate
+// nothing.
+#if !defined(WEFT_TRACE_ENABLED)
+#define WEFT_TRACE_ENABLED 0
+#endif
+
+namespace weft {
+
+// Writes events as JSON in Chrome's trace format, to the file that the environment variable WEFT_TRACE_FILE
+// names, else to chrome.trace in the current directory. The file is complete once the program has exited.
+//
+// Programs use the macros below. A name is printf's: a format and arguments. Each fiber has a line of its
+// own, since its events overlap with those of the other fibers of its thread.
+class WEFT_EXPORT Trace {
+ public:
+  static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
+
+  // Opens the file when it is called for the first time.
+  static Trace* get();
+
+  // Any thread. They block for the time of a write to a buffer, and now and then to the file.
+  [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
+  [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
+  void endEvent();
+  // Asynchronous events begin and end on any threads, and belong together by `id` and name.
+  [[gnu::format(printf, 3, 4)]] void beginAsyncEvent(uint32_t id, const char* format, ...);
+  [[gnu::format(printf, 3, 4)]] void endAsyncEvent(uint32_t id, const char* format, ...);
+
+  class WEFT_EXPORT ScopedEvent {
+   public:
+    [[gnu::format(printf, 2, 3)]] explicit ScopedEvent(const char* format, ...);
+    ~ScopedEvent();
+    ScopedEvent(const ScopedEvent&) = delete;
+    ScopedEvent& operator=(const ScopedEvent&) = delete;
+  };
+
+  class WEFT_EXPORT ScopedAsyncEvent {
+   public:
+    [[gnu::format(printf, 3, 4)]] ScopedAsyncEvent(uint32_t id, const char* format, ...);
+    ~ScopedAsyncEvent();
+    ScopedAsyncEvent(const ScopedAsyncEvent&) = delete;
+    ScopedAsyncEvent& operator=(const ScopedAsyncEvent&) = delete;
+
+   private:
+    const uint32_t id_;
+    char name_[MaxEventNameLength];
+  };
+
+ private:
+  struct Impl;
+
+  explicit Trace(Impl* impl) : impl_(impl) {}
+  ~Trace() = default;
+
+  Impl* const impl_;
+};
+
+}  // namespace weft
+
+#if WEFT_TRACE_ENABLED
+// An event from here to the end of the scope: WEFT_SCOPED_EVENT("parse %s", path).
+#define WEFT_SCOPED_EVENT(...) \
+  const ::weft::Trace::ScopedEvent WEFT_CONCAT(weft_event_, __LINE__)(__VA_ARGS__)
+// An event from one place to another: WEFT_BEGIN_ASYNC_EVENT(request.id, "request").
+#define WEFT_BEGIN_ASYNC_EVENT(id, ...) ::weft::Trace::get()->beginAsyncEvent(id, __VA_ARGS__)
+#define WEFT_END_ASYNC_EVENT(id, ...) ::weft::Trace::get()->endAsyncEvent(id, __VA_ARGS__)
+// Both, for the time of a scope: WEFT_SCOPED_ASYNC_EVENT(request.id, "request").
+#define WEFT_SCOPED_ASYNC_EVENT(...) \
+  const ::weft::Trace::ScopedAsyncEvent WEFT_CONCAT(weft_async_event_, __LINE__)(__VA_ARGS__)
+// Names the line of the fiber or thread that calls: WEFT_NAME_THREAD("reader %d", i).
+#define WEFT_NAME_THREAD(...) ::weft::Trace::get()->nameThread(__VA_ARGS__)
+#else
+#define WEFT_SCOPED_EVENT(...)
+#define WEFT_BEGIN_ASYNC_EVENT(id, ...)
+#define WEFT_END_ASYNC_EVENT(id, ...)
+#define WEFT_SCOPED_ASYNC_EVENT(...)
+#define WEFT_NAME_THREAD(...)
+#endif

@@ -1,0 +1,16 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Run in the build folder of tests/consumer: its programs work, and installing it installs nothing of weft.
+#   cmake -DPROGRAMS=<name>+<name> -P this
+
+string(REPLACE "+" ";" PROGRAMS ${PROGRAMS})
+foreach(program IN LISTS PROGRAMS)
+  execute_process(COMMAND ./${program} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
+execute_process(COMMAND ${CMAKE_COMMAND} --install . --prefix installed COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB_RECURSE installed installed/*)
+if(installed)
+  message(FATAL_ERROR "weft as a subdirectory installs ${installed}")
+endif()

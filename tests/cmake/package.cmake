@@ -1,0 +1,77 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Installs a weft, moves it elsewhere, and builds and runs the consumer with it by find_package and by pkg-config:
+#   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>" -P this
+
+file(REMOVE_RECURSE ${WORK})
+set(prefix "${WORK}/a prefix")
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} -S ${ROOT} -B ${WORK}/build ${OPTIONS} -DBUILD_SHARED_LIBS=${SHARED} -DWEFT_MARL_TARGET=${SHARED}
+  -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/installed)
+file(RENAME ${WORK}/installed "${prefix}")
+
+# What is installed: every public header, each of marl's where its target leads, and nothing of the inside.
+file(GLOB_RECURSE expected RELATIVE ${ROOT}/include ${ROOT}/include/*.h)
+list(TRANSFORM expected REPLACE "^compat/" "weft/compat/")
+file(GLOB_RECURSE actual RELATIVE "${prefix}/include" "${prefix}/include/*")
+list(SORT expected)
+list(SORT actual)
+if(NOT actual STREQUAL expected)
+  message(FATAL_ERROR "installed are ${actual}\nand not ${expected}")
+endif()
+foreach(header IN LISTS actual)
+  file(READ "${prefix}/include/${header}" text)
+  if(text MATCHES "class OSFiber[^;]|struct OSFiber[^;]")
+    message(FATAL_ERROR "${header} defines OSFiber")
+  endif()
+  if(text MATCHES "#include \"(weft/)?[a-z_]*(worker|core|fiber_block|osfiber)\\.h\"")
+    message(FATAL_ERROR "${header} includes ${CMAKE_MATCH_0}")
+  endif()
+endforeach()
+
+# find_package
+run(${CMAKE_COMMAND} -S ${ROOT}/tests/consumer/installed -B ${WORK}/consumer ${OPTIONS} "-DCMAKE_PREFIX_PATH=${prefix}"
+  -DWEFT_EXPECTED_VERSION=${VERSION} -DWEFT_EXPECT_MARL=${SHARED})
+run(${CMAKE_COMMAND} --build ${WORK}/consumer)
+set(programs consumer marl_consumer marl_consumer_by_its_name)
+if(SHARED)
+  list(APPEND programs marl_consumer_plain)
+endif()
+foreach(program IN LISTS programs)
+  run(${WORK}/consumer/${program})
+endforeach()
+
+# pkg-config
+find_program(pkgConfig NAMES pkg-config pkgconf)
+if(NOT pkgConfig)
+  message(STATUS "no pkg-config: not tried")
+  return()
+endif()
+file(GLOB_RECURSE pcFile "${prefix}/weft.pc")
+cmake_path(GET pcFile PARENT_PATH pcFolder)
+set(ENV{PKG_CONFIG_PATH} ${pcFolder})
+# In the shared library's own folder, so that a program finds it there.
+set(ENV{LD_LIBRARY_PATH} "${prefix}/lib:$ENV{LD_LIBRARY_PATH}")
+
+function(build_by_pkg_config package program)
+  execute_process(COMMAND ${pkgConfig} --cflags --libs ${package} OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${pkgConfig} --modversion ${package} OUTPUT_VARIABLE version
+    OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT version STREQUAL VERSION)
+    message(FATAL_ERROR "${package} says that it is ${version}, not ${VERSION}")
+  endif()
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  list(TRANSFORM ARGN PREPEND ${ROOT}/tests/consumer/ OUTPUT_VARIABLE sources)
+  run(${COMPILER} -std=c++20 -o ${WORK}/${program} ${sources} ${flags})
+  run(${WORK}/${program})
+endfunction()
+
+build_by_pkg_config(weft by_pkg_config main.cpp crew.cpp)
+build_by_pkg_config(weft-marl marl_by_pkg_config marl_main.cpp)

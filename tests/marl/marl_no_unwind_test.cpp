@@ -1,0 +1,90 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Code without tables for unwinding on a fiber's stack, as compilers at run time leave it there: it may wait,
+// others may throw meanwhile on the same thread, and what it calls may throw as long as it catches that
+// itself.
+
+#include <marl/event.h>
+#include <marl/scheduler.h>
+#include <marl/waitgroup.h>
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include "with_scheduler.h"
+
+namespace {
+
+#if defined(__x86_64__)
+
+class MarlNoUnwindTest : public weft::tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(MarlNoUnwindTest);
+
+// A function made at run time: f(argument) on a frame that nothing describes.
+class MadeAtRunTime {
+ public:
+  using Callee = void (*)(void*);
+
+  MadeAtRunTime() {
+    // sub rsp, 4104; mov rax, rdi; mov rdi, rsi; call rax; add rsp, 4104; ret
+    static constexpr unsigned char kCode[] = {0x48, 0x81, 0xec, 0x08, 0x10, 0,    0,    0x48,
+                                              0x89, 0xf8, 0x48, 0x89, 0xf7, 0xff, 0xd0, 0x48,
+                                              0x81, 0xc4, 0x08, 0x10, 0,    0,    0xc3};
+    memory_ = mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    std::memcpy(memory_, kCode, sizeof kCode);
+    mprotect(memory_, kSize, PROT_READ | PROT_EXEC);
+  }
+  ~MadeAtRunTime() { munmap(memory_, kSize); }
+  MadeAtRunTime(const MadeAtRunTime&) = delete;
+  MadeAtRunTime& operator=(const MadeAtRunTime&) = delete;
+
+  void operator()(Callee callee, void* argument) const {
+    reinterpret_cast<void (*)(Callee, void*)>(memory_)(callee, argument);
+  }
+
+ private:
+  static constexpr size_t kSize = 4096;
+  void* memory_;
+};
+
+void throwAndCatch() {
+  int caught = 0;
+  try {
+    throw std::runtime_error("within");
+  } catch (const std::runtime_error&) {
+    ++caught;
+  }
+  EXPECT_EQ(caught, 1);
+}
+
+TEST_P(MarlNoUnwindTest, CodeWithoutUnwindTablesMayWaitWhileOthersThrow) {
+  const MadeAtRunTime call;
+  const marl::Event go(marl::Event::Mode::Manual);
+  const marl::WaitGroup done(40);
+  for (int i = 0; i < 20; ++i) {
+    marl::schedule([=, &call] {
+      call(
+          [](void* event) {
+            throwAndCatch();
+            static_cast<const marl::Event*>(event)->wait();
+            throwAndCatch();
+          },
+          const_cast<marl::Event*>(&go));
+      done.done();
+    });
+    marl::schedule([=] {
+      throwAndCatch();
+      done.done();
+    });
+  }
+  marl::schedule([=] { go.signal(); });
+  done.wait();
+}
+
+#endif
+
+}  // namespace

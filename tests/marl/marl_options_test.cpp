@@ -1,0 +1,85 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What marl's definitions from outside change.
+#undef WEFT_TRACE_ENABLED
+#define MARL_TRACE_ENABLED 1
+#define MARL_USE_PTHREAD_THREAD_LOCAL 1
+#define MARL_WARN_DEPRECATED 1
+#define MARL_DLL 1
+#define MARL_DEBUG_ENABLED 1
+
+#include <marl/debug.h>
+#include <marl/deprecated.h>
+#include <marl/export.h>
+#include <marl/thread_local.h>
+#include <marl/trace.h>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#define TEXT_(...) #__VA_ARGS__
+#define TEXT(...) TEXT_(__VA_ARGS__)
+
+namespace {
+
+TEST(MarlOptionsDeathTest, TracesAreWritten) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  static_assert(MARL_TRACE_ENABLED == 1 && marl::Trace::MaxEventNameLength == 64);
+  const std::string path = testing::TempDir() + "weft_marl_options_test.json";
+  EXPECT_EXIT(
+      {
+        setenv("WEFT_TRACE_FILE", path.c_str(), 1);
+        {
+          MARL_NAME_THREAD("thread %d", 1);
+          MARL_SCOPED_EVENT("scoped %d", 2);
+          MARL_SCOPED_ASYNC_EVENT(3, "async");
+          MARL_BEGIN_ASYNC_EVENT(4, "by hand");
+          MARL_END_ASYNC_EVENT(4, "by hand");
+        }
+        marl::Trace::get()->beginEvent("last");
+        marl::Trace::get()->endEvent();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  std::ifstream file(path);
+  int lines = 0;
+  for (std::string line; std::getline(file, line);) {
+    ++lines;
+  }
+  EXPECT_EQ(lines, 11) << "nine events between two brackets";
+  std::remove(path.c_str());
+}
+
+struct Current {
+  MARL_DECLARE_THREAD_LOCAL(int*, value);
+};
+int initial = 1;
+MARL_INSTANTIATE_THREAD_LOCAL(int*, Current::value, &initial);
+
+TEST(MarlOptionsTest, ThreadLocalsMayBeKeysOfPosixThreads) {
+  EXPECT_EQ(*Current::value, 1);
+  std::thread([] {
+    int other = 2;
+    EXPECT_EQ(Current::value, nullptr);
+    Current::value = &other;
+    EXPECT_EQ(*Current::value, 2);
+  }).join();
+  EXPECT_EQ(*Current::value, 1);
+}
+
+TEST(MarlOptionsTest, MacrosFollowTheirDefinitions) {
+  EXPECT_EQ(std::string_view(TEXT(MARL_DEPRECATED(139, "use another"))),
+            "[[deprecated(\"marl issue #\" \"139\" \": \" \"use another\")]]");
+  EXPECT_EQ(std::string_view(TEXT(MARL_EXPORT)), "__attribute__((visibility(\"default\")))");
+  EXPECT_EQ(std::string_view(TEXT(MARL_NO_EXPORT)), "__attribute__((visibility(\"hidden\")))");
+  EXPECT_DEATH(MARL_ASSERT(false, "number %d", 5), "number 5");
+}
+
+}  // namespace
