@@ -64,7 +64,7 @@ TBB_SPAWN = spawn("tbb", "task")
 BOOST_YIELD = switch("boost_fiber", "yield")
 
 # Cases of other questions that a question's bars need: they run among its own, so that both are of one time.
-BORROWED = {"marl": [TBB_SPAWN[:4]], "event": [BOOST_YIELD[:4]]}
+BORROWED = {"marl": [TBB_SPAWN[:4]], "ticket": [TBB_SPAWN[:4]], "event": [BOOST_YIELD[:4]]}
 
 
 def switch_bars():
@@ -171,11 +171,20 @@ def machine_bars():
     yield Bar("#include <weft/weft.h>, hello world", seconds("weft", "hello"), None, 2, "s")
 
 
+def ticket_bars():
+    ticket = figures_of("ticket", "ns_per_ticket")
+    for workers in (1, 0, 2):
+        yield Bar("ticket lane, %s, by oneTBB's spawn" % count(workers),
+                  ticket("weft", "lane", workers), TBB_SPAWN, 1.3 if workers == 1 else None)
+        yield Bar("ticket continuations, %s, by oneTBB's spawn" % count(workers),
+                  ticket("weft", "continuation", workers), TBB_SPAWN)
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
     marl = {"empty": (36, 119, 236), "wait-group": (66, 259, 433), "event-chain": (150, 776, 1900),
-            "baton": (258, 446, 412)}
+            "baton": (258, 446, 412), "ticket": (290, 960, 3281)}
     figure = figures_of("marl", "ns")
     for workload, figures in marl.items():
         for workers, ns in enumerate(figures):
@@ -185,5 +194,5 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          marl_bars)
+          ticket_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

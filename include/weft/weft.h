@@ -17,4 +17,5 @@
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/thread.h"
+#include "weft/ticket.h"
 #include "weft/waitgroup.h"
