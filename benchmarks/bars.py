@@ -180,6 +180,16 @@ def ticket_bars():
                   ticket("weft", "continuation", workers), TBB_SPAWN)
 
 
+def blocking_call_bars():
+    call = figures_of("blocking_call", "ns_per_call")
+    for workload, workers in (("one", 1), ("one", 0), ("many", 1)):
+        who = "%s, %s" % (workload, count(workers)) if workers else "%s, nothing bound" % workload
+        yield Bar("blocking_call (%s), by a thread made and joined" % who,
+                  call("weft", workload, workers), call("floor", workload), 0.3)
+        yield Bar("blocking_call (%s), by std::async's" % who,
+                  call("weft", workload, workers), call("std", workload))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -194,5 +204,5 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          ticket_bars, marl_bars)
+          ticket_bars, blocking_call_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

@@ -4,6 +4,7 @@
 #pragma once
 
 // Everything that weft offers.
+#include "weft/blockingcall.h"
 #include "weft/conditionvariable.h"
 #include "weft/debug.h"
 #include "weft/defer.h"
