@@ -190,6 +190,16 @@ def blocking_call_bars():
                   call("weft", workload, workers), call("std", workload))
 
 
+def dag_bars():
+    node, build = (figures_of("dag", metric) for metric in ("ns_per_node", "build_ns_per_node"))
+    for workload in ("deep", "wide", "diamond"):
+        for workers in (1, 2):
+            yield Bar("DAG of a million nodes (%s), %s, by oneTBB's flow graph" % (workload, count(workers)),
+                      node("weft", workload, workers), node("tbb", workload, workers), 0.5)
+        yield Bar("making that DAG (%s), by oneTBB's flow graph" % workload,
+                  build("weft", workload), build("tbb", workload))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -204,5 +214,5 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          ticket_bars, blocking_call_bars, marl_bars)
+          ticket_bars, blocking_call_bars, dag_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

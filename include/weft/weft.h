@@ -6,6 +6,7 @@
 // Everything that weft offers.
 #include "weft/blockingcall.h"
 #include "weft/conditionvariable.h"
+#include "weft/dag.h"
 #include "weft/debug.h"
 #include "weft/defer.h"
 #include "weft/event.h"

@@ -32,6 +32,14 @@ class EscapedException {
 #endif
   }
 
+  explicit operator bool() const noexcept {
+#if !defined(WEFT_NO_EXCEPTIONS)
+    return exception_ != nullptr;
+#else
+    return false;
+#endif
+  }
+
   // Throws what was kept.
   void rethrow() {
 #if !defined(WEFT_NO_EXCEPTIONS)
