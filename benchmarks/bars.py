@@ -200,6 +200,14 @@ def dag_bars():
                   build("weft", workload), build("tbb", workload))
 
 
+def pool_bars():
+    loan = figures_of("pool", "ns_per_loan")
+    for workload in ("bounded", "unbounded"):
+        yield Bar("a loan (%s), by a vector under std::mutex" % workload, loan("weft", workload), loan("std", "bounded"))
+    yield Bar("16 borrowers of 2 objects, by 16 threads with std::mutex",
+              loan("weft", "contended", 2), loan("std", "contended", 2))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -214,5 +222,5 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          ticket_bars, blocking_call_bars, dag_bars, marl_bars)
+          ticket_bars, blocking_call_bars, dag_bars, pool_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

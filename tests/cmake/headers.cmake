@@ -38,7 +38,7 @@ foreach(header IN LISTS headers)
   compile(${header} bare)
 endforeach()
 
-foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket blockingcall dag defer finally)
+foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket blockingcall dag pool defer finally)
   if(EXISTS ${INCLUDE}/weft/${header}.h)
     forbid(weft/${header}.h "scheduler|worker|stealing_deque")
   endif()
