@@ -64,7 +64,8 @@ TBB_SPAWN = spawn("tbb", "task")
 BOOST_YIELD = switch("boost_fiber", "yield")
 
 # Cases of other questions that a question's bars need: they run among its own, so that both are of one time.
-BORROWED = {"marl": [TBB_SPAWN[:4]], "ticket": [TBB_SPAWN[:4]], "event": [BOOST_YIELD[:4]]}
+BORROWED = {"marl": [TBB_SPAWN[:4]], "ticket": [TBB_SPAWN[:4]], "parallelize": [TBB_SPAWN[:4]],
+            "event": [BOOST_YIELD[:4]]}
 
 
 def switch_bars():
@@ -208,6 +209,16 @@ def pool_bars():
               loan("weft", "contended", 2), loan("std", "contended", 2))
 
 
+def parallelize_bars():
+    call = figures_of("parallelize", "ns_per_call")
+    for workers in (1, 0, 2):
+        yield Bar("parallelize of two empty functions, %s, by oneTBB's spawn" % count(workers),
+                  call("weft", "two", workers), TBB_SPAWN, 4 if workers == 1 else None)
+    for workers in (1, 2):
+        yield Bar("the same, %s, by oneTBB's parallel_invoke" % count(workers),
+                  call("weft", "two", workers), call("tbb", "two", workers))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -222,5 +233,6 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          ticket_bars, blocking_call_bars, dag_bars, pool_bars, marl_bars)
+          ticket_bars, blocking_call_bars, dag_bars, pool_bars,
+          parallelize_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

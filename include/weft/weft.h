@@ -14,6 +14,7 @@
 #include "weft/finally.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/parallelize.h"
 #include "weft/pool.h"
 #include "weft/scheduler.h"
 #include "weft/semaphore.h"
