@@ -155,6 +155,29 @@ TEST(UnboundBlockingCallTest, IdleThreadsEnd) {
   EXPECT_EQ(blocking_call([] { return 7; }), 7);
 }
 
+// A thread may be given a call at the very moment at which its time is up.
+TEST(UnboundBlockingCallTest, ThreadsMayEndWhileCallsCome) {
+  BlockingThreads::setIdleTime(milliseconds(0));
+  std::atomic<int> numCalls{0};
+  std::vector<std::thread> callers;
+  const int calls = scaled(2'000, 200);
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int j = 0; j < calls; ++j) {
+        blocking_call([&] { ++numCalls; });
+        for (int pauses = 0; pauses < j % 128; ++pauses) {
+          detail::StdSync::pause();
+        }
+      }
+    });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+  EXPECT_EQ(numCalls, 4 * calls);
+  endIdleThreads();
+}
+
 TEST_P(BlockingCallTest, OtherFibersRunMeanwhile) {
   std::mutex guard;
   std::condition_variable changed;

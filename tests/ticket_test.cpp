@@ -394,15 +394,17 @@ TEST_P(TicketTest, MayBeDestroyedAsSoonAsWaitReturns) {
   }
 }
 
+std::string shown;
+const std::string& decode(const std::string& frame) { return frame; }
+void show(const std::string& picture) { shown += picture; }
+
 TEST_P(TicketTest, TheExampleOfTheHeaderShowsInOrder) {
   const std::vector<std::string> frames = {"a", "b", "c", "d"};
-  std::string shown;
-  const auto decode = [](const std::string& frame) { return frame; };
-  const auto show = [&shown](const std::string& picture) { shown += picture; };
+  shown.clear();
 
-  Ticket::Queue queue;
+  weft::Ticket::Queue queue;
   for (const auto& frame : frames) {
-    schedule([&decode, &show, &frame, ticket = queue.take()] {
+    weft::schedule([&frame, ticket = queue.take()] {
       auto picture = decode(frame);  // at the same time as others
       ticket.wait();
       show(picture);  // one at a time, in the order of take()
@@ -410,6 +412,7 @@ TEST_P(TicketTest, TheExampleOfTheHeaderShowsInOrder) {
     });
   }
   queue.take().wait();
+
   EXPECT_EQ(shown, "abcd");
 }
 

@@ -48,6 +48,7 @@ auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<
 }
 
 // The threads on which blocking_call() calls: of the whole process, whatever its schedulers.
+// As threads do, each keeps the affinity of the thread that started it, by the first call that it made.
 //
 //   weft::BlockingThreads::setMaxCount(64);
 struct BlockingThreads {
