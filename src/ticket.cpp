@@ -46,7 +46,7 @@ struct InOrder {
 
 void scheduleAll(TaskNode* first) {
   assert_has_bound_scheduler(
-      "Ticket::done() or onCall(), which has to schedule a function that was given to onCall(),");
+      "Ticket::done(), ~Ticket() or onCall(), which has to schedule a function that was given to onCall(),");
   detail::scheduleNode(first->next == nullptr ? first : Task(InOrder(first)).release());
 }
 
