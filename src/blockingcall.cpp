@@ -45,6 +45,7 @@ using std::chrono::milliseconds;
 constexpr std::chrono::nanoseconds kLongestSpin = microseconds(20);
 constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
 constexpr int kLooksPerYield = 8;
+constexpr int kMostSpinning = 1;
 
 // In the frame of its caller.
 struct BlockingCall {
@@ -165,21 +166,29 @@ BlockingCall* takeCall(BlockingThread& self) {
   return call;
 }
 
+// Threads that spin now. relaxed throughout: a count that is off by one costs a little time.
+constinit std::atomic<int> numSpinning{0};
+
 // The caller that was just woken may share this thread's processor, so it is given away at each step.
 BlockingCall* spinForCall(BlockingThread& self) {
-  const TimePoint end = TimePoint::clock::now() + self.spin;
-  do {
-    for (int i = 0; i < kLooksPerYield; ++i) {
-      if (BlockingCall* call = takeCall(self)) {
-        self.spin = std::min(2 * self.spin, kLongestSpin);
-        return call;
+  BlockingCall* call = nullptr;
+  if (numSpinning.fetch_add(1, std::memory_order_relaxed) < kMostSpinning) {
+    const TimePoint end = TimePoint::clock::now() + self.spin;
+    for (;;) {
+      for (int i = 0; i < kLooksPerYield && call == nullptr; ++i) {
+        StdSync::pause();
+        call = takeCall(self);
       }
-      StdSync::pause();
+      if (call != nullptr || TimePoint::clock::now() >= end) {
+        break;
+      }
+      sched_yield();
     }
-    sched_yield();
-  } while (TimePoint::clock::now() < end);
-  self.spin = std::max(self.spin / 2, kShortestSpin);
-  return nullptr;
+    self.spin =
+        call != nullptr ? std::min(2 * self.spin, kLongestSpin) : std::max(self.spin / 2, kShortestSpin);
+  }
+  numSpinning.fetch_sub(1, std::memory_order_relaxed);
+  return call;
 }
 
 // Returns: null when the thread has been idle for too long, and is no part of the pool any more.
