@@ -64,7 +64,8 @@ TBB_SPAWN = spawn("tbb", "task")
 BOOST_YIELD = switch("boost_fiber", "yield")
 
 # Cases of other questions that a question's bars need: they run among its own, so that both are of one time.
-BORROWED = {"marl": [TBB_SPAWN[:4]], "event": [BOOST_YIELD[:4]]}
+BORROWED = {"marl": [TBB_SPAWN[:4]], "ticket": [TBB_SPAWN[:4]], "parallelize": [TBB_SPAWN[:4]],
+            "event": [BOOST_YIELD[:4]]}
 
 
 def switch_bars():
@@ -171,11 +172,58 @@ def machine_bars():
     yield Bar("#include <weft/weft.h>, hello world", seconds("weft", "hello"), None, 2, "s")
 
 
+def ticket_bars():
+    ticket = figures_of("ticket", "ns_per_ticket")
+    for workers in (1, 0, 2):
+        yield Bar("ticket lane, %s, by oneTBB's spawn" % count(workers),
+                  ticket("weft", "lane", workers), TBB_SPAWN, 1.3 if workers == 1 else None)
+        yield Bar("ticket continuations, %s, by oneTBB's spawn" % count(workers),
+                  ticket("weft", "continuation", workers), TBB_SPAWN)
+
+
+def blocking_call_bars():
+    call = figures_of("blocking_call", "ns_per_call")
+    for workload, workers in (("one", 1), ("one", 0), ("many", 1)):
+        who = "%s, %s" % (workload, count(workers)) if workers else "%s, nothing bound" % workload
+        yield Bar("blocking_call (%s), by a thread made and joined" % who,
+                  call("weft", workload, workers), call("floor", workload), 0.3)
+        yield Bar("blocking_call (%s), by std::async's" % who,
+                  call("weft", workload, workers), call("std", workload))
+
+
+def dag_bars():
+    node, build = (figures_of("dag", metric) for metric in ("ns_per_node", "build_ns_per_node"))
+    for workload in ("deep", "wide", "diamond"):
+        for workers in (1, 2):
+            yield Bar("DAG of a million nodes (%s), %s, by oneTBB's flow graph" % (workload, count(workers)),
+                      node("weft", workload, workers), node("tbb", workload, workers), 0.5)
+        yield Bar("making that DAG (%s), by oneTBB's flow graph" % workload,
+                  build("weft", workload), build("tbb", workload))
+
+
+def pool_bars():
+    loan = figures_of("pool", "ns_per_loan")
+    for workload in ("bounded", "unbounded"):
+        yield Bar("a loan (%s), by a vector under std::mutex" % workload, loan("weft", workload), loan("std", "bounded"))
+    yield Bar("16 borrowers of 2 objects, by 16 threads with std::mutex",
+              loan("weft", "contended", 2), loan("std", "contended", 2))
+
+
+def parallelize_bars():
+    call = figures_of("parallelize", "ns_per_call")
+    for workers in (1, 0, 2):
+        yield Bar("parallelize of two empty functions, %s, by oneTBB's spawn" % count(workers),
+                  call("weft", "two", workers), TBB_SPAWN, 4 if workers == 1 else None)
+    for workers in (1, 2):
+        yield Bar("the same, %s, by oneTBB's parallel_invoke" % count(workers),
+                  call("weft", "two", workers), call("tbb", "two", workers))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
     marl = {"empty": (36, 119, 236), "wait-group": (66, 259, 433), "event-chain": (150, 776, 1900),
-            "baton": (258, 446, 412)}
+            "baton": (258, 446, 412), "ticket": (290, 960, 3281)}
     figure = figures_of("marl", "ns")
     for workload, figures in marl.items():
         for workers, ns in enumerate(figures):
@@ -185,5 +233,6 @@ def marl_bars():
 
 
 GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          marl_bars)
+          ticket_bars, blocking_call_bars, dag_bars, pool_bars,
+          parallelize_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

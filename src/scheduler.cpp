@@ -181,6 +181,8 @@ void SchedulerCore::bind() {
   (void)check;
   auto* bound = allocator->create<BoundThread>(*this);
   bound->worker.enterThread();
+  // relaxed: the tasks that this thread injects publish it; see kBinding.
+  numFromUnbound.fetch_add(kBinding, std::memory_order_relaxed);
   std::scoped_lock guard(boundMutex);
   bound->next = firstBound;
   firstBound = bound;
@@ -192,7 +194,8 @@ void SchedulerCore::unbind(Worker& worker) {
   worker.leaveThread();
   // What this thread has injected, and the workers have ended or will end.
   // relaxed: boundMutex publishes it to the thread that shuts down.
-  numFromUnbound.fetch_add(worker.counters().scheduled() - worker.counters().ended(), std::memory_order_relaxed);
+  numFromUnbound.fetch_add(worker.counters().scheduled() - worker.counters().ended() - kBinding,
+                           std::memory_order_relaxed);
   BoundThread* bound = nullptr;
   {
     std::scoped_lock guard(boundMutex);

@@ -78,7 +78,10 @@ struct SchedulerCore {
   // Tasks from threads that are not bound: counted before each is queued, and after its last access to this object.
   std::atomic<uint64_t> numEntered{0};
   std::atomic<uint64_t> numReturned{0};
-  std::atomic<uint64_t> numFromUnbound{0};  // injected by threads that were bound
+  // Injected by threads that were bound, and kBinding for each thread that is: what such a thread injects is not counted before
+  // it unbinds, and nothing may seem to be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
+  std::atomic<uint64_t> numFromUnbound{0};
+  static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
   std::mutex boundMutex;
   std::condition_variable allUnbound;

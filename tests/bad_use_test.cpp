@@ -24,6 +24,7 @@
 #include <system_error>
 #include <thread>
 
+#include <weft/blockingcall.h>
 #include <weft/conditionvariable.h>
 #include <weft/event.h>
 #include <weft/mutex.h>
@@ -405,6 +406,22 @@ TEST_F(BadUseTest, AThreadThatCannotBeStartedLeavesTheInitializersOfTheOthersToE
                  std::system_error);
     threadCalls.failNoMore();
     EXPECT_EQ(ran, call);
+  }
+}
+
+TEST_F(BadUseTest, ABlockingCallWithoutAThreadIsReportedToItsCaller) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer owns the call";
+  }
+  Watchdog watchdog;
+  threadCalls.failAt(0);
+  EXPECT_THROW(blocking_call([] {}), std::system_error);
+  threadCalls.failNoMore();
+  EXPECT_EQ(BlockingThreads::count(), 0u);
+  BlockingThreads::setIdleTime(std::chrono::milliseconds(1));
+  EXPECT_EQ(blocking_call([] { return 7; }), 7);
+  while (BlockingThreads::count() != 0) {
+    std::this_thread::yield();
   }
 }
 

@@ -3,10 +3,8 @@
 
 #include <marl/event.h>
 #include <marl/scheduler.h>
-#include <marl/waitgroup.h>
-#if __has_include(<weft/ticket.h>)
 #include <marl/ticket.h>
-#endif
+#include <marl/waitgroup.h>
 
 namespace api = marl;
 

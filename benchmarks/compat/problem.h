@@ -122,7 +122,6 @@ void baton(bench::Run& r) {
   });
 }
 
-#if __has_include(<weft/ticket.h>)
 void ticket(bench::Run& r) {
   measure(r, [](int64_t n) {
     api::Ticket::Queue queue;
@@ -138,19 +137,15 @@ void ticket(bench::Run& r) {
     bench::check(called == n, "ticket");
   });
 }
-#endif
 
 int runAll(int argc, char** argv, const char* library) {
-  return bench::runMain(argc, argv, "compat", library, {
-    {"spawn", {0, 1}, spawn}, {"spawn-group", {0, 1}, spawnGroup}, {"spawn-task", {0, 1}, spawnTask},
-        {"event", {0, 1}, event},
-#if __has_include(<weft/ticket.h>)
-        {"ticket", {0, 1}, ticket},
-#endif
-    {
-      "baton", {0, 1}, baton
-    }
-  });
+  return bench::runMain(argc, argv, "compat", library,
+                        {{"spawn", {0, 1}, spawn},
+                         {"spawn-group", {0, 1}, spawnGroup},
+                         {"spawn-task", {0, 1}, spawnTask},
+                         {"event", {0, 1}, event},
+                         {"ticket", {0, 1}, ticket},
+                         {"baton", {0, 1}, baton}});
 }
 
 }  // namespace

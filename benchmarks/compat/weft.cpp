@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/weft.h>
-#if __has_include(<weft/ticket.h>)
-#include <weft/ticket.h>
-#endif
 
 namespace api = weft;
 

@@ -10,6 +10,8 @@
 //   event-chain        each task waits for the event before it and signals the one after it; the bound
 //                      thread signals the first when all are scheduled, and waits for the last
 //   baton              two SameThread tasks that wake each other in turn through two events
+//   ticket             each task waits for a ticket that was taken when it was scheduled, and is done with it; the
+//                      bound thread waits for one more
 //
 // The bars are marl's figures as ratios to oneTBB's spawn (spawn/tbb.cpp, workload task, 1 worker): marl is
 // not packaged.

@@ -63,21 +63,14 @@ void runChain(int64_t n) {
   bench::check(links == n, "event-chain");
 }
 
-void measureChain(bench::Run& r, int64_t n, int rounds) {
+void measureChain(bench::Run& r, void (*run)(int64_t), int64_t n, int rounds) {
   bench::Bound bound(r.workers());
   double ns = r.medianNs([&] {
     for (int i = 0; i < rounds; i++) {
-      runChain(n);
+      run(n);
     }
   });
   r.metric("ns", ns / static_cast<double>(n * rounds));
-}
-
-void eventChain(bench::Run& r) {
-  measureChain(r, marls::chainLength(r), r.size(100, 2));
-}
-void longEventChain(bench::Run& r) {
-  measureChain(r, marls::manyTasks(r), 1);
 }
 
 void runBaton(int64_t n) {
@@ -114,6 +107,29 @@ void baton(bench::Run& r) {
   r.metric("ns", ns / static_cast<double>(n));
 }
 
+void runTickets(int64_t n) {
+  weft::Ticket::Queue queue;
+  int64_t ran = 0;
+  for (int64_t i = 0; i < n; i++) {
+    weft::schedule([&ran, ticket = queue.take()] {
+      ticket.wait();
+      ran++;
+      ticket.done();
+    });
+  }
+  queue.take().wait();
+  bench::check(ran == n, "ticket");
+}
+
+template <void (*runOnce)(int64_t)>
+void shortChain(bench::Run& r) {
+  measureChain(r, runOnce, marls::chainLength(r), r.size(100, 2));
+}
+template <void (*runOnce)(int64_t)>
+void longChain(bench::Run& r) {
+  measureChain(r, runOnce, marls::manyTasks(r), 1);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -121,7 +137,9 @@ int main(int argc, char** argv) {
                         {{"empty", {0, 1, 2}, empty},
                          {"empty-finished", {0, 1, 2}, emptyFinished},
                          {"wait-group", {0, 1, 2}, waitGroup},
-                         {"event-chain", {0, 1, 2}, eventChain},
-                         {"event-chain-long", {0, 1, 2}, longEventChain},
-                         {"baton", {0, 1, 2}, baton}});
+                         {"event-chain", {0, 1, 2}, shortChain<runChain>},
+                         {"event-chain-long", {0, 1, 2}, longChain<runChain>},
+                         {"baton", {0, 1, 2}, baton},
+                         {"ticket", {0, 1, 2}, shortChain<runTickets>},
+                         {"ticket-long", {0, 1, 2}, longChain<runTickets>}});
 }

@@ -4,8 +4,10 @@
 #pragma once
 
 // Everything that weft offers.
+#include "weft/blockingcall.h"
 #include "weft/conditionvariable.h"
 #include "weft/containers.h"
+#include "weft/dag.h"
 #include "weft/debug.h"
 #include "weft/defer.h"
 #include "weft/event.h"
@@ -13,10 +15,13 @@
 #include "weft/finally.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/parallelize.h"
+#include "weft/pool.h"
 #include "weft/scheduler.h"
 #include "weft/semaphore.h"
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/thread.h"
+#include "weft/ticket.h"
 #include "weft/trace.h"
 #include "weft/waitgroup.h"

@@ -1,0 +1,172 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/dag_graph.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+template <class T>
+class DAGBuilder;
+template <class T>
+class DAGNodeBuilder;
+
+// A directed acyclic graph of functions, made once by a DAGBuilder and run any number of times: a function is
+// called when those that it depends on have returned, and at the same time as others.
+//
+//   weft::DAG<Image&>::Builder builder;
+//   auto loaded = builder.root().then([](Image& image) { load(image); });
+//   auto red = loaded.then([](Image& image) { equalize(image.red); });
+//   auto blue = loaded.then([](Image& image) { equalize(image.blue); });
+//   builder.node([](Image& image) { save(image); }, {red, blue});
+//   auto dag = builder.build();
+//   for (Image& image : images) {
+//     dag->run(image);
+//   }
+//
+// T is what the functions are called with: DAG<Image&> and DAG<Image> both pass on the object that was given
+// to run(), and DAG<void> nothing. Several runs may go on at the same time, if the functions are made for
+// that. Requires: a scheduler that is bound to the thread that calls run().
+template <class T = void>
+class DAG {
+ public:
+  using Builder = DAGBuilder<T>;
+  using NodeBuilder = DAGNodeBuilder<T>;
+
+  // Calls every function, with `data`, on fibers of the caller's scheduler and on the caller's own. Suspends
+  // the fiber, or blocks the thread, until all have returned. Takes no memory if a run before this one left
+  // its own. Errors: once a function lets an exception escape, those that have not begun are not called, and
+  // the exception is thrown here, when the others have returned; of several, the first. Lifetime: memory is
+  // taken from the builder's allocator and kept for later runs; where `allocator` is neither that nor the
+  // default one, it is taken from there and given back before this returns.
+  void run(T& data, Allocator* allocator = Allocator::Default) {
+    using Data = std::remove_cvref_t<T>;
+    graph_->run(const_cast<Data*>(std::addressof(data)), allocator);
+  }
+
+ private:
+  friend class DAGBuilder<T>;
+  template <class U>
+  friend struct detail::PartlyBuilt;
+  explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}
+
+  Allocator::unique_ptr<detail::DagGraph> graph_;
+};
+
+template <>
+class DAG<void> {
+ public:
+  using Builder = DAGBuilder<void>;
+  using NodeBuilder = DAGNodeBuilder<void>;
+
+  // As above.
+  void run(Allocator* allocator = Allocator::Default) { graph_->run(nullptr, allocator); }
+
+ private:
+  friend class DAGBuilder<void>;
+  template <class U>
+  friend struct detail::PartlyBuilt;
+  explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}
+
+  Allocator::unique_ptr<detail::DagGraph> graph_;
+};
+
+// A node of a DAG that is being built. A value that may be copied. Lifetime: of use while its builder exists.
+template <class T>
+class DAGNodeBuilder {
+ public:
+  // Adds a node that depends on this one. Returns: that node.
+  template <class F>
+  DAGNodeBuilder then(F&& function) const {
+    return builder_->node(std::forward<F>(function), {*this});
+  }
+
+ private:
+  friend class DAGBuilder<T>;
+  DAGNodeBuilder(DAGBuilder<T>* builder, uint32_t index) : builder_(builder), index_(index) {}
+
+  DAGBuilder<T>* builder_;
+  uint32_t index_;
+};
+
+// Makes a DAG. Used by one thread or fiber at a time.
+template <class T>
+class DAGBuilder {
+ public:
+  explicit(false) DAGBuilder(Allocator* allocator = Allocator::Default)
+      : graph_(allocator->make_unique<detail::DagGraph>(allocator)) {}
+  DAGBuilder(const DAGBuilder&) = delete;
+  DAGBuilder& operator=(const DAGBuilder&) = delete;
+
+  // Returns: the node, without a function, that each run begins with.
+  DAGNodeBuilder<T> root() { return {this, detail::DagGraph::kRoot}; }
+
+  // Adds a node that calls `function`. It needs a dependency before build(). Returns: that node.
+  template <class F>
+  DAGNodeBuilder<T> node(F&& function) {
+    return node(std::forward<F>(function), {});
+  }
+
+  // Adds a node that calls `function` when the nodes `after` have run. Returns: that node.
+  template <class F>
+  DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
+    detail::DagGraph& graph = unbuilt();
+    const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
+                                            graph.allocator(), std::forward<F>(function))));
+    for (const DAGNodeBuilder<T>& parent : after) {
+      addDependency(parent, added);
+    }
+    return added;
+  }
+
+  // Lets `child` run when `parent` has run. Requires: both are nodes of this builder; `child` is not the
+  // root.
+  void addDependency(DAGNodeBuilder<T> parent, DAGNodeBuilder<T> child) {
+    WEFT_ASSERT(
+        parent.builder_ == this && child.builder_ == this,
+        "DAGBuilder::addDependency() was given a node of another builder. Use nodes of one builder only.");
+    unbuilt().addEdge(parent.index_, child.index_);
+  }
+
+  // Returns: the DAG; the builder is of no use afterwards. Ends the program with a message that names the
+  // node where one would never run, because it does not depend on the root or depends on itself.
+  Allocator::unique_ptr<DAG<T>> build() {
+    detail::DagGraph& graph = unbuilt();
+    graph.finish();
+    return graph.allocator()->template make_unique<DAG<T>>(std::move(graph_));
+  }
+
+ private:
+  template <class F>
+  static void call(F& function, void* data) {
+    if constexpr (std::is_void_v<T>) {
+      function();
+    } else {
+      using Data = std::remove_reference_t<T>;
+      Data& value = *static_cast<Data*>(data);
+      if constexpr (std::is_invocable_v<F&, Data&>) {
+        function(value);
+      } else {
+        function(static_cast<T>(value));
+      }
+    }
+  }
+
+  detail::DagGraph& unbuilt() {
+    WEFT_ASSERT(graph_ != nullptr, "a DAGBuilder was used after build(). Make another one for another DAG.");
+    return *graph_;
+  }
+
+  Allocator::unique_ptr<detail::DagGraph> graph_;
+};
+
+}  // namespace weft

@@ -1,0 +1,206 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/pool_object.h"
+#include "weft/detail/pool_storage.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+enum class PoolPolicy {
+  Reconstruct,  // each loan gets a new object, which is destroyed when it is given back
+  Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
+};
+
+// What the pools of T share.
+template <class T>
+class Pool {
+ public:
+  using Item = detail::PoolObject<T>;
+
+  // An object on loan. A handle: copies share the loan, and the last one gives the object back.
+  //
+  // Lifetime: a loan may outlive its pool, and may be kept, copied and dropped by any thread.
+  class Loan {
+   public:
+    // Nothing.
+    Loan() noexcept = default;
+    Loan(const Loan& other) noexcept : item_(other.item_) {
+      if (item_ != nullptr) {
+        // relaxed: the caller has a copy already.
+        item_->loans.fetch_add(1, std::memory_order_relaxed);
+      }
+    }
+    Loan(Loan&& other) noexcept : item_(std::exchange(other.item_, nullptr)) {}
+    Loan& operator=(Loan other) noexcept {
+      std::swap(item_, other.item_);
+      return *this;
+    }
+    ~Loan() { reset(); }
+
+    // Require: an object.
+    T& operator*() const {
+      WEFT_ASSERT(item_ != nullptr,
+                  "a Loan without an object was used: one that was made by Loan(), reset, moved from, or "
+                  "returned by tryBorrow() with false.");
+      return *item_->object();
+    }
+    T* operator->() const { return &**this; }
+
+    // Returns: the object, or null.
+    T* get() const noexcept { return item_ != nullptr ? item_->object() : nullptr; }
+
+    // Drops this copy.
+    void reset() {
+      if (Item* item = std::exchange(item_, nullptr); item != nullptr && isLast(*item)) {
+        if (!item->home->isPreserving()) {
+          item->destroyObject();
+        }
+        item->home->give(item);
+      }
+    }
+
+   private:
+    friend class Pool;
+    explicit Loan(Item* item) noexcept : item_(item) {}
+
+    static bool isLast(Item& item) noexcept {
+      // (1) acquire: who finds itself alone needs no read-modify-write; sees what was done with the other
+      // copies; pairs with (2).
+      return item.loans.load(std::memory_order_acquire) == 1 ||
+             // (2) acq_rel: what was done with this copy comes before the object is given back; pairs with
+             // (1, 2).
+             item.loans.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    }
+
+    Item* item_ = nullptr;
+  };
+
+ protected:
+  ~Pool() = default;
+
+  // Makes a loan of an item that was taken.
+  static Loan lend(detail::PoolItem* taken) {
+    struct GiveBackUnlessDone {  // a constructor that throws keeps no item
+      Item* item;
+      ~GiveBackUnlessDone() {
+        if (item != nullptr) {
+          item->home->give(item);
+        }
+      }
+    } guard{static_cast<Item*>(taken)};
+    if (!taken->home->isPreserving()) {
+      guard.item->makeObject();
+    }
+    // relaxed: nobody else has it.
+    taken->loans.store(1, std::memory_order_relaxed);
+    return Loan(std::exchange(guard.item, nullptr));
+  }
+
+  // Calls function(Loan&&) with `count` loans.
+  template <class Borrow, class F>
+  static void borrowEach(size_t count, const Borrow& borrow, const F& function) {
+    for (size_t i = 0; i < count; ++i) {
+      function(borrow());
+    }
+  }
+};
+
+template <class T>
+using Loan = typename Pool<T>::Loan;
+
+// A pool of kCount objects, from which fibers and threads borrow.
+//
+//   weft::BoundedPool<Connection, 8> connections;
+//   for (const std::string& url : urls) {
+//     weft::schedule([=] {
+//       auto connection = connections.borrow();  // waits while all eight are on loan
+//       connection->fetch(url);
+//     });
+//   }
+//
+// A handle: copies are one pool, and capturing one by value keeps it alive. Those who wait get their objects
+// first in, first out.
+template <class T, int kCount, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
+class BoundedPool : public Pool<T> {
+  static_assert(kCount > 0, "a BoundedPool needs an object");
+
+ public:
+  using Item = typename Pool<T>::Item;
+  using Loan = typename Pool<T>::Loan;
+
+  explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
+      : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
+
+  // Borrows an object; suspends the fiber, or blocks the thread, until one is free.
+  // Memory ordering: what was done with an object before it was given back is seen after borrow().
+  Loan borrow() const { return this->lend(storage_->take()); }
+
+  // Borrows `count` objects, one after the other, and calls function(Loan&&) with each.
+  template <class F>
+  void borrow(size_t count, const F& function) const {
+    this->borrowEach(
+        count, [this] { return borrow(); }, function);
+  }
+
+  // Borrows an object if one is free. Returns: it and true, or nothing and false.
+  std::pair<Loan, bool> tryBorrow() const {
+    detail::PoolItem* item = storage_->tryTake();
+    return item != nullptr ? std::pair(this->lend(item), true) : std::pair(Loan(), false);
+  }
+
+ private:
+  using Storage = detail::BoundedStorage<T, kCount>;
+
+  detail::PoolHandle storage_;
+};
+
+// A pool that grows when all its objects are on loan: by thirty-two at first, and then to twice its size. It
+// never shrinks.
+//
+//   weft::UnboundedPool<Buffer, weft::PoolPolicy::Preserve> buffers;
+//   weft::Loan<Buffer> buffer = buffers.borrow();
+//
+// A handle: copies are one pool, and capturing one by value keeps it alive.
+template <class T, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
+class UnboundedPool : public Pool<T> {
+ public:
+  using Item = typename Pool<T>::Item;
+  using Loan = typename Pool<T>::Loan;
+
+  explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)
+      : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
+
+  // Borrows an object. Neither suspends nor blocks; takes memory when the pool grows. Memory ordering: as
+  // BoundedPool's.
+  Loan borrow() const {
+    detail::PoolItem* item = storage_->tryTake();
+    while (item == nullptr) {
+      static_cast<Storage&>(*storage_).grow();
+      item = storage_->tryTake();
+    }
+    return this->lend(item);
+  }
+
+  // Borrows `count` objects, and calls function(Loan&&) with each.
+  template <class F>
+  void borrow(size_t count, const F& function) const {
+    this->borrowEach(
+        count, [this] { return borrow(); }, function);
+  }
+
+ private:
+  using Storage = detail::UnboundedStorage<T>;
+
+  detail::PoolHandle storage_;
+};
+
+}  // namespace weft

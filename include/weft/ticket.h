@@ -1,0 +1,203 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <new>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/node_pool.h"
+#include "weft/detail/shared.h"
+#include "weft/detail/task_node.h"
+#include "weft/detail/ticket_node.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+#include "weft/task.h"
+
+namespace weft {
+
+// A place in a row: it is called when the holders of all tickets that were taken before it are done with
+// theirs. Tickets put work that runs at the same time into an order where that is needed.
+//
+//   weft::Ticket::Queue queue;
+//   for (const auto& frame : frames) {
+//     weft::schedule([&frame, ticket = queue.take()] {
+//       auto picture = decode(frame);  // at the same time as others
+//       ticket.wait();
+//       show(picture);  // one at a time, in the order of take()
+//       ticket.done();
+//     });
+//   }
+//   queue.take().wait();
+//
+// A handle: copies are one ticket, and the last copy that is destroyed is done with it, if nobody was before.
+// A ticket that is done before it is called passes the call on when it comes. Lifetime: tickets may outlive
+// their queue.
+class Ticket {
+ public:
+  using OnCall = std::function<void()>;
+  class Queue;
+
+  // No ticket: it may be assigned to, copied and destroyed.
+  Ticket() noexcept = default;
+  Ticket(const Ticket& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) {
+      state_->retain();
+    }
+  }
+  Ticket(Ticket&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Ticket& operator=(Ticket other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Ticket() {
+    if (state_ != nullptr && state_->releaseReference(false)) {
+      State::follow(*state_, state_->drop());
+    }
+  }
+
+  // Suspends the fiber, or blocks the thread, until the ticket is called. Requires: a ticket.
+  // Memory ordering: what was written before the done() of each ticket before this one is seen afterwards.
+  void wait() const {
+    State& state = checked("wait");
+    if (!state.isCalled()) {
+      state.wait();
+    }
+  }
+
+  // Calls the next ticket, as soon as this one is called itself. Only the first done() of a ticket counts.
+  // Neither suspends nor blocks. Requires: a ticket; a scheduler that is bound, where a function of onCall()
+  // has to be scheduled.
+  void done() const {
+    State& state = checked("done");
+    State::follow(state, state.done());
+  }
+
+  // Schedules `function` when the ticket is called, or now if it was already; the task runs on the scheduler
+  // of whoever calls it, by done(). Several functions of one ticket run in the order in which they were
+  // given, one after the other. Neither suspends nor blocks. Requires: a ticket. Memory ordering: as wait().
+  template <class F>
+  void onCall(F&& function) const {
+    State& state = checked("onCall");
+    if (detail::TaskNode* node = Task(std::forward<F>(function)).release()) {
+      state.onCall(node);
+    }
+  }
+
+ private:
+  struct State : detail::SharedState, detail::TicketNode<detail::TaskNode> {
+    State() : SharedState(Allocator::Default) {}
+    explicit State(State* after) : SharedState(Allocator::Default), TicketNode(after) {}
+
+    // Does what a step on `state` has left to do.
+    static void follow(State& state, const Outcome& outcome) {
+      if (outcome.isOver) {
+        free(state);
+      }
+      if (outcome.toCall != nullptr) {
+        callFrom(static_cast<State*>(outcome.toCall));
+      }
+    }
+    static void free(State& state) noexcept {
+      state.~State();
+      detail::freeNode(&state, detail::NodeSize::Line);
+    }
+
+    WEFT_EXPORT static void callFrom(State* state);
+    WEFT_EXPORT void wait();
+    WEFT_EXPORT void onCall(detail::TaskNode* node);
+  };
+  static_assert(sizeof(State) <= detail::kLine);
+
+  explicit Ticket(State* state) noexcept : state_(state) {}
+
+  State& checked(const char* function) const {
+    WEFT_ASSERT(state_ != nullptr,
+                "Ticket::%s() was called on no ticket: one that was made by Ticket(), or moved from. Take "
+                "one from a Ticket::Queue.",
+                function);
+    return *state_;
+  }
+
+  State* state_ = nullptr;
+};
+
+// Hands out tickets, from any thread. Neither suspends nor blocks.
+class Ticket::Queue {
+ public:
+  Queue() noexcept = default;
+  ~Queue() {
+    // (2) acquire: sees the newest ticket; pairs with (1).
+    if (State* newest = newest_.load(std::memory_order_acquire)) {
+      State::follow(*newest, newest->link(nullptr));
+    }
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  // Returns: the next ticket.
+  Ticket take() {
+    State* state = ::new (detail::allocateNode(detail::NodeSize::Line)) State();
+    append(*state, *state);
+    return Ticket(state);
+  }
+
+  // Takes `count` tickets, with none of others between them, and calls function(Ticket&&) with each, in their
+  // order.
+  template <class F>
+  void take(size_t count, const F& function) {
+    if (count == 0) {
+      return;
+    }
+    Row rest(count);
+    append(*rest.first, *rest.last);
+    while (rest.first != nullptr) {
+      function(rest.pop());
+    }
+  }
+
+ private:
+  // Tickets that were taken and not handed out yet.
+  struct Row {
+    explicit Row(size_t count) {
+      for (; count > 0; --count) {
+        void* memory = detail::allocateNode(detail::NodeSize::Line);
+        first = first == nullptr ? ::new (memory) State() : ::new (memory) State(first);
+        last = last == nullptr ? first : last;
+      }
+    }
+    ~Row() {
+      while (first != nullptr) {
+        pop();
+      }
+    }
+    Row(const Row&) = delete;
+    Row& operator=(const Row&) = delete;
+
+    Ticket pop() noexcept {
+      return Ticket(std::exchange(first, first == last ? nullptr : static_cast<State*>(first->after())));
+    }
+
+    State* first = nullptr;
+    State* last = nullptr;
+  };
+
+  void append(State& first, State& last) {
+    // (1) acq_rel: publishes the ticket to whoever comes after it, and sees the one before; pairs with (1,
+    // 2).
+    State* before = newest_.exchange(&last, std::memory_order_acq_rel);
+    if (before != nullptr) [[likely]] {
+      State::follow(*before, before->link(&first));
+    } else {
+      State::callFrom(&first);
+    }
+  }
+
+  std::atomic<State*> newest_{nullptr};
+};
+
+}  // namespace weft
