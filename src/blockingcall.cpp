@@ -291,6 +291,9 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
   switch (findThread(call, idle)) {
     case Granted::IdleThread:
       give(*idle, call);
+      // The thread may share this processor; then the call, if it is short, is over before this thread looks
+      // for other work.
+      sched_yield();
       break;
     case Granted::NewThread:
       if (const int error = startThread(call); error != 0) {
