@@ -101,8 +101,7 @@ void DagGraph::checkAllRun() {
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     WEFT_ASSERT(i == kRoot || nodes_[i].numIns > 0,
                 "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on nothing, "
-                "and would never "
-                "run. Make it by root().then(), or give it a dependency.",
+                "and would never run. Make it by root().then(), or give it a dependency.",
                 i);
     missing.push_back(nodes_[i].numIns);
   }
@@ -140,8 +139,7 @@ void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
   }
   WEFT_FATAL(
       "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on itself, by way of "
-      "node %u, and would "
-      "never run. Take one dependency of the circle away.",
+      "node %u, and would never run. Take one dependency of the circle away.",
       node, predecessor[node]);
 }
 
@@ -246,8 +244,8 @@ bool DagGraph::isReady(Run& run, const Node& node) {
     return true;
   }
   std::atomic<uint32_t>& counter = run.counters()[node.counter];
-  // (1) acquire: sees the work of the other predecessors. The last one needs no read-modify-write; pairs with
-  // (2).
+  // (1) acquire: sees the work of the other predecessors, so that the last one needs no read-modify-write;
+  // pairs with (2).
   if (counter.load(std::memory_order_acquire) != 1 &&
       // (2) acq_rel: publishes the work of this one to the last, which sees that of all; pairs with (1, 2).
       counter.fetch_sub(1, std::memory_order_acq_rel) != 1) {

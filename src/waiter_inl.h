@@ -12,10 +12,9 @@
 namespace weft::detail::inlined {
 
 inline Waiter& currentWaiter() noexcept {
-  if (currentFiber != nullptr) [[likely]] {
-    return static_cast<FiberBlock*>(currentFiber)->waiter;
-  }
-  return threadWaiter();
+  Waiter& waiter = currentFiber != nullptr ? static_cast<FiberBlock*>(currentFiber)->waiter : threadWaiter();
+  assertNotWaiting(waiter);
+  return waiter;
 }
 
 inline void wake(Waiter& waiter) noexcept {

@@ -33,6 +33,12 @@ struct Waiter {
   uint8_t mark = 0;  // for the primitive
 };
 
+inline void assertNotWaiting(const Waiter& waiter) {
+  WEFT_ASSERT(!waiter.isLinked,
+              "a fiber or thread that waits already began another wait. The unlock() of a lock that is given to "
+              "ConditionVariable::wait() must not wait itself.");
+}
+
 // Waiters in the order in which they are to be woken.
 class WaitList {
  public:
@@ -81,9 +87,7 @@ class WaitList {
 
  private:
   static void link(Waiter& waiter) {
-    WEFT_ASSERT(!waiter.isLinked,
-                "a fiber or thread that waits already began another wait. The unlock() of a lock that is given to "
-                "ConditionVariable::wait() must not wait itself.");
+    assertNotWaiting(waiter);
     waiter.isLinked = true;
   }
 
@@ -92,6 +96,7 @@ class WaitList {
 };
 
 // The waiter of the fiber or thread that calls. Lifetime: as long as that fiber runs its task, or the thread.
+// Requires: it does not wait already; else a message ends the program.
 WEFT_EXPORT Waiter& currentWaiter() noexcept;
 
 // Makes block() return. Any thread; once for each claim. Nothing of the primitive or the waiter is touched once the
