@@ -87,6 +87,8 @@ def event_bars():
                   event("weft", "ping-pong", workers), BOOST_YIELD, 0.4)
     yield Bar("the same, by Boost.Fiber's condition variable",
               event("weft", "ping-pong"), event("boost_fiber", "ping-pong"))
+    yield Bar("the same between two tasks that run one function, by Boost.Fiber's yield",
+              event("weft", "ping-pong-alike"), BOOST_YIELD)
     across = figures_of("event_across", "ns_per_round_trip")
     yield Bar("Event round trip across 2 workers, by a cache line's",
               across("weft", "round-trip", 2), across("floor", "cache-line", 2), 5, aim=3)

@@ -29,6 +29,32 @@ void events(benchmark::State& state) {
   partner.wait();
 }
 
+[[gnu::noinline]] void takeTurns(const weft::Event& mine, const weft::Event& theirs, int64_t turns) {
+  for (int64_t i = 0; i < turns; i++) {
+    mine.wait();
+    theirs.signal();
+  }
+}
+
+// The same by two tasks that run one function. The return from wait() to two places in turn, as above, is mispredicted each
+// time; rivals' loops around yield() are one place.
+void alike(benchmark::State& state) {
+  constexpr int64_t kTurns = 1000;
+  weft::Event ping, pong;
+  while (state.KeepRunningBatch(kTurns)) {
+    weft::WaitGroup partner(1);
+    weft::schedule([=] {
+      takeTurns(ping, pong, kTurns);
+      partner.done();
+    });
+    ping.signal();
+    takeTurns(pong, ping, kTurns);
+    partner.wait();
+    bench::check(ping.test() && !pong.test(), "event");
+  }
+  state.counters["per_iteration"] = 2;
+}
+
 // Fiber::wait and Fiber::notify alone, which is what every primitive stands on.
 void notify(benchmark::State& state) {
   auto* first = weft::Fiber::current();
@@ -64,6 +90,7 @@ void run(benchmark::State& state) {
 }
 
 BENCHMARK(run<events>)->Name("ping-pong")->ArgName("workers")->Arg(0)->Arg(1)->UseRealTime();
+BENCHMARK(run<alike>)->Name("ping-pong-alike")->ArgName("workers")->Arg(0)->Arg(1)->UseRealTime();
 BENCHMARK(run<notify>)->Name("notify")->ArgName("workers")->Arg(0)->Arg(1)->UseRealTime();
 
 }  // namespace
