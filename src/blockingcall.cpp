@@ -53,6 +53,7 @@ struct BlockingCall {
   void* argument;
   Scheduler* scheduler;  // the caller's, or null
   Waiter* waiter;
+  int error = 0;                 // of the system, which granted no thread for it
   BlockingCall* next = nullptr;  // of those that wait for a thread; guarded by the pool's lock
 };
 
@@ -97,6 +98,12 @@ struct BlockingPool {
   void addWaiting(BlockingCall& call) {
     (firstWaiting != nullptr ? lastWaiting->next : firstWaiting) = &call;
     lastWaiting = &call;
+  }
+
+  void addWaitingFirst(BlockingCall& call) {
+    call.next = firstWaiting;
+    lastWaiting = firstWaiting != nullptr ? lastWaiting : &call;
+    firstWaiting = &call;
   }
 
   BlockingCall* takeWaiting() {
@@ -260,6 +267,43 @@ int startThread(BlockingCall& call) {
   return error;
 }
 
+// The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait need one started.
+bool handleRefusal(BlockingCall& call, int error) {
+  BlockingThread* idle = nullptr;
+  {
+    std::scoped_lock guard(pool.lock);
+    --pool.numThreads;
+    idle = pool.newestIdle;
+    if (idle != nullptr) {
+      pool.removeIdle(*idle);
+    } else if (pool.numThreads != 0) {
+      pool.addWaitingFirst(call);  // for a thread that ends its call
+      return false;
+    }
+  }
+  if (idle != nullptr) {
+    give(*idle, call);
+  } else {
+    call.error = error;
+    wake(*call.waiter);
+  }
+  return true;
+}
+
+// Starts threads for calls that wait, as far as the bound allows.
+void startForWaiting() {
+  BlockingCall* call = nullptr;
+  int error = 0;
+  do {
+    {
+      std::scoped_lock guard(pool.lock);
+      call = pool.numThreads < pool.maxThreads ? pool.takeWaiting() : nullptr;
+      pool.numThreads += call != nullptr ? 1 : 0;
+    }
+    error = call != nullptr ? startThread(*call) : 0;
+  } while (call != nullptr && (error == 0 || handleRefusal(*call, error)));
+}
+
 enum class Granted { IdleThread, NewThread, Later, OwnThread };
 
 Granted findThread(BlockingCall& call, BlockingThread*& idle) {
@@ -302,6 +346,7 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
           std::scoped_lock guard(pool.lock);
           numThreads = --pool.numThreads;
         }
+        startForWaiting();  // others may rely on this one
         reportUnstartedThread(error, numThreads);
       }
       break;
@@ -312,6 +357,9 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
       break;
   }
   block(self, "blocking_call", argument);
+  if (call.error != 0) {
+    reportUnstartedThread(call.error, 0);
+  }
 }
 
 }  // namespace detail
@@ -320,27 +368,11 @@ void BlockingThreads::setMaxCount(unsigned int count) {
   using namespace detail;
   WEFT_ASSERT(count > 0,
               "BlockingThreads::setMaxCount(0): no call could ever be made. Allow one thread at least.");
-  for (;;) {
-    BlockingCall* call = nullptr;
-    {
-      std::scoped_lock guard(pool.lock);
-      pool.maxThreads = count;
-      call = pool.numThreads < count ? pool.takeWaiting() : nullptr;
-      pool.numThreads += call != nullptr ? 1 : 0;
-    }
-    if (call == nullptr) {
-      return;
-    }
-    if (startThread(*call) != 0) {
-      // It stays where it was, for a thread that becomes idle.
-      std::scoped_lock guard(pool.lock);
-      --pool.numThreads;
-      call->next = pool.firstWaiting;
-      pool.lastWaiting = pool.firstWaiting != nullptr ? pool.lastWaiting : call;
-      pool.firstWaiting = call;
-      return;
-    }
+  {
+    std::scoped_lock guard(pool.lock);
+    pool.maxThreads = count;
   }
+  startForWaiting();
 }
 
 void BlockingThreads::setIdleTime(std::chrono::milliseconds time) {

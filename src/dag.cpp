@@ -158,8 +158,8 @@ void DagGraph::run(void* data, Allocator* allocator) {
 DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
   {
     std::scoped_lock guard(lock_);
-    ++numRunning_;
     if (idleRuns_ != nullptr && allocator == allocator_) {
+      ++numRunning_;
       return *std::exchange(idleRuns_, idleRuns_->nextIdle);
     }
   }
@@ -174,6 +174,8 @@ DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
       ::new (&run->counters()[node.counter]) std::atomic<uint32_t>(node.numIns);
     }
   }
+  std::scoped_lock guard(lock_);
+  ++numRunning_;
   return *run;
 }
 

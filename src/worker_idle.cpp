@@ -58,8 +58,8 @@ bool Worker::mayHoldBack() const {
 // Where each of a million tasks waits for the one before, every worker but one only opens fiber after fiber for tasks whose turn
 // has not come, which takes gigabytes of stacks, and a wake across threads for each task. So a worker of several whose tasks block
 // at once, and which has a thousand fibers blocked, waits for one of them to go on. Where their number does not fall for a
-// millisecond, it starts some more, and as many again if all the other workers wait too: tasks that do not wait for one another are
-// all started soon. What is woken by a timer or from outside of the workers waits for something else than tasks of this
+// millisecond, it starts some more, and as many again if all the other workers wait too, so that tasks which all wait for each
+// other are all started. What is woken by a timer or from outside of the workers waits for something else than tasks of this
 // scheduler, and lets further ones start.
 void Worker::holdBack() {
   const uint64_t blocked = numBlocked_.get();
@@ -152,13 +152,17 @@ void Worker::sleepForOwnWork() {
 }
 
 void Worker::tidyUp() {
+  reportIfAsked();
   const TimePoint now = TimePoint::clock::now();
   tidyAt_ = std::min(fibers_.giveBackSurplus(now), trimIdleFibers(now));
 }
 
 void Worker::park() {
   ++numParks_;
-  parkUntil(tidyAt_);
+  // relaxed: whoever sets it unparks afterwards.
+  if (!isReportWanted_.load(std::memory_order_relaxed)) [[likely]] {
+    parkUntil(tidyAt_);
+  }
 }
 
 void Worker::parkUntil(TimePoint deadline) {
@@ -166,7 +170,6 @@ void Worker::parkUntil(TimePoint deadline) {
   isParked_.store(true, std::memory_order_relaxed);
   parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));
   isParked_.store(false, std::memory_order_relaxed);
-  reportIfAsked();
 }
 
 // Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call

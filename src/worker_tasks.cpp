@@ -76,6 +76,10 @@ void Worker::takeOldestFromOutside() {
     for (uint32_t i = 0; i < count; ++i) {
       pushShared(batch[i]);
     }
+    // A searcher may have looked while they were in nobody's queue.
+    if (count != 0) {
+      core_.idle.onPublish();
+    }
   }
 }
 

@@ -54,7 +54,8 @@ auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<
 struct BlockingThreads {
   // Bounds how many there may be; there is no bound at first. Calls beyond it wait for their turn, first in,
   // first out; but a call that is made within another one runs on that one's thread then, lest both wait for
-  // ever. Threads beyond a bound that was lowered end with their calls. Requires: `count` is not 0.
+  // ever. Threads beyond a bound that was lowered end with the call that they make, or make next. Requires:
+  // `count` is not 0.
   WEFT_EXPORT static void setMaxCount(unsigned int count);
 
   // Sets how long a thread that becomes idle from now on waits for a call before it ends: ten seconds at

@@ -78,8 +78,9 @@ class Ticket {
   }
 
   // Schedules `function` when the ticket is called, or now if it was already; the task runs on the scheduler
-  // of whoever calls it, by done(). Several functions of one ticket run in the order in which they were
-  // given, one after the other. Neither suspends nor blocks. Requires: a ticket. Memory ordering: as wait().
+  // of whoever calls it, by done(). Several functions that are given before the ticket is called run in that
+  // order, one after the other, as one task. Neither suspends nor blocks. Requires: a ticket. Memory
+  // ordering: as wait().
   template <class F>
   void onCall(F&& function) const {
     State& state = checked("onCall");
