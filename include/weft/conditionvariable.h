@@ -13,6 +13,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/tsa.h"
 
 namespace weft {
 
@@ -55,9 +56,9 @@ class WEFT_EXPORT ConditionVariable {
     waitOnce(lock, detail::kNever);
   }
 
-  // The same until pred() is true; pred is called with the lock held.
+  // The same until pred() is true; pred is called with the lock held, and may be annotated as requiring it.
   template <class Lock, class Predicate>
-  void wait(Lock& lock, Predicate&& pred) {
+  void wait(Lock& lock, Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     while (!pred()) {
       waitOnce(lock, detail::kNever);
     }
@@ -71,11 +72,14 @@ class WEFT_EXPORT ConditionVariable {
 
   // The same, at most until `time`; never early by its clock. Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, Predicate&& pred) {
+  bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
+                  Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     // A clock that was set back makes waitUntilByClock wait again. The condition is looked at in between: a notify that
     // came after the first wait had ended, and before the lock was held again, found nobody to wake.
     bool isTrue = false;
-    const auto waitOrLook = [&](detail::TimePoint deadline) { return waitOnce(lock, deadline) || (isTrue = pred()); };
+    const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+      return waitOnce(lock, deadline) || (isTrue = pred());
+    };
     while (!isTrue && !pred()) {
       if (!detail::waitUntilByClock(time, waitOrLook)) {
         return false;

@@ -9,6 +9,7 @@
 #include "weft/detail/deadline.h"
 #include "weft/detail/lock_access.h"
 #include "weft/export.h"
+#include "weft/tsa.h"
 
 namespace weft {
 
@@ -43,7 +44,7 @@ class WEFT_EXPORT Fiber {
   // this returns, and released in between.
   // Requires: this is current(); `lock` is held.
   template <class Lock, class Predicate>
-  void wait(Lock& lock, const Predicate& pred) {
+  void wait(Lock& lock, const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     while (!pred()) {
       detail::Unlocked<Lock> unlocked(lock);
       wait();
@@ -52,7 +53,8 @@ class WEFT_EXPORT Fiber {
 
   // The same until `time`. Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, const Predicate& pred) {
+  bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
+            const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     while (!pred()) {
       bool notified = false;
       {

@@ -19,6 +19,8 @@ class Account {
     weft::lock held(guard_);
     changed_.wait(held);
     ++balance_;
+    changed_.wait(held, [this]() WEFT_REQUIRES(guard_) { return balance_ > 0; });
+    changed_.wait_for(held, std::chrono::seconds(1), [this]() WEFT_REQUIRES(guard_) { return balance_ > 0; });
     changed_.wait_for(held, std::chrono::seconds(1), [] { return true; });
     ++balance_;
   }
