@@ -20,6 +20,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
+#include "weft/memory.h"
 
 // What runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
 // symbols are not promised to be async-signal-safe; they come last, after what matters most has been written.
@@ -302,10 +303,8 @@ void disableOverflowHandler() noexcept {
 namespace {
 
 size_t signalStackSize() {
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   const long minimum = sysconf(_SC_SIGSTKSZ);  // grows with the processor's registers
-  const size_t usable = std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0);
-  return (usable + page - 1) / page * page;
+  return alignUp(std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0), pageSize());
 }
 
 // Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs on.
@@ -322,7 +321,7 @@ void* acquireSignalStack(size_t usable) {
       return kept[--numKept];
     }
   }
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page = pageSize();
   void* memory = mmap(nullptr, page + usable, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) {
@@ -351,7 +350,7 @@ AlternateStack::AlternateStack() noexcept {
     return;
   }
   const size_t usable = signalStackSize();
-  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const size_t page = pageSize();
   void* memory = acquireSignalStack(usable);
   if (memory == nullptr) {
     return;

@@ -13,6 +13,7 @@
 #include "stack_slab.h"
 #include "stack_system.h"
 #include "weft/debug.h"
+#include "weft/memory.h"
 #include "weft/sanitizers.h"
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
@@ -36,7 +37,7 @@ StackPool& StackPool::forSize(size_t bytes) {
   static constinit StackPool* pools = nullptr;
   WEFT_ASSERT(bytes > 0 && bytes <= kMaxStackSize, "a fiber stack cannot have %zu bytes: choose 1 to %zu.",
               bytes, kMaxStackSize);
-  bytes = (bytes + pageBytes() - 1) / pageBytes() * pageBytes();
+  bytes = alignUp(bytes, pageSize());
   std::scoped_lock hold(mutex);
   for (StackPool* pool = pools; pool != nullptr; pool = pool->nextPool_) {
     if (pool->stackSize_ == bytes) {

@@ -14,6 +14,7 @@
 #include <cstdlib>
 
 #include "weft/debug.h"
+#include "weft/memory.h"
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
@@ -184,11 +185,6 @@ void setStackGuards(GuardKind kind, size_t maxProtectGuards) noexcept {
   guards.warned.store(false, std::memory_order_relaxed);
 }
 
-size_t pageBytes() noexcept {
-  static const size_t bytes = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  return bytes;
-}
-
 bool runsOnValgrind() noexcept {
 #if WEFT_VALGRIND
   return RUNNING_ON_VALGRIND != 0;
@@ -224,7 +220,7 @@ void valgrindForget([[maybe_unused]] uint32_t id) noexcept {
 }
 
 size_t StackPool::guardSize() noexcept {
-  return pageBytes();
+  return pageSize();
 }
 
 constinit StackSystem stackSystem = {

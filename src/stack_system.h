@@ -13,7 +13,6 @@
 // What a StackPool has to do with the system, with the tools that watch memory, and with guards.
 namespace weft::detail {
 
-size_t pageBytes() noexcept;
 bool runsOnValgrind() noexcept;
 
 // Tell a leak checker where pointers may lie, and where no more.
