@@ -5,6 +5,7 @@
 
 // Everything that weft offers.
 #include "weft/blockingcall.h"
+#include "weft/cancellation.h"
 #include "weft/conditionvariable.h"
 #include "weft/containers.h"
 #include "weft/dag.h"

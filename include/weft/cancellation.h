@@ -1,0 +1,33 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <exception>
+#include <stop_token>
+
+#include "weft/detail/raise.h"
+#include "weft/export.h"
+
+namespace weft {
+
+// What work throws that ends early because it was asked to stop.
+class WEFT_EXPORT TaskCanceled : public std::exception {
+ public:
+  const char* what() const noexcept override;
+};
+
+// Throws TaskCanceled if `token` was asked to stop; without exceptions, a message ends the program. Neither suspends nor
+// blocks. For work that runs for long and does not wait with the token:
+//
+//   for (const Tile& tile : tiles) {
+//     weft::interruptionPoint(token);
+//     render(tile);
+//   }
+inline void interruptionPoint(const std::stop_token& token) {
+  if (token.stop_requested()) [[unlikely]] {
+    detail::raise(TaskCanceled());
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,12 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/cancellation.h"
+
+namespace weft {
+
+const char* TaskCanceled::what() const noexcept {
+  return "weft::TaskCanceled: the work was asked to stop by its std::stop_token, and ended early";
+}
+
+}  // namespace weft
