@@ -36,6 +36,14 @@ int64_t byReference(int n) {
   return a + b;
 }
 
+int64_t byJoin(int n) {
+  if (n < 2) {
+    return n;
+  }
+  auto [a, b] = weft::join([n] { return byJoin(n - 1); }, [n] { return byJoin(n - 2); });
+  return a + b;
+}
+
 template <int64_t (*compute)(int)>
 void run(bench::Run& r) {
   bench::Bound bound(r.workers());
@@ -46,5 +54,6 @@ void run(bench::Run& r) {
 
 int main(int argc, char** argv) {
   return bench::runMain(argc, argv, "fib", "weft",
-                        {{"fib", {0, 1, 2}, run<byValue>}, {"fib-by-reference", {1, 2}, run<byReference>}});
+                        {{"fib", {0, 1, 2}, run<byValue>}, {"fib-by-reference", {1, 2}, run<byReference>},
+                         {"fib-join", {0, 1, 2}, run<byJoin>}});
 }

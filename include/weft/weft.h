@@ -14,6 +14,7 @@
 #include "weft/event.h"
 #include "weft/fiber.h"
 #include "weft/finally.h"
+#include "weft/join.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
 #include "weft/parallelize.h"

@@ -11,8 +11,12 @@
 // Seeded bug: stealing_deque.h:7:split
 // Seeded bug: stealing_deque.h:10:split
 // Seeded bug: stealing_deque.h:11:split
+// Seeded bug: thieves.h:1:relaxed
+// Seeded bug: thieves.h:2:relaxed
+// Seeded bug: thieves.h:4:relaxed
 
 #include <weft/detail/stealing_deque.h>
+#include <weft/detail/thieves.h>
 
 #include "explore.h"
 
@@ -30,6 +34,10 @@ struct Item {
 struct DequeSuite {
   using Deque = detail::StealingDeque<Item, RelacySync, 2>;
 
+  using Thieves = detail::Thieves<RelacySync>;
+
+  Thieves thieves;
+  Thieves::Member members[3] = {Thieves::Member(thieves), Thieves::Member(thieves), Thieves::Member(thieves)};
   Deque deque;
   Item items[kItems];
   int numPushed = 0;
@@ -48,7 +56,8 @@ struct DequeSuite {
   }
 
   // Returns: whether it got an item.
-  bool stealOne() {
+  bool stealOne(unsigned thief) {
+    members[thief].enter();
     for (;;) {
       const Deque::Stolen stolen = deque.steal();
       if (stolen.item != nullptr) consume(stolen.item);
@@ -57,7 +66,9 @@ struct DequeSuite {
   }
 
   void drain() {
-    while (Item* item = deque.take()) consume(item);
+    members[1].leave();
+    members[2].leave();
+    while (Item* item = deque.take(members[0])) consume(item);
     check(deque.empty(), "the owner has emptied it");
     for (int i = 0; i < numPushed; i++) {
       check(items[i].numTaken.get() == 1, "an item is taken exactly once");
@@ -68,16 +79,17 @@ struct DequeSuite {
 struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
   void thread(unsigned index) {
     if (index != 0) {
-      stealOne();
-      stealOne();
+      stealOne(index);
+      members[index].leave();
+      stealOne(index);
       return;
     }
     pushNext();
     pushNext();
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
     pushNext();
-    if (Item* item = deque.take()) consume(item);
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
   }
   void after() { drain(); }
 };
@@ -86,8 +98,8 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
 struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
   void thread(unsigned index) {
     if (index != 0) {
-      stealOne();
-      stealOne();
+      stealOne(index);
+      stealOne(index);
       return;
     }
     while (numPushed < kItems) {
@@ -101,7 +113,7 @@ struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
         consume(item);
       }
     }
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
   }
   void after() { drain(); }
 };

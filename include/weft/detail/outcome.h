@@ -74,6 +74,9 @@ class Outcome {
     });
   }
 
+  // Throws the exception, if there is one.
+  void rethrow() { exception_.rethrow(); }
+
   // Returns: the result, or throws the exception. Once.
   R take() {
     exception_.rethrow();
