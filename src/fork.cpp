@@ -23,12 +23,17 @@ ForkLane* openLane() {
   return worker != nullptr ? worker->openLane() : nullptr;
 }
 
-void beginAsTask() { Worker::current()->countForked(); }
+void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }
+
+void noteForks(Waiter& self) {
+  if (self.fiber != nullptr) {
+    self.fiber->hasScheduled = true;
+  }
+}
 
 void waitForChild(ChildCompletion& completion, const char* what) {
   Waiter& self = inlined::currentWaiter();
-  // Its other children are newer than whatever else is queued.
-  self.fiber->hasScheduled = true;
+  noteForks(self);
   if (!completion.isDoneOrWakes(self)) {
     inlined::block(self, what, &completion);
   }

@@ -31,7 +31,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.emplace(ForkLane{*deque_, core.idle, thief_});
+    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_});
   }
   sleeper_.parker = parker_;
 }
@@ -63,7 +63,7 @@ void Worker::leaveThread() {
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
     deque_ = &core_.addGuest();
-    lane_.emplace(ForkLane{*deque_, core_.idle, thief_});
+    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_});
     currentLane = &*lane_;
   }
   return &*lane_;
@@ -118,7 +118,7 @@ bool Worker::shouldEnd() {
     return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
   }
   return isEnding_ && next_ == nullptr && ready_.isEmpty() && inner_.isEmpty() && outer_.isEmpty() &&
-         numBlocked_.get() == 0;
+         (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
 }
 
 void Worker::runUntilIdle() {

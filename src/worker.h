@@ -73,8 +73,8 @@ class Worker {
 
   // This thread's side of its deque, which a single-threaded worker gets by this. Never null.
   ForkLane* openLane();
-  // A forked child begins to run as a task: it was not counted when it was forked.
-  void countForked() { counters_.countScheduled(); }
+  // Queues a forked task that the deque has no room for.
+  void exposeElsewhere(TaskNode* node);
 
   // Suspends the current fiber: returns once somebody has made it ready and this worker has chosen it.
   void suspend();

@@ -44,6 +44,14 @@ void Worker::overflow(TaskNode* node) {
   deque_->push(node);
 }
 
+void Worker::exposeElsewhere(TaskNode* node) {
+  if (mode_ == Mode::MultiThreaded) {
+    overflow(node);
+  } else {
+    inner_.pushNewest(node);
+  }
+}
+
 void Worker::poll() {
   untilPoll_ = kPollInterval;
   reportIfAsked();

@@ -252,6 +252,9 @@ TEST_P(JoinTest, ManyTasksAndThreadsJoinAtTheSameTime) {
 }
 
 TEST_P(JoinTest, CallsNoMallocInTheSteadyState) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "a worker that steals for the first time makes its first fibers";
+  }
   EXPECT_EQ(fib(10), 55);
   inTask([] {
     EXPECT_EQ(fib(10), 55);

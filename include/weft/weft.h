@@ -23,6 +23,7 @@
 #include "weft/semaphore.h"
 #include "weft/sleep.h"
 #include "weft/task.h"
+#include "weft/taskgroup.h"
 #include "weft/thread.h"
 #include "weft/ticket.h"
 #include "weft/trace.h"

@@ -6,6 +6,7 @@
 #include "weft/detail/completion.h"
 #include "weft/detail/idle.h"
 #include "weft/detail/outcome.h"
+#include "weft/detail/quiescence.h"
 #include "weft/detail/stealing_deque.h"
 #include "weft/detail/task_node.h"
 #include "weft/detail/thieves.h"
@@ -26,6 +27,7 @@ struct ForkLane {
   StealingDeque<TaskNode>& deque;
   IdleSet<>& idle;
   Thieves<>::Member& thief;
+  TaskCounters<>& counters;
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque.push(&node); }
@@ -62,8 +64,8 @@ inline ForkLane* forkLane() {
   return lane != nullptr ? lane : openLane();
 }
 
-// Called first by a forked child that was not taken back: it runs as a task of its own.
-WEFT_EXPORT void beginAsTask();
+// Queues `node` where the deque of this thread is full.
+WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 
 using ChildCompletion = Completion<Waiter>;
 
@@ -73,6 +75,9 @@ inline void finishChild(ChildCompletion& completion) {
     wake(*waiter);
   }
 }
+
+// Says of a fiber that is about to wait for forked tasks that it has scheduled them.
+WEFT_EXPORT void noteForks(Waiter& self);
 
 // Suspends until the child has ended. `what` ("join") is for reports.
 WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
@@ -104,7 +109,8 @@ class Child : public TaskNode {
  private:
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Child*>(node);
-    beginAsTask();
+    // It runs as a task of its own, which was not counted when it was forked.
+    currentLane->counters.countScheduled();
     self.call();
     finishChild(self.completion_);
   }

@@ -92,7 +92,7 @@ class StealingDeque {
     if (top_.load(std::memory_order_relaxed) <= bottom) [[likely]] {
       return slot(bottom).load(std::memory_order_relaxed);
     }
-    // (12) release: as (8); pairs with (6).
+    // (12) release: likewise; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
     return nullptr;
   }
@@ -172,7 +172,7 @@ class StealingDeque {
       return slot(bottom).load(std::memory_order_relaxed);
     }
     T* item = top == bottom ? takeLast(top) : nullptr;
-    // (8) release: as (3), for a thief that reads this; pairs with (6).
+    // (8) release: for a thief that reads it, likewise; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
     return item;
   }
