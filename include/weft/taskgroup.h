@@ -7,15 +7,12 @@
 #include <concepts>
 #include <cstdint>
 #include <new>
-#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/fork.h"
-#include "weft/detail/outcome.h"
 #include "weft/detail/task_node.h"
-#include "weft/detail/tiny_lock.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
 
@@ -42,15 +39,16 @@ class TaskGroup {
 
   // A group that is cancelled when `parent` is asked to stop, or with the group `parent`.
   // Lifetime: a parent group outlives this one.
-  explicit TaskGroup(const std::stop_token& parent) { parent_.emplace(parent, Cancel{this}); }
+  WEFT_EXPORT explicit TaskGroup(const std::stop_token& parent);
   explicit TaskGroup(TaskGroup& parent) : TaskGroup(parent.token()) {}
 
   // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message, unless another
   // exception is being thrown already, which is kept.
   ~TaskGroup() {
     finish();
-    if (exception_) [[unlikely]] {
-      reportUnlessThrowing();
+    // relaxed: no task is left, and a stop of the parent finds the lock.
+    if (control_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+      destroyControl();
     }
   }
   TaskGroup(const TaskGroup&) = delete;
@@ -73,8 +71,9 @@ class TaskGroup {
   // Memory ordering: what the tasks have written is seen afterwards.
   void wait() {
     finish();
-    if (exception_) [[unlikely]] {
-      std::exchange(exception_, {}).rethrow();
+    // relaxed: as above.
+    if (control_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+      rethrow();
     }
   }
 
@@ -99,27 +98,30 @@ class TaskGroup {
   template <class F>
   struct GroupTask;
 
-  struct Cancel {
-    TaskGroup* group;
-    void operator()() const { group->cancel(); }
-  };
+  // What most groups do not need: made for the first that asks for a token, fails, or has a parent.
+  struct Control;
 
   template <class F>
   void call(F& function) {
     if (isCanceled()) {
       return;
     }
-    detail::EscapedException escaped;
-    escaped.capture([&] {
+    const auto invoke = [&] {
       if constexpr (std::invocable<F&>) {
         function();
       } else {
         function(token());
       }
-    });
-    if (escaped) [[unlikely]] {
-      fail(std::move(escaped));
+    };
+#if !defined(WEFT_NO_EXCEPTIONS)
+    try {
+      invoke();
+    } catch (...) {
+      fail();
     }
+#else
+    invoke();
+#endif
   }
 
   void expose(detail::ForkLane& lane, GroupNode& node) {
@@ -140,10 +142,12 @@ class TaskGroup {
   // Calls the tasks of this group at the newest end of the deque, and waits for the others.
   void finish() {
     detail::ForkLane* lane = detail::currentLane;
-    while (!isOver()) {
-      if (numOwn_ == 0 || lane == nullptr || !takeBackOne(*lane)) {
-        waitForOthers();
+    if (lane != nullptr) {
+      while (numOwn_ != 0 && takeBackOne(*lane)) {
       }
+    }
+    if (!isOver()) [[unlikely]] {
+      waitForOthers();
     }
   }
 
@@ -176,8 +180,10 @@ class TaskGroup {
   }
 
   WEFT_EXPORT void waitForOthers();
-  WEFT_EXPORT static void reportUnlessThrowing();
-  WEFT_EXPORT void fail(detail::EscapedException&& escaped);
+  WEFT_EXPORT Control& control();
+  WEFT_EXPORT void fail();
+  WEFT_EXPORT void rethrow();
+  WEFT_EXPORT void destroyControl();
 
   // others_ counts the tasks that not the owner has scheduled, less all tasks that have ended elsewhere than in wait(), from
   // kNobodyWaits on. Who waits takes kNobodyWaits away and adds numOwn_: left are the tasks that it waits for, and who ends the
@@ -189,11 +195,7 @@ class TaskGroup {
   std::atomic<int64_t> others_{kNobodyWaits};
   detail::Waiter* waiter_ = nullptr;
   std::atomic<bool> isCanceled_{false};  // false -> true
-  std::atomic<bool> hasFailed_{false};   // false -> true, by the task whose exception is kept
-  detail::EscapedException exception_;
-  detail::TinyLock lock_;
-  std::stop_source source_{std::nostopstate};  // made when somebody asks for it; guarded by lock_
-  std::optional<std::stop_callback<Cancel>> parent_;
+  std::atomic<Control*> control_{nullptr};  // null -> made
 };
 
 template <class F>

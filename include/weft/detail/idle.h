@@ -128,7 +128,7 @@ class IdleSet {
 
   // Wakes the worker that went to sleep last, as a searcher, if nobody searches. Touches nothing of the set or of the
   // worker after the wake but the parker, which outlives both.
-  void wakeOne() {
+  [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
       std::scoped_lock guard(lock_);

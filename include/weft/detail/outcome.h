@@ -25,10 +25,17 @@ class EscapedException {
     try {
       std::forward<F>(function)();
     } catch (...) {
-      exception_ = std::current_exception();
+      captureCurrent();
     }
 #else
     std::forward<F>(function)();
+#endif
+  }
+
+  // Keeps the exception that is being handled.
+  void captureCurrent() noexcept {
+#if !defined(WEFT_NO_EXCEPTIONS)
+    exception_ = std::current_exception();
 #endif
   }
 
