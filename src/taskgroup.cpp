@@ -32,11 +32,11 @@ struct TaskGroup::Control {
 TaskGroup::TaskGroup(const std::stop_token& parent) { control().parent.emplace(parent, Control::Cancel{this}); }
 
 TaskGroup::Control& TaskGroup::control() {
-  // (4) acquire: sees what was made; pairs with (5).
+  // (1) acquire: sees what was made; pairs with (2).
   Control* control = control_.load(std::memory_order_acquire);
   if (control == nullptr) {
     auto made = std::make_unique<Control>();
-    // (5) release: publishes it; acquire on failure: somebody else's; pairs with (4, 5).
+    // (2) release: publishes it; acquire on failure: somebody else's; pairs with (1, 2).
     if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release, std::memory_order_acquire)) {
       control = made.release();
     }
@@ -47,15 +47,10 @@ TaskGroup::Control& TaskGroup::control() {
 void TaskGroup::waitForOthers() {
   detail::Waiter& self = detail::inlined::currentWaiter();
   detail::noteForks(self);
-  waiter_ = &self;
-  const int64_t given = kNobodyWaits - std::exchange(numOwn_, 0);
-  // (3) acq_rel: releases the waiter to whoever ends the last task, and acquires what those have done that have ended; pairs with
-  // (2).
-  if (others_.fetch_sub(given, std::memory_order_acq_rel) != given) {
+  if (!count_.isOverOrWakes(self)) {
     detail::inlined::block(self, "TaskGroup", this);
   }
-  // relaxed: no task is left.
-  others_.store(kNobodyWaits, std::memory_order_relaxed);
+  count_.endWait();
 }
 
 void TaskGroup::cancel() {

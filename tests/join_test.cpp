@@ -264,22 +264,25 @@ TEST_P(JoinTest, CallsNoMallocInTheSteadyState) {
   });
 }
 
-// Deeper than the deque is long.
-TEST_P(JoinTest, ForksThatNobodyHasJoinedMayBeMany) {
-  struct Row {
-    static long sum(int n) {
-      if (n == 0) {
-        return 0;
-      }
-      auto [rest, one] = join([&] { return sum(n - 1); }, [] { return 1L; });
-      return rest + one;
-    }
-  };
+long sumOfRow(int n) {
+  if (n == 0) {
+    return 0;
+  }
+  auto [rest, one] = join([&] { return sumOfRow(n - 1); }, [] { return 1L; });
+  return rest + one;
+}
+
+// Deeper than the deque is long, by far; the stack of the first fiber alone grows.
+TEST_P(JoinTest, NestsAMillionDeep) {
   Scheduler::Config config = scheduler().config();
   destroyScheduler();
-  Scheduler deep(config.setFiberStackSize(size_t{16} << 20));
+  Scheduler deep(config.setFiberStackSize(size_t{1} << 30));
   Scheduler::Binding bound(deep);
-  inTask([] { EXPECT_EQ(Row::sum(10'000), 10'000); });
+  inTask([] {
+    for (const int depth : {10'000, scaled(1'000'000, 200'000)}) {
+      EXPECT_EQ(sumOfRow(depth), depth);
+    }
+  });
 }
 
 }  // namespace

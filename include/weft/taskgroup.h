@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "weft/detail/fork.h"
+#include "weft/detail/group_count.h"
 #include "weft/detail/task_node.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
@@ -93,7 +94,7 @@ class TaskGroup {
     TaskGroup* group;
   };
   static constexpr uint32_t kOfGroup = 1u << 16;  // among a node's flags: it is a GroupNode
-  static constexpr uint32_t kOwn = 1u << 17;      // it is counted in numOwn_
+  static constexpr uint32_t kOwn = 1u << 17;      // it was counted by addOwn()
 
   template <class F>
   struct GroupTask;
@@ -127,10 +128,9 @@ class TaskGroup {
   void expose(detail::ForkLane& lane, GroupNode& node) {
     if (Fiber::current() == owner_) {
       node.flags |= kOwn;
-      ++numOwn_;
+      count_.addOwn();
     } else {
-      // relaxed: the task that calls this, or whoever keeps the group, is waited for later.
-      others_.fetch_add(1, std::memory_order_relaxed);
+      count_.addOther();
     }
     lane.counters.countScheduled();
     if (!lane.expose(node)) [[unlikely]] {
@@ -143,10 +143,10 @@ class TaskGroup {
   void finish() {
     detail::ForkLane* lane = detail::currentLane;
     if (lane != nullptr) {
-      while (numOwn_ != 0 && takeBackOne(*lane)) {
+      while (count_.hasOwn() && takeBackOne(*lane)) {
       }
     }
-    if (!isOver()) [[unlikely]] {
+    if (!count_.isOver()) [[unlikely]] {
       waitForOthers();
     }
   }
@@ -162,21 +162,10 @@ class TaskGroup {
       lane.putBack(newest);
       return false;
     }
-    --numOwn_;
+    count_.takeBackOwn();
     newest->invoke(newest, detail::TaskOp::Call);
     lane.counters.countEnded();
     return true;
-  }
-
-  // (1) acquire: sees what the tasks have done that others ran; pairs with (2).
-  bool isOver() const { return numOwn_ + others_.load(std::memory_order_acquire) == kNobodyWaits; }
-
-  // A task has ended that was not taken back. The group may be gone once the count is zero.
-  void endOfOther() {
-    // (2) acq_rel: releases what the task has done to the one that waits; acquires its waiter; pairs with (1, 2, 3).
-    if (others_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      detail::wake(*waiter_);
-    }
   }
 
   WEFT_EXPORT void waitForOthers();
@@ -185,15 +174,8 @@ class TaskGroup {
   WEFT_EXPORT void rethrow();
   WEFT_EXPORT void destroyControl();
 
-  // others_ counts the tasks that not the owner has scheduled, less all tasks that have ended elsewhere than in wait(), from
-  // kNobodyWaits on. Who waits takes kNobodyWaits away and adds numOwn_: left are the tasks that it waits for, and who ends the
-  // last one wakes it. So tasks that are scheduled by the owner and called in its wait() cost no atomic operation.
-  static constexpr int64_t kNobodyWaits = int64_t{1} << 62;
-
   Fiber* const owner_ = Fiber::current();
-  int64_t numOwn_ = 0;  // tasks scheduled by the owner, less those called in wait()
-  std::atomic<int64_t> others_{kNobodyWaits};
-  detail::Waiter* waiter_ = nullptr;
+  detail::GroupCount<detail::Waiter> count_;
   std::atomic<bool> isCanceled_{false};  // false -> true
   std::atomic<Control*> control_{nullptr};  // null -> made
 };
@@ -233,7 +215,9 @@ struct TaskGroup::GroupTask : GroupNode {
     }
     destroy(self);
     if (op == detail::TaskOp::Run) {
-      group.endOfOther();
+      if (detail::Waiter* waiter = group.count_.endOfOther()) {
+        detail::wake(*waiter);
+      }
     }
   }
 

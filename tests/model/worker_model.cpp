@@ -22,7 +22,6 @@
 // Seeded bug: parker.h:4:split
 // Seeded bug: stealing_deque.h:2
 // Seeded bug: stealing_deque.h:7:split
-// Seeded bug: thieves.h:1
 namespace weft::model {
 namespace {
 
