@@ -99,6 +99,11 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite<RelacySync> 
   void after() { drain(); }
 };
 
+// The same with an owner that steals too, from others.
+struct TakeAsThief : PushTakeSteal {
+  void before() { members[0].enter(); }
+};
+
 // The same with thieves that have come before and stay.
 struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite<SyncWithoutLightFence> {
   void before() {
@@ -152,6 +157,7 @@ int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
     return explore<PushTakeSteal>("push, take, steal", 600'000) &&
+           explore<TakeAsThief>("take as a thief", 600'000) &&
            explore<TakeBesideThieves>("take beside thieves", 600'000) && explore<Overflow>("overflow", 600'000);
   });
 }

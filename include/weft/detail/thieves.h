@@ -15,16 +15,17 @@
 //   owner                                 thief
 //   O1 announce the take (bottom - 1)     T1 enter: count up
 //   O2 lightFence                         T2 heavyFence
-//   O3 look at the count: zero,           T3 look at bottom, and claim what lies below it
+//   O3 look at the count: nobody else,    T3 look at bottom, and claim what lies below it
 //      so that the item is its own
 //
 // What must not happen: O3 sees nobody, T3 sees the old bottom, and both have the item. O2 and T2 are the two fences of
 // the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and all later ones. The price lies on
 // the side that comes seldom (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001).
 //
-// When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988): entering costs
+// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988): entering costs
 // a membarrier, 16 us beside a running thread, and staying costs the owners a fence for each task that they take. A thief that is
-// busy itself leaves once its own fences since the last theft have cost as much as entering does.
+// busy itself leaves once it has taken so many tasks of its own since the last theft that as many fences have cost as much as
+// entering does.
 //
 // Rejected: a membarrier for every theft; a part of the deque that is private, since its owner would have to look up from a long
 // task when somebody else becomes idle.
@@ -55,15 +56,19 @@ class Thieves {
       }
     }
 
-    // An owner that has announced a take. Returns: whether nobody steals who has not seen that.
+    // An owner that has announced a take. Returns: whether nobody else steals who has not seen that.
     bool isUnseen() {
-      if (thieves_.isNobodyThere()) [[likely]] {
+      const uint32_t numThere = thieves_.numThere();
+      if (numThere == 0) [[likely]] {
         return true;
       }
-      if (hasEntered_ && ++numTaken_ >= kLeaveAfter) {
+      if (!hasEntered_) {
+        return false;
+      }
+      if (++numTaken_ >= kLeaveAfter) {
         leave();
       }
-      return false;
+      return numThere == 1;
     }
 
    private:
@@ -85,11 +90,11 @@ class Thieves {
   // (3) release: an owner that sees the count as zero sees what was stolen; pairs with (4).
   void leave() { count_.fetch_sub(1, std::memory_order_release); }
 
-  bool isNobodyThere() const {
+  uint32_t numThere() const {
     // (2) the announced take before the look at the count (O2); pairs with (1).
     Sync::lightFence();
     // (4) acquire: sees how far the thieves that have left had come; pairs with (3).
-    return count_.load(std::memory_order_acquire) == 0;
+    return count_.load(std::memory_order_acquire);
   }
 
   alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{0};  // up and down by the members
