@@ -59,19 +59,17 @@ class Thieves {
     // An owner that has announced a take. Returns: whether nobody else steals who has not seen that.
     bool isUnseen() {
       const uint32_t numThere = thieves_.numThere();
-      if (numThere == 0) [[likely]] {
-        return true;
-      }
-      if (!hasEntered_) {
-        return false;
-      }
+      return numThere == 0 || (hasEntered_ && isOnly(numThere));
+    }
+
+   private:
+    [[gnu::noinline]] bool isOnly(uint32_t numThere) {
       if (++numTaken_ >= kLeaveAfter) {
         leave();
       }
       return numThere == 1;
     }
 
-   private:
     static constexpr uint32_t kLeaveAfter = 2048;  // fences of some 6 ns
 
     Thieves& thieves_;
