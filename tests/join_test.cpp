@@ -264,6 +264,25 @@ TEST_P(JoinTest, CallsNoMallocInTheSteadyState) {
   });
 }
 
+// Each level's fiber waits until all levels below it have ended.
+int depthOfWaits(int depth) {
+  if (depth == 0) {
+    return 0;
+  }
+  const Event begun;
+  auto [below] = join([&] { begun.wait(); },
+                      [&] {
+                        begun.signal();
+                        return depthOfWaits(depth - 1) + 1;
+                      });
+  return below;
+}
+
+TEST_P(JoinTest, WaitsNestAHundredThousandDeep) {
+  const int depth = tests::kUnderTsan ? tests::kMaxTsanFibers / 2 : 100'000;
+  inTask([&] { EXPECT_EQ(depthOfWaits(depth), depth); });
+}
+
 long sumOfRow(int n) {
   if (n == 0) {
     return 0;
