@@ -48,10 +48,7 @@ class WaitList {
 
   void pushBack(Waiter& waiter) {
     link(waiter);
-    waiter.next = nullptr;
-    waiter.previous = last_;
-    (last_ != nullptr ? last_->next : first_) = &waiter;
-    last_ = &waiter;
+    append(waiter);
   }
 
   void pushFront(Waiter& waiter) {
@@ -76,6 +73,9 @@ class WaitList {
     return waiter;
   }
 
+  // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
+  void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
+
   // Takes over all waiters of `other`, which is empty afterwards. They count as claimed. Requires: this list is empty.
   void claimAll(WaitList& other) {
     first_ = other.first_;
@@ -90,6 +90,13 @@ class WaitList {
   static void link(Waiter& waiter) {
     assertNotWaiting(waiter);
     waiter.isLinked = true;
+  }
+
+  void append(Waiter& waiter) {
+    waiter.next = nullptr;
+    waiter.previous = last_;
+    (last_ != nullptr ? last_->next : first_) = &waiter;
+    last_ = &waiter;
   }
 
   Waiter* first_ = nullptr;
