@@ -6,10 +6,10 @@
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
 
-// A waiter that has been back from wait() may destroy the latch, so that nobody may come to look for waiters after the step that
-// makes the count zero. That step therefore takes kLocked where somebody waits, or is about to, and its owner wakes them all
-// and clears the word; where nobody does it is the last access. For waiters it follows that while they hold kLocked the count
-// does not become zero.
+// A waiter that has been back from wait() may destroy the latch, so that nobody may come to look for waiters
+// after the step that makes the count zero. That step therefore takes kLocked where somebody waits, or is
+// about to, and its owner wakes them all and clears the word; where nobody does it is the last access. For
+// waiters it follows that while they hold kLocked the count does not become zero.
 namespace weft {
 
 struct Latch::ListLock {
@@ -18,7 +18,8 @@ struct Latch::ListLock {
   void lock() { detail::lockBit<uint32_t>(latch.word_, kLocked); }
   void unlock() {
     // (4) release: the list is seen by whoever takes kLocked next; pairs with (2).
-    latch.word_.fetch_and(latch.waiters_.isEmpty() ? ~(kLocked | kWaiters) : ~kLocked, std::memory_order_release);
+    latch.word_.fetch_and(latch.waiters_.isEmpty() ? ~(kLocked | kWaiters) : ~kLocked,
+                          std::memory_order_release);
   }
 };
 
@@ -32,7 +33,8 @@ void Latch::count_down(ptrdiff_t n) {
   for (uint32_t round = 0;;) {
     const auto count = static_cast<ptrdiff_t>(old / kOne);
     WEFT_ASSERT(n >= 0 && n <= count,
-                "Latch::count_down(%td): the count is %td. Make the latch with as many as are counted down.", n, count);
+                "Latch::count_down(%td): the count is %td. Make the latch with as many as are counted down.",
+                n, count);
     const bool isLast = n == count && n != 0;
     uint32_t next = old - static_cast<uint32_t>(n) * kOne;
     if (isLast && (old & kLocked) != 0) {
@@ -41,8 +43,8 @@ void Latch::count_down(ptrdiff_t n) {
       continue;
     }
     next |= isLast && (old & kWaiters) != 0 ? kLocked : 0;
-    // (2) acq_rel: what came before is seen by those who find the count at zero, or are woken; sees the same of the others, and
-    // the list; pairs with (2, 4, 5), and with the acquire in try_wait().
+    // (2) acq_rel: what came before is seen by those who find the count at zero, or are woken; sees the same
+    // of the others, and the list; pairs with (2, 4, 5), and with the acquire in try_wait().
     if (word_.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
       if (isLast && next != 0) {
         break;
@@ -52,8 +54,9 @@ void Latch::count_down(ptrdiff_t n) {
   }
   detail::WaitList claimed;
   claimed.claimAll(waiters_);
-  // (3) release: what came before each count_down() is seen by those who find the count at zero, by try_wait()'s acquire. The last access to
-  // the latch; nobody else changes the word at zero, but for waiters that wait for kLocked.
+  // (3) release: what came before each count_down() is seen by those who find the count at zero, by
+  // try_wait()'s acquire. The last access to the latch; nobody else changes the word at zero, but for waiters
+  // that wait for kLocked.
   word_.store(0, std::memory_order_release);
   detail::wakeAll(claimed);
 }
@@ -65,8 +68,8 @@ bool Latch::queue(detail::Waiter& self) {
   if (isToWait) {
     waiters_.pushBack(self);
   }
-  // (5) release: the list is seen by whoever takes kLocked next; pairs with (2). One step, so that the last count_down() finds
-  // one of the bits.
+  // (5) release: the list is seen by whoever takes kLocked next; pairs with (2). One step, so that the last
+  // count_down() finds one of the bits.
   word_.fetch_add((isToWait && (old & kWaiters) == 0 ? kWaiters : 0) - kLocked, std::memory_order_release);
   return isToWait;
 }

@@ -19,7 +19,8 @@ constexpr uint8_t kIsDone = 0, kIsNext = 1;
 bool Once::begin() {
   // relaxed: only whoever stored it finds itself there.
   WEFT_ASSERT(runner_.load(std::memory_order_relaxed) != detail::currentOwner(),
-              "Once %p: call() was called within the function that it calls, which would wait for itself. Call it before, or "
+              "Once %p: call() was called within the function that it calls, which would wait for itself. "
+              "Call it before, or "
               "elsewhere.",
               static_cast<const void*>(this));
   const uint32_t old = detail::lockBit<uint32_t>(word_, kLocked);
@@ -58,14 +59,16 @@ void Once::end(bool hasReturned) {
     waiters_.claimFront(claimed);
     next = kRunning;
   }
-  // (2) release: what the function has written is seen by all that find it done, and the list by the next lockBit; pairs with
-  // isDone()'s acquire. The last access, unless somebody is to call its own function.
+  // (2) release: what the function has written is seen by all that find it done, and the list by the next
+  // lockBit; pairs with isDone()'s acquire. The last access, unless somebody is to call its own function.
   word_.store(next, std::memory_order_release);
   detail::wakeAll(claimed);
 }
 
 void Once::reportDestroyedInUse() {
-  WEFT_FATAL("a Once was destroyed while its function was being called. Keep it alive until all calls have returned.");
+  WEFT_FATAL(
+      "a Once was destroyed while its function was being called. Keep it alive until all calls have "
+      "returned.");
 }
 
 }  // namespace weft

@@ -12,7 +12,8 @@ bool RecursiveMutex::enterAgain() {
   if (!mutex_.isHeldByCaller()) {
     return false;
   }
-  WEFT_ASSERT(again_ != UINT32_MAX, "RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
+  WEFT_ASSERT(again_ != UINT32_MAX,
+              "RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
               static_cast<const void*>(this));
   ++again_;
   return true;
@@ -20,7 +21,8 @@ bool RecursiveMutex::enterAgain() {
 
 void RecursiveMutex::reportNotHeld() const {
   WEFT_FATAL(
-      "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. Unlock it where it was locked, and as often; "
+      "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. Unlock it where it was "
+      "locked, and as often; "
       "std::scoped_lock does that by itself.",
       static_cast<const void*>(this));
 }

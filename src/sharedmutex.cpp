@@ -9,7 +9,8 @@ namespace weft {
 
 bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token) {
   WEFT_ASSERT(!isHeldByCaller(),
-              "SharedMutex %p was locked by the fiber or thread that holds it alone already, which would wait for ever. "
+              "SharedMutex %p was locked by the fiber or thread that holds it alone already, which would "
+              "wait for ever. "
               "Unlock it before, or call a function that expects it to be held.",
               static_cast<const void*>(this));
   if (token.stop_requested()) {
@@ -41,20 +42,25 @@ void SharedMutex::reportNotHeld() const {
   // relaxed: it matters only whether it is the caller.
   const bool isHeld = owner_.load(std::memory_order_relaxed) != nullptr;
   WEFT_FATAL(
-      "SharedMutex %p was unlocked by a fiber or thread that does not hold it alone (it is %s). Unlock it where it was locked, "
-      "and by unlock_shared() where that was by lock_shared(); std::unique_lock and std::shared_lock do that by themselves.",
+      "SharedMutex %p was unlocked by a fiber or thread that does not hold it alone (it is %s). Unlock it "
+      "where it was locked, "
+      "and by unlock_shared() where that was by lock_shared(); std::unique_lock and std::shared_lock do that "
+      "by themselves.",
       static_cast<const void*>(this), isHeld ? "held by another" : "not locked, or shared");
 }
 
 void SharedMutex::reportNotShared() const {
   WEFT_FATAL(
-      "SharedMutex %p: unlock_shared() was called while nobody shares it. Call it once for each lock_shared(); std::shared_lock "
+      "SharedMutex %p: unlock_shared() was called while nobody shares it. Call it once for each "
+      "lock_shared(); std::shared_lock "
       "does that by itself.",
       static_cast<const void*>(this));
 }
 
 void SharedMutex::reportDestroyedInUse() {
-  WEFT_FATAL("a SharedMutex was destroyed while somebody held it or waited for it. Keep it alive until all are done with it.");
+  WEFT_FATAL(
+      "a SharedMutex was destroyed while somebody held it or waited for it. Keep it alive until all are done "
+      "with it.");
 }
 
 }  // namespace weft

@@ -126,8 +126,8 @@ TEST(UnboundBarrierTest, WhoDropsIsExpectedNoMore) {
   EXPECT_EQ(numPhases, 3);
 }
 
-// In each phase each member adds to a sum, which the completion function looks at alone. A stop that comes in between changes
-// nothing.
+// In each phase each member adds to a sum, which the completion function looks at alone. A stop that comes in
+// between changes nothing.
 TEST_P(BarrierTest, NobodyIsAPhaseAheadOrBehind) {
   constexpr int kMembers = 9;
   const int phases = scaled(300, 60);
@@ -200,13 +200,17 @@ TEST_P(BarrierTest, TheCompletionFunctionMaySuspend) {
   crew.join();
 }
 
-TEST_P(BarrierTest, StopEndsTheWait) { tests::expectStopEndsTheWait<BarrierGate>(scheduler()); }
+TEST_P(BarrierTest, StopEndsTheWait) {
+  tests::expectStopEndsTheWait<BarrierGate>(scheduler());
+}
 
 TEST_P(BarrierTest, AStopBeforeTheWaitEndsItAtOnceAndAPhaseThatHasEndedWins) {
   tests::expectAStopBeforeTheWaitEndsItAtOnce<BarrierGate>(scheduler());
 }
 
-TEST_P(BarrierTest, TimeEndsTheWaitToo) { tests::expectTimeEndsTheWait<BarrierGate>(scheduler()); }
+TEST_P(BarrierTest, TimeEndsTheWaitToo) {
+  tests::expectTimeEndsTheWait<BarrierGate>(scheduler());
+}
 
 TEST_P(BarrierTest, AnArrivalStandsWhenItsWaitIsStopped) {
   for (Kind kind : kKinds) {
@@ -240,7 +244,8 @@ TEST_F(BarrierDeathTest, CountsThatAreOutOfRange) {
 }
 
 TEST_F(BarrierDeathTest, MoreArriveThanAreExpected) {
-  EXPECT_DEATH((void)Barrier<>(2).arrive(3), "Barrier::arrive\\(\\): 3 arrive where fewer are still expected");
+  EXPECT_DEATH((void)Barrier<>(2).arrive(3),
+               "Barrier::arrive\\(\\): 3 arrive where fewer are still expected");
   EXPECT_DEATH((void)Barrier<>(2).arrive(-1), "Barrier::arrive\\(\\): -1 arrive where fewer");
   EXPECT_DEATH(Barrier<>(0).arrive_and_wait(), "Barrier::arrive_and_wait\\(\\): 1 arrive where fewer");
   EXPECT_DEATH(Barrier<>(0).arrive_and_drop(), "arrive_and_drop\\(\\): nobody is expected any more");

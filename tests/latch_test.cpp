@@ -143,13 +143,17 @@ TEST_P(LatchTest, WhoArrivesAndWaitsSeesWhatAllHaveWritten) {
   }
 }
 
-TEST_P(LatchTest, StopEndsTheWait) { tests::expectStopEndsTheWait<LatchGate>(scheduler()); }
+TEST_P(LatchTest, StopEndsTheWait) {
+  tests::expectStopEndsTheWait<LatchGate>(scheduler());
+}
 
 TEST_P(LatchTest, AStopBeforeTheWaitEndsItAtOnceAndAnOpenLatchWins) {
   tests::expectAStopBeforeTheWaitEndsItAtOnce<LatchGate>(scheduler());
 }
 
-TEST_P(LatchTest, TimeEndsTheWaitToo) { tests::expectTimeEndsTheWait<LatchGate>(scheduler()); }
+TEST_P(LatchTest, TimeEndsTheWaitToo) {
+  tests::expectTimeEndsTheWait<LatchGate>(scheduler());
+}
 
 // Whoever was stopped, or whose time was up, finds the latch open later.
 TEST_P(LatchTest, StopAndTimeAgainstTheLastCountDown) {
@@ -176,7 +180,9 @@ TEST_P(LatchTest, MayBeDestroyedAsSoonAsWaitReturns) {
   }
 }
 
-TEST_P(LatchTest, MayBeDestroyedAsSoonAsStopped) { tests::destroyAsSoonAsStopped<LatchGate>(scheduler(), scaled(500, 100)); }
+TEST_P(LatchTest, MayBeDestroyedAsSoonAsStopped) {
+  tests::destroyAsSoonAsStopped<LatchGate>(scheduler(), scaled(500, 100));
+}
 
 using LatchDeathTest = tests::DeathTest;
 

@@ -24,7 +24,9 @@ struct OnceList {
 };
 template struct Expose<OnceWord, &Once::word_>;
 template struct Expose<OnceList, &Once::waiters_>;
-inline int numWaiting(Once& once) { return countListed(once.*member(OnceWord{}), 4, once.*member(OnceList{})); }
+inline int numWaiting(Once& once) {
+  return countListed(once.*member(OnceWord{}), 4, once.*member(OnceList{}));
+}
 }  // namespace weft::tests
 
 namespace weft {

@@ -117,7 +117,8 @@ TEST_P(RecursiveMutexTest, StopAndTimeEndTheWait) {
       EXPECT_FALSE(mutex.try_lock_for(milliseconds(1), source.get_token()));
       isThere = true;
       EXPECT_FALSE(mutex.lock(source.get_token()));
-      EXPECT_FALSE(mutex.try_lock_until(std::chrono::steady_clock::now() + std::chrono::hours(1), source.get_token()));
+      EXPECT_FALSE(
+          mutex.try_lock_until(std::chrono::steady_clock::now() + std::chrono::hours(1), source.get_token()));
     });
     tests::awaitThat([&] { return isThere.load(); });
     source.request_stop();
@@ -133,7 +134,8 @@ TEST_P(RecursiveMutexTest, StopAndTimeEndTheWait) {
 using RecursiveMutexDeathTest = tests::DeathTest;
 
 TEST_F(RecursiveMutexDeathTest, UnlockedByOneThatDoesNotHoldIt) {
-  EXPECT_DEATH(RecursiveMutex().unlock(), "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
+  EXPECT_DEATH(RecursiveMutex().unlock(),
+               "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
   EXPECT_DEATH(
       {
         RecursiveMutex mutex;

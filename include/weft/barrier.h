@@ -44,7 +44,8 @@ struct DoNothing {
 
 }  // namespace detail
 
-// Lets a fixed number of fibers and threads wait for each other, phase after phase. Names are those of std::barrier.
+// Lets a fixed number of fibers and threads wait for each other, phase after phase. Names are those of
+// std::barrier.
 //
 //   weft::Barrier barrier(4, [&]() noexcept { std::swap(now, next); });
 //   for (int part = 0; part < 4; ++part) {
@@ -56,9 +57,10 @@ struct DoNothing {
 //     });
 //   }
 //
-// The last that arrives calls the completion function, before anybody goes on; it may suspend, and lets no exception escape.
-// Lifetime: may be destroyed as soon as all that wait for the last phase are back, also while the last arrival is still
-// returning.
+// The last that arrives calls the completion function, before anybody goes on; it may suspend, and lets no
+// exception escape.
+// Lifetime: may be destroyed as soon as all that wait for the last phase are back, also while the last
+// arrival is still returning.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {
  public:
@@ -88,21 +90,22 @@ class Barrier : private detail::BarrierBase {
   // Returns: the largest number of those who are expected.
   static constexpr ptrdiff_t max() noexcept { return detail::BarrierPhase<>::kMax; }
 
-  // `n` arrive. Neither suspends nor blocks, but for the completion function. Requires: at least `n` are still to arrive in this
-  // phase; else a message ends the program.
-  // Memory ordering: what was written before arrive() is seen by the completion function, and what was before that, after
-  // wait().
+  // `n` arrive. Neither suspends nor blocks, but for the completion function.
+  // Requires: at least `n` are still to arrive in this phase; else a message ends the program.
+  // Memory ordering: what was written before arrive() is seen by the completion function, and what both wrote
+  // is seen after wait().
   [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
 
-  // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended. Requires: `arrival` is of this barrier, and
-  // was not moved from; else a message ends the program.
+  // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.
+  // Requires: `arrival` is of this barrier, and was not moved from; else a message ends the program.
   void wait(arrival_token&& arrival) {
     const arrival_token mine(std::move(arrival));
     waitWith(mine, detail::kNever, {});
   }
 
-  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later than `time`; never
-  // early by its clock. Returns: false when one of these came first: the arrival stands, and may be waited with again.
+  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first: the arrival stands,
+  // and may be waited with again.
   bool wait(const arrival_token& arrival, const std::stop_token& token) {
     return waitWith(arrival, detail::kNever, token);
   }

@@ -25,7 +25,8 @@ struct FiberLocalNode {
   void (*destroy)(FiberLocalNode*) noexcept;
 };
 
-// Returns: the first of the caller's values, which stays where it is: the task's, or the thread's where none runs.
+// Returns: the first of the caller's values, which stays where it is: the task's, or the thread's where none
+// runs.
 WEFT_EXPORT FiberLocalNode*& fiberLocals() noexcept;
 
 // Destroys all values of the list `first`, the newest first, and those that are made meanwhile.
@@ -36,8 +37,9 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 
 }  // namespace detail
 
-// A value that each task has for itself, as each thread has for its thread_local: fibers share threads, so that a thread_local
-// is seen by all tasks of its thread. Code that runs in no task, on a thread that is bound or not, has one value for each thread.
+// A value that each task has for itself, as each thread has for its thread_local: fibers share threads, so
+// that a thread_local is seen by all tasks of its thread. Code that runs in no task, on a thread that is
+// bound or not, has one value for each thread.
 //
 //   weft::FiberLocal<std::string> request([] { return std::string("none"); });
 //   weft::schedule([&] {
@@ -45,25 +47,25 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 //     handle();  // may suspend; request.get() is "GET /" still
 //   });
 //
-// The value is made when it is first used, by the initializer or T's default constructor, and destroyed when the task, or the
-// thread, ends: the newest first, on the task's own fiber, after its function has returned and been destroyed, so that whoever
-// waits for what the function did may be back before. ~Scheduler waits for it. Destructors may suspend, and may use other
-// FiberLocals, which are made anew if they are gone; they let no exception escape.
-// Functions of join() and parallel algorithms that are called in place belong to the task that calls them.
-// Lifetime: values do not need the FiberLocal once they are made: it may be destroyed before the tasks that used it end.
+// The value is made when it is first used, by the initializer or T's default constructor, and destroyed when
+// the task, or the thread, ends: the newest first, on the task's own fiber, after its function has returned
+// and been destroyed, so that whoever waits for what the function did may be back before. ~Scheduler waits
+// for it. Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone; they
+// let no exception escape. Functions of join() and parallel algorithms that are called in place belong to the
+// task that calls them.
+// Lifetime: values do not need the FiberLocal once they are made: it may be destroyed before the tasks that
+// used it end.
 template <class T>
 class FiberLocal {
  public:
-  FiberLocal()
-    requires std::default_initializable<T>
-      : initializer_([] { return T(); }) {}
+  FiberLocal() requires std::default_initializable<T> : initializer_([] { return T(); }) {}
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {}
   FiberLocal(const FiberLocal&) = delete;
   FiberLocal& operator=(const FiberLocal&) = delete;
 
-  // Returns: the caller's value. Neither suspends nor blocks, but for the initializer where it does. Takes time in proportion to
-  // the number of FiberLocals that the task has used since. Requires: not called by its own initializer; else a message ends
-  // the program.
+  // Returns: the caller's value. Neither suspends nor blocks, but for the initializer where it does. Takes
+  // time in proportion to the number of FiberLocals that the task has begun to use since.
+  // Requires: not called by its own initializer; else a message ends the program.
   // Lifetime: the value lives until the task, or the thread, ends.
   T& get() const {
     detail::FiberLocalNode*& first = detail::fiberLocals();
@@ -71,8 +73,9 @@ class FiberLocal {
       if (node->key == key_) [[likely]] {
         return static_cast<Node*>(node)->value;
       }
-      WEFT_ASSERT(node->key != ~key_,
-                  "the initializer of a FiberLocal used the value that it is to make. Make it of other things.");
+      WEFT_ASSERT(
+          node->key != ~key_,
+          "the initializer of a FiberLocal used the value that it is to make. Make it of other things.");
     }
     return make(first);
   }

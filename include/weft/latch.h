@@ -24,9 +24,10 @@ namespace weft {
 //   }
 //   loaded.wait();
 //
-// Unlike a WaitGroup it is no handle: it lies where it is declared, takes no memory, and is counted down only, so that it is
-// open for good at zero.
-// Lifetime: may be destroyed as soon as a wait() has returned, also while the last count_down() is still returning.
+// Unlike a WaitGroup it is no handle: it lies where it is declared, takes no memory, and is counted down
+// only, so that it is open for good at zero.
+// Lifetime: may be destroyed as soon as a wait() has returned, also while the last count_down() is still
+// returning.
 class WEFT_EXPORT Latch {
  public:
   // Requires: 0 <= expected < 2^30; else a message ends the program.
@@ -43,15 +44,16 @@ class WEFT_EXPORT Latch {
   // Returns: the largest count.
   static constexpr ptrdiff_t max() noexcept { return (ptrdiff_t{1} << 30) - 1; }
 
-  // Takes `n` from the count. Neither suspends nor blocks. Requires: 0 <= n, and n is at most the count; else a message ends the
-  // program.
-  // Memory ordering: what was written before count_down() is seen after wait(), and after a try_wait() that returns true.
+  // Takes `n` from the count. Neither suspends nor blocks. Requires: 0 <= n, and n is at most the count; else
+  // a message ends the program.
+  // Memory ordering: what was written before count_down() is seen after wait(), and after a try_wait() that
+  // returns true.
   void count_down(ptrdiff_t n = 1);
 
   // Returns: whether the count is zero; for a moment after it has become zero, perhaps false.
   bool try_wait() const noexcept {
-    // (1) acquire: sees what came before each count_down(); pairs with the releases in latch.cpp. With a bit set the last count_down() is not
-    // done with the latch.
+    // (1) acquire: sees what came before each count_down(); pairs with the releases in latch.cpp. With a bit
+    // set the last count_down() is not done with the latch.
     return word_.load(std::memory_order_acquire) == 0;
   }
 
@@ -62,8 +64,9 @@ class WEFT_EXPORT Latch {
     }
   }
 
-  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later than `time`; never
-  // early by its clock. Returns: false when one of these came first; a count that is zero already wins.
+  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first; a count that is zero
+  // already wins.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) {
@@ -82,7 +85,8 @@ class WEFT_EXPORT Latch {
   }
 
  private:
-  // count * kOne | kWaiters | kLocked. While either bit is set, the count becomes zero only by one that takes kLocked.
+  // count * kOne | kWaiters | kLocked. While either bit is set, the count becomes zero only by one that takes
+  // kLocked.
   static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4;
   struct ListLock;
 

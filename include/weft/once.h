@@ -34,8 +34,9 @@ class WEFT_EXPORT Once {
   Once(const Once&) = delete;
   Once& operator=(const Once&) = delete;
 
-  // Calls function(args...), unless a call has returned already; while another is running, suspends the fiber, or blocks the
-  // thread. Where it throws, the caller gets the exception, and the one who has waited longest calls its own.
+  // Calls function(args...), unless a call has returned already; while another is running, suspends the
+  // fiber, or blocks the thread. Where it throws, the caller gets the exception, and the one who has waited
+  // longest calls its own.
   // Requires: not called within the function, which would wait for itself; else a message ends the program.
   // Memory ordering: what the function has written is seen after each call().
   template <class Function, class... Args>
@@ -65,7 +66,7 @@ class WEFT_EXPORT Once {
   void end(bool hasReturned);
   [[noreturn]] static void reportDestroyedInUse();
 
-  std::atomic<uint32_t> word_{0};            // each change by the holder of kLocked
+  std::atomic<uint32_t> word_{0};             // each change by the holder of kLocked
   std::atomic<const void*> runner_{nullptr};  // who calls its function
   detail::WaitList waiters_;                  // guarded by kLocked
 };

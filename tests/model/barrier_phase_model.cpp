@@ -60,7 +60,8 @@ struct Phases : rl::test_suite<Phases, 3> {
   void thread(unsigned index) {
     for (int round = 1; round <= 2; ++round) {
       done[index].set(round);
-      const uint32_t number = arrive(phase, 3, [&] { sum.set(done[0].get() + done[1].get() + done[2].get()); });
+      const uint32_t number =
+          arrive(phase, 3, [&] { sum.set(done[0].get() + done[1].get() + done[2].get()); });
       // One of them gives up now and then, and comes again.
       while (!wait(phase, number, waiters[index], index == 0)) RelacySync::pause();
       check(sum.get() == 3 * round, "the completion function saw all, and is seen");
@@ -101,6 +102,7 @@ struct Destroy : rl::test_suite<Destroy, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Phases>("three members, two phases", 200'000) && explore<Destroy>("one destroys it", 200'000);
+    return explore<Phases>("three members, two phases", 200'000) &&
+           explore<Destroy>("one destroys it", 200'000);
   });
 }

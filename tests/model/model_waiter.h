@@ -9,8 +9,9 @@
 
 #include "relacy_sync.h"
 
-// What Waiter and WaitList are to the primitives, for those that are checked: the checker sees each access, so that a list that
-// is not guarded is a data race, and a wake that nobody waits for, or that never comes, an error.
+// What Waiter and WaitList are to the primitives, for those that are checked: the checker sees each access,
+// so that a list that is not guarded is a data race, and a wake that nobody waits for, or that never comes,
+// an error.
 namespace weft::model {
 
 template <class T>

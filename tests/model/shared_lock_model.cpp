@@ -56,8 +56,8 @@ void release(Lock& lock, Lock::How how) {
 
 constexpr unsigned kNobody = 3;
 
-// Two writers and a reader, or one and two, each twice: there is a data race if the lock does not exclude or order them. One of
-// them may give up.
+// Two writers and a reader, or one and two, each twice: there is a data race if the lock does not exclude or
+// order them. One of them may give up.
 template <Lock::How kThird, unsigned kTimed>
 struct Exclude : rl::test_suite<Exclude<kThird, kTimed>, 3> {
   Lock lock;
@@ -85,7 +85,8 @@ struct Exclude : rl::test_suite<Exclude<kThird, kTimed>, 3> {
   }
 };
 
-// A writer waits for two readers that leave, and may give up and come again. When it has had the lock it destroys it.
+// A writer waits for two readers that leave, and may give up and come again. When it has had the lock it
+// destroys it.
 struct DestroyByWriter : rl::test_suite<DestroyByWriter, 3> {
   Lock* lock = nullptr;
   Waiter waiter;
@@ -137,7 +138,8 @@ struct DestroyByReader : rl::test_suite<DestroyByReader, 2> {
   void after() { waiter.checkNoneLeft(); }
 };
 
-// While a reader holds the lock, a writer gives up, and the reader behind it gets in without anybody's release.
+// While a reader holds the lock, a writer gives up, and the reader behind it gets in without anybody's
+// release.
 struct LetIn : rl::test_suite<LetIn, 2> {
   Lock lock;
   Waiter waiters[2];
@@ -167,6 +169,7 @@ int main(int argc, char** argv) {
            explore<Exclude<Lock::kShared, 0>>("a writer that gives up", 100'000) &&
            explore<Exclude<Lock::kShared, 1>>("a reader that gives up", 100'000) &&
            explore<DestroyByWriter>("a writer destroys it", 200'000) &&
-           explore<DestroyByReader>("a reader destroys it", 200'000) && explore<LetIn>("a reader is let in", 100'000);
+           explore<DestroyByReader>("a reader destroys it", 200'000) &&
+           explore<LetIn>("a reader is let in", 100'000);
   });
 }

@@ -15,14 +15,14 @@ namespace weft::detail {
 // The word and the list behind Barrier: which phase it is, and how many are still to arrive in it.
 //
 //   phase, remaining > 0 -> phase, remaining - n    those who arrive
-//   phase, 0             -> phase + 1, expected     the last of them, with kLocked, once the completion function has returned
+//   phase, 0             -> phase + 1, expected     the last, with kLocked, after the completion function
 //
-// While `remaining` is zero nobody may arrive, so that the last one alone changes the word, but for kLocked, which waiters take to
-// queue or to give up. They look at the phase under the lock, and the last one takes the lock to end the phase: none
-// is left behind in the list, and all that are in it wait for the same phase.
+// While `remaining` is zero nobody may arrive, so that the last one alone changes the word, but for kLocked,
+// which waiters take to queue or to give up. They look at the phase under the lock, and the last one takes
+// the lock to end the phase: none is left behind in the list, and all that are in it wait for the same phase.
 //
-// What must not happen: those who were woken destroy the barrier while the last one still uses it. Its last access is
-// the store that begins the next phase and ends the section.
+// What must not happen: those who were woken destroy the barrier while the last one still uses it. Its last
+// access is the store that begins the next phase and ends the section.
 //
 // List: WaitList, or a checker's.
 template <class List = WaitList, class Sync = StdSync>
@@ -44,7 +44,8 @@ class BarrierPhase {
     uint64_t old = word_.load(std::memory_order_relaxed);
     while (n <= remainingIn(old)) {
       // (1) acq_rel: publishes this arrival to the last one, which sees all; pairs with (1, 2).
-      if (word_.compare_exchange_weak(old, old - n * kOne, std::memory_order_acq_rel, std::memory_order_relaxed)) {
+      if (word_.compare_exchange_weak(old, old - n * kOne, std::memory_order_acq_rel,
+                                      std::memory_order_relaxed)) {
         return {true, n == remainingIn(old) && n != 0, phaseIn(old)};
       }
     }
@@ -56,8 +57,8 @@ class BarrierPhase {
     const uint64_t old = lockList();
     List claimed;
     claimed.claimAll(list_);
-    // (2) release: what came before is seen by all that find the next phase; pairs with (1, 3) and with the acquire of lockBit. The
-    // last access.
+    // (2) release: what came before is seen by all that find the next phase; pairs with (1, 3) and with the
+    // acquire of lockBit. The last access.
     word_.store((uint64_t{phaseIn(old) + 1} << kPhaseShift) + expected * kOne, std::memory_order_release);
     return claimed;
   }
@@ -79,7 +80,8 @@ class BarrierPhase {
     return isToWait;
   }
 
-  // Takes `self` out of the list, if it is there still. Returns: whether it was; if not, somebody owes it a wake.
+  // Takes `self` out of the list, if it is there still. Returns: whether it was; if not, somebody owes it a
+  // wake.
   template <class Waiter>
   bool giveUp(Waiter& self) {
     lockList();
