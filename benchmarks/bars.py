@@ -177,6 +177,9 @@ def mutex_bars():
     yield Bar("uncontended, by std::mutex's", lock("weft", "uncontended"), lock("std", "uncontended"), 0.8)
     yield Bar("2 workers x 8 fibers, by std::mutex's with 16 threads",
               lock("weft", "contended", 2), lock("std", "contended", 2), 1)
+    shared = figures_of("sharedmutex", "ns_per_lock")
+    for workload in ("read", "write", "mixed"):
+        yield Bar("shared, %s, by std::shared_mutex's" % workload, shared("weft", workload), shared("std", workload))
 
 
 def machine_bars():

@@ -16,6 +16,7 @@
 namespace weft::detail {
 
 class Worker;
+struct FiberLocalNode;
 
 // A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers touches
 // little memory.
@@ -41,6 +42,7 @@ struct FiberBlock final : Fiber {
   const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
   const void* blockedObject = nullptr;
   const void* task = nullptr;  // the code of the task that runs on it, or null
+  FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
   // The Permit's host.
   void wake() noexcept;
@@ -54,6 +56,9 @@ static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are 
 Waiter& threadWaiter() noexcept;
 void blockThread(Waiter& self);
 void wakeThread(Waiter& waiter) noexcept;
+
+// Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
+bool isOwnWaiter(const Waiter& waiter) noexcept;
 
 // First in, first out; linked through listNext.
 class FiberList {

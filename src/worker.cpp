@@ -11,6 +11,7 @@
 #include "report.h"
 #include "scheduler_core.h"
 #include "weft/debug.h"
+#include "weft/fiberlocal.h"
 #include "worker_inl.h"
 
 namespace weft::detail {
@@ -152,6 +153,9 @@ void Worker::runTask(TaskNode* node) {
   fiber.permit.reset();
   fiber.hasScheduled = false;
   runOrDie(node);
+  if (fiber.locals != nullptr) [[unlikely]] {
+    destroyFiberLocals(fiber.locals);
+  }
   fiber.task = nullptr;
   hasBlockedAtOnce_ = false;
   counters_.countEnded();

@@ -4,6 +4,7 @@
 #pragma once
 
 // Everything that weft offers.
+#include "weft/barrier.h"
 #include "weft/blockingcall.h"
 #include "weft/cancellation.h"
 #include "weft/conditionvariable.h"
@@ -13,14 +14,19 @@
 #include "weft/defer.h"
 #include "weft/event.h"
 #include "weft/fiber.h"
+#include "weft/fiberlocal.h"
 #include "weft/finally.h"
 #include "weft/join.h"
+#include "weft/latch.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/once.h"
 #include "weft/parallelize.h"
 #include "weft/pool.h"
+#include "weft/recursivemutex.h"
 #include "weft/scheduler.h"
 #include "weft/semaphore.h"
+#include "weft/sharedmutex.h"
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/taskgroup.h"
