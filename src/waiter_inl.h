@@ -34,3 +34,14 @@ inline void block(Waiter& self, const char* what, const void* object) {
 }
 
 }  // namespace weft::detail::inlined
+
+namespace weft::detail {
+
+// How ChannelCore claims and wakes.
+struct WaitHost {
+  static bool claim(Waiter& waiter) noexcept { return !waiter.isOfSelect; }
+  static Waiter& owner(Waiter& waiter) noexcept { return waiter; }
+  static void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
+};
+
+}  // namespace weft::detail

@@ -30,7 +30,9 @@ struct Waiter {
   Waiter* previous = nullptr;
   FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
-  uint8_t mark = 0;  // for the primitive
+  bool isOfSelect = false;  // a SelectNode
+  uint8_t mark = 0;      // for the primitive
+  void* data = nullptr;  // for the primitive
 };
 
 inline void assertNotWaiting(const Waiter& waiter) {

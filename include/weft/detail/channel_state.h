@@ -1,0 +1,70 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "weft/detail/channel_core.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/shared.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+struct WaitHost;
+
+// The deadline of an operation that must not wait.
+inline constexpr TimePoint kWithoutWaiting = TimePoint::min();
+
+template <class T>
+struct ValueFunctions {
+  static void put(void* slot, void* from) { ::new (slot) T(std::move(*static_cast<T*>(from))); }
+  static void get(void* to, void* slot) {
+    struct Destroy {
+      ~Destroy() { value->~T(); }
+      T* value;
+    } destroy{std::launder(static_cast<T*>(slot))};
+    static_cast<std::optional<T>*>(to)->emplace(std::move(*destroy.value));
+  }
+  static void hand(void* to, void* from) {
+    static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<T*>(from)));
+  }
+  static void destroy(void* slot) { std::launder(static_cast<T*>(slot))->~T(); }
+};
+
+template <class T>
+inline constexpr ValueType valueTypeOf = {sizeof(T),
+                                          alignof(T),
+                                          &ValueFunctions<T>::put,
+                                          &ValueFunctions<T>::get,
+                                          &ValueFunctions<T>::hand,
+                                          &ValueFunctions<T>::destroy};
+
+// What the handles of a channel share; the ring's slots lie behind it.
+struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
+  WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
+  WEFT_EXPORT static void free(ChannelState* state);
+
+  // The careful ways. Return: WouldWait when the time was up first.
+  WEFT_EXPORT ChannelEnd send(void* value, TimePoint deadline);
+  WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline);
+  WEFT_EXPORT void close();
+
+ private:
+  struct ListLock;
+
+  ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity, size_t numSlots,
+               unsigned char* slots);
+  ~ChannelState() = default;
+  template <bool kSends>
+  ChannelEnd actOrWait(Transfer& mine, TimePoint deadline, const char* what);
+
+  const Allocation allocation_;
+};
+
+}  // namespace weft::detail

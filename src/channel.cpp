@@ -1,0 +1,106 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/channel.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+
+#include "waiter_inl.h"
+#include "weft/debug.h"
+
+namespace weft {
+
+const char* ChannelClosed::what() const noexcept {
+  return "weft::ChannelClosed: a value was to be sent on a channel that is closed. Close a channel when all that send on it have "
+         "sent their last value.";
+}
+
+namespace detail {
+namespace {
+
+constexpr size_t kMaxCapacity = size_t{1} << 31;
+
+}  // namespace
+
+ChannelState::ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity,
+                           size_t numSlots, unsigned char* slots)
+    : SharedState(from), ChannelCore(type, capacity, numSlots, slots), allocation_(memory) {}
+
+ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const ValueType& type) {
+  WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%zu): the capacity must be at most %zu.", capacity, kMaxCapacity);
+  const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
+  const size_t offset = alignUp(sizeof(ChannelState), type.alignment);
+  Allocation::Request request;
+  request.size = offset + allocationBytes(type.size, numSlots);
+  request.alignment = std::max(alignof(ChannelState), type.alignment);
+  request.usage = Allocation::Usage::Create;
+  const Allocation memory = allocator->allocate(request);
+  auto* const slots = static_cast<unsigned char*>(memory.ptr) + offset;
+  return ::new (memory.ptr) ChannelState(memory, allocator, type, capacity, numSlots, slots);
+}
+
+void ChannelState::free(ChannelState* state) {
+  WEFT_ASSERT(state->destroyValues(),
+              "a Channel was destroyed while somebody waits for it. Keep a copy until send() or receive() has returned.");
+  const Allocation memory = state->allocation_;
+  Allocator* const allocator = state->allocator;
+  state->~ChannelState();
+  allocator->free(memory);
+}
+
+struct ChannelState::ListLock {
+  ChannelState& channel;
+  std::optional<Section> section;
+
+  void lock() { section.emplace(channel); }
+  void unlock() { section.reset(); }
+};
+
+// Does it, or waits until somebody else has done it.
+template <bool kSends>
+inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const char* what) {
+  for (;;) {
+    Waiter* self = nullptr;
+    WaitList* waiters = nullptr;
+    {
+      Section section(*this);
+      const ChannelEnd end = kSends ? ChannelCore::send(section, mine) : ChannelCore::receive(section, mine);
+      if (end != ChannelEnd::WouldWait || deadline == kWithoutWaiting) {
+        return end;
+      }
+      self = &inlined::currentWaiter();
+      self->data = &mine;
+      waiters = kSends ? &senders(section) : &receivers(section);
+      waiters->pushBack(*self);
+    }
+    if (deadline == kNever) [[likely]] {
+      inlined::block(*self, what, this);
+    } else if (ListLock lock{*this, {}}; !blockLinked(*self, lock, *waiters, deadline, what, this)) {
+      return ChannelEnd::WouldWait;
+    }
+    mine.error.rethrow();
+    if (const auto end = static_cast<ChannelEnd>(self->mark); end != ChannelEnd::Retry) {
+      return end;
+    }
+  }
+}
+
+ChannelEnd ChannelState::send(void* value, TimePoint deadline) {
+  Transfer mine{value, {}};
+  return actOrWait<true>(mine, deadline, "Channel::send");
+}
+
+ChannelEnd ChannelState::receive(void* to, TimePoint deadline) {
+  Transfer mine{to, {}};
+  return actOrWait<false>(mine, deadline, "Channel::receive");
+}
+
+void ChannelState::close() {
+  Section section(*this);
+  ChannelCore::close(section);
+}
+
+}  // namespace detail
+}  // namespace weft
