@@ -27,6 +27,14 @@ struct Event::Forward {
   Forward* nextOfTarget;
 };
 
+struct Event::State::ListLock {
+  State& state;
+  uintptr_t signalled = 0;
+
+  void lock() { signalled = state.lock(); }
+  void unlock() { state.unlock(signalled); }
+};
+
 Event::State::~State() {
   // relaxed: nobody else may use it any more.
   WEFT_ASSERT(waiters.isEmpty() && word.load(std::memory_order_relaxed) <= kBits,
@@ -161,13 +169,26 @@ bool Event::State::wait(detail::TimePoint deadline) {
     detail::inlined::block(self, "Event", this);
     return true;
   }
-  struct Lock {
-    State& state;
-    uintptr_t signalled = 0;
-    void lock() { signalled = state.lock(); }
-    void unlock() { state.unlock(signalled); }
-  } guard{*this};
+  ListLock guard{*this};
   return detail::blockLinked(self, guard, waiters, deadline, "Event", this);
+}
+
+bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token) {
+  if (tryWait()) {
+    return true;
+  }
+  if (token.stop_requested()) {
+    return false;
+  }
+  detail::Waiter& self = detail::currentWaiter();
+  if (waitSlow(self)) {
+    return true;
+  }
+  const auto claim = [&] {
+    ListLock guard{*this};
+    return detail::unlinkIfLinked(self, guard, waiters);
+  };
+  return detail::blockStoppable(self, deadline, token, claim, "Event", this) == detail::WaitEnd::Woken;
 }
 
 // Registers `self` as a waiter. Returns: whether it found a signal instead.

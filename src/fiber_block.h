@@ -55,6 +55,9 @@ Waiter& threadWaiter() noexcept;
 void blockThread(Waiter& self);
 void wakeThread(Waiter& waiter) noexcept;
 
+// Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
+bool isOwnWaiter(const Waiter& waiter) noexcept;
+
 // First in, first out; linked through listNext.
 class FiberList {
  public:

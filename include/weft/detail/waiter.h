@@ -30,9 +30,10 @@ struct Waiter {
   Waiter* previous = nullptr;
   FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
-  bool isOfSelect = false;  // a SelectNode
-  uint8_t mark = 0;      // for the primitive
-  void* data = nullptr;  // for the primitive
+  bool isOfSelect = false;  // a SelectNode: see select_node.h
+  uint8_t mark = 0;         // for the primitive
+  bool hasGivenUp = false;  // WaitGroup's, guarded by its lock; false between waits
+  void* data = nullptr;     // for the primitive
 };
 
 inline void assertNotWaiting(const Waiter& waiter) {
@@ -114,8 +115,22 @@ WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 // The same until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
+// Takes `self` out of `list`, which `lock` guards, unless somebody has done so already. Returns: whether it did; if not,
+// somebody owes `self` a wake().
+template <class Lock>
+bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
+  lock.lock();
+  const bool isLinked = self.isLinked;
+  if (isLinked) {
+    list.remove(self);
+  }
+  lock.unlock();
+  return isLinked;
+}
+
 // Waits, linked in `list`, until woken or until `deadline`; `lock` guards the list and is held neither before nor after.
 // Returns: false if the deadline came first; the waiter is unlinked then. A deadline of kNever waits without one.
+// Waits that may be stopped as well: see stoppable.h.
 template <class Lock>
 bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what, const void* object) {
   if (deadline == kNever) {
@@ -125,16 +140,11 @@ bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, c
   if (blockUntil(self, deadline, what, object)) {
     return true;
   }
-  lock.lock();
-  const bool timedOut = self.isLinked;
-  if (timedOut) {
-    list.remove(self);
+  if (unlinkIfLinked(self, lock, list)) {
+    return false;
   }
-  lock.unlock();
-  if (!timedOut) {
-    block(self, what, object);
-  }
-  return !timedOut;
+  block(self, what, object);
+  return true;
 }
 
 }  // namespace weft::detail
