@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <optional>
+#include <mutex>
 
 #include "waiter_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/stoppable.h"
 
 namespace weft {
 
@@ -50,24 +51,27 @@ void ChannelState::free(ChannelState* state) {
   allocator->free(memory);
 }
 
-struct ChannelState::ListLock {
-  ChannelState& channel;
-  std::optional<Section> section;
-
-  void lock() { section.emplace(channel); }
-  void unlock() { section.reset(); }
-};
+// Waits until the first of: woken; the deadline, a stop. Returns: whether it was woken.
+bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token,
+                               const char* what) {
+  const auto claim = [&] {
+    Section section(*this, std::defer_lock);
+    return unlinkIfLinked(self, section, waiters);
+  };
+  return blockStoppable(self, deadline, token, claim, what, this) == WaitEnd::Woken;
+}
 
 // Does it, or waits until somebody else has done it.
 template <bool kSends>
-inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const char* what) {
+inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token) {
+  constexpr const char* kWhat = kSends ? "Channel::send" : "Channel::receive";
   for (;;) {
     Waiter* self = nullptr;
     WaitList* waiters = nullptr;
     {
       Section section(*this);
       const ChannelEnd end = kSends ? ChannelCore::send(section, mine) : ChannelCore::receive(section, mine);
-      if (end != ChannelEnd::WouldWait || deadline == kWithoutWaiting) {
+      if (end != ChannelEnd::WouldWait || deadline == kWithoutWaiting || (token != nullptr && token->stop_requested())) {
         return end;
       }
       self = &inlined::currentWaiter();
@@ -75,9 +79,9 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
       waiters = kSends ? &senders(section) : &receivers(section);
       waiters->pushBack(*self);
     }
-    if (deadline == kNever) [[likely]] {
-      inlined::block(*self, what, this);
-    } else if (ListLock lock{*this, {}}; !blockLinked(*self, lock, *waiters, deadline, what, this)) {
+    if (deadline == kNever && token == nullptr) [[likely]] {
+      inlined::block(*self, kWhat, this);
+    } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(), kWhat)) {
       return ChannelEnd::WouldWait;
     }
     mine.error.rethrow();
@@ -87,14 +91,14 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
   }
 }
 
-ChannelEnd ChannelState::send(void* value, TimePoint deadline) {
+ChannelEnd ChannelState::send(void* value, TimePoint deadline, const std::stop_token* token) {
   Transfer mine{value, {}};
-  return actOrWait<true>(mine, deadline, "Channel::send");
+  return actOrWait<true>(mine, deadline, token);
 }
 
-ChannelEnd ChannelState::receive(void* to, TimePoint deadline) {
+ChannelEnd ChannelState::receive(void* to, TimePoint deadline, const std::stop_token* token) {
   Transfer mine{to, {}};
-  return actOrWait<false>(mine, deadline, "Channel::receive");
+  return actOrWait<false>(mine, deadline, token);
 }
 
 void ChannelState::close() {

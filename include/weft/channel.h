@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <exception>
 #include <iterator>
-#include <new>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "weft/detail/deadline.h"
 #include "weft/detail/raise.h"
 #include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 
@@ -86,10 +88,23 @@ class Channel {
 
   // As send_for(), at most until `time`; never early by its clock.
   template <class U = T, class Clock, class Duration>
-  bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time) const {
+  bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
     return withValue(std::forward<U>(value), [&](T& object) {
-      return detail::waitUntilByClock(time, [&](detail::TimePoint deadline) { return sendObject(object, deadline); });
+      return detail::waitUntilByClock(
+          time, token, [&](detail::TimePoint deadline) { return sendObject(object, deadline, &token); });
     });
+  }
+
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room that is there
+  // already wins.
+  template <class U = T>
+  bool send(U&& value, const std::stop_token& token) const {
+    return sendUntil(std::forward<U>(value), detail::kNever, &token);
+  }
+  template <class U = T, class Rep, class Period>
+  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration), &token);
   }
 
   // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
@@ -117,9 +132,25 @@ class Channel {
 
   // As receive_for(), at most until `time`; never early by its clock.
   template <class Clock, class Duration>
-  std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time) const {
+  std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
+                                 const std::stop_token& token = {}) const {
     std::optional<T> result;
-    detail::waitUntilByClock(time, [&](detail::TimePoint deadline) { return receiveInto(result, deadline); });
+    detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return receiveInto(result, deadline, &token); });
+    return result;
+  }
+
+  // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a value that is there
+  // already wins.
+  std::optional<T> receive(const std::stop_token& token) const {
+    std::optional<T> result;
+    receiveInto(result, detail::kNever, &token);
+    return result;
+  }
+  template <class Rep, class Period>
+  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    std::optional<T> result;
+    receiveInto(result, detail::deadlineAfter(duration), &token);
     return result;
   }
 
@@ -140,6 +171,7 @@ class Channel {
 
  private:
   using State = detail::ChannelState;
+  using Functions = detail::ValueFunctions<T>;
 
   // An rvalue of T is used in place, so that it is moved from only if it is sent.
   template <class U, class F>
@@ -153,13 +185,15 @@ class Channel {
   }
 
   template <class U>
-  bool sendUntil(U&& value, detail::TimePoint deadline) const {
-    return withValue(std::forward<U>(value), [&](T& object) { return sendObject(object, deadline); });
+  bool sendUntil(U&& value, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
+    return withValue(std::forward<U>(value), [&](T& object) { return sendObject(object, deadline, token); });
   }
 
-  bool sendObject(T& object, detail::TimePoint deadline) const {
-    const bool isSent = state_->tryPut([&](void* slot) { detail::valueTypeOf<T>.put(slot, std::addressof(object)); });
-    const auto end = isSent ? detail::ChannelEnd::Done : state_->send(std::addressof(object), deadline);
+  bool sendObject(T& object, detail::TimePoint deadline, const std::stop_token* token) const {
+    if (state_->tryPut([&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
+      return true;
+    }
+    const detail::ChannelEnd end = state_->send(std::addressof(object), deadline, token);
     if (end == detail::ChannelEnd::Closed) [[unlikely]] {
       detail::raise(ChannelClosed());
     }
@@ -167,9 +201,9 @@ class Channel {
   }
 
   // Returns: whether it is to be tried no more.
-  bool receiveInto(std::optional<T>& result, detail::TimePoint deadline) const {
-    return state_->tryGet([&](void* slot) { detail::valueTypeOf<T>.get(&result, slot); }) ||
-           state_->receive(&result, deadline) != detail::ChannelEnd::WouldWait;
+  bool receiveInto(std::optional<T>& result, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
+    return state_->tryGet([&](void* slot) { Functions::get(&result, slot); }) ||
+           state_->receive(&result, deadline, token) != detail::ChannelEnd::WouldWait;
   }
 
   detail::Shared<State> state_;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "weft/detail/outcome.h"
 #include "weft/detail/sync.h"
@@ -122,42 +123,48 @@ class ChannelCore {
   // Both locks. Those who are claimed meanwhile are woken at the end.
   class Section {
    public:
-    explicit Section(ChannelCore& channel) : core(channel) {
-      core.lockUnless(core.tail_, 0, tail);
-      if (core.capacity_ != 0) {
-        core.lockUnless(core.head_, 0, head);
-      }
-    }
+    explicit Section(ChannelCore& channel) : Section(channel, std::defer_lock) { lock(); }
+    Section(ChannelCore& channel, std::defer_lock_t) : core_(channel) {}
     ~Section() {
-      unlock();
+      if (isLocked_) {
+        unlock();
+      }
       wake();
     }
     Section(const Section&) = delete;
     Section& operator=(const Section&) = delete;
 
-    void unlock() {
-      if (core.capacity_ != 0) {
-        const Word sendersWait = core.senders_.isEmpty() ? 0 : kSendersWait;
-        // (6) release: the section, and what came before receive(), is seen by whoever reads the head next; pairs with (1, 3).
-        core.head_.store((head & ~kSendersWait) | sendersWait, std::memory_order_release);
+    void lock() {
+      core_.lockUnless(core_.tail_, 0, tail_);
+      if (core_.capacity_ != 0) {
+        core_.lockUnless(core_.head_, 0, head_);
       }
-      const Word receiversWait = core.receivers_.isEmpty() ? 0 : kReceiversWait;
+      isLocked_ = true;
+    }
+
+    void unlock() {
+      isLocked_ = false;
+      if (core_.capacity_ != 0) {
+        const Word sendersWait = core_.senders_.isEmpty() ? 0 : kSendersWait;
+        // (6) release: the section, and what came before receive(), is seen by whoever reads the head next; pairs with (1, 3).
+        core_.head_.store((head_ & ~kSendersWait) | sendersWait, std::memory_order_release);
+      }
+      const Word receiversWait = core_.receivers_.isEmpty() ? 0 : kReceiversWait;
       // (5) release: likewise, what came before send() and close(). The channel may be gone after it; pairs with (2, 3, 7).
-      core.tail_.store((tail & ~kReceiversWait) | receiversWait, std::memory_order_release);
+      core_.tail_.store((tail_ & ~kReceiversWait) | receiversWait, std::memory_order_release);
     }
 
     void wake() {
-      while (claimed_ != nullptr) {
-        Waiter& waiter = *claimed_;
-        claimed_ = waiter.next;
-        Host::wake(waiter);
+      while (Waiter* waiter = claimed_) {
+        claimed_ = waiter->next;
+        Host::wake(*waiter);
       }
     }
 
    private:
     friend ChannelCore;
 
-    // Returns: the first of `list`, claimed, or null. It is woken when the section is over.
+    // Returns: the first of `list`, claimed, or null.
     Waiter* claimFirst(WaitList& list) {
       while (Waiter* waiter = list.popFront()) {
         if (Host::claim(*waiter)) {
@@ -171,15 +178,16 @@ class ChannelCore {
       return nullptr;
     }
 
-    ChannelCore& core;
-    uint64_t tail = 0, head = 0;
+    ChannelCore& core_;
+    uint64_t tail_ = 0, head_ = 0;
     Waiter* claimed_ = nullptr;
     Waiter* lastClaimed_ = nullptr;
+    bool isLocked_ = false;
   };
 
   // Within a section.
   ChannelEnd send(Section& section, Transfer& mine) {
-    if ((section.tail & kClosed) != 0) {
+    if ((section.tail_ & kClosed) != 0) {
       return ChannelEnd::Closed;
     }
     if (Waiter* receiver = section.claimFirst(receivers_)) {
@@ -188,22 +196,22 @@ class ChannelCore {
       receiver->mark = static_cast<uint8_t>(ChannelEnd::Done);
       return ChannelEnd::Done;
     }
-    if (position(section.tail) - position(section.head) >= capacity_) {
+    if (position(section.tail_) - position(section.head_) >= capacity_) {
       return ChannelEnd::WouldWait;
     }
-    type_.put(slot(position(section.tail)), mine.value);
-    section.tail += kOne;
+    type_.put(slot(position(section.tail_)), mine.value);
+    section.tail_ += kOne;
     return ChannelEnd::Done;
   }
 
   ChannelEnd receive(Section& section, Transfer& mine) {
-    if (position(section.tail) != position(section.head)) {
+    if (position(section.tail_) != position(section.head_)) {
       struct Refill {
-        ~Refill() { section.core.refill(section); }
+        ~Refill() { section.core_.refill(section); }
         Section& section;
       } refill{section};
-      section.head += kOne;
-      type_.get(mine.value, slot(position(section.head) - 1));
+      section.head_ += kOne;
+      type_.get(mine.value, slot(position(section.head_) - 1));
       return ChannelEnd::Done;
     }
     if (Waiter* sender = section.claimFirst(senders_)) {
@@ -211,11 +219,11 @@ class ChannelCore {
       type_.hand(mine.value, transferOf(*sender).value);
       return ChannelEnd::Done;
     }
-    return (section.tail & kClosed) != 0 ? ChannelEnd::Closed : ChannelEnd::WouldWait;
+    return (section.tail_ & kClosed) != 0 ? ChannelEnd::Closed : ChannelEnd::WouldWait;
   }
 
   void close(Section& section) {
-    section.tail |= kClosed;
+    section.tail_ |= kClosed;
     for (WaitList* list : {&senders_, &receivers_}) {
       while (Waiter* waiter = section.claimFirst(*list)) {
         waiter->mark = static_cast<uint8_t>(ChannelEnd::Closed);
@@ -290,15 +298,15 @@ class ChannelCore {
 
   // Moves values of waiting senders to where there is room now.
   void refill(Section& section) {
-    while (position(section.tail) - position(section.head) < capacity_) {
+    while (position(section.tail_) - position(section.head_) < capacity_) {
       Waiter* sender = section.claimFirst(senders_);
       if (sender == nullptr) {
         return;
       }
       Transfer& theirs = transferOf(*sender);
       sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
-      theirs.error.capture([&] { type_.put(slot(position(section.tail)), theirs.value); });
-      section.tail += theirs.error ? 0 : kOne;
+      theirs.error.capture([&] { type_.put(slot(position(section.tail_)), theirs.value); });
+      section.tail_ += theirs.error ? 0 : kOne;
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <new>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include "weft/detail/channel_core.h"
@@ -50,19 +51,18 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
   WEFT_EXPORT static void free(ChannelState* state);
 
-  // The careful ways. Return: WouldWait when the time was up first.
-  WEFT_EXPORT ChannelEnd send(void* value, TimePoint deadline);
-  WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline);
+  // The careful ways. Return: WouldWait when the time was up, or a stop requested, first; `token` may be null.
+  WEFT_EXPORT ChannelEnd send(void* value, TimePoint deadline, const std::stop_token* token);
+  WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline, const std::stop_token* token);
   WEFT_EXPORT void close();
 
  private:
-  struct ListLock;
-
   ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity, size_t numSlots,
                unsigned char* slots);
   ~ChannelState() = default;
   template <bool kSends>
-  ChannelEnd actOrWait(Transfer& mine, TimePoint deadline, const char* what);
+  ChannelEnd actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token);
+  bool waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token, const char* what);
 
   const Allocation allocation_;
 };

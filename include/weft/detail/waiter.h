@@ -56,6 +56,12 @@ class WaitList {
     last_ = &waiter;
   }
 
+  // The same for one that is claimed already, in a list of those to be woken.
+  void pushClaimed(Waiter& waiter) {
+    pushBack(waiter);
+    waiter.isLinked = false;
+  }
+
   void pushFront(Waiter& waiter) {
     link(waiter);
     waiter.previous = nullptr;
