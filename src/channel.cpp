@@ -76,7 +76,7 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
       }
       self = &inlined::currentWaiter();
       self->data = &mine;
-      waiters = kSends ? &senders(section) : &receivers(section);
+      waiters = kSends ? &senders() : &receivers();
       waiters->pushBack(*self);
     }
     if (deadline == kNever && token == nullptr) [[likely]] {

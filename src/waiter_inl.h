@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fiber_block.h"
+#include "weft/detail/select_node.h"
 #include "weft/detail/waiter.h"
 #include "worker.h"
 #include "worker_inl.h"
@@ -39,8 +40,8 @@ namespace weft::detail {
 
 // How ChannelCore claims and wakes.
 struct WaitHost {
-  static bool claim(Waiter& waiter) noexcept { return !waiter.isOfSelect; }
-  static Waiter& owner(Waiter& waiter) noexcept { return waiter; }
+  static bool claim(Waiter& waiter) noexcept { return detail::claim(waiter); }
+  static Waiter& owner(Waiter& waiter) noexcept { return ownerOf(waiter); }
   static void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
 };
 

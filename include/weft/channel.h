@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <iterator>
@@ -170,6 +171,13 @@ class Channel {
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
  private:
+  template <class V, std::invocable<std::optional<V>> Handler>
+  friend auto onReceive(const Channel<V>&, Handler);
+  template <class V, std::invocable Handler>
+  friend auto onSend(const Channel<V>&, std::type_identity_t<V>&&, Handler);
+  template <class V, std::invocable Handler>
+  friend auto onSend(const Channel<V>&, const std::type_identity_t<V>&, Handler);
+
   using State = detail::ChannelState;
   using Functions = detail::ValueFunctions<T>;
 

@@ -6,6 +6,7 @@
 // Everything that weft offers.
 #include "weft/blockingcall.h"
 #include "weft/cancellation.h"
+#include "weft/channel.h"
 #include "weft/conditionvariable.h"
 #include "weft/containers.h"
 #include "weft/dag.h"
@@ -19,6 +20,7 @@
 #include "weft/parallelize.h"
 #include "weft/pool.h"
 #include "weft/scheduler.h"
+#include "weft/select.h"
 #include "weft/semaphore.h"
 #include "weft/sleep.h"
 #include "weft/task.h"

@@ -231,9 +231,9 @@ class ChannelCore {
     }
   }
 
-  // Within a section; their waiters. The channel's end and the value come with the wake, in `mark`.
-  WaitList& senders(Section&) { return senders_; }
-  WaitList& receivers(Section&) { return receivers_; }
+  // Within a section: those who wait, each with its Transfer in `data`. The end comes with the wake, in `mark`.
+  WaitList& senders() { return senders_; }
+  WaitList& receivers() { return receivers_; }
 
   bool isClosed() const {
     // (7) acquire: sees what came before close(); pairs with (5).
