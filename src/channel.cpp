@@ -22,6 +22,8 @@ namespace detail {
 namespace {
 
 constexpr size_t kMaxCapacity = size_t{1} << 31;
+constexpr size_t kBatch = 256;
+constexpr int kFirstPauses = 8, kLastPauses = 64;  // each look takes the line from the other side: 2 us at most, in 4 looks
 
 }  // namespace
 
@@ -51,6 +53,31 @@ void ChannelState::free(ChannelState* state) {
   allocator->free(memory);
 }
 
+// Where the other side works on another thread at this time, waits a little until it has done some values in a row, lest either
+// side stops and is woken for each value, or both take each line from each other for each.
+template <bool kSends>
+inline bool ChannelState::awaitBatch(Transfer& mine) {
+  const void* const other = kSends ? lastReceiver() : lastSender();
+  if (other == nullptr || other == thisThread()) {
+    return false;
+  }
+  const size_t batch = std::min(capacity() / 2, kBatch);
+  for (int pauses = kFirstPauses; pauses <= kLastPauses; pauses *= 2) {
+    for (int i = 0; i < pauses; ++i) {
+      StdSync::pause();
+    }
+    const size_t held = size();
+    if ((kSends ? capacity() - held : held) > batch) {
+      break;
+    }
+  }
+  if constexpr (kSends) {
+    return tryPut(thisThread(), [&](void* slot) { type().put(slot, mine.value); });
+  } else {
+    return tryGet(thisThread(), [&](void* slot) { type().get(mine.value, slot); });
+  }
+}
+
 // Waits until the first of: woken; the deadline, a stop. Returns: whether it was woken.
 bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token,
                                const char* what) {
@@ -64,6 +91,9 @@ bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadli
 // Does it, or waits until somebody else has done it.
 template <bool kSends>
 inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token) {
+  if (capacity() != 0 && deadline != kWithoutWaiting && awaitBatch<kSends>(mine)) {
+    return ChannelEnd::Done;
+  }
   constexpr const char* kWhat = kSends ? "Channel::send" : "Channel::receive";
   for (;;) {
     Waiter* self = nullptr;

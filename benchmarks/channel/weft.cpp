@@ -48,7 +48,7 @@ void stream(bench::Run& r) {
     };
     std::thread::id threads[2];
     int64_t sum = 0;
-    weft::schedule([&, both] {
+    weft::schedule([&, values, both] {
       meet();
       threads[0] = std::this_thread::get_id();
       for (int64_t i = 0; i < count; i++) {
@@ -57,12 +57,14 @@ void stream(bench::Run& r) {
       values.close();
       both.done();
     });
-    weft::schedule([&, both] {
+    weft::schedule([&, values, both] {
       meet();
       threads[1] = std::this_thread::get_id();
+      int64_t ownSum = 0;  // the sender's line stays the sender's
       for (const int64_t value : values) {
-        sum += value;
+        ownSum += value;
       }
+      sum = ownSum;
       both.done();
     });
     both.wait();

@@ -198,7 +198,7 @@ class Channel {
   }
 
   bool sendObject(T& object, detail::TimePoint deadline, const std::stop_token* token) const {
-    if (state_->tryPut([&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
+    if (state_->tryPut(detail::thisThread(), [&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
       return true;
     }
     const detail::ChannelEnd end = state_->send(std::addressof(object), deadline, token);
@@ -210,7 +210,7 @@ class Channel {
 
   // Returns: whether it is to be tried no more.
   bool receiveInto(std::optional<T>& result, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
-    return state_->tryGet([&](void* slot) { Functions::get(&result, slot); }) ||
+    return state_->tryGet(detail::thisThread(), [&](void* slot) { Functions::get(&result, slot); }) ||
            state_->receive(&result, deadline, token) != detail::ChannelEnd::WouldWait;
   }
 

@@ -75,19 +75,21 @@ template <class Sync, class Host>
 class ChannelCore {
  public:
   ChannelCore(const ValueType& valueType, size_t maxSize, size_t numSlots, unsigned char* storage)
-      : type_(valueType), capacity_(maxSize), mask_(numSlots == 0 ? 0 : numSlots - 1), slots_(storage) {}
+      : type_(valueType), capacity_(maxSize), mask_(numSlots == 0 ? 0 : numSlots - 1),
+        ahead_(1 + 3 * kCacheLine / valueType.size), slots_(storage) {}
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
   // The usual ways. put(slot) makes a value, get(slot) takes it and destroys the slot's, also when it throws. Return: false
   // where only a section can tell.
   template <class Put>
-  bool tryPut(Put&& put) {
+  bool tryPut(const void* who, Put&& put) {
     Word old = 0;
     if (capacity_ == 0 || !lockUnless(tail_, kReceiversWait | kClosed, old)) {
       return false;
     }
     Side side{tail_, old};
+    note(who, sender_);
     if (position(old) - seenHead_.get() >= capacity_) {
       // (1) acquire: the slot's value was taken and destroyed; pairs with (4, 6).
       seenHead_.set(position(head_.load(std::memory_order_acquire)));
@@ -95,18 +97,20 @@ class ChannelCore {
         return false;
       }
     }
+    prefetchForWrite(slot(position(old) + ahead_));
     put(slot(position(old)));
     side.word = old + kOne;
     return true;
   }
 
   template <class Get>
-  bool tryGet(Get&& get) {
+  bool tryGet(const void* who, Get&& get) {
     Word old = 0;
     if (capacity_ == 0 || !lockUnless(head_, kSendersWait, old)) {
       return false;
     }
     Side side{head_, old};
+    note(who, receiver_);
     // What was received in sections may be beyond what was seen here last.
     if (position(old) >= seenTail_.get()) {
       // (2) acquire: the value is complete; pairs with (4, 5).
@@ -116,6 +120,9 @@ class ChannelCore {
       }
     }
     side.word = old + kOne;
+    if (position(old) + ahead_ < seenTail_.get()) {
+      __builtin_prefetch(slot(position(old) + ahead_));
+    }
     get(slot(position(old)));
     return true;
   }
@@ -245,6 +252,10 @@ class ChannelCore {
     const uint64_t sent = position(tail_.load(std::memory_order_relaxed));
     return sent > received ? static_cast<size_t>(sent - received) : 0;
   }
+  // relaxed, both: hints. Who has last sent and received the usual way, or null.
+  const void* lastSender() const { return sender_.load(std::memory_order_relaxed); }
+  const void* lastReceiver() const { return receiver_.load(std::memory_order_relaxed); }
+  const ValueType& type() const { return type_; }
   size_t capacity() const { return capacity_; }
 
   // Requires: nobody else uses it any more. Returns: whether nobody waited.
@@ -272,6 +283,13 @@ class ChannelCore {
     Atomic& atomic;
     Word word;
   };
+
+  // relaxed, both: a hint.
+  static void note(const void* who, typename Sync::template Atomic<const void*>& last) {
+    if (last.load(std::memory_order_relaxed) != who) {
+      last.store(who, std::memory_order_relaxed);
+    }
+  }
 
   static constexpr uint64_t position(Word word) { return word / kOne; }
   static Transfer& transferOf(const Waiter& waiter) { return *static_cast<Transfer*>(waiter.data); }
@@ -313,16 +331,19 @@ class ChannelCore {
   const ValueType& type_;
   const uint64_t capacity_;
   const uint64_t mask_;
+  const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
   unsigned char* const slots_;
 
   // The senders' line; seenHead_ is guarded by the tail's lock.
-  alignas(kCacheLine) Atomic tail_{0};
+  alignas(2 * kCacheLine) Atomic tail_{0};
   typename Sync::template Var<uint64_t> seenHead_;
+  typename Sync::template Atomic<const void*> sender_{nullptr};
   // The receivers' line; seenTail_ is guarded by the head's lock.
-  alignas(kCacheLine) Atomic head_{0};
+  alignas(2 * kCacheLine) Atomic head_{0};
   typename Sync::template Var<uint64_t> seenTail_;
+  typename Sync::template Atomic<const void*> receiver_{nullptr};
   // Guarded by both; what a section changes of them is seen by the next.
-  alignas(kCacheLine) WaitList senders_;
+  alignas(2 * kCacheLine) WaitList senders_;
   WaitList receivers_;
 };
 

@@ -13,6 +13,7 @@
 #include "weft/detail/deadline.h"
 #include "weft/detail/shared.h"
 #include "weft/export.h"
+#include "weft/fiber.h"
 #include "weft/memory.h"
 
 namespace weft::detail {
@@ -46,6 +47,9 @@ inline constexpr ValueType valueTypeOf = {sizeof(T),
                                           &ValueFunctions<T>::hand,
                                           &ValueFunctions<T>::destroy};
 
+// Unique among the threads that live.
+inline const void* thisThread() { return &currentFiber; }
+
 // What the handles of a channel share; the ring's slots lie behind it.
 struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
@@ -62,6 +66,8 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   ~ChannelState() = default;
   template <bool kSends>
   ChannelEnd actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token);
+  template <bool kSends>
+  bool awaitBatch(Transfer& mine);
   bool waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token, const char* what);
 
   const Allocation allocation_;
