@@ -136,5 +136,16 @@ void ChannelState::close() {
   ChannelCore::close(section);
 }
 
+size_t ChannelState::numWaiting() {
+  const Section section(*this);
+  size_t count = 0;
+  for (const WaitList* list : {&senders(), &receivers()}) {
+    for (const Waiter* waiter = list->front(); waiter != nullptr; waiter = waiter->next) {
+      ++count;
+    }
+  }
+  return count;
+}
+
 }  // namespace detail
 }  // namespace weft

@@ -60,6 +60,9 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline, const std::stop_token* token);
   WEFT_EXPORT void close();
 
+  // Returns: how many wait to send or to receive; for tests.
+  WEFT_EXPORT size_t numWaiting();
+
  private:
   ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity, size_t numSlots,
                unsigned char* slots);
