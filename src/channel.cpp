@@ -57,8 +57,8 @@ void ChannelState::free(ChannelState* state) {
 // side stops and is woken for each value, or both take each line from each other for each.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
-  const void* const other = kSends ? lastReceiver() : lastSender();
-  if (other == nullptr || other == thisThread()) {
+  const uintptr_t other = kSends ? lastReceiver() : lastSender();
+  if (other == 0 || other == thisThread()) {
     return false;
   }
   const size_t batch = std::min(capacity() / 2, kBatch);

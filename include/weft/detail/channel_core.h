@@ -83,7 +83,7 @@ class ChannelCore {
   // The usual ways. put(slot) makes a value, get(slot) takes it and destroys the slot's, also when it throws. Return: false
   // where only a section can tell.
   template <class Put>
-  bool tryPut(const void* who, Put&& put) {
+  bool tryPut(uintptr_t who, Put&& put) {
     Word old = 0;
     if (capacity_ == 0 || !lockUnless(tail_, kReceiversWait | kClosed, old)) {
       return false;
@@ -104,7 +104,7 @@ class ChannelCore {
   }
 
   template <class Get>
-  bool tryGet(const void* who, Get&& get) {
+  bool tryGet(uintptr_t who, Get&& get) {
     Word old = 0;
     if (capacity_ == 0 || !lockUnless(head_, kSendersWait, old)) {
       return false;
@@ -252,9 +252,9 @@ class ChannelCore {
     const uint64_t sent = position(tail_.load(std::memory_order_relaxed));
     return sent > received ? static_cast<size_t>(sent - received) : 0;
   }
-  // relaxed, both: hints. Who has last sent and received the usual way, or null.
-  const void* lastSender() const { return sender_.load(std::memory_order_relaxed); }
-  const void* lastReceiver() const { return receiver_.load(std::memory_order_relaxed); }
+  // relaxed, both: hints. Who has last sent and received the usual way, or 0.
+  uintptr_t lastSender() const { return sender_.load(std::memory_order_relaxed); }
+  uintptr_t lastReceiver() const { return receiver_.load(std::memory_order_relaxed); }
   const ValueType& type() const { return type_; }
   size_t capacity() const { return capacity_; }
 
@@ -285,7 +285,7 @@ class ChannelCore {
   };
 
   // relaxed, both: a hint.
-  static void note(const void* who, typename Sync::template Atomic<const void*>& last) {
+  static void note(uintptr_t who, typename Sync::template Atomic<uintptr_t>& last) {
     if (last.load(std::memory_order_relaxed) != who) {
       last.store(who, std::memory_order_relaxed);
     }
@@ -337,11 +337,11 @@ class ChannelCore {
   // The senders' line; seenHead_ is guarded by the tail's lock.
   alignas(2 * kCacheLine) Atomic tail_{0};
   typename Sync::template Var<uint64_t> seenHead_;
-  typename Sync::template Atomic<const void*> sender_{nullptr};
+  typename Sync::template Atomic<uintptr_t> sender_{0};
   // The receivers' line; seenTail_ is guarded by the head's lock.
   alignas(2 * kCacheLine) Atomic head_{0};
   typename Sync::template Var<uint64_t> seenTail_;
-  typename Sync::template Atomic<const void*> receiver_{nullptr};
+  typename Sync::template Atomic<uintptr_t> receiver_{0};
   // Guarded by both; what a section changes of them is seen by the next.
   alignas(2 * kCacheLine) WaitList senders_;
   WaitList receivers_;

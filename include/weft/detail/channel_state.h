@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <stop_token>
@@ -48,7 +49,7 @@ inline constexpr ValueType valueTypeOf = {sizeof(T),
                                           &ValueFunctions<T>::destroy};
 
 // Unique among the threads that live.
-inline const void* thisThread() { return &currentFiber; }
+inline uintptr_t thisThread() { return reinterpret_cast<uintptr_t>(&currentFiber); }
 
 // What the handles of a channel share; the ring's slots lie behind it.
 struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
