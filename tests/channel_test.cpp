@@ -461,7 +461,7 @@ TEST_P(ChannelTest, AStopEndsASend) { expectStopsToWork<tests::SendGate>(schedul
 template <class Gate>
 void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
   for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, tests::destructionRounds(kind, numWorkers));
+    tests::destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, tests::destructionRounds(kind, numWorkers) / 4);
   }
 }
 

@@ -3,14 +3,11 @@
 
 #include "channel_parts.h"
 
-// Seeded bug: channel_core.h:1
-// Seeded bug: channel_core.h:2
-// Seeded bug: channel_core.h:3
-// Seeded bug: channel_core.h:3:split
-// Seeded bug: channel_core.h:4
-// Seeded bug: channel_core.h:5
-// Seeded bug: channel_core.h:6
-// Seeded bug: channel_core.h:7
+// Seeded bug: channel_side.h:1
+// Seeded bug: channel_side.h:1:split
+// Seeded bug: channel_side.h:2
+// Seeded bug: channel_side.h:3
+// Seeded bug: channel_side.h:4
 namespace weft::model {
 namespace {
 

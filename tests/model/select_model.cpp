@@ -7,10 +7,10 @@
 
 #include "channel_parts.h"
 
+// Seeded bug: channel_side.h:1
+// Seeded bug: channel_side.h:1:split
+// Seeded bug: channel_side.h:2
 // Seeded bug: select_node.h:1:split
-// Seeded bug: channel_core.h:3:split
-// Seeded bug: channel_core.h:5
-// Seeded bug: parker.h:4
 namespace weft::model {
 namespace {
 

@@ -5,12 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
-#include <optional>
 #include <stop_token>
-#include <utility>
 
 #include "weft/detail/channel_core.h"
+#include "weft/detail/channel_value.h"
 #include "weft/detail/deadline.h"
 #include "weft/detail/shared.h"
 #include "weft/export.h"
@@ -23,30 +21,6 @@ struct WaitHost;
 
 // The deadline of an operation that must not wait.
 inline constexpr TimePoint kWithoutWaiting = TimePoint::min();
-
-template <class T>
-struct ValueFunctions {
-  static void put(void* slot, void* from) { ::new (slot) T(std::move(*static_cast<T*>(from))); }
-  static void get(void* to, void* slot) {
-    struct Destroy {
-      ~Destroy() { value->~T(); }
-      T* value;
-    } destroy{std::launder(static_cast<T*>(slot))};
-    static_cast<std::optional<T>*>(to)->emplace(std::move(*destroy.value));
-  }
-  static void hand(void* to, void* from) {
-    static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<T*>(from)));
-  }
-  static void destroy(void* slot) { std::launder(static_cast<T*>(slot))->~T(); }
-};
-
-template <class T>
-inline constexpr ValueType valueTypeOf = {sizeof(T),
-                                          alignof(T),
-                                          &ValueFunctions<T>::put,
-                                          &ValueFunctions<T>::get,
-                                          &ValueFunctions<T>::hand,
-                                          &ValueFunctions<T>::destroy};
 
 // Unique among the threads that live.
 inline uintptr_t thisThread() { return reinterpret_cast<uintptr_t>(&currentFiber); }
