@@ -22,8 +22,11 @@ namespace detail {
 namespace {
 
 constexpr size_t kMaxCapacity = size_t{1} << 31;
-constexpr size_t kBatch = 256;
-constexpr int kFirstPauses = 8, kLastPauses = 64;  // each look takes the line from the other side: 2 us at most, in 4 looks
+
+// How long to wait for values in a row before looking again, in pauses of the processor; each look takes a line from the other
+// side. All looks of the greatest patience take 2 us, and happen where about a hundred values come or go meanwhile.
+constexpr uint32_t kLeastPatience = 8, kMostPatience = 64;
+constexpr size_t kLeastBatch = 3, kBatch = 256;
 
 }  // namespace
 
@@ -54,23 +57,26 @@ void ChannelState::free(ChannelState* state) {
 }
 
 // Where the other side works on another thread at this time, waits a little until it has done some values in a row, lest either
-// side stops and is woken for each value, or both take each line from each other for each.
+// side stops and is woken for each value, or both take the lines from each other for each. Patience grows where that helps, and
+// shrinks where values come one by one.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
-  const uintptr_t other = kSends ? lastReceiver() : lastSender();
+  auto& side = kSends ? sendersSide() : receiversSide();
+  const uintptr_t other = (kSends ? receiversSide() : sendersSide()).lastUser();
   if (other == 0 || other == thisThread()) {
     return false;
   }
-  const size_t batch = std::min(capacity() / 2, kBatch);
-  for (int pauses = kFirstPauses; pauses <= kLastPauses; pauses *= 2) {
-    for (int i = 0; i < pauses; ++i) {
+  const size_t wanted = std::min(capacity() / 2, kBatch);
+  const uint32_t patience = side.patience();
+  size_t done = 0;
+  for (uint32_t pauses = kLeastPatience; pauses <= patience && done <= wanted; pauses *= 2) {
+    for (uint32_t i = 0; i < pauses; ++i) {
       StdSync::pause();
     }
-    const size_t held = size();
-    if ((kSends ? capacity() - held : held) > batch) {
-      break;
-    }
+    done = kSends ? capacity() - size() : size();
   }
+  const bool helps = done > std::min(wanted, kLeastBatch);
+  side.setPatience(helps ? std::min(2 * patience, kMostPatience) : std::max(patience / 2, kLeastPatience));
   if constexpr (kSends) {
     return tryPut(thisThread(), [&](void* slot) { type().put(slot, mine.value); });
   } else {

@@ -217,9 +217,9 @@ class ChannelCore {
   }
   size_t capacity() const { return capacity_; }
   const ValueType& type() const { return type_; }
-  // Hints: who has last sent and received the usual way, or 0.
-  uintptr_t lastSender() const { return tail_.lastUser(); }
-  uintptr_t lastReceiver() const { return head_.lastUser(); }
+  // For hints.
+  ChannelSide<Sync>& sendersSide() { return tail_; }
+  ChannelSide<Sync>& receiversSide() { return head_; }
 
   // Requires: nobody else uses it any more. Returns: whether nobody waited.
   bool destroyValues() {

@@ -68,17 +68,20 @@ class ChannelSide {
   // What the other side's numPassed() was last: guarded by the lock.
   typename Sync::template Var<uint64_t> seenOther;
 
-  // relaxed, both: a hint. Who has used this side last, or 0.
+  // relaxed, all: hints. Who has used this side last, or 0; and how long those on this side wait busily for the other.
   void noteUser(uintptr_t user) {
     if (lastUser() != user) {
       user_.store(user, std::memory_order_relaxed);
     }
   }
   uintptr_t lastUser() const { return user_.load(std::memory_order_relaxed); }
+  uint32_t patience() const { return patience_.load(std::memory_order_relaxed); }
+  void setPatience(uint32_t pauses) { patience_.store(pauses, std::memory_order_relaxed); }
 
  private:
   typename Sync::template Atomic<Word> word_{0};
   typename Sync::template Atomic<uintptr_t> user_{0};
+  typename Sync::template Atomic<uint32_t> patience_{32};
 };
 
 }  // namespace weft::detail
