@@ -48,12 +48,8 @@ void Semaphore::State::release(uint32_t count) {
   detail::lockBit<uint32_t>(word, kLocked);
   detail::WaitList claimed;
   uint32_t left = count;
-  while (left > 0 && !waiters.isEmpty()) {
-    claimed.pushBack(*waiters.popFront());
-    --left;
-  }
-  for (detail::Waiter* waiter = claimed.front(); waiter != nullptr; waiter = waiter->next) {
-    waiter->isLinked = false;
+  for (; left > 0 && !waiters.isEmpty(); --left) {
+    waiters.claimFront(claimed);
   }
   const uint32_t gone = waiters.isEmpty() ? kLocked | kWaiters : kLocked;
   // relaxed: only a guess for the compare-exchange.

@@ -10,7 +10,7 @@ namespace weft::detail {
 
 WaitEnd blockStoppableBy(Waiter& self, TimePoint deadline, const std::stop_token& token, ClaimRef claim,
                          const char* what, const void* object) {
-  bool isStopped = false;        // written by the callback before it wakes `self`
+  bool isStopped = false;         // written by the callback before it wakes `self`
   bool wasStoppedBefore = false;  // written by the callback where it runs right here
   const auto stop = [&]() noexcept {
     if (!claim()) {

@@ -64,7 +64,8 @@ void expectStopEndsAllWaits(Scheduler& scheduler) {
   crew.join();
 }
 
-// A stop that was requested before ends the wait before it begins: nobody else runs meanwhile. A signal that is there wins.
+// A stop that was requested before ends the wait before it begins: nobody else runs meanwhile. A signal that
+// is there wins.
 template <class Gate>
 void expectAStopBeforeTheWaitEndsItAtOnce(Scheduler& scheduler) {
   for (Kind kind : kKinds) {
@@ -149,7 +150,8 @@ void expectOneWinnerOfSignalStopAndTime(Scheduler& scheduler, int rounds) {
   }
 }
 
-// Whoever was stopped may destroy the primitive, the token and its source at once, while request_stop() is still returning.
+// Whoever was stopped may destroy the primitive, the token and its source at once, while request_stop() is
+// still returning.
 template <class Gate>
 void destroyAsSoonAsStopped(Scheduler& scheduler, int rounds) {
   for (Kind kind : kKinds) {

@@ -46,7 +46,8 @@ struct SemaphoreGate : tests::SemaphoreGate {
 template <class Mutex, class Lock>
 struct VariableGate : tests::VariableGate<Mutex, Lock> {
   bool wait(const std::stop_token& token) {
-    return take([&](Lock& lock) { return this->variable.wait(lock, token, [this] { return this->tokens > 0; }); });
+    return take(
+        [&](Lock& lock) { return this->variable.wait(lock, token, [this] { return this->tokens > 0; }); });
   }
   template <class Duration>
   bool waitFor(const Duration& duration, const std::stop_token& token) {
@@ -64,8 +65,8 @@ struct VariableGate : tests::VariableGate<Mutex, Lock> {
   }
 };
 
-// A wait group that goes up and down between zero and one: who finds it at zero has to bring it back to one before anybody
-// else looks, so that there is one waiter at most.
+// A wait group that goes up and down between zero and one: who finds it at zero has to bring it back to one
+// before anybody else looks, so that there is one waiter at most.
 struct WaitGroupGate {
   bool wait(const std::stop_token& token) { return group.wait(token) && restart(); }
   template <class Duration>
@@ -134,7 +135,8 @@ TEST_P(StoppableTest, StopEndsAFibersWait) {
   crew.start(Kind::Task, [&] {
     waiting = Fiber::current();
     EXPECT_FALSE(Fiber::current()->wait(source.get_token()));
-    EXPECT_FALSE(Fiber::current()->wait(std::chrono::steady_clock::now() + std::chrono::hours(1), source.get_token()));
+    EXPECT_FALSE(
+        Fiber::current()->wait(std::chrono::steady_clock::now() + std::chrono::hours(1), source.get_token()));
     Fiber::current()->notify();
     EXPECT_TRUE(Fiber::current()->wait(source.get_token()));
     EXPECT_FALSE(Fiber::current()->wait(std::chrono::steady_clock::now(), std::stop_token()));

@@ -50,17 +50,11 @@ class WaitList {
 
   void pushBack(Waiter& waiter) {
     link(waiter);
-    waiter.next = nullptr;
-    waiter.previous = last_;
-    (last_ != nullptr ? last_->next : first_) = &waiter;
-    last_ = &waiter;
+    append(waiter);
   }
 
   // The same for one that is claimed already, in a list of those to be woken.
-  void pushClaimed(Waiter& waiter) {
-    pushBack(waiter);
-    waiter.isLinked = false;
-  }
+  void pushClaimed(Waiter& waiter) { append(waiter); }
 
   void pushFront(Waiter& waiter) {
     link(waiter);
@@ -84,6 +78,9 @@ class WaitList {
     return waiter;
   }
 
+  // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
+  void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
+
   // Takes over all waiters of `other`, which is empty afterwards. They count as claimed. Requires: this list is empty.
   void claimAll(WaitList& other) {
     first_ = other.first_;
@@ -98,6 +95,13 @@ class WaitList {
   static void link(Waiter& waiter) {
     assertNotWaiting(waiter);
     waiter.isLinked = true;
+  }
+
+  void append(Waiter& waiter) {
+    waiter.next = nullptr;
+    waiter.previous = last_;
+    (last_ != nullptr ? last_->next : first_) = &waiter;
+    last_ = &waiter;
   }
 
   Waiter* first_ = nullptr;
