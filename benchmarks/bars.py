@@ -94,6 +94,23 @@ def event_bars():
               across("weft", "round-trip", 2), across("floor", "cache-line", 2), 5, aim=3)
 
 
+def channel_bars():
+    channel = figures_of("channel", "ns")
+    go = channel("go", "ping-pong")
+    for workers in (1, 0):
+        yield Bar("unbuffered channel ping-pong on one thread, %s, a switch by Go's" % count(workers),
+                  channel("weft", "ping-pong", workers), go, 0.35)
+    yield Bar("the same, by Boost.Fiber's", channel("weft", "ping-pong"), channel("boost_fiber", "ping-pong"))
+    for capacity in (1024, 128):
+        workload = "stream-%d" % capacity
+        yield Bar("stream through a buffer of %d, 2 workers, by Go's with GOMAXPROCS=2" % capacity,
+                  channel("weft", workload, 2), channel("go", workload, 2), 0.5 if capacity == 1024 else None)
+        yield Bar("the same, 1 worker, by Go's", channel("weft", workload), channel("go", workload))
+    for workers in (1, 2):
+        yield Bar("select over two channels, %s, by Go's" % count(workers),
+                  channel("weft", "select", workers), channel("go", "select", workers))
+
+
 def spawn_bars():
     names = {
         "task": "WaitGroup by value, from a task",
@@ -258,7 +275,7 @@ def marl_bars():
                       figure("weft", workload, workers), TBB_SPAWN, round(share * ns / 80, 3))
 
 
-GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
+GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
           ticket_bars, blocking_call_bars, dag_bars, pool_bars,
           parallelize_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

@@ -8,6 +8,7 @@
 #include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/node_pool.h"
+#include "weft/detail/select_node.h"
 #include "weft/detail/tiny_lock.h"
 
 // Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for, for using
@@ -135,16 +136,30 @@ void Event::State::signalSlow() {
   }
 }
 
+// Returns: whom to wake, or null. A select that something else has happened to is passed over.
+inline detail::Waiter* Event::State::claimFirst() {
+  detail::Waiter* waiter = waiters.popFront();
+  while (waiter != nullptr && !detail::claim(*waiter)) {
+    waiter = waiters.popFront();
+  }
+  return waiter != nullptr ? &detail::ownerOf(*waiter) : nullptr;
+}
+
 void Event::State::wakeAndUnlock(uintptr_t wasSignalled) {
   if (mode == Mode::Auto) {
-    detail::Waiter* first = waiters.popFront();
+    detail::Waiter* first = claimFirst();
     unlock(first != nullptr ? wasSignalled : kSignalled);
     if (first != nullptr) {
       detail::inlined::wake(*first);
     }
   } else {
     detail::WaitList claimed;
-    claimed.claimAll(waiters);
+    if (!hasSelects) [[likely]] {
+      claimed.claimAll(waiters);
+    }
+    while (detail::Waiter* waiter = claimFirst()) {
+      claimed.pushClaimed(*waiter);
+    }
     unlock(kSignalled);
     detail::wakeAll(claimed);
   }

@@ -25,18 +25,18 @@ struct FiberLocalNode;
 struct FiberBlock final : Fiber {
   FiberBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
+  uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
   Waiter waiter;  // guarded by the primitive that it is linked in
   Worker* const worker;
   StdSync::Var<FiberBlock*> inboxNext;  // the inbox's
   FiberBlock* listNext = nullptr;       // in the ready list or the idle list
   TimePoint deadline{};
-  uint32_t timerIndex = kNotInHeap;
   Permit<> permit;  // any thread
   bool isQueued = false;  // in the ready list
   bool isWoken = false;   // the wake() that block() waits for has come
   bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
-  bool isTimedOut = false;
-  bool hasScheduled = false;  // since its task began
+  bool isTimedOut : 1 = false;
+  bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
   Stack stack;
   const char* blockedOn = nullptr;  // what it waits for, while it does; for reports

@@ -16,6 +16,9 @@
 #include "weft/memory.h"
 
 namespace weft {
+namespace detail {
+struct SelectAccess;
+}
 
 // A flag that fibers and threads wait for.
 //
@@ -92,6 +95,7 @@ class Event {
   }
 
  private:
+  friend detail::SelectAccess;
   struct Forward;
 
   struct State : detail::SharedState {
@@ -114,6 +118,7 @@ class Event {
     uintptr_t lock();
     void unlock(uintptr_t signalled);
     void signalSlow();
+    detail::Waiter* claimFirst();
     void wakeAndUnlock(uintptr_t wasSignalled);
     bool waitSlow(detail::Waiter& self);
 
@@ -122,6 +127,7 @@ class Event {
 
     std::atomic<uintptr_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
     const Mode mode;
+    bool hasSelects = false;      // waiters may contain a SelectNode; guarded by kLocked
     uint32_t numForwards = 0;     // guarded by kLocked
     detail::WaitList waiters;     // guarded by kLocked
     Forward* forwards = nullptr;  // to events made by any() from this one; guarded by kLocked

@@ -30,8 +30,10 @@ struct Waiter {
   Waiter* previous = nullptr;
   FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
+  bool isOfSelect = false;  // a SelectNode: see select_node.h
   uint8_t mark = 0;         // for the primitive
   bool hasGivenUp = false;  // WaitGroup's, guarded by its lock; false between waits
+  void* data = nullptr;     // for the primitive
 };
 
 inline void assertNotWaiting(const Waiter& waiter) {
@@ -50,6 +52,9 @@ class WaitList {
     link(waiter);
     append(waiter);
   }
+
+  // The same for one that is claimed already, in a list of those to be woken.
+  void pushClaimed(Waiter& waiter) { append(waiter); }
 
   void pushFront(Waiter& waiter) {
     link(waiter);
