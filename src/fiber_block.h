@@ -44,6 +44,8 @@ struct FiberBlock final : Fiber {
   const void* task = nullptr;  // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
+  void setTaskNumber(uint64_t number) { taskNumber_ = number; }
+
   // The Permit's host.
   void wake() noexcept;
   void block();

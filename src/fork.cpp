@@ -5,6 +5,7 @@
 
 #include "fiber_block.h"
 #include "waiter_inl.h"
+#include "weft/debug.h"
 #include "worker.h"
 #include "worker_inl.h"
 
@@ -23,17 +24,16 @@ ForkLane* openLane() {
   return worker != nullptr ? worker->openLane() : nullptr;
 }
 
-void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }
-
-void noteForks(Waiter& self) {
-  if (self.fiber != nullptr) {
-    self.fiber->hasScheduled = true;
-  }
+void reportUnboundFork() {
+  WEFT_FATAL(
+      "Scheduler::unbind() was called in a function of join(), or in a task that TaskGroup::wait() has called. Unbind where "
+      "bind() was called, after they have returned.");
 }
+
+void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }
 
 void waitForChild(ChildCompletion& completion, const char* what) {
   Waiter& self = inlined::currentWaiter();
-  noteForks(self);
   if (!completion.isDoneOrWakes(self)) {
     inlined::block(self, what, &completion);
   }

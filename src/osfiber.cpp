@@ -57,7 +57,7 @@ void freeFakeStack(OSFiber& fiber) {
   const void* ownBase = nullptr;
   size_t ownSize = 0;
   __sanitizer_start_switch_fiber(&own, fiber.stackBase, fiber.stackSize);
-  __sanitizer_finish_switch_fiber(fiber.asanFakeStack, &ownBase, &ownSize);
+  __sanitizer_finish_switch_fiber(fiber.sanitizerState, &ownBase, &ownSize);
   __sanitizer_start_switch_fiber(nullptr, ownBase, ownSize);
   __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
 }
@@ -78,7 +78,7 @@ void OSFiber::initThread() {
   findThreadStack(*this);
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
-  tsanFiber = __tsan_get_current_fiber();
+  sanitizerState = __tsan_get_current_fiber();
 #endif
 }
 
@@ -95,20 +95,20 @@ void OSFiber::init(void* base, size_t size, void (*entry)(void*), void* arg) {
   arg = call;
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
-  tsanFiber = __tsan_create_fiber(0);
+  sanitizerState = __tsan_create_fiber(0);
 #endif
   sp = weft_fiber_prepare(top, entry, arg);
 }
 
 void OSFiber::destroy() {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-  if (asanFakeStack != nullptr) {
+  if (sanitizerState != nullptr) {
     freeFakeStack(*this);
   }
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
   if (stackBase != nullptr) {  // a thread's own is not ours to free
-    __tsan_destroy_fiber(tsanFiber);
+    __tsan_destroy_fiber(sanitizerState);
   }
 #endif
   *this = OSFiber();
@@ -118,14 +118,14 @@ void OSFiber::destroy() {
 [[gnu::noinline]] void OSFiber::switchTo(OSFiber& from, OSFiber& to, void** globals) {
   swapExceptions(from, to, globals);
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-  __sanitizer_start_switch_fiber(&from.asanFakeStack, to.stackBase, to.stackSize);
+  __sanitizer_start_switch_fiber(&from.sanitizerState, to.stackBase, to.stackSize);
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
-  __tsan_switch_to_fiber(to.tsanFiber, 0);
+  __tsan_switch_to_fiber(to.sanitizerState, 0);
 #endif
   weft_fiber_switch(&from.sp, to.sp);
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-  __sanitizer_finish_switch_fiber(std::exchange(from.asanFakeStack, nullptr), nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(std::exchange(from.sanitizerState, nullptr), nullptr, nullptr);
 #endif
 }
 

@@ -62,10 +62,9 @@ struct OSFiber {
   void* exceptions[2] = {};      // while suspended: the contents of *exceptionGlobals()
   void* stackBase = nullptr;     // null for a thread, except under ASan
   size_t stackSize = 0;
-  void* tsanFiber = nullptr;     // TSan only
-  void* asanFakeStack = nullptr; // ASan only; while suspended
+  void* sanitizerState = nullptr;  // TSan's fiber; under ASan, while suspended, the fake stack
 };
 
-static_assert(sizeof(void*) == 8 && sizeof(OSFiber) == 56);
+static_assert(sizeof(void*) == 8 && sizeof(OSFiber) == 48);
 
 }  // namespace weft::detail

@@ -218,21 +218,22 @@ void SchedulerCore::unbind(Worker& worker) {
   }
 }
 
-StealingDeque<TaskNode>& SchedulerCore::addGuest() {
+void SchedulerCore::addGuest(StealingDeque<TaskNode>*& slot) {
   idle.addGuest();
   std::scoped_lock guard(boundMutex);
   // relaxed: written under the lock.
   Guest* const first = firstGuest.load(std::memory_order_relaxed);
   for (Guest* guest = first; guest != nullptr; guest = guest->next) {
     if (!std::exchange(guest->isTaken, true)) {
-      return guest->deque;
+      slot = &guest->deque;
+      return;
     }
   }
   auto* guest = allocator->create<Guest>();
   guest->next = first;
   // (7) release: publishes the deque to the thieves; pairs with the load in forEachGuest().
   firstGuest.store(guest, std::memory_order_release);
-  return guest->deque;
+  slot = &guest->deque;
 }
 
 void SchedulerCore::removeGuest(StealingDeque<TaskNode>& deque) {

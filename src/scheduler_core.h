@@ -44,7 +44,8 @@ struct SchedulerCore {
   }
 
   // A deque for a bound thread, which workers steal from as well, from addGuest() to removeGuest() on that thread.
-  StealingDeque<TaskNode>& addGuest();
+  // Sets `slot`, under boundMutex.
+  void addGuest(StealingDeque<TaskNode>*& slot);
   void removeGuest(StealingDeque<TaskNode>& deque);
 
   template <class F>

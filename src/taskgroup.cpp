@@ -46,7 +46,6 @@ TaskGroup::Control& TaskGroup::control() {
 
 void TaskGroup::waitForOthers() {
   detail::Waiter& self = detail::inlined::currentWaiter();
-  detail::noteForks(self);
   if (!count_.isOverOrWakes(self)) {
     detail::inlined::block(self, "TaskGroup", this);
   }
@@ -95,10 +94,13 @@ void TaskGroup::destroyControl() {
   Control& shared = control();
   // First of all, since the parent's stop uses the rest.
   shared.parent.reset();
-  WEFT_ASSERT(
-      !shared.exception || std::uncaught_exceptions() > 0,
-      "a TaskGroup was destroyed whose task had let an exception escape, and nobody had called wait(), which throws it. Call "
-      "wait() before the group ends.");
+  if (shared.exception) {
+    constexpr const char* kMessage =
+        "a TaskGroup was destroyed whose task had let an exception escape, and nobody had called wait(), which throws it. Call "
+        "wait() before the group ends.";
+    WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", kMessage);
+    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.", kMessage);
+  }
   delete &shared;
 }
 

@@ -6,6 +6,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "report.h"
@@ -15,6 +16,17 @@
 #include "worker_inl.h"
 
 namespace weft::detail {
+namespace {
+
+// Each worker numbers the tasks that begin on it from a value of its own.
+uint64_t firstTaskNumber() {
+  static std::atomic<uint64_t> numWorkers{0};
+  // relaxed: it need only be unique.
+  return numWorkers.fetch_add(1, std::memory_order_relaxed) << 40;
+}
+
+}  // namespace
+
 Worker::Worker(SchedulerCore& core, Mode mode, int id)
     : core_(core),
       mode_(mode),
@@ -22,6 +34,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       hasThieves_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       parker_(acquireParker()),
       current_(&main_),
+      taskNumber_(firstTaskNumber()),
       thief_(core.thieves),
       inner_(core.allocator),
       outer_(core.allocator),
@@ -32,7 +45,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_});
+    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_, hasForked_});
   }
   sleeper_.parker = parker_;
 }
@@ -47,6 +60,7 @@ Worker::~Worker() {
 void Worker::enterThread() {
   cxaGlobals_ = reinterpret_cast<void**>(abi::__cxa_get_globals());
   main_.os.initThread();
+  main_.setTaskNumber(++taskNumber_);
   currentFiber = &main_;
   currentLane = lane_ ? &*lane_ : nullptr;
 }
@@ -63,8 +77,8 @@ void Worker::leaveThread() {
 
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
-    deque_ = &core_.addGuest();
-    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_});
+    core_.addGuest(deque_);
+    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_, hasForked_});
     currentLane = &*lane_;
   }
   return &*lane_;
@@ -118,6 +132,9 @@ bool Worker::shouldEnd() {
     // (1) acquire: what the thread that destroys the scheduler did before; pairs with the store in shutDown().
     return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
   }
+  if (isEnding_) {
+    giveForksAway();
+  }
   return isEnding_ && next_ == nullptr && ready_.isEmpty() && inner_.isEmpty() && outer_.isEmpty() &&
          (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
 }
@@ -151,6 +168,8 @@ void Worker::runTask(TaskNode* node) {
   FiberBlock& fiber = *current_;
   fiber.task = reinterpret_cast<const void*>(node->invoke);
   fiber.permit.reset();
+  fiber.setTaskNumber(++taskNumber_);
+  noteForks(fiber);
   fiber.hasScheduled = false;
   runOrDie(node);
   if (fiber.locals != nullptr) [[unlikely]] {
@@ -159,6 +178,20 @@ void Worker::runTask(TaskNode* node) {
   fiber.task = nullptr;
   hasBlockedAtOnce_ = false;
   counters_.countEnded();
+}
+
+// Unbinding: what the workers may run is theirs.
+void Worker::giveForksAway() {
+  TaskNode* batch[64];
+  while (deque_ != nullptr && core_.numWorkers > 0) {
+    const uint32_t count = deque_->takeOldestBatch(batch, 64);
+    if (count == 0) {
+      return;
+    }
+    core_.injector.pushBatch(batch, count);
+    // This thread may be no guest any more by the time a worker goes to sleep.
+    core_.idle.onPublishFromOutside();
+  }
 }
 
 bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
@@ -179,6 +212,7 @@ bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, 
 }
 
 void Worker::yield(FiberBlock& self) {
+  noteForks(self);
   if (ready_.isEmpty() && next_ == nullptr) {
     // Nobody else is ready: a new task may run, lest one that waits for it in a loop around yield() waits for long.
     next_ = takeTask();

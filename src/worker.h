@@ -146,6 +146,9 @@ class Worker {
   TaskNode* takeNewestOfDeque();
   TaskNode* takeOverflowed();
   uint32_t numLeftOfBatch();
+  void noteForks(FiberBlock& fiber);
+  void giveForksAway();
+  bool stealFromGuest();
   void poll();
   void takeOldestFromOutside();
   bool takeFromInjector();
@@ -166,6 +169,7 @@ class Worker {
 
   // The owner's, in the order of use.
   FiberBlock* current_;
+  uint64_t taskNumber_;  // of the task that began last
   FiberList ready_;
   TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
   uint32_t untilPoll_ = kPollInterval;
@@ -174,6 +178,9 @@ class Worker {
   bool oldestFirst_ = false;   // tasks are taken from the oldest end
   bool hasBlockedAtOnce_ = false;  // a task that has scheduled nothing, since one ended last
   bool isInnersTurn_ = false;  // see takeOldestInTurn()
+  bool hasForked_ = false;     // see noteForks()
+  uint32_t numTurns_ = 0;
+  uint32_t numQuickSteals_ = 0;  // in a row
   uint64_t blockedLimit_ = kBlockedFreely;  // these three: see holdBack()
   uint64_t heldAt_ = 0;
   TimePoint heldUntil_{};

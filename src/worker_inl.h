@@ -69,9 +69,20 @@ inline void Worker::suspend() {
   --numBlocked_;
 }
 
+// Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are newer than whatever
+// else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing its fiber.
+inline void Worker::noteForks(FiberBlock& fiber) {
+  if (hasForked_) {
+    hasForked_ = false;
+    fiber.hasScheduled = true;
+    oldestFirst_ = false;
+  }
+}
+
 inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* object) {
   self.blockedOn = what;
   self.blockedObject = object;
+  noteForks(self);
   if (self.task != nullptr && !self.hasScheduled) {
     // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest each
     // of a long row of tasks comes to wait on a stack of its own.

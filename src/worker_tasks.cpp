@@ -16,8 +16,12 @@ namespace {
 constexpr uint32_t kInjectorBatch = 64;
 constexpr uint32_t kOverflowBatch = 64;
 
-// Between two thefts of a worker: what is stolen then is long, and the owners would pay for a thief that is none.
-constexpr auto kSeldom = std::chrono::milliseconds(1);
+// Between two thefts of a worker: some three times what entering the thieves costs.
+constexpr auto kQuick = std::chrono::microseconds(50);
+constexpr uint32_t kManyQuickSteals = 8;
+
+// Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth turn of the oldest.
+constexpr uint32_t kTurnsPerGuest = 4;
 
 }  // namespace
 
@@ -45,7 +49,7 @@ void Worker::overflow(TaskNode* node) {
 }
 
 void Worker::exposeElsewhere(TaskNode* node) {
-  if (mode_ == Mode::MultiThreaded) {
+  if (core_.numWorkers > 0) {
     overflow(node);
   } else {
     inner_.pushNewest(node);
@@ -62,7 +66,9 @@ void Worker::poll() {
   }
   if (--untilOldest_ == 0) {
     untilOldest_ = kPollsPerOldest;
-    next_ = takeOldestInTurn();
+    if (++numTurns_ % kTurnsPerGuest != 0 || mode_ != Mode::MultiThreaded || !stealFromGuest()) {
+      next_ = takeOldestInTurn();
+    }
   }
   if (next_ == nullptr) {
     next_ = outer_.takeOldest();
@@ -126,12 +132,13 @@ TaskNode* Worker::takeTask() {
     return nullptr;
   }
   if (deque_->empty()) {
+    batchLeft_ = 0;
     return nullptr;
   }
   if (!oldestFirst_) {
     return takeNewestOfDeque();
   }
-  TaskNode* node = numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+  TaskNode* node = mode_ == Mode::MultiThreaded && numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
   return node != nullptr ? node : takeOldestOfDeque();
 }
 
@@ -183,6 +190,10 @@ bool Worker::steal() {
       return true;
     }
   }
+  return stealFromGuest();
+}
+
+bool Worker::stealFromGuest() {
   bool any = false;
   core_.forEachGuest([&](StealingDeque<TaskNode>& deque) { any = any || stealFrom(deque); });
   return any;
@@ -202,8 +213,11 @@ bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
   }
   ++numSteals_;
   next_ = stolen.item;
+  // What is stolen may take long, and the owners of deques pay meanwhile for a thief that is none: stay only where many thefts
+  // have followed one another closely.
   const TimePoint now = TimePoint::clock::now();
-  if (now - std::exchange(lastSteal_, now) > kSeldom) {
+  numQuickSteals_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuickSteals_ + 1 : 0;
+  if (numQuickSteals_ < kManyQuickSteals) {
     thief_.leave();
   }
   return true;

@@ -283,6 +283,63 @@ TEST_P(JoinTest, WaitsNestAHundredThousandDeep) {
   inTask([&] { EXPECT_EQ(depthOfWaits(depth), depth); });
 }
 
+// A tree whose first functions wait for their siblings to begin, with some 30 fibers for its depth; opened breadth first it would
+// have thousands, and more forks than a deque holds.
+TEST_P(JoinTest, TreesThatWaitAreOpenedDepthFirst) {
+  struct Tree {
+    static long walk(int depth) {
+      if (depth == 0) {
+        return 1;
+      }
+      const Event begun;
+      auto [a, b] = join(
+          [&] {
+            begun.wait();
+            return walk(depth - 1);
+          },
+          [&] {
+            begun.signal();
+            return walk(depth - 1);
+          });
+      return a + b;
+    }
+  };
+  constexpr int kDepth = 12;
+  inTask([] { EXPECT_EQ(Tree::walk(kDepth), 1 << kDepth); });
+  if (numWorkers() == 1) {
+    for (const Scheduler::WorkerStats& worker : scheduler().stats().workers) {
+      EXPECT_LE(worker.numFibers, 200u);
+    }
+  }
+}
+
+// A task that the bound thread ran would keep it from going on.
+TEST_P(JoinTest, ABoundThreadThatForksRunsItsChildrenOnly) {
+  if (numWorkers() != 1) {
+    GTEST_SKIP() << "needs one worker, which is kept busy";
+  }
+  std::atomic<bool> isBusy{false}, mayEnd{false};
+  schedule([&] {
+    isBusy = true;
+    while (!mayEnd.load()) {
+      std::this_thread::yield();
+    }
+  });
+  while (!isBusy.load()) {
+    std::this_thread::yield();
+  }
+  const auto self = std::this_thread::get_id();
+  const WaitGroup done(1);
+  schedule([=] {
+    EXPECT_NE(std::this_thread::get_id(), self);
+    done.done();
+  });
+  const Event last(Event::Mode::Manual);
+  join([&] { last.wait(); }, [&] { last.wait(); }, [&] { last.signal(); });
+  mayEnd = true;
+  done.wait();
+}
+
 long sumOfRow(int n) {
   if (n == 0) {
     return 0;

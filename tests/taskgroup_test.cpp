@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/event.h>
@@ -323,6 +324,68 @@ TEST_P(TaskGroupTest, AGroupMayPassToAnotherTaskThatWaits) {
   });
 }
 
+// Its tasks then run on the very fiber on which the group was made.
+TEST_P(TaskGroupTest, AGroupMayOutliveTheTaskThatMadeIt) {
+  for (int round = 0; round < 100; ++round) {
+    std::unique_ptr<TaskGroup> group;
+    inTask([&] { group = std::make_unique<TaskGroup>(); });
+    std::atomic<bool> hasEnded{false};
+    const Event isInside;
+    const Event gate;
+    group->run([&] {
+      isInside.wait();
+      group->run([&] {
+        gate.wait();
+        hasEnded = true;
+      });
+    });
+    isInside.signal();
+    schedule([=] { gate.signal(); });
+    group->wait();
+    EXPECT_TRUE(hasEnded.load());
+  }
+}
+
+// The first task ends only when all have begun: none may be kept from the workers.
+TEST_P(TaskGroupTest, WorkersTakeWhatTheDequeOfABoundThreadHasNoRoomFor) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "nobody else";
+  }
+  constexpr int kTasks = 6'000;
+  std::atomic<int> numRun{0};
+  TaskGroup group;
+  for (int i = 0; i < kTasks; ++i) {
+    group.run([&] { ++numRun; });
+  }
+  while (numRun.load() < kTasks) {
+    std::this_thread::yield();
+  }
+  group.wait();
+}
+
+TEST_P(TaskGroupTest, UnbindLeavesTheTasksToTheWorkers) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "nobody else";
+  }
+  for (int round = 0; round < 100; ++round) {
+    auto group = std::make_unique<TaskGroup>();
+    const Event later(Event::Mode::Manual);
+    std::thread([&] {
+      const Scheduler::Binding bound(scheduler());
+      group->run([=] { later.wait(); });
+    }).join();
+    later.signal();
+    group->wait();
+  }
+}
+
+TEST_P(TaskGroupTest, TakesOverACopyOfWhatCannotBeChanged) {
+  const auto function = [n = 0]() mutable { ++n; };
+  TaskGroup group;
+  group.run(function);
+  group.wait();
+}
+
 TEST_P(TaskGroupTest, TasksThatNobodyWaitsForYetEndBeforeTheScheduler) {
   auto group = std::make_unique<TaskGroup>();
   std::atomic<int> n{0};
@@ -357,6 +420,18 @@ TEST_F(TaskGroupDeathTest, AnExceptionThatNobodyWaitsForIsReported) {
         group.run([] { throw 1; });
       },
       "a TaskGroup was destroyed whose task had let an exception escape.*Call wait\\(\\)");
+}
+
+TEST_F(TaskGroupDeathTest, UnbindingWithinATaskThatWaitCallsIsReported) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(tests::smallConfig(0));
+        scheduler.bind();
+        TaskGroup group;
+        group.run([] { Scheduler::unbind(); });
+        group.wait();
+      },
+      "unbind\\(\\) was called in a function of join\\(\\)");
 }
 
 }  // namespace

@@ -16,6 +16,14 @@
 
 namespace weft {
 
+namespace detail {
+
+// Returns: a number that no other task of the process has, nor the code of any binding: of what the calling fiber runs; 0 where
+// nothing is bound.
+uint64_t currentTaskNumber() noexcept;
+
+}  // namespace detail
+
 // A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
 //
 // Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). wait() and notify() are what
@@ -28,6 +36,9 @@ namespace weft {
 //
 // Lifetime: a fiber is valid while the task that runs on it has not ended; fibers are reused by later tasks.
 class WEFT_EXPORT Fiber {
+ protected:
+  uint64_t taskNumber_ = 0;  // before `id`, so that what derives from this wastes no space
+
  public:
   // Returns: the fiber that runs on this thread, or null where no scheduler is bound.
   static Fiber* current() noexcept;
@@ -96,6 +107,7 @@ class WEFT_EXPORT Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
  private:
+  friend uint64_t detail::currentTaskNumber() noexcept;
   bool waitUntil(detail::TimePoint deadline);
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
@@ -114,6 +126,10 @@ extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
     ;
 
 }  // namespace detail
+
+inline uint64_t detail::currentTaskNumber() noexcept {
+  return currentFiber != nullptr ? currentFiber->taskNumber_ : 0;
+}
 
 inline Fiber* Fiber::current() noexcept { return detail::currentFiber; }
 

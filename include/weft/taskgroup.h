@@ -63,12 +63,13 @@ class TaskGroup {
     if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
       expose(*lane, *GroupTask<std::decay_t<F>>::make(*this, std::forward<F>(function)));
     } else {
-      call(function);
+      std::decay_t<F> own(std::forward<F>(function));
+      call(own);
     }
   }
 
-  // Returns once all tasks have ended. Tasks that nobody has taken yet are called here; for the others the fiber suspends, or the
-  // thread blocks. Errors: throws the first exception that a task let escape, once.
+  // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has scheduled last and that
+  // nobody has taken are called here; for the others the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape, once.
   // Memory ordering: what the tasks have written is seen afterwards.
   void wait() {
     finish();
@@ -126,7 +127,7 @@ class TaskGroup {
   }
 
   void expose(detail::ForkLane& lane, GroupNode& node) {
-    if (Fiber::current() == owner_) {
+    if (detail::currentTaskNumber() == owner_) {
       node.flags |= kOwn;
       count_.addOwn();
     } else {
@@ -164,6 +165,7 @@ class TaskGroup {
     }
     count_.takeBackOwn();
     newest->invoke(newest, detail::TaskOp::Call);
+    detail::assertStillBound(&lane);
     lane.counters.countEnded();
     return true;
   }
@@ -174,7 +176,7 @@ class TaskGroup {
   WEFT_EXPORT void rethrow();
   WEFT_EXPORT void destroyControl();
 
-  Fiber* const owner_ = Fiber::current();
+  const uint64_t owner_ = detail::currentTaskNumber();  // the task that made the group: fibers run one after another
   detail::GroupCount<detail::Waiter> count_;
   std::atomic<bool> isCanceled_{false};  // false -> true
   std::atomic<Control*> control_{nullptr};  // null -> made

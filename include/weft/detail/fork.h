@@ -28,10 +28,14 @@ struct ForkLane {
   IdleSet<>& idle;
   Thieves<>::Member& thief;
   TaskCounters<>& counters;
+  bool& hasForked;
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque.push(&node); }
-  void announce() { idle.onPublish(); }
+  void announce() {
+    hasForked = true;
+    idle.onPublish();
+  }
 
   // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
@@ -64,6 +68,15 @@ inline ForkLane* forkLane() {
   return lane != nullptr ? lane : openLane();
 }
 
+[[noreturn, gnu::cold]] WEFT_EXPORT void reportUnboundFork();
+
+// Requires: the code between a fork and its join has not unbound the thread.
+inline void assertStillBound(const ForkLane* lane) {
+  if (lane != currentLane) [[unlikely]] {
+    reportUnboundFork();
+  }
+}
+
 // Queues `node` where the deque of this thread is full.
 WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 
@@ -75,9 +88,6 @@ inline void finishChild(ChildCompletion& completion) {
     wake(*waiter);
   }
 }
-
-// Says of a fiber that is about to wait for forked tasks that it has scheduled them.
-WEFT_EXPORT void noteForks(Waiter& self);
 
 // Suspends until the child has ended. `what` ("join") is for reports.
 WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
@@ -97,7 +107,12 @@ class Child : public TaskNode {
 
   // Calls the function, or waits until whoever took it has.
   void complete(ForkLane* lane) {
-    if (!isExposed_ || lane->takeBack(*this)) [[likely]] {
+    if (!isExposed_) {
+      call();
+      return;
+    }
+    assertStillBound(lane);
+    if (lane->takeBack(*this)) [[likely]] {
       call();
     } else {
       waitForChild(completion_, "join");

@@ -10,7 +10,8 @@
 
 // How many tasks of a group have not ended, where most are scheduled and called by one thread.
 //
-// numOwn_    the owner's alone: tasks that it has scheduled, less those that it has taken back and called itself
+// numOwn_    tasks that the owner has scheduled, less those that it has taken back and called itself. The owner's alone, or that of
+//            whoever waits in its stead, who is ordered after it by other means
 // others_    kNobodyWaits, plus the tasks that others have scheduled, less all that have ended elsewhere. So the group is over
 //            when the sum of both is kNobodyWaits. Who waits takes kNobodyWaits away and adds numOwn_, in one step: what is left
 //            are the tasks that it waits for, and whoever ends the last of them wakes it.

@@ -12,7 +12,8 @@
 //
 // Every worker counts, in words that only it writes, the tasks that it has scheduled and those that have ended on it; tasks
 // from elsewhere are counted in one shared word. A scan first adds up all `ended`, then all `scheduled`. Both only
-// grow, and a task is counted as scheduled before it can be seen, let alone end. So if the two sums are equal, then
+// grow, and a task is counted as scheduled before it can be seen, let alone end; a child of join() only when it begins, since its
+// parent, which is counted, does not end before it. So if the two sums are equal, then
 // between the two scans nothing was queued, running or blocked; and since only tasks schedule tasks once every thread
 // has unbound, nothing ever will be again.
 //

@@ -9,7 +9,7 @@
 
 // How the owners of deques know that nobody steals, and so take without a fence.
 //
-// A worker enters before it steals, and leaves when it has not stolen for a while. While the count is zero an owner that
+// A worker enters before it steals, and leaves when it has stolen, or has not for a while. While the count is zero an owner that
 // takes needs neither a fence nor a compare-exchange, which are most of what a fork costs.
 //
 //   owner                                 thief
