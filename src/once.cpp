@@ -5,6 +5,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/owner.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/tiny_lock.h"
 
 namespace weft {
@@ -15,33 +16,47 @@ constexpr uint8_t kIsDone = 0, kIsNext = 1;
 
 }  // namespace
 
-// Returns: whether it is for the caller to call its function, and then end(); if not, a call has returned.
-bool Once::begin() {
+// Returns: Mine if it is for the caller to call its function, and then end().
+Once::Turn Once::begin(const std::stop_token& token) {
   // relaxed: only whoever stored it finds itself there.
   WEFT_ASSERT(runner_.load(std::memory_order_relaxed) != detail::currentOwner(),
               "Once %p: call() was called within the function that it calls, which would wait for itself. "
-              "Call it before, or "
-              "elsewhere.",
+              "Call it before, or elsewhere.",
               static_cast<const void*>(this));
   const uint32_t old = detail::lockBit<uint32_t>(word_, kLocked);
-  bool isNext = old == 0;
-  if (old != kRunning) {
-    // (3) release: for the next lockBit.
-    word_.store(isNext ? kRunning : old, std::memory_order_release);
-  } else {
-    detail::Waiter& self = detail::currentWaiter();
-    self.mark = kIsDone;
-    waiters_.pushBack(self);
-    // (4) release: the list is seen by the next lockBit.
-    word_.store(kRunning, std::memory_order_release);
-    detail::block(self, "Once", this);
-    isNext = self.mark == kIsNext;
+  const bool isToWait = old == kRunning && !token.stop_requested();
+  detail::Waiter* self = nullptr;
+  if (isToWait) {
+    self = &detail::currentWaiter();
+    self->mark = kIsDone;
+    waiters_.pushBack(*self);
   }
-  if (isNext) {
+  // (3) release: the list is seen by the next lockBit.
+  word_.store(old == 0 ? kRunning : old, std::memory_order_release);
+  Turn turn = old == 0 ? Turn::Mine : old == kRunning ? Turn::Stopped : Turn::Done;
+  if (isToWait) {
+    const auto claim = [&] { return giveUp(*self); };
+    if (detail::blockStoppable(*self, detail::kNever, token, claim, "Once", this) == detail::WaitEnd::Woken) {
+      turn = self->mark == kIsNext ? Turn::Mine : Turn::Done;
+    }
+  }
+  if (turn == Turn::Mine) {
     // relaxed: see above.
     runner_.store(detail::currentOwner(), std::memory_order_relaxed);
   }
-  return isNext;
+  return turn;
+}
+
+// Takes `self` out, unless somebody owes it a wake. Returns: whether it did.
+bool Once::giveUp(detail::Waiter& self) {
+  const uint32_t old = detail::lockBit<uint32_t>(word_, kLocked);
+  const bool isLinked = self.isLinked;
+  if (isLinked) {
+    waiters_.remove(self);
+  }
+  // (4) release: the list is seen by the next lockBit.
+  word_.store(old, std::memory_order_release);
+  return isLinked;
 }
 
 void Once::end(bool hasReturned) {

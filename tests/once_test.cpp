@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -94,6 +95,66 @@ TEST_P(OnceTest, ManyRaceForEachOfMany) {
         EXPECT_EQ(values[j], 1);
       }
     });
+  }
+}
+
+TEST_P(OnceTest, StopEndsTheWaitForAnothersCall) {
+  for (Kind kind : tests::kKinds) {
+    Once once;
+    Event mayReturn;
+    std::stop_source source;
+    std::atomic<bool> isThere{false};
+    Crew crew(scheduler());
+    crew.start(Kind::Task, [&] {
+      once.call([&] {
+        isThere = true;
+        mayReturn.wait();
+      });
+    });
+    awaitThat([&] { return isThere.load(); });
+    crew.start(kind, [&] {
+      EXPECT_FALSE(once.call(source.get_token(), [] { ADD_FAILURE(); }));
+      EXPECT_FALSE(once.call(source.get_token(), [] { ADD_FAILURE(); }));
+      EXPECT_EQ(numWaiting(once), 0);
+      mayReturn.signal();
+      EXPECT_TRUE(once.call(std::stop_token(), [] { ADD_FAILURE(); }));
+      EXPECT_TRUE(once.call(source.get_token(), [] { ADD_FAILURE(); }));
+    });
+    awaitThat([&] { return numWaiting(once) == 1; });
+    source.request_stop();
+  }
+}
+
+TEST(UnboundOnceTest, ATurnWinsAgainstAStop) {
+  Once once;
+  std::stop_source source;
+  source.request_stop();
+  int numCalls = 0;
+  EXPECT_TRUE(once.call(
+      source.get_token(), [&](int by) { numCalls += by; }, 1));
+  EXPECT_EQ(numCalls, 1);
+}
+
+// Each round one calls, others wait for it with a stop that comes meanwhile; nobody is forgotten in the list.
+TEST_P(OnceTest, StopsRaceWithTheEndOfTheCall) {
+  const int rounds = scaled(300, 60);
+  for (int round = 0; round < rounds; ++round) {
+    Once once;
+    std::stop_source source;
+    std::atomic<int> numCalls{0};
+    Crew crew(scheduler());
+    for (int i = 0; i < 4; ++i) {
+      crew.start(Kind::Task, [&] {
+        const bool isDone = once.call(source.get_token(), [&] {
+          yield();
+          ++numCalls;
+        });
+        EXPECT_TRUE(!isDone || numCalls == 1);
+      });
+    }
+    crew.start(Kind::Task, [&] { source.request_stop(); });
+    crew.join();
+    EXPECT_EQ(numCalls, 1);
   }
 }
 

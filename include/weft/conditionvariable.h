@@ -28,7 +28,7 @@ namespace weft {
 //
 // Each notify_one() wakes the one that has waited longest and has not been notified yet.
 // Lifetime: may be destroyed as soon as the last waiter has been notified, though it may not have returned yet; where waits
-// are timed, as soon as they have returned.
+// are timed or take a token, as soon as they have returned.
 class WEFT_EXPORT ConditionVariable {
  public:
   explicit(false) ConditionVariable(Allocator* = Allocator::Default) {}

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <utility>
 
 #include "weft/detail/waiter.h"
@@ -40,17 +42,25 @@ class WEFT_EXPORT Once {
   // Requires: not called within the function, which would wait for itself; else a message ends the program.
   // Memory ordering: what the function has written is seen after each call().
   template <class Function, class... Args>
+  requires std::invocable<Function, Args...>
   void call(Function&& function, Args&&... args) {
-    if (isDone() || !begin()) {
-      return;
+    if (!isDone() && begin({}) == Turn::Mine) {
+      run(std::forward<Function>(function), std::forward<Args>(args)...);
     }
-    struct End {
-      Once& once;
-      bool hasReturned = false;
-      ~End() { once.end(hasReturned); }
-    } end{*this};
-    std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
-    end.hasReturned = true;
+  }
+
+  // The same, but waits for another call not beyond a stop that is requested by `token`. Returns: false when
+  // that came first.
+  template <class Function, class... Args>
+  bool call(const std::stop_token& token, Function&& function, Args&&... args) {
+    if (isDone()) {
+      return true;
+    }
+    const Turn turn = begin(token);
+    if (turn == Turn::Mine) {
+      run(std::forward<Function>(function), std::forward<Args>(args)...);
+    }
+    return turn != Turn::Stopped;
   }
 
   // Returns: whether a call has returned.
@@ -62,7 +72,20 @@ class WEFT_EXPORT Once {
  private:
   static constexpr uint32_t kDone = 1, kRunning = 2, kLocked = 4;
 
-  bool begin();
+  enum class Turn : uint8_t { Mine, Done, Stopped };
+
+  template <class Function, class... Args>
+  void run(Function&& function, Args&&... args) {
+    struct End {
+      Once& once;
+      bool hasReturned = false;
+      ~End() { once.end(hasReturned); }
+    } end{*this};
+    std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
+    end.hasReturned = true;
+  }
+  Turn begin(const std::stop_token& token);
+  bool giveUp(detail::Waiter& self);
   void end(bool hasReturned);
   [[noreturn]] static void reportDestroyedInUse();
 
