@@ -73,7 +73,11 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
   const size_t wanted = std::min(capacity() / 2, kBatch);
   const uint32_t patience = side.patience();
   size_t done = 0;
-  for (uint32_t pauses = kLeastPatience; pauses <= patience && done <= wanted; pauses *= 2) {
+  const auto longest = static_cast<uint32_t>(std::max<size_t>(capacity() / 8, kLeastPatience));
+  uint32_t left = 2 * patience;
+  for (uint32_t pauses = kLeastPatience; pauses <= left && done <= wanted;
+       pauses = std::min(2 * pauses, longest)) {
+    left -= pauses;
     for (uint32_t i = 0; i < pauses; ++i) {
       StdSync::pause();
     }
