@@ -58,10 +58,6 @@ bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadlin
   if (!phase_.queue(self, phase)) {
     return true;
   }
-  if (deadline == kNever && !token.stop_possible()) {
-    block(self, "Barrier", this);
-    return true;
-  }
   const auto claim = [&] { return phase_.giveUp(self); };
   return blockStoppable(self, deadline, token, claim, "Barrier", this) == WaitEnd::Woken;
 }

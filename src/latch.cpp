@@ -83,10 +83,6 @@ bool Latch::waitFor(detail::TimePoint deadline, const std::stop_token& token) {
   if (!queue(self)) {
     return true;
   }
-  if (deadline == detail::kNever && !token.stop_possible()) {
-    detail::block(self, "Latch", this);
-    return true;
-  }
   const auto claim = [&] {
     ListLock lock{*this};
     return detail::unlinkIfLinked(self, lock, waiters_);

@@ -20,10 +20,6 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
   if (lock_.takeOrQueue(self, how)) {
     return true;
   }
-  if (deadline == detail::kNever && !token.stop_possible()) {
-    detail::block(self, "SharedMutex", this);
-    return true;
-  }
   const auto claim = [&] {
     detail::WaitList granted;
     const bool hasGivenUp = lock_.giveUp(self, granted);

@@ -39,7 +39,7 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 
 // A value that each task has for itself, as each thread has for its thread_local: fibers share threads, so
 // that a thread_local is seen by all tasks of its thread. Code that runs in no task, on a thread that is
-// bound or not, has one value for each thread.
+// bound or not, has one value for each thread; so has what blocking_call() calls.
 //
 //   weft::FiberLocal<std::string> request([] { return std::string("none"); });
 //   weft::schedule([&] {
