@@ -104,7 +104,7 @@ def channel_bars():
     for capacity in (1024, 128):
         workload = "stream-%d" % capacity
         yield Bar("stream through a buffer of %d, 2 workers, by Go's with GOMAXPROCS=2" % capacity,
-                  channel("weft", workload, 2), channel("go", workload, 2), 0.5 if capacity == 1024 else None)
+                  channel("weft", workload, 2), channel("go", workload, 2), 0.5)
         yield Bar("the same, 1 worker, by Go's", channel("weft", workload), channel("go", workload))
     for workers in (1, 2):
         yield Bar("select over two channels, %s, by Go's" % count(workers),

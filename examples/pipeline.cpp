@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A pipeline of three stages with channels between them, which bound how far a stage may run ahead: one makes numbers, four
-// test them, one collects. A stop, or a stage that hangs for a minute, ends it early.
+// A pipeline of three stages with channels between them, which bound how far a stage may run ahead: one makes
+// numbers, four test them, one collects. A stop, or a stage that hangs for a minute, ends it early.
 
 #include <weft/weft.h>
 

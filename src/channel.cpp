@@ -14,7 +14,8 @@
 namespace weft {
 
 const char* ChannelClosed::what() const noexcept {
-  return "weft::ChannelClosed: a value was to be sent on a channel that is closed. Close a channel when all that send on it have "
+  return "weft::ChannelClosed: a value was to be sent on a channel that is closed. Close a channel when all "
+         "that send on it have "
          "sent their last value.";
 }
 
@@ -23,8 +24,9 @@ namespace {
 
 constexpr size_t kMaxCapacity = size_t{1} << 31;
 
-// How long to wait for values in a row before looking again, in pauses of the processor; each look takes a line from the other
-// side. All looks of the greatest patience take 2 us, and happen where about a hundred values come or go meanwhile.
+// How long to wait for values in a row before looking again, in pauses of the processor; each look takes a
+// line from the other side. All looks of the greatest patience take 2 us, and happen where about a hundred
+// values come or go meanwhile.
 constexpr uint32_t kLeastPatience = 8, kMostPatience = 64;
 constexpr size_t kLeastBatch = 3, kBatch = 256;
 
@@ -35,7 +37,8 @@ ChannelState::ChannelState(const Allocation& memory, Allocator* from, const Valu
     : SharedState(from), ChannelCore(type, capacity, numSlots, slots), allocation_(memory) {}
 
 ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const ValueType& type) {
-  WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%zu): the capacity must be at most %zu.", capacity, kMaxCapacity);
+  WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%zu): the capacity must be at most %zu.", capacity,
+              kMaxCapacity);
   const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
   const size_t offset = alignUp(sizeof(ChannelState), type.alignment);
   Allocation::Request request;
@@ -49,16 +52,17 @@ ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const Va
 
 void ChannelState::free(ChannelState* state) {
   WEFT_ASSERT(state->destroyValues(),
-              "a Channel was destroyed while somebody waits for it. Keep a copy until send() or receive() has returned.");
+              "a Channel was destroyed while somebody waits for it. Keep a copy until send() or receive() "
+              "has returned.");
   const Allocation memory = state->allocation_;
   Allocator* const allocator = state->allocator;
   state->~ChannelState();
   allocator->free(memory);
 }
 
-// Where the other side works on another thread at this time, waits a little until it has done some values in a row, lest either
-// side stops and is woken for each value, or both take the lines from each other for each. Patience grows where that helps, and
-// shrinks where values come one by one.
+// Where the other side works on another thread at this time, waits a little until it has done some values in
+// a row, lest either side stops and is woken for each value, or both take the lines from each other for each.
+// Patience grows where that helps, and shrinks where values come one by one.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
   auto& side = kSends ? sendersSide() : receiversSide();
@@ -69,7 +73,11 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
   const size_t wanted = std::min(capacity() / 2, kBatch);
   const uint32_t patience = side.patience();
   size_t done = 0;
-  for (uint32_t pauses = kLeastPatience; pauses <= patience && done <= wanted; pauses *= 2) {
+  const auto longest = static_cast<uint32_t>(std::max<size_t>(capacity() / 8, kLeastPatience));
+  uint32_t left = 2 * patience;
+  for (uint32_t pauses = kLeastPatience; pauses <= left && done <= wanted;
+       pauses = std::min(2 * pauses, longest)) {
+    left -= pauses;
     for (uint32_t i = 0; i < pauses; ++i) {
       StdSync::pause();
     }
@@ -85,8 +93,8 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
 }
 
 // Waits until the first of: woken; the deadline, a stop. Returns: whether it was woken.
-bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token,
-                               const char* what) {
+bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline,
+                               const std::stop_token& token, const char* what) {
   const auto claim = [&] {
     Section section(*this, std::defer_lock);
     return unlinkIfLinked(self, section, waiters);
@@ -97,7 +105,7 @@ bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadli
 // Does it, or waits until somebody else has done it.
 template <bool kSends>
 inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token) {
-  if (capacity() != 0 && deadline != kWithoutWaiting && awaitBatch<kSends>(mine)) {
+  if (capacity() != 0 && deadline != kWithoutWaiting && !isClosed() && awaitBatch<kSends>(mine)) {
     return ChannelEnd::Done;
   }
   constexpr const char* kWhat = kSends ? "Channel::send" : "Channel::receive";
@@ -107,7 +115,8 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
     {
       Section section(*this);
       const ChannelEnd end = kSends ? ChannelCore::send(section, mine) : ChannelCore::receive(section, mine);
-      if (end != ChannelEnd::WouldWait || deadline == kWithoutWaiting || (token != nullptr && token->stop_requested())) {
+      if (end != ChannelEnd::WouldWait || deadline == kWithoutWaiting ||
+          (token != nullptr && token->stop_requested())) {
         return end;
       }
       self = &inlined::currentWaiter();
@@ -117,7 +126,8 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
     }
     if (deadline == kNever && token == nullptr) [[likely]] {
       inlined::block(*self, kWhat, this);
-    } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(), kWhat)) {
+    } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(),
+                            kWhat)) {
       return ChannelEnd::WouldWait;
     }
     mine.error.rethrow();

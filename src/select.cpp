@@ -25,15 +25,20 @@ using EventState = SelectAccess::EventState;
 
 // Where a select begins to look: any of its cases.
 size_t randomBelow(size_t count) {
-  thread_local uint32_t random = 0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&currentFiber) >> 6);
+  thread_local uint32_t random =
+      0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&currentFiber) >> 6);
   random ^= random << 13;
   random ^= random >> 17;
   random ^= random << 5;
   return (static_cast<uint64_t>(random) * count) >> 32;
 }
 
-ChannelState& channelOf(void* primitive) { return *static_cast<ChannelState*>(primitive); }
-EventState& eventOf(void* primitive) { return *static_cast<EventState*>(primitive); }
+ChannelState& channelOf(void* primitive) {
+  return *static_cast<ChannelState*>(primitive);
+}
+EventState& eventOf(void* primitive) {
+  return *static_cast<EventState*>(primitive);
+}
 
 }  // namespace
 
@@ -91,10 +96,14 @@ inline bool SelectCase::tryAlone() {
       lock();
       return act();
     }
-    case Kind::Signal: return eventOf(primitive_).tryWait();
-    case Kind::Time: return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
-    case Kind::Stop: return token_->stop_requested();
-    case Kind::Otherwise: break;
+    case Kind::Signal:
+      return eventOf(primitive_).tryWait();
+    case Kind::Time:
+      return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
+    case Kind::Stop:
+      return token_->stop_requested();
+    case Kind::Otherwise:
+      break;
   }
   return false;
 }
@@ -129,9 +138,14 @@ class Selection {
   Selection(SelectCase* const* cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
     for (size_t i = 0; i < count; ++i) {
       const SelectCase& one = *cases[i];
-      if (one.kind_ == SelectCase::Kind::Time && (time_ == kNone || one.deadline_ < cases[time_]->deadline_)) {
+      if (one.kind_ == SelectCase::Kind::Time &&
+          (time_ == kNone || one.deadline_ < cases[time_]->deadline_)) {
         time_ = i;
       } else if (one.kind_ == SelectCase::Kind::Stop) {
+        WEFT_ASSERT(
+            stop_ == kNone,
+            "select() was given more than one onStop(). Make one std::stop_source stop with the others, by a "
+            "std::stop_callback, and wait for that one.");
         stop_ = i;
       } else if (one.kind_ == SelectCase::Kind::Otherwise) {
         otherwise_ = i;
@@ -169,7 +183,8 @@ class Selection {
       chosen = choice.get();
       SelectCase& one = *cases_[chosen];
       one.transfer_.error.rethrow();
-      one.end_ = one.kind_ == SelectCase::Kind::Signal ? ChannelEnd::Done : static_cast<ChannelEnd>(one.node.mark);
+      one.end_ =
+          one.kind_ == SelectCase::Kind::Signal ? ChannelEnd::Done : static_cast<ChannelEnd>(one.node.mark);
     }
     return chosen;
   }
@@ -181,8 +196,8 @@ class Selection {
     }
     return blockStoppable(
         self, time_ == kNone ? kNever : cases_[time_]->deadline_,
-        stop_ == kNone ? std::stop_token() : *cases_[stop_]->token_, [&] { return choice.tryChoose(kLimit); }, "select",
-        nullptr);
+        stop_ == kNone ? std::stop_token() : *cases_[stop_]->token_, [&] { return choice.tryChoose(kLimit); },
+        "select", nullptr);
   }
 
   SelectCase* const* const cases_;
@@ -190,6 +205,8 @@ class Selection {
   size_t time_ = kNone, stop_ = kNone, otherwise_ = kNone;
 };
 
-size_t selectOne(SelectCase* const* cases, size_t count) { return Selection(cases, count).run(); }
+size_t selectOne(SelectCase* const* cases, size_t count) {
+  return Selection(cases, count).run();
+}
 
 }  // namespace weft::detail

@@ -250,8 +250,8 @@ void Worker::reportIfAsked() {
 }
 
 void Worker::reportDeadlockIfCertain() {
-  if (isOnlyThreadOfProcess()) {
-    inbox_.cancelPark();
+  // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
+  if (isOnlyThreadOfProcess() && inbox_.cancelPark()) {
     reportBlockedFibers();
     WEFT_FATAL(
         "deadlock: every fiber waits, no timer is set, nothing is left to run, and this is the process's only thread. See the "

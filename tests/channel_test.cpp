@@ -286,7 +286,9 @@ TEST_P(ChannelTest, HandsValuesFromEachKindToEachKind) {
 TEST_P(ChannelTest, ReceiversAreServedFirstInFirstOut) {
   tests::expectFirstInFirstOut<tests::ReceiveGate>(scheduler());
 }
-TEST_P(ChannelTest, SendersAreServedFirstInFirstOut) { tests::expectFirstInFirstOut<tests::SendGate>(scheduler()); }
+TEST_P(ChannelTest, SendersAreServedFirstInFirstOut) {
+  tests::expectFirstInFirstOut<tests::SendGate>(scheduler());
+}
 
 TEST_P(ChannelTest, ValuesOfWaitingSendersArriveInTheirOrder) {
   constexpr int kSenders = 9;
@@ -306,7 +308,8 @@ TEST_P(ChannelTest, ValuesOfWaitingSendersArriveInTheirOrder) {
   }
 }
 
-// Each value says who has sent it, and how many he has sent before: whoever receives sees those of one sender in order.
+// Each value says who has sent it, and how many he has sent before: whoever receives sees those of one sender
+// in order.
 TEST_P(ChannelTest, ManySendersAndReceiversLoseNothingAndDoubleNothing) {
   constexpr int kSenders = 6, kReceivers = 6;
   const int count = scaled(2'000, 200);
@@ -421,9 +424,10 @@ TEST_P(ChannelTest, TimesAndStopsAgainstHandingOverLoseNothingAndDoubleNothing) 
         crew.start(kind, [&, channel] {
           for (int k = 1; k <= rounds; ++k) {
             std::stop_source source;
-            const bool isSent = k % 3 == 0 ? channel.send_for(k, std::chrono::microseconds(k % 40))
-                                           : k % 3 == 1 ? channel.send_for(k, std::chrono::microseconds(k % 40), source.get_token())
-                                                        : channel.trySend(k);
+            const bool isSent =
+                k % 3 == 0   ? channel.send_for(k, std::chrono::microseconds(k % 40))
+                : k % 3 == 1 ? channel.send_for(k, std::chrono::microseconds(k % 40), source.get_token())
+                             : channel.trySend(k);
             sent += isSent ? k : 0;
           }
           if (--numSenders == 0) {
@@ -455,8 +459,12 @@ void expectStopsToWork(Scheduler& scheduler) {
   tests::destroyAsSoonAsStopped<Gate>(scheduler, scaled(200, 50));
 }
 
-TEST_P(ChannelTest, AStopEndsAReceive) { expectStopsToWork<tests::ReceiveGate>(scheduler()); }
-TEST_P(ChannelTest, AStopEndsASend) { expectStopsToWork<tests::SendGate>(scheduler()); }
+TEST_P(ChannelTest, AStopEndsAReceive) {
+  expectStopsToWork<tests::ReceiveGate>(scheduler());
+}
+TEST_P(ChannelTest, AStopEndsASend) {
+  expectStopsToWork<tests::SendGate>(scheduler());
+}
 
 template <class Gate>
 void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
@@ -468,11 +476,15 @@ void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsReceiveReturns) {
   destroyAtOnce<tests::ReceiveGate>(scheduler(), numWorkers());
 }
-TEST_P(ChannelTest, MayBeDestroyedAsSoonAsSendReturns) { destroyAtOnce<tests::SendGate>(scheduler(), numWorkers()); }
+TEST_P(ChannelTest, MayBeDestroyedAsSoonAsSendReturns) {
+  destroyAtOnce<tests::SendGate>(scheduler(), numWorkers());
+}
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsTheValueIsHandedOver) {
   destroyAtOnce<tests::RendezvousGate>(scheduler(), numWorkers());
 }
-TEST_P(ChannelTest, MayBeDestroyedAsSoonAsTheCloseIsSeen) { destroyAtOnce<tests::CloseGate>(scheduler(), numWorkers()); }
+TEST_P(ChannelTest, MayBeDestroyedAsSoonAsTheCloseIsSeen) {
+  destroyAtOnce<tests::CloseGate>(scheduler(), numWorkers());
+}
 
 TEST_P(ChannelTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
   Channel<int> last(0, allocator());
@@ -515,7 +527,8 @@ TEST_P(ChannelTest, TheExampleInTheHeaderWorks) {
 class ChannelDeathTest : public tests::DeathTest {};
 
 TEST_F(ChannelDeathTest, CapacityBeyondTheLimit) {
-  EXPECT_DEATH(Channel<char>((size_t{1} << 31) + 1), "Channel\\(2147483649\\): the capacity must be at most 2147483648");
+  EXPECT_DEATH(Channel<char>((size_t{1} << 31) + 1),
+               "Channel\\(2147483649\\): the capacity must be at most 2147483648");
 }
 
 TEST_F(ChannelDeathTest, DestroyedWhileSomebodyWaits) {

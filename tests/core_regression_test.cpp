@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <weft/conditionvariable.h>
@@ -231,6 +232,34 @@ TEST_F(CoreRegressionTest, AChildMayMakeTheFirstScheduler) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+
+// The thread that wakes the last fiber ends between the worker's last look at its inbox and its look at the process's threads.
+// Several processes at once, since it takes a busy machine.
+TEST_F(CoreRegressionTest, AThreadThatEndsRightAfterItsWakeIsNoDeadlock) {
+  constexpr int kProcesses = 4, kRounds = kSanitized ? 500 : 10'000;
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      alarm(60);
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding bound(scheduler);
+        for (int round = 0; round < kRounds; ++round) {
+          const Event event;
+          std::thread([event] { event.signal(); }).detach();
+          event.wait();
+        }
+      }
+      _exit(7);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  }
 }
 
 TEST_F(CoreRegressionTest, AConfigWithoutAllocatorIsRefused) {

@@ -51,7 +51,8 @@ TEST_F(UnboundSelectTest, TellsWhichCaseHappenedAndCallsItsHandlerAlone) {
   int received = 0, others = 0;
   const auto other = [&] { ++others; };
   EXPECT_EQ(select(onSignal(event, other), onReceive(empty, [&](std::optional<int>) { other(); }),
-                   onReceive(full, [&](std::optional<int> value) { received = *value; }), onTimeout(std::chrono::hours(1), other)),
+                   onReceive(full, [&](std::optional<int> value) { received = *value; }),
+                   onTimeout(std::chrono::hours(1), other)),
             2u);
   EXPECT_EQ(received, 7);
   EXPECT_EQ(select(onSend(empty, 8), onReceive(full, kIgnore)), 0u);
@@ -127,7 +128,8 @@ TEST_F(UnboundSelectTest, AnRvalueIsMovedFromOnlyIfItIsSent) {
   const std::string text = "text";
   EXPECT_EQ(select(onSend(strings, text)), 0u);
   EXPECT_EQ(text, "text");
-  EXPECT_EQ(select(onReceive(strings, [](std::optional<std::string> value) { EXPECT_EQ(value, "text"); })), 0u);
+  EXPECT_EQ(select(onReceive(strings, [](std::optional<std::string> value) { EXPECT_EQ(value, "text"); })),
+            0u);
 }
 
 TEST_F(UnboundSelectTest, EachOfSeveralThatCanHappenDoes) {
@@ -139,7 +141,8 @@ TEST_F(UnboundSelectTest, EachOfSeveralThatCanHappenDoes) {
   for (int i = 0; i < 400; ++i) {
     source.trySend(1);
     target.tryReceive();
-    ++numChosen[select(onReceive(source, kIgnore), onSend(target, 1), onSignal(event), onStop(stop.get_token()))];
+    ++numChosen[select(onReceive(source, kIgnore), onSend(target, 1), onSignal(event),
+                       onStop(stop.get_token()))];
   }
   for (int each : numChosen) {
     EXPECT_GT(each, 10);
@@ -154,6 +157,9 @@ TEST_F(UnboundSelectTest, TheEarliestTimeoutEndsTheWait) {
             2u);
   EXPECT_GE(std::chrono::steady_clock::now(), begin + milliseconds(2));
   EXPECT_EQ(select(onTimeout(milliseconds(-1)), onReceive(channel, kIgnore)), 0u);
+  EXPECT_EQ(select(onTimeout(tests::kThreeHundredYears), onTimeout(milliseconds(1))), 1u);
+  using Hours = std::chrono::time_point<std::chrono::steady_clock, std::chrono::hours>;
+  EXPECT_EQ(select(onTimeout(Hours::max()), onTimeout(milliseconds(1)), onTimeout(Hours::min())), 2u);
   EXPECT_EQ(numWaiting(channel), 0);
 }
 
@@ -197,13 +203,16 @@ TEST_P(SelectTest, EachKindOfCaseEndsTheWait) {
     std::atomic<int> numDone{0};
     crew.start(kind, [&] {
       for (size_t i = 0; i < 3; ++i) {
-        EXPECT_EQ(select(onReceive(in, kIgnore), onSend(out, 5), onReceive(closed, kIgnore), onSignal(automatic),
-                         onSignal(manual), onTimeout(std::chrono::hours(1)), onStop(stop.get_token())),
-                  i);
+        EXPECT_EQ(
+            select(onReceive(in, kIgnore), onSend(out, 5), onReceive(closed, kIgnore), onSignal(automatic),
+                   onSignal(manual), onTimeout(std::chrono::hours(1)), onStop(stop.get_token())),
+            i);
         ++numDone;
       }
     });
-    const auto awaitSelect = [&](int done) { awaitThat([&] { return numDone == done && numWaiting(in) == 1; }); };
+    const auto awaitSelect = [&](int done) {
+      awaitThat([&] { return numDone == done && numWaiting(in) == 1; });
+    };
     awaitSelect(0);
     in.send(1);
     awaitSelect(1);
@@ -216,7 +225,10 @@ TEST_P(SelectTest, EachKindOfCaseEndsTheWait) {
     }
 
     crew.start(kind, [&] {
-      const auto wait = [&] { return select(onReceive(in, kIgnore), onSignal(automatic), onSignal(manual), onStop(stop.get_token())); };
+      const auto wait = [&] {
+        return select(onReceive(in, kIgnore), onSignal(automatic), onSignal(manual),
+                      onStop(stop.get_token()));
+      };
       EXPECT_EQ(wait(), 1u);
       ++numDone;
       EXPECT_EQ(wait(), 2u);
@@ -375,7 +387,8 @@ TEST_P(SelectTest, ManySelectsOnTheSameChannelsLoseNothingAndDoubleNothing) {
       crew.start(tests::kindOf(i), [&, senders, i] {
         for (int k = 1; k <= count;) {
           const auto done = [&] { sent += k++; };
-          select(onSend(left, k, done), onSignal(stir), onSend(right, k, done), onTimeout(microseconds(k % (50 + i))));
+          select(onSend(left, k, done), onSignal(stir), onSend(right, k, done),
+                 onTimeout(microseconds(k % (50 + i))));
           stir.signal();
         }
         senders.done();
@@ -462,7 +475,8 @@ TEST_P(SelectTest, CloseWakesSelectsOfBothSides) {
     crew.join();
     const Channel<int> full(1);
     full.send(1);
-    crew.start(kind, [=] { EXPECT_THROW(select(onReceive(other, kIgnore), onSend(full, 2)), ChannelClosed); });
+    crew.start(kind,
+               [=] { EXPECT_THROW(select(onReceive(other, kIgnore), onSend(full, 2)), ChannelClosed); });
     awaitThat([&] { return numWaiting(full) == 1; });
     full.close();
     crew.join();
@@ -496,6 +510,15 @@ TEST_P(SelectTest, TheExampleInTheHeaderWorks) {
                  weft::onStop(token, [&] { isOver = true; }));
   }
   EXPECT_EQ(jobs.size(), 0u);
+}
+
+class SelectDeathTest : public tests::DeathTest {};
+
+TEST_F(SelectDeathTest, TwoStops) {
+  const Channel<int> channel;
+  std::stop_source source;
+  EXPECT_DEATH(select(onReceive(channel, kIgnore), onStop(source.get_token()), onStop(source.get_token())),
+               "select\\(\\) was given more than one onStop");
 }
 
 }  // namespace

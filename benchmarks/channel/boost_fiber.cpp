@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// On one thread: across threads Boost.Fiber's channels wake by condition variable, since its fibers stay where they are. It has
-// no select.
+// On one thread: across threads Boost.Fiber's channels wake by condition variable, since its fibers stay
+// where they are. It has no select.
 
 #include <boost/fiber/all.hpp>
 
@@ -49,8 +49,9 @@ int64_t stream(int64_t count) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "channel", "boost_fiber",
-                        {{"ping-pong", {1}, [](bench::Run& r) { channel::measurePingPong(r, roundTrips); }},
-                         {"stream-128", {1}, [](bench::Run& r) { channel::measureStream(r, stream<128>); }},
-                         {"stream-1024", {1}, [](bench::Run& r) { channel::measureStream(r, stream<1024>); }}});
+  return bench::runMain(
+      argc, argv, "channel", "boost_fiber",
+      {{"ping-pong", {1}, [](bench::Run& r) { channel::measurePingPong(r, roundTrips); }},
+       {"stream-128", {1}, [](bench::Run& r) { channel::measureStream(r, stream<128>); }},
+       {"stream-1024", {1}, [](bench::Run& r) { channel::measureStream(r, stream<1024>); }}});
 }

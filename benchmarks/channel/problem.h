@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What channels cost: two tasks of one worker that send each other a value in turn, without a buffer (one iteration is a round
-// trip, hence two switches); a stream of values from one task to another through a buffer; and a task that selects among two
-// channels without a buffer, each fed by a task of its own.
+// What channels cost: two tasks of one worker that send each other a value in turn, without a buffer (one
+// iteration is a round trip, hence two switches); a stream of values from one task to another through a
+// buffer; and a task that selects among two channels without a buffer, each fed by a task of its own.
 
 #pragma once
 
@@ -13,7 +13,9 @@
 
 namespace channel {
 
-constexpr int64_t sumBelow(int64_t count) { return count * (count - 1) / 2; }
+constexpr int64_t sumBelow(int64_t count) {
+  return count * (count - 1) / 2;
+}
 
 // Measures `roundTrips(rounds)`, which returns how many replies there were.
 template <class F>

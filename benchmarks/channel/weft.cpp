@@ -32,8 +32,8 @@ int64_t roundTrips(int64_t rounds) {
   return replies;
 }
 
-// With two workers, each side holds its thread until the other has started too: so they are on different workers, and stay
-// there.
+// With two workers, each side holds its thread until the other has started too: so they are on different
+// workers, and stay there.
 template <size_t kCapacity>
 void stream(bench::Run& r) {
   bench::Bound bound(r.workers());

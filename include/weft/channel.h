@@ -24,7 +24,8 @@
 
 namespace weft {
 
-// What sending on a channel throws that is closed, or is closed while the sender waits. The value was not sent.
+// What sending on a channel throws that is closed, or is closed while the sender waits. The value was not
+// sent.
 class WEFT_EXPORT ChannelClosed : public std::exception {
  public:
   const char* what() const noexcept override;
@@ -43,20 +44,22 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 //     print(line);
 //   }
 //
-// A channel has room for `capacity` values. send() waits while it is full; with a capacity of 0 each send() waits for a
-// receive(), and hands it the value. Who waits is served first in, first out. Without exceptions, where something would be thrown
-// a message ends the program.
+// A channel has room for `capacity` values. send() waits while it is full; with a capacity of 0 each send()
+// waits for a receive(), and hands it the value. Who waits is served first in, first out. Without exceptions,
+// where something would be thrown a message ends the program.
 //
-// T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves the call whose
-// value it is, and the channel goes on as if that value had not been sent, or had been received. Its move and destructor
-// neither wait nor use the channel.
+// T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves
+// the call whose value it is, and the channel goes on as if that value had not been sent, or had been
+// received. Its move and destructor neither wait nor use the channel.
 //
-// A handle: copies share one channel, and capturing one by value keeps it alive. What is left in it is destroyed with it.
-// Lifetime: may be destroyed as soon as the last call has had its effect, also while the other side's is still returning.
+// A handle: copies share one channel, and capturing one by value keeps it alive. What is left in it is
+// destroyed with it. Lifetime: may be destroyed as soon as the last call has had its effect, also while the
+// other side's is still returning.
 template <class T>
 class Channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_move_constructible_v<T>,
-                "the values of a weft::Channel are moved through it: T must be an object type, not const, with a move or copy "
+                "the values of a weft::Channel are moved through it: T must be an object type, not const, "
+                "with a move or copy "
                 "constructor");
 
  public:
@@ -66,22 +69,23 @@ class Channel {
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
 
-  // Sends a value: suspends the fiber, or blocks the thread, while there is no room for it. Throws ChannelClosed.
-  // Memory ordering: what was written before send() is seen after the receive() that returns its value; what was written before
-  // receive(), after the send() that had to wait for it.
+  // Sends a value: suspends the fiber, or blocks the thread, while there is no room for it. Throws
+  // ChannelClosed. Memory ordering: what was written before send() is seen after the receive() that returns
+  // its value; what was written before receive(), after the send() that had to wait for it.
   template <class U = T>
   void send(U&& value) const {
     sendUntil(std::forward<U>(value), detail::kNever);
   }
 
-  // Sends a value if that can be done without waiting. Returns: whether it did; if not, an rvalue of T is left as it was.
-  // Throws ChannelClosed.
+  // Sends a value if that can be done without waiting. Returns: whether it did; if not, an rvalue of T is
+  // left as it was. Throws ChannelClosed.
   template <class U = T>
   bool trySend(U&& value) const {
     return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
   }
 
-  // As send(), at most for `duration`. Returns: false when the time was up first; an rvalue of T is left as it was then.
+  // As send(), at most for `duration`. Returns: false when the time was up first; an rvalue of T is left as
+  // it was then.
   template <class U = T, class Rep, class Period>
   bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration));
@@ -97,14 +101,15 @@ class Channel {
     });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room that is there
-  // already wins.
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room
+  // that is there already wins.
   template <class U = T>
   bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
   }
   template <class U = T, class Rep, class Period>
-  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration,
+                const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration), &token);
   }
 
@@ -123,7 +128,8 @@ class Channel {
     return result;
   }
 
-  // As receive(), at most for `duration`. Returns: the value; nothing when the time was up first, and as receive().
+  // As receive(), at most for `duration`. Returns: the value; nothing when the time was up first, and as
+  // receive().
   template <class Rep, class Period>
   std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
     std::optional<T> result;
@@ -141,23 +147,24 @@ class Channel {
     return result;
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a value that is there
-  // already wins.
+  // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a
+  // value that is there already wins.
   std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);
     return result;
   }
   template <class Rep, class Period>
-  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration,
+                               const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::deadlineAfter(duration), &token);
     return result;
   }
 
-  // Ends the sending: who waits to send gets ChannelClosed, who waits to receive gets nothing. What was sent before can still
-  // be received. Closing again changes nothing. Neither suspends nor blocks.
-  // Memory ordering: what was written before close() is seen after the receive() that returns nothing because of it.
+  // Ends the sending: who waits to send gets ChannelClosed, who waits to receive gets nothing. What was sent
+  // before can still be received. Closing again changes nothing. Neither suspends nor blocks. Memory
+  // ordering: what was written before close() is seen after the receive() that returns nothing because of it.
   void close() const { state_->close(); }
 
   bool isClosed() const { return state_->isClosed(); }
@@ -166,7 +173,8 @@ class Channel {
   size_t capacity() const { return state_->capacity(); }
   size_t size() const { return state_->size(); }
 
-  // Receives values, in a range-based for, until the channel is closed and has no more. `*it` may be moved from.
+  // Receives values, in a range-based for, until the channel is closed and has no more. `*it` may be moved
+  // from.
   Iterator begin() const { return Iterator(*this); }
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
@@ -198,7 +206,8 @@ class Channel {
   }
 
   bool sendObject(T& object, detail::TimePoint deadline, const std::stop_token* token) const {
-    if (state_->tryPut(detail::thisThread(), [&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
+    if (state_->tryPut(detail::thisThread(),
+                       [&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
       return true;
     }
     const detail::ChannelEnd end = state_->send(std::addressof(object), deadline, token);
@@ -209,7 +218,8 @@ class Channel {
   }
 
   // Returns: whether it is to be tried no more.
-  bool receiveInto(std::optional<T>& result, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
+  bool receiveInto(std::optional<T>& result, detail::TimePoint deadline,
+                   const std::stop_token* token = nullptr) const {
     return state_->tryGet(detail::thisThread(), [&](void* slot) { Functions::get(&result, slot); }) ||
            state_->receive(&result, deadline, token) != detail::ChannelEnd::WouldWait;
   }

@@ -76,23 +76,25 @@ concept IsSelectCase = std::derived_from<Case, SelectCase>;
 
 }  // namespace detail
 
-// The cases of select(). Each is made in the call of select(), and refers to what it was given there. A handler is optional
-// but for onReceive.
+// The cases of select(). Each is made in the call of select(), and refers to what it was given there. A
+// handler is optional but for onReceive.
 
-// Receives from `channel`: handler(std::optional<T>), with nothing if the channel is closed and has no more values.
+// Receives from `channel`: handler(std::optional<T>), with nothing if the channel is closed and has no more
+// values.
 template <class T, std::invocable<std::optional<T>> Handler>
 [[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
   return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
 }
 
-// Sends `value` on `channel`: handler(). An rvalue of T is moved from only if this is what happens. If the channel is closed
-// select() throws ChannelClosed, and calls no handler.
+// Sends `value` on `channel`: handler(). An rvalue of T is moved from only if this is what happens. If the
+// channel is closed select() throws ChannelClosed, and calls no handler.
 template <class T, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
   return detail::SendCase<T, T&, Handler>(*channel.state_, value, std::move(handler));
 }
 template <class T, std::invocable Handler = detail::Ignore>
-[[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value, Handler handler = {}) {
+[[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value,
+                          Handler handler = {}) {
   return detail::SendCase<T, T, Handler>(*channel.state_, T(value), std::move(handler));
 }
 
@@ -110,10 +112,16 @@ template <class Rep, class Period, std::invocable Handler = detail::Ignore>
 template <class Duration, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time,
                              Handler handler = {}) {
-  return detail::PlainCase<Handler>(std::move(handler), std::chrono::ceil<detail::TimePoint::duration>(time));
+  detail::TimePoint deadline;
+  detail::waitUntilByClock(time, [&](detail::TimePoint at) {
+    deadline = at;
+    return true;
+  });
+  return detail::PlainCase<Handler>(std::move(handler), deadline);
 }
 
-// Waits for a stop that is requested by `token`: handler(). At most one in a select().
+// Waits for a stop that is requested by `token`: handler(). Requires: it is the only such case of its
+// select(); else a message ends the program.
 template <std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onStop(const std::stop_token& token, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), token);
@@ -125,7 +133,8 @@ template <std::invocable Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler));
 }
 
-// Waits until one of several things can happen, and lets exactly one happen: suspends the fiber, or blocks the thread.
+// Waits until one of several things can happen, and lets exactly one happen: suspends the fiber, or blocks
+// the thread.
 //
 //   weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
 //                weft::onSend(results, std::move(result), [&] { result = next(); }),
@@ -133,15 +142,16 @@ template <std::invocable Handler = detail::Ignore>
 //                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
 //                weft::onStop(token, [&] { isOver = true; }));
 //
-// Then calls the handler of that case, once nothing is waited for any more; what it throws leaves select(). Of the others, none
-// has had an effect: no value was received or sent, no signal used up. Where several can happen at once, one is chosen
-// beginning at a random one, so that none is passed over for long. A select waits beside others first in, first out, and may
-// have any of its cases on the same channel, send and receive included: it does not serve itself.
-// Returns: the position of the case among the arguments, from 0.
+// Then calls the handler of that case, once nothing is waited for any more; what it throws leaves select().
+// Of the others, none has had an effect: no value was received or sent, no signal used up. Where several can
+// happen at once, one is chosen beginning at a random one, so that none is passed over for long. A select
+// waits beside others first in, first out, and may have any of its cases on the same channel, send and
+// receive included: it does not serve itself. Returns: the position of the case among the arguments, from 0.
 // Memory ordering: as the send(), receive() or wait() that happened.
 template <detail::IsSelectCase... Cases>
 size_t select(Cases&&... cases) {
-  static_assert(sizeof...(Cases) > 0, "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
+  static_assert(sizeof...(Cases) > 0,
+                "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
   detail::SelectCase* const pointers[] = {&cases...};
   const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
   size_t index = 0;

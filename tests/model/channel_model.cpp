@@ -11,7 +11,8 @@
 namespace weft::model {
 namespace {
 
-// One sends, one receives: the values come in order, with what was written before, and nobody sleeps for ever.
+// One sends, one receives: the values come in order, with what was written before, and nobody sleeps for
+// ever.
 template <size_t kCapacity, int kCount>
 struct Stream : rl::test_suite<Stream<kCapacity, kCount>, 2> {
   Channel<kCapacity> channel;
@@ -77,7 +78,8 @@ struct TwoReceivers : rl::test_suite<TwoReceivers<kCapacity>, 3> {
   void after() { check(sums[0] + sums[1] == 3, "each value once"); }
 };
 
-// What was sent before the close is received, what was not is not, and the close brings what was written before it.
+// What was sent before the close is received, what was not is not, and the close brings what was written
+// before it.
 template <size_t kCapacity>
 struct Close : rl::test_suite<Close<kCapacity>, 3> {
   Channel<kCapacity> channel;
@@ -159,12 +161,15 @@ struct GiveUp : rl::test_suite<GiveUp<kCapacity>, 2> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Stream<0, 2>>("without a buffer", 100'000) && explore<Stream<1, 3>>("a buffer of one", 200'000) &&
-           explore<Stream<2, 5>>("a buffer of two", 100'000) && explore<TwoSenders<0>>("two senders", 100'000) &&
+    return explore<Stream<0, 2>>("without a buffer", 100'000) &&
+           explore<Stream<1, 3>>("a buffer of one", 200'000) &&
+           explore<Stream<2, 5>>("a buffer of two", 100'000) &&
+           explore<TwoSenders<0>>("two senders", 100'000) &&
            explore<TwoSenders<1>>("two senders, a buffer", 100'000) &&
            explore<TwoReceivers<0>>("two receivers", 100'000) &&
-           explore<TwoReceivers<1>>("two receivers, a buffer", 100'000) && explore<Close<0>>("close", 100'000) &&
-           explore<Close<1>>("close, a buffer", 100'000) && explore<SeenClosed>("seen closed", 50'000) &&
-           explore<GiveUp<0>>("giving up", 100'000) && explore<GiveUp<1>>("giving up, a buffer", 100'000);
+           explore<TwoReceivers<1>>("two receivers, a buffer", 100'000) &&
+           explore<Close<0>>("close", 100'000) && explore<Close<1>>("close, a buffer", 100'000) &&
+           explore<SeenClosed>("seen closed", 50'000) && explore<GiveUp<0>>("giving up", 100'000) &&
+           explore<GiveUp<1>>("giving up, a buffer", 100'000);
   });
 }

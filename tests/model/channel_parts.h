@@ -11,7 +11,8 @@
 
 #include "explore.h"
 
-// What the models of channels and of select share: values whose accesses the checker sees, and threads that wait.
+// What the models of channels and of select share: values whose accesses the checker sees, and threads that
+// wait.
 namespace weft::model {
 
 // One who waits. A wake is delivered exactly once.
@@ -41,7 +42,8 @@ using Core = detail::ChannelCore<RelacySync, Host>;
 using detail::ChannelEnd;
 using detail::Transfer;
 
-// A value, in a slot or with one who sends or receives: moving it writes both ends, so that the checker sees each race.
+// A value, in a slot or with one who sends or receives: moving it writes both ends, so that the checker sees
+// each race.
 struct Cell {
   RelacySync::Var<int> value;
 
@@ -51,8 +53,8 @@ struct Cell {
   }
   static void destroy(void*) {}
 };
-inline constexpr detail::ValueType kCells = {sizeof(Cell), alignof(Cell), &Cell::move, &Cell::move, &Cell::move,
-                                             &Cell::destroy};
+inline constexpr detail::ValueType kCells = {sizeof(Cell), alignof(Cell), &Cell::move,
+                                             &Cell::move,  &Cell::move,   &Cell::destroy};
 
 template <size_t kCapacity>
 struct Channel {

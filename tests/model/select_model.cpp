@@ -185,7 +185,8 @@ struct Timeout : rl::test_suite<Timeout, 2> {
   }
   void after() {
     check(isSent == (chosen == 0), "both or none");
-    check(channels[0].core.senders().isEmpty() && channels[0].core.receivers().isEmpty(), "nobody is left behind");
+    check(channels[0].core.senders().isEmpty() && channels[0].core.receivers().isEmpty(),
+          "nobody is left behind");
     check(!selector.self.parker.tryPark() && !party.self.parker.tryPark(), "no wake is left behind");
   }
 };

@@ -14,32 +14,36 @@
 
 // The protocol of Channel<T>, for values of any type.
 //
-// A ring with a side for senders, the tail, and one for receivers, the head; see ChannelSide. kOthersWait says at the tail that
-// receivers wait, at the head that senders do; kClosed is the tail's.
+// A ring with a side for senders, the tail, and one for receivers, the head; see ChannelSide. kOthersWait
+// says at the tail that receivers wait, at the head that senders do; kClosed is the tail's.
 //
-// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and gives the lock back with the
-// new number, by one store; a receiver does the same at the head. Each remembers what it saw last of the other side's number and
-// reads it again only when by that memory the ring is full (or empty), so that one sender and one receiver which run at the same
-// time touch each other's lines rarely. A value whose move throws is not counted; nothing else has to be undone.
+// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and gives the
+// lock back with the new number, by one store; a receiver does the same at the head. Each remembers what it
+// saw last of the other side's number and reads it again only when by that memory the ring is full (or
+// empty), so that one sender and one receiver which run at the same time touch each other's lines rarely. A
+// value whose move throws is not counted; nothing else has to be undone.
 //
-// Everything else takes both locks, first the tail's, then the head's ("a section"): waiting, handing over to whoever waits,
-// closing. A channel without a ring uses the tail's alone.
+// Everything else takes both locks, first the tail's, then the head's ("a section"): waiting, handing over to
+// whoever waits, closing. A channel without a ring uses the tail's alone.
 //
-//   receivers wait   only while the ring is empty; the sender that comes next hands its value to the first of them
-//   senders wait     only while the ring is full; the receiver that comes next moves the first one's value into the ring, or
+//   receivers wait   only while the ring is empty; the sender that comes next hands its value to the first of
+//   them senders wait     only while the ring is full; the receiver that comes next moves the first one's
+//   value into the ring, or
 //                    without a ring takes it
 //
-// What must not happen: a receiver finds the ring empty and goes to wait, while a sender, which has not seen it wait, sends into
-// the ring and goes on. It cannot: kOthersWait is set in the word that the sender changes by compare-exchange, under that
-// word's lock and with the number of values in view. So there is no fence on either side. Likewise at the head.
+// What must not happen: a receiver finds the ring empty and goes to wait, while a sender, which has not seen
+// it wait, sends into the ring and goes on. It cannot: kOthersWait is set in the word that the sender changes
+// by compare-exchange, under that word's lock and with the number of values in view. So there is no fence on
+// either side. Likewise at the head.
 //
-// A section ends with the store to the tail, its last access to the channel; those it has claimed are woken after that. The
-// usual way's last access is its store. So whoever learns from one of these that a call has had its effect may destroy the
-// channel while that call is still returning.
+// A section ends with the store to the tail, its last access to the channel; those it has claimed are woken
+// after that. The usual way's last access is its store. So whoever learns from one of these that a call has
+// had its effect may destroy the channel while that call is still returning.
 //
-// Rejected: slots with a sequence number each (Vyukov 2010), which let two senders fill slots at the same time, but need a mark
-// for a value whose move has thrown, a wait for a slot half filled, and a fence between filling a slot and looking for waiters;
-// one lock for both sides, as in Go, whose line then travels twice for each value.
+// Rejected: slots with a sequence number each (Vyukov 2010), which let two senders fill slots at the same
+// time, but need a mark for a value whose move has thrown, a wait for a slot half filled, and a fence between
+// filling a slot and looking for waiters; one lock for both sides, as in Go, whose line then travels twice
+// for each value.
 namespace weft::detail {
 
 // Host: static bool claim(Waiter&)       whether the caller may go on with it: see select_node.h
@@ -57,8 +61,8 @@ class ChannelCore {
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
-  // The usual ways, of a thread `who`. put(slot) makes a value, get(slot) takes it and destroys the slot's, also when it throws.
-  // Return: false where only a section can tell.
+  // The usual ways, of a thread `who`. put(slot) makes a value, get(slot) takes it and destroys the slot's,
+  // also when it throws. Return: false where only a section can tell.
   template <class Put>
   bool tryPut(uintptr_t who, Put&& put) {
     Word word = 0;
@@ -204,7 +208,8 @@ class ChannelCore {
     }
   }
 
-  // Within a section: those who wait, each with its Transfer in `data`. The end comes with the wake, in `mark`.
+  // Within a section: those who wait, each with its Transfer in `data`. The end comes with the wake, in
+  // `mark`.
   WaitList& senders() { return senders_; }
   WaitList& receivers() { return receivers_; }
 
@@ -264,7 +269,8 @@ class ChannelCore {
   const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
   unsigned char* const slots_;
 
-  // Two lines apart, since processors fetch lines in pairs. What a section changes in the lists is seen by the next.
+  // Two lines apart, since processors fetch lines in pairs. What a section changes in the lists is seen by
+  // the next.
   alignas(2 * kCacheLine) Side tail_;
   alignas(2 * kCacheLine) Side head_;
   alignas(2 * kCacheLine) WaitList senders_;

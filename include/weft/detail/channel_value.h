@@ -13,7 +13,8 @@
 
 namespace weft::detail {
 
-// How a channel moves values of one type: from a sender's T, through a slot of raw memory, to a receiver's std::optional<T>.
+// How a channel moves values of one type: from a sender's T, through a slot of raw memory, to a receiver's
+// std::optional<T>.
 struct ValueType {
   size_t size;
   size_t alignment;

@@ -66,7 +66,8 @@ class SelectCase {
   TimePoint deadline_ = kNever;
   const std::stop_token* token_ = nullptr;
   SelectCase* holder_ = this;  // has the lock of the primitive
-  ChannelState::Section* section_ = nullptr;  // of a channel, in the room below, until its claimed waiters are woken
+  ChannelState::Section* section_ =
+      nullptr;  // of a channel, in the room below, until its claimed waiters are woken
   alignas(ChannelState::Section) unsigned char roomForSection_[sizeof(ChannelState::Section)];
   uintptr_t signalled_ = 0;  // of an event, while it is locked
 };

@@ -17,27 +17,26 @@
 //   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
 //
-// Since the nodes become visible all at once (3), and a select that looks for partners is not visible itself (2), two selects
-// that face each other on the same channels cannot claim each other at the same time, which would leave both without, or
-// have each wait for the other: whoever locks first is found by the other one. The order of the locks excludes a deadlock.
+// Since the nodes become visible all at once (3), and a select that looks for partners is not visible itself
+// (2), two selects that face each other on the same channels cannot claim each other at the same time, which
+// would leave both without, or have each wait for the other: whoever locks first is found by the other one.
+// The order of the locks excludes a deadlock.
 //
-// Rejected: linking the nodes one by one, as Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009), where a select that finds a
-// partner must first claim itself, and take that back, and look at everything again, where the partner is taken: the price of
-// fine locks is more atomic operations where nobody contends. All locks at once are Go's way.
+// Rejected: linking the nodes one by one, as Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009), where a
+// select that finds a partner must first claim itself, and take that back, and look at everything again,
+// where the partner is taken: the price of fine locks is more atomic operations where nobody contends. All
+// locks at once are Go's way.
 //
-// What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the node under the
-// lock of a primitive in which the select linked it, and the select has that lock in (5).
+// What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the
+// node under the lock of a primitive in which the select linked it, and the select has that lock in (5).
 namespace weft::detail {
 
 // Case:  const void* key() const       the address of its primitive; null: nothing to lock
 //        void lock(), unlock()         the primitive, if no other case of this select has; wakes nobody
-//        void shareLock(Case&)         lets `other`, which has the same key and is locked instead of it, lock for it
-//        void wake()                   wakes those that act() has claimed, unlocked
-//        bool act()                    locked: whether it happened
-//        bool tryAlone()               unlocked: the same
-//        void link()                   locked: links `node`
-//        void unlink()                 locks, and unlinks `node` if it is linked
-//        SelectNode<Sync> node
+//        void shareLock(Case&)         lets `other`, which has the same key and is locked instead of it, lock
+//        for it void wake()                   wakes those that act() has claimed, unlocked bool act() locked:
+//        whether it happened bool tryAlone()               unlocked: the same void link() locked: links
+//        `node` void unlink()                 locks, and unlinks `node` if it is linked SelectNode<Sync> node
 template <class Case>
 class SelectCore {
  public:
@@ -124,7 +123,8 @@ class SelectCore {
         continue;
       }
       Case** at = &inOrder_;
-      while (*at != nullptr && reinterpret_cast<uintptr_t>((*at)->key()) < reinterpret_cast<uintptr_t>(one.key())) {
+      while (*at != nullptr &&
+             reinterpret_cast<uintptr_t>((*at)->key()) < reinterpret_cast<uintptr_t>(one.key())) {
         at = &(*at)->nextInOrder;
       }
       if (*at != nullptr && (*at)->key() == one.key()) {

@@ -13,18 +13,20 @@ namespace weft::detail {
 
 // Which of the things that a select waits for has happened: in the frame of the one who waits.
 //
-// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with it only if it moves
-// this word from kNone; otherwise it has lost, drops the node and takes the next waiter. So exactly one of the claimers, the
-// deadline and the stop wins. The others have touched nothing but this word, under a lock that the select takes once more
-// before it returns.
+// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with it
+// only if it moves this word from kNone; otherwise it has lost, drops the node and takes the next waiter. So
+// exactly one of the claimers, the deadline and the stop wins. The others have touched nothing but this word,
+// under a lock that the select takes once more before it returns.
 template <class Sync = StdSync>
 class SelectChoice {
  public:
   // Any thread. Returns: whether `index` is what happens.
   bool tryChoose(uint32_t index) {
     uint32_t expected = kNone;
-    // (1) relaxed: only one may win. The lock has brought the node, and the wake will bring what was done with it.
-    return choice_.compare_exchange_strong(expected, index, std::memory_order_relaxed, std::memory_order_relaxed);
+    // (1) relaxed: only one may win. The lock has brought the node, and the wake will bring what was done
+    // with it.
+    return choice_.compare_exchange_strong(expected, index, std::memory_order_relaxed,
+                                           std::memory_order_relaxed);
   }
 
   // The owner, when it was woken or has chosen itself.
@@ -36,7 +38,8 @@ class SelectChoice {
   typename Sync::template Atomic<uint32_t> choice_{kNone};
 };
 
-// What a select links into a primitive, for each of its cases. Its owner is woken instead of it, once it is claimed.
+// What a select links into a primitive, for each of its cases. Its owner is woken instead of it, once it is
+// claimed.
 template <class Sync = StdSync>
 struct SelectNode : Waiter {
   SelectNode() { isOfSelect = true; }
@@ -46,7 +49,8 @@ struct SelectNode : Waiter {
   uint32_t index = 0;
 };
 
-// For one who has unlinked `waiter`. Returns: whether it has claimed it thereby, and owes ownerOf(waiter) a wake.
+// For one who has unlinked `waiter`. Returns: whether it has claimed it thereby, and owes ownerOf(waiter) a
+// wake.
 template <class Sync = StdSync>
 bool claim(Waiter& waiter) noexcept {
   if (!waiter.isOfSelect) [[likely]] {
