@@ -262,6 +262,16 @@ def parallelize_bars():
                   call("weft", "two", workers), call("tbb", "two", workers))
 
 
+def async_bars():
+    task = figures_of("async", "ns_per_task")
+    for workers in (1, 2):
+        yield Bar("async + get of an empty task, %s, by oneTBB's run + wait of one" % count(workers),
+                  task("weft", "one", workers), task("tbb", "one", workers), 0.5)
+    yield Bar("the same, by std::async's deferred", task("weft", "one"), task("std", "one"))
+    yield Bar("with a number as its result, by oneTBB's", task("weft", "value"), task("tbb", "one"))
+    yield Bar("with one continuation, by oneTBB's", task("weft", "then"), task("tbb", "one"))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -277,5 +287,5 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
           ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, marl_bars)
+          parallelize_bars, async_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

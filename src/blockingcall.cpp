@@ -14,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "detached_thread.h"
 #include "forked.h"
 #include "overflow.h"
 #include "weft/debug.h"
@@ -256,15 +257,7 @@ void give(BlockingThread& thread, BlockingCall& call) {
 
 // Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
 int startThread(BlockingCall& call) {
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error == 0) {
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread{};
-    error = pthread_create(&thread, &attributes, &runBlockingThread, &call);
-    pthread_attr_destroy(&attributes);
-  }
-  return error;
+  return startDetachedThread(&runBlockingThread, &call);
 }
 
 // The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait need one started.

@@ -6,7 +6,6 @@
 #include <sched.h>
 
 #include "fiber_block.h"
-#include "forked.h"
 #include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/waiter.h"
@@ -17,54 +16,6 @@ namespace weft {
 namespace detail {
 
 constinit thread_local Fiber* currentFiber = nullptr;
-
-namespace {
-
-// The waiter of a thread that runs no fibers.
-struct ThreadWaiter : Waiter {
-  Parker<>* parker = nullptr;  // the thread's own; process-wide memory
-  // Waker: 0 -> 1, its last access to the waiter. Thread: 1 -> 0, when it has seen it.
-  std::atomic<uint32_t> isWoken{0};
-};
-
-constinit thread_local ThreadWaiter ownThreadWaiter;
-
-bool blockThreadUntil(ThreadWaiter& self, TimePoint deadline) {
-  assertNotForked("something that waits");
-  // (1) acquire: sees what the waker did before; pairs with (2).
-  while (self.isWoken.load(std::memory_order_acquire) == 0) {
-    // A permit may be left over from an earlier wait, so look again each time.
-    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
-      // (3) acquire: likewise, for a wake at the last moment; pairs with (2).
-      return self.isWoken.exchange(0, std::memory_order_acquire) != 0;
-    }
-  }
-  // relaxed: no wake comes before the next claim.
-  self.isWoken.store(0, std::memory_order_relaxed);
-  return true;
-}
-
-}  // namespace
-
-Waiter& threadWaiter() noexcept {
-  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was given back.
-  ownThreadWaiter.parker = &threadParker();
-  return ownThreadWaiter;
-}
-
-void blockThread(Waiter& self) { blockThreadUntil(static_cast<ThreadWaiter&>(self), kNever); }
-
-void wakeThread(Waiter& waiter) noexcept {
-  auto& thread = static_cast<ThreadWaiter&>(waiter);
-  Parker<>* parker = thread.parker;
-  // (2) release: what the waker did is seen by the thread; pairs with (1, 3). The waiter may be gone after it.
-  thread.isWoken.store(1, std::memory_order_release);
-  parker->unpark();
-}
-
-bool isOwnWaiter(const Waiter& waiter) noexcept {
-  return waiter.fiber == currentFiber && (waiter.fiber != nullptr || &waiter == &ownThreadWaiter);
-}
 
 Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
 
@@ -80,11 +31,19 @@ void wakeAll(WaitList& claimed) noexcept {
 
 void block(Waiter& self, const char* what, const void* object) { inlined::block(self, what, object); }
 
+void blockWithoutHandler(Waiter& self, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    inlined::block(self, what, object);
+  } else {
+    parkThreadUntil(self, kNever);
+  }
+}
+
 bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
   if (self.fiber != nullptr) {
     return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
   }
-  return blockThreadUntil(static_cast<ThreadWaiter&>(self), deadline);
+  return blockThreadUntil(self, deadline);
 }
 
 void FiberBlock::wake() noexcept { worker->wake(*this); }

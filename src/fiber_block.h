@@ -54,9 +54,11 @@ struct FiberBlock final : Fiber {
 
 static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
 
-// The waiting of a thread that runs no fibers, defined in fiber.cpp.
+// The waiting of a thread that runs no fibers, defined in thread_waiter.cpp.
 Waiter& threadWaiter() noexcept;
 void blockThread(Waiter& self);
+bool blockThreadUntil(Waiter& self, TimePoint deadline);
+bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
 
 // Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.

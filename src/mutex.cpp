@@ -80,7 +80,7 @@ void mutex::lockSlow() {
         break;
       }
     }
-    detail::block(waiter, "mutex", this);
+    detail::blockWithoutHandler(waiter, "mutex", this);
     if (waiter.mark == kHandedOver) {
       return;
     }

@@ -92,14 +92,20 @@ void runOrDie(TaskNode* node) {
                });
 }
 
-void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId) {
-  callOrReport([&] { initializer(workerId); },
-               [workerId](const Escaped& escaped) {
+void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId) {
+  callOrReport([&] { function(workerId); },
+               [&](const Escaped& escaped) {
                  WEFT_FATAL(
-                     "an exception escaped from the initializer of worker thread %d (Config::setWorkerThreadInitializer): %s. "
-                     "Catch it inside the initializer.",
-                     workerId, escaped.text);
+                     "an exception escaped from the %s of worker thread %d (Config::setWorkerThread%c%s): %s. "
+                     "Catch it inside the %s.",
+                     name, workerId, name[0] - 'a' + 'A', name + 1, escaped.text, name);
                });
+}
+
+void runOrDie(const std::function<void()>& function, const char* what) {
+  callOrReport(function, [what](const Escaped& escaped) {
+    WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
+  });
 }
 
 void reportBlockedFiber(const FiberBlock& fiber, int workerId) {

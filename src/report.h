@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <functional>
+
 #include "weft/detail/task_node.h"
 #include "weft/scheduler.h"
 
@@ -14,8 +16,11 @@ struct FiberBlock;
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
 
-// Runs the initializer of a worker's thread. An exception that escapes it ends the program with a message.
-void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId);
+// Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program with a message.
+void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId);
+
+// Calls `function`, which is named `what`. An exception that escapes it ends the program with a message.
+void runOrDie(const std::function<void()>& function, const char* what);
 
 inline constexpr int kBoundThread = -1;
 

@@ -14,6 +14,7 @@
 #include "overflow.h"
 #include "scheduler_core.h"
 #include "weft/debug.h"
+#include "weft/executor.h"
 #include "worker_inl.h"
 
 namespace weft {
@@ -344,6 +345,11 @@ Scheduler::Config& Scheduler::Config::setWorkerThreadInitializer(const ThreadIni
   return *this;
 }
 
+Scheduler::Config& Scheduler::Config::setWorkerThreadFinalizer(const ThreadInitializer& finalizer) {
+  workerThread.finalizer = finalizer;
+  return *this;
+}
+
 Scheduler::Config& Scheduler::Config::setWorkerThreadAffinityPolicy(
     const std::shared_ptr<Thread::Affinity::Policy>& policy) {
   workerThread.affinityPolicy = policy;
@@ -391,15 +397,23 @@ void Scheduler::unbind() {
 }
 
 void Scheduler::enqueue(Task&& task) {
-  detail::TaskNode* node = task.release();
-  if (node == nullptr) {
-    return;
+  if (detail::TaskNode* node = task.release()) {
+    enqueueNode(node);
   }
+}
+
+void Scheduler::enqueueNode(detail::TaskNode* node) {
   detail::Worker* worker = detail::Worker::current();
   if (worker != nullptr && &worker->core() == core_.get()) {
     worker->enqueue(node);
   } else {
     core_->enqueueFromOutside(node);
+  }
+}
+
+void Scheduler::schedule(TaskHandle task) {
+  if (auto* node = static_cast<detail::TaskNode*>(task.toVoidPointer())) {
+    enqueueNode(node);
   }
 }
 

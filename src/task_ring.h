@@ -56,6 +56,9 @@ class TaskRing {
     return node;
   }
 
+  // Requires: not empty.
+  TaskNode* newest() const { return slots()[(newest_ - 1) & (capacity_ - 1)]; }
+
   bool isEmpty() const { return oldest_ == newest_; }
 
   // relaxed: an estimate for other threads.

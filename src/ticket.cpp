@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "waiting_listener.h"
 #include "weft/detail/waiter.h"
 #include "weft/scheduler.h"
 
@@ -13,16 +14,7 @@ namespace {
 
 using detail::TaskNode;
 using detail::TaskOp;
-
-// The listener of one that waits: it lies in the frame of its wait(). Those of onCall() are tasks.
-struct alignas(16) WaitingListener : TaskNode {
-  explicit WaitingListener(detail::Waiter& self)
-      : TaskNode{nullptr, nullptr, 0, detail::NodeSize::None}, waiter(&self) {}
-
-  static bool is(const TaskNode* listener) { return listener->invoke == nullptr; }
-
-  detail::Waiter* const waiter;
-};
+using detail::WaitingListener;
 
 // Several functions of one ticket, as one task.
 struct InOrder {
@@ -55,7 +47,7 @@ void tell(TaskNode* listener) {
   TaskNode** end = &first;
   while (listener != nullptr) {
     TaskNode* next = listener->next;
-    if (WaitingListener::is(listener)) {
+    if (WaitingListener::is(*listener)) {
       detail::wake(*static_cast<WaitingListener*>(listener)->waiter);
     } else {
       *end = listener;

@@ -86,10 +86,13 @@ ForkLane* Worker::openLane() {
 
 void Worker::runThread() {
   if (const auto& initializer = core_.config.workerThread.initializer) {
-    runOrDie(initializer, id_);
+    runOrDie(initializer, "initializer", id_);
     counters_.countEnded();
   }
   runOnOtherFibers();
+  if (const auto& finalizer = core_.config.workerThread.finalizer) {
+    runOrDie(finalizer, "finalizer", id_);
+  }
 }
 
 void Worker::finish() {

@@ -71,6 +71,11 @@ class Worker {
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
 
+  // Takes `node`, if it is the newest task of this worker, and little of the current stack is in use, to be run on top of the
+  // task that waits for it. Returns: whether it did.
+  bool takeToRunInPlace(TaskNode* node);
+  // Runs it, on the current fiber. Requires: it lets no exception escape.
+  void runInPlace(TaskNode* node);
   // This thread's side of its deque, which a single-threaded worker gets by this. Never null.
   ForkLane* openLane();
   // Queues a forked task that the deque has no room for.
@@ -120,6 +125,8 @@ class Worker {
   void runUntilShutdown();
   void runUntilIdle();
   void runTask(TaskNode* node);
+  bool takeIfNewest(TaskNode* node);
+  bool hasStackForTask() const;
   void waitForWork();
   bool spin(bool forSharedWork);
   bool mayHoldBack() const;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 #include <chrono>
 #include <utility>
 
@@ -22,6 +23,10 @@ constexpr uint32_t kManyQuickSteals = 8;
 
 // Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth turn of the oldest.
 constexpr uint32_t kTurnsPerGuest = 4;
+
+// A task may be run on top of another that waits for it while no more than this part of the stack is in use, so that it
+// finds about as much as on a stack of its own.
+constexpr uint32_t kShareOfStackInUse = 8;
 
 }  // namespace
 
@@ -149,6 +154,29 @@ TaskNode* Worker::takeOverflowed() {
     core_.injector.pop(node);
   }
   return node;
+}
+
+bool Worker::takeIfNewest(TaskNode* node) {
+  if (!inner_.isEmpty()) {
+    return inner_.newest() == node && inner_.takeNewest() != nullptr;
+  }
+  return deque_ != nullptr && deque_->newest() == node && takeNewestOfDeque() != nullptr;
+}
+
+bool Worker::takeToRunInPlace(TaskNode* node) { return hasStackForTask() && takeIfNewest(node); }
+
+void Worker::runInPlace(TaskNode* node) {
+  FiberBlock& fiber = *current_;
+  const void* outer = std::exchange(fiber.task, reinterpret_cast<const void*>(node->invoke));
+  node->invoke(node, TaskOp::Run);
+  fiber.task = outer;
+  counters_.countEnded();
+}
+
+bool Worker::hasStackForTask() const {
+  const Stack& stack = current_->stack;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return current_->task != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
 }
 
 bool Worker::takeFromInjector() {

@@ -23,8 +23,41 @@ void run(bench::Run& r) {
   });
 }
 
+// Threads that start the upper halves of their ranges, the first of which is the caller's.
+struct Tree {
+  explicit Tree(int count) : threads(static_cast<size_t>(count)) {}
+
+  void startFrom(int first, int count) {
+    for (; count > 1; count -= count / 2) {
+      start(first + count - count / 2, count / 2);
+    }
+    ran.fetch_add(1);
+  }
+  void start(int first, int count) {
+    threads[static_cast<size_t>(first)] = std::thread([=, this] { startFrom(first, count); });
+  }
+
+  std::atomic<int> ran{0};
+  std::vector<std::thread> threads;
+};
+
+void tree(bench::Run& r) {
+  create::measure(r, [&] {
+    Tree all(r.workers());
+    all.start(0, r.workers());
+    while (all.ran.load() < r.workers()) {
+      std::this_thread::yield();
+    }
+    for (auto& thread : all.threads) {
+      thread.join();
+    }
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "create", "floor", {{"threads", {2}, run}});
+  return bench::runMain(argc, argv, "create", "floor",
+                        {{"threads", {2, 4, 8, 16, 32, 64, 128, 256}, run},
+                         {"threads-tree", {2, 4, 8, 16, 32, 64, 128, 256}, tree}});
 }

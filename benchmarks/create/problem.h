@@ -5,6 +5,7 @@
 //
 //   create        nothing else
 //   create-use    bound, one task waited for, unbound
+//   threads-tree  of threads, which start each other, so that several processors take part; for more workers too
 
 #pragma once
 
@@ -14,7 +15,7 @@ namespace create {
 
 template <class F>
 void measure(bench::Run& run, F&& once) {
-  int rounds = run.size(500, 5);
+  const int rounds = run.size(500, 5 * run.workers()) / run.workers() + 1;
   double ns = run.medianNs([&] {
     for (int i = 0; i < rounds; i++) {
       once();

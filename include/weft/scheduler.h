@@ -21,6 +21,8 @@
 
 namespace weft {
 
+class TaskHandle;
+
 namespace detail {
 class Worker;
 struct SchedulerCore;
@@ -53,6 +55,7 @@ class WEFT_EXPORT Scheduler {
       int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
       ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
+      ThreadInitializer finalizer;  // called on each worker thread after its last task; neither waits nor throws
     };
 
     WorkerThread workerThread;
@@ -69,6 +72,7 @@ class WEFT_EXPORT Scheduler {
     Config& setFiberStackSize(size_t bytes);
     Config& setWorkerThreadCount(int count);
     Config& setWorkerThreadInitializer(const ThreadInitializer& initializer);
+    Config& setWorkerThreadFinalizer(const ThreadInitializer& finalizer);
     Config& setWorkerThreadAffinityPolicy(const std::shared_ptr<Thread::Affinity::Policy>& policy);
   };
 
@@ -126,6 +130,9 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: what came before is seen by the task.
   void enqueue(Task&& task);
 
+  // The same for the task of a Future, which makes a scheduler an Executor.
+  void schedule(TaskHandle task);
+
   const Config& config() const noexcept;
 
   // Any thread. For tools and tests: takes a lock and looks at every worker.
@@ -137,6 +144,8 @@ class WEFT_EXPORT Scheduler {
   void reportBlockedFibers() const;
 
  private:
+  void enqueueNode(detail::TaskNode* node);
+
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;
 };
 

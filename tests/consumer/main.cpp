@@ -33,6 +33,15 @@ int run(int workers) {
   scheduler.bind();
   defer(scheduler.unbind());
 
+  // A future, by way of a task handle and a continuation; where it fails, its message ends the program.
+  weft::MainLoopExecutor loop;
+  weft::Future<int> answer = weft::async(loop, [] { return 20; }).then(weft::inlineExecutor(), [](int n) { return n + 1; });
+  loop.runAll();
+  const int twice = weft::async([&answer] { return 2 * answer.get(); }).get();
+  if (twice != 42 || weft::whenAny(weft::makeReadyFuture(1)).get().index != 0) {
+    return 0;
+  }
+
   int sum = 0;
   weft::WaitGroup finished(1);
   weft::schedule([&sum, finished] {

@@ -11,11 +11,16 @@
 
 #if !defined(WEFT_NO_EXCEPTIONS)
 #include <exception>
+#else
+#include <string>
+
+#include "weft/debug.h"
 #endif
 
 namespace weft::detail {
 
-// The exception that a function let escape, if it did.
+// The exception that a function let escape, if it did. Without exceptions: the message of an error that was
+// set, which ends the program where it would be thrown.
 class EscapedException {
  public:
   // Calls function(), and keeps what it throws.
@@ -39,30 +44,53 @@ class EscapedException {
 #endif
   }
 
-  explicit operator bool() const noexcept {
+  // Keeps `error`, a std::exception, as if it had escaped.
+  template <class Error>
+  void set(const Error& error) {
 #if !defined(WEFT_NO_EXCEPTIONS)
-    return exception_ != nullptr;
+    exception_ = std::make_exception_ptr(error);
 #else
-    return false;
+    exception_ = std::make_shared<const std::string>(error.what());
 #endif
   }
 
-  // Throws what was kept.
+  explicit operator bool() const noexcept { return exception_ != nullptr; }
+
+  // Throws what was kept, and keeps it no more.
   void rethrow() {
-#if !defined(WEFT_NO_EXCEPTIONS)
     if (exception_ != nullptr) [[unlikely]] {
-      std::rethrow_exception(std::move(exception_));
+      throwIt(std::move(exception_));
     }
-#endif
   }
+
+  // Throws what was kept, any number of times.
+  void rethrowAgain() const {
+    if (exception_ != nullptr) [[unlikely]] {
+      throwIt(exception_);
+    }
+  }
+
+#if !defined(WEFT_NO_EXCEPTIONS)
+  using Pointer = std::exception_ptr;
+#else
+  using Pointer = std::shared_ptr<const std::string>;
+#endif
+  void set(Pointer exception) noexcept { exception_ = std::move(exception); }
+  const Pointer& pointer() const noexcept { return exception_; }
 
  private:
+  [[noreturn, gnu::cold]] static void throwIt(Pointer exception) {
 #if !defined(WEFT_NO_EXCEPTIONS)
-  std::exception_ptr exception_;
+    std::rethrow_exception(std::move(exception));
+#else
+    WEFT_FATAL("%s", exception->c_str());
 #endif
+  }
+
+  Pointer exception_;
 };
 
-// What became of a call on another thread: a result of type R (a value, a reference or void), or an
+// What became of a call elsewhere: a result of type R (a value, a reference or void), or an
 // exception.
 template <class R>
 class Outcome {
@@ -90,9 +118,41 @@ class Outcome {
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(*result_);
     } else if constexpr (!std::is_void_v<R>) {
-      return std::move(*result_);
+      std::remove_cv_t<R> result = std::move(*result_);
+      result_.reset();  // what is left of it goes now, whoever else holds this
+      return result;
     }
   }
+
+  // Returns: the result where it is, or throws the exception. Any number of times.
+  decltype(auto) look() const {
+    exception_.rethrowAgain();
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*result_);
+    } else if constexpr (!std::is_void_v<R>) {
+      return static_cast<const R&>(*result_);
+    }
+  }
+
+  // Takes over what became of `other`, which is not looked at again.
+  void takeFrom(Outcome& other) {
+    if (other.exception_) {
+      exception_ = std::move(other.exception_);
+    } else {
+      capture([&]() -> R { return other.take(); });
+    }
+  }
+  // Copies it.
+  void takeFrom(const Outcome& other) {
+    if (other.exception_) {
+      exception_ = other.exception_;
+    } else {
+      capture([&]() -> R { return other.look(); });
+    }
+  }
+
+  EscapedException& error() noexcept { return exception_; }
+  const EscapedException& error() const noexcept { return exception_; }
 
  private:
   struct Nothing {};
@@ -111,7 +171,7 @@ class Outcome {
     using type = Nothing;
   };
 
-  typename Holder<R>::type result_{};
+  [[no_unique_address]] typename Holder<R>::type result_{};
   EscapedException exception_;
 };
 

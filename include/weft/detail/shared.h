@@ -13,9 +13,9 @@
 
 namespace weft::detail {
 
-// The base of state that several handles share. Made by makeShared, destroyed with the last handle.
-struct SharedState {
-  explicit SharedState(Allocator* from) : allocator(from) {}
+// Counts the handles that share a state.
+struct ReferenceCount {
+  explicit ReferenceCount(uint32_t count) : references(count) {}
 
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
@@ -42,10 +42,16 @@ struct SharedState {
     return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
+  std::atomic<uint32_t> references;
+};
+
+// The base of state that several handles share. Made by Shared, destroyed with the last handle.
+struct SharedState : ReferenceCount {
+  explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
+
   // Whether tryRetain() is used: a State that uses it says true.
   static constexpr bool kMayBeUpgraded = false;
 
-  std::atomic<uint32_t> references{1};
   Allocator* const allocator;
 };
 

@@ -97,6 +97,13 @@ class StealingDeque {
     return nullptr;
   }
 
+  // Owner. Returns: the newest item, or null; a thief may take it at any time, so that take() may find nothing.
+  T* newest() {
+    // relaxed, all of it: the slots are the owner's own.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    return bottom == top_.load(std::memory_order_relaxed) ? nullptr : slot(bottom - 1).load(std::memory_order_relaxed);
+  }
+
   // Any thread that has entered the Thieves: removes the oldest item.
   // Memory ordering: what the owner did before push is seen by whoever got the item.
   Stolen steal() {

@@ -18,6 +18,8 @@ enum class TaskOp : uint8_t {
   Run,      // call the function, destroy it, free the node
   Call,     // call the function only
   Discard,  // destroy the function, free the node
+  Ready,    // of what listens to a Future: that is ready now; see future_state.h
+  Free,     // of a Future's state: the last handle has gone
 };
 
 // A callable with its type erased, in one node: what queues and deques carry. Captures up to 40 bytes fit a line, up

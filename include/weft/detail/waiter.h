@@ -81,14 +81,17 @@ class WaitList {
   // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
   void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
 
-  // Takes over all waiters of `other`, which is empty afterwards. They count as claimed. Requires: this list is empty.
+  // Appends all waiters of `other`, which is empty afterwards. They count as claimed. Requires: so do all in this list.
   void claimAll(WaitList& other) {
-    first_ = other.first_;
-    last_ = other.last_;
-    other.first_ = other.last_ = nullptr;
-    for (Waiter* waiter = first_; waiter != nullptr; waiter = waiter->next) {
+    if (other.isEmpty()) {
+      return;
+    }
+    for (Waiter* waiter = other.first_; waiter != nullptr; waiter = waiter->next) {
       waiter->isLinked = false;
     }
+    (last_ != nullptr ? last_->next : first_) = other.first_;
+    last_ = other.last_;
+    other.first_ = other.last_ = nullptr;
   }
 
  private:
@@ -122,7 +125,11 @@ WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 
-// The same until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
+// The same, without the wait handler of a thread: for locks. (A handler that waits for the lock that its wait was handed
+// would wait for ever.)
+WEFT_EXPORT void blockWithoutHandler(Waiter& self, const char* what, const void* object);
+
+// As block() until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
 // Takes `self` out of `list`, which `lock` guards, unless somebody has done so already. Returns: whether it did; if not,

@@ -1,0 +1,170 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/future_word.h"
+#include "weft/detail/node_pool.h"
+#include "weft/detail/outcome.h"
+#include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
+#include "weft/detail/task_node.h"
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+
+// The state that a Future shares with whoever makes it ready. That of a task is the task's node as well: the
+// function, the result and what links them lie in one allocation, a pooled node where 128 bytes are enough.
+//
+// A state that gets ready tells its listeners in a loop, not by recursion: a continuation that completes on
+// the spot (it passes an error on, or its executor runs it at once) is told of by the same loop, so that a
+// chain may be of any length.
+namespace weft::detail {
+
+// Those who are to be told that a future is ready. Waits are TaskNodes too, see waiting_listener.h. See
+// FutureWord.
+struct FutureListeners {
+  WEFT_EXPORT void pushBack(TaskNode& listener);
+  WEFT_EXPORT void pushClaimed(TaskNode& listener);
+  WEFT_EXPORT void takeAll(FutureListeners& other);
+
+  WaitList waiters;
+  TaskNode* first = nullptr;
+  TaskNode* last = nullptr;  // meaningful while there is a first
+
+ private:
+  void append(TaskNode* begin, TaskNode* end);
+};
+
+struct FutureCore : TaskNode, ReferenceCount {
+  using Word = FutureWord<TaskNode, FutureListeners>;
+
+  FutureCore(void (*invokeState)(TaskNode*, TaskOp), uint32_t numReferences)
+      : TaskNode{invokeState, nullptr, 0, NodeSize::None}, ReferenceCount(numReferences) {}
+  WEFT_EXPORT ~FutureCore();
+
+  void release() noexcept {
+    if (releaseReference(false)) {
+      invoke(this, TaskOp::Free);
+    }
+  }
+
+  bool isReady() const { return word.isReady(); }
+
+  // Suspends the fiber, or blocks the thread, until the state is ready. A task that has not begun, and was
+  // the last to be scheduled by this worker, is run in its place, if there is stack enough.
+  void wait() {
+    if (!isReady()) {
+      waitSlow();
+    }
+  }
+  // As wait(), for a handle that is the only one, and that no other thread uses meanwhile.
+  void waitAsOwner() {
+    if (!isReady() && !runAsOwner()) {
+      waitSlow();
+    }
+  }
+  // The same until `deadline`, or until a stop is requested. Returns: whether the state is ready.
+  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
+
+  // Has `listener` invoked with TaskOp::Ready when the state is ready: by whoever makes it so, or at once.
+  // `listener.next` names a node then, whose `next` is to be set to a state that has become complete thereby.
+  WEFT_EXPORT void tellWhenReady(TaskNode& listener);
+
+  // The result was written: makes the state ready, and drops the caller's reference.
+  void complete() noexcept {
+    if (step == Step::RunByOwner) {
+      // Nobody else can see the state, so that what takes atomic operations else is left out.
+      step = Step::NotBegun;
+      word.publishAlone();
+      references.store(1, std::memory_order_relaxed);
+    } else {
+      completeShared();
+    }
+  }
+
+  enum class Step : uint8_t {
+    NotBegun,      // or running
+    RunByOwner,    // by the wait of the only handle
+    FollowsInner,  // the function returned a future, which the state waits for
+  };
+  Step step = Step::NotBegun;  // of a task: whoever has to run it, or runs it
+  Word word;
+
+ private:
+  WEFT_EXPORT void waitSlow();
+  WEFT_EXPORT bool runAsOwner();
+  WEFT_EXPORT void completeShared() noexcept;
+  void finish() noexcept;
+  static void tell(FutureListeners& listeners) noexcept;
+};
+
+template <class R>
+struct FutureState : FutureCore {
+  using FutureCore::FutureCore;
+  Outcome<R> outcome;  // written before the state is ready, by one
+};
+
+// Memory for a state, given back unless it is released.
+template <class State>
+class StateMemory {
+ public:
+  StateMemory() : memory_(isPooled() ? allocateNode(kNode) : ::operator new(sizeof(State), kAlignment)) {}
+  ~StateMemory() {
+    if (memory_ != nullptr) {
+      free(memory_);
+    }
+  }
+  StateMemory(const StateMemory&) = delete;
+  StateMemory& operator=(const StateMemory&) = delete;
+
+  template <class... Args>
+  State* make(Args&&... args) {
+    auto* state = ::new (memory_) State(std::forward<Args>(args)...);
+    memory_ = nullptr;
+    return state;
+  }
+
+  static void destroy(State& state) noexcept {
+    state.~State();
+    free(&state);
+  }
+
+ private:
+  static constexpr NodeSize kNode = alignof(State) <= kLine ? nodeSizeFor(sizeof(State)) : NodeSize::None;
+  static constexpr std::align_val_t kAlignment{alignof(State)};
+  static constexpr bool isPooled() { return kNode != NodeSize::None; }
+  static void free(void* memory) noexcept {
+    if constexpr (isPooled()) {
+      freeNode(memory, kNode);
+    } else {
+      ::operator delete(memory, kAlignment);
+    }
+  }
+
+  void* memory_;
+};
+
+template <class State, class... Args>
+State* makeState(Args&&... args) {
+  return StateMemory<State>().make(std::forward<Args>(args)...);
+}
+
+// The state of a promise, or of a future that is ready from the start.
+template <class R>
+struct PlainState final : FutureState<R> {
+  explicit PlainState(uint32_t numReferences) : FutureState<R>(&invokeThis, numReferences) {}
+
+  static void invokeThis(TaskNode* node, TaskOp) {
+    StateMemory<PlainState>::destroy(*static_cast<PlainState*>(node));
+  }
+};
+
+}  // namespace weft::detail

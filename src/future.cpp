@@ -1,0 +1,210 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/future.h"
+
+#include "waiter_inl.h"
+#include "waiting_listener.h"
+#include "weft/detail/stoppable.h"
+#include "worker.h"
+
+namespace weft {
+
+const char* BrokenPromise::what() const noexcept {
+  return "weft::BrokenPromise: the promise of this future was destroyed before it was set";
+}
+
+namespace detail {
+namespace {
+
+// The calls of schedule() that go on, on this thread, the newest first. A fiber that is suspended in one
+// leaves it here, so that calls may end in any order.
+constinit thread_local ScheduleCall* scheduleCalls = nullptr;
+
+FutureCore::Word::Room* makeRoom() {
+  static_assert(sizeof(FutureCore::Word::Room) <= kLine);
+  return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
+}
+
+void freeRoom(FutureCore::Word::Room* room) {
+  room->~Room();
+  freeNode(room, NodeSize::Line);
+}
+
+}  // namespace
+
+void FutureListeners::append(TaskNode* begin, TaskNode* end) {
+  (first != nullptr ? last->next : first) = begin;
+  last = end;
+}
+
+void FutureListeners::pushBack(TaskNode& listener) {
+  if (WaitingListener::is(listener)) {
+    waiters.pushBack(*static_cast<WaitingListener&>(listener).waiter);
+  } else {
+    listener.next = nullptr;
+    append(&listener, &listener);
+  }
+}
+
+void FutureListeners::pushClaimed(TaskNode& listener) {
+  if (WaitingListener::is(listener)) {
+    waiters.pushClaimed(*static_cast<WaitingListener&>(listener).waiter);
+  } else {
+    listener.next = nullptr;
+    append(&listener, &listener);
+  }
+}
+
+void FutureListeners::takeAll(FutureListeners& other) {
+  waiters.claimAll(other.waiters);
+  if (other.first != nullptr) {
+    append(std::exchange(other.first, nullptr), other.last);
+  }
+}
+
+FutureCore::~FutureCore() {
+  if (Word::Room* room = word.room()) {
+    freeRoom(room);
+  }
+}
+
+void FutureCore::waitSlow() {
+  if (Worker* worker = Worker::current(); worker != nullptr && worker->takeToRunInPlace(this)) {
+    worker->runInPlace(this);
+    if (isReady()) {
+      return;
+    }
+  }
+  Waiter& self = inlined::currentWaiter();
+  WaitingListener listener(self);
+  if (word.listen(listener, makeRoom, freeRoom)) {
+    inlined::block(self, "Future", this);
+  }
+}
+
+bool FutureCore::waitUntil(TimePoint deadline, const std::stop_token& token) {
+  if (isReady()) {
+    return true;
+  }
+  if (token.stop_requested()) {
+    return false;
+  }
+  Word::Room* room = word.enter(makeRoom, freeRoom);
+  if (room == nullptr) {
+    return true;
+  }
+  Waiter& self = currentWaiter();
+  WaitingListener listener(self);
+  if (!room->add(listener)) {
+    return true;
+  }
+  const auto claim = [&] { return unlinkIfLinked(self, room->lock, room->list.waiters); };
+  return blockStoppable(self, deadline, token, claim, "Future", this) == WaitEnd::Woken;
+}
+
+void FutureCore::tellWhenReady(TaskNode& listener) {
+  if (!word.listen(listener, makeRoom, freeRoom)) {
+    FutureListeners listeners;
+    listeners.pushClaimed(listener);
+    tell(listeners);
+  }
+}
+
+bool FutureCore::runAsOwner() {
+  Worker* worker = Worker::current();
+  if (worker == nullptr || !worker->takeToRunInPlace(this)) {
+    return false;
+  }
+  step = Step::RunByOwner;
+  worker->runInPlace(this);
+  return isReady();
+}
+
+void FutureCore::completeShared() noexcept {
+  if (ScheduleCall* call = ScheduleCall::of(*this)) [[unlikely]] {
+    call->isComplete = true;
+  } else {
+    finish();
+  }
+}
+
+void FutureCore::finish() noexcept {
+  FutureListeners listeners;
+  word.publish(listeners);
+  tell(listeners);
+  release();
+}
+
+// Wakes those who wait before it calls continuations, which may take their time.
+void FutureCore::tell(FutureListeners& listeners) noexcept {
+  for (;;) {
+    WaitList claimed = std::exchange(listeners.waiters, {});
+    wakeAll(claimed);
+    TaskNode* listener = listeners.first;
+    if (listener == nullptr) {
+      return;
+    }
+    listeners.first = listener->next;
+    TaskNode answer{nullptr, nullptr, 0, NodeSize::None};
+    listener->next = &answer;
+    listener->invoke(listener, TaskOp::Ready);
+    if (answer.next != nullptr) {
+      auto& complete = static_cast<FutureCore&>(*answer.next);
+      complete.word.publish(listeners);
+      complete.release();
+    }
+  }
+}
+
+ScheduleCall::ScheduleCall(FutureCore& state) noexcept
+    : state_(state), outer_(std::exchange(scheduleCalls, this)) {}
+
+ScheduleCall::~ScheduleCall() {
+  ScheduleCall** link = &scheduleCalls;
+  while (*link != this) {
+    link = &(*link)->outer_;
+  }
+  *link = outer_;
+}
+
+ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
+  ScheduleCall* call = scheduleCalls;
+  while (call != nullptr && &call->state_ != &state) {
+    call = call->outer_;
+  }
+  return call;
+}
+
+bool scheduleIfBound(TaskNode* node) {
+  Worker* worker = Worker::current();
+  if (worker != nullptr) {
+    worker->enqueue(node);
+  }
+  return worker != nullptr;
+}
+
+void setBroken(EscapedException& error) {
+  error.set(BrokenPromise());
+}
+
+void reportNoFuture(const char* function) {
+  WEFT_FATAL(
+      "%s() of a Future without state: one that was made by Future() or moved from, or whose get(), then() "
+      "or share() was "
+      "called already. Test it with valid(), or share() a result that is needed more than once.",
+      function);
+}
+
+void reportNoPromise(const char* function) {
+  WEFT_FATAL("Promise::%s() was called on a promise that was moved from. Use the one that it was moved to.",
+             function);
+}
+
+void reportSecondFuture() {
+  WEFT_FATAL(
+      "Promise::get_future() was called twice. Call it once, and share() the future where several need it.");
+}
+
+}  // namespace detail
+}  // namespace weft

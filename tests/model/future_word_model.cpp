@@ -1,0 +1,207 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/future_word.h>
+#include <weft/detail/parker.h>
+
+#include "explore.h"
+
+// Seeded bug: future_word.h:1
+// Seeded bug: future_word.h:2
+// Seeded bug: future_word.h:2:split
+// Seeded bug: future_word.h:3
+// Seeded bug: future_word.h:3:split
+// Seeded bug: future_word.h:4
+// Seeded bug: future_word.h:4:split
+// Seeded bug: future_word.h:5
+// Seeded bug: future_word.h:6:split
+namespace weft::model {
+namespace {
+
+// One who is to be told, as a continuation or a wait is.
+struct alignas(16) Listener {
+  RelacySync::Var<Listener*> next;
+  RelacySync::Var<bool> isListed;
+  RelacySync::Atomic<int> numTold{0};
+  RelacySync::Var<detail::Parker<RelacySync>*> parker;
+};
+
+// As FutureListeners; one that may leave early can be taken out.
+struct List {
+  RelacySync::Var<Listener*> first;
+
+  void pushBack(Listener& listener) {
+    listener.isListed.set(true);
+    pushClaimed(listener);
+  }
+  void pushClaimed(Listener& listener) {
+    listener.next.set(first.get());
+    first.set(&listener);
+  }
+  void takeAll(List& other) {
+    while (Listener* listener = other.popFront()) {
+      listener->isListed.set(false);
+      pushClaimed(*listener);
+    }
+  }
+  Listener* popFront() {
+    Listener* listener = first.get();
+    if (listener != nullptr) {
+      first.set(listener->next.get());
+    }
+    return listener;
+  }
+  bool remove(Listener& listener) {
+    if (!listener.isListed.get()) {
+      return false;
+    }
+    if (first.get() == &listener) {
+      first.set(listener.next.get());
+    } else {
+      Listener* before = first.get();
+      while (before->next.get() != &listener) {
+        before = before->next.get();
+      }
+      before->next.set(listener.next.get());
+    }
+    listener.isListed.set(false);
+    return true;
+  }
+};
+
+using Word = detail::FutureWord<Listener, List, RelacySync>;
+
+// A state, as the tasks and handles of a future use it.
+struct Future {
+  Word word;
+  Word::Room rooms[4];  // each is made at most once
+  RelacySync::Atomic<int> numRooms{0};
+  RelacySync::Var<int> result;
+
+  auto makeRoom() {
+    return [this] {
+      Word::Room& room = rooms[numRooms.fetch_add(1, std::memory_order_relaxed)];
+      room.isOpen.set(true);
+      return &room;
+    };
+  }
+  static void freeRoom(Word::Room*) {}
+
+  void set(int value) {
+    result.set(value);
+    List told;
+    word.publish(told);
+    while (Listener* listener = told.popFront()) {
+      check(listener->numTold.fetch_add(1, std::memory_order_relaxed) == 0, "a listener is told twice");
+      listener->parker.get()->unpark();
+    }
+  }
+
+  void expectResult(int value) { check(result.get() == value, "the result is seen"); }
+
+  // As FutureCore::waitSlow().
+  void wait(Listener& listener, detail::Parker<RelacySync>& parker, int expected) {
+    listener.parker.set(&parker);
+    if (word.listen(listener, makeRoom(), freeRoom)) {
+      parker.park();
+      check(listener.numTold.newest() == 1, "a wait returns that was not told");
+    }
+    expectResult(expected);
+  }
+
+  // As FutureCore::waitUntil(), whose time is up at once.
+  void waitBriefly(Listener& listener, detail::Parker<RelacySync>& parker, int expected) {
+    listener.parker.set(&parker);
+    Word::Room* room = word.enter(makeRoom(), freeRoom);
+    if (room == nullptr || !room->add(listener)) {
+      expectResult(expected);
+      return;
+    }
+    room->lock.lock();
+    const bool gaveUp = room->list.remove(listener);
+    room->lock.unlock();
+    if (!gaveUp) {
+      parker.park();
+      expectResult(expected);
+    }
+  }
+};
+
+// One sets, two others wait, or listen without waiting.
+struct OneSetter : rl::test_suite<OneSetter, 3> {
+  Future future;
+  Listener listeners[3];
+  detail::Parker<RelacySync> parkers[3];
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      future.set(7);
+    } else {
+      future.wait(listeners[index], parkers[index], 7);
+    }
+  }
+};
+
+// The one who looks without waiting.
+struct Poll : rl::test_suite<Poll, 2> {
+  Future future;
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      future.set(7);
+    } else if (future.word.isReady()) {
+      future.expectResult(7);
+    }
+  }
+};
+
+// Two may want to set; the first does.
+struct TwoSetters : rl::test_suite<TwoSetters, 3> {
+  Future future;
+  Listener listener;
+  detail::Parker<RelacySync> parker;
+  RelacySync::Atomic<int> numSet{0};
+
+  void thread(unsigned index) {
+    if (index == 2) {
+      future.wait(listener, parker, 7);
+    } else if (future.word.claim()) {
+      check(numSet.fetch_add(1, std::memory_order_relaxed) == 0, "two set a future");
+      future.set(7);
+    }
+  }
+
+  void after() { check(numSet.newest() == 1, "nobody sets the future"); }
+};
+
+// Waits that give up, beside one that does not.
+template <unsigned kNumBrief>
+struct GivingUp : rl::test_suite<GivingUp<kNumBrief>, 3> {
+  Future future;
+  Listener listeners[3];
+  detail::Parker<RelacySync> parkers[3];
+
+  void thread(unsigned index) {
+    const unsigned self = index % 3;
+    if (self == 0) {
+      future.set(7);
+    } else if (self <= kNumBrief) {
+      future.waitBriefly(listeners[self], parkers[self], 7);
+    } else {
+      future.wait(listeners[self], parkers[self], 7);
+    }
+  }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<Poll>("a look", 20'000) && explore<OneSetter>("one sets, two wait", 300'000) &&
+           explore<TwoSetters>("two want to set", 200'000) &&
+           explore<GivingUp<1>>("a wait that gives up, and one that does not", 300'000) &&
+           explore<GivingUp<2>>("two waits that give up", 200'000);
+  });
+}

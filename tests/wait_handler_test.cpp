@@ -1,0 +1,238 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <stop_token>
+#include <thread>
+#include <utility>
+
+#include <weft/event.h>
+#include <weft/executor.h>
+#include <weft/future.h>
+#include <weft/mutex.h>
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+#include "waiting.h"
+
+// What threads do instead of blocking.
+namespace weft {
+namespace {
+
+using std::chrono::milliseconds;
+using tests::scaled;
+
+// Sets a handler for the time of a test.
+struct WithHandler {
+  explicit WithHandler(WaitHandler handler) : before(setThreadWaitHandler(std::move(handler))) {}
+  ~WithHandler() { setThreadWaitHandler(std::move(before)); }
+  WaitHandler before;
+};
+
+TEST(WaitHandlerTest, SetReturnsTheOneBefore) {
+  EXPECT_EQ(setThreadWaitHandler([](WaitHandle) {}), nullptr);
+  EXPECT_NE(setThreadWaitHandler(nullptr), nullptr);
+  EXPECT_EQ(setThreadWaitHandler(nullptr), nullptr);
+}
+
+TEST(WaitHandlerTest, IsCalledInsteadOfBlocking) {
+  MainLoopExecutor loop;
+  int numCalls = 0;
+  WithHandler set([&](WaitHandle wait) {
+    ++numCalls;
+    EXPECT_EQ(wait.deadline(), detail::TimePoint::max());
+    while (!wait.ready()) {
+      loop.tryRunOne();
+    }
+  });
+  // Would wait for ever if the thread blocked: only the thread itself can run the task.
+  EXPECT_EQ(async(loop, [] { return 5; }).get(), 5);
+  EXPECT_EQ(numCalls, 1);
+  EXPECT_EQ(makeReadyFuture(1).get(), 1);
+  EXPECT_EQ(numCalls, 1) << "there was nothing to wait for";
+}
+
+TEST(WaitHandlerTest, ServesOtherPrimitivesToo) {
+  MainLoopExecutor loop;
+  WithHandler set([&](WaitHandle wait) {
+    while (!wait.ready()) {
+      loop.tryRunOne();
+    }
+  });
+  Event event;
+  (void)async(loop, [=] { event.signal(); });
+  event.wait();
+  WaitGroup group(1);
+  (void)async(loop, [=] { group.done(); });
+  group.wait();
+}
+
+// A queue of messages, as a UI thread has one.
+struct Messages {
+  void post() {
+    std::scoped_lock lock(guard);
+    ++count;
+    changed.notify_all();
+  }
+  void take() {
+    std::unique_lock lock(guard);
+    changed.wait(lock, [this] { return count > 0; });
+    --count;
+  }
+  std::mutex guard;
+  std::condition_variable changed;
+  int count = 0;
+};
+
+TEST(WaitHandlerTest, IsToldWhenTheWaitIsOver) {
+  for (int round = 0; round < scaled(2'000, 200); ++round) {
+    Messages messages;
+    WithHandler set([&](WaitHandle wait) {
+      wait.onReady([] {});  // is replaced
+      wait.onReady([&] { messages.post(); });
+      while (!wait.ready()) {
+        messages.take();
+      }
+    });
+    EXPECT_EQ(async([round] { return round; }).get(), round);
+  }
+}
+
+TEST(WaitHandlerTest, MayReturnEarly) {
+  int numCalls = 0;
+  WithHandler set([&](WaitHandle wait) {
+    ++numCalls;
+    wait.onReady([] {});
+  });
+  Event goOn;
+  std::thread waker([goOn] {
+    std::this_thread::yield();
+    goOn.signal();
+  });
+  goOn.wait();
+  waker.join();
+  EXPECT_LE(numCalls, 1);
+}
+
+TEST(WaitHandlerTest, KnowsTheDeadline) {
+  Promise<int> promise;
+  Future<int> future = promise.get_future();
+  bool wasCalled = false;
+  WithHandler set([&](WaitHandle wait) {
+    wasCalled = true;
+    EXPECT_NE(wait.deadline(), detail::TimePoint::max());
+    while (!wait.ready()) {
+      std::this_thread::yield();
+    }
+  });
+  EXPECT_FALSE(future.wait_for(milliseconds(1)));
+  EXPECT_TRUE(wasCalled);
+}
+
+TEST(WaitHandlerTest, MayWaitItself) {
+  MainLoopExecutor loop;
+  int depth = 0, deepest = 0;
+  WithHandler set([&](WaitHandle wait) {
+    deepest = std::max(deepest, ++depth);
+    while (!wait.ready()) {
+      loop.tryRunOne();
+    }
+    --depth;
+  });
+  Future<int> outer = async(loop, [&] {
+    return async(loop, [&] { return async(threadExecutor(), [] { return 1; }).get(); }).get();
+  });
+  EXPECT_EQ(outer.get(), 1);
+  EXPECT_GE(deepest, 2);
+}
+
+TEST(WaitHandlerTest, AStopThatTheHandlerRequestsEndsTheWait) {
+  Promise<int> promise;
+  Future<int> future = promise.get_future();
+  std::stop_source stop;
+  WithHandler set([&](WaitHandle wait) {
+    stop.request_stop();
+    EXPECT_TRUE(wait.ready());
+  });
+  EXPECT_FALSE(future.wait(stop.get_token()));
+}
+
+TEST(WaitHandlerTest, IsNotCalledForAMutex) {
+  WithHandler set([](WaitHandle) { ADD_FAILURE() << "a mutex is to be waited for by blocking"; });
+  mutex guard;
+  guard.lock();
+  std::atomic<bool> isTrying{false};
+  std::thread other([&] {
+    WithHandler setThere([](WaitHandle) { ADD_FAILURE() << "a mutex is to be waited for by blocking"; });
+    isTrying = true;
+    lock held(guard);
+  });
+  tests::awaitThat([&] { return isTrying.load() && tests::numWaiting(guard) == 1; });
+  guard.unlock();
+  other.join();
+}
+
+TEST(WaitHandlerTest, FibersNeverCallOne) {
+  Scheduler scheduler(tests::smallConfig(0));
+  Scheduler::Binding bound(scheduler);
+  WithHandler set([](WaitHandle) { ADD_FAILURE() << "the thread runs its fibers"; });
+  EXPECT_EQ(async([] { return async([] { return 2; }).get(); }).get(), 2);
+}
+
+TEST(WaitHandlerTest, RunWithWaitHandlerRestoresTheOneBefore) {
+  struct Keeper {
+    void schedule(TaskHandle task) { tasks.push_back(std::move(task)); }
+    std::vector<TaskHandle> tasks;
+  } keeper;
+  int numOuter = 0, numInner = 0, numInnermost = 0;
+  std::atomic<int> numCalls{0};
+  const auto counting = [&](int& count) {
+    return [&](WaitHandle) {
+      ++count;
+      ++numCalls;
+    };
+  };
+  // For something that ends once a handler has been called.
+  const auto wait = [&] {
+    async(threadExecutor(), [&, before = numCalls.load()] {
+      tests::awaitThat([&] { return numCalls > before; });
+    }).get();
+  };
+  WithHandler set(counting(numOuter));
+  Future<void> innermost = async(keeper, [&] {
+    wait();
+    throw std::runtime_error("after a wait");
+  });
+  Future<void> inner = async(keeper, [&] {
+    wait();
+    keeper.tasks[0].runWithWaitHandler(counting(numInnermost));
+    numInner = 0;
+    wait();
+  });
+  keeper.tasks[1].runWithWaitHandler(counting(numInner));
+  EXPECT_THROW(innermost.get(), std::runtime_error);
+  inner.get();
+  EXPECT_EQ(numInner, 1) << "restored after the exception";
+  EXPECT_EQ(numInnermost, 1);
+  EXPECT_EQ(numOuter, 0);
+  wait();
+  EXPECT_EQ(numOuter, 1);
+}
+
+using WaitHandlerDeathTest = tests::DeathTest;
+
+TEST_F(WaitHandlerDeathTest, OneThatThrows) {
+  EXPECT_DEATH(
+      {
+        setThreadWaitHandler([](WaitHandle) { throw std::runtime_error("no window"); });
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from a wait handler: .*no window");
+}
+
+}  // namespace
+}  // namespace weft

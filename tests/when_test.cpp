@@ -1,0 +1,130 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <list>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <weft/future.h>
+#include <weft/scheduler.h>
+
+#include "waiting.h"
+
+// whenAll() and whenAny().
+namespace weft {
+namespace {
+
+using tests::scaled;
+
+class WhenTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(WhenTest);
+
+TEST_P(WhenTest, AllOfARangeInItsOrder) {
+  std::vector<Future<int>> futures;
+  for (int i = 0; i < 50; ++i) {
+    futures.push_back(async([i] { return i; }));
+  }
+  std::vector<Future<int>> done = whenAll(futures).get();
+  ASSERT_EQ(done.size(), 50u);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(done[static_cast<size_t>(i)].ready());
+    EXPECT_EQ(done[static_cast<size_t>(i)].get(), i);
+  }
+  EXPECT_FALSE(futures[0].valid()) << "they were taken over";
+  std::list<Future<void>> list;
+  list.push_back(async([] {}));
+  EXPECT_EQ(whenAll(list.begin(), list.end()).get().size(), 1u);
+}
+
+TEST_P(WhenTest, AllOfAPackOfDifferentTypes) {
+  SharedFuture<int> shared = async([] { return 1; }).share();
+  auto done = whenAll(async([] { return std::string("a"); }), shared, async([] {})).get();
+  EXPECT_EQ(std::get<0>(done).get(), "a");
+  EXPECT_EQ(std::get<1>(done).get(), 1);
+  std::get<2>(done).get();
+  EXPECT_TRUE(shared.valid()) << "shared ones are copied";
+}
+
+TEST_P(WhenTest, AnErrorOfOneStaysInItsFuture) {
+  auto done = whenAll(async([]() -> int { throw std::runtime_error("x"); }), async([] { return 2; })).get();
+  EXPECT_THROW(std::get<0>(done).get(), std::runtime_error);
+  EXPECT_EQ(std::get<1>(done).get(), 2);
+}
+
+TEST_P(WhenTest, AnyTellsWhichWasFirst) {
+  std::vector<Promise<int>> promises(5);
+  std::vector<Future<int>> futures;
+  for (auto& promise : promises) {
+    futures.push_back(promise.get_future());
+  }
+  auto any = whenAny(futures.begin(), futures.end());
+  EXPECT_FALSE(any.ready());
+  promises[3].set_value(33);
+  auto result = any.get();
+  EXPECT_EQ(result.index, 3u);
+  EXPECT_EQ(result.futures[3].get(), 33);
+  EXPECT_FALSE(result.futures[0].ready());
+  promises[0].set_value(30);
+  EXPECT_EQ(result.futures[0].get(), 30) << "the others go on";
+}
+
+TEST_P(WhenTest, AnyOfAPack) {
+  Promise<std::string> never;
+  auto result = whenAny(never.get_future(), async([] { return 4; })).get();
+  EXPECT_EQ(result.index, 1u);
+  EXPECT_EQ(std::get<1>(result.futures).get(), 4);
+  auto ready = whenAny(makeReadyFuture(1), makeReadyFuture(2)).get();
+  EXPECT_EQ(ready.index, 0u) << "of several that are ready, the first";
+}
+
+TEST_P(WhenTest, NoneAreReadyAtOnce) {
+  EXPECT_TRUE(whenAll(std::vector<Future<int>>()).get().empty());
+  EXPECT_EQ(whenAll().get(), std::tuple<>());
+  const auto any = whenAny(std::vector<Future<int>>()).get();
+  EXPECT_EQ(any.index, any.kNone);
+  EXPECT_TRUE(any.futures.empty());
+}
+
+TEST_P(WhenTest, TheFuturesMayGoWhileAnyIsAwaited) {
+  Promise<int> late;
+  {
+    auto any = whenAny(late.get_future(), makeReadyFuture(1)).get();
+    EXPECT_EQ(any.index, 1u);
+  }
+  EXPECT_TRUE(late.set_value(2));
+  Promise<int> broken;
+  auto dropped = whenAll(broken.get_future(), makeReadyFuture(1));
+  dropped = {};
+}
+
+TEST_P(WhenTest, OneOfManySettersIsFirst) {
+  for (int round = 0; round < scaled(500, 50); ++round) {
+    std::vector<Promise<int>> promises(4);
+    std::vector<Future<int>> futures;
+    for (auto& promise : promises) {
+      futures.push_back(promise.get_future());
+    }
+    for (auto& promise : promises) {
+      schedule([&promise] { promise.set_value(1); });
+    }
+    auto result = whenAny(futures).get();
+    ASSERT_LT(result.index, 4u);
+    EXPECT_TRUE(result.futures[result.index].ready());
+    EXPECT_EQ(whenAll(result.futures).get().size(), 4u)
+        << "the promises are not destroyed before they are set";
+  }
+}
+
+TEST_P(WhenTest, ContinuationsOfWhenAll) {
+  Future<int> sum = whenAll(async([] { return 1; }), async([] { return 2; })).then([](auto futures) {
+    return std::get<0>(futures).get() + std::get<1>(futures).get();
+  });
+  EXPECT_EQ(sum.get(), 3);
+}
+
+}  // namespace
+}  // namespace weft
