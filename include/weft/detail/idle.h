@@ -116,7 +116,7 @@ class IdleSet {
 
   // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a searcher.
   bool retract(Sleeper& self) {
-    std::scoped_lock guard(lock_);
+    const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
       return true;
     }
@@ -131,7 +131,7 @@ class IdleSet {
   void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
-      std::scoped_lock guard(lock_);
+      const std::lock_guard<typename Sync::Lock> guard(lock_);
       // relaxed: under the lock.
       if (!wantsWake(state_.load(std::memory_order_relaxed)) || newest_ == nullptr) {
         return;
@@ -177,7 +177,7 @@ class IdleSet {
 
   // Returns: how many are listed now.
   uint32_t list(Sleeper& self, bool wasSearching) {
-    std::scoped_lock guard(lock_);
+    const std::lock_guard<typename Sync::Lock> guard(lock_);
     self.listed = true;
     self.newer = nullptr;
     self.older = newest_;
