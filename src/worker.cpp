@@ -31,7 +31,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.emplace(ForkLane{*deque_, core.idle, thief_});
+    lane_.emplace(ForkLane{*deque_, core.idle, thief_, static_cast<uint32_t>(core.numWorkers) - 1});
   }
   sleeper_.parker = parker_;
 }
@@ -63,7 +63,7 @@ void Worker::leaveThread() {
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
     deque_ = &core_.addGuest();
-    lane_.emplace(ForkLane{*deque_, core_.idle, thief_});
+    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, static_cast<uint32_t>(core_.numWorkers)});
     currentLane = &*lane_;
   }
   return &*lane_;

@@ -17,6 +17,7 @@
 #include "weft/join.h"
 #include "weft/memory.h"
 #include "weft/mutex.h"
+#include "weft/parallel.h"
 #include "weft/parallelize.h"
 #include "weft/pool.h"
 #include "weft/scheduler.h"

@@ -3,6 +3,10 @@
 
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 #include "weft/detail/completion.h"
 #include "weft/detail/idle.h"
 #include "weft/detail/outcome.h"
@@ -26,10 +30,14 @@ struct ForkLane {
   StealingDeque<TaskNode>& deque;
   IdleSet<>& idle;
   Thieves<>::Member& thief;
+  uint32_t numOthers;  // workers that may steal from this deque
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque.push(&node); }
   void announce() { idle.onPublish(); }
+
+  // Returns: whether there is so little to be taken that a few thefts during one long call would leave nothing.
+  bool offersLittle() const { return deque.size() < kOffered; }
 
   // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
@@ -44,6 +52,8 @@ struct ForkLane {
   }
 
   WEFT_EXPORT void putBack(TaskNode* node);
+
+  static constexpr uint32_t kOffered = 8;
 };
 
 // The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for currentFiber, the

@@ -59,7 +59,10 @@ class IdleSet {
     lookForSleeper();
   }
 
-  // The same for a thread that is no worker.
+  // Returns: whether onPublish() would wake somebody. relaxed: a hint of what that would cost.
+  bool wouldWake() const { return wantsWake(state_.load(std::memory_order_relaxed)); }
+
+  // onPublish() for a thread that is no worker.
   void onPublishFromOutside() {
     // (4) seq_cst: the publish before the look, against either kind of fence; pairs with (2, 3).
     Sync::fence(std::memory_order_seq_cst);
