@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "weft/detail/parallel_for.h"
+#include "weft/detail/parallel_reduce.h"
+#include "weft/detail/parallel_scan.h"
+#include "weft/detail/parallel_transform.h"
 #include "weft/join.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): what nobody takes is a
