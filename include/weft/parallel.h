@@ -8,6 +8,7 @@
 #include "weft/detail/parallel_for.h"
 #include "weft/detail/parallel_reduce.h"
 #include "weft/detail/parallel_scan.h"
+#include "weft/detail/parallel_sort.h"
 #include "weft/detail/parallel_transform.h"
 #include "weft/join.h"
 
