@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "weft/detail/parallel_for.h"
+#include "weft/detail/parallel_pipeline.h"
 #include "weft/detail/parallel_reduce.h"
 #include "weft/detail/parallel_scan.h"
 #include "weft/detail/parallel_sort.h"
