@@ -102,11 +102,18 @@ class Child : public TaskNode {
 
   // Calls the function, or waits until whoever took it has.
   void complete(ForkLane* lane) {
-    if (!isExposed_ || lane->takeBack(*this)) [[likely]] {
+    if (takeBackOrWait(lane)) [[likely]] {
       call();
-    } else {
-      waitForChild(completion_, "join");
     }
+  }
+
+  // Returns: true if the function is the caller's to call, or to replace; else whoever took it has called it.
+  bool takeBackOrWait(ForkLane* lane) {
+    if (!isExposed_ || lane->takeBack(*this)) [[likely]] {
+      return true;
+    }
+    waitForChild(completion_, "join");
+    return false;
   }
 
   Outcome<Result>& outcome() { return outcome_; }

@@ -11,7 +11,8 @@
 #include <iterator>
 #include <type_traits>
 
-#include "weft/join.h"
+#include "weft/detail/fork.h"
+#include "weft/detail/outcome.h"
 
 namespace weft::detail {
 
@@ -68,15 +69,45 @@ class Quicksort {
         stir(first, middle);
         stir(middle + 1, last);
       }
-      if (count >= kWorthForking) {
-        join([&, unevenLeft] { sortPart(first, middle, unevenLeft, isFirst); },
-             [&, unevenLeft] { sortPart(middle + 1, last, unevenLeft, false); });
+      // The shorter part is sorted first, and the longer one in this frame, so that few frames lie on the
+      // stack.
+      const bool isLeftShorter = middle - first < last - middle;
+      const Part left{first, middle, isFirst}, right{middle + 1, last, false};
+      const Part& longer = isLeftShorter ? right : left;
+      if (!sortShorter(isLeftShorter ? left : right, longer, unevenLeft, count >= kWorthForking)) {
         return;
       }
-      sortPart(first, middle, unevenLeft, isFirst);
-      first = middle + 1;
-      isFirst = false;
+      first = longer.first;
+      last = longer.last;
+      isFirst = longer.isFirst;
     }
+  }
+
+  struct Part {
+    Iterator first, last;
+    bool isFirst;
+  };
+
+  // Returns: whether the longer part is left to do; else somebody has done it meanwhile.
+  bool sortShorter(const Part& shorter, const Part& longer, int unevenLeft, bool mayFork) {
+    const auto sort = [this, unevenLeft](const Part& part) {
+      sortPart(part.first, part.last, unevenLeft, part.isFirst);
+    };
+    ForkLane* lane = mayFork ? forkLane() : nullptr;
+    if (lane == nullptr) {
+      sort(shorter);
+      return true;
+    }
+    const auto sortLonger = [&] { sort(longer); };
+    Child<decltype(sortLonger)> child(sortLonger);
+    child.expose(lane);
+    lane->announce();
+    EscapedException exception;
+    exception.capture([&] { sort(shorter); });
+    const bool isLeft = child.takeBackOrWait(lane);
+    exception.rethrow();
+    child.outcome().rethrow();
+    return isLeft;
   }
 
   // Moves what belongs before the pivot, which is *first, there. Returns: where the pivot lies then.
