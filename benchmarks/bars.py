@@ -171,6 +171,29 @@ def fork_join_bars():
                       figure(other, question, 1 if other == "serial" else workers))
 
 
+def loop_bars():
+    large = skewed = figures_of("loop", "ms")
+    small = figures_of("loop", "ns")
+    for workers, limit in ((1, 0.4), (2, 0.8)):
+        yield Bar("a loop over 10 M floats, %s, by OpenMP's" % count(workers),
+                  large("weft", "large", workers), large("openmp", "large", workers), 1.03)
+        yield Bar("a region of 1,024 floats, %s, by OpenMP's" % count(workers),
+                  small("weft", "small", workers), small("openmp", "small", workers), limit)
+        for rival in ("openmp", "tbb"):
+            yield Bar("a loop whose work lies at its end, %s, by %s's" % (count(workers), rival),
+                      skewed("weft", "skewed", workers), skewed(rival, "skewed", workers))
+
+
+def sort_bars():
+    sort = figures_of("sort", "ms")
+    for workers in (1, 2):
+        # 0.95 x the speed.
+        yield Bar("sorting 10 M random numbers, %s, by oneTBB's" % count(workers),
+                  sort("weft", "random", workers), sort("tbb", "random", workers), 1.05)
+        yield Bar("the same, stable, %s, by the standard library's" % count(workers),
+                  sort("weft", "stable", workers), sort("std", "stable"))
+
+
 def blocked_bars():
     first, reused, signal = (figures_of("blocked", name) for name in ("first_ns", "reused_ns", "signal_ns"))
     yield Bar("first create and block, by a guard and a touched page",
@@ -285,7 +308,7 @@ def marl_bars():
                       figure("weft", workload, workers), TBB_SPAWN, round(share * ns / 80, 3))
 
 
-GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
-          ticket_bars, blocking_call_bars, dag_bars, pool_bars,
+GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
+          mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
           parallelize_bars, async_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

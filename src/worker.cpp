@@ -45,7 +45,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_, hasForked_});
+    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_, hasForked_, static_cast<uint32_t>(core.numWorkers) - 1});
   }
   sleeper_.parker = parker_;
 }
@@ -78,7 +78,7 @@ void Worker::leaveThread() {
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
     core_.addGuest(deque_);
-    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_, hasForked_});
+    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_, hasForked_, static_cast<uint32_t>(core_.numWorkers)});
     currentLane = &*lane_;
   }
   return &*lane_;

@@ -17,12 +17,14 @@
 #include <weft/waitgroup.h>
 
 #include "count_mallocs.h"
+#include "in_task.h"
 #include "waiting.h"
 
 namespace weft {
 namespace {
 
 using tests::awaitThat;
+using tests::inTask;
 using tests::scaled;
 
 long fib(int n) {
@@ -31,17 +33,6 @@ long fib(int n) {
   }
   auto [a, b] = join([&] { return fib(n - 1); }, [&] { return fib(n - 2); });
   return a + b;
-}
-
-// Calls function() as a task, and waits for its end.
-template <class F>
-void inTask(F&& function) {
-  WaitGroup done(1);
-  schedule([&] {
-    function();
-    done.done();
-  });
-  done.wait();
 }
 
 class JoinTest : public tests::WithScheduler {};

@@ -24,6 +24,7 @@
 #include "weft/memory.h"
 #include "weft/mutex.h"
 #include "weft/once.h"
+#include "weft/parallel.h"
 #include "weft/parallelize.h"
 #include "weft/pool.h"
 #include "weft/recursivemutex.h"

@@ -3,6 +3,10 @@
 
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
 #include "weft/detail/completion.h"
 #include "weft/detail/idle.h"
 #include "weft/detail/outcome.h"
@@ -29,6 +33,7 @@ struct ForkLane {
   Thieves<>::Member& thief;
   TaskCounters<>& counters;
   bool& hasForked;
+  uint32_t numOthers;  // workers that may steal from this deque
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque.push(&node); }
@@ -36,6 +41,9 @@ struct ForkLane {
     hasForked = true;
     idle.onPublish();
   }
+
+  // Returns: whether there is so little to be taken that a few thefts during one long call would leave nothing.
+  bool offersLittle() const { return deque.size() < kOffered; }
 
   // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
@@ -50,6 +58,8 @@ struct ForkLane {
   }
 
   WEFT_EXPORT void putBack(TaskNode* node);
+
+  static constexpr uint32_t kOffered = 8;
 };
 
 // The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for currentFiber, the
@@ -107,16 +117,22 @@ class Child : public TaskNode {
 
   // Calls the function, or waits until whoever took it has.
   void complete(ForkLane* lane) {
-    if (!isExposed_) {
+    if (takeBackOrWait(lane)) [[likely]] {
       call();
-      return;
+    }
+  }
+
+  // Returns: true if the function is the caller's to call, or to replace; else whoever took it has called it.
+  bool takeBackOrWait(ForkLane* lane) {
+    if (!isExposed_) {
+      return true;
     }
     assertStillBound(lane);
     if (lane->takeBack(*this)) [[likely]] {
-      call();
-    } else {
-      waitForChild(completion_, "join");
+      return true;
     }
+    waitForChild(completion_, "join");
+    return false;
   }
 
   Outcome<Result>& outcome() { return outcome_; }

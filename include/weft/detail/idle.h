@@ -59,7 +59,10 @@ class IdleSet {
     lookForSleeper();
   }
 
-  // The same for a thread that is no worker.
+  // Returns: whether onPublish() would wake somebody. relaxed: a hint of what that would cost.
+  bool wouldWake() const { return wantsWake(state_.load(std::memory_order_relaxed)); }
+
+  // onPublish() for a thread that is no worker.
   void onPublishFromOutside() {
     // (4) seq_cst: the publish before the look, against either kind of fence; pairs with (2, 3).
     Sync::fence(std::memory_order_seq_cst);
@@ -116,7 +119,7 @@ class IdleSet {
 
   // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a searcher.
   bool retract(Sleeper& self) {
-    std::scoped_lock guard(lock_);
+    const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
       return true;
     }
@@ -131,7 +134,7 @@ class IdleSet {
   [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
-      std::scoped_lock guard(lock_);
+      const std::lock_guard<typename Sync::Lock> guard(lock_);
       // relaxed: under the lock.
       if (!wantsWake(state_.load(std::memory_order_relaxed)) || newest_ == nullptr) {
         return;
@@ -177,7 +180,7 @@ class IdleSet {
 
   // Returns: how many are listed now.
   uint32_t list(Sleeper& self, bool wasSearching) {
-    std::scoped_lock guard(lock_);
+    const std::lock_guard<typename Sync::Lock> guard(lock_);
     self.listed = true;
     self.newer = nullptr;
     self.older = newest_;

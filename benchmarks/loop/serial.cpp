@@ -1,0 +1,21 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "problem.h"
+
+namespace {
+
+const auto forEach = [](size_t n, auto body) {
+  for (size_t i = 0; i < n; i++) {
+    body(i);
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "loop", "serial",
+                        {{"large", {1}, [](bench::Run& r) { loop::measureLarge(r, forEach); }},
+                         {"small", {1}, [](bench::Run& r) { loop::measureSmall(r, forEach); }},
+                         {"skewed", {1}, [](bench::Run& r) { loop::measureSkewed(r, forEach); }}});
+}

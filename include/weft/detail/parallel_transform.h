@@ -1,0 +1,98 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <iterator>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/parallel_for.h"
+#include "weft/detail/partition.h"
+
+// Reached through weft/parallel.h.
+namespace weft {
+
+namespace detail {
+
+template <class Iterator>
+inline constexpr bool kIsSteppable = requires(Iterator at) {
+  at += 1;
+};
+
+// Iterators that go through their ranges together: the output's and the inputs'.
+template <class Out, class... In>
+struct Together {
+  using difference_type = std::ptrdiff_t;
+
+  const Together& operator*() const { return *this; }
+  Together& operator++() {
+    ++out;
+    std::apply([](auto&... each) { (++each, ...); }, in);
+    return *this;
+  }
+  Together& operator+=(difference_type n) requires(kIsSteppable<Out> && (kIsSteppable<In> && ...)) {
+    out += n;
+    std::apply([n](auto&... each) { ((each += n), ...); }, in);
+    return *this;
+  }
+
+  Out out;
+  std::tuple<In...> in;
+};
+
+template <class Out, class F, class Iterator, class... Others>
+Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others... others) {
+  static_assert(
+      IsMultipass<Out> && !requires { typename Out::container_type; },
+      "weft's parallel algorithms write through forward iterators, since threads write at several places: "
+      "make room in "
+      "the output before, and pass its begin() instead of an inserter.");
+  using Cursor = Together<Out, Iterator, Others...>;
+  const Partition<Cursor> together{{out, {range.first, others...}}, range.count, range.grain, range.isStatic};
+  const auto apply = [&function](const Cursor& at) {
+    std::apply([&](const auto&... in) { *at.out = function(*in...); }, at.in);
+  };
+  forEachOf(together, apply, {}, "parallelTransform");
+  skip(out, range.count);
+  return out;
+}
+
+}  // namespace detail
+
+// Writes function(element) for each element of a range to `out`, which may be where the range begins.
+// Returns: the end of what was written. Split, run and ended by an exception as by parallelFor(), which see.
+//
+//   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
+//
+// Requires: `out` is a forward iterator, and there are as many elements to be assigned to.
+template <detail::Partitionable Range, class Out, class F>
+Out parallelTransform(Range&& range, Out out, F&& function) {
+  return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
+}
+
+// With two ranges, function(a, b) for each pair of elements:
+//
+//   weft::parallelTransform(a, b, sums.begin(), std::plus<>());
+//
+// Errors: std::invalid_argument where the second range is shorter than the first. Instead of one range, the
+// iterators at its two ends may be given.
+template <class First, class Second, class Out, class F>
+Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
+  if constexpr (detail::Partitionable<First>) {
+    const auto range = detail::partition(std::forward<First>(first));
+    const auto other = detail::partition(std::forward<Second>(second));
+    if (other.count < range.count) [[unlikely]] {
+      detail::raise(
+          std::invalid_argument("parallelTransform() got a second range that is shorter than the first."));
+    }
+    return detail::transformTo(out, function, range, other.first);
+  } else {
+    return detail::transformTo(out, function, detail::partition(first, second));
+  }
+}
+
+}  // namespace weft

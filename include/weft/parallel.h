@@ -1,0 +1,28 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <utility>
+
+#include "weft/detail/parallel_for.h"
+#include "weft/detail/parallel_pipeline.h"
+#include "weft/detail/parallel_reduce.h"
+#include "weft/detail/parallel_scan.h"
+#include "weft/detail/parallel_sort.h"
+#include "weft/detail/parallel_transform.h"
+#include "weft/join.h"
+
+// Parallel algorithms. They are split while they run, by the mechanism of join(): what nobody takes is a
+// plain call. See docs/parallel.md for how loops are split and what is guaranteed.
+namespace weft {
+
+// join() for functions whose results nobody wants.
+//
+//   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
+template <class F, class... Others>
+void parallelInvoke(F&& first, Others&&... others) {
+  join([&]() -> void { std::forward<F>(first)(); }, [&]() -> void { std::forward<Others>(others)(); }...);
+}
+
+}  // namespace weft

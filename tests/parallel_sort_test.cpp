@@ -1,0 +1,276 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/parallel.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "in_task.h"
+#include "waiting.h"
+
+namespace weft {
+namespace {
+
+using tests::inTask;
+using tests::scaled;
+
+// Makes quicksort with the median of the first, the middle and the last element quadratic (Musser,
+// "Introspective Sorting and Selection Algorithms", 1997).
+std::vector<int> killerOfMedianOfThree(int count) {
+  std::vector<int> result(static_cast<size_t>(count));
+  const int half = count / 2;
+  for (int i = 0; i < half; ++i) {
+    result[static_cast<size_t>(i)] = i % 2 == 0 ? i + 1 : half + i + (half % 2 == 0 ? 0 : 1);
+    result[static_cast<size_t>(half + i)] = 2 * (i + 1);
+  }
+  return result;
+}
+
+// Input against which any quicksort whose pivots depend on comparisons alone does badly: the values are
+// decided while it sorts (McIlroy, "A Killer Adversary for Quicksort", 1999).
+class Adversary {
+ public:
+  explicit Adversary(size_t count) : values_(count, kGas) {}
+  static constexpr int kGas = 1 << 30;
+
+  bool operator()(int a, int b) {
+    ++numCompares_;
+    const auto x = static_cast<size_t>(a), y = static_cast<size_t>(b);
+    if (values_[x] == kGas && values_[y] == kGas) {
+      values_[a == candidate_ ? x : y] = numSolid_++;
+    }
+    if (values_[x] == kGas) {
+      candidate_ = a;
+    } else if (values_[y] == kGas) {
+      candidate_ = b;
+    }
+    return values_[x] < values_[y];
+  }
+  uint64_t numCompares() const { return numCompares_; }
+
+ private:
+  std::vector<int> values_;
+  int numSolid_ = 0;
+  int candidate_ = 0;
+  uint64_t numCompares_ = 0;
+};
+
+struct Input {
+  std::string name;
+  std::vector<int> values;
+};
+
+std::vector<Input> inputsOf(int count) {
+  const auto size = static_cast<size_t>(count);
+  std::vector<Input> inputs;
+  const auto add = [&](const char* name, auto&& valueAt) {
+    std::vector<int> values(size);
+    for (int i = 0; i < count; ++i) {
+      values[static_cast<size_t>(i)] = valueAt(i);
+    }
+    inputs.push_back({name, std::move(values)});
+  };
+  std::mt19937 random(static_cast<unsigned>(count));
+  add("random", [&](int) { return static_cast<int>(random()); });
+  add("sorted", [](int i) { return i; });
+  add("reversed", [](int i) { return -i; });
+  add("equal", [](int) { return 7; });
+  add("few distinct", [&](int) { return static_cast<int>(random() % 5); });
+  add("organ pipe", [count](int i) { return std::min(i, count - i); });
+  add("sawtooth", [](int i) { return i % 100; });
+  add("sorted but for the end",
+      [count](int i) { return i < count - count / 100 - 1 ? i : count / 2 + i % 7; });
+  add("all but one equal", [count](int i) { return i == count / 3 ? -1 : 0; });
+  inputs.push_back({"killer of the median of three", killerOfMedianOfThree(count)});
+  return inputs;
+}
+
+const int kSizes[] = {0, 1, 2, 3, 24, 25, 127, 1000, 2049, scaled(100'003, 20'003)};
+
+class ParallelSortTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(ParallelSortTest);
+
+// The oracle. std::sort needs more stack than a fiber of these tests has under AddressSanitizer.
+template <class T>
+void sortWithoutRecursion(std::vector<T>& elements) {
+  std::make_heap(elements.begin(), elements.end());
+  std::sort_heap(elements.begin(), elements.end());
+}
+
+void sortAllInputs() {
+  for (const int size : kSizes) {
+    for (const auto& [name, values] : inputsOf(size)) {
+      std::vector<int> expected = values;
+      sortWithoutRecursion(expected);
+      std::vector<int> sorted = values;
+      parallelSort(sorted);
+      ASSERT_EQ(sorted, expected) << name << ' ' << size;
+      std::reverse(expected.begin(), expected.end());
+      sorted = values;
+      parallelSort(sorted.begin(), sorted.end(), std::greater<>());
+      ASSERT_EQ(sorted, expected) << name << ' ' << size;
+    }
+  }
+}
+
+// Sorts by a part of each element, so that many are equal.
+void stableSortAllInputs() {
+  using Element = std::pair<int, int>;
+  for (const int size : kSizes) {
+    for (const auto& [name, values] : inputsOf(size)) {
+      std::vector<Element> elements;
+      for (int i = 0; i < static_cast<int>(values.size()); ++i) {
+        elements.emplace_back(values[static_cast<size_t>(i)] / 16, i);
+      }
+      std::vector<Element> expected = elements;
+      const auto byFirst = [](const Element& a, const Element& b) { return a.first < b.first; };
+      sortWithoutRecursion(expected);  // the second part is where the element lies
+      parallelStableSort(elements, byFirst);
+      ASSERT_EQ(elements, expected) << name << ' ' << size;
+    }
+  }
+}
+
+TEST(ParallelSortUnboundTest, SortsWhereNoSchedulerIsBound) {
+  sortAllInputs();
+  stableSortAllInputs();
+}
+
+TEST_P(ParallelSortTest, SortsAsTheStandardLibraryDoes) {
+  sortAllInputs();
+  inTask(sortAllInputs);
+}
+
+TEST_P(ParallelSortTest, AStableSortKeepsTheOrderOfEqualElements) {
+  stableSortAllInputs();
+  inTask(stableSortAllInputs);
+}
+
+TEST_P(ParallelSortTest, SortsStringsArraysDequesAndMoveOnlyElements) {
+  inTask([] {
+    std::mt19937 random(1);
+    std::vector<std::string> strings;
+    std::vector<std::unique_ptr<int>> pointers, stable;
+    std::deque<double> numbers;
+    for (int i = 0; i < 10'000; ++i) {
+      strings.push_back(std::to_string(random()));
+      pointers.push_back(std::make_unique<int>(static_cast<int>(random())));
+      stable.push_back(std::make_unique<int>(*pointers.back()));
+      numbers.push_back(static_cast<double>(random()));
+    }
+    const auto byValue = [](const auto& a, const auto& b) { return *a < *b; };
+    parallelSort(strings);
+    parallelSort(pointers, byValue);
+    parallelStableSort(stable, byValue);
+    parallelSort(numbers);
+    EXPECT_TRUE(std::is_sorted(strings.begin(), strings.end()));
+    EXPECT_TRUE(std::is_sorted(pointers.begin(), pointers.end(), byValue));
+    EXPECT_TRUE(std::equal(pointers.begin(), pointers.end(), stable.begin(),
+                           [](auto& a, auto& b) { return *a == *b; }));
+    EXPECT_TRUE(std::is_sorted(numbers.begin(), numbers.end()));
+    int array[] = {3, 1, 2};
+    parallelSort(array);
+    EXPECT_EQ(array[0], 1);
+    parallelStableSort(array, std::greater<>());
+    EXPECT_EQ(array[0], 3);
+  });
+}
+
+TEST(ParallelSortUnboundTest, AnAdversaryDoesNotMakeItQuadratic) {
+  constexpr size_t kCount = 20'000;
+  std::vector<int> elements(kCount);
+  std::iota(elements.begin(), elements.end(), 0);
+  Adversary adversary(kCount);
+  parallelSort(elements, adversary);
+  EXPECT_LT(adversary.numCompares(), kCount * 15 * 12);
+}
+
+// The comparator throws at its N-th call; all elements are there afterwards, whichever order they are in.
+TEST_P(ParallelSortTest, AComparatorThatThrowsIsHeardAndWhatWasSwappedIsKept) {
+  inTask([] {
+    std::mt19937 random(1);
+    std::vector<int> values(20'000);
+    std::generate(values.begin(), values.end(), [&] { return static_cast<int>(random() % 10'000); });
+    for (const int callsUntil : {0, 1, 100, 19'999, 20'000, 40'000, 100'000}) {
+      for (const bool isStable : {false, true}) {
+        std::vector<std::unique_ptr<int>> elements;
+        for (const int value : values) {
+          elements.push_back(std::make_unique<int>(value));
+        }
+        std::atomic<int> callsLeft{callsUntil};
+        const auto less = [&](const std::unique_ptr<int>& a, const std::unique_ptr<int>& b) {
+          if (callsLeft.fetch_sub(1) <= 0) {
+            throw std::runtime_error("less");
+          }
+          return a != nullptr && b != nullptr && *a < *b;
+        };
+        if (isStable) {
+          EXPECT_THROW(parallelStableSort(elements, less), std::runtime_error);
+        } else {
+          EXPECT_THROW(parallelSort(elements, less), std::runtime_error);
+        }
+        EXPECT_EQ(elements.size(), values.size());
+        EXPECT_TRUE(!isStable || std::count(elements.begin(), elements.end(), nullptr) == 0);
+      }
+    }
+    // All comparisons of the first partition come before std::sort has anything to do.
+    std::vector<int> numbers = values;
+    std::atomic<int> callsLeft{30'000};
+    EXPECT_THROW(parallelSort(numbers,
+                              [&](int a, int b) {
+                                if (callsLeft.fetch_sub(1) <= 0) {
+                                  throw std::runtime_error("less");
+                                }
+                                return a < b;
+                              }),
+                 std::runtime_error);
+    sortWithoutRecursion(numbers);
+    sortWithoutRecursion(values);
+    EXPECT_EQ(numbers, values);
+  });
+}
+
+TEST_P(ParallelSortTest, ComparatorsMayWait) {
+  inTask([] {
+    std::vector<int> values(5000);
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = static_cast<int>(i * 7919 % 5000);
+    }
+    mutex guarded;
+    parallelSort(values, [&](int a, int b) {
+      std::scoped_lock guard(guarded);
+      if (a % 1000 == 0) {
+        yield();
+      }
+      return a < b;
+    });
+    EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
+  });
+}
+
+TEST_P(ParallelSortTest, TasksAndThreadsSortAtTheSameTime) {
+  tests::Crew crew(scheduler());
+  for (int i = 0; i < 6; ++i) {
+    crew.start(tests::kindOf(i), [i] {
+      for (const auto& [name, values] : inputsOf(5000 + i)) {
+        std::vector<int> sorted = values;
+        parallelSort(sorted);
+        EXPECT_TRUE(std::is_sorted(sorted.begin(), sorted.end())) << name;
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace weft
