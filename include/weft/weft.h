@@ -20,6 +20,7 @@
 #include "weft/pool.h"
 #include "weft/scheduler.h"
 #include "weft/semaphore.h"
+#include "weft/signal.h"
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/thread.h"
