@@ -14,6 +14,7 @@
 
 #include "fiber_block.h"
 #include "weft/debug.h"
+#include "weft/detail/fair_task.h"
 
 namespace weft::detail {
 namespace {
@@ -99,6 +100,15 @@ void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId) {
                      "an exception escaped from the initializer of worker thread %d (Config::setWorkerThreadInitializer): %s. "
                      "Catch it inside the initializer.",
                      workerId, escaped.text);
+               });
+}
+
+void runStepOrDie(FairTask& task) {
+  callOrReport([&task] { task.ops->run(task); },
+               [](const Escaped& escaped) {
+                 WEFT_FATAL("an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and hand errors on "
+                            "as values.",
+                            escaped.text);
                });
 }
 

@@ -9,6 +9,7 @@
 // What is said when something has gone wrong beyond mending.
 namespace weft::detail {
 
+struct FairTask;
 struct FiberBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
@@ -16,6 +17,9 @@ void runOrDie(TaskNode* node);
 
 // Runs the initializer of a worker's thread. An exception that escapes it ends the program with a message.
 void runOrDie(const Scheduler::ThreadInitializer& initializer, int workerId);
+
+// Runs the step of a fair::Task. An exception that escapes it ends the program with a message.
+void runStepOrDie(FairTask& task);
 
 inline constexpr int kBoundThread = -1;
 

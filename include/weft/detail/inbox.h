@@ -105,6 +105,12 @@ class Inbox {
     return isNone(head_.load(std::memory_order_relaxed));
   }
 
+  // Any thread: whether a mark was there at some moment of late.
+  bool isParked() const {
+    // relaxed: as empty().
+    return isMark(head_.load(std::memory_order_relaxed));
+  }
+
  private:
   static constexpr uintptr_t kParked = 1;
   static Node* toNode(uintptr_t mark) { return reinterpret_cast<Node*>(mark); }
