@@ -54,7 +54,9 @@ class FairWorker {
 
  private:
   FairTask* next();
+  FairTask* requeue(FairTask& task, bool isStopping);
   FairTask* takeNext();
+  bool isAlone() const;
   FairTask* dispatch();
   void runStep(FairTask& task);
   void look();
@@ -75,6 +77,7 @@ class FairWorker {
   bool isRetired_ = false;
   TimePoint lookedAt_{};
   uint64_t stepsAtLook_ = 0;
+  TimePoint intakeAt_{};
   std::chrono::nanoseconds spinBudget_{20'000};
 };
 
@@ -97,22 +100,30 @@ struct FairCore {
   void claim(FairTask& task);
 
   bool tryTakeRole() {
-    // relaxed: a look first, so that losers do not write. (1) acquire: sees the last holder's work; pairs with (2).
+    if (numThreads == 1) {
+      return true;
+    }
+    // relaxed: a look first, so that losers do not write.
+    // (1) acquire: sees the last holder's work; pairs with (2).
     return role.load(std::memory_order_relaxed) == 0 && role.exchange(1, std::memory_order_acquire) == 0;
   }
   void leaveRole() {
+    if (numThreads == 1) {
+      return;
+    }
     // (2) release: hands over what the role guards; pairs with (1).
     role.store(0, std::memory_order_release);
   }
 
   // With the role.
   void intake();
+  void accept(FairTask& task);
+  void appendBacklog(FairTask& first, FairTask& last);
   bool mustRun(FairTask& task, TimePoint& now);
   void forgetWait(FairTask& task);
   void await(FairTask& task);
   void expire();
   FairTask* popBacklog();
-  void reserve(size_t numDeadlines);
 
   // Any thread.
   bool hasQueued() const;
@@ -155,7 +166,7 @@ struct FairCore {
 
   alignas(kCacheLine) Inbox<FairTask> front;
 
-  // 0 free, 1 held; guards backlog and heap.
+  // 0 free, 1 held; guards backlog and heap. An only thread has it always.
   alignas(kCacheLine) std::atomic<uint32_t> role{0};
   FairTask* backlogFirst = nullptr;  // ready in their order, still to go into the ready queue
   FairTask* backlogLast = nullptr;
@@ -165,6 +176,8 @@ struct FairCore {
   // Written by the role, read by everybody.
   alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
   std::atomic<bool> hasBacklog{false};
+
+  std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
 
   BlockQueue<FairTask*, StdSync, 0> due;    // whose deadline has come
   BlockQueue<FairTask*, StdSync, 0> ready;  // all others

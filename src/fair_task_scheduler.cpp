@@ -151,14 +151,6 @@ void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   push(newest, oldest);
 }
 
-void FairCore::reserve(size_t numDeadlines) {
-  for (uint32_t round = 0; !tryTakeRole();) {
-    relax(round);
-  }
-  heap.reserve(static_cast<uint32_t>(numDeadlines));
-  leaveRole();
-}
-
 bool FairCore::isEmpty() {
   lock.lock();
   const bool result = isEmptyLocked();
@@ -245,7 +237,10 @@ void TaskScheduler::postNode(FairTask& task) {
 
 void TaskScheduler::postChain(FairTask& newest, FairTask& oldest) { core_->enqueue(newest, oldest); }
 
-void TaskScheduler::reserve(size_t numDeadlines) { core_->reserve(numDeadlines); }
+void TaskScheduler::reserve(size_t numDeadlines) {
+  // relaxed: a wish, which whoever takes posted tasks in fulfils first.
+  core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
+}
 
 bool TaskScheduler::isEmpty() const { return core_->isEmpty(); }
 

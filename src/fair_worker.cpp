@@ -26,6 +26,9 @@ constexpr uint64_t kMiddleStepNs = 200;
 
 constexpr uint32_t kFineLooksUntilRetired = 16;
 
+// While there is work, a thread of short steps leaves those who post alone for so long.
+constexpr nanoseconds kIntakePause{20'000};
+
 }  // namespace
 
 constinit thread_local FairWorker* currentFairWorker = nullptr;
@@ -66,19 +69,14 @@ FairTask* FairWorker::next() {
   if (--untilLook_ == 0) {
     look();
   }
-  // relaxed: stop() waits for the thread to end, and asks for nothing else.
-  const bool isStopping = core.isStopping.load(std::memory_order_relaxed);
+  // relaxed, here and below: stop() waits for the thread to end, and asks for nothing else.
   if (reposted_ != nullptr) {
-    FairTask* task = std::exchange(reposted_, nullptr);
-    if (task->deadline == FairTask::kNoDeadline && !isStopping && !core.hasQueued()) {
+    const bool isStopping = core.isStopping.load(std::memory_order_relaxed);
+    if (FairTask* task = requeue(*std::exchange(reposted_, nullptr), isStopping)) {
       return task;
     }
-    // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before it sleeps, or sees
-    // to the idle ones before the next step: nobody needs to be woken.
-    core.front.push(task);
   }
   bool isRetiring = std::exchange(isRetired_, false);
-  // relaxed: as above.
   while (!core.isStopping.load(std::memory_order_relaxed)) [[likely]] {
     if (!isRetiring) {
       if (FairTask* task = takeNext()) {
@@ -93,14 +91,35 @@ FairTask* FairWorker::next() {
   return nullptr;
 }
 
+// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run next, or null where that
+// is still to be found.
+FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
+  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+  if (!isStopping && !hasDeadline && !core.hasQueued()) {
+    return &task;
+  }
+  if (!isStopping && isAlone() && core.front.empty() && core.tryTakeRole()) {
+    core.accept(task);
+    FairTask* next = dispatch();
+    core.leaveRole();
+    return next;
+  }
+  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before it sleeps, or sees to
+  // the idle ones before the next step: nobody needs to be woken.
+  core.front.push(&task);
+  return nullptr;
+}
+
 FairTask* FairWorker::takeNext() {
   FairTask* task = nullptr;
-  if (dueInARow_ < kDueInARow && core.due.pop(task)) [[unlikely]] {
-    ++dueInARow_;
-    return task;
+  if (!core.due.empty()) [[unlikely]] {
+    if (dueInARow_ < kDueInARow && core.due.pop(task)) {
+      ++dueInARow_;
+      return task;
+    }
+    dueInARow_ = 0;
   }
-  dueInARow_ = 0;
-  if (core.ready.pop(task)) {
+  if (!core.ready.empty() && core.ready.pop(task)) {
     return task;
   }
   if (core.hasWork() && core.tryTakeRole()) {
@@ -114,18 +133,16 @@ FairTask* FairWorker::takeNext() {
 // With the role: the next task that is ready, the others behind it for the other threads.
 FairTask* FairWorker::dispatch() {
   ++numDispatches;
-  // relaxed: a hint of how many threads run.
-  const bool isAlone = core.numActive.load(std::memory_order_relaxed) == 1;
   if (core.backlogFirst == nullptr) {
     core.intake();  // and what is due
   }
   FairTask* task = nullptr;
   // Another thread may have dispatched meanwhile: what it has queued comes first.
-  if (core.due.pop(task) || core.ready.pop(task)) {
+  if ((!core.due.empty() && core.due.pop(task)) || (!core.ready.empty() && core.ready.pop(task))) {
     return task;
   }
   task = core.popBacklog();
-  if (!isAlone && core.backlogFirst != nullptr) {
+  if (core.backlogFirst != nullptr && !isAlone()) {
     FairTask* batch[kRefill];
     uint32_t count = 0;
     while (count < kRefill && core.backlogFirst != nullptr) {
@@ -146,15 +163,21 @@ void FairWorker::look() {
   lookEvery_ = ns >= kLongStepNs ? 1 : ns >= kMiddleStepNs ? kLookAfterMiddle : kLookAfterShort;
   untilLook_ = lookEvery_;
   isRetired_ = shouldRetire(ns);
-  if ((!core.front.empty() || core.isDue(now)) && core.tryTakeRole()) {
+  const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
+  if ((core.isDue(now) || (isTurn && !core.front.empty())) && core.tryTakeRole()) {
     core.intake();
     core.leaveRole();
+    intakeAt_ = now + kIntakePause;
   }
 }
 
+bool FairWorker::isAlone() const {
+  // relaxed: a hint.
+  return core.numActive.load(std::memory_order_relaxed) == 1;
+}
+
 bool FairWorker::shouldRetire(uint64_t nsPerStep) {
-  // relaxed: a hint; waitForWork() looks again.
-  if (nsPerStep >= FairCore::kFineStepNs || core.numActive.load(std::memory_order_relaxed) == 1) {
+  if (nsPerStep >= FairCore::kFineStepNs || isAlone()) {
     fineLooks_ = 0;
     return false;
   }
@@ -191,6 +214,8 @@ void FairCore::push(FairTask& newest, FairTask& oldest) {
 
 // Takes over what was posted. Deadlines are looked at now, so that they run however long the backlog is.
 void FairCore::intake() {
+  // relaxed: a wish.
+  heap.reserve(wantedRoom.load(std::memory_order_relaxed));
   FairTask* first = nullptr;
   FairTask* last = nullptr;
   TimePoint now = TimePoint::min();
@@ -204,16 +229,33 @@ void FairCore::intake() {
     task = older;
   }
   if (first != nullptr) {
-    if (backlogFirst == nullptr) {
-      backlogFirst = first;
-    } else {
-      backlogLast->inboxNext.set(first);
-    }
-    backlogLast = last;
-    // relaxed: a hint; the role guards the backlog.
-    hasBacklog.store(true, std::memory_order_relaxed);
+    appendBacklog(*first, *last);
   }
   expire();
+}
+
+void FairCore::appendBacklog(FairTask& first, FairTask& last) {
+  if (backlogFirst == nullptr) {
+    backlogFirst = &first;
+    // relaxed: a hint; the role guards the backlog.
+    hasBacklog.store(true, std::memory_order_relaxed);
+  } else {
+    backlogLast->inboxNext.set(&first);
+  }
+  backlogLast = &last;
+}
+
+// One task, posted just now, as intake() does.
+void FairCore::accept(FairTask& task) {
+  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+  TimePoint now = TimePoint::min();
+  if (!hasDeadline || mustRun(task, now)) {
+    task.inboxNext.set(nullptr);
+    appendBacklog(task, task);
+  }
+  if (hasDeadline) {
+    expire();
+  }
 }
 
 // A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the heap now. `now`: read
