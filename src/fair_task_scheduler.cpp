@@ -130,17 +130,17 @@ std::vector<FairTask*> FairCore::takeAll() {
   expire();
   for (FairTask* each : taken) {
     // relaxed: the caller owns them from now on.
-    each->scheduler.store(nullptr, std::memory_order_relaxed);
+    each->postedTo.store(nullptr, std::memory_order_relaxed);
   }
   return taken;
 }
 
 void FairCore::claim(FairTask& task) {
   // relaxed, both: the task is the caller's, and the push publishes it.
-  WEFT_ASSERT(task.scheduler.load(std::memory_order_relaxed) == nullptr,
+  WEFT_ASSERT(task.postedTo.load(std::memory_order_relaxed) == nullptr,
               "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or wake it up.",
               name.c_str());
-  task.scheduler.store(this, std::memory_order_relaxed);
+  task.postedTo.store(this, std::memory_order_relaxed);
 }
 
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
@@ -217,14 +217,14 @@ void TaskScheduler::post(Task* task) {
 void TaskScheduler::wakeup(Task* task) {
   if (task->state.wakeup()) {
     // relaxed: whoever has claimed the task sees it as it was posted.
-    task->scheduler.load(std::memory_order_relaxed)->enqueue(*task, *task);
+    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
   }
 }
 
 void TaskScheduler::signal(Task* task) {
   if (task->state.signal()) {
     // relaxed: as in wakeup().
-    task->scheduler.load(std::memory_order_relaxed)->enqueue(*task, *task);
+    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
   }
 }
 

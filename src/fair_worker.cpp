@@ -51,7 +51,7 @@ void FairWorker::runStep(FairTask& task) {
   task.isExpired = wasDue || !hadDeadline;
   task.deadline = FairTask::kNoDeadline;
   // relaxed: from here on the task is the step's, on this thread.
-  task.scheduler.store(nullptr, std::memory_order_relaxed);
+  task.postedTo.store(nullptr, std::memory_order_relaxed);
   current = &task;
   runStepOrDie(task);
   current = nullptr;

@@ -42,7 +42,7 @@ struct FairTask {
   FairState<> state;
   uint32_t timerIndex = kNotInHeap;  // this and the next: for the owner, and while the task is posted for the role
   TimePoint deadline = kNoDeadline;
-  std::atomic<FairCore*> scheduler{nullptr};  // set by post, cleared before the step; null: the user may do anything with it
+  std::atomic<FairCore*> postedTo{nullptr};  // set by post, cleared before the step; null: the user may do anything with it
   const FairOps* ops;
   bool isExpired = false;  // written before each step
   alignas(8) std::byte storage[kStorage];

@@ -127,7 +127,7 @@ class Task : private detail::FairTask {
 
   void assertIsOwned(const char* what) const {
     // relaxed: whoever may do that is ordered after the step, or is wrong.
-    WEFT_ASSERT(scheduler.load(std::memory_order_relaxed) == nullptr,
+    WEFT_ASSERT(postedTo.load(std::memory_order_relaxed) == nullptr,
                 "a fair::Task was %s while a scheduler has it. Wait until its step has begun, or take it back with "
                 "TaskScheduler::stop() and takeBack().",
                 what);
