@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -82,6 +83,13 @@ class WEFT_EXPORT TaskScheduler {
     requires std::invocable<std::decay_t<F>&>
   void postOneShot(F&& function) {
     postNode(*::new (detail::allocateNode(kOneShotNode)) OneShot<std::decay_t<F>>(std::forward<F>(function)));
+  }
+
+  // As an Executor: has task.run() called once. One that is never run is destroyed with the scheduler.
+  template <class Handle>
+    requires requires(Handle& handle) { handle.run(); }
+  void schedule(Handle task) {
+    postOneShot([task = std::move(task)]() mutable { task.run(); });
   }
 
   // As post() for each Task* of `tasks`, with nobody else's in between.
