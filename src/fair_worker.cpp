@@ -26,6 +26,9 @@ constexpr uint64_t kMiddleStepNs = 200;
 
 constexpr uint32_t kFineLooksUntilRetired = 16;
 
+// How often a thread tries for work that only the holder of the role can give it, before it sleeps.
+constexpr uint32_t kRoundsBesideRole = 64;
+
 // While there is work, a thread of short steps leaves those who post alone for so long.
 constexpr nanoseconds kIntakePause{20'000};
 
@@ -77,13 +80,21 @@ FairTask* FairWorker::next() {
     }
   }
   bool isRetiring = std::exchange(isRetired_, false);
+  uint32_t round = 0;
   while (!core.isStopping.load(std::memory_order_relaxed)) [[likely]] {
     if (!isRetiring) {
       if (FairTask* task = takeNext()) {
         return task;
       }
+      // Another thread dispatches: it will see to the idle ones before its next step.
+      isRetiring = round >= kRoundsBesideRole;
+    }
+    if (!isRetiring && core.hasWork()) {
+      StdSync::relax(round);
+      continue;
     }
     waitForWork(std::exchange(isRetiring, false));
+    round = 0;
     lookedAt_ = TimePoint::clock::now();
     stepsAtLook_ = numSteps.get();
     untilLook_ = 1;
