@@ -75,6 +75,7 @@ class FairWorker {
   uint32_t lookEvery_ = 1;
   uint32_t fineLooks_ = 0;
   bool isRetired_ = false;
+  bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
   TimePoint lookedAt_{};
   uint64_t stepsAtLook_ = 0;
   TimePoint intakeAt_{};

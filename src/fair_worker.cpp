@@ -117,7 +117,7 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
   }
   // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before it sleeps, or sees to
   // the idle ones before the next step: nobody needs to be woken.
-  core.front.push(&task);
+  owesMark_ = core.front.push(&task) != 0 || owesMark_;
   return nullptr;
 }
 
@@ -197,10 +197,11 @@ bool FairWorker::shouldRetire(uint64_t nsPerStep) {
 
 // Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
 void FairWorker::seeToTheIdle() {
-  // relaxed: written by this thread, or by one that looks itself before it sleeps.
-  if (!core.isUnwatched.load(std::memory_order_relaxed)) [[likely]] {
+  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
+  if (!core.isUnwatched.load(std::memory_order_relaxed) && !owesMark_) [[likely]] {
     return;
   }
+  owesMark_ = false;
   // A thread whose steps are short comes back in time for deadlines itself.
   const bool isRearmed = lookEvery_ == 1 && core.earliest.load(std::memory_order_relaxed) <
                                                 core.armed.load(std::memory_order_relaxed);

@@ -44,8 +44,7 @@ namespace weft::detail {
 // atomic read-modify-write an item, where a batch pays one for many). In the strict sense neither push nor
 // pop is lock-free: a thread that is preempted between reserving and writing holds up the consumer of that
 // slot, and while it installs a block, everybody at that end.
-//
-// BlockSize 0: whoever makes the queue says how large its blocks are. Each end takes the lock of the spare blocks once a block.
+// BlockSize 0: whoever makes the queue says how large its blocks are. Each end takes a lock once a block.
 template <class T, class Sync = StdSync, uint32_t BlockSize = 62>
 class BlockQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
@@ -110,7 +109,6 @@ class BlockQueue {
 
   // Any thread: as pop() returns false.
   bool empty() const { return size() == 0; }
-
   // Any thread: how many items there were, about; exact when nobody pushes or pops.
   size_t size() const {
     // relaxed: an estimate. A head past the tail means that all that the caller knows of has been taken.
@@ -123,13 +121,10 @@ class BlockQueue {
   template <class U>
   using Atomic = typename Sync::template Atomic<U>;
   using Block = QueueBlock<T, Sync>;
-
   uint64_t lap() const { return uint64_t{1} << shape_.lapShift(); }
   uint32_t offsetOf(uint64_t position) const { return static_cast<uint32_t>(position & (lap() - 1)); }
   // How many slots come before `position`.
-  uint64_t ordinal(uint64_t position) const {
-    return (position >> shape_.lapShift()) * shape_.size() + offsetOf(position);
-  }
+  uint64_t ordinal(uint64_t at) const { return (at >> shape_.lapShift()) * shape_.size() + offsetOf(at); }
 
   struct Reserved {
     Block* block;

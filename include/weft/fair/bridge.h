@@ -23,8 +23,8 @@ namespace weft::fair {
 // Lifetime: `source` is copied or moved; scheduler and task exist until the signal.
 template <class Source>
 void signalAfter(Source source, TaskScheduler& scheduler, Task* task) {
-  weft::schedule([source = std::move(source), &scheduler, task]() mutable {
-    source.wait();
+  weft::schedule([taken = std::move(source), &scheduler, task]() mutable {
+    taken.wait();
     scheduler.signal(task);
   });
 }

@@ -85,11 +85,11 @@ class WEFT_EXPORT TaskScheduler {
     postNode(*::new (detail::allocateNode(kOneShotNode)) OneShot<std::decay_t<F>>(std::forward<F>(function)));
   }
 
-  // As an Executor: has task.run() called once. One that is never run is destroyed with the scheduler.
+  // As an Executor: has handle.run() called once. One that is never run is destroyed with the scheduler.
   template <class Handle>
     requires requires(Handle& handle) { handle.run(); }
-  void schedule(Handle task) {
-    postOneShot([task = std::move(task)]() mutable { task.run(); });
+  void schedule(Handle handle) {
+    postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
   // As post() for each Task* of `tasks`, with nobody else's in between.
