@@ -128,6 +128,7 @@ struct FairCore {
 
   // Any thread.
   bool hasQueued() const;
+  bool backlogIsEmpty() const;
   bool hasWork() const;  // queued, or due
   bool isDue(TimePoint now) const;
   uint64_t numStepsOfAll() const;

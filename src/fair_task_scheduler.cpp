@@ -143,14 +143,6 @@ void FairCore::claim(FairTask& task) {
   task.postedTo.store(this, std::memory_order_relaxed);
 }
 
-void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
-  FairWorker* worker = currentFairWorker;
-  if (worker != nullptr && &worker->core == this) {
-    worker->flushReposted();
-  }
-  push(newest, oldest);
-}
-
 bool FairCore::isEmpty() {
   lock.lock();
   const bool result = isEmptyLocked();

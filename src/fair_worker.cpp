@@ -63,7 +63,7 @@ void FairWorker::runStep(FairTask& task) {
 void FairWorker::flushReposted() {
   if (reposted_ != nullptr) {
     FairTask& task = *std::exchange(reposted_, nullptr);
-    core.push(task, task);
+    core.enqueue(task, task);
   }
 }
 
@@ -109,7 +109,11 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
   if (!isStopping && !hasDeadline && !core.hasQueued()) {
     return &task;
   }
-  if (!isStopping && isAlone() && core.front.empty() && core.tryTakeRole()) {
+  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay to look each time.
+  if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty()) && core.tryTakeRole()) {
+    if (!core.front.empty()) {
+      core.intake();
+    }
     core.accept(task);
     FairTask* next = dispatch();
     core.leaveRole();
@@ -217,6 +221,20 @@ void FairWorker::seeToTheIdle() {
   }
 }
 
+// For whoever may be in a step.
+void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
+  FairWorker* worker = currentFairWorker;
+  if (worker != nullptr && &worker->core == this) {
+    worker->flushReposted();
+    if (numThreads == 1 && &newest == &oldest && front.empty()) {
+      // The only thread has the role, and nobody needs to be woken.
+      accept(newest);
+      return;
+    }
+  }
+  push(newest, oldest);
+}
+
 void FairCore::push(FairTask& newest, FairTask& oldest) {
   // The push may be the last moment of the scheduler.
   if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
@@ -226,6 +244,9 @@ void FairCore::push(FairTask& newest, FairTask& oldest) {
 
 // Takes over what was posted. Deadlines are looked at now, so that they run however long the backlog is.
 void FairCore::intake() {
+  if (front.empty() && heap.empty()) {
+    return;
+  }
   // relaxed: a wish.
   heap.reserve(wantedRoom.load(std::memory_order_relaxed));
   FairTask* first = nullptr;
@@ -305,7 +326,7 @@ void FairCore::await(FairTask& task) {
 
 // Queues those whose deadlines have come, and publishes the next one.
 void FairCore::expire() {
-  if (!heap.empty()) {
+  if (!heap.empty() && heap.earliest()->deadline != kNever) {
     const TimePoint now = TimePoint::clock::now();
     while (FairTask* task = heap.popExpired(now)) {
       if (task->state.expire()) {
@@ -336,6 +357,11 @@ FairTask* FairCore::popBacklog() {
 bool FairCore::hasQueued() const {
   // relaxed: a hint; the role guards the backlog.
   return hasBacklog.load(std::memory_order_relaxed) || !front.empty() || !ready.empty() || !due.empty();
+}
+
+bool FairCore::backlogIsEmpty() const {
+  // relaxed: a hint; the role guards the backlog.
+  return !hasBacklog.load(std::memory_order_relaxed);
 }
 
 bool FairCore::hasWork() const {

@@ -65,6 +65,10 @@ class FairState {
 
   // The role: begins to wait for a deadline. Returns: false if the task was woken or signalled before, and must run.
   bool tryWait() {
+    // relaxed: spares a compare-exchange that would fail; it remains so until the task has run.
+    if (word_.load(std::memory_order_relaxed) != kPending) {
+      return false;
+    }
     uint32_t expected = kPending;
     // (3) release: the poster's writes, which the role has seen, are seen by who claims; pairs with (1, 2).
     return word_.compare_exchange_strong(expected, kWaiting, std::memory_order_release, std::memory_order_relaxed);
