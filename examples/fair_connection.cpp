@@ -1,7 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A connection that lives: others append requests to its inbox and wake it; it sends all that there are in one step, and waits.
+// A connection that lives: others append requests to its inbox and wake it; it sends all that there are in
+// one step, and waits.
 
 #include <weft/weft.h>
 
@@ -15,7 +16,8 @@ namespace {
 
 class Connection {
  public:
-  explicit Connection(weft::fair::TaskScheduler& scheduler) : scheduler_(scheduler), task_(this, &Connection::step) {
+  explicit Connection(weft::fair::TaskScheduler& scheduler)
+      : scheduler_(scheduler), task_(this, &Connection::step) {
     scheduler_.post(&task_);
   }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Crawls a made-up web of ten thousand pages with a session for each page, written as a coroutine: connect, fetch, follow the
-// links. Two threads serve all sessions, which take turns.
+// Crawls a made-up web of ten thousand pages with a session for each page, written as a coroutine: connect,
+// fetch, follow the links. Two threads serve all sessions, which take turns.
 
 #include <weft/weft.h>
 

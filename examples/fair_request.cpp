@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Requests that are either answered or expire. Each is an object whose callback changes from step to step, and which deletes
-// itself last: the signal that comes with the answer, or with its cancellation, makes that safe. A pool of one-shot tasks plays
-// the server.
+// Requests that are either answered or expire. Each is an object whose callback changes from step to step,
+// and which deletes itself last: the signal that comes with the answer, or with its cancellation, makes that
+// safe. A pool of one-shot tasks plays the server.
 
 #include <weft/weft.h>
 

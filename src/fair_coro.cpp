@@ -7,7 +7,8 @@
 
 namespace weft::fair {
 
-CoroTask::CoroTask(Coro<> body) : Task(this, &CoroTask::step), outermost_(std::exchange(body.frame_, nullptr)) {
+CoroTask::CoroTask(Coro<> body)
+    : Task(this, &CoroTask::step), outermost_(std::exchange(body.frame_, nullptr)) {
   WEFT_ASSERT(outermost_ != nullptr && outermost_->stack == nullptr,
               "a fair::CoroTask needs a body that was neither moved from nor awaited.");
   stack_.task = this;
@@ -15,8 +16,8 @@ CoroTask::CoroTask(Coro<> body) : Task(this, &CoroTask::step), outermost_(std::e
   outermost_->stack = &stack_;
 }
 
-// From the innermost to the outermost, as if each returned; none then finds the one that it awaits, so that destroying does not
-// recurse.
+// From the innermost to the outermost, as if each returned; none then finds the one that it awaits, so that
+// destroying does not recurse.
 CoroTask::~CoroTask() {
   detail::CoroFrame* frame = stack_.innermost != nullptr ? stack_.innermost : outermost_;
   while (frame != nullptr) {

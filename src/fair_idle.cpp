@@ -8,30 +8,34 @@
 
 // How the threads of a fair::TaskScheduler sleep and are woken.
 //
-// A thread is active (in a step or between two) or idle (on the stack of idle ones, asleep or about to be). Nobody who queues work
-// looks at the idle ones; instead, whenever some are idle, one of these holds:
+// A thread is active (in a step or between two) or idle (on the stack of idle ones, asleep or about to be).
+// Nobody who queues work looks at the idle ones; instead, whenever some are idle, one of these holds:
 //
-//   mark      The front queue bears the mark of an idle thread. Who replaces the mark wakes it, by its parker alone: no access to
-//             the scheduler follows the push. It sleeps until the earliest deadline.
-//   watcher   An idle thread, while others are active, sleeps for a tick at a time and looks whether work waits that nobody gets
-//             to. The tick grows from 50 us to 1 ms; when there was nothing for that long, the watcher leaves its mark instead.
-//   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the others holds
-//             (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
+//   mark      The front queue bears the mark of an idle thread. Who replaces the mark wakes it, by its parker
+//             alone: no access to the scheduler follows the push. It sleeps until the earliest deadline.
+//   watcher   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
+//             waits that nobody gets to. The tick grows from 50 us to 1 ms; when there was nothing for that
+//             long, the watcher leaves its mark instead.
+//   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the
+//             others holds (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
 //   woken     Who has replaced the mark is about to wake its thread.
 //
-// So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an idle thread for longer
-// than a tick and a wake.
+// So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an
+// idle thread for longer than a tick and a wake.
 //
-// A watcher that finds work joins in, unless the active threads run steps so short that a further one would only get in their
-// way: then it goes on watching, and joins as soon as a step turns out to be long. An active thread that finds itself among
-// others with such steps retires to be idle. What a step costs is thus found by measuring.
+// A watcher that finds work joins in, unless the active threads run steps so short that a further one would
+// only get in their way: then it goes on watching, and joins as soon as a step turns out to be long. An
+// active thread that finds itself among others with such steps retires to be idle. What a step costs is thus
+// found by measuring.
 //
-// The last thread that becomes idle takes the mark over, with the deadline, from whoever left it. If that fails, something was
-// pushed. If it succeeds, nothing is queued: all others were idle already, and left nothing behind, as each looks at every
-// queue, with the lock, after its last step. That is also the moment in which the scheduler may be empty.
+// The last thread that becomes idle takes the mark over, with the deadline, from whoever left it. If that
+// fails, something was pushed. If it succeeds, nothing is queued: all others were idle already, and left
+// nothing behind, as each looks at every queue, with the lock, after its last step. That is also the moment
+// in which the scheduler may be empty.
 //
-// Rejected: waking a thread for each task that is ready (a wake costs 12 us on a virtual machine; a step may cost 20 ns); a count of
-// tasks (two more contended read-modify-writes for each step, for the sake of waitEmpty()).
+// Rejected: waking a thread for each task that is ready (a wake costs 12 us on a virtual machine; a step may
+// cost 20 ns); a count of tasks (two more contended read-modify-writes for each step, for the sake of
+// waitEmpty()).
 namespace weft::detail {
 namespace {
 
@@ -47,7 +51,9 @@ constexpr nanoseconds kLongestSpin = microseconds(40);
 constexpr nanoseconds kShortestSpin = microseconds(4);
 constexpr int kLooksPerClock = 8;
 
-TimePoint timeOf(int64_t ticks) { return TimePoint(TimePoint::duration(ticks)); }
+TimePoint timeOf(int64_t ticks) {
+  return TimePoint(TimePoint::duration(ticks));
+}
 
 }  // namespace
 
@@ -108,7 +114,8 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   core.lock.lock();
   // relaxed, here and below: changed with the lock.
   const bool isLast = core.numActive.load(std::memory_order_relaxed) == 1;
-  const bool isWanted = core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : core.hasWork());
+  const bool isWanted =
+      core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : core.hasWork());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
   if (isIdling) {
     core.enterIdle(*this);

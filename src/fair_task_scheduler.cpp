@@ -16,11 +16,14 @@ constexpr uint32_t kMaxBlockSize = 1u << 20;
 // Used-up blocks that a ready queue keeps.
 constexpr uint32_t kSpareBlocks = 16;
 
-void runThread(void* worker) { static_cast<FairWorker*>(worker)->run(); }
+void runThread(void* worker) {
+  static_cast<FairWorker*>(worker)->run();
+}
 
 void assertNotInOwnStep(const FairCore& core, const char* what) {
   WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,
-              "fair::TaskScheduler::%s was called in a step of the same scheduler, which it would wait for itself. Call it from "
+              "fair::TaskScheduler::%s was called in a step of the same scheduler, which it would wait for "
+              "itself. Call it from "
               "another thread.",
               what);
 }
@@ -48,8 +51,9 @@ FairCore::~FairCore() {
       task->ops->destroy(*task);
     }
   }
-  WEFT_ASSERT(emptyWaiters.isEmpty(),
-              "a fair::TaskScheduler was destroyed while somebody waits in waitEmpty(). Let it return first.");
+  WEFT_ASSERT(
+      emptyWaiters.isEmpty(),
+      "a fair::TaskScheduler was destroyed while somebody waits in waitEmpty(). Let it return first.");
 }
 
 void FairCore::start() {
@@ -72,7 +76,8 @@ void FairCore::start() {
   for (const auto& worker : workers) {
     const int error = worker->thread.start(&runThread, worker.get(), options);
     WEFT_ASSERT(error == 0,
-                "fair::TaskScheduler \"%s\": the system refuses a thread (error %d). Ask for fewer than %d, or raise the limit.",
+                "fair::TaskScheduler \"%s\": the system refuses a thread (error %d). Ask for fewer than %d, "
+                "or raise the limit.",
                 name.c_str(), error, numThreads);
   }
 }
@@ -138,7 +143,8 @@ std::vector<FairTask*> FairCore::takeAll() {
 void FairCore::claim(FairTask& task) {
   // relaxed, both: the task is the caller's, and the push publishes it.
   WEFT_ASSERT(task.postedTo.load(std::memory_order_relaxed) == nullptr,
-              "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or wake it up.",
+              "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or "
+              "later, or wake it up.",
               name.c_str());
   task.postedTo.store(this, std::memory_order_relaxed);
 }
@@ -180,7 +186,8 @@ TaskScheduler::Config& TaskScheduler::Config::setBlockSize(uint32_t slots) {
   return *this;
 }
 
-TaskScheduler::TaskScheduler(const std::string& name, int numThreads) : TaskScheduler(name, numThreads, Config()) {}
+TaskScheduler::TaskScheduler(const std::string& name, int numThreads)
+    : TaskScheduler(name, numThreads, Config()) {}
 
 TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Config& config)
     : core_(nullptr, [](detail::FairCore* core) { core->allocator->destroy(core); }) {
@@ -188,8 +195,8 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Conf
               "fair::TaskScheduler \"%s\" with %d threads: ask for 1 to %d.", name.c_str(), numThreads,
               detail::kMaxThreads);
   WEFT_ASSERT(config.blockSize >= 1 && config.blockSize <= detail::kMaxBlockSize,
-              "fair::TaskScheduler \"%s\" with a block size of %u: ask for 1 to %u.", name.c_str(), config.blockSize,
-              detail::kMaxBlockSize);
+              "fair::TaskScheduler \"%s\" with a block size of %u: ask for 1 to %u.", name.c_str(),
+              config.blockSize, detail::kMaxBlockSize);
   core_.reset(config.allocator->create<detail::FairCore>(*this, name, numThreads, config));
   core_->start();
 }
@@ -220,27 +227,39 @@ void TaskScheduler::signal(Task* task) {
   }
 }
 
-void TaskScheduler::claim(FairTask& task) { core_->claim(task); }
+void TaskScheduler::claim(FairTask& task) {
+  core_->claim(task);
+}
 
 void TaskScheduler::postNode(FairTask& task) {
   core_->claim(task);
   core_->enqueue(task, task);
 }
 
-void TaskScheduler::postChain(FairTask& newest, FairTask& oldest) { core_->enqueue(newest, oldest); }
+void TaskScheduler::postChain(FairTask& newest, FairTask& oldest) {
+  core_->enqueue(newest, oldest);
+}
 
 void TaskScheduler::reserve(size_t numDeadlines) {
   // relaxed: a wish, which whoever takes posted tasks in fulfils first.
   core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
 }
 
-bool TaskScheduler::isEmpty() const { return core_->isEmpty(); }
+bool TaskScheduler::isEmpty() const {
+  return core_->isEmpty();
+}
 
-bool TaskScheduler::waitEmptyUntil(detail::TimePoint deadline) { return core_->waitEmptyUntil(deadline); }
+bool TaskScheduler::waitEmptyUntil(detail::TimePoint deadline) {
+  return core_->waitEmptyUntil(deadline);
+}
 
-void TaskScheduler::stop() { core_->stop(); }
+void TaskScheduler::stop() {
+  core_->stop();
+}
 
-void TaskScheduler::start() { core_->start(); }
+void TaskScheduler::start() {
+  core_->start();
+}
 
 std::vector<Task*> TaskScheduler::takeBack() {
   std::vector<Task*> tasks;
@@ -278,8 +297,12 @@ TaskScheduler* TaskScheduler::current() noexcept {
   return worker != nullptr ? &worker->core.facade : nullptr;
 }
 
-const std::string& TaskScheduler::name() const noexcept { return core_->name; }
+const std::string& TaskScheduler::name() const noexcept {
+  return core_->name;
+}
 
-int TaskScheduler::numThreads() const noexcept { return core_->numThreads; }
+int TaskScheduler::numThreads() const noexcept {
+  return core_->numThreads;
+}
 
 }  // namespace weft::fair

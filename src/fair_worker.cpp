@@ -18,7 +18,8 @@ constexpr uint32_t kRefill = 64;
 // Due tasks that run in a row before one from the ready queue.
 constexpr uint32_t kDueInARow = 16;
 
-// How many steps a thread runs between two looks at the front queue and at the deadlines, by the length of its steps.
+// How many steps a thread runs between two looks at the front queue and at the deadlines, by the length of
+// its steps.
 constexpr uint64_t kLongStepNs = 2'000;
 constexpr uint32_t kLookAfterShort = 16;
 constexpr uint32_t kLookAfterMiddle = 4;
@@ -81,7 +82,7 @@ FairTask* FairWorker::next() {
   }
   bool isRetiring = std::exchange(isRetired_, false);
   uint32_t round = 0;
-  while (!core.isStopping.load(std::memory_order_relaxed)) [[likely]] {
+  while (!core.isStopping.load(std::memory_order_relaxed)) {
     if (!isRetiring) {
       if (FairTask* task = takeNext()) {
         return task;
@@ -102,14 +103,15 @@ FairTask* FairWorker::next() {
   return nullptr;
 }
 
-// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run next, or null where that
-// is still to be found.
+// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
+// next, or null where that is still to be found.
 FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
   const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
   if (!isStopping && !hasDeadline && !core.hasQueued()) {
     return &task;
   }
-  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay to look each time.
+  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
+  // to look each time.
   if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty()) && core.tryTakeRole()) {
     if (!core.front.empty()) {
       core.intake();
@@ -119,8 +121,8 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
     core.leaveRole();
     return next;
   }
-  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before it sleeps, or sees to
-  // the idle ones before the next step: nobody needs to be woken.
+  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before
+  // it sleeps, or sees to the idle ones before the next step: nobody needs to be woken.
   owesMark_ = core.front.push(&task) != 0 || owesMark_;
   return nullptr;
 }
@@ -168,7 +170,8 @@ FairTask* FairWorker::dispatch() {
   return task;
 }
 
-// Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires those that have come.
+// Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
+// those that have come.
 void FairWorker::look() {
   const TimePoint now = TimePoint::clock::now();
   const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
@@ -291,8 +294,8 @@ void FairCore::accept(FairTask& task) {
   }
 }
 
-// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the heap now. `now`: read
-// at the first use.
+// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
+// heap now. `now`: read at the first use.
 bool FairCore::mustRun(FairTask& task, TimePoint& now) {
   forgetWait(task);
   if (task.deadline != kNever) {
@@ -366,7 +369,8 @@ bool FairCore::backlogIsEmpty() const {
 
 bool FairCore::hasWork() const {
   // relaxed: a hint of when to look.
-  return hasQueued() || (earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now()));
+  return hasQueued() ||
+         (earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now()));
 }
 
 bool FairCore::isDue(TimePoint now) const {

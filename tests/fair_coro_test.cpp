@@ -51,12 +51,16 @@ TEST_P(FairCoroTest, TheExampleOfItsComment) {
   EXPECT_EQ(result, 42);
 }
 
-Coro<int> one() { co_return 1; }
+Coro<int> one() {
+  co_return 1;
+}
 Coro<std::unique_ptr<int>> owned(int n) {
   co_await yield();
   co_return std::make_unique<int>(n);
 }
-Coro<int&> reference(int& n) { co_return n; }
+Coro<int&> reference(int& n) {
+  co_return n;
+}
 
 Coro<> callMany(int count, int64_t& sum) {
   for (int i = 0; i < count; ++i) {

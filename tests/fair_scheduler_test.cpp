@@ -38,7 +38,9 @@ class FairSchedulerTest : public ::testing::TestWithParam<int> {
   TrackedAllocator allocator_{Allocator::Default};
 };
 INSTANTIATE_TEST_SUITE_P(Threads, FairSchedulerTest, ::testing::Values(1, 2, 4, 8, 64),
-                         [](const ::testing::TestParamInfo<int>& numThreads) { return std::to_string(numThreads.param); });
+                         [](const ::testing::TestParamInfo<int>& numThreads) {
+                           return std::to_string(numThreads.param);
+                         });
 
 template <class Predicate>
 void awaitThat(Predicate pred) {
@@ -98,7 +100,8 @@ TEST_P(FairSchedulerTest, RunsEachPostOnceWhoeverPosts) {
   EXPECT_EQ(numSteps, static_cast<uint64_t>(numRuns));
 }
 
-// When a step starts, the only ones before it that have not started are those that other threads have just taken.
+// When a step starts, the only ones before it that have not started are those that other threads have just
+// taken.
 TEST_P(FairSchedulerTest, StepsStartInTheOrderOfThePosts) {
   TaskScheduler scheduler("order", numThreads(), config());
   const size_t numTasks = scaled(20'000u, 2'000u);
@@ -548,7 +551,8 @@ TEST_P(FairSchedulerTest, StopsAndStartsUnderLoad) {
 TEST_P(FairSchedulerTest, TakesBackWhatIsQueuedAndWhatWaits) {
   TaskScheduler scheduler("taken back", numThreads(), config());
   int numRuns = 0;
-  Task queued([&] { ++numRuns; }), waiting([&] { ++numRuns; }), later([&] { ++numRuns; }), woken([&] { ++numRuns; });
+  Task queued([&] { ++numRuns; }), waiting([&] { ++numRuns; }), later([&] { ++numRuns; }),
+      woken([&] { ++numRuns; });
   scheduler.postWait(&waiting);
   scheduler.postDelay(&later, 1h);
   scheduler.postWait(&woken);
@@ -618,7 +622,8 @@ TEST_F(FairSchedulerDeathTest, PostedTwice) {
         scheduler.postWait(&task);
         scheduler.post(&task);
       },
-      "fair::Task was given a deadline while a scheduler has it|fair::Task was posted to \"twice\" while a scheduler has it");
+      "fair::Task was given a deadline while a scheduler has it|fair::Task was posted to \"twice\" while a "
+      "scheduler has it");
   EXPECT_DEATH(
       {
         TaskScheduler scheduler("twice");
@@ -668,7 +673,8 @@ TEST_F(FairSchedulerDeathTest, WaitsForItself) {
 }
 
 TEST_F(FairSchedulerDeathTest, TakenBackFromRunningThreads) {
-  EXPECT_DEATH(TaskScheduler("runs").takeBack(), "takeBack\\(\\) on \"runs\", whose threads run. Call stop\\(\\) first");
+  EXPECT_DEATH(TaskScheduler("runs").takeBack(),
+               "takeBack\\(\\) on \"runs\", whose threads run. Call stop\\(\\) first");
 }
 
 TEST_F(FairSchedulerDeathTest, NumbersThatMakeNoSense) {

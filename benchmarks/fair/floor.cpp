@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the machine itself takes: an uncontended atomic increment, a cache line that two threads pass to and fro, and a thread that
-// sleeps in a futex until a time.
+// What the machine itself takes: an uncontended atomic increment, a cache line that two threads pass to and
+// fro, and a thread that sleeps in a futex until a time.
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -57,7 +57,8 @@ void lateness(bench::Run& run) {
     const int64_t at = bench::nowNs() + 100'000 + static_cast<int64_t>(random() % 1'000'000);
     const timespec until{static_cast<time_t>(at / 1'000'000'000), static_cast<long>(at % 1'000'000'000)};
     while (bench::nowNs() < at) {
-      syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &until, nullptr, FUTEX_BITSET_MATCH_ANY);
+      syscall(SYS_futex, &word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0, &until, nullptr,
+              FUTEX_BITSET_MATCH_ANY);
     }
     result = static_cast<double>(bench::nowNs() - at);
   }
@@ -67,6 +68,7 @@ void lateness(bench::Run& run) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "fair", "floor",
-                        {{"increment", {1}, increment}, {"line", {2}, line}, {"lateness-idle", {1}, lateness}});
+  return bench::runMain(
+      argc, argv, "fair", "floor",
+      {{"increment", {1}, increment}, {"line", {2}, line}, {"lateness-idle", {1}, lateness}});
 }

@@ -3,25 +3,27 @@
 
 // What does it cost to run a small piece of work that comes back again and again? By workload:
 //
-//   nano-1, nano-10     10 M tasks that run once, 5 M that run ten times, posted by one outside thread; a step adds to its task's
-//                       counter and to a shared one
-//   micro               1 M tasks that run once, for some 1.4 us
-//   yield-one           one task that posts itself 500,000 times
-//   yield-thousand      a thousand tasks that each post themselves 1,000 times
+//   nano-1, nano-10   10 M tasks that run once, 5 M that run ten times, posted by one outside thread; a step
+//                     adds to its task's counter and to a shared one
+//   micro             1 M tasks that run once, for some 1.4 us
+//   yield-one         one task that posts itself 500,000 times
+//   yield-thousand    a thousand tasks that each post themselves 1,000 times
 //
 // and, where the library has wakeups, signals and deadlines:
 //
-//   heavy               100,000 tasks, ten steps of 7 us each, with wakeups, signals and delays of 1 to 2 ms in between
-//   pingpong            two tasks that signal each other
-//   fanout              1,000 children, the last of which signals their parent
-//   far-deadlines       500,000 tasks that wait for a far deadline and are woken in the reverse order
-//   lateness-idle, -load  of 100,000 random deadlines, with nothing else to do and beside steps of 10 us on all threads
-//   timer-batch         of a timer of 10 ms beside a batch of steps that takes longer
-//   parked              memory of a task that waits
-//   idle                processor time of a scheduler without work
-//   queue-C-busy, -sleep   one producer and C consumers of a million items, which look again and again or sleep when it is empty
-//   front-S             S senders to one receiver
-//   signal              a round trip between two threads
+//   heavy             100,000 tasks, ten steps of 7 us each, with wakeups, signals and delays in between
+//   pingpong          two tasks that signal each other
+//   fanout            1,000 children, the last of which signals their parent
+//   far-deadlines     500,000 tasks that wait for a far deadline and are woken in the reverse order
+//   lateness-idle     of 100,000 random deadlines, with nothing else to do
+//   lateness-load     the same beside steps of 10 us on all threads
+//   timer-batch       of a timer of 10 ms beside a batch of steps that takes longer
+//   parked            memory of a task that waits
+//   idle              processor time of a scheduler without work
+//   queue-busy        one producer and as many consumers as there are workers, a million items
+//   queue-sleep       the same with consumers that sleep when it is empty
+//   front             as many senders as there are workers to one receiver
+//   signal            a round trip between two threads
 //
 // A Lib has a Task, `setBody(task, f)` where f takes a Task*, and post(task).
 

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*) and pop() for any thread, which
-// returns null when the queue is empty; `Wakeup` has send() and receiveBlocking() for one sleeper each.
+// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*) and pop() for
+// any thread, which returns null when the queue is empty; `Wakeup` has send() and receiveBlocking() for one
+// sleeper each.
 
 #pragma once
 

@@ -186,14 +186,14 @@ void timerBatch(bench::Run& run) {
   const auto rounds = static_cast<size_t>(run.size(30, 2));
   std::vector<double> late(rounds);
   Weft lib(run.workers());
-  std::vector<Task> batch(static_cast<size_t>(run.size(1'000'000, 1'000)));
-  std::vector<Task*> pointers;
+  std::vector<Task> batch(static_cast<size_t>(run.size(100'000, 1'000)));
   for (Task& each : batch) {
-    each.setCallback([] { asm volatile("" ::: "memory"); });
-    pointers.push_back(&each);
+    each.setCallback([] { fair::work(1'000); });
   }
   for (double& result : late) {
-    lib.postAll(pointers);
+    for (Task& each : batch) {
+      lib.post(&each);
+    }
     const auto at = Clock::now() + microseconds(10'000);
     Task timer([&] { result = std::chrono::duration<double, std::nano>(Clock::now() - at).count(); });
     lib.postDeadline(&timer, at);
@@ -211,7 +211,8 @@ void parked(bench::Run& run) {
     lib.postWait(&task);
   }
   lib.waitEmpty(std::chrono::milliseconds(run.size(300, 1)));
-  run.metric("bytes_per_task", static_cast<double>(bench::residentKib() - before) * 1024 / static_cast<double>(count));
+  run.metric("bytes_per_task",
+             static_cast<double>(bench::residentKib() - before) * 1024 / static_cast<double>(count));
   run.metric("sizeof_task", sizeof(Task));
   for (Task& task : tasks) {
     lib.wakeup(&task);

@@ -11,7 +11,9 @@ namespace {
 
 using State = FairState<>;
 
-State& toPending(State& state) { return state; }
+State& toPending(State& state) {
+  return state;
+}
 State& toWaiting(State& state) {
   EXPECT_TRUE(state.tryWait());
   return state;

@@ -115,7 +115,8 @@ struct TwoWakers : rl::test_suite<TwoWakers, 3>, OneTask {
   }
 };
 
-// What came before a wakeup of a task that is ready already is seen by the step, or by the next one, which it then causes.
+// What came before a wakeup of a task that is ready already is seen by the step, or by the next one, which it
+// then causes.
 struct WokenWhileReady : rl::test_suite<WokenWhileReady, 3>, OneTask {
   RelacySync::Var<int> data[2];
   RelacySync::Atomic<int> numWoken{0};
