@@ -94,6 +94,23 @@ def event_bars():
               across("weft", "round-trip", 2), across("floor", "cache-line", 2), 5, aim=3)
 
 
+def channel_bars():
+    channel = figures_of("channel", "ns")
+    go = channel("go", "ping-pong")
+    for workers in (1, 0):
+        yield Bar("unbuffered channel ping-pong on one thread, %s, a switch by Go's" % count(workers),
+                  channel("weft", "ping-pong", workers), go, 0.35)
+    yield Bar("the same, by Boost.Fiber's", channel("weft", "ping-pong"), channel("boost_fiber", "ping-pong"))
+    for capacity in (1024, 128):
+        workload = "stream-%d" % capacity
+        yield Bar("stream through a buffer of %d, 2 workers, by Go's with GOMAXPROCS=2" % capacity,
+                  channel("weft", workload, 2), channel("go", workload, 2), 0.5 if capacity == 1024 else None)
+        yield Bar("the same, 1 worker, by Go's", channel("weft", workload), channel("go", workload))
+    for workers in (1, 2):
+        yield Bar("select over two channels, %s, by Go's" % count(workers),
+                  channel("weft", "select", workers), channel("go", "select", workers))
+
+
 def spawn_bars():
     names = {
         "task": "WaitGroup by value, from a task",
@@ -111,6 +128,9 @@ def spawn_bars():
         against = "outside" if workload.startswith("outside") else "task"
         yield Bar("%s, %s, by oneTBB's" % (names[workload], count(workers)),
                   spawn("weft", workload, workers), spawn("tbb", against, workers), limit, aim=aim)
+    for workers in (1, 2):
+        yield Bar("TaskGroup::run from a task, %s, by oneTBB's" % count(workers),
+                  spawn("weft", "group", workers), spawn("tbb", "task", workers), 0.35)
     provider = figures_of("provider", "ns_per_task")
     for workers in (1, 2, 4, 8):
         yield Bar("one provider, %s, by oneTBB's" % count(workers),
@@ -125,6 +145,24 @@ def fork_join_bars():
     for workers in (0, 1, 2):
         yield Bar("fib(30), %s, peak resident memory" % count(workers),
                   ("fib", "weft", "fib", workers, "peak_rss_kib"), None, 16384, "KiB")
+    for workload, limits in (("join", (0.10, None)), ("group", (0.2, None))):
+        for workers, limit in zip((1, 2), limits):
+            yield Bar("fib(30) by %s, %s, by oneTBB's" % (workload, count(workers)),
+                      fib("weft", workload, workers), fib("tbb", "fib", workers), limit)
+    yield Bar("fib(30) by join, 2 workers, by that with 1", fib("weft", "join", 2), fib("weft", "join", 1), 0.541)
+    skynet, nqueens, matmul = (figures_of(question, "ms") for question in ("skynet", "nqueens", "matmul"))
+    for workload, limit in (("join", 0.25), ("group", 0.35)):
+        for workers in (1, 2):
+            yield Bar("skynet by %s, %s, by oneTBB's" % (workload, count(workers)),
+                      skynet("weft", workload, workers), skynet("tbb", "skynet", workers), limit)
+    for workload, limits in (("join", (1.10, 0.56)), ("group", (1.15, 0.60))):
+        for workers, limit in zip((1, 2), limits):
+            yield Bar("nqueens by %s, %s, by a serial program's" % (workload, count(workers)),
+                      nqueens("weft", workload, workers), nqueens("serial", "nqueens"), limit)
+    for workload in ("join", "group"):
+        for workers, limit in ((1, 1.03), (2, 0.53)):
+            yield Bar("matmul by %s, %s, by a serial program's" % (workload, count(workers)),
+                      matmul("weft", workload, workers), matmul("serial", "matmul"), limit)
     for question, other in (("skynet", "tbb"), ("nqueens", "tbb"), ("nqueens", "serial")):
         figure = figures_of(question, "ms")
         for workers in (1, 2):
@@ -156,6 +194,9 @@ def mutex_bars():
     yield Bar("uncontended, by std::mutex's", lock("weft", "uncontended"), lock("std", "uncontended"), 0.8)
     yield Bar("2 workers x 8 fibers, by std::mutex's with 16 threads",
               lock("weft", "contended", 2), lock("std", "contended", 2), 1)
+    shared = figures_of("sharedmutex", "ns_per_lock")
+    for workload in ("read", "write", "mixed"):
+        yield Bar("shared, %s, by std::shared_mutex's" % workload, shared("weft", workload), shared("std", workload))
 
 
 def machine_bars():
@@ -275,7 +316,7 @@ def marl_bars():
                       figure("weft", workload, workers), TBB_SPAWN, round(share * ns / 80, 3))
 
 
-GROUPS = (switch_bars, event_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
+GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, blocked_bars, mutex_bars, machine_bars,
           ticket_bars, blocking_call_bars, dag_bars, pool_bars,
           parallelize_bars, fair_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

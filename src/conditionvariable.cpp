@@ -35,6 +35,14 @@ bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline) 
   return detail::blockLinked(self, lock, list_, deadline, "ConditionVariable", this);
 }
 
+bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token) {
+  const auto claim = [&] {
+    ListLock lock{*this};
+    return detail::unlinkIfLinked(self, lock, list_);
+  };
+  return detail::blockStoppable(self, deadline, token, claim, "ConditionVariable", this) == detail::WaitEnd::Woken;
+}
+
 void ConditionVariable::notify(bool all) {
   ListLock lock{*this};
   lock.lock();

@@ -8,6 +8,7 @@
 #include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/node_pool.h"
+#include "weft/detail/select_node.h"
 #include "weft/detail/tiny_lock.h"
 
 // Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for, for using
@@ -25,6 +26,14 @@ struct Event::Forward {
   Forward* nextOfSource;
   Forward* previousOfSource;
   Forward* nextOfTarget;
+};
+
+struct Event::State::ListLock {
+  State& state;
+  uintptr_t signalled = 0;
+
+  void lock() { signalled = state.lock(); }
+  void unlock() { state.unlock(signalled); }
 };
 
 Event::State::~State() {
@@ -127,16 +136,30 @@ void Event::State::signalSlow() {
   }
 }
 
+// Returns: whom to wake, or null. A select that something else has happened to is passed over.
+inline detail::Waiter* Event::State::claimFirst() {
+  detail::Waiter* waiter = waiters.popFront();
+  while (waiter != nullptr && !detail::claim(*waiter)) {
+    waiter = waiters.popFront();
+  }
+  return waiter != nullptr ? &detail::ownerOf(*waiter) : nullptr;
+}
+
 void Event::State::wakeAndUnlock(uintptr_t wasSignalled) {
   if (mode == Mode::Auto) {
-    detail::Waiter* first = waiters.popFront();
+    detail::Waiter* first = claimFirst();
     unlock(first != nullptr ? wasSignalled : kSignalled);
     if (first != nullptr) {
       detail::inlined::wake(*first);
     }
   } else {
     detail::WaitList claimed;
-    claimed.claimAll(waiters);
+    if (!hasSelects) [[likely]] {
+      claimed.claimAll(waiters);
+    }
+    while (detail::Waiter* waiter = claimFirst()) {
+      claimed.pushClaimed(*waiter);
+    }
     unlock(kSignalled);
     detail::wakeAll(claimed);
   }
@@ -161,13 +184,26 @@ bool Event::State::wait(detail::TimePoint deadline) {
     detail::inlined::block(self, "Event", this);
     return true;
   }
-  struct Lock {
-    State& state;
-    uintptr_t signalled = 0;
-    void lock() { signalled = state.lock(); }
-    void unlock() { state.unlock(signalled); }
-  } guard{*this};
+  ListLock guard{*this};
   return detail::blockLinked(self, guard, waiters, deadline, "Event", this);
+}
+
+bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token) {
+  if (tryWait()) {
+    return true;
+  }
+  if (token.stop_requested()) {
+    return false;
+  }
+  detail::Waiter& self = detail::currentWaiter();
+  if (waitSlow(self)) {
+    return true;
+  }
+  const auto claim = [&] {
+    ListLock guard{*this};
+    return detail::unlinkIfLinked(self, guard, waiters);
+  };
+  return detail::blockStoppable(self, deadline, token, claim, "Event", this) == detail::WaitEnd::Woken;
 }
 
 // Registers `self` as a waiter. Returns: whether it found a signal instead.

@@ -62,6 +62,10 @@ void wakeThread(Waiter& waiter) noexcept {
   parker->unpark();
 }
 
+bool isOwnWaiter(const Waiter& waiter) noexcept {
+  return waiter.fiber == currentFiber && (waiter.fiber != nullptr || &waiter == &ownThreadWaiter);
+}
+
 Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
 
 void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
@@ -111,6 +115,14 @@ void Fiber::wait() {
 bool Fiber::waitUntil(detail::TimePoint deadline) {
   detail::FiberBlock& self = checkedCurrent(this, "wait");
   return self.permit.waitUntil(self, deadline);
+}
+
+bool Fiber::waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
+  detail::FiberBlock& self = checkedCurrent(this, "wait");
+  return self.permit.waitBy([&] {
+    const auto claim = [&] { return self.permit.cancel(); };
+    return detail::blockStoppable(self.waiter, deadline, token, claim, "Fiber::notify", this) == detail::WaitEnd::Woken;
+  });
 }
 
 void Fiber::notify() {

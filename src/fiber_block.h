@@ -16,6 +16,7 @@
 namespace weft::detail {
 
 class Worker;
+struct FiberLocalNode;
 
 // A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers touches
 // little memory.
@@ -24,23 +25,24 @@ class Worker;
 struct FiberBlock final : Fiber {
   FiberBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
+  uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
   Waiter waiter;  // guarded by the primitive that it is linked in
   Worker* const worker;
   StdSync::Var<FiberBlock*> inboxNext;  // the inbox's
   FiberBlock* listNext = nullptr;       // in the ready list or the idle list
   TimePoint deadline{};
-  uint32_t timerIndex = kNotInHeap;
   Permit<> permit;  // any thread
   bool isQueued = false;  // in the ready list
   bool isWoken = false;   // the wake() that block() waits for has come
   bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
-  bool isTimedOut = false;
-  bool hasScheduled = false;  // since its task began
+  bool isTimedOut : 1 = false;
+  bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
   Stack stack;
   const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
   const void* blockedObject = nullptr;
   const void* task = nullptr;  // the code of the task that runs on it, or null
+  FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
   // The Permit's host.
   void wake() noexcept;
@@ -54,6 +56,9 @@ static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are 
 Waiter& threadWaiter() noexcept;
 void blockThread(Waiter& self);
 void wakeThread(Waiter& waiter) noexcept;
+
+// Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
+bool isOwnWaiter(const Waiter& waiter) noexcept;
 
 // First in, first out; linked through listNext.
 class FiberList {

@@ -36,7 +36,7 @@ uint32_t mutex::listBits() const {
 
 void mutex::lockSlow() {
   // relaxed: see setOwner.
-  WEFT_ASSERT(owner_.load(std::memory_order_relaxed) != self(),
+  WEFT_ASSERT(owner_.load(std::memory_order_relaxed) != detail::currentOwner(),
               "mutex %p was locked by the fiber or thread that holds it already, which would wait for ever. Unlock it before, or "
               "call a function that expects it to be held.",
               static_cast<const void*>(this));

@@ -112,6 +112,10 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
 }
 
 SchedulerCore::~SchedulerCore() {
+  // relaxed: the worker threads have ended.
+  for (Guest* guest = firstGuest.load(std::memory_order_relaxed); guest != nullptr;) {
+    allocator->destroy(std::exchange(guest, guest->next));
+  }
   for (int i = 0; i < numWorkers; ++i) {
     threads[i].~WorkerThread();
     allocator->destroy(workers[i]);
@@ -212,6 +216,34 @@ void SchedulerCore::unbind(Worker& worker) {
   if (--numBound == 0) {
     allUnbound.notify_all();
   }
+}
+
+StealingDeque<TaskNode>& SchedulerCore::addGuest() {
+  idle.addGuest();
+  std::scoped_lock guard(boundMutex);
+  // relaxed: written under the lock.
+  Guest* const first = firstGuest.load(std::memory_order_relaxed);
+  for (Guest* guest = first; guest != nullptr; guest = guest->next) {
+    if (!std::exchange(guest->isTaken, true)) {
+      return guest->deque;
+    }
+  }
+  auto* guest = allocator->create<Guest>();
+  guest->next = first;
+  // (7) release: publishes the deque to the thieves; pairs with the load in forEachGuest().
+  firstGuest.store(guest, std::memory_order_release);
+  return guest->deque;
+}
+
+void SchedulerCore::removeGuest(StealingDeque<TaskNode>& deque) {
+  std::scoped_lock guard(boundMutex);
+  // relaxed: as above.
+  Guest* guest = firstGuest.load(std::memory_order_relaxed);
+  while (&guest->deque != &deque) {
+    guest = guest->next;
+  }
+  guest->isTaken = false;
+  idle.removeGuest();
 }
 
 void SchedulerCore::enqueueFromOutside(TaskNode* node) {

@@ -43,6 +43,25 @@ struct SchedulerCore {
     }
   }
 
+  // A deque for a bound thread, which workers steal from as well, from addGuest() to removeGuest() on that thread.
+  StealingDeque<TaskNode>& addGuest();
+  void removeGuest(StealingDeque<TaskNode>& deque);
+
+  template <class F>
+  void forEachGuest(F&& f) {
+    // (1) acquire: sees the deque; pairs with the store in addGuest().
+    for (Guest* guest = firstGuest.load(std::memory_order_acquire); guest != nullptr; guest = guest->next) {
+      f(guest->deque);
+    }
+  }
+
+  // Kept until the end, and used again, since a thief may look into it at any time.
+  struct Guest {
+    StealingDeque<TaskNode> deque;
+    Guest* next = nullptr;
+    bool isTaken = true;  // guarded by boundMutex
+  };
+
   struct WorkerThread {
     SchedulerCore* core = nullptr;
     int id = 0;
@@ -71,6 +90,8 @@ struct SchedulerCore {
   WorkerThread* threads = nullptr;
   BlockQueue<TaskNode*> injector;
   IdleSet<> idle;
+  Thieves<> thieves;
+  std::atomic<Guest*> firstGuest{nullptr};  // changed under boundMutex
 
   std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
   std::atomic<bool> isDone{false};      // false -> true, by the worker that finds nothing left to do

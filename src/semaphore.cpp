@@ -48,12 +48,8 @@ void Semaphore::State::release(uint32_t count) {
   detail::lockBit<uint32_t>(word, kLocked);
   detail::WaitList claimed;
   uint32_t left = count;
-  while (left > 0 && !waiters.isEmpty()) {
-    claimed.pushBack(*waiters.popFront());
-    --left;
-  }
-  for (detail::Waiter* waiter = claimed.front(); waiter != nullptr; waiter = waiter->next) {
-    waiter->isLinked = false;
+  for (; left > 0 && !waiters.isEmpty(); --left) {
+    waiters.claimFront(claimed);
   }
   const uint32_t gone = waiters.isEmpty() ? kLocked | kWaiters : kLocked;
   // relaxed: only a guess for the compare-exchange.
@@ -66,8 +62,8 @@ void Semaphore::State::release(uint32_t count) {
   detail::wakeAll(claimed);
 }
 
-bool Semaphore::State::acquire(detail::TimePoint deadline) {
-  detail::Waiter& self = detail::currentWaiter();
+// Takes a permit, or registers `self` as a waiter. Returns: whether it took one.
+bool Semaphore::State::takeOrQueue(detail::Waiter& self) {
   uint32_t old = detail::lockBit<uint32_t>(word, kLocked) | kLocked;
   waiters.pushBack(self);
   for (;;) {
@@ -79,24 +75,41 @@ bool Semaphore::State::acquire(detail::TimePoint deadline) {
     // (5) acq_rel: takes a permit, and sees what came before its release, or shows the list to the next lockBit; pairs with
     // (2, 4).
     if (word.compare_exchange_strong(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
-      if (take) {
-        return true;
-      }
-      break;
+      return take;
     }
     if (take) {
       waiters.pushBack(self);
     }
   }
-  struct Lock {
-    State& state;
-    void lock() { detail::lockBit<uint32_t>(state.word, kLocked); }
-    void unlock() {
-      // (6) release: ends the section for the next lockBit. The count may have become positive only under the lock.
-      state.word.fetch_and(state.waiters.isEmpty() ? ~(kLocked | kWaiters) : ~kLocked, std::memory_order_release);
-    }
-  } lock{*this};
-  return detail::blockLinked(self, lock, waiters, deadline, "Semaphore", this);
+}
+
+struct Semaphore::State::ListLock {
+  State& state;
+
+  void lock() { detail::lockBit<uint32_t>(state.word, kLocked); }
+  void unlock() {
+    // (6) release: ends the section for the next lockBit. The count may have become positive only under the lock.
+    state.word.fetch_and(state.waiters.isEmpty() ? ~(kLocked | kWaiters) : ~kLocked, std::memory_order_release);
+  }
+};
+
+bool Semaphore::State::acquire(detail::TimePoint deadline) {
+  detail::Waiter& self = detail::currentWaiter();
+  ListLock lock{*this};
+  return takeOrQueue(self) || detail::blockLinked(self, lock, waiters, deadline, "Semaphore", this);
+}
+
+bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token& token) {
+  if (token.stop_requested()) {
+    return false;
+  }
+  detail::Waiter& self = detail::currentWaiter();
+  const auto claim = [&] {
+    ListLock lock{*this};
+    return detail::unlinkIfLinked(self, lock, waiters);
+  };
+  return takeOrQueue(self) ||
+         detail::blockStoppable(self, deadline, token, claim, "Semaphore", this) == detail::WaitEnd::Woken;
 }
 
 }  // namespace weft

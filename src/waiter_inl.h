@@ -4,6 +4,7 @@
 #pragma once
 
 #include "fiber_block.h"
+#include "weft/detail/select_node.h"
 #include "weft/detail/waiter.h"
 #include "worker.h"
 #include "worker_inl.h"
@@ -34,3 +35,14 @@ inline void block(Waiter& self, const char* what, const void* object) {
 }
 
 }  // namespace weft::detail::inlined
+
+namespace weft::detail {
+
+// How ChannelCore claims and wakes.
+struct WaitHost {
+  static bool claim(Waiter& waiter) noexcept { return detail::claim(waiter); }
+  static Waiter& owner(Waiter& waiter) noexcept { return ownerOf(waiter); }
+  static void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
+};
+
+}  // namespace weft::detail

@@ -11,6 +11,7 @@
 #include "report.h"
 #include "scheduler_core.h"
 #include "weft/debug.h"
+#include "weft/fiberlocal.h"
 #include "worker_inl.h"
 
 namespace weft::detail {
@@ -21,6 +22,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       hasThieves_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       parker_(acquireParker()),
       current_(&main_),
+      thief_(core.thieves),
       inner_(core.allocator),
       outer_(core.allocator),
       timers_(core.allocator),
@@ -30,12 +32,13 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
+    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_});
   }
   sleeper_.parker = parker_;
 }
 
 Worker::~Worker() {
-  if (deque_ != nullptr) {
+  if (mode_ == Mode::MultiThreaded) {
     core_.allocator->destroy(deque_);
   }
   releaseParker(parker_);
@@ -45,12 +48,26 @@ void Worker::enterThread() {
   cxaGlobals_ = reinterpret_cast<void**>(abi::__cxa_get_globals());
   main_.os.initThread();
   currentFiber = &main_;
+  currentLane = lane_ ? &*lane_ : nullptr;
 }
 
 void Worker::leaveThread() {
   fibers_.forEach([this](FiberBlock& fiber) { fibers_.destroy(fiber); });
   main_.os.destroy();
   currentFiber = nullptr;
+  currentLane = nullptr;
+  if (mode_ == Mode::SingleThreaded && deque_ != nullptr) {
+    core_.removeGuest(*deque_);
+  }
+}
+
+ForkLane* Worker::openLane() {
+  if (deque_ == nullptr) {
+    deque_ = &core_.addGuest();
+    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_});
+    currentLane = &*lane_;
+  }
+  return &*lane_;
 }
 
 void Worker::runThread() {
@@ -102,7 +119,7 @@ bool Worker::shouldEnd() {
     return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
   }
   return isEnding_ && next_ == nullptr && ready_.isEmpty() && inner_.isEmpty() && outer_.isEmpty() &&
-         numBlocked_.get() == 0;
+         (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
 }
 
 void Worker::runUntilIdle() {
@@ -136,6 +153,9 @@ void Worker::runTask(TaskNode* node) {
   fiber.permit.reset();
   fiber.hasScheduled = false;
   runOrDie(node);
+  if (fiber.locals != nullptr) [[unlikely]] {
+    destroyFiberLocals(fiber.locals);
+  }
   fiber.task = nullptr;
   hasBlockedAtOnce_ = false;
   counters_.countEnded();

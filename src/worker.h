@@ -5,16 +5,19 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "fiber_block.h"
 #include "fiber_factory.h"
 #include "own_counter.h"
 #include "task_ring.h"
+#include "weft/detail/fork.h"
 #include "weft/detail/idle.h"
 #include "weft/detail/inbox.h"
 #include "weft/detail/parker.h"
 #include "weft/detail/quiescence.h"
 #include "weft/detail/stealing_deque.h"
+#include "weft/detail/thieves.h"
 #include "weft/detail/timer_heap.h"
 #include "weft/scheduler.h"
 
@@ -56,6 +59,11 @@ class Worker {
 
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
+
+  // This thread's side of its deque, which a single-threaded worker gets by this. Never null.
+  ForkLane* openLane();
+  // Queues a forked task that the deque has no room for.
+  void exposeElsewhere(TaskNode* node);
 
   // Suspends the current fiber: returns once somebody has made it ready and this worker has chosen it.
   void suspend();
@@ -131,6 +139,7 @@ class Worker {
   void takeOldestFromOutside();
   bool takeFromInjector();
   bool steal();
+  bool stealFrom(StealingDeque<TaskNode>& deque);
   void pushShared(TaskNode* node);
   void overflow(TaskNode* node);
   TimePoint trimIdleFibers(TimePoint now);
@@ -159,7 +168,9 @@ class Worker {
   TimePoint heldUntil_{};
   bool isEnding_ = false;      // single-threaded: unbind() was called
   void** cxaGlobals_ = nullptr;
-  StealingDeque<TaskNode>* deque_ = nullptr;  // multi-threaded only
+  StealingDeque<TaskNode>* deque_ = nullptr;  // a single-threaded worker has none before its first fork
+  Thieves<>::Member thief_;
+  std::optional<ForkLane> lane_;  // to deque_
   TaskRing inner_;  // scheduled by tasks, for this thread only: the newest first
   TaskRing outer_;  // scheduled outside of tasks, for this thread only: the oldest first
   TimerHeap<FiberBlock> timers_;
@@ -173,6 +184,7 @@ class Worker {
   // Searching and sleeping.
   IdleSet<>::Sleeper sleeper_;
   uint64_t random_;
+  TimePoint lastSteal_{};
   std::chrono::nanoseconds searchBudget_;  // how long the next search may take
   uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_
   TimePoint trimAt_{};

@@ -166,6 +166,7 @@ void Worker::park() {
 }
 
 void Worker::parkUntil(TimePoint deadline) {
+  thief_.leave();
   // relaxed, both: a hint for holdBack().
   isParked_.store(true, std::memory_order_relaxed);
   parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));

@@ -109,7 +109,7 @@ inline void Worker::pushShared(TaskNode* node) {
   }
 }
 
-inline TaskNode* Worker::takeNewestOfDeque() { return hasThieves_ ? deque_->take() : deque_->takeAlone(); }
+inline TaskNode* Worker::takeNewestOfDeque() { return deque_->take(thief_); }
 
 // Returns: how many tasks of the last batch from the injector lie at the oldest end of the deque, at most. They lie there
 // reversed, with the newest at the very end.

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <chrono>
+#include <utility>
 
 #include "scheduler_core.h"
 #include "worker.h"
@@ -13,6 +15,9 @@ namespace {
 
 constexpr uint32_t kInjectorBatch = 64;
 constexpr uint32_t kOverflowBatch = 64;
+
+// Between two thefts of a worker: what is stolen then is long, and the owners would pay for a thief that is none.
+constexpr auto kSeldom = std::chrono::milliseconds(1);
 
 }  // namespace
 
@@ -37,6 +42,14 @@ void Worker::overflow(TaskNode* node) {
     moved += count;
   }
   deque_->push(node);
+}
+
+void Worker::exposeElsewhere(TaskNode* node) {
+  if (mode_ == Mode::MultiThreaded) {
+    overflow(node);
+  } else {
+    inner_.pushNewest(node);
+  }
 }
 
 void Worker::poll() {
@@ -166,20 +179,34 @@ bool Worker::steal() {
   const uint64_t start = random_ % numWorkers;
   for (uint64_t i = 0; i < numWorkers; ++i) {
     Worker& victim = *core_.workers[(start + i) % numWorkers];
-    if (&victim == this) {
-      continue;
-    }
-    StealingDeque<TaskNode>::Stolen stolen;
-    do {
-      stolen = victim.deque().steal();
-    } while (stolen.lostRace);
-    if (stolen.item != nullptr) {
-      ++numSteals_;
-      next_ = stolen.item;
+    if (&victim != this && stealFrom(victim.deque())) {
       return true;
     }
   }
-  return false;
+  bool any = false;
+  core_.forEachGuest([&](StealingDeque<TaskNode>& deque) { any = any || stealFrom(deque); });
+  return any;
+}
+
+bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
+  if (deque.empty()) {
+    return false;
+  }
+  thief_.enter();
+  StealingDeque<TaskNode>::Stolen stolen;
+  do {
+    stolen = deque.steal();
+  } while (stolen.lostRace);
+  if (stolen.item == nullptr) {
+    return false;
+  }
+  ++numSteals_;
+  next_ = stolen.item;
+  const TimePoint now = TimePoint::clock::now();
+  if (now - std::exchange(lastSteal_, now) > kSeldom) {
+    thief_.leave();
+  }
+  return true;
 }
 
 bool Worker::seesSharedWork() {
@@ -188,6 +215,7 @@ bool Worker::seesSharedWork() {
   }
   bool any = false;
   core_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
+  core_.forEachGuest([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
   return any;
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -240,6 +241,82 @@ TEST_P(ConditionVariableTest, TimeoutAgainstNotifyLosesNoToken) {
     }
     crew.join();
     EXPECT_EQ(gate.tokens, 0);
+  }
+}
+
+// A notify_one() goes past one that was stopped before, and is not used up by one that is stopped after it.
+TEST_P(ConditionVariableTest, AStopLosesNoNotify) {
+  const int rounds = scaled(300, 60);
+  for (Kind kind : kKinds) {
+    mutex guard;
+    ConditionVariable variable;
+    int tokens = 0, numTaken = 0;
+    std::stop_source current;
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      lock held(guard);
+      while (numTaken < rounds) {
+        current = std::stop_source();
+        if (variable.wait(held, current.get_token(), [&] { return tokens > 0 || numTaken == rounds; }) && tokens > 0) {
+          --tokens;
+          ++numTaken;
+        }
+      }
+    });
+    crew.start(kind, [&] {
+      lock held(guard);
+      while (numTaken < rounds) {
+        variable.wait(held, [&] { return tokens > 0 || numTaken == rounds; });
+        if (tokens > 0) {
+          --tokens;
+          ++numTaken;
+        }
+      }
+    });
+    for (int i = 0; i < rounds; ++i) {
+      std::stop_source source;
+      {
+        lock held(guard);
+        source = current;
+        ++tokens;
+      }
+      if (i % 2 == 0) {
+        source.request_stop();
+        variable.notify_one();
+      } else {
+        variable.notify_one();
+        source.request_stop();
+      }
+      awaitThat([&] {
+        lock held(guard);
+        return tokens == 0;
+      });
+    }
+    variable.notify_all();
+    crew.join();
+    EXPECT_EQ(numTaken, rounds);
+  }
+}
+
+TEST_P(ConditionVariableTest, AStopIsToldWithTheConditionAndTheLockIsHeld) {
+  for (Kind kind : kKinds) {
+    mutex guard;
+    ConditionVariable variable;
+    std::stop_source source;
+    bool isTrue = false;
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      lock held(guard);
+      EXPECT_FALSE(variable.wait(held, source.get_token(), [&] { return isTrue; }));
+      EXPECT_FALSE(guard.try_lock());
+      EXPECT_FALSE(variable.wait_for(held, source.get_token(), std::chrono::hours(1), [&] { return isTrue; }));
+      EXPECT_FALSE(variable.wait_until(held, std::stop_token(), std::chrono::system_clock::now() + milliseconds(1),
+                                       [&] { return isTrue; }));
+      isTrue = true;
+      EXPECT_TRUE(variable.wait(held, source.get_token(), [&] { return isTrue; }));
+    });
+    awaitThat([&] { return numWaiting(variable) == 1; });
+    source.request_stop();
   }
 }
 

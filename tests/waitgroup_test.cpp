@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <memory>
+#include <stop_token>
 #include <thread>
 #include <vector>
 
@@ -190,6 +191,102 @@ TEST_P(WaitGroupTest, ALateWakeWakesNobodyWhoWaitsForWorkThatWasAddedSince) {
   state.wakeAll();
   EXPECT_EQ(numWaiting(group), 1);
   EXPECT_TRUE(group.done());
+}
+
+TEST_P(WaitGroupTest, AWaitThatTimesOutLeavesNothingBehind) {
+  for (Kind kind : tests::kKinds) {
+    Crew crew(scheduler());
+    crew.start(kind, [] {
+      const WaitGroup group(1);
+      EXPECT_FALSE(group.wait_for(tests::milliseconds(1)));
+      EXPECT_FALSE(group.wait_until(std::chrono::system_clock::now() + tests::milliseconds(1)));
+      EXPECT_FALSE(group.wait_for(tests::milliseconds(-1)));
+      EXPECT_EQ(numWaiting(group), 0);
+      group.done();
+      EXPECT_TRUE(group.wait_for(tests::milliseconds(-1)));
+      EXPECT_TRUE(group.wait_until(std::chrono::steady_clock::now()));
+    });
+  }
+}
+
+// The first of several that wait gives up, one after the other: those that are left are woken in the end.
+TEST_P(WaitGroupTest, TheFirstMayGiveUpWhileOthersWait) {
+  constexpr int kWaiters = 9;
+  WaitGroup group(1);
+  std::stop_source sources[kWaiters];
+  std::atomic<int> numStopped{0}, numWoken{0};
+  Crew crew(scheduler());
+  for (int i = 0; i < kWaiters; ++i) {
+    crew.start(kindOf(i), [&, i] {
+      (group.wait(sources[i].get_token()) ? numWoken : numStopped) += 1;
+    });
+    awaitThat([&] { return numWaiting(group) == i + 1; });
+  }
+  for (int i : {0, 1, 4, 8, 2}) {
+    const int before = numStopped;
+    sources[i].request_stop();
+    awaitThat([&] { return numStopped == before + 1; });
+    EXPECT_EQ(numWaiting(group), kWaiters - numStopped);
+  }
+  EXPECT_TRUE(group.done());
+  crew.join();
+  EXPECT_EQ(numWoken, 4);
+}
+
+// Between the two steps of a last done(), the count and the wake, the only waiter is stopped: it must not leave before that
+// done() has come, which would find the group gone, nor be forgotten where work was added meanwhile.
+TEST_P(WaitGroupTest, TheOnlyWaiterStaysForALastDoneThatIsOnItsWay) {
+  for (bool addsWork : {false, true}) {
+    WaitGroup group(1);
+    std::stop_source source;
+    std::atomic<bool> isBack{false};
+    Crew crew(scheduler());
+    crew.start(Kind::Task, [&] {
+      EXPECT_TRUE(group.wait(source.get_token())) << "the count was zero";
+      isBack = true;
+    });
+    awaitThat([&] { return numWaiting(group) == 1; });
+    auto& state = *(group.*member(tests::WaitGroupState{}));
+    constexpr uint32_t kOne = 4;
+    state.word.fetch_sub(kOne);
+    source.request_stop();
+    EXPECT_EQ(numWaiting(group), 1);
+    if (addsWork) {
+      group.add();
+    }
+    state.wakeAll();
+    awaitThat([&] { return isBack.load(); });
+    EXPECT_EQ(numWaiting(group), 0);
+    if (addsWork) {
+      EXPECT_TRUE(group.done());
+    }
+  }
+}
+
+// Several wait for the same work, with stops and deadlines of their own; each destroys its handle as soon as it is back.
+TEST_P(WaitGroupTest, StopAndTimeAgainstTheLastDone) {
+  const int rounds = scaled(300, 60);
+  for (int round = 0; round < rounds; ++round) {
+    auto group = std::make_unique<WaitGroup>(2, tests::heap());
+    std::stop_source source;
+    WaitGroup back;
+    for (int i = 0; i < 4; ++i) {
+      back.add();
+      schedule([group = *group, token = source.get_token(), back, round, i]() mutable {
+        if (!group.wait_for(std::chrono::microseconds((round + 7 * i) % 30), token)) {
+          group.wait();
+        }
+        group = WaitGroup();
+        back.done();
+      });
+    }
+    for (int i = 0; i < 2; ++i) {
+      schedule([group = *group] { group.done(); });
+    }
+    schedule([source]() mutable { source.request_stop(); });
+    group.reset();
+    back.wait();
+  }
 }
 
 TEST_P(WaitGroupTest, TasksMayWaitForTheirTasks) {

@@ -36,6 +36,26 @@ int64_t byReference(int n) {
   return a + b;
 }
 
+int64_t byJoin(int n) {
+  if (n < 2) {
+    return n;
+  }
+  auto [a, b] = weft::join([n] { return byJoin(n - 1); }, [n] { return byJoin(n - 2); });
+  return a + b;
+}
+
+int64_t byGroup(int n) {
+  if (n < 2) {
+    return n;
+  }
+  int64_t a = 0;
+  weft::TaskGroup group;
+  group.run([&a, n] { a = byGroup(n - 1); });
+  int64_t b = byGroup(n - 2);
+  group.wait();
+  return a + b;
+}
+
 template <int64_t (*compute)(int)>
 void run(bench::Run& r) {
   bench::Bound bound(r.workers());
@@ -46,5 +66,7 @@ void run(bench::Run& r) {
 
 int main(int argc, char** argv) {
   return bench::runMain(argc, argv, "fib", "weft",
-                        {{"fib", {0, 1, 2}, run<byValue>}, {"fib-by-reference", {1, 2}, run<byReference>}});
+                        {{"fib", {0, 1, 2}, run<byValue>}, {"fib-by-reference", {1, 2}, run<byReference>},
+                         {"join", {0, 1, 2}, run<byJoin>},
+                         {"group", {0, 1, 2}, run<byGroup>}});
 }

@@ -4,9 +4,12 @@
 #include "../common/weft_harness.h"
 #include "problem.h"
 
+#include <tuple>
+#include <utility>
+
 namespace {
 
-int64_t compute(int64_t first, int64_t leaves) {
+int64_t byWaitGroup(int64_t first, int64_t leaves) {
   if (leaves == 1) {
     return first;
   }
@@ -15,7 +18,7 @@ int64_t compute(int64_t first, int64_t leaves) {
   weft::WaitGroup children(skynet::kWays);
   for (int i = 0; i < skynet::kWays; i++) {
     weft::schedule([sum = &sums[i], begin = first + i * share, share, children] {
-      *sum = compute(begin, share);
+      *sum = byWaitGroup(begin, share);
       children.done();
     });
   }
@@ -23,6 +26,32 @@ int64_t compute(int64_t first, int64_t leaves) {
   return skynet::total(sums);
 }
 
+int64_t byJoin(int64_t first, int64_t leaves) {
+  if (leaves == 1) {
+    return first;
+  }
+  const int64_t share = leaves / skynet::kWays;
+  return [&]<int... I>(std::integer_sequence<int, I...>) {
+    return std::apply([](auto... sums) { return (sums + ...); },
+                      weft::join([&] { return byJoin(first + I * share, share); }...));
+  }(std::make_integer_sequence<int, skynet::kWays>());
+}
+
+int64_t byGroup(int64_t first, int64_t leaves) {
+  if (leaves == 1) {
+    return first;
+  }
+  int64_t sums[skynet::kWays];
+  int64_t share = leaves / skynet::kWays;
+  weft::TaskGroup children;
+  for (int i = 0; i < skynet::kWays; i++) {
+    children.run([sum = &sums[i], begin = first + i * share, share] { *sum = byGroup(begin, share); });
+  }
+  children.wait();
+  return skynet::total(sums);
+}
+
+template <int64_t (*compute)(int64_t, int64_t)>
 void run(bench::Run& r) {
   bench::Bound bound(r.workers());
   bench::runTask([&] { skynet::measure(r, compute); });
@@ -31,5 +60,7 @@ void run(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "skynet", "weft", {{"skynet", {0, 1, 2}, run}});
+  return bench::runMain(argc, argv, "skynet", "weft", {{"skynet", {0, 1, 2}, run<byWaitGroup>},
+                         {"join", {0, 1, 2}, run<byJoin>},
+                         {"group", {0, 1, 2}, run<byGroup>}});
 }

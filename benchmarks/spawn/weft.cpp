@@ -29,6 +29,15 @@ void spawnThousands(int64_t n) {
   }
 }
 
+void spawnGroup(int64_t n) {
+  weft::TaskGroup group;
+  for (int64_t i = 0; i < n; i++) {
+    group.run([] { spawn::Ran::count(); });
+  }
+  group.wait();
+  bench::check(spawn::Ran::take() == n, "spawn");
+}
+
 template <void (*spawnAll)(int64_t)>
 void fromTask(bench::Run& r) {
   bench::Bound bound(r.workers());
@@ -48,6 +57,7 @@ int main(int argc, char** argv) {
                         {{"task", {0, 1, 2}, fromTask<spawnByValue>},
                          {"task-counter", {0, 1, 2}, fromTask<spawnCounted>},
                          {"task-thousand", {0, 1, 2}, fromTask<spawnThousands>},
+                         {"group", {0, 1, 2}, fromTask<spawnGroup>},
                          {"outside", {1, 2}, fromOutside<spawnByValue>},
                          {"outside-counter", {1, 2}, fromOutside<spawnCounted>}});
 }

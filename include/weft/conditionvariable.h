@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "weft/detail/deadline.h"
 #include "weft/detail/lock_access.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
@@ -88,6 +90,40 @@ class WEFT_EXPORT ConditionVariable {
     return true;
   }
 
+  // Until pred() is true, or until a stop is requested by `token`. Returns: pred(), which wins against a stop. A notify_one()
+  // goes to nobody who was stopped before it.
+  template <class Lock, class Predicate>
+  bool wait(Lock& lock, const std::stop_token& token, Predicate&& pred) {
+    return wait_until(lock, token, detail::kNever, pred);
+  }
+
+  // The same, at most for `duration`.
+  template <class Lock, class Rep, class Period, class Predicate>
+  bool wait_for(Lock& lock, const std::stop_token& token, const std::chrono::duration<Rep, Period>& duration,
+                Predicate&& pred) {
+    return wait_until(lock, token, detail::deadlineAfter(duration), pred);
+  }
+
+  // The same, at most until `time`; never early by its clock.
+  template <class Lock, class Clock, class Duration, class Predicate>
+  bool wait_until(Lock& lock, const std::stop_token& token, const std::chrono::time_point<Clock, Duration>& time,
+                  Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    // As above; and whoever is woken looks at the condition before it looks at the token.
+    bool isTrue = false;
+    const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+      return waitOnce(lock, deadline, token) || (isTrue = pred());
+    };
+    while (!isTrue && !pred()) {
+      if (token.stop_requested()) {
+        return false;
+      }
+      if (!detail::waitUntilByClock(time, token, waitOrLook)) {
+        return isTrue;
+      }
+    }
+    return true;
+  }
+
  private:
   // Returns: false when the deadline came first.
   template <class Lock>
@@ -98,7 +134,17 @@ class WEFT_EXPORT ConditionVariable {
     return block(self, deadline);
   }
 
+  // Returns: false when the deadline or the stop came first.
+  template <class Lock>
+  bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token) {
+    detail::Waiter& self = detail::currentWaiter();
+    link(self);
+    detail::Unlocked<Lock> unlocked(lock);
+    return block(self, deadline, token);
+  }
+
   void link(detail::Waiter& self);
+  bool block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token);
   bool block(detail::Waiter& self, detail::TimePoint deadline);
   void notify(bool all);
 

@@ -6,14 +6,19 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "weft/detail/deadline.h"
 #include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 
 namespace weft {
+namespace detail {
+struct SelectAccess;
+}
 
 // A flag that fibers and threads wait for.
 //
@@ -55,6 +60,19 @@ class Event {
     return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->wait(deadline); });
   }
 
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; an
+  // event that is signalled already wins.
+  bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    return state_->wait(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+    return detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return state_->wait(deadline, token); });
+  }
+
   // Returns: whether the event was signalled; uses up the signal of an Auto event.
   bool test() const { return state_->tryWait(); }
 
@@ -77,6 +95,7 @@ class Event {
   }
 
  private:
+  friend detail::SelectAccess;
   struct Forward;
 
   struct State : detail::SharedState {
@@ -90,13 +109,16 @@ class Event {
     WEFT_EXPORT void clear();
     WEFT_EXPORT bool tryWait();
     WEFT_EXPORT bool wait(detail::TimePoint deadline);
+    WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     // (1) acquire: as test(); pairs with the releases in event.cpp.
     bool isSignalled() const { return (word.load(std::memory_order_acquire) & kSignalled) != 0; }
     WEFT_EXPORT static void forward(State& source, State& any);
 
+    struct ListLock;
     uintptr_t lock();
     void unlock(uintptr_t signalled);
     void signalSlow();
+    detail::Waiter* claimFirst();
     void wakeAndUnlock(uintptr_t wasSignalled);
     bool waitSlow(detail::Waiter& self);
 
@@ -105,6 +127,7 @@ class Event {
 
     std::atomic<uintptr_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
     const Mode mode;
+    bool hasSelects = false;      // waiters may contain a SelectNode; guarded by kLocked
     uint32_t numForwards = 0;     // guarded by kLocked
     detail::WaitList waiters;     // guarded by kLocked
     Forward* forwards = nullptr;  // to events made by any() from this one; guarded by kLocked

@@ -5,9 +5,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
+#include <type_traits>
 
 #include "weft/detail/deadline.h"
 #include "weft/detail/lock_access.h"
+#include "weft/detail/stoppable.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 
@@ -40,10 +43,19 @@ class WEFT_EXPORT Fiber {
     return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
   }
 
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; a
+  // permit that is there already wins, and one that comes later stays.
+  bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
+  template <class Clock, class Duration>
+  bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
+    return detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
+  }
+
   // Suspends this fiber until pred() is true, looking each time it is notified. `lock` is held when pred is called and when
   // this returns, and released in between.
   // Requires: this is current(); `lock` is held.
   template <class Lock, class Predicate>
+    requires std::is_invocable_v<const Predicate&>
   void wait(Lock& lock, const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     while (!pred()) {
       detail::Unlocked<Lock> unlocked(lock);
@@ -85,6 +97,7 @@ class WEFT_EXPORT Fiber {
 
  private:
   bool waitUntil(detail::TimePoint deadline);
+  bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
 
 // Lets the other runnable fibers of this thread run first; where no scheduler is bound, other threads.

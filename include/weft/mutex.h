@@ -6,9 +6,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "weft/detail/owner.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
-#include "weft/fiber.h"
 #include "weft/tsa.h"
 
 namespace weft {
@@ -45,7 +45,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     if ((word_.fetch_or(kLocked, std::memory_order_acquire) & kLocked) != 0) [[unlikely]] {
       lockSlow();
     }
-    setOwner(self());
+    setOwner(detail::currentOwner());
   }
 
   // Takes the mutex if it is free. Returns: whether it did. Neither suspends nor blocks.
@@ -58,14 +58,14 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     if ((word_.fetch_or(kLocked, std::memory_order_acquire) & kLocked) != 0) {
       return false;
     }
-    setOwner(self());
+    setOwner(detail::currentOwner());
     return true;
   }
 
   // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the program.
   void unlock() WEFT_RELEASE() {
     // relaxed: see setOwner.
-    if (owner_.load(std::memory_order_relaxed) != self()) [[unlikely]] {
+    if (owner_.load(std::memory_order_relaxed) != detail::currentOwner()) [[unlikely]] {
       reportNotHeld();
     }
     setOwner(nullptr);
@@ -84,11 +84,6 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // kWoken      a waiter was woken and has not tried yet: unlock() need not wake another
   static constexpr uint32_t kLocked = 1, kListLocked = 2, kWaiters = 4, kUrgent = 8, kWoken = 16;
   static constexpr uint32_t kListBits = kWaiters | kUrgent;
-
-  // Who asks: the fiber, or something that is the thread's alone.
-  static const void* self() {
-    return detail::currentFiber != nullptr ? static_cast<const void*>(detail::currentFiber) : &detail::currentFiber;
-  }
 
   // relaxed: the holder alone compares it with itself; to all others any other value says the same.
   void setOwner(const void* owner) { owner_.store(owner, std::memory_order_relaxed); }

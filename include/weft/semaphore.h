@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "weft/detail/deadline.h"
 #include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
@@ -55,6 +57,22 @@ class Semaphore {
            detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->acquire(deadline); });
   }
 
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; a
+  // permit that is there already wins.
+  bool acquire(const std::stop_token& token) const {
+    return state_->tryAcquire() || state_->acquire(detail::kNever, token);
+  }
+  template <class Rep, class Period>
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+    return state_->tryAcquire() || detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) {
+             return state_->acquire(deadline, token);
+           });
+  }
+
   // Gives `count` permits. Neither suspends nor blocks. Requires: the count stays below 2^30; else a message ends the program.
   void release(uint32_t count = 1) const { state_->release(count); }
 
@@ -64,7 +82,11 @@ class Semaphore {
     WEFT_EXPORT ~State();
     WEFT_EXPORT bool tryAcquire();
     WEFT_EXPORT bool acquire(detail::TimePoint deadline);
+    WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT void release(uint32_t count);
+
+    struct ListLock;
+    bool takeOrQueue(detail::Waiter& self);
 
     static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4, kMax = 1u << 30;
 

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <chrono>
+#include <stop_token>
 
 #include "weft/detail/deadline.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/waiter.h"
 
 namespace weft {
@@ -24,6 +26,19 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
   sleep_until(detail::deadlineAfter(duration));
+}
+
+// As sleep_until(), but not beyond a stop that is requested by `token`. Returns: false when that came first.
+template <class Clock, class Duration>
+bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
+  return !detail::waitUntilByClock(
+      time, [&](detail::TimePoint deadline) { return !detail::sleepUntilStop(deadline, token); });
+}
+
+// The same for at least `duration`.
+template <class Rep, class Period>
+bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) {
+  return sleep_until(detail::deadlineAfter(duration), token);
 }
 
 }  // namespace weft

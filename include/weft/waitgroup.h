@@ -4,10 +4,14 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include "weft/debug.h"
+#include "weft/detail/deadline.h"
 #include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
 #include "weft/detail/tiny_lock.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
@@ -70,6 +74,19 @@ class WaitGroup {
     }
   }
 
+  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later than `time`; never
+  // early by its clock. Returns: false when one of these came first; a count that is zero already wins.
+  bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
+    return state_->wait(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token = {}) const {
+    return detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return state_->wait(deadline, token); });
+  }
+
  private:
   struct State : detail::SharedState {
     static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4, kMax = 1u << 30;
@@ -115,7 +132,10 @@ class WaitGroup {
     }
 
     WEFT_EXPORT void wait();
+    WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     bool queue(detail::Waiter& self);
+    bool giveUp(detail::Waiter& self);
+    bool removeFirstAndUnlock();
     WEFT_EXPORT void wakeAllAndUnlock();
     WEFT_EXPORT void wakeAll();
 

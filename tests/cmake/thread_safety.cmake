@@ -71,3 +71,25 @@ check("void wrong() { guard_.try_lock(); ++balance_; }" "requires holding mutex 
 check("void wrong() { { weft::lock held(guard_); } ++balance_; }" "requires holding mutex 'guard_'")
 check("void wrong() { weft::lock held(guard_); lockByHand(); }"
   "cannot call function 'lockByHand' while mutex 'guard_' is held")
+
+# The mutex that readers share, which marl does not have.
+function(check_shared body expected)
+  check_code("${includes}
+class Table {
+ public:
+  void write() { mutex_.lock(); ++size_; mutex_.unlock(); }
+  int read() { mutex_.lock_shared(); const int size = size_; mutex_.unlock_shared(); return size; }
+  void tryToWrite(const std::stop_token& token) { if (mutex_.lock(token)) { ++size_; mutex_.unlock(); } }
+  void tryToRead() { if (mutex_.try_lock_shared_for(std::chrono::seconds(1))) { mutex_.unlock_shared(); } }
+  ${body}
+ private:
+  weft::SharedMutex mutex_;
+  int size_ WEFT_GUARDED_BY(mutex_) = 0;
+};
+" "${expected}")
+endfunction()
+check_shared("" OK)
+check_shared("void wrong() { mutex_.lock_shared(); ++size_; mutex_.unlock_shared(); }"
+  "requires holding shared_mutex 'mutex_' exclusively")
+check_shared("int wrong() { return size_; }" "requires holding shared_mutex 'mutex_'")
+check_shared("void wrong() { mutex_.lock(); mutex_.unlock_shared(); }" "expected exclusive access")

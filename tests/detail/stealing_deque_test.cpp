@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/detail/stealing_deque.h>
+#include <weft/detail/thieves.h>
 
 #include <algorithm>
 #include <atomic>
@@ -16,28 +17,64 @@
 namespace weft::detail {
 namespace {
 
+using Thief = Thieves<>::Member;
+
 TEST(StealingDequeTest, TakeReturnsTheNewest) {
   auto deque = std::make_unique<StealingDeque<int>>();
+  Thieves<> thieves;
+  Thief owner(thieves);
   int items[3];
   for (int& item : items) ASSERT_TRUE(deque->push(&item));
   EXPECT_EQ(deque->size(), 3u);
-  EXPECT_EQ(deque->take(), &items[2]);
-  EXPECT_EQ(deque->takeAlone(), &items[1]);
-  EXPECT_EQ(deque->take(), &items[0]);
-  EXPECT_EQ(deque->take(), nullptr);
-  EXPECT_EQ(deque->takeAlone(), nullptr);
+  EXPECT_EQ(deque->take(owner), &items[2]);
+  EXPECT_EQ(deque->take(owner), &items[1]);
+  EXPECT_EQ(deque->take(owner), &items[0]);
+  EXPECT_EQ(deque->take(owner), nullptr);
+  EXPECT_EQ(deque->take(owner), nullptr);
   EXPECT_TRUE(deque->empty());
+}
+
+TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
+  auto deque = std::make_unique<StealingDeque<int>>();
+  Thieves<> thieves;
+  Thief owner(thieves);
+  Thief thief(thieves);
+  int items[3];
+  for (int& item : items) ASSERT_TRUE(deque->push(&item));
+  thief.enter();
+  EXPECT_EQ(deque->take(owner), &items[2]);
+  EXPECT_EQ(deque->steal().item, &items[0]);
+  thief.leave();
+  EXPECT_EQ(deque->take(owner), &items[1]);
+  EXPECT_EQ(deque->take(owner), nullptr);
+  EXPECT_EQ(deque->steal().item, nullptr);
+  EXPECT_TRUE(deque->empty());
+}
+
+// A worker that has stolen and is busy itself since makes its own takes, and those of all others, cheap again.
+TEST(StealingDequeTest, AThiefThatIsBusyLeaves) {
+  Thieves<> thieves;
+  Thief owner(thieves);
+  Thief thief(thieves);
+  thief.enter();
+  EXPECT_FALSE(owner.isUnseen());
+  for (int i = 0; i < 10'000; ++i) thief.isUnseen();
+  EXPECT_TRUE(owner.isUnseen());
+  thief.enter();
+  EXPECT_FALSE(owner.isUnseen());
 }
 
 TEST(StealingDequeTest, StealAndTakeOldestReturnTheOldest) {
   auto deque = std::make_unique<StealingDeque<int>>();
+  Thieves<> thieves;
+  Thief owner(thieves);
   int items[3];
   for (int& item : items) ASSERT_TRUE(deque->push(&item));
   const auto stolen = deque->steal();
   EXPECT_EQ(stolen.item, &items[0]);
   EXPECT_FALSE(stolen.lostRace);
   EXPECT_EQ(deque->takeOldest(), &items[1]);
-  EXPECT_EQ(deque->take(), &items[2]);
+  EXPECT_EQ(deque->take(owner), &items[2]);
   EXPECT_EQ(deque->takeOldest(), nullptr);
   EXPECT_EQ(deque->steal().item, nullptr);
   EXPECT_FALSE(deque->steal().lostRace);
@@ -86,20 +123,26 @@ TEST(StealingDequeTest, EveryItemIsTakenOnceAmongOwnerAndThieves) {
   auto deque = std::make_unique<StealingDeque<int, StdSync, 64>>();
   std::vector<int> items(kItems, 0);  // written by whoever takes the item, so that TSan sees a double take
   std::atomic<int> numTaken{0};
+  Thieves<> members;
+  Thief owner(members);
 
   std::vector<std::thread> thieves;
   for (int i = 0; i < kThieves; i++) {
     thieves.emplace_back([&] {
       uint32_t round = 0;
+      Thief self(members);
       while (numTaken.load() < kItems) {
+        self.enter();
         if (int* item = deque->steal().item) {
           ++*item;
           numTaken.fetch_add(1);
           round = 0;
         } else {
+          self.leave();
           StdSync::relax(round);
         }
       }
+      self.leave();
     });
   }
   const auto consume = [&](int* item) {
@@ -114,13 +157,13 @@ TEST(StealingDequeTest, EveryItemIsTakenOnceAmongOwnerAndThieves) {
       for (uint32_t j = 0; j < count; j++) consume(batch[j]);
     }
     if (i % 3 == 0) {
-      if (int* item = deque->take()) consume(item);
+      if (int* item = deque->take(owner)) consume(item);
     }
     if (i % 61 == 0) {
       if (int* item = deque->takeOldest()) consume(item);
     }
   }
-  while (int* item = deque->take()) consume(item);
+  while (int* item = deque->take(owner)) consume(item);
   for (auto& thief : thieves) thief.join();
   EXPECT_EQ(numTaken.load(), kItems);
   for (const int count : items) ASSERT_EQ(count, 2);

@@ -108,6 +108,28 @@ struct OneTaskFromOutside : rl::test_suite<OneTaskFromOutside, 2> {
   }
 };
 
+// The same with a producer that is a guest while it publishes.
+struct OneTaskFromGuest : rl::test_suite<OneTaskFromGuest, 2> {
+  Idle idle{1, 1};
+  Deque deque;
+  Item task;
+  Parker ran;
+  Host thief{deque};
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      idle.addGuest();
+      publish(deque, idle, task);
+      ran.park();
+      idle.removeGuest();
+    } else {
+      waitForSharedWork(idle, thief.sleeper, thief);
+      check(thief.stolen == &task, "the thief found the task");
+      ran.unpark();
+    }
+  }
+};
+
 // Two tasks that each hold their worker until both have begun. The one who finds the first must see to it that the other
 // worker does not sleep beside the second.
 struct TwoLongTasks : rl::test_suite<TwoLongTasks, 3> {
@@ -197,6 +219,7 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<OneTask>("one task", 300'000) &&
            explore<OneTaskFromOutside>("one task from outside", 300'000) &&
+           explore<OneTaskFromGuest>("one task from a guest", 300'000) &&
            explore<TwoLongTasks>("two long tasks", 300'000) &&
            explore<InboxAndTask>("inbox and task", 200'000) && explore<ChosenButBusy>("chosen but busy", 200'000);
   });

@@ -12,6 +12,7 @@
 // Seeded bug: permit.h:3
 // Seeded bug: permit.h:3:split
 // Seeded bug: permit.h:4
+// Seeded bug: permit.h:5
 // Seeded bug: permit.h:5:split
 namespace weft::model {
 namespace {
@@ -118,6 +119,34 @@ struct TwoNotifiers : rl::test_suite<TwoNotifiers, 3> {
   void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
 };
 
+// A stop from another thread against a notify: exactly one wakes the owner, and a permit that comes too late stays.
+struct Stop : rl::test_suite<Stop, 3> {
+  Permit permit;
+  Host host;
+  RelacySync::Var<int> data;
+  RelacySync::Atomic<bool> isStopped{false};
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      host.link.set(0);
+      const bool isNotified = permit.waitBy([&] {
+        host.block();
+        // As for a stop callback: its flag comes with the wake.
+        return !isStopped.load(std::memory_order_relaxed);
+      });
+      if (!isNotified) permit.wait(host);
+      check(data.get() == 7, "the data came with the permit");
+    } else if (index == 1) {
+      data.set(7);
+      permit.notify(host);
+    } else if (permit.cancel()) {
+      isStopped.store(true, std::memory_order_relaxed);
+      host.wake();
+    }
+  }
+  void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -126,6 +155,6 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<NotifyOnce>("notify once", 300'000) && explore<Timeout>("timeout", 300'000) &&
            explore<NothingAfterTimeout>("nothing after a timeout", 300'000) &&
-           explore<TwoNotifiers>("two notifiers", 300'000);
+           explore<TwoNotifiers>("two notifiers", 300'000) && explore<Stop>("a stop", 300'000);
   });
 }

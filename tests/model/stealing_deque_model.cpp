@@ -11,8 +11,11 @@
 // Seeded bug: stealing_deque.h:7:split
 // Seeded bug: stealing_deque.h:10:split
 // Seeded bug: stealing_deque.h:11:split
+// Seeded bug: thieves.h:2:relaxed
+// Seeded bug: thieves.h:4:relaxed
 
 #include <weft/detail/stealing_deque.h>
+#include <weft/detail/thieves.h>
 
 #include "explore.h"
 
@@ -26,10 +29,20 @@ struct Item {
   RelacySync::Var<int> numTaken;
 };
 
-// One owner and two thieves: every item is taken once, by somebody who sees what was put into it.
-struct DequeSuite {
-  using Deque = detail::StealingDeque<Item, RelacySync, 2>;
+// Where a light fence is what it costs: nothing. Right only as long as no heavy fence is needed.
+struct SyncWithoutLightFence : RelacySync {
+  static void lightFence() {}
+};
 
+// One owner and two thieves: every item is taken once, by somebody who sees what was put into it.
+template <class Sync>
+struct DequeSuite {
+  using Deque = detail::StealingDeque<Item, Sync, 2>;
+  using Thieves = detail::Thieves<Sync>;
+  using Member = typename Thieves::Member;
+
+  Thieves thieves;
+  Member members[3] = {Member(thieves), Member(thieves), Member(thieves)};
   Deque deque;
   Item items[kItems];
   int numPushed = 0;
@@ -48,16 +61,19 @@ struct DequeSuite {
   }
 
   // Returns: whether it got an item.
-  bool stealOne() {
+  bool stealOne(unsigned thief) {
+    members[thief].enter();
     for (;;) {
-      const Deque::Stolen stolen = deque.steal();
+      const typename Deque::Stolen stolen = deque.steal();
       if (stolen.item != nullptr) consume(stolen.item);
       if (!stolen.lostRace) return stolen.item != nullptr;
     }
   }
 
   void drain() {
-    while (Item* item = deque.take()) consume(item);
+    members[1].leave();
+    members[2].leave();
+    while (Item* item = deque.take(members[0])) consume(item);
     check(deque.empty(), "the owner has emptied it");
     for (int i = 0; i < numPushed; i++) {
       check(items[i].numTaken.get() == 1, "an item is taken exactly once");
@@ -65,29 +81,57 @@ struct DequeSuite {
   }
 };
 
-struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
+struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite<RelacySync> {
   void thread(unsigned index) {
     if (index != 0) {
-      stealOne();
-      stealOne();
+      stealOne(index);
+      members[index].leave();
+      stealOne(index);
       return;
     }
     pushNext();
     pushNext();
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
     pushNext();
-    if (Item* item = deque.take()) consume(item);
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
+  }
+  void after() { drain(); }
+};
+
+// The same with an owner that steals too, from others.
+struct TakeAsThief : PushTakeSteal {
+  void before() { members[0].enter(); }
+};
+
+// The same with thieves that have come before and stay.
+struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite<SyncWithoutLightFence> {
+  void before() {
+    members[1].enter();
+    members[2].enter();
+  }
+  void thread(unsigned index) {
+    if (index != 0) {
+      stealOne(index);
+      stealOne(index);
+      return;
+    }
+    pushNext();
+    pushNext();
+    if (Item* item = deque.take(members[0])) consume(item);
+    pushNext();
+    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
   }
   void after() { drain(); }
 };
 
 // The owner fills the deque several times, and goes round the slots.
-struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
+struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite<RelacySync> {
   void thread(unsigned index) {
     if (index != 0) {
-      stealOne();
-      stealOne();
+      stealOne(index);
+      stealOne(index);
       return;
     }
     while (numPushed < kItems) {
@@ -101,7 +145,7 @@ struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
         consume(item);
       }
     }
-    if (Item* item = deque.take()) consume(item);
+    if (Item* item = deque.take(members[0])) consume(item);
   }
   void after() { drain(); }
 };
@@ -112,6 +156,8 @@ struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<PushTakeSteal>("push, take, steal", 600'000) && explore<Overflow>("overflow", 600'000);
+    return explore<PushTakeSteal>("push, take, steal", 600'000) &&
+           explore<TakeAsThief>("take as a thief", 600'000) &&
+           explore<TakeBesideThieves>("take beside thieves", 600'000) && explore<Overflow>("overflow", 600'000);
   });
 }

@@ -6,6 +6,7 @@
 #include <weft/detail/inbox.h>
 #include <weft/detail/quiescence.h>
 #include <weft/detail/stealing_deque.h>
+#include <weft/detail/thieves.h>
 
 #include <utility>
 
@@ -43,8 +44,11 @@ struct Core;
 struct Worker {
   using Deque = detail::StealingDeque<Job, RelacySync, 4>;
 
-  Core* core = nullptr;
-  unsigned index = 0;
+  Worker(Core& itsCore, unsigned itsIndex);
+
+  Core* const core;
+  const unsigned index;
+  detail::Thieves<RelacySync>::Member thief;
   Job* next = nullptr;
   Job* ready = nullptr;
   Deque deque;
@@ -63,7 +67,7 @@ struct Worker {
     if (next != nullptr || ready != nullptr) return true;
     ready = inbox.popAll();
     if (ready != nullptr) return true;
-    next = deque.take();
+    next = deque.take(thief);
     return next != nullptr || shouldEnd();
   }
   bool findSharedWork();
@@ -73,7 +77,10 @@ struct Worker {
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
   void tidyUp() {}
-  void park() { parker.park(); }
+  void park() {
+    thief.leave();
+    parker.park();
+  }
 };
 
 struct Core {
@@ -81,7 +88,8 @@ struct Core {
 
   detail::IdleSet<RelacySync> idle{kWorkers, 1};
   detail::BlockQueue<Job*, RelacySync, 2> injector{&allocator, 1};
-  Worker workers[kWorkers];
+  detail::Thieves<RelacySync> thieves;
+  Worker workers[kWorkers] = {Worker(*this, 0), Worker(*this, 1)};
   RelacySync::Atomic<int> isStopping{0};
   RelacySync::Atomic<int> isDone{0};
   RelacySync::Atomic<uint64_t> numEntered{0};
@@ -89,14 +97,6 @@ struct Core {
   Parker allAtExit;
   void* suite = nullptr;
   void (*body)(void* suite, Worker&, Job&) = nullptr;
-
-  Core() {
-    for (unsigned i = 0; i < kWorkers; i++) {
-      workers[i].core = this;
-      workers[i].index = i;
-      workers[i].sleeper.parker = &workers[i].parker;
-    }
-  }
 
   void enqueueFromOutside(Job& job) {
     // relaxed: the injector publishes it.
@@ -131,6 +131,10 @@ struct Core {
   }
 };
 
+Worker::Worker(Core& itsCore, unsigned itsIndex) : core(&itsCore), index(itsIndex), thief(itsCore.thieves) {
+  sleeper.parker = &parker;
+}
+
 void Worker::schedule(Job& job) {
   counters.countScheduled();
   check(deque.push(&job), "the deque has room");
@@ -162,6 +166,7 @@ bool Worker::findSharedWork() {
   if (takeFromInjector()) return true;
   Deque::Stolen stolen;
   do {
+    thief.enter();
     stolen = core->workers[1 - index].deque.steal();
   } while (stolen.lostRace);
   next = stolen.item;
@@ -182,7 +187,7 @@ void Worker::run() {
         check(job->worker == index, "a fiber stays where it began");
       } else {
         job = std::exchange(next, nullptr);
-        if (job == nullptr) job = deque.take();
+        if (job == nullptr) job = deque.take(thief);
         if (job == nullptr) break;
       }
       core->body(core->suite, *this, *job);

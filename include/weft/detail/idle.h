@@ -66,6 +66,16 @@ class IdleSet {
     lookForSleeper();
   }
 
+  // A thread that is no worker: from now on, until it leaves, its onPublish() is as good as a worker's.
+  void addGuest() {
+    // relaxed: the fence orders it.
+    numGuests_.fetch_add(1, std::memory_order_relaxed);
+    // (5) seq_cst: the count before all that the guest publishes; pairs with (2).
+    Sync::fence(std::memory_order_seq_cst);
+  }
+  // relaxed: it has published its last.
+  void removeGuest() { numGuests_.fetch_sub(1, std::memory_order_relaxed); }
+
   // Worker: becomes a searcher, unless there are enough. Returns: whether it did.
   bool tryBeginSearch() {
     // relaxed: counts only; the queues are read under their own orders.
@@ -118,7 +128,7 @@ class IdleSet {
 
   // Wakes the worker that went to sleep last, as a searcher, if nobody searches. Touches nothing of the set or of the
   // worker after the wake but the parker, which outlives both.
-  void wakeOne() {
+  [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
       std::scoped_lock guard(lock_);
@@ -151,15 +161,18 @@ class IdleSet {
 
   // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those have published what
   // they had to, and one that has left the list since did so by a later change of state_, so that it sees this worker's change
-  // when it publishes; only threads that are no workers may not, and their fence is a full one.
-  static void fenceAgainstProducers(bool othersSleep) {
+  // when it publishes; only threads that are no workers may not, and their fence is a full one, or they are guests.
+  void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
-      // (2) seq_cst: the change of state_ before the look at the queues; pairs with (4).
+      // (2) seq_cst: the change of state_ before the look at the guests and at the queues; pairs with (4, 5).
       Sync::fence(std::memory_order_seq_cst);
-    } else {
-      // (3) likewise, against light fences too; pairs with (1, 4).
-      Sync::heavyFence();
+      // relaxed: the fence orders it.
+      if (numGuests_.load(std::memory_order_relaxed) == 0) {
+        return;
+      }
     }
+    // (3) likewise, against light fences too; pairs with (1, 4).
+    Sync::heavyFence();
   }
 
   // Returns: how many are listed now.
@@ -185,6 +198,7 @@ class IdleSet {
   }
 
   typename Sync::template Atomic<uint32_t> state_{0};  // searching | sleeping << 16
+  typename Sync::template Atomic<uint32_t> numGuests_{0};
   const uint32_t numWorkers_;
   const uint32_t maxSearchers_;
   typename Sync::Lock lock_;

@@ -25,10 +25,17 @@ class EscapedException {
     try {
       std::forward<F>(function)();
     } catch (...) {
-      exception_ = std::current_exception();
+      captureCurrent();
     }
 #else
     std::forward<F>(function)();
+#endif
+  }
+
+  // Keeps the exception that is being handled.
+  void captureCurrent() noexcept {
+#if !defined(WEFT_NO_EXCEPTIONS)
+    exception_ = std::current_exception();
 #endif
   }
 
@@ -73,6 +80,9 @@ class Outcome {
       }
     });
   }
+
+  // Throws the exception, if there is one.
+  void rethrow() { exception_.rethrow(); }
 
   // Returns: the result, or throws the exception. Once.
   R take() {

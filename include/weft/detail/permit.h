@@ -15,11 +15,11 @@ namespace weft::detail {
 //   state     who changes it
 //   Empty     -> Permit   notify()           Empty   -> Waiting  the owner, about to suspend
 //   Waiting   -> Permit   notify(), which then owes the owner exactly one wake
-//   Waiting   -> Empty    the owner, on timeout: nobody owes it a wake
+//   Waiting   -> Empty    cancel(): the owner on timeout, or whoever stops the wait, which then owes it the wake
 //   Permit    -> Empty    the owner, consuming it
 //
 // What must not happen: the owner times out and returns while a notifier is about to wake it, so that the wake hits a
-// later, unrelated wait. Both transitions out of Waiting are compare-exchanges, so exactly one wins; an owner that
+// later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one wins; an owner that
 // loses waits for the wake that it is owed, and returns with the permit.
 //
 // Host: void wake()                 called by notify(), at most once per Waiting state
@@ -31,7 +31,7 @@ class Permit {
   // Any thread. What was written before is seen by the wait() that consumes the permit.
   template <class Host>
   void notify(Host& host) {
-    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3, 5); acquires those of the owner before it waited (4),
+    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires those of the owner before it waited (4),
     // which the wake relies on.
     if (state_.exchange(kPermit, std::memory_order_acq_rel) == kWaiting) {
       host.wake();
@@ -50,20 +50,36 @@ class Permit {
   // The owner only. Returns: false if the deadline came first.
   template <class Host, class Deadline>
   bool waitUntil(Host& host, const Deadline& deadline) {
+    return waitBy([&] {
+      if (!host.blockUntil(deadline)) {
+        if (cancel()) {
+          return false;
+        }
+        host.block();
+      }
+      return true;
+    });
+  }
+
+  // The owner only. block() returns true once the owner was woken by a notifier, and false if the wait was ended by
+  // cancel(). Returns: the same.
+  template <class Block>
+  bool waitBy(const Block& block) {
     if (beginWait()) {
       return true;
     }
-    if (!host.blockUntil(deadline)) {
-      uint32_t expected = kWaiting;
-      // (5) acquire: on failure the permit came first; pairs with the notifier's (1). On success nothing is received, but gcc
-      // warns of a success order that is weaker than the other.
-      if (state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire, std::memory_order_acquire)) {
-        return false;
-      }
-      host.block();
+    if (!block()) {
+      return false;
     }
     consume();
     return true;
+  }
+
+  // Any thread, within the owner's waitBy(): ends the wait. Returns: whether it did; if not, a notifier did or will.
+  bool cancel() {
+    uint32_t expected = kWaiting;
+    // (5) acquire: the owner's state is seen by whoever wakes it then; pairs with (4).
+    return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
   // The owner only: forgets a permit that nobody asked for, between two tasks.
@@ -80,7 +96,7 @@ class Permit {
   // Returns: true if a permit was there, and is consumed now.
   bool beginWait() {
     uint32_t expected = kEmpty;
-    // (4) release: the owner's state is published to the notifier that will wake it (1).
+    // (4) release: the owner's state is published to whoever will wake it (1, 5).
     // (2) acquire on failure: a permit was there; pairs with (1).
     if (state_.compare_exchange_strong(expected, kWaiting, std::memory_order_release, std::memory_order_acquire)) {
       return false;

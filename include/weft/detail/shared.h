@@ -49,7 +49,8 @@ struct SharedState {
   Allocator* const allocator;
 };
 
-// A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled nodes.
+// A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled nodes; one that is
+// made otherwise, and given to adopt(), has a function State::free(State*).
 template <class State>
 class Shared {
  public:
@@ -104,8 +105,9 @@ class Shared {
     if (!state->releaseReference(State::kMayBeUpgraded)) {
       return;
     }
-    Allocator* allocator = state->allocator;
-    if (isPooled(allocator)) {
+    if constexpr (requires { State::free(state); }) {
+      State::free(state);
+    } else if (Allocator* allocator = state->allocator; isPooled(allocator)) {
       state->~State();
       freeNode(state, kNode);
     } else {

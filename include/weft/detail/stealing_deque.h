@@ -21,7 +21,8 @@ namespace weft::detail {
 //   top      moved up only, by compare-exchange: by thieves, by takeOldest*, and by take for the last item.
 //
 // Steps: push writes the slot, then moves bottom with a release store. take announces with `bottom - 1`,
-// passes a full fence, then reads top. steal reads top, passes a full fence, then reads bottom, reads the
+// passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no compare-exchange
+// for the last item (thieves.h). steal reads top, passes a full fence, then reads bottom, reads the
 // slot, and owns the item if it moves top from the value it had read.
 //
 // What must not happen, top 0 and bottom 2 with a second thief about:
@@ -39,8 +40,7 @@ namespace weft::detail {
 //     visible to ThreadSanitizer. All of them must be release, those that take things back included, since
 //     a thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
 //   - A mark per slot instead of the fence in take (the THE protocol, or ABP's tag) trades the fence for an
-//     atomic read-modify-write per item. An asymmetric fence (membarrier) in steal would free take of its
-//     fence, but costs a thief 16 us beside a running owner.
+//     atomic read-modify-write per item. thieves.h frees take of its fence while nobody steals.
 //   - `cachedTop_` lets push look at the thieves' cache line once in Capacity pushes only. It lags behind
 //     top, and so errs towards "full", upon which push reads top itself.
 template <class T, class Sync = StdSync, uint32_t Capacity = 4096>
@@ -77,36 +77,27 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: removes the newest item. Returns: null when the deque is empty.
-  T* take() {
+  // Owner: removes the newest item. `self` is a Thieves<Sync>::Member, as each thief is one. Returns: null when the deque is
+  // empty.
+  template <class Member>
+  T* take(Member& self) {
     // relaxed: the owner's own.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     // (3) release: a thief that reads it goes on to read the older slots; pairs with (6).
     bottom_.store(bottom, std::memory_order_release);
-    // (4) seq_cst: announce before looking at top; the mate is (5).
-    Sync::fence(std::memory_order_seq_cst);
-    // relaxed: the fence orders it, and the items were the owner's own before.
-    int64_t top = top_.load(std::memory_order_relaxed);
-    if (top < bottom) [[likely]] {
+    if (!self.isUnseen()) [[unlikely]] {
+      return takeBesideThieves(bottom);
+    }
+    // relaxed: nobody moves it beyond `bottom`.
+    if (top_.load(std::memory_order_relaxed) <= bottom) [[likely]] {
       return slot(bottom).load(std::memory_order_relaxed);
     }
-    T* item = top == bottom ? takeLast(top) : nullptr;
-    // (8) release: as above, for a thief that reads this; pairs with (6).
+    // (12) release: likewise; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
-    return item;
+    return nullptr;
   }
 
-  // Owner: as take(), where no thief exists: no fence and no atomic read-modify-write.
-  // Requires: no thread steals now; one that begins to do so later is ordered after this call by other means.
-  T* takeAlone() {
-    // relaxed, all of it: one thread at work.
-    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    if (bottom == top_.load(std::memory_order_relaxed)) return nullptr;
-    bottom_.store(bottom - 1, std::memory_order_relaxed);
-    return slot(bottom - 1).load(std::memory_order_relaxed);
-  }
-
-  // Any thread: removes the oldest item.
+  // Any thread that has entered the Thieves: removes the oldest item.
   // Memory ordering: what the owner did before push is seen by whoever got the item.
   Stolen steal() {
     // relaxed: only a hint, for a cheap way out; read again below.
@@ -115,7 +106,7 @@ class StealingDeque {
     int64_t top = top_.load(std::memory_order_acquire);
     // (5) seq_cst: top before bottom; the mate is (4).
     Sync::fence(std::memory_order_seq_cst);
-    // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8).
+    // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8, 12).
     const int64_t bottom = bottom_.load(std::memory_order_acquire);
     if (top >= bottom) return {nullptr, false};
     // relaxed: published by bottom; what a later round may have put there is lost with the race.
@@ -170,6 +161,21 @@ class StealingDeque {
   using Slots = typename Sync::template LazyArray<T*, Capacity>;
 
   auto& slot(int64_t index) { return slots_[static_cast<size_t>(index) & (Capacity - 1)]; }
+
+  // take(), once `bottom` is announced.
+  T* takeBesideThieves(int64_t bottom) {
+    // (4) seq_cst: announce before looking at top; the mate is (5).
+    Sync::fence(std::memory_order_seq_cst);
+    // relaxed: the fence orders it, and the items were the owner's own before.
+    const int64_t top = top_.load(std::memory_order_relaxed);
+    if (top < bottom) [[likely]] {
+      return slot(bottom).load(std::memory_order_relaxed);
+    }
+    T* item = top == bottom ? takeLast(top) : nullptr;
+    // (8) release: for a thief that reads it, likewise; pairs with (6).
+    bottom_.store(bottom + 1, std::memory_order_release);
+    return item;
+  }
 
   // The last item, at `top`: thieves may want it as well.
   T* takeLast(int64_t top) {

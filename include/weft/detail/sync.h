@@ -24,6 +24,16 @@ inline constexpr size_t kCacheLine = 64;
 // heavyFence() at the latest, and never cleared. See StdSync::lightFence.
 WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
 
+// Fetches a line that is about to be written, so that no other core has it then.
+inline void prefetchForWrite(const void* line) {
+#if defined(__x86_64__)
+  // What __builtin_prefetch makes is a prefetch for reading, unless the compiler is told of the processor.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 // The policy of production code.
 struct StdSync {
   template <class T>

@@ -17,15 +17,15 @@ WEFT_EXPORT void relax(uint32_t& round) noexcept;
 // Sets bit `kBit` of `word`, waiting while somebody else holds it. Returns the other bits as they were.
 //
 // A critical section under such a bit is a few instructions long and neither suspends nor calls out, so that
-// waiting for it by spinning is right for fibers and threads alike.
-template <class Int>
-Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
+// waiting for it by spinning is right for fibers and threads alike. `wait` is relax(), or a checker's.
+template <class Int, class Atomic, class Relax>
+Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
   uint32_t round = 0;
   // relaxed: only a guess for the compare-exchange.
   Int old = word.load(std::memory_order_relaxed);
   for (;;) {
     if ((old & kBit) != 0) {
-      relax(round);
+      wait(round);
       old = word.load(std::memory_order_relaxed);
       // (1) acquire: sees what the holder before wrote; pairs with the release store that ends its section (2).
     } else if (word.compare_exchange_weak(old, static_cast<Int>(old | kBit), std::memory_order_acquire,
@@ -33,6 +33,10 @@ Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
       return old;
     }
   }
+}
+template <class Int>
+Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
+  return lockBitBy<Int>(word, kBit, [](uint32_t& round) { relax(round); });
 }
 
 // A lock of one word for sections of a few instructions.

@@ -30,7 +30,10 @@ struct Waiter {
   Waiter* previous = nullptr;
   FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
-  uint8_t mark = 0;  // for the primitive
+  bool isOfSelect = false;  // a SelectNode: see select_node.h
+  uint8_t mark = 0;         // for the primitive
+  bool hasGivenUp = false;  // WaitGroup's, guarded by its lock; false between waits
+  void* data = nullptr;     // for the primitive
 };
 
 inline void assertNotWaiting(const Waiter& waiter) {
@@ -47,11 +50,11 @@ class WaitList {
 
   void pushBack(Waiter& waiter) {
     link(waiter);
-    waiter.next = nullptr;
-    waiter.previous = last_;
-    (last_ != nullptr ? last_->next : first_) = &waiter;
-    last_ = &waiter;
+    append(waiter);
   }
+
+  // The same for one that is claimed already, in a list of those to be woken.
+  void pushClaimed(Waiter& waiter) { append(waiter); }
 
   void pushFront(Waiter& waiter) {
     link(waiter);
@@ -75,6 +78,9 @@ class WaitList {
     return waiter;
   }
 
+  // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
+  void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
+
   // Takes over all waiters of `other`, which is empty afterwards. They count as claimed. Requires: this list is empty.
   void claimAll(WaitList& other) {
     first_ = other.first_;
@@ -89,6 +95,13 @@ class WaitList {
   static void link(Waiter& waiter) {
     assertNotWaiting(waiter);
     waiter.isLinked = true;
+  }
+
+  void append(Waiter& waiter) {
+    waiter.next = nullptr;
+    waiter.previous = last_;
+    (last_ != nullptr ? last_->next : first_) = &waiter;
+    last_ = &waiter;
   }
 
   Waiter* first_ = nullptr;
@@ -112,8 +125,22 @@ WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 // The same until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
+// Takes `self` out of `list`, which `lock` guards, unless somebody has done so already. Returns: whether it did; if not,
+// somebody owes `self` a wake().
+template <class Lock>
+bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
+  lock.lock();
+  const bool isLinked = self.isLinked;
+  if (isLinked) {
+    list.remove(self);
+  }
+  lock.unlock();
+  return isLinked;
+}
+
 // Waits, linked in `list`, until woken or until `deadline`; `lock` guards the list and is held neither before nor after.
 // Returns: false if the deadline came first; the waiter is unlinked then. A deadline of kNever waits without one.
+// Waits that may be stopped as well: see stoppable.h.
 template <class Lock>
 bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what, const void* object) {
   if (deadline == kNever) {
@@ -123,16 +150,11 @@ bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, c
   if (blockUntil(self, deadline, what, object)) {
     return true;
   }
-  lock.lock();
-  const bool timedOut = self.isLinked;
-  if (timedOut) {
-    list.remove(self);
+  if (unlinkIfLinked(self, lock, list)) {
+    return false;
   }
-  lock.unlock();
-  if (!timedOut) {
-    block(self, what, object);
-  }
-  return !timedOut;
+  block(self, what, object);
+  return true;
 }
 
 }  // namespace weft::detail

@@ -1,0 +1,153 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <utility>
+
+#include "weft/detail/barrier_phase.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/stoppable.h"
+#include "weft/export.h"
+
+namespace weft {
+
+namespace detail {
+
+// All of a Barrier but its function.
+class WEFT_EXPORT BarrierBase {
+ public:
+  explicit BarrierBase(ptrdiff_t expected);
+  ~BarrierBase();
+  BarrierBase(const BarrierBase&) = delete;
+  BarrierBase& operator=(const BarrierBase&) = delete;
+
+ protected:
+  BarrierPhase<>::Arrival arriveBy(ptrdiff_t n, const char* function);
+  void drop();
+  void endPhase() noexcept;
+  bool waitFor(const void* barrier, uint32_t phase, TimePoint deadline, const std::stop_token& token);
+
+ private:
+  BarrierPhase<> phase_;
+  std::atomic<uint32_t> expected_;  // in the next phase; only falls
+};
+
+struct DoNothing {
+  void operator()() const noexcept {}
+};
+
+}  // namespace detail
+
+// Lets a fixed number of fibers and threads wait for each other, phase after phase. Names are those of
+// std::barrier.
+//
+//   weft::Barrier barrier(4, [&]() noexcept { std::swap(now, next); });
+//   for (int part = 0; part < 4; ++part) {
+//     weft::schedule([&, part] {
+//       for (int step = 0; step < 100; ++step) {
+//         compute(now, next, part);
+//         barrier.arrive_and_wait();  // by all four; then they are swapped, once
+//       }
+//     });
+//   }
+//
+// The last that arrives calls the completion function, before anybody goes on; it may suspend, and lets no
+// exception escape.
+// Lifetime: may be destroyed as soon as all that wait for the last phase are back, also while the last
+// arrival is still returning.
+template <class CompletionFunction = detail::DoNothing>
+class Barrier : private detail::BarrierBase {
+ public:
+  // An arrival, to be waited with.
+  class arrival_token {
+   public:
+    arrival_token(arrival_token&& other) noexcept
+        : barrier_(std::exchange(other.barrier_, nullptr)), phase_(other.phase_) {}
+    arrival_token& operator=(arrival_token&& other) noexcept {
+      barrier_ = std::exchange(other.barrier_, nullptr);
+      phase_ = other.phase_;
+      return *this;
+    }
+
+   private:
+    friend class Barrier;
+    arrival_token(const void* barrier, uint32_t phase) : barrier_(barrier), phase_(phase) {}
+
+    const void* barrier_;
+    uint32_t phase_;
+  };
+
+  // Requires: 0 <= expected < 2^31; else a message ends the program.
+  explicit Barrier(ptrdiff_t expected, CompletionFunction function = CompletionFunction())
+      : BarrierBase(expected), function_(std::move(function)) {}
+
+  // Returns: the largest number of those who are expected.
+  static constexpr ptrdiff_t max() noexcept { return detail::BarrierPhase<>::kMax; }
+
+  // `n` arrive. Neither suspends nor blocks, but for the completion function.
+  // Requires: at least `n` are still to arrive in this phase; else a message ends the program.
+  // Memory ordering: what was written before arrive() is seen by the completion function, and what both wrote
+  // is seen after wait().
+  [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
+
+  // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.
+  // Requires: `arrival` is of this barrier, and was not moved from; else a message ends the program.
+  void wait(arrival_token&& arrival) {
+    const arrival_token mine(std::move(arrival));
+    waitWith(mine, detail::kNever, {});
+  }
+
+  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first: the arrival stands,
+  // and may be waited with again.
+  bool wait(const arrival_token& arrival, const std::stop_token& token) {
+    return waitWith(arrival, detail::kNever, token);
+  }
+  template <class Rep, class Period>
+  bool wait_for(const arrival_token& arrival, const std::chrono::duration<Rep, Period>& duration,
+                const std::stop_token& token = {}) {
+    return waitWith(arrival, detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const arrival_token& arrival, const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) {
+    return detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return waitWith(arrival, deadline, token); });
+  }
+
+  // As wait(arrive()).
+  void arrive_and_wait() { wait(arriveAs(1, "arrive_and_wait")); }
+  bool arrive_and_wait(const std::stop_token& token) { return wait(arriveAs(1, "arrive_and_wait"), token); }
+
+  // Arrives, and is expected no more in the phases after this one.
+  void arrive_and_drop() {
+    drop();
+    arriveAs(1, "arrive_and_drop");
+  }
+
+ private:
+  arrival_token arriveAs(ptrdiff_t n, const char* function) {
+    const auto arrival = arriveBy(n, function);
+    if (arrival.isLast) {
+      complete();
+    }
+    return arrival_token(this, arrival.phase);
+  }
+  void complete() noexcept {
+    function_();
+    endPhase();
+  }
+  bool waitWith(const arrival_token& arrival, detail::TimePoint deadline, const std::stop_token& token) {
+    return waitFor(arrival.barrier_, arrival.phase_, deadline, token);
+  }
+
+  CompletionFunction function_;
+};
+
+}  // namespace weft

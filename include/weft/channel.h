@@ -1,0 +1,245 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/channel_state.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/raise.h"
+#include "weft/detail/shared.h"
+#include "weft/detail/stoppable.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+
+namespace weft {
+
+// What sending on a channel throws that is closed, or is closed while the sender waits. The value was not sent.
+class WEFT_EXPORT ChannelClosed : public std::exception {
+ public:
+  const char* what() const noexcept override;
+};
+
+// Passes values from any number of senders to any number of receivers, in the order in which they were sent.
+//
+//   weft::Channel<std::string> lines(64);
+//   weft::schedule([=] {
+//     for (std::string line; std::getline(std::cin, line);) {
+//       lines.send(std::move(line));
+//     }
+//     lines.close();
+//   });
+//   for (const std::string& line : lines) {
+//     print(line);
+//   }
+//
+// A channel has room for `capacity` values. send() waits while it is full; with a capacity of 0 each send() waits for a
+// receive(), and hands it the value. Who waits is served first in, first out. Without exceptions, where something would be thrown
+// a message ends the program.
+//
+// T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves the call whose
+// value it is, and the channel goes on as if that value had not been sent, or had been received. Its move and destructor
+// neither wait nor use the channel.
+//
+// A handle: copies share one channel, and capturing one by value keeps it alive. What is left in it is destroyed with it.
+// Lifetime: may be destroyed as soon as the last call has had its effect, also while the other side's is still returning.
+template <class T>
+class Channel {
+  static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_move_constructible_v<T>,
+                "the values of a weft::Channel are moved through it: T must be an object type, not const, with a move or copy "
+                "constructor");
+
+ public:
+  class Iterator;
+
+  // Requires: capacity is at most 2^31; else a message ends the program.
+  explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
+      : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
+
+  // Sends a value: suspends the fiber, or blocks the thread, while there is no room for it. Throws ChannelClosed.
+  // Memory ordering: what was written before send() is seen after the receive() that returns its value; what was written before
+  // receive(), after the send() that had to wait for it.
+  template <class U = T>
+  void send(U&& value) const {
+    sendUntil(std::forward<U>(value), detail::kNever);
+  }
+
+  // Sends a value if that can be done without waiting. Returns: whether it did; if not, an rvalue of T is left as it was.
+  // Throws ChannelClosed.
+  template <class U = T>
+  bool trySend(U&& value) const {
+    return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
+  }
+
+  // As send(), at most for `duration`. Returns: false when the time was up first; an rvalue of T is left as it was then.
+  template <class U = T, class Rep, class Period>
+  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
+    return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration));
+  }
+
+  // As send_for(), at most until `time`; never early by its clock.
+  template <class U = T, class Clock, class Duration>
+  bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
+    return withValue(std::forward<U>(value), [&](T& object) {
+      return detail::waitUntilByClock(
+          time, token, [&](detail::TimePoint deadline) { return sendObject(object, deadline, &token); });
+    });
+  }
+
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room that is there
+  // already wins.
+  template <class U = T>
+  bool send(U&& value, const std::stop_token& token) const {
+    return sendUntil(std::forward<U>(value), detail::kNever, &token);
+  }
+  template <class U = T, class Rep, class Period>
+  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration), &token);
+  }
+
+  // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
+  // Returns: the value; nothing once the channel is closed and all its values have been received.
+  std::optional<T> receive() const {
+    std::optional<T> result;
+    receiveInto(result, detail::kNever);
+    return result;
+  }
+
+  // Receives a value if there is one, or a sender that waits. Returns: the value, or nothing.
+  std::optional<T> tryReceive() const {
+    std::optional<T> result;
+    receiveInto(result, detail::kWithoutWaiting);
+    return result;
+  }
+
+  // As receive(), at most for `duration`. Returns: the value; nothing when the time was up first, and as receive().
+  template <class Rep, class Period>
+  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
+    std::optional<T> result;
+    receiveInto(result, detail::deadlineAfter(duration));
+    return result;
+  }
+
+  // As receive_for(), at most until `time`; never early by its clock.
+  template <class Clock, class Duration>
+  std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
+                                 const std::stop_token& token = {}) const {
+    std::optional<T> result;
+    detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return receiveInto(result, deadline, &token); });
+    return result;
+  }
+
+  // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a value that is there
+  // already wins.
+  std::optional<T> receive(const std::stop_token& token) const {
+    std::optional<T> result;
+    receiveInto(result, detail::kNever, &token);
+    return result;
+  }
+  template <class Rep, class Period>
+  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+    std::optional<T> result;
+    receiveInto(result, detail::deadlineAfter(duration), &token);
+    return result;
+  }
+
+  // Ends the sending: who waits to send gets ChannelClosed, who waits to receive gets nothing. What was sent before can still
+  // be received. Closing again changes nothing. Neither suspends nor blocks.
+  // Memory ordering: what was written before close() is seen after the receive() that returns nothing because of it.
+  void close() const { state_->close(); }
+
+  bool isClosed() const { return state_->isClosed(); }
+
+  // Return: how many values it has room for; how many it holds, which may have changed already.
+  size_t capacity() const { return state_->capacity(); }
+  size_t size() const { return state_->size(); }
+
+  // Receives values, in a range-based for, until the channel is closed and has no more. `*it` may be moved from.
+  Iterator begin() const { return Iterator(*this); }
+  std::default_sentinel_t end() const { return std::default_sentinel; }
+
+ private:
+  template <class V, std::invocable<std::optional<V>> Handler>
+  friend auto onReceive(const Channel<V>&, Handler);
+  template <class V, std::invocable Handler>
+  friend auto onSend(const Channel<V>&, std::type_identity_t<V>&&, Handler);
+  template <class V, std::invocable Handler>
+  friend auto onSend(const Channel<V>&, const std::type_identity_t<V>&, Handler);
+
+  using State = detail::ChannelState;
+  using Functions = detail::ValueFunctions<T>;
+
+  // An rvalue of T is used in place, so that it is moved from only if it is sent.
+  template <class U, class F>
+  static bool withValue(U&& value, F&& f) {
+    if constexpr (std::is_same_v<U, T>) {
+      return f(value);
+    } else {
+      T object(std::forward<U>(value));
+      return f(object);
+    }
+  }
+
+  template <class U>
+  bool sendUntil(U&& value, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
+    return withValue(std::forward<U>(value), [&](T& object) { return sendObject(object, deadline, token); });
+  }
+
+  bool sendObject(T& object, detail::TimePoint deadline, const std::stop_token* token) const {
+    if (state_->tryPut(detail::thisThread(), [&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
+      return true;
+    }
+    const detail::ChannelEnd end = state_->send(std::addressof(object), deadline, token);
+    if (end == detail::ChannelEnd::Closed) [[unlikely]] {
+      detail::raise(ChannelClosed());
+    }
+    return end == detail::ChannelEnd::Done;
+  }
+
+  // Returns: whether it is to be tried no more.
+  bool receiveInto(std::optional<T>& result, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
+    return state_->tryGet(detail::thisThread(), [&](void* slot) { Functions::get(&result, slot); }) ||
+           state_->receive(&result, deadline, token) != detail::ChannelEnd::WouldWait;
+  }
+
+  detail::Shared<State> state_;
+};
+
+// An input iterator over what a channel's receive() returns.
+template <class T>
+class Channel<T>::Iterator {
+ public:
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+
+  T& operator*() const { return *value_; }
+  T* operator->() const { return &*value_; }
+  Iterator& operator++() {
+    value_.reset();
+    channel_->receiveInto(value_, detail::kNever);
+    return *this;
+  }
+  void operator++(int) { ++*this; }
+  bool operator==(std::default_sentinel_t) const { return !value_.has_value(); }
+
+ private:
+  friend Channel;
+  explicit Iterator(const Channel& channel) : channel_(&channel) { ++*this; }
+
+  const Channel* channel_;
+  mutable std::optional<T> value_;
+};
+
+}  // namespace weft

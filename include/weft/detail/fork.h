@@ -1,0 +1,128 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/completion.h"
+#include "weft/detail/idle.h"
+#include "weft/detail/outcome.h"
+#include "weft/detail/quiescence.h"
+#include "weft/detail/stealing_deque.h"
+#include "weft/detail/task_node.h"
+#include "weft/detail/thieves.h"
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+
+// What fork-join structures are made of. A forked child is a TaskNode that the forking fiber exposes in the deque of its thread,
+// runs its own part, and then takes back: if nobody has taken the child, it is the newest, and is called as a plain function. If
+// somebody has, or if newer tasks lie above it, the fiber suspends until the child has ended. It never runs anything else in
+// between, so that its stack holds its own calls only.
+//
+// Workers offer their deque to each other. A bound thread gets one of its own when it forks for the first time; then the workers
+// steal from it too.
+namespace weft::detail {
+
+// A forking thread's side of its deque.
+struct ForkLane {
+  StealingDeque<TaskNode>& deque;
+  IdleSet<>& idle;
+  Thieves<>::Member& thief;
+  TaskCounters<>& counters;
+
+  // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
+  bool expose(TaskNode& node) { return deque.push(&node); }
+  void announce() { idle.onPublish(); }
+
+  // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
+  bool takeBack(TaskNode& node) {
+    TaskNode* newest = deque.take(thief);
+    if (newest == &node) [[likely]] {
+      return true;
+    }
+    if (newest != nullptr) {
+      putBack(newest);
+    }
+    return false;
+  }
+
+  WEFT_EXPORT void putBack(TaskNode* node);
+};
+
+// The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for currentFiber, the
+// address of this variable may be kept across suspensions.
+extern WEFT_EXPORT constinit thread_local ForkLane* currentLane
+#if defined(__ELF__)
+    [[gnu::tls_model("initial-exec")]]
+#endif
+    ;
+
+// Returns: the calling thread's lane, made where there was none; null where no scheduler is bound.
+WEFT_EXPORT ForkLane* openLane();
+
+inline ForkLane* forkLane() {
+  ForkLane* lane = currentLane;
+  return lane != nullptr ? lane : openLane();
+}
+
+// Queues `node` where the deque of this thread is full.
+WEFT_EXPORT void exposeElsewhere(TaskNode* node);
+
+using ChildCompletion = Completion<Waiter>;
+
+// Ends a child that was not taken back. The parent may go on, and the child's node be gone, before this returns.
+inline void finishChild(ChildCompletion& completion) {
+  if (Waiter* waiter = completion.finish()) {
+    wake(*waiter);
+  }
+}
+
+// Says of a fiber that is about to wait for forked tasks that it has scheduled them.
+WEFT_EXPORT void noteForks(Waiter& self);
+
+// Suspends until the child has ended. `what` ("join") is for reports.
+WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
+
+// A child that lies in its parent's frame: calls `function`, whose result or exception it keeps.
+template <class F>
+class Child : public TaskNode {
+ public:
+  using Result = std::invoke_result_t<F>;
+
+  explicit Child(std::remove_reference_t<F>& function)
+      : TaskNode{&runAsTask, nullptr, 0, NodeSize::None}, function_(function) {}
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  void expose(ForkLane* lane) { isExposed_ = lane != nullptr && lane->expose(*this); }
+
+  // Calls the function, or waits until whoever took it has.
+  void complete(ForkLane* lane) {
+    if (!isExposed_ || lane->takeBack(*this)) [[likely]] {
+      call();
+    } else {
+      waitForChild(completion_, "join");
+    }
+  }
+
+  Outcome<Result>& outcome() { return outcome_; }
+
+ private:
+  static void runAsTask(TaskNode* node, TaskOp) {
+    auto& self = *static_cast<Child*>(node);
+    // It runs as a task of its own, which was not counted when it was forked.
+    currentLane->counters.countScheduled();
+    self.call();
+    finishChild(self.completion_);
+  }
+
+  void call() {
+    outcome_.capture([this]() -> Result { return std::forward<F>(function_)(); });
+  }
+
+  std::remove_reference_t<F>& function_;
+  bool isExposed_ = false;
+  ChildCompletion completion_;
+  Outcome<Result> outcome_;
+};
+
+}  // namespace weft::detail

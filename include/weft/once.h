@@ -1,0 +1,74 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+#include "weft/detail/waiter.h"
+#include "weft/export.h"
+
+namespace weft {
+
+// Has something done once, by the first who asks for it; the others wait until it is done.
+//
+//   weft::Once loaded;
+//   const Table& table() {
+//     loaded.call([] { theTable = load(); });  // may suspend
+//     return theTable;
+//   }
+//
+// Lifetime: may be destroyed as soon as all calls have returned.
+class WEFT_EXPORT Once {
+ public:
+  constexpr Once() = default;
+  ~Once() {
+    // relaxed: nobody else may use it any more.
+    if ((word_.load(std::memory_order_relaxed) & ~kDone) != 0) [[unlikely]] {
+      reportDestroyedInUse();
+    }
+  }
+  Once(const Once&) = delete;
+  Once& operator=(const Once&) = delete;
+
+  // Calls function(args...), unless a call has returned already; while another is running, suspends the
+  // fiber, or blocks the thread. Where it throws, the caller gets the exception, and the one who has waited
+  // longest calls its own.
+  // Requires: not called within the function, which would wait for itself; else a message ends the program.
+  // Memory ordering: what the function has written is seen after each call().
+  template <class Function, class... Args>
+  void call(Function&& function, Args&&... args) {
+    if (isDone() || !begin()) {
+      return;
+    }
+    struct End {
+      Once& once;
+      bool hasReturned = false;
+      ~End() { once.end(hasReturned); }
+    } end{*this};
+    std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
+    end.hasReturned = true;
+  }
+
+  // Returns: whether a call has returned.
+  bool isDone() const {
+    // (1) acquire: sees what the function has written; pairs with the release in end().
+    return (word_.load(std::memory_order_acquire) & kDone) != 0;
+  }
+
+ private:
+  static constexpr uint32_t kDone = 1, kRunning = 2, kLocked = 4;
+
+  bool begin();
+  void end(bool hasReturned);
+  [[noreturn]] static void reportDestroyedInUse();
+
+  std::atomic<uint32_t> word_{0};             // each change by the holder of kLocked
+  std::atomic<const void*> runner_{nullptr};  // who calls its function
+  detail::WaitList waiters_;                  // guarded by kLocked
+};
+
+}  // namespace weft

@@ -1,0 +1,83 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+
+#include "weft/export.h"
+#include "weft/sharedmutex.h"
+#include "weft/tsa.h"
+
+namespace weft {
+
+// A mutual exclusion lock that its holder, a fiber or a thread outside of fibers, may lock again, and unlocks
+// as often. It suspends the fiber, or blocks the thread where no scheduler is bound, and may be held across a
+// suspension. Names are those of std::recursive_timed_mutex.
+//
+//   weft::RecursiveMutex mutex;
+//   void add(const Node& node) {
+//     std::scoped_lock lock(mutex);
+//     for (const Node& child : node.children) add(child);
+//   }
+//
+// Strictly first in, first out. Clang's thread-safety analysis, which knows no lock that is held twice, does
+// not follow it. Memory ordering and lifetime: as those of SharedMutex, on which it stands.
+class WEFT_EXPORT RecursiveMutex {
+ public:
+  constexpr RecursiveMutex() = default;
+  RecursiveMutex(const RecursiveMutex&) = delete;
+  RecursiveMutex& operator=(const RecursiveMutex&) = delete;
+
+  // Waits until it holds the mutex, or holds it once more.
+  void lock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    if (!enterAgain()) {
+      mutex_.lock();
+    }
+  }
+
+  // Takes the mutex if it is free, or held by the caller. Returns: whether it did. Neither suspends nor
+  // blocks.
+  bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
+
+  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free,
+  // or the caller's, wins.
+  bool lock(const std::stop_token& token) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return enterAgain() || mutex_.lock(token);
+  }
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
+                    const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return enterAgain() || mutex_.try_lock_for(duration, token);
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
+                      const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return enterAgain() || mutex_.try_lock_until(time, token);
+  }
+
+  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
+  // program.
+  void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    if (!mutex_.isHeldByCaller()) [[unlikely]] {
+      reportNotHeld();
+    }
+    if (again_ > 0) {
+      --again_;
+    } else {
+      mutex_.unlock();
+    }
+  }
+
+ private:
+  bool enterAgain();
+  [[noreturn]] void reportNotHeld() const;
+
+  SharedMutex mutex_;
+  uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
+};
+
+}  // namespace weft

@@ -1,0 +1,152 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/channel.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/raise.h"
+#include "weft/detail/select_case.h"
+#include "weft/event.h"
+
+namespace weft {
+namespace detail {
+
+// What select() calls where it was given no handler.
+struct Ignore {
+  void operator()() const {}
+};
+
+template <class T, class Handler>
+class ReceiveCase final : public SelectCase {
+ public:
+  ReceiveCase(ChannelState& channel, Handler&& f)
+      : SelectCase(Kind::Receive, channel, &value_), handler_(std::move(f)) {}
+  void run() { handler_(std::move(value_)); }
+
+ private:
+  std::optional<T> value_;
+  Handler handler_;
+};
+
+// Held: T, a copy, or T&, the caller's.
+template <class T, class Held, class Handler>
+class SendCase final : public SelectCase {
+ public:
+  template <class U>
+  SendCase(ChannelState& channel, U&& from, Handler&& f)
+      : SelectCase(Kind::Send, channel, nullptr), value_(static_cast<Held&&>(from)), handler_(std::move(f)) {
+    setValue(std::addressof(value_));
+  }
+  void run() {
+    if (isClosed()) [[unlikely]] {
+      raise(ChannelClosed());
+    }
+    handler_();
+  }
+
+ private:
+  Held value_;
+  Handler handler_;
+};
+
+// A case that brings nothing.
+template <class Handler>
+class PlainCase final : public SelectCase {
+ public:
+  template <class... What>
+  explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {}
+  void run() { handler_(); }
+
+ private:
+  Handler handler_;
+};
+
+template <class Case>
+concept IsSelectCase = std::derived_from<Case, SelectCase>;
+
+}  // namespace detail
+
+// The cases of select(). Each is made in the call of select(), and refers to what it was given there. A handler is optional
+// but for onReceive.
+
+// Receives from `channel`: handler(std::optional<T>), with nothing if the channel is closed and has no more values.
+template <class T, std::invocable<std::optional<T>> Handler>
+[[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
+  return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
+}
+
+// Sends `value` on `channel`: handler(). An rvalue of T is moved from only if this is what happens. If the channel is closed
+// select() throws ChannelClosed, and calls no handler.
+template <class T, std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
+  return detail::SendCase<T, T&, Handler>(*channel.state_, value, std::move(handler));
+}
+template <class T, std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value, Handler handler = {}) {
+  return detail::SendCase<T, T, Handler>(*channel.state_, T(value), std::move(handler));
+}
+
+// Waits for a signal of `event`, and uses it up where wait() would: handler().
+template <std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onSignal(const Event& event, Handler handler = {}) {
+  return detail::PlainCase<Handler>(std::move(handler), event);
+}
+
+// Waits at most for `duration` from now, or until `time`: handler().
+template <class Rep, class Period, std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onTimeout(const std::chrono::duration<Rep, Period>& duration, Handler handler = {}) {
+  return detail::PlainCase<Handler>(std::move(handler), detail::deadlineAfter(duration));
+}
+template <class Duration, std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onTimeout(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time,
+                             Handler handler = {}) {
+  return detail::PlainCase<Handler>(std::move(handler), std::chrono::ceil<detail::TimePoint::duration>(time));
+}
+
+// Waits for a stop that is requested by `token`: handler(). At most one in a select().
+template <std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto onStop(const std::stop_token& token, Handler handler = {}) {
+  return detail::PlainCase<Handler>(std::move(handler), token);
+}
+
+// Happens if no other case can at once, so that select() does not wait: handler().
+template <std::invocable Handler = detail::Ignore>
+[[nodiscard]] auto otherwise(Handler handler = {}) {
+  return detail::PlainCase<Handler>(std::move(handler));
+}
+
+// Waits until one of several things can happen, and lets exactly one happen: suspends the fiber, or blocks the thread.
+//
+//   weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
+//                weft::onSend(results, std::move(result), [&] { result = next(); }),
+//                weft::onSignal(paused, [&] { resume.wait(); }),
+//                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
+//                weft::onStop(token, [&] { isOver = true; }));
+//
+// Then calls the handler of that case, once nothing is waited for any more; what it throws leaves select(). Of the others, none
+// has had an effect: no value was received or sent, no signal used up. Where several can happen at once, one is chosen
+// beginning at a random one, so that none is passed over for long. A select waits beside others first in, first out, and may
+// have any of its cases on the same channel, send and receive included: it does not serve itself.
+// Returns: the position of the case among the arguments, from 0.
+// Memory ordering: as the send(), receive() or wait() that happened.
+template <detail::IsSelectCase... Cases>
+size_t select(Cases&&... cases) {
+  static_assert(sizeof...(Cases) > 0, "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
+  detail::SelectCase* const pointers[] = {&cases...};
+  const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
+  size_t index = 0;
+  (void)((index++ == chosen && (cases.run(), true)) || ...);
+  return chosen;
+}
+
+}  // namespace weft

@@ -1,0 +1,153 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/owner.h"
+#include "weft/detail/shared_lock.h"
+#include "weft/detail/stoppable.h"
+#include "weft/export.h"
+#include "weft/tsa.h"
+
+namespace weft {
+
+// A lock that one writer holds alone, or many readers together. It suspends the fiber, or blocks the thread
+// where no scheduler is bound, and may be held across a suspension. Names are those of
+// std::shared_timed_mutex, so that std::unique_lock and std::shared_lock work with it.
+//
+//   weft::SharedMutex mutex;
+//   {
+//     std::shared_lock lock(mutex);
+//     show(table.at(key));
+//   }
+//   std::unique_lock lock(mutex);
+//   table[key] = load(key);  // may suspend
+//
+// Strictly first in, first out: whoever comes while somebody waits waits behind it, readers too, so that
+// neither readers nor writers starve. One that reads must therefore not lock it again: a writer between the
+// two would wait for the first, and be waited for by the second.
+// Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on; destroying it while
+// somebody holds it or waits for it ends the program with a message.
+class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
+ public:
+  constexpr SharedMutex() = default;
+  ~SharedMutex() {
+    if (!lock_.isIdle()) [[unlikely]] {
+      reportDestroyedInUse();
+    }
+  }
+  SharedMutex(const SharedMutex&) = delete;
+  SharedMutex& operator=(const SharedMutex&) = delete;
+
+  // Waits until it holds the mutex alone. Requires: the caller does not hold it; else a message ends the
+  // program, where it holds it alone.
+  // Memory ordering: what was written before each unlock() or unlock_shared() is seen after the lock() that
+  // follows.
+  void lock() WEFT_ACQUIRE() {
+    if (!lock_.tryLock()) [[unlikely]] {
+      waitFor(How::kExclusive, detail::kNever, {});
+    }
+    setOwner(detail::currentOwner());
+  }
+
+  // Takes the mutex if nobody holds it. Returns: whether it did. Neither suspends nor blocks.
+  bool try_lock() WEFT_TRY_ACQUIRE(true) { return lock_.tryLock() && setOwner(detail::currentOwner()); }
+
+  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free
+  // wins.
+  bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) { return lockUntil(detail::kNever, token); }
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {})
+      WEFT_TRY_ACQUIRE(true) {
+    return lockUntil(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token = {})
+      WEFT_TRY_ACQUIRE(true) {
+    return detail::waitUntilByClock(time, token,
+                                    [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
+  }
+
+  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex alone; else a message
+  // ends the program.
+  void unlock() WEFT_RELEASE() {
+    if (!isHeldByCaller()) [[unlikely]] {
+      reportNotHeld();
+    }
+    setOwner(nullptr);
+    if (!lock_.tryUnlock()) [[unlikely]] {
+      unlockSlow();
+    }
+  }
+
+  // The same for readers: many may hold the mutex together. That a reader holds it is not checked for each,
+  // only that some do.
+  // Memory ordering: what was written before unlock() is seen after the lock_shared() that follows.
+  void lock_shared() WEFT_ACQUIRE_SHARED() {
+    if (!lock_.tryLockShared()) [[unlikely]] {
+      waitFor(How::kShared, detail::kNever, {});
+    }
+  }
+  bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) { return lock_.tryLockShared(); }
+  bool lock_shared(const std::stop_token& token) WEFT_TRY_ACQUIRE_SHARED(true) {
+    return lockSharedUntil(detail::kNever, token);
+  }
+  template <class Rep, class Period>
+  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration,
+                           const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
+    return lockSharedUntil(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time,
+                             const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
+    return detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return lockSharedUntil(deadline, token); });
+  }
+  void unlock_shared() WEFT_RELEASE_SHARED() {
+    detail::WaitList granted;
+    if (!lock_.unlockShared(granted)) [[unlikely]] {
+      reportNotShared();
+    }
+    if (!granted.isEmpty()) [[unlikely]] {
+      detail::wakeAll(granted);
+    }
+  }
+
+  // Returns: whether the fiber, or the thread outside of fibers, that calls holds the mutex alone.
+  bool isHeldByCaller() const {
+    // relaxed: only the holder finds itself there.
+    return owner_.load(std::memory_order_relaxed) == detail::currentOwner();
+  }
+
+ private:
+  using How = detail::SharedLock<>::How;
+
+  // relaxed: the holder alone compares it with itself; to all others any other value says the same. Returns:
+  // true.
+  bool setOwner(const void* owner) {
+    owner_.store(owner, std::memory_order_relaxed);
+    return true;
+  }
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
+    return (lock_.tryLock() || waitFor(How::kExclusive, deadline, token)) && setOwner(detail::currentOwner());
+  }
+  bool lockSharedUntil(detail::TimePoint deadline, const std::stop_token& token) {
+    return lock_.tryLockShared() || waitFor(How::kShared, deadline, token);
+  }
+  bool waitFor(How how, detail::TimePoint deadline, const std::stop_token& token);
+  void unlockSlow();
+  [[noreturn]] void reportNotHeld() const;
+  [[noreturn]] void reportNotShared() const;
+  [[noreturn]] static void reportDestroyedInUse();
+
+  detail::SharedLock<> lock_;
+  std::atomic<const void*> owner_{nullptr};  // written by the writer that holds it
+};
+
+}  // namespace weft

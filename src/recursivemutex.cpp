@@ -1,0 +1,30 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/recursivemutex.h"
+
+#include "weft/debug.h"
+
+namespace weft {
+
+// Returns: whether the caller held the mutex already, and holds it once more.
+bool RecursiveMutex::enterAgain() {
+  if (!mutex_.isHeldByCaller()) {
+    return false;
+  }
+  WEFT_ASSERT(again_ != UINT32_MAX,
+              "RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
+              static_cast<const void*>(this));
+  ++again_;
+  return true;
+}
+
+void RecursiveMutex::reportNotHeld() const {
+  WEFT_FATAL(
+      "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. Unlock it where it was "
+      "locked, and as often; "
+      "std::scoped_lock does that by itself.",
+      static_cast<const void*>(this));
+}
+
+}  // namespace weft

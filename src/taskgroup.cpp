@@ -1,0 +1,105 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/taskgroup.h"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "waiter_inl.h"
+#include "weft/debug.h"
+#include "weft/detail/outcome.h"
+#include "weft/detail/tiny_lock.h"
+
+namespace weft {
+
+struct TaskGroup::Control {
+  struct Cancel {
+    TaskGroup* group;
+    void operator()() const { group->cancel(); }
+  };
+
+  detail::EscapedException exception;
+  std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
+  detail::TinyLock lock;
+  std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
+  std::optional<std::stop_callback<Cancel>> parent;
+};
+
+TaskGroup::TaskGroup(const std::stop_token& parent) { control().parent.emplace(parent, Control::Cancel{this}); }
+
+TaskGroup::Control& TaskGroup::control() {
+  // (1) acquire: sees what was made; pairs with (2).
+  Control* control = control_.load(std::memory_order_acquire);
+  if (control == nullptr) {
+    auto made = std::make_unique<Control>();
+    // (2) release: publishes it; acquire on failure: somebody else's; pairs with (1, 2).
+    if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release, std::memory_order_acquire)) {
+      control = made.release();
+    }
+  }
+  return *control;
+}
+
+void TaskGroup::waitForOthers() {
+  detail::Waiter& self = detail::inlined::currentWaiter();
+  detail::noteForks(self);
+  if (!count_.isOverOrWakes(self)) {
+    detail::inlined::block(self, "TaskGroup", this);
+  }
+  count_.endWait();
+}
+
+void TaskGroup::cancel() {
+  Control& shared = control();
+  std::stop_source source(std::nostopstate);
+  {
+    std::scoped_lock guard(shared.lock);
+    // relaxed: a hint to tasks that are about to begin; token() reads it under the lock.
+    isCanceled_.store(true, std::memory_order_relaxed);
+    source = shared.source;
+  }
+  // Not under the lock: this calls functions.
+  source.request_stop();
+}
+
+std::stop_token TaskGroup::token() {
+  Control& shared = control();
+  std::scoped_lock guard(shared.lock);
+  if (!shared.source.stop_possible()) {
+    shared.source = std::stop_source();
+    if (isCanceled()) {
+      shared.source.request_stop();
+    }
+  }
+  return shared.source.get_token();
+}
+
+void TaskGroup::fail() {
+#if defined(__cpp_exceptions)
+  Control& shared = control();
+  // relaxed: the end of the task publishes the exception to whoever waits for it.
+  if (!shared.hasFailed.exchange(true, std::memory_order_relaxed)) {
+    shared.exception.captureCurrent();
+  }
+  cancel();
+#endif
+}
+
+void TaskGroup::rethrow() { std::exchange(control().exception, {}).rethrow(); }
+
+void TaskGroup::destroyControl() {
+  Control& shared = control();
+  // First of all, since the parent's stop uses the rest.
+  shared.parent.reset();
+  WEFT_ASSERT(
+      !shared.exception || std::uncaught_exceptions() > 0,
+      "a TaskGroup was destroyed whose task had let an exception escape, and nobody had called wait(), which throws it. Call "
+      "wait() before the group ends.");
+  delete &shared;
+}
+
+}  // namespace weft

@@ -1,0 +1,204 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/select_core.h>
+
+#include <optional>
+
+#include "channel_parts.h"
+
+// Seeded bug: channel_side.h:1
+// Seeded bug: channel_side.h:1:split
+// Seeded bug: channel_side.h:2
+// Seeded bug: select_node.h:1:split
+namespace weft::model {
+namespace {
+
+using Choice = detail::SelectChoice<RelacySync>;
+
+// As SelectCase, of a channel.
+struct Case {
+  const void* key() const { return core; }
+  void lock() {
+    holder = this;
+    section.emplace(*core);
+  }
+  void unlock() { section->unlock(); }
+  void shareLock(Case& other) { holder = &other; }
+  void wake() { section.reset(); }
+  bool act() {
+    end = sends ? core->send(*holder->section, transfer) : core->receive(*holder->section, transfer);
+    return end != ChannelEnd::WouldWait;
+  }
+  bool tryAlone() {
+    lock();
+    const bool happens = act();
+    section.reset();
+    return happens;
+  }
+  detail::WaitList& waiters() { return sends ? core->senders() : core->receivers(); }
+  void link() {
+    node.isUsed.set(1);
+    node.data = &transfer;
+    waiters().pushBack(node);
+  }
+  void unlink() {
+    lock();
+    if (node.isLinked) {
+      waiters().remove(node);
+    }
+    unlock();
+    wake();
+    // The frame ends here: nobody may look at the node later.
+    node.isUsed.set(0);
+  }
+
+  Core* core = nullptr;
+  bool sends = false;
+  Transfer transfer;
+  ChannelEnd end = ChannelEnd::Done;
+  Node node;
+  Case* nextInOrder = nullptr;
+  Case* holder = this;
+  std::optional<Core::Section> section;
+};
+
+// One who selects among two cases.
+struct Selector {
+  void set(size_t i, bool isSend, Core& channel, int value) {
+    cells[i].value.set(value);
+    cases[i].sends = isSend;
+    cases[i].core = &channel;
+    cases[i].transfer.value = &cells[i];
+  }
+
+  // As Selection::run(). Returns: which case has happened, or 2 if the time was up.
+  size_t select(size_t first, bool isTimed = false) {
+    detail::SelectCore<Case> core(pointers, 2, first);
+    size_t chosen = core.tryEachAlone();
+    if (chosen == core.kNone) {
+      chosen = core.tryOrLink(self, choice);
+    }
+    if (chosen != core.kNone) {
+      return chosen;
+    }
+    const bool isTimeUp = isTimed && self.isTimeUp();
+    const bool hasGivenUp = isTimeUp && choice.tryChoose(7);
+    if (!isTimed || (isTimeUp && !hasGivenUp)) {
+      self.wait();
+    }
+    core.unlink();
+    return hasGivenUp ? 2 : choice.get();
+  }
+
+  Case cases[2];
+  Case* pointers[2] = {&cases[0], &cases[1]};
+  Cell cells[2];
+  Choice choice;
+  Thread self;
+};
+
+// Two that can send to each other, and receive from each other: they meet, and it is one of the two.
+template <size_t kFirst, size_t kSecond>
+struct FaceToFace : rl::test_suite<FaceToFace<kFirst, kSecond>, 2> {
+  Channel<0> channels[2];
+  Selector selectors[2];
+  size_t chosen[2] = {9, 9};
+
+  void thread(unsigned index) {
+    Selector& me = selectors[index];
+    me.set(0, true, channels[index].core, 5);
+    me.set(1, false, channels[1 - index].core, 0);
+    chosen[index] = me.select(index == 0 ? kFirst : kSecond);
+    if (chosen[index] == 1) {
+      check(me.cells[1].value.get() == 5, "the value came");
+    }
+  }
+  void after() {
+    check(chosen[0] + chosen[1] == 1, "one sends and one receives");
+    for (auto& channel : channels) {
+      check(channel.core.senders().isEmpty() && channel.core.receivers().isEmpty(), "nobody is left behind");
+    }
+  }
+};
+
+// A select that both channels want to serve: it receives one value, and the other stays with its sender.
+struct TwoClaimers : rl::test_suite<TwoClaimers, 3> {
+  Channel<0> channels[2];
+  Selector selector;
+  Party parties[3];
+  int received[2] = {0, 0};
+
+  void thread(unsigned index) {
+    Party& me = parties[index];
+    if (index < 2) {
+      check(me.send(channels[index].core, static_cast<int>(index) + 1) == ChannelEnd::Done, "sent");
+      return;
+    }
+    selector.set(0, false, channels[0].core, 0);
+    selector.set(1, false, channels[1].core, 0);
+    const size_t chosen = selector.select(1);
+    received[0] = selector.cells[chosen].value.get();
+    check(received[0] == static_cast<int>(chosen) + 1, "the value came");
+    me.receive(channels[1 - chosen].core, received[1]);
+  }
+  void after() { check(received[0] + received[1] == 3, "each value once"); }
+};
+
+// Two selects wait for the same: the sender who finds one gone serves the other.
+struct TwoSelects : rl::test_suite<TwoSelects, 3> {
+  Channel<0> channels[2];
+  Selector selectors[2];
+  Party party;
+  int received[2] = {0, 0};
+
+  void thread(unsigned index) {
+    if (index == 2) {
+      party.send(channels[0].core, 1);
+      party.send(channels[1].core, 2);
+      return;
+    }
+    Selector& me = selectors[index];
+    me.set(0, false, channels[0].core, 0);
+    me.set(1, false, channels[1].core, 0);
+    received[index] = me.cells[me.select(0)].value.get();
+  }
+  void after() { check(received[0] + received[1] == 3, "each value once"); }
+};
+
+// The time against a sender that may give up: both or none.
+struct Timeout : rl::test_suite<Timeout, 2> {
+  Channel<0> channels[2];
+  Selector selector;
+  Party party;
+  bool isSent = false;
+  size_t chosen = 9;
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      selector.set(0, false, channels[0].core, 0);
+      selector.set(1, true, channels[1].core, 3);
+      chosen = selector.select(0, true);
+    } else {
+      isSent = party.send(channels[0].core, 1, true) == ChannelEnd::Done;
+    }
+  }
+  void after() {
+    check(isSent == (chosen == 0), "both or none");
+    check(channels[0].core.senders().isEmpty() && channels[0].core.receivers().isEmpty(), "nobody is left behind");
+    check(!selector.self.parker.tryPark() && !party.self.parker.tryPark(), "no wake is left behind");
+  }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<FaceToFace<0, 0>>("face to face", 200'000) &&
+           explore<FaceToFace<0, 1>>("face to face, one begins with the other case", 100'000) &&
+           explore<TwoClaimers>("two claimers", 100'000) && explore<TwoSelects>("two selects", 100'000) &&
+           explore<Timeout>("timeout", 200'000);
+  });
+}

@@ -1,0 +1,166 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/once.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+
+#include "waiting.h"
+
+namespace weft::tests {
+struct OnceWord {
+  friend constexpr auto member(OnceWord);
+};
+struct OnceList {
+  friend constexpr auto member(OnceList);
+};
+template struct Expose<OnceWord, &Once::word_>;
+template struct Expose<OnceList, &Once::waiters_>;
+inline int numWaiting(Once& once) {
+  return countListed(once.*member(OnceWord{}), 4, once.*member(OnceList{}));
+}
+}  // namespace weft::tests
+
+namespace weft {
+namespace {
+
+using tests::awaitThat;
+using tests::Crew;
+using tests::Kind;
+using tests::kindOf;
+using tests::numWaiting;
+using tests::scaled;
+
+class OnceTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(OnceTest);
+
+TEST(UnboundOnceTest, CallsTheFunctionOnceWithItsArguments) {
+  Once once;
+  int sum = 0;
+  EXPECT_FALSE(once.isDone());
+  for (int i = 1; i <= 3; ++i) {
+    once.call([&](int by, std::unique_ptr<int> more) { sum += by + *more; }, i, std::make_unique<int>(10));
+  }
+  EXPECT_TRUE(once.isDone());
+  EXPECT_EQ(sum, 11);
+}
+
+TEST_P(OnceTest, OthersWaitUntilTheFunctionHasReturned) {
+  constexpr int kCallers = 12;
+  Once once;
+  Event mayReturn;
+  int value = 0;
+  std::atomic<int> numCalled{0};
+  Crew crew(scheduler());
+  for (int i = 0; i < kCallers; ++i) {
+    crew.start(kindOf(i), [&] {
+      once.call([&] {
+        ++numCalled;
+        mayReturn.wait();
+        value = 42;
+      });
+      EXPECT_EQ(value, 42);
+    });
+  }
+  awaitThat([&] { return numWaiting(once) == kCallers - 1; });
+  mayReturn.signal();
+  crew.join();
+  EXPECT_EQ(numCalled, 1);
+}
+
+TEST_P(OnceTest, ManyRaceForEachOfMany) {
+  const int rounds = scaled(300, 60);
+  std::vector<std::unique_ptr<Once>> onces;
+  for (int i = 0; i < rounds; ++i) {
+    onces.push_back(std::make_unique<Once>());
+  }
+  std::vector<int> values(onces.size());
+  Crew crew(scheduler());
+  for (int i = 0; i < 6; ++i) {
+    crew.start(kindOf(i), [&] {
+      for (size_t j = 0; j < onces.size(); ++j) {
+        onces[j]->call([&] {
+          yield();
+          ++values[j];
+        });
+        EXPECT_EQ(values[j], 1);
+      }
+    });
+  }
+}
+
+#if !defined(WEFT_NO_EXCEPTIONS)
+TEST_P(OnceTest, AnExceptionReachesItsCallerAndLetsTheNextTry) {
+  constexpr int kCallers = 9;
+  Once once;
+  Event mayThrow;
+  std::atomic<int> numTried{0}, numThrown{0};
+  std::vector<int> order;
+  Crew crew(scheduler());
+  for (int i = 0; i < kCallers; ++i) {
+    crew.start(kindOf(i), [&, i] {
+      try {
+        once.call([&] {
+          if (i == 0) {
+            mayThrow.wait();
+          }
+          order.push_back(i);
+          if (++numTried < 4) {
+            throw std::runtime_error("not yet");
+          }
+        });
+      } catch (const std::runtime_error&) {
+        ++numThrown;
+      }
+    });
+    awaitThat([&] { return i == 0 ? true : numWaiting(once) == i; });
+    if (i == 0) {
+      awaitThat([&] { return !once.isDone() && (once.*member(tests::OnceWord{})).load() == 2; });
+    }
+  }
+  mayThrow.signal();
+  crew.join();
+  EXPECT_EQ(order, std::vector<int>({0, 1, 2, 3}));
+  EXPECT_EQ(numThrown, 3);
+  EXPECT_TRUE(once.isDone());
+}
+
+TEST(UnboundOnceTest, ACallThatThrewIsTriedAgain) {
+  Once once;
+  EXPECT_THROW(once.call([] { throw std::runtime_error("no"); }), std::runtime_error);
+  EXPECT_FALSE(once.isDone());
+  once.call([] {});
+  EXPECT_TRUE(once.isDone());
+}
+#endif
+
+using OnceDeathTest = tests::DeathTest;
+
+TEST_F(OnceDeathTest, CalledWithinItsFunction) {
+  EXPECT_DEATH(
+      {
+        Once once;
+        once.call([&] { once.call([] {}); });
+      },
+      "Once .*: call\\(\\) was called within the function that it calls");
+}
+
+TEST_F(OnceDeathTest, DestroyedWhileItsFunctionRuns) {
+  EXPECT_DEATH(
+      {
+        std::optional<Once> once(std::in_place);
+        once->call([&] { once.reset(); });
+      },
+      "a Once was destroyed while its function was being called");
+}
+
+}  // namespace
+}  // namespace weft

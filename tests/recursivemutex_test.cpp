@@ -1,0 +1,150 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/recursivemutex.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+
+#include "stopping.h"
+#include "waiting.h"
+
+namespace weft {
+namespace {
+
+using tests::Crew;
+using tests::Kind;
+using tests::kindOf;
+using tests::kKinds;
+using tests::milliseconds;
+using tests::scaled;
+
+class RecursiveMutexTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(RecursiveMutexTest);
+
+// The example of the header.
+struct Node {
+  std::vector<Node> children;
+};
+struct Counter {
+  void add(const Node& node) {
+    std::scoped_lock lock(mutex);
+    ++count;
+    for (const Node& child : node.children) {
+      add(child);
+    }
+  }
+  RecursiveMutex mutex;
+  int count = 0;
+};
+
+TEST_P(RecursiveMutexTest, KeepsTheExampleOfItsHeader) {
+  const Node tree{{Node{{Node{}, Node{}}}, Node{}}};
+  const int rounds = scaled(300, 60);
+  Counter counter;
+  Crew crew(scheduler());
+  for (int i = 0; i < 6; ++i) {
+    crew.start(kindOf(i), [&] {
+      for (int round = 0; round < rounds; ++round) {
+        counter.add(tree);
+      }
+    });
+  }
+  crew.join();
+  EXPECT_EQ(counter.count, 6 * rounds * 5);
+}
+
+TEST(UnboundRecursiveMutexTest, IsFreeWhenItWasUnlockedAsOftenAsItWasLocked) {
+  RecursiveMutex mutex;
+  const auto isFreeForOthers = [&] {
+    bool isFree = false;
+    std::thread([&] {
+      isFree = mutex.try_lock_for(milliseconds(0));
+      EXPECT_EQ(mutex.try_lock_until(std::chrono::system_clock::now()), isFree);
+      EXPECT_EQ(mutex.try_lock(), isFree);
+      for (int i = 0; i < (isFree ? 3 : 0); ++i) {
+        mutex.unlock();
+      }
+    }).join();
+    return isFree;
+  };
+  mutex.lock();
+  EXPECT_TRUE(mutex.try_lock());
+  EXPECT_TRUE(mutex.lock(std::stop_token()));
+  EXPECT_TRUE(mutex.try_lock_for(milliseconds(-1)));
+  EXPECT_TRUE(mutex.try_lock_until(std::chrono::steady_clock::now()));
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_FALSE(isFreeForOthers());
+    mutex.unlock();
+  }
+  EXPECT_TRUE(isFreeForOthers());
+}
+
+// Tasks of one worker share a thread, but not the mutex.
+TEST_P(RecursiveMutexTest, BelongsToTheFiberNotToTheThread) {
+  RecursiveMutex mutex;
+  Event isHeld, mayRelease;
+  Crew crew(scheduler());
+  crew.start(Kind::Task, [&] {
+    std::scoped_lock lock(mutex);
+    std::scoped_lock again(mutex);
+    isHeld.signal();
+    mayRelease.wait();
+  });
+  isHeld.wait();
+  crew.start(Kind::Task, [&] {
+    EXPECT_FALSE(mutex.try_lock());
+    mayRelease.signal();
+    std::scoped_lock lock(mutex);
+  });
+}
+
+TEST_P(RecursiveMutexTest, StopAndTimeEndTheWait) {
+  for (Kind kind : kKinds) {
+    RecursiveMutex mutex;
+    std::stop_source source;
+    std::atomic<bool> isThere{false};
+    mutex.lock();
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      EXPECT_FALSE(mutex.try_lock_for(milliseconds(1), source.get_token()));
+      isThere = true;
+      EXPECT_FALSE(mutex.lock(source.get_token()));
+      EXPECT_FALSE(
+          mutex.try_lock_until(std::chrono::steady_clock::now() + std::chrono::hours(1), source.get_token()));
+    });
+    tests::awaitThat([&] { return isThere.load(); });
+    source.request_stop();
+    EXPECT_TRUE(mutex.lock(source.get_token())) << "its holder gets it in any case";
+    mutex.unlock();
+    crew.join();
+    mutex.unlock();
+    EXPECT_TRUE(mutex.lock(source.get_token())) << "a mutex that is free wins";
+    mutex.unlock();
+  }
+}
+
+using RecursiveMutexDeathTest = tests::DeathTest;
+
+TEST_F(RecursiveMutexDeathTest, UnlockedByOneThatDoesNotHoldIt) {
+  EXPECT_DEATH(RecursiveMutex().unlock(),
+               "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
+  EXPECT_DEATH(
+      {
+        RecursiveMutex mutex;
+        mutex.lock();
+        mutex.lock();
+        std::thread([&] { mutex.unlock(); }).join();
+      },
+      "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
+}
+
+}  // namespace
+}  // namespace weft

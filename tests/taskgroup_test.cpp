@@ -1,0 +1,363 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/taskgroup.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/waitgroup.h>
+
+#include "count_mallocs.h"
+#include "waiting.h"
+
+namespace weft {
+namespace {
+
+using tests::scaled;
+
+long fib(int n) {
+  if (n < 2) {
+    return n;
+  }
+  long a = 0;
+  TaskGroup group;
+  group.run([&] { a = fib(n - 1); });
+  const long b = fib(n - 2);
+  group.wait();
+  return a + b;
+}
+
+template <class F>
+void inTask(F&& function) {
+  WaitGroup done(1);
+  schedule([&] {
+    function();
+    done.done();
+  });
+  done.wait();
+}
+
+class TaskGroupTest : public tests::WithScheduler {};
+WEFT_INSTANTIATE_WITH_SCHEDULER(TaskGroupTest);
+
+TEST(TaskGroupUnboundTest, CallsTheFunctionsAtOnceWhereNoSchedulerIsBound) {
+  TaskGroup group;
+  int n = 0;
+  group.run([&] { ++n; });
+  EXPECT_EQ(n, 1);
+  group.run([] { throw 1; });
+  EXPECT_TRUE(group.isCanceled());
+  EXPECT_THROW(group.wait(), int);
+  group.wait();
+  EXPECT_EQ(fib(12), 144);
+}
+
+TEST_P(TaskGroupTest, WaitReturnsOnceAllTasksHaveEnded) {
+  std::atomic<int> n{0};
+  TaskGroup group;
+  for (int i = 0; i < 100; ++i) {
+    group.run([&] { ++n; });
+  }
+  group.wait();
+  EXPECT_EQ(n.load(), 100);
+  group.run([&] { ++n; });
+  group.wait();
+  EXPECT_EQ(n.load(), 101);
+  group.wait();
+}
+
+TEST_P(TaskGroupTest, AddsUpOnABoundThreadAndInATask) {
+  EXPECT_EQ(fib(18), 2584);
+  inTask([] { EXPECT_EQ(fib(18), 2584); });
+}
+
+TEST_P(TaskGroupTest, TheDestructorWaits) {
+  std::atomic<int> n{0};
+  {
+    TaskGroup group;
+    for (int i = 0; i < 10; ++i) {
+      group.run([&] {
+        yield();
+        ++n;
+      });
+    }
+  }
+  EXPECT_EQ(n.load(), 10);
+}
+
+TEST_P(TaskGroupTest, TasksMayGiveTheGroupFurtherTasks) {
+  std::atomic<int> n{0};
+  TaskGroup group;
+  std::function<void(int)> spread = [&](int depth) {
+    ++n;
+    if (depth > 0) {
+      group.run([&spread, depth] { spread(depth - 1); });
+      yield();
+      group.run([&spread, depth] { spread(depth - 1); });
+    }
+  };
+  for (int round = 0; round < scaled(20, 3); ++round) {
+    n = 0;
+    group.run([&] { spread(8); });
+    group.wait();
+    EXPECT_EQ(n.load(), 511);
+  }
+}
+
+TEST_P(TaskGroupTest, OthersMayGiveTheGroupTasksBeforeItIsWaitedFor) {
+  std::atomic<int> n{0};
+  TaskGroup group;
+  {
+    tests::Crew crew(scheduler());
+    for (int i = 0; i < 9; ++i) {
+      crew.start(tests::kindOf(i), [&] {
+        for (int task = 0; task < 10; ++task) {
+          group.run([&] { ++n; });
+        }
+      });
+    }
+  }
+  group.wait();
+  EXPECT_EQ(n.load(), 90);
+}
+
+TEST_P(TaskGroupTest, TasksMayWaitForEachOtherAndForWhoeverWaits) {
+  inTask([] {
+    const Event a, b;
+    TaskGroup group;
+    group.run([=] { b.wait(); });
+    group.run([=] {
+      a.wait();
+      b.signal();
+    });
+    group.run([=] { a.signal(); });
+    group.wait();
+  });
+}
+
+TEST_P(TaskGroupTest, MoreTasksThanTheDequeHolds) {
+  inTask([] {
+    std::atomic<int> n{0};
+    TaskGroup group;
+    for (int i = 0; i < 20'000; ++i) {
+      group.run([&] { n.fetch_add(1, std::memory_order_relaxed); });
+    }
+    group.wait();
+    EXPECT_EQ(n.load(), 20'000);
+  });
+  std::atomic<int> n{0};
+  TaskGroup group;
+  for (int i = 0; i < 20'000; ++i) {
+    group.run([&] { n.fetch_add(1, std::memory_order_relaxed); });
+  }
+  group.wait();
+  EXPECT_EQ(n.load(), 20'000);
+}
+
+TEST_P(TaskGroupTest, FunctionsOfAnySizeAreTakenOver) {
+  int sum = 0;
+  TaskGroup group;
+  group.run([&sum, p = std::make_unique<int>(1)]() mutable { sum += *p; });
+  group.wait();
+  group.run([&sum, big = std::array<int64_t, 10>{2}] { sum += static_cast<int>(big[0]); });
+  group.wait();
+  group.run([&sum, huge = std::array<int64_t, 100>{3}] { sum += static_cast<int>(huge[0]); });
+  group.wait();
+  struct alignas(64) Aligned {
+    int value = 4;
+  };
+  group.run([&sum, aligned = Aligned{}] {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(&aligned) % 64, 0u);
+    sum += aligned.value;
+  });
+  group.wait();
+  EXPECT_EQ(sum, 10);
+}
+
+TEST_P(TaskGroupTest, CapturesAreDestroyedBeforeWaitReturns) {
+  const auto shared = std::make_shared<int>(0);
+  TaskGroup group;
+  for (int i = 0; i < 100; ++i) {
+    group.run([shared] { yield(); });
+  }
+  group.wait();
+  EXPECT_EQ(shared.use_count(), 1);
+}
+
+TEST_P(TaskGroupTest, AConstructorThatThrowsLeavesNothingBehind) {
+  struct Thrower {
+    Thrower() = default;
+    Thrower(const Thrower&) { throw std::runtime_error("copy"); }
+    void operator()() const {}
+  };
+  TaskGroup group;
+  const Thrower thrower;
+  EXPECT_THROW(group.run(thrower), std::runtime_error);
+  group.wait();
+}
+
+TEST_P(TaskGroupTest, TheFirstExceptionIsThrownByWaitAndCancelsTheRest) {
+  inTask([this] {
+    for (int round = 0; round < scaled(50, 10); ++round) {
+      std::atomic<int> numThrown{0};
+      TaskGroup group;
+      const Event failed(Event::Mode::Manual);
+      for (int i = 0; i < 20; ++i) {
+        group.run([&, i] {
+          ++numThrown;
+          failed.signal();
+          throw i;
+        });
+      }
+      EXPECT_THROW(group.wait(), int);
+      EXPECT_GE(numThrown.load(), 1);
+      EXPECT_LE(numThrown.load(), 1 + 2 * numWorkers() + 1);
+      EXPECT_TRUE(group.isCanceled());
+      bool hasRun = false;
+      group.run([&] { hasRun = true; });
+      group.wait();
+      EXPECT_FALSE(hasRun);
+    }
+  });
+}
+
+TEST_P(TaskGroupTest, AnExceptionWakesThoseThatWaitWithTheToken) {
+  inTask([] {
+    TaskGroup group;
+    std::atomic<int> numStopped{0};
+    const Event ready;
+    for (int i = 0; i < 3; ++i) {
+      group.run([&](const std::stop_token& token) {
+        const Event stopped;
+        const std::stop_callback callback(token, [&] { stopped.signal(); });
+        ready.signal();
+        stopped.wait();
+        ++numStopped;
+      });
+      ready.wait();
+    }
+    group.run([] { throw std::runtime_error("failed"); });
+    EXPECT_THROW(group.wait(), std::runtime_error);
+    EXPECT_EQ(numStopped.load(), 3);
+  });
+}
+
+TEST_P(TaskGroupTest, CancelPassesDownToGroupsMadeWithTheGroupOrItsToken) {
+  TaskGroup outer;
+  TaskGroup inner(outer);
+  TaskGroup innermost(inner.token());
+  EXPECT_FALSE(innermost.isCanceled());
+  const std::stop_token token = innermost.token();
+  inner.cancel();
+  EXPECT_FALSE(outer.isCanceled());
+  EXPECT_TRUE(innermost.isCanceled());
+  EXPECT_TRUE(token.stop_requested());
+  outer.cancel();
+  TaskGroup late(outer);
+  EXPECT_TRUE(late.isCanceled());
+  EXPECT_TRUE(late.token().stop_requested());
+}
+
+TEST_P(TaskGroupTest, AStopSourceCancelsTheGroupsMadeWithItsToken) {
+  std::stop_source source;
+  std::atomic<int> n{0};
+  TaskGroup group(source.get_token());
+  group.run([&] { ++n; });
+  group.wait();
+  source.request_stop();
+  group.run([&] { ++n; });
+  group.wait();
+  EXPECT_EQ(n.load(), 1);
+}
+
+TEST_P(TaskGroupTest, NestedGroupsHandTheirExceptionsUp) {
+  inTask([] {
+    TaskGroup outer;
+    for (int i = 0; i < 5; ++i) {
+      outer.run([&] {
+        TaskGroup inner(outer);
+        for (int j = 0; j < 5; ++j) {
+          inner.run([j] {
+            if (j == 3) {
+              throw std::runtime_error("inner");
+            }
+          });
+        }
+        inner.wait();
+      });
+    }
+    EXPECT_THROW(outer.wait(), std::runtime_error);
+  });
+}
+
+TEST_P(TaskGroupTest, AnExceptionThatPassesTheGroupIsKept) {
+  EXPECT_THROW(
+      {
+        TaskGroup group;
+        group.run([] { throw std::runtime_error("task"); });
+        throw std::logic_error("scope");
+      },
+      std::logic_error);
+}
+
+TEST_P(TaskGroupTest, AGroupMayPassToAnotherTaskThatWaits) {
+  auto group = std::make_unique<TaskGroup>();
+  std::atomic<int> n{0};
+  for (int i = 0; i < 10; ++i) {
+    group->run([&] { ++n; });
+  }
+  inTask([&] {
+    group->run([&] { ++n; });
+    group->wait();
+    EXPECT_EQ(n.load(), 11);
+    group.reset();
+  });
+}
+
+TEST_P(TaskGroupTest, TasksThatNobodyWaitsForYetEndBeforeTheScheduler) {
+  auto group = std::make_unique<TaskGroup>();
+  std::atomic<int> n{0};
+  inTask([&] {
+    for (int i = 0; i < 10; ++i) {
+      group->run([&] { ++n; });
+    }
+  });
+  destroyScheduler();
+  EXPECT_EQ(n.load(), 10);
+  group->wait();
+}
+
+TEST_P(TaskGroupTest, CallsNoMallocInTheSteadyState) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "a worker that steals for the first time makes its first fibers";
+  }
+  inTask([] {
+    EXPECT_EQ(fib(10), 55);
+    const auto before = tests::numMallocs();
+    EXPECT_EQ(fib(12), 144);
+    EXPECT_EQ(tests::numMallocs(), before);
+  });
+}
+
+using TaskGroupDeathTest = tests::DeathTest;
+
+TEST_F(TaskGroupDeathTest, AnExceptionThatNobodyWaitsForIsReported) {
+  EXPECT_DEATH(
+      {
+        TaskGroup group;
+        group.run([] { throw 1; });
+      },
+      "a TaskGroup was destroyed whose task had let an exception escape.*Call wait\\(\\)");
+}
+
+}  // namespace
+}  // namespace weft
