@@ -295,6 +295,47 @@ def async_bars():
     yield Bar("with one continuation, by oneTBB's", task("weft", "then"), task("tbb", "one"))
 
 
+def fair_bars():
+    step = figures_of("fair", "ns_per_step")
+    trip = figures_of("fair", "ns_per_round_trip")
+    item = figures_of("fair", "ns_per_item")
+    p99 = figures_of("fair", "p99_us")
+    increment = step("floor", "increment")
+    for workload, what, limits in (("nano-1", "10 M tasks, a step each", (3, 2.5, 2.5)),
+                                   ("nano-10", "5 M tasks, ten steps each", (2, 3, 2))):
+        for threads, limit in zip((1, 2, 5), limits):
+            yield Bar("fair: %s, %s, by the trivial scheduler's" % (what, count(threads)),
+                      step("weft", workload, threads), step("std", workload, threads), round(1 / limit, 3))
+            yield Bar("the same by Asio's",
+                      step("weft", workload, threads), step("asio", workload, threads))
+    for threads, limit in ((1, 5), (2, 8)):
+        yield Bar("fair: a thousand tasks that yield, %s, by an atomic increment" % count(threads),
+                  step("weft", "yield-thousand", threads), increment, limit)
+    yield Bar("fair: ping-pong by signal, 1 worker, by an atomic increment",
+              trip("weft", "pingpong", 1), increment, 20)
+    yield Bar("fair: ping-pong by signal, 2 workers, by a cache line's round trip",
+              trip("weft", "pingpong", 2), trip("floor", "line", 2), 5)
+    for workload, limit in (("queue-busy", 6), ("queue-sleep", 9)):
+        for consumers in (1, 2, 5, 6, 10):
+            yield Bar("block queue, %d consumers, %s when empty, by a list under a mutex" % (consumers, workload[6:]),
+                      item("weft", workload, consumers), item("std", workload, consumers),
+                      round(1 / limit, 3) if consumers == 6 else None)
+    for senders in (1, 2, 5):
+        yield Bar("front queue, %d senders, by a list under a mutex" % senders,
+                  item("weft", "front", senders), item("std", "front", senders), 0.5 if senders == 5 else None)
+    yield Bar("Signal, a round trip, by mutex, condition variable and flag",
+              trip("weft", "signal", 2), trip("std", "signal", 2))
+    for threads in (1, 2):
+        yield Bar("fair: lateness of a 10 ms timer beside a batch, %s, p99" % count(threads),
+                  p99("weft", "timer-batch", threads), limit=1000, unit="us")
+    yield Bar("fair: lateness of random deadlines, idle, p99, by a futex wait's",
+              p99("weft", "lateness-idle", 1), p99("floor", "lateness-idle", 1), 2)
+    yield Bar("fair: a task that waits, with 48 bytes of callable",
+              figures_of("fair", "bytes_per_task")("weft", "parked", 2), limit=144, unit="bytes")
+    yield Bar("fair: processor time when idle", figures_of("fair", "percent_of_a_core")("weft", "idle", 2),
+              limit=0.05, unit="%")
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -310,5 +351,5 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, marl_bars)
+          parallelize_bars, async_bars, fair_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

@@ -14,6 +14,7 @@
 
 #include "fiber_block.h"
 #include "weft/debug.h"
+#include "weft/detail/fair_task.h"
 
 namespace weft::detail {
 namespace {
@@ -106,6 +107,15 @@ void runOrDie(const std::function<void()>& function, const char* what) {
   callOrReport(function, [what](const Escaped& escaped) {
     WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
   });
+}
+
+void runStepOrDie(FairTask& task) {
+  callOrReport([&task] { task.ops->run(task); },
+               [](const Escaped& escaped) {
+                 WEFT_FATAL("an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and hand errors on "
+                            "as values.",
+                            escaped.text);
+               });
 }
 
 void reportBlockedFiber(const FiberBlock& fiber, int workerId) {

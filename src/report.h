@@ -11,6 +11,7 @@
 // What is said when something has gone wrong beyond mending.
 namespace weft::detail {
 
+struct FairTask;
 struct FiberBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
@@ -21,6 +22,9 @@ void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, in
 
 // Calls `function`, which is named `what`. An exception that escapes it ends the program with a message.
 void runOrDie(const std::function<void()>& function, const char* what);
+
+// Runs the step of a fair::Task. An exception that escapes it ends the program with a message.
+void runStepOrDie(FairTask& task);
 
 inline constexpr int kBoundThread = -1;
 

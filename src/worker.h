@@ -9,6 +9,7 @@
 
 #include "fiber_block.h"
 #include "fiber_factory.h"
+#include "own_counter.h"
 #include "task_ring.h"
 #include "weft/detail/fork.h"
 #include "weft/detail/idle.h"
@@ -21,18 +22,6 @@
 #include "weft/scheduler.h"
 
 namespace weft::detail {
-
-// A counter that one thread writes and any thread reads.
-class OwnCounter {
- public:
-  // relaxed, all of it: a statistic.
-  void operator++() { value_.store(value_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
-  void operator--() { value_.store(value_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed); }
-  uint64_t get() const { return value_.load(std::memory_order_relaxed); }
-
- private:
-  std::atomic<uint64_t> value_{0};
-};
 
 // One thread's share of a scheduler. A multi-threaded worker owns a thread, and shares its tasks with the others of its
 // kind; a single-threaded one belongs to a bound thread, and runs tasks only while that thread waits or unbinds.

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -19,7 +18,7 @@ namespace weft::detail {
 // reservations of several slots at once, and one count of reads a block, are weft's.
 //
 // State: `tail_` and `head_` are positions, the next slot to write and to read, each with the block it lies
-// in. A position counts kLap per block: offsets below BlockSize are slots, offset BlockSize means "the
+// in. A position counts a power of two per block: offsets below BlockSize are slots, offset BlockSize means "the
 // block is used up, its successor is being installed", the rest are skipped. A slot is null until its item
 // is written.
 //
@@ -45,14 +44,16 @@ namespace weft::detail {
 // atomic read-modify-write an item, where a batch pays one for many). In the strict sense neither push nor
 // pop is lock-free: a thread that is preempted between reserving and writing holds up the consumer of that
 // slot, and while it installs a block, everybody at that end.
+// BlockSize 0: whoever makes the queue says how large its blocks are. Each end takes a lock once a block.
 template <class T, class Sync = StdSync, uint32_t BlockSize = 62>
 class BlockQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
 
  public:
   // Keeps up to `maxSpares` used-up blocks for reuse: by default those of a million items.
-  explicit BlockQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384)
-      : spares_(allocator, maxSpares) {
+  explicit BlockQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384,
+                      uint32_t blockSize = BlockSize)
+      : shape_(blockSize), spares_(allocator, maxSpares, blockSize) {
     Block* first = spares_.acquire();
     // relaxed: nobody else knows of the queue yet.
     tail_.block.store(first, std::memory_order_relaxed);
@@ -83,7 +84,7 @@ class BlockQueue {
       const Reserved slots = reserveAtTail(count, &next);
       for (uint32_t i = 0; i < slots.count; i++) {
         // (1) release: publishes the item; pairs with (2).
-        slots.block->slots[slots.offset + i].store(items[i], std::memory_order_release);
+        slots.block->slots()[slots.offset + i].store(items[i], std::memory_order_release);
       }
       items += slots.count;
       count -= slots.count;
@@ -100,7 +101,7 @@ class BlockQueue {
   uint32_t popBatch(T* out, uint32_t max) {
     const Reserved slots = reserveAtHead(max);
     for (uint32_t i = 0; i < slots.count; i++) {
-      out[i] = await(slots.block->slots[slots.offset + i]);
+      out[i] = await(slots.block->slots()[slots.offset + i]);
     }
     if (slots.count != 0) finishReads(slots.block, slots.count);
     return slots.count;
@@ -108,7 +109,6 @@ class BlockQueue {
 
   // Any thread: as pop() returns false.
   bool empty() const { return size() == 0; }
-
   // Any thread: how many items there were, about; exact when nobody pushes or pops.
   size_t size() const {
     // relaxed: an estimate. A head past the tail means that all that the caller knows of has been taken.
@@ -120,12 +120,11 @@ class BlockQueue {
  private:
   template <class U>
   using Atomic = typename Sync::template Atomic<U>;
-  using Block = QueueBlock<T, Sync, BlockSize>;
-
-  static constexpr uint64_t kLap = std::bit_ceil(uint64_t{BlockSize} + 1);
-  static uint32_t offsetOf(uint64_t position) { return static_cast<uint32_t>(position % kLap); }
+  using Block = QueueBlock<T, Sync>;
+  uint64_t lap() const { return uint64_t{1} << shape_.lapShift(); }
+  uint32_t offsetOf(uint64_t position) const { return static_cast<uint32_t>(position & (lap() - 1)); }
   // How many slots come before `position`.
-  static uint64_t ordinal(uint64_t position) { return position / kLap * BlockSize + offsetOf(position); }
+  uint64_t ordinal(uint64_t at) const { return (at >> shape_.lapShift()) * shape_.size() + offsetOf(at); }
 
   struct Reserved {
     Block* block;
@@ -153,7 +152,7 @@ class BlockQueue {
       const uint32_t offset = offsetOf(position);
       // relaxed: the position covers its block; a later block comes with a compare-exchange that fails.
       Block* block = tail_.block.load(std::memory_order_relaxed);
-      const uint32_t room = BlockSize - offset;
+      const uint32_t room = shape_.size() - offset;
       const uint32_t taken = count < room ? count : room;
       if (taken == room && *spare == nullptr) *spare = spares_.acquire();
       // (3) acquire: a failure's new position, as at note 5; pairs with (6).
@@ -167,7 +166,7 @@ class BlockQueue {
         }
         return {block, offset, taken};
       }
-      if (offsetOf(position) == BlockSize) position = positionOf(tail_);
+      if (offsetOf(position) == shape_.size()) position = positionOf(tail_);
     }
   }
 
@@ -177,7 +176,7 @@ class BlockQueue {
       const uint32_t offset = offsetOf(position);
       // relaxed: as at the tail.
       Block* block = head_.block.load(std::memory_order_relaxed);
-      const uint32_t room = BlockSize - offset;
+      const uint32_t room = shape_.size() - offset;
       const uint32_t taken = atMostQueued(position, max < room ? max : room);
       if (taken == 0) return {nullptr, 0, 0};
       // (7) acquire: a failure's new position, as at note 5; pairs with (6).
@@ -186,28 +185,28 @@ class BlockQueue {
         if (taken == room) install(head_, await(block->next), position + taken);
         return {block, offset, taken};
       }
-      if (offsetOf(position) == BlockSize) position = positionOf(head_);
+      if (offsetOf(position) == shape_.size()) position = positionOf(head_);
     }
   }
 
   // Waits while a block is being installed.
   template <class End>
-  static uint64_t positionOf(const End& end) {
+  uint64_t positionOf(const End& end) const {
     uint32_t round = 0;
     for (;;) {
       // (5) acquire: sees the block that belongs to the position, emptied, or a later one; pairs with (6).
       const uint64_t position = end.position.load(std::memory_order_acquire);
-      if (offsetOf(position) != BlockSize) [[likely]] return position;
+      if (offsetOf(position) != shape_.size()) [[likely]] return position;
       Sync::relax(round);
     }
   }
 
   template <class End>
-  static void install(End& end, Block* block, uint64_t position) {
+  void install(End& end, Block* block, uint64_t position) {
     // relaxed: published by the position.
     end.block.store(block, std::memory_order_relaxed);
     // (6) release: whoever sees this position or a later one sees its block; pairs with (3, 5, 7).
-    end.position.store(position + (kLap - BlockSize), std::memory_order_release);
+    end.position.store(position + (lap() - shape_.size()), std::memory_order_release);
   }
 
   // The lesser of `wanted` and what lies between `position` of the head and the tail. Looks at the producers'
@@ -227,7 +226,7 @@ class BlockQueue {
 
   void finishReads(Block* block, uint32_t count) {
     // (8) acq_rel: all reads come before the block's next life, which the last reader begins; pairs with (8).
-    if (block->reads.fetch_add(count, std::memory_order_acq_rel) + count == BlockSize) {
+    if (block->reads.fetch_add(count, std::memory_order_acq_rel) + count == shape_.size()) {
       spares_.release(block);
     }
   }
@@ -242,6 +241,7 @@ class BlockQueue {
     Atomic<uint64_t> knownTail{0};  // a position that the tail had at some time
   };
 
+  [[no_unique_address]] const BlockShape<BlockSize> shape_;
   Tail tail_;
   Head head_;
   alignas(kCacheLine) BlockSpares<Block, Sync> spares_;

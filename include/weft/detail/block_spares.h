@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <new>
 
@@ -11,20 +13,53 @@
 
 namespace weft::detail {
 
-// A stretch of a BlockQueue, whose page says who touches what and when.
-template <class T, class Sync, uint32_t Size>
+// How many slots the blocks of a BlockQueue have: known to the compiler, or, with Size 0, chosen by who makes the queue.
+template <uint32_t Size>
+struct BlockShape {
+  explicit BlockShape(uint32_t) {}
+  static constexpr uint32_t size() { return Size; }
+  static constexpr uint32_t lapShift() { return static_cast<uint32_t>(std::bit_width(Size)); }
+};
+
+template <>
+struct BlockShape<0> {
+  explicit BlockShape(uint32_t size) : size_(size), lapShift_(static_cast<uint32_t>(std::bit_width(size))) {}
+  uint32_t size() const { return size_; }
+  uint32_t lapShift() const { return lapShift_; }
+
+ private:
+  const uint32_t size_;
+  const uint32_t lapShift_;
+};
+
+// A stretch of a BlockQueue, whose page says who touches what and when. Its slots follow it.
+template <class T, class Sync>
 struct QueueBlock {
+  using Slot = typename Sync::template Atomic<T>;
+
   typename Sync::template Atomic<QueueBlock*> next;
   typename Sync::template Atomic<uint32_t> reads;
-  typename Sync::template Atomic<T> slots[Size];
 
-  QueueBlock() { reset(); }
+  explicit QueueBlock(uint32_t size) {
+    for (uint32_t i = 0; i < size; i++) new (slots() + i) Slot();
+    reset(size);
+  }
+  void destroy(uint32_t size) {
+    for (uint32_t i = 0; i < size; i++) slots()[i].~Slot();
+    this->~QueueBlock();
+  }
+
+  static constexpr size_t bytes(uint32_t size) { return sizeof(QueueBlock) + size * sizeof(Slot); }
+  Slot* slots() {
+    static_assert(alignof(Slot) <= alignof(QueueBlock));
+    return reinterpret_cast<Slot*>(this + 1);
+  }
 
   // relaxed: the caller owns the block, and its publication orders these stores.
-  void reset() {
+  void reset(uint32_t size) {
     next.store(nullptr, std::memory_order_relaxed);
     reads.store(0, std::memory_order_relaxed);
-    for (auto& slot : slots) slot.store(nullptr, std::memory_order_relaxed);
+    for (uint32_t i = 0; i < size; i++) slots()[i].store(nullptr, std::memory_order_relaxed);
   }
 };
 
@@ -34,7 +69,8 @@ struct QueueBlock {
 template <class Block, class Sync>
 class BlockSpares {
  public:
-  BlockSpares(Allocator* allocator, uint32_t max) : allocator_(allocator), max_(max) {}
+  BlockSpares(Allocator* allocator, uint32_t max, uint32_t blockSize)
+      : allocator_(allocator), max_(max), blockSize_(blockSize) {}
   BlockSpares(const BlockSpares&) = delete;
   BlockSpares& operator=(const BlockSpares&) = delete;
 
@@ -56,8 +92,8 @@ class BlockSpares {
       count_.set(count_.get() - 1);
     }
     lock_.unlock();
-    if (block == nullptr) return new (allocator_->allocate(request()).ptr) Block();
-    block->reset();
+    if (block == nullptr) return new (allocator_->allocate(request()).ptr) Block(blockSize_);
+    block->reset(blockSize_);
     return block;
   }
 
@@ -75,7 +111,7 @@ class BlockSpares {
   }
 
   void destroy(Block* block) {
-    block->~Block();
+    block->destroy(blockSize_);
     Allocation allocation;
     allocation.ptr = block;
     allocation.request = request();
@@ -83,9 +119,9 @@ class BlockSpares {
   }
 
  private:
-  static Allocation::Request request() {
+  Allocation::Request request() const {
     Allocation::Request request;
-    request.size = sizeof(Block);
+    request.size = Block::bytes(blockSize_);
     request.alignment = alignof(Block) > kCacheLine ? alignof(Block) : kCacheLine;
     request.usage = Allocation::Usage::List;
     return request;
@@ -93,6 +129,7 @@ class BlockSpares {
 
   Allocator* const allocator_;
   const uint32_t max_;
+  const uint32_t blockSize_;  // slots
   typename Sync::Lock lock_;
   typename Sync::template Var<uint32_t> count_{0u};
   typename Sync::template Var<Block*> top_{nullptr};

@@ -13,10 +13,11 @@ namespace weft::detail {
 // Treiber's stack (IBM RJ 5118, 1986) that is only ever taken whole, which rids it of the ABA problem:
 // nobody follows a link of a node that another thread may take.
 //
-// State: `head_` is null (empty), the mark kParked (empty, and the owner sleeps or is about to), or the
-// newest node; older ones follow through `inboxNext`.
-//   null -> kParked        the owner, tryPark
-//   kParked -> null        the owner, cancelPark
+// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to), or the newest node;
+// older ones follow through `inboxNext`. A mark is an odd number; where several threads are the owner in
+// turn, it can say whom a producer must wake.
+//   null -> mark           the owner, tryPark
+//   mark -> null           the owner, cancelPark
 //   any -> node            a producer, push; if it replaced the mark, it owns waking the owner
 //   node -> null           the owner, popAll
 //
@@ -40,26 +41,27 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
 
   // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
-  // Returns: true iff the owner was parked here, upon which the caller must wake it.
+  // Returns: the mark of the owner that was parked here, upon which the caller must wake it; else 0.
   // Memory ordering: what came before push is seen by the owner after the popAll that returns `node`; what
-  // the owner did before tryPark is seen by a caller who gets true.
-  bool push(Node* node) {
+  // the owner did before tryPark is seen by a caller who gets a mark.
+  uintptr_t push(Node* node) { return pushChain(node, node); }
+
+  // The same for several nodes at once, which are linked through inboxNext already: from the newest, that
+  // is the last one to be popped, to the oldest.
+  uintptr_t pushChain(Node* newest, Node* oldest) {
     // relaxed: a guess for the compare-exchange; the node it names is not looked at.
     Node* old = head_.load(std::memory_order_relaxed);
     do {
-      node->inboxNext.set(old == parkedMark() ? nullptr : old);
+      oldest->inboxNext.set(isMark(old) ? nullptr : old);
       // (1) acq_rel: publishes the node to (2); sees what the owner did before it parked (3).
-    } while (!head_.compare_exchange_weak(old, node, std::memory_order_acq_rel, std::memory_order_relaxed));
-    return old == parkedMark();
+    } while (!head_.compare_exchange_weak(old, newest, std::memory_order_acq_rel, std::memory_order_relaxed));
+    return isMark(old) ? reinterpret_cast<uintptr_t>(old) : 0;
   }
 
   // Owner: removes all nodes. Returns: the oldest, from which the others follow through inboxNext in the
   // order of their pushes; null when there is none.
   Node* popAll() {
-    if (empty()) return nullptr;
-    // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
-    // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
-    Node* node = head_.exchange(nullptr, std::memory_order_acquire);
+    Node* node = popAllNewestFirst();
     Node* oldestFirst = nullptr;
     while (node != nullptr) {
       Node* next = node->inboxNext.get();
@@ -70,19 +72,28 @@ class Inbox {
     return oldestFirst;
   }
 
-  // Owner: leaves the mark. Returns: false when something is queued, upon which the owner must not sleep.
-  bool tryPark() {
+  // Owner: the same, but returns the newest, from which the others follow in the reverse order.
+  Node* popAllNewestFirst() {
+    if (empty()) return nullptr;
+    // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
+    // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
+    return head_.exchange(nullptr, std::memory_order_acquire);
+  }
+
+  // Owner: leaves `mark`. Returns: false when something is queued, upon which the owner must not sleep, or
+  // when a mark is there.
+  bool tryPark(uintptr_t mark = kParked) {
     Node* expected = nullptr;
     // (3) release: a producer that replaces the mark sees what the owner did before; pairs with (1).
-    return head_.compare_exchange_strong(expected, parkedMark(), std::memory_order_release,
+    return head_.compare_exchange_strong(expected, toNode(mark), std::memory_order_release,
                                          std::memory_order_relaxed);
   }
 
-  // Owner: removes the mark, unless a producer has replaced it and owes a wake-up, which may come late: the
+  // Owner: removes `mark`, unless a producer has replaced it and owes a wake-up, which may come late: the
   // owner's parker then holds a permit that nobody waits for.
   // Returns: true iff the mark was still there.
-  bool cancelPark() {
-    Node* expected = parkedMark();
+  bool cancelPark(uintptr_t mark = kParked) {
+    Node* expected = toNode(mark);
     // relaxed: takes back what is the owner's own.
     return head_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed,
                                          std::memory_order_relaxed);
@@ -91,12 +102,20 @@ class Inbox {
   // Any thread: whether no node was queued at some moment of late; a parked owner's inbox is empty.
   bool empty() const {
     // relaxed: an estimate for others; the owner takes the nodes by (2).
-    const Node* head = head_.load(std::memory_order_relaxed);
-    return head == nullptr || head == parkedMark();
+    return isNone(head_.load(std::memory_order_relaxed));
+  }
+
+  // Any thread: whether a mark was there at some moment of late.
+  bool isParked() const {
+    // relaxed: as empty().
+    return isMark(head_.load(std::memory_order_relaxed));
   }
 
  private:
-  static Node* parkedMark() { return reinterpret_cast<Node*>(uintptr_t{1}); }
+  static constexpr uintptr_t kParked = 1;
+  static Node* toNode(uintptr_t mark) { return reinterpret_cast<Node*>(mark); }
+  static bool isMark(const Node* head) { return (reinterpret_cast<uintptr_t>(head) & 1) != 0; }
+  static bool isNone(const Node* head) { return head == nullptr || isMark(head); }
 
   typename Sync::template Atomic<Node*> head_{nullptr};
 };

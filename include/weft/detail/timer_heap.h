@@ -34,7 +34,7 @@ class TimerHeap {
   // Requires: item->timerIndex == kNotInHeap. Allocates only when the heap grows beyond its largest size so
   // far.
   void add(Item* item) {
-    if (size_ == capacity_) grow();
+    if (size_ == capacity_) grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
     siftUp(size_++, {item->deadline, item});
   }
 
@@ -61,6 +61,11 @@ class TimerHeap {
     Item* item = entries()[0].item;
     remove(item);
     return item;
+  }
+
+  // Makes room for `count` items.
+  void reserve(uint32_t count) {
+    if (count > capacity_) grow(count);
   }
 
   uint32_t size() const { return size_; }
@@ -108,10 +113,9 @@ class TimerHeap {
     place(index, entry);
   }
 
-  void grow() {
-    const uint32_t capacity = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
+  void grow(uint32_t capacity) {
     Allocation::Request request;
-    request.size = capacity * sizeof(Entry);
+    request.size = size_t{capacity} * sizeof(Entry);
     request.alignment = alignof(Entry);
     request.usage = Allocation::Usage::Vector;
     const Allocation grown = allocator_->allocate(request);

@@ -1,0 +1,194 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/coro_frame.h"
+#include "weft/detail/deadline.h"
+#include "weft/export.h"
+#include "weft/fair/task.h"
+#include "weft/fair/task_scheduler.h"
+
+namespace weft::fair {
+
+// A coroutine that runs as the body of a CoroTask, or is awaited by another one.
+//
+//   weft::fair::Coro<int> half(int n) {
+//     co_await weft::fair::yield();
+//     co_return n / 2;
+//   }
+//   weft::fair::Coro<> session(int& result) {
+//     co_await weft::fair::delay(std::chrono::milliseconds(1));
+//     result = co_await half(84);
+//   }
+//
+//   weft::fair::TaskScheduler scheduler("sessions", 2);
+//   int result = 0;
+//   weft::fair::CoroTask task(session(result));
+//   scheduler.post(&task);
+//   scheduler.waitEmpty();
+//
+// It begins when it is awaited or first run. An exception that escapes it arrives at the coroutine that awaits it; one that
+// escapes the body of a CoroTask ends the program with a message. Calls may be as deep as there is memory for frames.
+// Lifetime: destroying it destroys the coroutine, wherever that is suspended.
+template <class T = void>
+class [[nodiscard]] Coro {
+ public:
+  struct promise_type : detail::CoroResult<T> {
+    Coro get_return_object() {
+      this->handle = std::coroutine_handle<promise_type>::from_promise(*this);
+      return Coro(*this);
+    }
+  };
+
+  Coro(Coro&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
+  Coro& operator=(Coro&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~Coro() {
+    if (frame_ != nullptr) {
+      frame_->handle.destroy();
+    }
+  }
+
+  // Suspends the awaiting coroutine until this one has ended; in the same step where this one does not suspend. Once.
+  // Returns: what it returned.
+  auto operator co_await() noexcept {
+    WEFT_ASSERT(frame_ != nullptr && frame_->stack == nullptr, "a fair::Coro was awaited twice, or after it was moved from.");
+    return Call{&frame_};
+  }
+
+ private:
+  friend class CoroTask;
+
+  struct Call {
+    detail::CoroFrame** holder;
+
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> caller) const noexcept {
+      detail::CoroFrame& callee = **holder;
+      callee.caller = &caller.promise();
+      callee.stack = callee.caller->stack;
+      callee.holder = holder;
+      callee.stack->innermost = &callee;
+    }
+    T await_resume() const { return static_cast<promise_type&>(**holder).take(); }
+  };
+
+  explicit Coro(promise_type& promise) : frame_(&promise) {}
+
+  detail::CoroFrame* frame_;
+};
+
+// A Task whose body is a coroutine: each step runs it to where it suspends next. Once the body has ended, a step does nothing.
+// Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no scheduler has it: when
+// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it.
+class WEFT_EXPORT CoroTask : public Task {
+ public:
+  explicit CoroTask(Coro<> body);
+  ~CoroTask();
+
+  // Returns: whether the body has ended. For the owner.
+  bool isDone() const noexcept { return stack_.innermost == nullptr; }
+
+ private:
+  void step();
+
+  detail::CoroStack stack_;
+  detail::CoroFrame* outermost_;
+};
+
+}  // namespace weft::fair
+
+namespace weft::detail {
+
+// Suspends a coroutine to be posted. The Result, a function of the task, makes what co_await gives.
+template <class Result>
+struct CoroPost {
+  fair::TaskScheduler* scheduler;
+  TimePoint deadline;
+  bool isForSignal;
+  Result result;
+  fair::Task* task = nullptr;
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> suspended) noexcept {
+    CoroStack& stack = *suspended.promise().stack;
+    task = stack.task;
+    stack.scheduler = scheduler != nullptr ? scheduler : fair::TaskScheduler::current();
+    stack.deadline = deadline;
+    stack.isForSignal = isForSignal;
+  }
+  decltype(auto) await_resume() const { return result(*task); }
+};
+
+struct CoroNoResult {
+  void operator()(fair::Task&) const {}
+};
+struct CoroWasExpired {
+  bool operator()(fair::Task& task) const { return task.isExpired(); }
+};
+struct CoroWasSignaled {
+  bool operator()(fair::Task& task) const { return task.receiveSignal(); }
+};
+
+}  // namespace weft::detail
+
+namespace weft::fair {
+
+// For coroutines that run in a CoroTask; each is to be awaited: `co_await fair::yield()`.
+
+// Posts the task again.
+inline detail::CoroPost<detail::CoroNoResult> yield() { return {nullptr, detail::FairTask::kNoDeadline, false, {}}; }
+
+// Posts the task to `scheduler`, whose threads go on with the coroutine.
+inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
+  return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
+}
+
+// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it.
+inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) { return {nullptr, time, false, {}}; }
+
+// The same with a time from now.
+template <class Rep, class Period>
+detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, Period>& duration) {
+  return deadline(detail::deadlineAfter(duration));
+}
+
+// Waits for a wakeup or a signal, which it does not receive.
+inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
+
+// Waits for a signal, or until `time`, and receives the signal. Gives: whether there was one.
+inline detail::CoroPost<detail::CoroWasSignaled> signalUntil(Task::TimePoint time) { return {nullptr, time, true, {}}; }
+
+template <class Rep, class Period>
+detail::CoroPost<detail::CoroWasSignaled> signalFor(const std::chrono::duration<Rep, Period>& duration) {
+  return signalUntil(detail::deadlineAfter(duration));
+}
+
+inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() { return signalUntil(detail::kNever); }
+
+// Gives the Task*, without suspending.
+struct Self {
+  Task* task = nullptr;
+
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> asking) noexcept {
+    task = asking.promise().stack->task;
+    return false;
+  }
+  Task* await_resume() const noexcept { return task; }
+};
+inline Self self() { return {}; }
+
+}  // namespace weft::fair

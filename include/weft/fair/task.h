@@ -1,0 +1,139 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/fair_task.h"
+
+namespace weft::fair {
+
+class TaskScheduler;
+
+// Work that goes in steps: a callable that a TaskScheduler calls once for each time that the task is posted. Between two steps it
+// has no stack and no thread, and waits for a wakeup, a signal or a deadline at the cost of its 96 bytes.
+//
+//   weft::fair::TaskScheduler scheduler("sessions", 2);
+//   int left = 3;
+//   weft::fair::Task countdown([&](weft::fair::Task* self) {
+//     if (--left > 0) {
+//       scheduler.postDelay(self, std::chrono::milliseconds(1));
+//     }
+//   });
+//   scheduler.post(&countdown);
+//   scheduler.waitEmpty();
+//
+// A task belongs to the user, or, from the post to the beginning of the step, to the scheduler. What is not said to be for any
+// thread is for the owner: the user, or the running step.
+// Lifetime: a step may delete its own task, or post it again, here or elsewhere; the scheduler does not touch it after the
+// callable has been called, unless it was posted. A task that belongs to a scheduler must not be destroyed: a message ends the program.
+class Task : private detail::FairTask {
+ public:
+  using TimePoint = std::chrono::steady_clock::time_point;
+
+  // A task that does nothing, until setCallback().
+  Task() : FairTask(&Nothing::kOps) { Nothing::emplace(*this, [] {}); }
+
+  // `function` is called with this Task*, or without arguments. Captures beyond 48 bytes are kept on the heap.
+  template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, Task> &&
+             (std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>))
+  explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
+    Callable<F>::emplace(*this, std::forward<F>(function));
+  }
+
+  // Calls object->*method with this Task*, or without arguments.
+  template <class Object, class Method>
+    requires std::is_member_function_pointer_v<Method>
+  Task(Object* object, Method method) : Task(detail::FairMethod<Object, Method>{object, method}) {}
+
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  ~Task() {
+    assertIsOwned("destroyed");
+    ops->destroy(*this);
+  }
+
+  // Has the next step call `function`. In a step, the old callable is destroyed at once: it must not use its captures afterwards.
+  template <class F>
+    requires(std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>)
+  void setCallback(F&& function) {
+    assertIsOwned("given a callback");
+    std::decay_t<F> taken(std::forward<F>(function));  // before the old one goes, whose capture it may be
+    ops->destroy(*this);
+    ops = &Callable<F>::kOps;
+    Callable<F>::emplace(*this, std::move(taken));
+  }
+  template <class Object, class Method>
+    requires std::is_member_function_pointer_v<Method>
+  void setCallback(Object* object, Method method) {
+    setCallback(detail::FairMethod<Object, Method>{object, method});
+  }
+
+  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before. Never early.
+  void setDeadline(TimePoint time) {
+    assertIsOwned("given a deadline");
+    FairTask::deadline = time;
+  }
+  // The same with a time from now.
+  template <class Rep, class Period>
+  void setDelay(const std::chrono::duration<Rep, Period>& delay) {
+    setDeadline(detail::deadlineAfter(delay));
+  }
+  // The same without any time.
+  void setWait() { setDeadline(detail::kNever); }
+
+  // As setDeadline(), where `time` is earlier than what was set. A task for which nothing was set does not wait at all.
+  void adjustDeadline(TimePoint time) {
+    if (time < FairTask::deadline) {
+      setDeadline(time);
+    }
+  }
+  template <class Rep, class Period>
+  void adjustDelay(const std::chrono::duration<Rep, Period>& delay) {
+    adjustDeadline(detail::deadlineAfter(delay));
+  }
+
+  // Returns: until when the next post() waits: TimePoint::min() where it does not, TimePoint::max() where only a wakeup or a
+  // signal ends it.
+  TimePoint deadline() const { return FairTask::deadline; }
+
+  // Returns: whether a signal has come that was not received. Any thread.
+  // Memory ordering: what was written before the signal is seen.
+  bool isSignaled() const { return state.isSignaled(); }
+
+  // Takes the signal. Signals do not count: one receive takes all that came. Returns: whether there was one.
+  // Memory ordering: what was written before each signal() that it takes is seen.
+  // Lifetime: afterwards no signaller touches the task, which may be deleted.
+  bool receiveSignal() { return state.receiveSignal(); }
+
+  // Returns: in a step, whether the deadline, and neither a wakeup nor a signal, led to it; true where there was no deadline.
+  bool isExpired() const { return FairTask::isExpired; }
+
+ private:
+  friend class TaskScheduler;
+  template <class F, class T>
+  friend struct detail::FairCallable;
+
+  using Nothing = detail::FairCallable<void (*)(), Task>;
+  template <class F>
+  using Callable = detail::FairCallable<std::decay_t<F>, Task>;
+
+  void assertIsOwned(const char* what) const {
+    // relaxed: whoever may do that is ordered after the step, or is wrong.
+    WEFT_ASSERT(postedTo.load(std::memory_order_relaxed) == nullptr,
+                "a fair::Task was %s while a scheduler has it. Wait until its step has begun, or take it back with "
+                "TaskScheduler::stop() and takeBack().",
+                what);
+  }
+};
+
+static_assert(sizeof(Task) <= 96, "with its callable");
+
+}  // namespace weft::fair

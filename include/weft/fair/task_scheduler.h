@@ -1,0 +1,188 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <ranges>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/detail/node_pool.h"
+#include "weft/export.h"
+#include "weft/fair/task.h"
+#include "weft/memory.h"
+
+namespace weft::fair {
+
+// Runs the steps of tasks on threads of its own, first come, first served: steps start in the order in which their tasks were
+// posted, whoever posted them, on whatever thread is free. Tasks with deadlines take their place when they are due, ahead of what
+// is queued. See docs/fair.md.
+//
+//   weft::fair::TaskScheduler scheduler("crawler", 2);
+//   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+//   scheduler.post(&task);
+//   scheduler.waitEmpty();
+//
+// Everything may be called by any thread, by tasks of this and of other schedulers, and by fibers, unless it says otherwise.
+// Nothing suspends or blocks but waitEmpty(), stop() and the destructor.
+class WEFT_EXPORT TaskScheduler {
+ public:
+  struct WEFT_EXPORT Config {
+    Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines
+    uint32_t blockSize = 62;                    // slots of a block of the ready queue: 1 or more
+
+    Config& setAllocator(Allocator* value);
+    Config& setBlockSize(uint32_t slots);
+  };
+
+  // What a thread has done. Exact while the scheduler is at rest.
+  struct ThreadStats {
+    uint64_t numSteps = 0;
+    uint64_t numDispatches = 0;  // times it had the scheduling role
+    uint64_t numParks = 0;       // times it went to sleep
+  };
+
+  // Starts `numThreads` threads, 1 or more, that bear `name`.
+  // Errors: a message and the end of the program follow from numbers that make no sense and from a thread that is refused.
+  explicit TaskScheduler(const std::string& name, int numThreads = 1);
+  TaskScheduler(const std::string& name, int numThreads, const Config& config);
+
+  // As stop(). Tasks that are queued or wait belong to the user again, and never run; one-shot ones are destroyed.
+  // Requires: it is not called in one of its own steps, and nobody posts any more. Wakers of tasks may still be returning.
+  ~TaskScheduler();
+  TaskScheduler(const TaskScheduler&) = delete;
+  TaskScheduler& operator=(const TaskScheduler&) = delete;
+
+  // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was set for it comes,
+  // or when it is woken or signalled; at once, too, if it was so since its last step began.
+  // Requires: the task belongs to the caller; posting one that a scheduler has ends the program with a message.
+  // Memory ordering: what came before is seen by the step.
+  void post(Task* task);
+
+  // As post(), with a deadline.
+  template <class Rep, class Period>
+  void postDelay(Task* task, const std::chrono::duration<Rep, Period>& delay) {
+    postDeadline(task, detail::deadlineAfter(delay));
+  }
+  void postDeadline(Task* task, Task::TimePoint deadline) {
+    task->setDeadline(deadline);
+    post(task);
+  }
+  // As post(), until a wakeup or a signal.
+  void postWait(Task* task) { postDeadline(task, detail::kNever); }
+
+  // Has `function` called once. A small one lies in a pooled node.
+  template <class F>
+    requires std::invocable<std::decay_t<F>&>
+  void postOneShot(F&& function) {
+    postNode(*::new (detail::allocateNode(kOneShotNode)) OneShot<std::decay_t<F>>(std::forward<F>(function)));
+  }
+
+  // As an Executor: has handle.run() called once. One that is never run is destroyed with the scheduler.
+  template <class Handle>
+    requires requires(Handle& handle) { handle.run(); }
+  void schedule(Handle handle) {
+    postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
+  }
+
+  // As post() for each Task* of `tasks`, with nobody else's in between.
+  template <std::ranges::input_range Range>
+  void postAll(Range&& tasks) {
+    detail::FairTask* newest = nullptr;
+    detail::FairTask* oldest = nullptr;
+    for (Task* task : tasks) {
+      claim(*task);
+      task->inboxNext.set(newest);
+      newest = task;
+      oldest = oldest == nullptr ? task : oldest;
+    }
+    if (newest != nullptr) {
+      postChain(*newest, *oldest);
+    }
+  }
+
+  // Has a task that waits run soon, and any other, at its next post, at once; changes nothing for one that is about to run.
+  // Requires: the task exists until this returns; see signal().
+  // Memory ordering: what came before is seen by the step that follows.
+  void wakeup(Task* task);
+
+  // As wakeup(), and sets the task's signal, in one atomic step: a step that has received the signal may delete the task, though
+  // this call is still returning.
+  void signal(Task* task);
+
+  // Makes room for `numDeadlines` tasks that wait at the same time.
+  void reserve(size_t numDeadlines);
+
+  // Returns: whether no task is queued, waits, or is in a step.
+  bool isEmpty() const;
+
+  // Suspends the fiber, or blocks the thread, until isEmpty() was true. Requires: it is not called in one of its own steps.
+  // Memory ordering: what the steps before did is seen.
+  void waitEmpty() { waitEmptyUntil(detail::kNever); }
+  // As waitEmpty(), at most for `timeout`. Returns: false when the time was up first.
+  template <class Rep, class Period>
+  bool waitEmpty(const std::chrono::duration<Rep, Period>& timeout) {
+    return waitEmptyUntil(detail::deadlineAfter(timeout));
+  }
+
+  // Ends the threads once their running steps have ended; what is queued stays so. Nothing where they have ended already. Suspends
+  // the fiber, or blocks the thread. Requires: it is not called in one of its own steps.
+  void stop();
+
+  // Starts the threads again, which go on with what is queued. Nothing where they run.
+  void start();
+
+  // Returns: all tasks that were queued or waiting, in the order in which they were to run, then those that wait; they belong to
+  // the caller. One-shot ones stay. Requires: the scheduler is stopped.
+  std::vector<Task*> takeBack();
+
+  // Any thread, at any time.
+  std::vector<ThreadStats> stats() const;
+
+  // Returns: the scheduler in whose step the caller is, or null.
+  static TaskScheduler* current() noexcept;
+
+  const std::string& name() const noexcept;
+  int numThreads() const noexcept;
+
+ private:
+  static constexpr detail::NodeSize kOneShotNode = detail::NodeSize::TwoLines;
+
+  // A task that belongs to the scheduler.
+  template <class F>
+  struct OneShot : detail::FairTask {
+    using Callable = detail::FairCallable<F, Task>;
+
+    template <class Arg>
+    explicit OneShot(Arg&& function) : FairTask(&kOps) {
+      Callable::emplace(*this, std::forward<Arg>(function));
+    }
+    static void run(FairTask& task) {
+      Callable::of(task)();
+      destroy(task);
+    }
+    static void destroy(FairTask& task) {
+      Callable::destroy(task);
+      static_cast<OneShot&>(task).~OneShot();
+      detail::freeNode(&task, kOneShotNode);
+    }
+    static constexpr detail::FairOps kOps{&run, &destroy, true};
+  };
+  static_assert(sizeof(detail::FairTask) <= 2 * detail::kLine);
+
+  void claim(detail::FairTask& task);
+  void postNode(detail::FairTask& task);
+  void postChain(detail::FairTask& newest, detail::FairTask& oldest);
+  bool waitEmptyUntil(detail::TimePoint deadline);
+
+  std::unique_ptr<detail::FairCore, void (*)(detail::FairCore*)> core_;
+};
+
+}  // namespace weft::fair

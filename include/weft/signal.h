@@ -1,0 +1,52 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+
+#include "weft/detail/deadline.h"
+#include "weft/detail/parker.h"
+
+namespace weft {
+
+// One bit that threads send to one thread: a mailbox for "look again".
+//
+//   weft::Signal finished;
+//   std::thread worker([&] {
+//     work();
+//     finished.send();
+//   });
+//   finished.receiveBlocking();
+//
+// Sends do not count: any number of them before a receive make one. Nothing here takes a lock; the system is called only by a
+// receiver that must sleep and by the sender that wakes it. It blocks threads: what runs on fibers takes an Event.
+// Requires: one thread at a time receives.
+// Lifetime: whoever has received may destroy it at once, also while send() is still returning.
+class Signal {
+ public:
+  Signal() = default;
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+
+  // Sets the bit, and wakes the receiver if it sleeps. Any thread; neither suspends nor blocks.
+  // Memory ordering: what was written before each send() is seen after the receive that takes the bit.
+  void send() { parker_.unpark(); }
+
+  // Takes the bit if it is set. Neither suspends nor blocks. Returns: whether it was set.
+  bool receive() { return parker_.tryPark(); }
+
+  // Blocks the thread until the bit is set, and takes it.
+  void receiveBlocking() { parker_.park(); }
+
+  // As receiveBlocking(), at most for `duration`. Returns: false when the time was up first.
+  template <class Rep, class Period>
+  bool receiveTimed(const std::chrono::duration<Rep, Period>& duration) {
+    return parker_.tryPark() || parker_.parkUntil(detail::deadlineAfter(duration));
+  }
+
+ private:
+  detail::Parker<> parker_;
+};
+
+}  // namespace weft

@@ -1,0 +1,208 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "forked.h"
+#include "own_counter.h"
+#include "weft/detail/block_queue.h"
+#include "weft/detail/fair_task.h"
+#include "weft/detail/inbox.h"
+#include "weft/detail/parker.h"
+#include "weft/detail/timer_heap.h"
+#include "weft/detail/tiny_lock.h"
+#include "weft/detail/waiter.h"
+#include "weft/fair/task_scheduler.h"
+#include "weft/mutex.h"
+#include "weft/thread.h"
+
+namespace weft::detail {
+
+struct FairCore;
+
+// One thread of a fair::TaskScheduler. Everything is for the thread itself unless it says otherwise.
+class FairWorker {
+ public:
+  explicit FairWorker(FairCore& fairCore) : core(fairCore) {}
+  FairWorker(const FairWorker&) = delete;
+  FairWorker& operator=(const FairWorker&) = delete;
+  ~FairWorker() { releaseParker(parker); }
+
+  void run();
+
+  // Keeps the task whose step runs, posted by that very step, until the step ends.
+  void repost(FairTask& task) { reposted_ = &task; }
+  // Queues it early: something else is posted after it.
+  void flushReposted();
+
+  FairCore& core;
+  Parker<>* const parker = acquireParker();
+  FairTask* current = nullptr;  // whose step runs
+  NativeThread thread;
+  OwnCounter numSteps, numDispatches, numParks;
+
+  // Guarded by the core's lock.
+  FairWorker* below = nullptr;  // in the stack of idle ones
+  std::chrono::nanoseconds tick{};  // while it watches
+
+ private:
+  FairTask* next();
+  FairTask* requeue(FairTask& task, bool isStopping);
+  FairTask* takeNext();
+  bool isAlone() const;
+  FairTask* dispatch();
+  void runStep(FairTask& task);
+  void look();
+  bool shouldRetire(uint64_t nsPerStep);
+  void seeToTheIdle();
+
+  void waitForWork(bool isRetiring);
+  bool spin();
+  bool beginIdle(bool isRetiring, TimePoint& until);
+  bool staysIdle(TimePoint& until);
+  void watchOn(TimePoint now, bool isQueued, TimePoint& until);
+
+  FairTask* reposted_ = nullptr;
+  uint32_t dueInARow_ = 0;
+  uint32_t untilLook_ = 1;
+  uint32_t lookEvery_ = 1;
+  uint32_t fineLooks_ = 0;
+  bool isRetired_ = false;
+  bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
+  TimePoint lookedAt_{};
+  uint64_t stepsAtLook_ = 0;
+  TimePoint intakeAt_{};
+  std::chrono::nanoseconds spinBudget_{20'000};
+};
+
+// What the threads of a fair::TaskScheduler share. docs/fair.md explains it.
+struct FairCore {
+  FairCore(fair::TaskScheduler& scheduler, const std::string& called, int count,
+           const fair::TaskScheduler::Config& config);
+  ~FairCore();
+
+  void start();
+  void stop();
+  // Takes what is queued, and what waits, out of all queues. Requires: no thread runs.
+  std::vector<FairTask*> takeAll();
+  void takeFront(std::vector<FairTask*>& taken);
+
+  // Any thread: queues tasks that have been claimed for this scheduler.
+  void push(FairTask& newest, FairTask& oldest);
+  // The same for whoever may be in a step.
+  void enqueue(FairTask& newest, FairTask& oldest);
+  void claim(FairTask& task);
+
+  bool tryTakeRole() {
+    if (numThreads == 1) {
+      return true;
+    }
+    // relaxed: a look first, so that losers do not write.
+    // (1) acquire: sees the last holder's work; pairs with (2).
+    return role.load(std::memory_order_relaxed) == 0 && role.exchange(1, std::memory_order_acquire) == 0;
+  }
+  void leaveRole() {
+    if (numThreads == 1) {
+      return;
+    }
+    // (2) release: hands over what the role guards; pairs with (1).
+    role.store(0, std::memory_order_release);
+  }
+
+  // With the role.
+  void intake();
+  void accept(FairTask& task);
+  void appendBacklog(FairTask& first, FairTask& last);
+  bool mustRun(FairTask& task, TimePoint& now);
+  void forgetWait(FairTask& task);
+  void await(FairTask& task);
+  void expire();
+  FairTask* popBacklog();
+
+  // Any thread.
+  bool hasQueued() const;
+  bool backlogIsEmpty() const;
+  bool hasWork() const;  // queued, or due
+  bool isDue(TimePoint now) const;
+  uint64_t numStepsOfAll() const;
+  static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
+  static void wakeMarked(uintptr_t mark) { reinterpret_cast<Parker<>*>(mark & ~uintptr_t{1})->unpark(); }
+
+  // With the lock.
+  bool isEmptyLocked() const;
+  void enterIdle(FairWorker& worker);
+  void leaveIdle(FairWorker& worker);
+  bool leaveMark(FairWorker& worker);
+  bool takeMark(FairWorker& worker);
+  void beginWatch(FairWorker& worker, TimePoint now);
+  bool areStepsFine(TimePoint now);
+  TimePoint sleepUntil(TimePoint until);
+  void publishIdle();
+
+  bool isEmpty();
+  bool waitEmptyUntil(TimePoint deadline);
+  void appointWatcher();
+  void exitThread();
+  void wakeIfEmpty(WaitList& woken);
+
+  // The `timerIndex` of a task that counts in numAwaited.
+  static constexpr uint32_t kAwaited = kNotInHeap - 1;
+  static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
+  // Threads that share shorter steps than this lose more by getting in each other's way than they gain.
+  static constexpr uint64_t kFineStepNs = 150;
+
+  fair::TaskScheduler& facade;
+  const std::string name;
+  const int numThreads;
+  Allocator* const allocator;
+  SchedulerExists exists;
+  mutex lifecycle;  // one start() or stop() at a time
+  std::vector<std::unique_ptr<FairWorker>> workers;
+
+  alignas(kCacheLine) Inbox<FairTask> front;
+
+  // 0 free, 1 held; guards backlog and heap. An only thread has it always.
+  alignas(kCacheLine) std::atomic<uint32_t> role{0};
+  FairTask* backlogFirst = nullptr;  // ready in their order, still to go into the ready queue
+  FairTask* backlogLast = nullptr;
+  TimerHeap<FairTask> heap;
+  uint32_t numAwaited = 0;  // that were in the heap, until a waker claimed them whose push has yet to come
+
+  // Written by the role, read by everybody.
+  alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
+  std::atomic<bool> hasBacklog{false};
+
+  std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
+
+  BlockQueue<FairTask*, StdSync, 0> due;    // whose deadline has come
+  BlockQueue<FairTask*, StdSync, 0> ready;  // all others
+
+  // Written with the lock, read by everybody.
+  alignas(kCacheLine) std::atomic<uint32_t> numActive{0};  // threads that are not idle
+  std::atomic<bool> isUnwatched{false};                    // some are idle, and none of them looks now and then
+  std::atomic<int64_t> armed{kNoEarliest};                 // until when the idle ones sleep at most
+  std::atomic<bool> isStopping{false};
+  std::atomic<bool> isSpinning{false};  // one thread looks for work busily
+
+  TinyLock lock;
+  FairWorker* idle = nullptr;     // guarded by lock: a stack
+  FairWorker* watcher = nullptr;  // guarded by lock: the idle one that looks now and then while others are active
+  FairWorker* marked = nullptr;   // guarded by lock: whose mark was left in the front queue last
+  uint64_t watchedSteps = 0;      // guarded by lock: numStepsOfAll() when the watcher looked last
+  TimePoint watchedAt{};          // guarded by lock
+  uint32_t numRunning = 0;        // guarded by lock: threads
+  WaitList emptyWaiters;          // guarded by lock
+  WaitList stopWaiters;           // guarded by lock
+};
+
+// The worker whose thread calls, or null.
+extern constinit thread_local FairWorker* currentFairWorker;
+
+}  // namespace weft::detail

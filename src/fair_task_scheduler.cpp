@@ -1,0 +1,308 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/fair/task_scheduler.h"
+
+#include <mutex>
+
+#include "fair_core.h"
+#include "weft/debug.h"
+
+namespace weft::detail {
+namespace {
+
+constexpr int kMaxThreads = 4096;
+constexpr uint32_t kMaxBlockSize = 1u << 20;
+// Used-up blocks that a ready queue keeps.
+constexpr uint32_t kSpareBlocks = 16;
+
+void runThread(void* worker) {
+  static_cast<FairWorker*>(worker)->run();
+}
+
+void assertNotInOwnStep(const FairCore& core, const char* what) {
+  WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,
+              "fair::TaskScheduler::%s was called in a step of the same scheduler, which it would wait for "
+              "itself. Call it from "
+              "another thread.",
+              what);
+}
+
+}  // namespace
+
+FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, int count,
+                   const fair::TaskScheduler::Config& config)
+    : facade(scheduler),
+      name(called),
+      numThreads(count),
+      allocator(config.allocator),
+      heap(config.allocator),
+      due(config.allocator, kSpareBlocks, config.blockSize),
+      ready(config.allocator, kSpareBlocks, config.blockSize) {
+  for (int i = 0; i < count; ++i) {
+    workers.push_back(std::make_unique<FairWorker>(*this));
+  }
+}
+
+FairCore::~FairCore() {
+  stop();
+  for (FairTask* task : takeAll()) {
+    if (task->ops->isOneShot) {
+      task->ops->destroy(*task);
+    }
+  }
+  WEFT_ASSERT(
+      emptyWaiters.isEmpty(),
+      "a fair::TaskScheduler was destroyed while somebody waits in waitEmpty(). Let it return first.");
+}
+
+void FairCore::start() {
+  assertNotForked("fair::TaskScheduler::start()");
+  std::scoped_lock guard(lifecycle);
+  lock.lock();
+  const bool isRunning = numRunning != 0;
+  if (!isRunning) {
+    numRunning = static_cast<uint32_t>(numThreads);
+    // relaxed, both: the threads are started afterwards.
+    numActive.store(numRunning, std::memory_order_relaxed);
+    isStopping.store(false, std::memory_order_relaxed);
+  }
+  lock.unlock();
+  if (isRunning) {
+    return;
+  }
+  NativeThread::Options options;
+  options.name = name.c_str();
+  for (const auto& worker : workers) {
+    const int error = worker->thread.start(&runThread, worker.get(), options);
+    WEFT_ASSERT(error == 0,
+                "fair::TaskScheduler \"%s\": the system refuses a thread (error %d). Ask for fewer than %d, "
+                "or raise the limit.",
+                name.c_str(), error, numThreads);
+  }
+}
+
+void FairCore::stop() {
+  assertNotInOwnStep(*this, "stop()");
+  std::scoped_lock guard(lifecycle);
+  Waiter& self = currentWaiter();
+  lock.lock();
+  if (numRunning == 0) {
+    lock.unlock();
+    return;
+  }
+  // relaxed: the sleeping ones are woken afterwards, the others come to see it.
+  isStopping.store(true, std::memory_order_relaxed);
+  for (FairWorker* worker = idle; worker != nullptr; worker = worker->below) {
+    worker->parker->unpark();
+  }
+  stopWaiters.pushBack(self);
+  lock.unlock();
+  block(self, "the threads of a fair::TaskScheduler", this);
+  for (const auto& worker : workers) {
+    worker->thread.join();
+  }
+}
+
+void FairCore::takeFront(std::vector<FairTask*>& taken) {
+  for (FairTask* task = front.popAll(); task != nullptr; task = task->inboxNext.get()) {
+    forgetWait(*task);
+    taken.push_back(task);
+  }
+}
+
+std::vector<FairTask*> FairCore::takeAll() {
+  std::vector<FairTask*> taken;
+  FairTask* task = nullptr;
+  while (due.pop(task) || ready.pop(task)) {
+    taken.push_back(task);
+  }
+  while ((task = popBacklog()) != nullptr) {
+    taken.push_back(task);
+  }
+  takeFront(taken);
+  while ((task = heap.popExpired(kNever)) != nullptr) {
+    if (task->state.cancelWait()) {
+      taken.push_back(task);
+    } else {
+      await(*task);
+    }
+  }
+  for (uint32_t round = 0; numAwaited != 0;) {
+    relax(round);
+    takeFront(taken);
+  }
+  expire();
+  for (FairTask* each : taken) {
+    // relaxed: the caller owns them from now on.
+    each->postedTo.store(nullptr, std::memory_order_relaxed);
+  }
+  return taken;
+}
+
+void FairCore::claim(FairTask& task) {
+  // relaxed, both: the task is the caller's, and the push publishes it.
+  WEFT_ASSERT(task.postedTo.load(std::memory_order_relaxed) == nullptr,
+              "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or "
+              "later, or wake it up.",
+              name.c_str());
+  task.postedTo.store(this, std::memory_order_relaxed);
+}
+
+bool FairCore::isEmpty() {
+  lock.lock();
+  const bool result = isEmptyLocked();
+  lock.unlock();
+  return result;
+}
+
+bool FairCore::waitEmptyUntil(TimePoint deadline) {
+  assertNotForked("fair::TaskScheduler::waitEmpty()");
+  assertNotInOwnStep(*this, "waitEmpty()");
+  Waiter& self = currentWaiter();
+  lock.lock();
+  if (isEmptyLocked()) {
+    lock.unlock();
+    return true;
+  }
+  emptyWaiters.pushBack(self);
+  lock.unlock();
+  return blockLinked(self, lock, emptyWaiters, deadline, "a fair::TaskScheduler to be empty", this);
+}
+
+}  // namespace weft::detail
+
+namespace weft::fair {
+
+using detail::FairTask;
+
+TaskScheduler::Config& TaskScheduler::Config::setAllocator(Allocator* value) {
+  allocator = value;
+  return *this;
+}
+
+TaskScheduler::Config& TaskScheduler::Config::setBlockSize(uint32_t slots) {
+  blockSize = slots;
+  return *this;
+}
+
+TaskScheduler::TaskScheduler(const std::string& name, int numThreads)
+    : TaskScheduler(name, numThreads, Config()) {}
+
+TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Config& config)
+    : core_(nullptr, [](detail::FairCore* core) { core->allocator->destroy(core); }) {
+  WEFT_ASSERT(numThreads >= 1 && numThreads <= detail::kMaxThreads,
+              "fair::TaskScheduler \"%s\" with %d threads: ask for 1 to %d.", name.c_str(), numThreads,
+              detail::kMaxThreads);
+  WEFT_ASSERT(config.blockSize >= 1 && config.blockSize <= detail::kMaxBlockSize,
+              "fair::TaskScheduler \"%s\" with a block size of %u: ask for 1 to %u.", name.c_str(),
+              config.blockSize, detail::kMaxBlockSize);
+  core_.reset(config.allocator->create<detail::FairCore>(*this, name, numThreads, config));
+  core_->start();
+}
+
+TaskScheduler::~TaskScheduler() = default;
+
+void TaskScheduler::post(Task* task) {
+  core_->claim(*task);
+  detail::FairWorker* worker = detail::currentFairWorker;
+  if (worker != nullptr && &worker->core == core_.get() && worker->current == task) {
+    worker->repost(*task);
+  } else {
+    core_->enqueue(*task, *task);
+  }
+}
+
+void TaskScheduler::wakeup(Task* task) {
+  if (task->state.wakeup()) {
+    // relaxed: whoever has claimed the task sees it as it was posted.
+    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
+  }
+}
+
+void TaskScheduler::signal(Task* task) {
+  if (task->state.signal()) {
+    // relaxed: as in wakeup().
+    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
+  }
+}
+
+void TaskScheduler::claim(FairTask& task) {
+  core_->claim(task);
+}
+
+void TaskScheduler::postNode(FairTask& task) {
+  core_->claim(task);
+  core_->enqueue(task, task);
+}
+
+void TaskScheduler::postChain(FairTask& newest, FairTask& oldest) {
+  core_->enqueue(newest, oldest);
+}
+
+void TaskScheduler::reserve(size_t numDeadlines) {
+  // relaxed: a wish, which whoever takes posted tasks in fulfils first.
+  core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
+}
+
+bool TaskScheduler::isEmpty() const {
+  return core_->isEmpty();
+}
+
+bool TaskScheduler::waitEmptyUntil(detail::TimePoint deadline) {
+  return core_->waitEmptyUntil(deadline);
+}
+
+void TaskScheduler::stop() {
+  core_->stop();
+}
+
+void TaskScheduler::start() {
+  core_->start();
+}
+
+std::vector<Task*> TaskScheduler::takeBack() {
+  std::vector<Task*> tasks;
+  std::scoped_lock guard(core_->lifecycle);
+  core_->lock.lock();
+  const bool isStopped = core_->numRunning == 0;
+  core_->lock.unlock();
+  WEFT_ASSERT(isStopped, "fair::TaskScheduler::takeBack() on \"%s\", whose threads run. Call stop() first.",
+              core_->name.c_str());
+  for (FairTask* task : core_->takeAll()) {
+    if (task->ops->isOneShot) {
+      postNode(*task);
+    } else {
+      tasks.push_back(static_cast<Task*>(task));
+    }
+  }
+  detail::WaitList woken;
+  core_->lock.lock();
+  core_->wakeIfEmpty(woken);
+  core_->lock.unlock();
+  detail::wakeAll(woken);
+  return tasks;
+}
+
+std::vector<TaskScheduler::ThreadStats> TaskScheduler::stats() const {
+  std::vector<ThreadStats> result;
+  for (const auto& worker : core_->workers) {
+    result.push_back({worker->numSteps.get(), worker->numDispatches.get(), worker->numParks.get()});
+  }
+  return result;
+}
+
+TaskScheduler* TaskScheduler::current() noexcept {
+  const detail::FairWorker* worker = detail::currentFairWorker;
+  return worker != nullptr ? &worker->core.facade : nullptr;
+}
+
+const std::string& TaskScheduler::name() const noexcept {
+  return core_->name;
+}
+
+int TaskScheduler::numThreads() const noexcept {
+  return core_->numThreads;
+}
+
+}  // namespace weft::fair

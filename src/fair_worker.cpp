@@ -1,0 +1,389 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "fair_core.h"
+#include "report.h"
+#include "weft/debug.h"
+
+// What a thread of a fair::TaskScheduler does while there is work: dispatch, run, look around.
+namespace weft::detail {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// Tasks that the role hands to the ready queue at once.
+constexpr uint32_t kRefill = 64;
+// Due tasks that run in a row before one from the ready queue.
+constexpr uint32_t kDueInARow = 16;
+
+// How many steps a thread runs between two looks at the front queue and at the deadlines, by the length of
+// its steps.
+constexpr uint64_t kLongStepNs = 2'000;
+constexpr uint32_t kLookAfterShort = 16;
+constexpr uint32_t kLookAfterMiddle = 4;
+constexpr uint64_t kMiddleStepNs = 200;
+
+constexpr uint32_t kFineLooksUntilRetired = 16;
+
+// How often a thread tries for work that only the holder of the role can give it, before it sleeps.
+constexpr uint32_t kRoundsBesideRole = 64;
+
+// While there is work, a thread of short steps leaves those who post alone for so long.
+constexpr nanoseconds kIntakePause{20'000};
+
+}  // namespace
+
+constinit thread_local FairWorker* currentFairWorker = nullptr;
+
+void FairWorker::run() {
+  currentFairWorker = this;
+  lookedAt_ = TimePoint::clock::now();
+  while (FairTask* task = next()) {
+    runStep(*task);
+  }
+  core.exitThread();
+  currentFairWorker = nullptr;
+}
+
+void FairWorker::runStep(FairTask& task) {
+  seeToTheIdle();
+  ++numSteps;
+  const bool hadDeadline = task.deadline != FairTask::kNoDeadline;
+  const bool wasDue = task.state.start();
+  task.isExpired = wasDue || !hadDeadline;
+  task.deadline = FairTask::kNoDeadline;
+  // relaxed: from here on the task is the step's, on this thread.
+  task.postedTo.store(nullptr, std::memory_order_relaxed);
+  current = &task;
+  runStepOrDie(task);
+  current = nullptr;
+}
+
+void FairWorker::flushReposted() {
+  if (reposted_ != nullptr) {
+    FairTask& task = *std::exchange(reposted_, nullptr);
+    core.enqueue(task, task);
+  }
+}
+
+// Returns: what to run next; null when the thread is to end.
+FairTask* FairWorker::next() {
+  if (--untilLook_ == 0) {
+    look();
+  }
+  // relaxed, here and below: stop() waits for the thread to end, and asks for nothing else.
+  if (reposted_ != nullptr) {
+    const bool isStopping = core.isStopping.load(std::memory_order_relaxed);
+    if (FairTask* task = requeue(*std::exchange(reposted_, nullptr), isStopping)) {
+      return task;
+    }
+  }
+  bool isRetiring = std::exchange(isRetired_, false);
+  uint32_t round = 0;
+  while (!core.isStopping.load(std::memory_order_relaxed)) {
+    if (!isRetiring) {
+      if (FairTask* task = takeNext()) {
+        return task;
+      }
+      // Another thread dispatches: it will see to the idle ones before its next step.
+      isRetiring = round >= kRoundsBesideRole;
+    }
+    if (!isRetiring && core.hasWork()) {
+      StdSync::relax(round);
+      continue;
+    }
+    waitForWork(std::exchange(isRetiring, false));
+    round = 0;
+    lookedAt_ = TimePoint::clock::now();
+    stepsAtLook_ = numSteps.get();
+    untilLook_ = 1;
+  }
+  return nullptr;
+}
+
+// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
+// next, or null where that is still to be found.
+FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
+  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+  if (!isStopping && !hasDeadline && !core.hasQueued()) {
+    return &task;
+  }
+  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
+  // to look each time.
+  if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty()) && core.tryTakeRole()) {
+    if (!core.front.empty()) {
+      core.intake();
+    }
+    core.accept(task);
+    FairTask* next = dispatch();
+    core.leaveRole();
+    return next;
+  }
+  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before
+  // it sleeps, or sees to the idle ones before the next step: nobody needs to be woken.
+  owesMark_ = core.front.push(&task) != 0 || owesMark_;
+  return nullptr;
+}
+
+FairTask* FairWorker::takeNext() {
+  FairTask* task = nullptr;
+  if (!core.due.empty()) [[unlikely]] {
+    if (dueInARow_ < kDueInARow && core.due.pop(task)) {
+      ++dueInARow_;
+      return task;
+    }
+    dueInARow_ = 0;
+  }
+  if (!core.ready.empty() && core.ready.pop(task)) {
+    return task;
+  }
+  if (core.hasWork() && core.tryTakeRole()) {
+    task = dispatch();
+    core.leaveRole();
+    return task;
+  }
+  return nullptr;
+}
+
+// With the role: the next task that is ready, the others behind it for the other threads.
+FairTask* FairWorker::dispatch() {
+  ++numDispatches;
+  if (core.backlogFirst == nullptr) {
+    core.intake();  // and what is due
+  }
+  FairTask* task = nullptr;
+  // Another thread may have dispatched meanwhile: what it has queued comes first.
+  if ((!core.due.empty() && core.due.pop(task)) || (!core.ready.empty() && core.ready.pop(task))) {
+    return task;
+  }
+  task = core.popBacklog();
+  if (core.backlogFirst != nullptr && !isAlone()) {
+    FairTask* batch[kRefill];
+    uint32_t count = 0;
+    while (count < kRefill && core.backlogFirst != nullptr) {
+      batch[count++] = core.popBacklog();
+    }
+    core.ready.pushBatch(batch, count);
+  }
+  return task;
+}
+
+// Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
+// those that have come.
+void FairWorker::look() {
+  const TimePoint now = TimePoint::clock::now();
+  const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
+  const auto ns = static_cast<uint64_t>(std::max<int64_t>((now - lookedAt_).count(), 0)) / steps;
+  lookedAt_ = now;
+  stepsAtLook_ += steps;
+  lookEvery_ = ns >= kLongStepNs ? 1 : ns >= kMiddleStepNs ? kLookAfterMiddle : kLookAfterShort;
+  untilLook_ = lookEvery_;
+  isRetired_ = shouldRetire(ns);
+  const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
+  if ((core.isDue(now) || (isTurn && !core.front.empty())) && core.tryTakeRole()) {
+    core.intake();
+    core.leaveRole();
+    intakeAt_ = now + kIntakePause;
+  }
+}
+
+bool FairWorker::isAlone() const {
+  // relaxed: a hint.
+  return core.numActive.load(std::memory_order_relaxed) == 1;
+}
+
+bool FairWorker::shouldRetire(uint64_t nsPerStep) {
+  if (nsPerStep >= FairCore::kFineStepNs || isAlone()) {
+    fineLooks_ = 0;
+    return false;
+  }
+  return ++fineLooks_ % kFineLooksUntilRetired == 0;
+}
+
+// Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
+void FairWorker::seeToTheIdle() {
+  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
+  if (!core.isUnwatched.load(std::memory_order_relaxed) && !owesMark_) [[likely]] {
+    return;
+  }
+  owesMark_ = false;
+  // A thread whose steps are short comes back in time for deadlines itself.
+  const bool isRearmed = lookEvery_ == 1 && core.earliest.load(std::memory_order_relaxed) <
+                                                core.armed.load(std::memory_order_relaxed);
+  if (core.hasQueued() || isRearmed) {
+    core.appointWatcher();
+  } else if (!core.front.isParked()) {
+    core.lock.lock();
+    const bool isLeft = core.idle == nullptr || core.watcher != nullptr || core.leaveMark(*core.idle);
+    core.lock.unlock();
+    if (!isLeft) {
+      core.appointWatcher();
+    }
+  }
+}
+
+// For whoever may be in a step.
+void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
+  FairWorker* worker = currentFairWorker;
+  if (worker != nullptr && &worker->core == this) {
+    worker->flushReposted();
+    if (numThreads == 1 && &newest == &oldest && front.empty()) {
+      // The only thread has the role, and nobody needs to be woken.
+      accept(newest);
+      return;
+    }
+  }
+  push(newest, oldest);
+}
+
+void FairCore::push(FairTask& newest, FairTask& oldest) {
+  // The push may be the last moment of the scheduler.
+  if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
+    wakeMarked(mark);
+  }
+}
+
+// Takes over what was posted. Deadlines are looked at now, so that they run however long the backlog is.
+void FairCore::intake() {
+  if (front.empty() && heap.empty()) {
+    return;
+  }
+  // relaxed: a wish.
+  heap.reserve(wantedRoom.load(std::memory_order_relaxed));
+  FairTask* first = nullptr;
+  FairTask* last = nullptr;
+  TimePoint now = TimePoint::min();
+  for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
+    FairTask* older = task->inboxNext.get();
+    if (task->deadline == FairTask::kNoDeadline || mustRun(*task, now)) [[likely]] {
+      task->inboxNext.set(first);
+      first = task;
+      last = last == nullptr ? task : last;
+    }
+    task = older;
+  }
+  if (first != nullptr) {
+    appendBacklog(*first, *last);
+  }
+  expire();
+}
+
+void FairCore::appendBacklog(FairTask& first, FairTask& last) {
+  if (backlogFirst == nullptr) {
+    backlogFirst = &first;
+    // relaxed: a hint; the role guards the backlog.
+    hasBacklog.store(true, std::memory_order_relaxed);
+  } else {
+    backlogLast->inboxNext.set(&first);
+  }
+  backlogLast = &last;
+}
+
+// One task, posted just now, as intake() does.
+void FairCore::accept(FairTask& task) {
+  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+  TimePoint now = TimePoint::min();
+  if (!hasDeadline || mustRun(task, now)) {
+    task.inboxNext.set(nullptr);
+    appendBacklog(task, task);
+  }
+  if (hasDeadline) {
+    expire();
+  }
+}
+
+// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
+// heap now. `now`: read at the first use.
+bool FairCore::mustRun(FairTask& task, TimePoint& now) {
+  forgetWait(task);
+  if (task.deadline != kNever) {
+    now = now == TimePoint::min() ? TimePoint::clock::now() : now;
+    if (task.deadline <= now) {
+      task.state.tryBeDue();
+      return true;
+    }
+  }
+  if (!task.state.tryWait()) {
+    return true;
+  }
+  heap.add(&task);
+  return false;
+}
+
+void FairCore::forgetWait(FairTask& task) {
+  if (task.timerIndex == kAwaited) {
+    task.timerIndex = kNotInHeap;
+    --numAwaited;
+  } else {
+    heap.remove(&task);
+  }
+}
+
+// A task that is out of the heap, but has been claimed.
+void FairCore::await(FairTask& task) {
+  task.timerIndex = kAwaited;
+  ++numAwaited;
+}
+
+// Queues those whose deadlines have come, and publishes the next one.
+void FairCore::expire() {
+  if (!heap.empty() && heap.earliest()->deadline != kNever) {
+    const TimePoint now = TimePoint::clock::now();
+    while (FairTask* task = heap.popExpired(now)) {
+      if (task->state.expire()) {
+        due.push(task);
+      } else {
+        await(*task);
+      }
+    }
+  }
+  // relaxed: a hint of when to look.
+  earliest.store(heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count(),
+                 std::memory_order_relaxed);
+}
+
+FairTask* FairCore::popBacklog() {
+  FairTask* task = backlogFirst;
+  if (task != nullptr) {
+    backlogFirst = task->inboxNext.get();
+    __builtin_prefetch(backlogFirst);
+    if (backlogFirst == nullptr) {
+      // relaxed: a hint; the role guards the backlog.
+      hasBacklog.store(false, std::memory_order_relaxed);
+    }
+  }
+  return task;
+}
+
+bool FairCore::hasQueued() const {
+  // relaxed: a hint; the role guards the backlog.
+  return hasBacklog.load(std::memory_order_relaxed) || !front.empty() || !ready.empty() || !due.empty();
+}
+
+bool FairCore::backlogIsEmpty() const {
+  // relaxed: a hint; the role guards the backlog.
+  return !hasBacklog.load(std::memory_order_relaxed);
+}
+
+bool FairCore::hasWork() const {
+  // relaxed: a hint of when to look.
+  return hasQueued() ||
+         (earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now()));
+}
+
+bool FairCore::isDue(TimePoint now) const {
+  // relaxed: a hint of when to look.
+  return earliest.load(std::memory_order_relaxed) <= now.time_since_epoch().count();
+}
+
+uint64_t FairCore::numStepsOfAll() const {
+  uint64_t sum = 0;
+  for (const auto& worker : workers) {
+    sum += worker->numSteps.get();
+  }
+  return sum;
+}
+
+}  // namespace weft::detail

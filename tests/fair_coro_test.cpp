@@ -1,0 +1,254 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/fair/coro.h>
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "with_scheduler.h"
+
+namespace weft::fair {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+using tests::scaled;
+
+class FairCoroTest : public ::testing::TestWithParam<int> {
+ protected:
+  // Runs `body` to its end.
+  void run(Coro<> body) {
+    CoroTask task(std::move(body));
+    scheduler.post(&task);
+    scheduler.waitEmpty();
+    EXPECT_TRUE(task.isDone());
+  }
+
+  TaskScheduler scheduler{"coroutines", GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Threads, FairCoroTest, ::testing::Values(1, 2, 8));
+
+Coro<int> half(int n) {
+  co_await yield();
+  co_return n / 2;
+}
+Coro<> session(int& result) {
+  co_await delay(1ms);
+  result = co_await half(84);
+}
+
+TEST_P(FairCoroTest, TheExampleOfItsComment) {
+  int result = 0;
+  CoroTask task(session(result));
+  scheduler.post(&task);
+  scheduler.waitEmpty();
+  EXPECT_EQ(result, 42);
+}
+
+Coro<int> one() {
+  co_return 1;
+}
+Coro<std::unique_ptr<int>> owned(int n) {
+  co_await yield();
+  co_return std::make_unique<int>(n);
+}
+Coro<int&> reference(int& n) {
+  co_return n;
+}
+
+Coro<> callMany(int count, int64_t& sum) {
+  for (int i = 0; i < count; ++i) {
+    sum += co_await one();
+  }
+}
+Coro<int64_t> callDeep(int depth) {
+  if (depth == 0) {
+    co_await yield();
+    co_return 0;
+  }
+  co_return 1 + co_await callDeep(depth - 1);
+}
+
+TEST_P(FairCoroTest, AMillionCallsInALoopDoNotGrowTheStack) {
+  int64_t sum = 0;
+  const int count = scaled(1'000'000, 100'000);
+  run(callMany(count, sum));
+  EXPECT_EQ(sum, count);
+}
+
+TEST_P(FairCoroTest, CallsAsDeepAsMemoryGoes) {
+  int64_t depth = 0;
+  const int wanted = scaled(1'000'000, 50'000);
+  const auto body = [](int to, int64_t& result) -> Coro<> { result = co_await callDeep(to); };
+  run(body(wanted, depth));
+  EXPECT_EQ(depth, wanted);
+}
+
+TEST_P(FairCoroTest, ResultsOfEveryKindArriveAtTheCaller) {
+  int target = 0;
+  const auto body = [](int& n) -> Coro<> {
+    EXPECT_EQ(*co_await owned(5), 5);
+    (co_await reference(n)) = 7;
+    Coro<int> later = one();
+    Coro<int> moved = std::move(later);
+    EXPECT_EQ(co_await moved, 1);
+  };
+  run(body(target));
+  EXPECT_EQ(target, 7);
+}
+
+Coro<int> fails(bool isLate) {
+  if (isLate) {
+    co_await yield();
+  }
+  throw std::runtime_error("failed");
+}
+
+TEST_P(FairCoroTest, ExceptionsArriveAtTheCaller) {
+  std::string caught;
+  const auto body = [](std::string& what) -> Coro<> {
+    for (const bool isLate : {false, true}) {
+      bool wasCaught = false;
+      try {
+        co_await fails(isLate);
+      } catch (const std::runtime_error& error) {
+        what += error.what();
+        wasCaught = true;
+      }
+      EXPECT_TRUE(wasCaught);
+      co_await yield();
+    }
+  };
+  run(body(caught));
+  EXPECT_EQ(caught, "failedfailed");
+}
+
+TEST_P(FairCoroTest, DelaysAreNeverEarlyAndTellWhoEndedThem) {
+  const auto body = [](TaskScheduler& owner) -> Coro<> {
+    auto begin = Clock::now();
+    EXPECT_TRUE(co_await delay(2ms));
+    EXPECT_GE(Clock::now() - begin, 2ms);
+    begin = Clock::now();
+    EXPECT_TRUE(co_await deadline(begin + 1ms));
+    EXPECT_GE(Clock::now() - begin, 1ms);
+    owner.wakeup(co_await self());
+    EXPECT_FALSE(co_await delay(1h));
+    owner.wakeup(co_await self());
+    co_await wait();
+  };
+  run(body(scheduler));
+}
+
+TEST_P(FairCoroTest, WaitsForASignalAndNotForAWakeup) {
+  std::atomic<int> numReceived{0};
+  const auto body = [](std::atomic<int>& received) -> Coro<> {
+    EXPECT_FALSE(co_await signalFor(1ms));
+    EXPECT_FALSE(co_await signalUntil(Clock::now()));
+    EXPECT_TRUE(co_await receiveSignal());
+    ++received;
+    EXPECT_TRUE(co_await signalFor(1h));
+    ++received;
+  };
+  CoroTask task(body(numReceived));
+  scheduler.post(&task);
+  while (!scheduler.waitEmpty(1ms) && numReceived == 0) {
+    scheduler.wakeup(&task);
+    if (numReceived == 0 && !task.isSignaled()) {
+      std::this_thread::sleep_for(3ms);
+      scheduler.signal(&task);
+    }
+  }
+  while (numReceived != 2) {
+    scheduler.signal(&task);
+    std::this_thread::yield();
+  }
+  scheduler.waitEmpty();
+}
+
+TEST_P(FairCoroTest, MovesBetweenSchedulers) {
+  TaskScheduler other("elsewhere", 1);
+  std::atomic<bool> isDone{false};
+  const auto body = [](TaskScheduler& here, TaskScheduler& there, std::atomic<bool>& done) -> Coro<> {
+    for (int i = 0; i < 50; ++i) {
+      EXPECT_EQ(TaskScheduler::current(), &here);
+      co_await moveTo(there);
+      EXPECT_EQ(TaskScheduler::current(), &there);
+      co_await yield();
+      EXPECT_EQ(TaskScheduler::current(), &there);
+      co_await moveTo(here);
+    }
+    done = true;
+  };
+  CoroTask task(body(scheduler, other, isDone));
+  scheduler.post(&task);
+  while (!isDone) {
+    std::this_thread::yield();
+  }
+  scheduler.waitEmpty();
+}
+
+Coro<> sleepsBelow(int depth, std::shared_ptr<int> token) {
+  const auto kept = token;
+  if (depth > 0) {
+    co_await sleepsBelow(depth - 1, token);
+  } else {
+    co_await wait();
+  }
+  ADD_FAILURE() << "it was never woken";
+}
+
+TEST_P(FairCoroTest, DestroyingASuspendedCoroutineDestroysItsWholeStack) {
+  const auto token = std::make_shared<int>(0);
+  const int depth = scaled(100'000, 1'000);
+  {
+    CoroTask never(sleepsBelow(depth, token));
+    CoroTask suspended(sleepsBelow(depth, token));
+    scheduler.post(&suspended);
+    scheduler.postOneShot([] {});
+    while (token.use_count() < 2 * depth) {
+      std::this_thread::yield();
+    }
+    scheduler.stop();
+    EXPECT_EQ(scheduler.takeBack().size(), 1u);
+  }
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+using FairCoroDeathTest = tests::DeathTest;
+
+TEST_F(FairCoroDeathTest, AnExceptionEscapesTheBody) {
+  EXPECT_DEATH(
+      {
+        TaskScheduler scheduler("throws");
+        const auto body = []() -> Coro<> { co_await fails(true); };
+        CoroTask task(body());
+        scheduler.post(&task);
+        scheduler.waitEmpty();
+      },
+      "an exception escaped from a step of a fair::Task: std::runtime_error: failed");
+}
+
+TEST_F(FairCoroDeathTest, AwaitedTwice) {
+  EXPECT_DEATH(
+      {
+        TaskScheduler scheduler("twice");
+        const auto body = []() -> Coro<> {
+          Coro<int> once = one();
+          co_await once;
+          co_await once;
+        };
+        CoroTask task(body());
+        scheduler.post(&task);
+        scheduler.waitEmpty();
+      },
+      "a fair::Coro was awaited twice");
+}
+
+}  // namespace
+}  // namespace weft::fair

@@ -1,0 +1,93 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/signal.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "with_scheduler.h"
+
+namespace weft {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::scaled;
+
+TEST(SignalTest, TheExampleOfItsComment) {
+  int result = 0;
+  const auto work = [&] { result = 7; };
+  Signal finished;
+  std::thread worker([&] {
+    work();
+    finished.send();
+  });
+  finished.receiveBlocking();
+  EXPECT_EQ(result, 7);
+  worker.join();
+}
+
+TEST(SignalTest, SendsDoNotCount) {
+  Signal signal;
+  EXPECT_FALSE(signal.receive());
+  signal.send();
+  signal.send();
+  EXPECT_TRUE(signal.receive());
+  EXPECT_FALSE(signal.receive());
+}
+
+TEST(SignalTest, ReceiveTimedIsNeverEarlyAndLeavesNothingBehind) {
+  Signal signal;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_FALSE(signal.receiveTimed(5ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, 5ms);
+  EXPECT_FALSE(signal.receiveTimed(-1s));
+  signal.send();
+  EXPECT_TRUE(signal.receiveTimed(-1s));
+  EXPECT_FALSE(signal.receiveTimed(0s));
+  signal.send();
+  EXPECT_TRUE(signal.receiveTimed(std::chrono::hours(24 * 365 * 300)));
+}
+
+TEST(SignalTest, ReceivesWhateverTheTimeOfTheSend) {
+  Signal there, back;
+  int ball = 0;  // handed over by the signals alone
+  const int rounds = scaled(3'000, 500);
+  std::thread other([&] {
+    for (int i = 0; i < rounds; ++i) {
+      there.receiveBlocking();
+      ++ball;
+      back.send();
+    }
+  });
+  for (int i = 0; i < rounds; ++i) {
+    there.send();
+    while (!back.receiveTimed(1us)) {
+    }
+    EXPECT_EQ(ball, i + 1);
+  }
+  other.join();
+}
+
+TEST(SignalTest, MayBeDestroyedAsSoonAsItWasReceived) {
+  for (int i = 0; i < scaled(2'000, 300); ++i) {
+    auto signal = std::make_unique<Signal>();
+    std::thread sender([signal = signal.get()] { signal->send(); });
+    if (i % 2 == 0) {
+      signal->receiveBlocking();
+    } else {
+      while (!signal->receive()) {
+        std::this_thread::yield();
+      }
+    }
+    signal.reset();
+    sender.join();
+  }
+}
+
+}  // namespace
+}  // namespace weft
