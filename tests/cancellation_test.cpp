@@ -7,6 +7,7 @@
 
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -27,6 +28,22 @@ TEST(InterruptionPointTest, ThrowsTaskCanceledOnceSomebodyAskedToStop) {
     EXPECT_NE(dynamic_cast<const TaskCanceled*>(&error), nullptr);
     EXPECT_NE(std::string(error.what()).find("stop"), std::string::npos);
   }
+}
+
+struct Tile {
+  bool isRendered = false;
+};
+void render(Tile& tile) { tile.isRendered = true; }
+
+TEST(InterruptionPointTest, TheExampleInTheHeader) {
+  std::vector<Tile> tiles(3);
+  std::stop_source source;
+  const std::stop_token token = source.get_token();
+  for (Tile& tile : tiles) {
+    weft::interruptionPoint(token);
+    render(tile);
+  }
+  EXPECT_TRUE(tiles.back().isRendered);
 }
 
 }  // namespace

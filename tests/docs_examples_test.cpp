@@ -20,7 +20,7 @@
 #include <weft/weft.h>
 
 // The examples of docs/*.md and of the public headers' comments, word for word, and tests that they are (or that those of a
-// header are in its own test), that they print what the page says, and that the pages name nothing that the code does not have.
+// header are in its own test, or in structure_examples_test.cpp), that they print what the page says, and that the pages name nothing that the code does not have.
 
 namespace {
 
@@ -313,7 +313,7 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
       EXPECT_NE(here.find(block), std::string::npos) << page << " has another version of\n" << block;
     }
   }
-  const std::string unindentedHere = unindented(here);
+  const std::string unindentedHere = unindented(here + contents(kRoot / "tests/structure_examples_test.cpp"));
   size_t numExamples = 0;
   for (const auto& header : filesIn("include/weft", ".h")) {
     if (header.parent_path().filename() == "detail" || header.filename() == "debug.h") {
@@ -321,7 +321,8 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
     }
     for (const auto& example : examples(header)) {
       ++numExamples;
-      const fs::path own = kRoot / "tests" / (header.stem().string() + "_test.cpp");
+      const bool isFair = header.parent_path().filename() == "fair";
+      const fs::path own = kRoot / "tests" / ((isFair ? "fair_" : "") + header.stem().string() + "_test.cpp");
       EXPECT_TRUE(unindentedHere.find(unindented(example)) != std::string::npos ||
                   unindented(contents(own)).find(unindented(example)) != std::string::npos)
           << header << " has an example that neither this file nor its own test has:\n" << example;

@@ -27,11 +27,10 @@ using tests::awaitThat;
 using tests::inTask;
 using tests::scaled;
 
+// As in the header.
 long fib(int n) {
-  if (n < 2) {
-    return n;
-  }
-  auto [a, b] = join([&] { return fib(n - 1); }, [&] { return fib(n - 2); });
+  if (n < 2) return n;
+  auto [a, b] = weft::join([&] { return fib(n - 1); }, [&] { return fib(n - 2); });
   return a + b;
 }
 

@@ -76,6 +76,37 @@ TEST_P(TaskGroupTest, WaitReturnsOnceAllTasksHaveEnded) {
   group.wait();
 }
 
+struct Entity {
+  bool isUpdated = false;
+  void update() { isUpdated = true; }
+};
+
+TEST_P(TaskGroupTest, TheExampleInTheHeader) {
+  std::vector<Entity> entities(20);
+  weft::TaskGroup group;
+  for (Entity& entity : entities) {
+    group.run([&] { entity.update(); });
+  }
+  group.wait();
+  for (const Entity& entity : entities) {
+    EXPECT_TRUE(entity.isUpdated);
+  }
+}
+
+struct Half {
+  bool wasStopped = false;
+};
+void search(Half& half, const std::stop_token& token) { half.wasStopped = token.stop_requested(); }
+
+TEST_P(TaskGroupTest, TheExampleOfTheDocuments) {
+  Half left, right;
+  weft::TaskGroup group;
+  group.run([&](const std::stop_token& token) { search(left, token); });
+  group.run([&](const std::stop_token& token) { search(right, token); });
+  group.wait();
+  EXPECT_FALSE(left.wasStopped || right.wasStopped);
+}
+
 TEST_P(TaskGroupTest, AddsUpOnABoundThreadAndInATask) {
   EXPECT_EQ(fib(18), 2584);
   inTask([] { EXPECT_EQ(fib(18), 2584); });

@@ -20,7 +20,7 @@ class WEFT_EXPORT TaskCanceled : public std::exception {
 // Throws TaskCanceled if `token` was asked to stop; without exceptions, a message ends the program. Neither suspends nor
 // blocks. For work that runs for long and does not wait with the token:
 //
-//   for (const Tile& tile : tiles) {
+//   for (Tile& tile : tiles) {
 //     weft::interruptionPoint(token);
 //     render(tile);
 //   }

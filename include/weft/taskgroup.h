@@ -190,9 +190,9 @@ struct TaskGroup::GroupTask : GroupNode {
       alignof(F) <= alignof(detail::TaskNode) ? detail::nodeSizeFor(sizeof(GroupNode) + sizeof(F)) : detail::NodeSize::None;
 
   template <class Arg>
-  static GroupNode* make(TaskGroup& group, Arg&& argument) {
+  static GroupNode* make(TaskGroup& owner, Arg&& argument) {
     if constexpr (kSize == detail::NodeSize::None) {
-      return new GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &group}, std::forward<Arg>(argument)};
+      return new GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &owner}, std::forward<Arg>(argument)};
     } else {
       struct FreeUnlessDone {  // a constructor that throws leaves nothing behind
         void* memory;
@@ -202,7 +202,7 @@ struct TaskGroup::GroupTask : GroupNode {
           }
         }
       } guard{detail::allocateNode(kSize)};
-      auto* task = ::new (guard.memory) GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &group}, std::forward<Arg>(argument)};
+      auto* task = ::new (guard.memory) GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &owner}, std::forward<Arg>(argument)};
       guard.memory = nullptr;
       return task;
     }
@@ -211,13 +211,13 @@ struct TaskGroup::GroupTask : GroupNode {
   // Run: as a task of its own. Call: by wait().
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {
     auto* self = static_cast<GroupTask*>(node);
-    TaskGroup& group = *self->group;
+    TaskGroup& owner = *self->group;
     if (op != detail::TaskOp::Discard) {
-      group.call(self->function);
+      owner.call(self->function);
     }
     destroy(self);
     if (op == detail::TaskOp::Run) {
-      if (detail::Waiter* waiter = group.count_.endOfOther()) {
+      if (detail::Waiter* waiter = owner.count_.endOfOther()) {
         detail::wake(*waiter);
       }
     }

@@ -90,6 +90,9 @@ inline void assertStillBound(const ForkLane* lane) {
 // Queues `node` where the deque of this thread is full.
 WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 
+// Called first by a forked child that was not taken back: it runs as a task of its own, which was not counted when it was forked.
+inline void beginAsTask() { currentLane->counters.countScheduled(); }
+
 using ChildCompletion = Completion<Waiter>;
 
 // Ends a child that was not taken back. The parent may go on, and the child's node be gone, before this returns.
@@ -140,8 +143,7 @@ class Child : public TaskNode {
  private:
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Child*>(node);
-    // It runs as a task of its own, which was not counted when it was forked.
-    currentLane->counters.countScheduled();
+    beginAsTask();
     self.call();
     finishChild(self.completion_);
   }

@@ -128,6 +128,9 @@ class LazyLoop {
     }
     EscapedException exception;
     capture(exception, [&] { runPieces(isExposed ? &lane : nullptr, from, first, result, pace); });
+    if (isExposed) {
+      assertStillBound(&lane);
+    }
     const bool isLeft = !isExposed || lane.takeBack(second);
     if (!isLeft) {
       waitForChild(second.completion, what_);

@@ -1,0 +1,219 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <weft/weft.h>
+
+// The examples of those headers' comments that docs_examples_test.cpp does not have, word for word, which it checks.
+namespace {
+
+std::atomic<int> numCalls{0};
+
+void work() { ++numCalls; }
+void load(const char*) { ++numCalls; }
+void handle() { ++numCalls; }
+void show(int) { ++numCalls; }
+void print(const std::string&) { ++numCalls; }
+void step(weft::fair::Task*) { ++numCalls; }
+
+// Binds this thread to a scheduler with `numWorkers` workers.
+class StructureExamplesTest : public testing::TestWithParam<int> {
+ protected:
+  StructureExamplesTest() { numCalls = 0; }
+
+ private:
+  weft::Scheduler scheduler_{weft::Scheduler::Config().setWorkerThreadCount(GetParam())};
+  weft::Scheduler::Binding bound_{scheduler_};
+};
+INSTANTIATE_TEST_SUITE_P(Workers, StructureExamplesTest, testing::Values(0, 2));
+
+TEST_P(StructureExamplesTest, Channel) {
+  std::istringstream input("one\ntwo\nthree\n");
+  std::streambuf* const console = std::cin.rdbuf(input.rdbuf());
+  weft::Channel<std::string> lines(64);
+  weft::schedule([=] {
+    for (std::string line; std::getline(std::cin, line);) {
+      lines.send(std::move(line));
+    }
+    lines.close();
+  });
+  for (const std::string& line : lines) {
+    print(line);
+  }
+  std::cin.rdbuf(console);
+  EXPECT_EQ(numCalls.load(), 3);
+}
+
+TEST_P(StructureExamplesTest, SharedMutex) {
+  std::map<std::string, int> table = {{"key", 1}};
+  const std::string key = "key";
+  const auto load = [](const std::string& name) { return static_cast<int>(name.size()); };
+  weft::SharedMutex mutex;
+  {
+    std::shared_lock lock(mutex);
+    show(table.at(key));
+  }
+  std::unique_lock lock(mutex);
+  table[key] = load(key);  // may suspend
+  EXPECT_EQ(table.at(key), 3);
+}
+
+namespace once {
+
+struct Table {
+  int numRows = 0;
+};
+Table theTable;
+Table load() { return {theTable.numRows + 1}; }
+
+weft::Once loaded;
+const Table& table() {
+  loaded.call([] { theTable = load(); });  // may suspend
+  return theTable;
+}
+
+}  // namespace once
+
+TEST_P(StructureExamplesTest, Once) {
+  EXPECT_EQ(once::table().numRows, 1);
+  EXPECT_EQ(once::table().numRows, 1);
+}
+
+namespace recursive {
+
+struct Node {
+  std::vector<Node> children;
+};
+
+weft::RecursiveMutex mutex;
+void add(const Node& node) {
+  std::scoped_lock lock(mutex);
+  for (const Node& child : node.children) add(child);
+}
+
+}  // namespace recursive
+
+TEST_P(StructureExamplesTest, RecursiveMutex) {
+  using recursive::Node;
+  recursive::add(Node{{Node{}, Node{{Node{}}}}});
+}
+
+// The end of the scheduler is that of the tasks.
+TEST(BarrierExampleTest, SwapsOnceEachStep) {
+  for (const int numWorkers : {0, 2}) {
+    auto scheduler = std::make_unique<weft::Scheduler>(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
+    scheduler->bind();
+    std::vector<int> now(4, 1), next(4);
+    const auto compute = [](const std::vector<int>& from, std::vector<int>& to, int part) {
+      to[static_cast<size_t>(part)] = from[static_cast<size_t>(part + 1) % 4] + 1;
+    };
+    weft::Barrier barrier(4, [&]() noexcept { std::swap(now, next); });
+    for (int part = 0; part < 4; ++part) {
+      weft::schedule([&, part] {
+        for (int step = 0; step < 100; ++step) {
+          compute(now, next, part);
+          barrier.arrive_and_wait();  // by all four; then they are swapped, once
+        }
+      });
+    }
+    weft::Scheduler::unbind();
+    scheduler.reset();
+    EXPECT_EQ(now, std::vector<int>(4, 101));
+  }
+}
+
+TEST_P(StructureExamplesTest, Latch) {
+  weft::Latch loaded(3);
+  for (const char* name : {"map", "units", "sounds"}) {
+    weft::schedule([&loaded, name] { load(name); loaded.count_down(); });
+  }
+  loaded.wait();
+  EXPECT_EQ(numCalls.load(), 3);
+}
+
+TEST_P(StructureExamplesTest, FiberLocal) {
+  weft::FiberLocal<std::string> request([] { return std::string("none"); });
+  weft::schedule([&] {
+    *request = "GET /";
+    handle();  // may suspend; request.get() is "GET /" still
+  });
+  while (numCalls.load() == 0) weft::yield();
+  EXPECT_EQ(*request, "none");
+}
+
+TEST_P(StructureExamplesTest, Signal) {
+  weft::Signal finished;
+  std::thread worker([&] {
+    work();
+    finished.send();
+  });
+  finished.receiveBlocking();
+  worker.join();
+  EXPECT_EQ(numCalls.load(), 1);
+}
+
+TEST_P(StructureExamplesTest, FairTaskScheduler) {
+  weft::fair::TaskScheduler scheduler("crawler", 2);
+  weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+  scheduler.post(&task);
+  scheduler.waitEmpty();
+  EXPECT_EQ(numCalls.load(), 1);
+}
+
+TEST_P(StructureExamplesTest, FairTask) {
+  weft::fair::TaskScheduler scheduler("sessions", 2);
+  int left = 3;
+  weft::fair::Task countdown([&](weft::fair::Task* self) {
+    if (--left > 0) {
+      scheduler.postDelay(self, std::chrono::milliseconds(1));
+    }
+  });
+  scheduler.post(&countdown);
+  scheduler.waitEmpty();
+  EXPECT_EQ(left, 0);
+}
+
+weft::fair::Coro<int> half(int n) {
+  co_await weft::fair::yield();
+  co_return n / 2;
+}
+weft::fair::Coro<> session(int& result) {
+  co_await weft::fair::delay(std::chrono::milliseconds(1));
+  result = co_await half(84);
+}
+
+TEST_P(StructureExamplesTest, FairCoro) {
+  weft::fair::TaskScheduler scheduler("sessions", 2);
+  int result = 0;
+  weft::fair::CoroTask task(session(result));
+  scheduler.post(&task);
+  scheduler.waitEmpty();
+  EXPECT_EQ(result, 42);
+}
+
+TEST_P(StructureExamplesTest, FairBridge) {
+  weft::fair::TaskScheduler scheduler("bridge", 2);
+  const weft::Event loaded;
+  weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+  loaded.signal();
+  weft::fair::signalAfter(loaded, scheduler, &task);
+  scheduler.postDelay(&task, std::chrono::seconds(1));
+  scheduler.waitEmpty();
+  EXPECT_EQ(numCalls.load(), 1);
+}
+
+}  // namespace
