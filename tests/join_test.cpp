@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <weft/event.h>
+#include <weft/mutex.h>
 #include <weft/waitgroup.h>
 
 #include "count_mallocs.h"
@@ -105,6 +106,31 @@ TEST_P(JoinTest, WorkersTakeTheChildrenOfABoundThread) {
 }
 
 // So that the child is not the newest when it is wanted back.
+TEST_P(JoinTest, AMutexMayBeHeldAcrossIt) {
+  mutex guard;
+  int count = 0;
+  WaitGroup others(10);
+  inTask([&] {
+    const Event begun;
+    const lock held(guard);
+    for (int i = 0; i < 10; ++i) {
+      schedule([&, others] {
+        const lock own(guard);
+        ++count;
+        others.done();
+      });
+    }
+    join([&] { begun.wait(); },
+         [&] {
+           begun.signal();
+           EXPECT_EQ(count, 0);
+         });
+    EXPECT_EQ(count, 0);
+  });
+  others.wait();
+  EXPECT_EQ(count, 10);
+}
+
 TEST_P(JoinTest, TheFirstFunctionMayScheduleTasksAndLeaveThem) {
   inTask([] {
     std::atomic<int> numRun{0};

@@ -3,7 +3,11 @@
 
 #include <weft/weft.h>
 
+#include <cstddef>
 #include <cstdio>
+#include <mutex>
+#include <optional>
+#include <vector>
 
 #include "crew.h"
 
@@ -28,17 +32,44 @@ int lead() {
   return crew.sum();
 }
 
+/// A future, by way of a task handle and a continuation; where it fails, its message ends the program.
+bool futuresWork() {
+  weft::MainLoopExecutor loop;
+  weft::Future<int> answer = weft::async(loop, [] { return 20; }).then(weft::inlineExecutor(), [](int n) { return n + 1; });
+  loop.runAll();
+  const int twice = weft::async([&answer] { return 2 * answer.get(); }).get();
+  return twice == 42 && weft::whenAny(weft::makeReadyFuture(1)).get().index == 0;
+}
+
+/// Forks, groups, parallel algorithms, channels and further locks.
+bool structureWorks() {
+  std::vector<int> numbers(1000);
+  weft::parallelFor(size_t{0}, numbers.size(), [&](size_t i) { numbers[i] = static_cast<int>(999 - i); });
+  weft::parallelSort(numbers.begin(), numbers.end());
+  const auto [first, last] = weft::join([&] { return numbers.front(); }, [&] { return numbers.back(); });
+
+  weft::Channel<int> channel(4);
+  weft::Latch sent(1);
+  weft::SharedMutex mutex;
+  weft::TaskGroup group;
+  group.run([&] {
+    const std::scoped_lock lock(mutex);
+    channel.send(first + last);
+    sent.count_down();
+  });
+  sent.wait();
+  int received = 0;
+  weft::select(weft::onReceive(channel, [&](std::optional<int> value) { received = value.value_or(0); }));
+  group.wait();
+  return received == 999;
+}
+
 int run(int workers) {
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(workers));
   scheduler.bind();
   defer(scheduler.unbind());
 
-  // A future, by way of a task handle and a continuation; where it fails, its message ends the program.
-  weft::MainLoopExecutor loop;
-  weft::Future<int> answer = weft::async(loop, [] { return 20; }).then(weft::inlineExecutor(), [](int n) { return n + 1; });
-  loop.runAll();
-  const int twice = weft::async([&answer] { return 2 * answer.get(); }).get();
-  if (twice != 42 || weft::whenAny(weft::makeReadyFuture(1)).get().index != 0) {
+  if (!futuresWork() || !structureWorks()) {
     return 0;
   }
 
