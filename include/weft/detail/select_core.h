@@ -17,8 +17,8 @@
 //   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
 //
-// Since the nodes become visible all at once (3), and a select that looks for partners is not visible itself
-// (2), two selects that face each other on the same channels cannot claim each other at the same time, which
+// Since the nodes become visible all at once (3), and a select that looks for partners (2) is not visible
+// itself, two selects that face each other on the same channels cannot claim each other at the same time, which
 // would leave both without, or have each wait for the other: whoever locks first is found by the other one.
 // The order of the locks excludes a deadlock.
 //
