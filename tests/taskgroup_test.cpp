@@ -411,7 +411,7 @@ TEST_P(TaskGroupTest, UnbindLeavesTheTasksToTheWorkers) {
 }
 
 TEST_P(TaskGroupTest, TakesOverACopyOfWhatCannotBeChanged) {
-  const auto function = [n = 0]() mutable { ++n; };
+  const auto function = [n = 0]() mutable { return ++n; };
   TaskGroup group;
   group.run(function);
   group.wait();
