@@ -112,6 +112,7 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
   for (;;) {
     Waiter* self = nullptr;
     WaitList* waiters = nullptr;
+    bool isLimited = false;
     {
       Section section(*this);
       const ChannelEnd end = kSends ? ChannelCore::send(section, mine) : ChannelCore::receive(section, mine);
@@ -123,8 +124,21 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
       self->data = &mine;
       waiters = kSends ? &senders() : &receivers();
       waiters->pushBack(*self);
+      isLimited = deadline != kNever || token != nullptr;
+      if (isLimited) {
+        retain();
+      }
     }
-    if (deadline == kNever && token == nullptr) [[likely]] {
+    // Whoever claims this wait may destroy the channel, and the time or the stop still look for it there.
+    struct Release {
+      ChannelState* state;
+      ~Release() {
+        if (state != nullptr) {
+          (void)Shared<ChannelState>::adopt(state);
+        }
+      }
+    } release{isLimited ? this : nullptr};
+    if (!isLimited) [[likely]] {
       inlined::block(*self, kWhat, this);
     } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(),
                             kWhat)) {

@@ -83,6 +83,11 @@ void TaskHandle::runWithWaitHandler(WaitHandler handler) {
   if (node_ == nullptr) {
     detail::reportNoTask("runWithWaitHandler");
   }
+  if (detail::currentFiber != nullptr) {
+    // A fiber calls no handler; and others of its thread would find this one.
+    run();
+    return;
+  }
   struct Restore {
     WaitHandler before;
     ~Restore() { setThreadWaitHandler(std::move(before)); }

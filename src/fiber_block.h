@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "osfiber.h"
 #include "weft/detail/inbox.h"
 #include "weft/detail/permit.h"
 #include "weft/detail/stack_pool.h"
 #include "weft/detail/timer_heap.h"
+#include "weft/detail/wait_handler.h"
 #include "weft/detail/waiter.h"
 #include "weft/fiber.h"
 
@@ -60,6 +62,19 @@ void blockThread(Waiter& self);
 bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
+
+// The waits of a thread within its scope call no handler: they are for locks, which a handler could come to need that runs on top
+// of them.
+class WithoutHandler {
+ public:
+  WithoutHandler() noexcept;
+  ~WithoutHandler();
+  WithoutHandler(const WithoutHandler&) = delete;
+  WithoutHandler& operator=(const WithoutHandler&) = delete;
+
+ private:
+  std::function<void(WaitHandle)>* const handler_;
+};
 
 // Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
 bool isOwnWaiter(const Waiter& waiter) noexcept;

@@ -70,7 +70,11 @@ FutureCore::~FutureCore() {
 }
 
 void FutureCore::waitSlow() {
-  if (Worker* worker = Worker::current(); worker != nullptr && worker->takeToRunInPlace(this)) {
+  // Not where continuations may be there or come: they would run on this stack before the wait is over, and may need what comes
+  // after it. The task has a reference, and the handle.
+  // relaxed: only the caller can make it more than these two.
+  const bool isAlone = word.isUntouched() && references.load(std::memory_order_relaxed) == 2;
+  if (Worker* worker = Worker::current(); isAlone && worker != nullptr && worker->takeToRunInPlace(this)) {
     worker->runInPlace(this);
     if (isReady()) {
       return;
@@ -113,7 +117,7 @@ void FutureCore::tellWhenReady(TaskNode& listener) {
 
 bool FutureCore::runAsOwner() {
   Worker* worker = Worker::current();
-  if (worker == nullptr || !worker->takeToRunInPlace(this)) {
+  if (!word.isUntouched() || worker == nullptr || !worker->takeToRunInPlace(this)) {
     return false;
   }
   step = Step::RunByOwner;
@@ -157,8 +161,11 @@ void FutureCore::tell(FutureListeners& listeners) noexcept {
   }
 }
 
+// The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor has the task.
 ScheduleCall::ScheduleCall(FutureCore& state) noexcept
-    : state_(state), outer_(std::exchange(scheduleCalls, this)) {}
+    : state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
+  state.next = mark();
+}
 
 ScheduleCall::~ScheduleCall() {
   ScheduleCall** link = &scheduleCalls;
@@ -170,7 +177,7 @@ ScheduleCall::~ScheduleCall() {
 
 ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
   ScheduleCall* call = scheduleCalls;
-  while (call != nullptr && &call->state_ != &state) {
+  while (call != nullptr && !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
     call = call->outer_;
   }
   return call;

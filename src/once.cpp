@@ -3,6 +3,7 @@
 
 #include "weft/once.h"
 
+#include "fiber_block.h"
 #include "weft/debug.h"
 #include "weft/detail/owner.h"
 #include "weft/detail/stoppable.h"
@@ -36,6 +37,7 @@ Once::Turn Once::begin(const std::stop_token& token) {
   Turn turn = old == 0 ? Turn::Mine : old == kRunning ? Turn::Stopped : Turn::Done;
   if (isToWait) {
     const auto claim = [&] { return giveUp(*self); };
+    const detail::WithoutHandler withoutHandler;
     if (detail::blockStoppable(*self, detail::kNever, token, claim, "Once", this) == detail::WaitEnd::Woken) {
       turn = self->mark == kIsNext ? Turn::Mine : Turn::Done;
     }

@@ -176,7 +176,7 @@ class Selection {
     size_t chosen = core_.tryOrLink(self, choice);
     if (chosen == kNone) {
       const WaitEnd end = wait(self, choice);
-      core_.unlink();
+      core_.unlink(end == WaitEnd::Woken ? choice.get() : kNone);
       if (end != WaitEnd::Woken) {
         return end == WaitEnd::TimedOut ? time_ : stop_;
       }

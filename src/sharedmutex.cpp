@@ -3,6 +3,7 @@
 
 #include "weft/sharedmutex.h"
 
+#include "fiber_block.h"
 #include "weft/debug.h"
 
 namespace weft {
@@ -26,6 +27,7 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
     detail::wakeAll(granted);
     return hasGivenUp;
   };
+  const detail::WithoutHandler withoutHandler;
   return detail::blockStoppable(self, deadline, token, claim, "SharedMutex", this) == detail::WaitEnd::Woken;
 }
 

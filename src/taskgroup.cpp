@@ -10,11 +10,30 @@
 #include <utility>
 
 #include "waiter_inl.h"
+#include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/outcome.h"
 #include "weft/detail/tiny_lock.h"
 
 namespace weft {
+namespace {
+
+// Whether the exception that is being handled only says that a task has ended early, as it was asked to.
+bool isTaskCanceled() {
+#if defined(__cpp_exceptions)
+  try {
+    throw;
+  } catch (const TaskCanceled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+#else
+  return false;
+#endif
+}
+
+}  // namespace
 
 struct TaskGroup::Control {
   struct Cancel {
@@ -79,6 +98,9 @@ std::stop_token TaskGroup::token() {
 
 void TaskGroup::fail() {
 #if defined(__cpp_exceptions)
+  if (isCanceled() && isTaskCanceled()) {
+    return;
+  }
   Control& shared = control();
   // relaxed: the end of the task publishes the exception to whoever waits for it.
   if (!shared.hasFailed.exchange(true, std::memory_order_relaxed)) {

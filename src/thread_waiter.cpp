@@ -106,6 +106,15 @@ ThreadWaiter& innermostWaiter() {
 
 }  // namespace
 
+WithoutHandler::WithoutHandler() noexcept
+    : handler_(currentFiber == nullptr ? std::exchange(currentHandler, nullptr) : nullptr) {}
+
+WithoutHandler::~WithoutHandler() {
+  if (handler_ != nullptr) {
+    currentHandler = handler_;
+  }
+}
+
 Waiter& threadWaiter() noexcept {
   ThreadWaiter& waiter = innermostWaiter();
   // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scheduler_core.h"
+#include "weft/fiberlocal.h"
 #include "worker.h"
 #include "worker_inl.h"
 
@@ -168,7 +169,16 @@ bool Worker::takeToRunInPlace(TaskNode* node) { return hasStackForTask() && take
 void Worker::runInPlace(TaskNode* node) {
   FiberBlock& fiber = *current_;
   const void* outer = std::exchange(fiber.task, reinterpret_cast<const void*>(node->invoke));
+  FiberLocalNode* const outerLocals = std::exchange(fiber.locals, nullptr);
+  const bool hadPermit = fiber.permit.tryTake();
   node->invoke(node, TaskOp::Run);
+  if (fiber.locals != nullptr) [[unlikely]] {
+    destroyFiberLocals(fiber.locals);
+  }
+  fiber.locals = outerLocals;
+  if (hadPermit) {
+    fiber.permit.notify(fiber);
+  }
   fiber.task = outer;
   counters_.countEnded();
 }

@@ -121,7 +121,7 @@ class SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
 //   weft::Future<Reply> reply = promise.get_future();
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
 //
-// The first set wins. Several threads may set one promise at the same time. One that is destroyed unset gives
+// The first set wins. Several threads may set one promise at the same time, as long as it exists until all of them are back. One that is destroyed unset gives
 // its future the exception BrokenPromise. The thread that sets it runs the executors' schedule() of
 // continuations, and what they run at once. Neither suspends nor blocks.
 template <class T>

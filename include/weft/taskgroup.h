@@ -28,7 +28,8 @@ namespace weft {
 //   group.wait();
 //
 // The first exception that a task lets escape cancels the group, and is thrown by wait(). A group that is cancelled stays so:
-// its tasks that have not begun do not run any more, and the others are told by its stop token. Cancellation passes from a group
+// its tasks that have not begun do not run any more, and the others are told by its stop token; a TaskCanceled that they let
+// escape then is how they end, and no error. Cancellation passes from a group
 // down to those that were made with it, or with its token.
 //
 // Where no scheduler is bound, run() calls the function at once.

@@ -87,7 +87,7 @@ struct Selector {
     if (!isTimed || (isTimeUp && !hasGivenUp)) {
       self.wait();
     }
-    core.unlink();
+    core.unlink(hasGivenUp ? core.kNone : choice.get());
     return hasGivenUp ? 2 : choice.get();
   }
 

@@ -131,15 +131,23 @@ class ChannelCore {
       if (core_.capacity_ != 0) {
         core_.head_.lockUnless(0, head_);
       }
+      received_ = Side::position(head_);
       isLocked_ = true;
     }
 
     void unlock() {
       isLocked_ = false;
-      if (core_.capacity_ != 0) {
-        core_.head_.unlock((head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait));
+      const uint64_t head = (head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait);
+      const uint64_t tail = (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
+      // What shows the effect is the last access: whoever sees it may destroy the channel.
+      const bool hasReceived = Side::position(head_) != received_;
+      if (core_.capacity_ != 0 && !hasReceived) {
+        core_.head_.unlock(head);
       }
-      core_.tail_.unlock((tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait));
+      core_.tail_.unlock(tail);
+      if (hasReceived) {
+        core_.head_.unlock(head);
+      }
     }
 
    private:
@@ -158,6 +166,7 @@ class ChannelCore {
 
     ChannelCore& core_;
     uint64_t tail_ = 0, head_ = 0;  // the words while they are locked, and their next ones
+    uint64_t received_ = 0;         // the head's position before
     WaitList claimed_;
     bool isLocked_ = false;
   };

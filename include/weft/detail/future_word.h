@@ -73,6 +73,10 @@ class FutureWord {
     return (word_.load(std::memory_order_acquire) & kReady) != 0;
   }
 
+  // Whoever has all handles. Returns: whether nobody listens, and the result is not there.
+  // relaxed: nobody else changes it meanwhile, but to publish.
+  bool isUntouched() const { return word_.load(std::memory_order_relaxed) == 0; }
+
   // Any thread. Returns: whether the caller is the first, and so has to write the result and to publish() it.
   bool claim() {
     // (6) relaxed: publishes nothing; the others learn only that they came too late.

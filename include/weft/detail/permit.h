@@ -82,6 +82,16 @@ class Permit {
     return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
+  // The owner only. Returns: whether there was a permit, which is consumed.
+  bool tryTake() {
+    // relaxed: a permit that arrives a moment later is one for the time after this.
+    const bool isThere = state_.load(std::memory_order_relaxed) == kPermit;
+    if (isThere) {
+      consume();
+    }
+    return isThere;
+  }
+
   // The owner only: forgets a permit that nobody asked for, between two tasks.
   void reset() {
     // relaxed: the owner's own view is enough; a permit that arrives a moment later is an early one of the next task.

@@ -72,10 +72,10 @@ class SelectCore {
     return done;
   }
 
-  // (5).
-  void unlink() {
+  // (5). `chosen`: the case whose claimer has unlinked its node, and may have destroyed its primitive since; or kNone.
+  void unlink(size_t chosen) {
     for (size_t i = 0; i < count_; ++i) {
-      if (cases_[i]->key() != nullptr) {
+      if (i != chosen && cases_[i]->key() != nullptr) {
         cases_[i]->unlink();
       }
     }

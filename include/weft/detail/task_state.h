@@ -85,14 +85,17 @@ class WEFT_EXPORT ScheduleCall {
   ScheduleCall(const ScheduleCall&) = delete;
   ScheduleCall& operator=(const ScheduleCall&) = delete;
 
-  // Returns: the call that goes on, on this thread, with `state`; or null.
+  // Returns: the call with `state` that goes on, on this fiber or thread; or null.
   static ScheduleCall* of(const FutureCore& state) noexcept;
 
   bool isComplete = false;  // the task ran, and its state is complete
   bool isDropped = false;   // the task's handle was destroyed
 
  private:
+  TaskNode* mark() noexcept { return reinterpret_cast<TaskNode*>(this); }
+
   FutureCore& state_;
+  Fiber* const fiber_;
   ScheduleCall* outer_;
 };
 
