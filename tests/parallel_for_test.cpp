@@ -288,17 +288,19 @@ TEST_P(ParallelForTest, AnExceptionOfABodyArrivesAndTheRestIsLeftOut) {
   inTask(throwAndCatch);
 }
 
-// The second half is taken, and throws before the first.
+// The second half is taken, and throws before the first, which has begun: what has not begun by then is left out.
 TEST_P(ParallelForTest, OfSeveralExceptionsThatOfTheFirstElementArrives) {
   inTask([] {
     for (int round = 0; round < 20; ++round) {
-      const Event hasThrown;
+      const Event hasBegun, hasThrown;
       std::string what;
       try {
         parallelFor(autoPartitioner(irange(0, 2), 1), [&](int i) {
           if (i == 0) {
+            hasBegun.signal();
             hasThrown.wait();
           } else {
+            hasBegun.wait();
             hasThrown.signal();
           }
           throw std::runtime_error(std::to_string(i));

@@ -246,6 +246,14 @@ TEST_P(WaitGroupTest, TheOnlyWaiterStaysForALastDoneThatIsOnItsWay) {
       isBack = true;
     });
     awaitThat([&] { return numWaiting(group) == 1; });
+    // It is asleep, and so will be told of the stop at once.
+    awaitThat([&] {
+      uint64_t numBlocked = 0;
+      for (const Scheduler::WorkerStats& worker : scheduler().stats().workers) {
+        numBlocked += worker.workerId >= 0 ? worker.numBlockedFibers : 0;
+      }
+      return numWorkers() == 0 || numBlocked == 1;
+    });
     auto& state = *(group.*member(tests::WaitGroupState{}));
     constexpr uint32_t kOne = 4;
     state.word.fetch_sub(kOne);
