@@ -16,11 +16,12 @@
 #include "weft/detail/tiny_lock.h"
 
 namespace weft {
+
+#if defined(__cpp_exceptions)
 namespace {
 
 // Whether the exception that is being handled only says that a task has ended early, as it was asked to.
 bool isTaskCanceled() {
-#if defined(__cpp_exceptions)
   try {
     throw;
   } catch (const TaskCanceled&) {
@@ -28,12 +29,10 @@ bool isTaskCanceled() {
   } catch (...) {
     return false;
   }
-#else
-  return false;
-#endif
 }
 
 }  // namespace
+#endif
 
 struct TaskGroup::Control {
   struct Cancel {

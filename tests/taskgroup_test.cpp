@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/cancellation.h>
 #include <weft/event.h>
 #include <weft/waitgroup.h>
 
@@ -297,6 +298,24 @@ TEST_P(TaskGroupTest, CancelPassesDownToGroupsMadeWithTheGroupOrItsToken) {
   TaskGroup late(outer);
   EXPECT_TRUE(late.isCanceled());
   EXPECT_TRUE(late.token().stop_requested());
+}
+
+TEST_P(TaskGroupTest, ATaskThatEndsAsItWasAskedToIsNoError) {
+  for (const bool waits : {false, true}) {
+    TaskGroup group;
+    const Event begun;
+    group.run([=](const std::stop_token& token) {
+      begun.signal();
+      const Event never;
+      (void)never.wait(token);
+      interruptionPoint(token);
+    });
+    begun.wait();
+    group.cancel();
+    if (waits) {
+      EXPECT_NO_THROW(group.wait());
+    }
+  }
 }
 
 TEST_P(TaskGroupTest, AStopSourceCancelsTheGroupsMadeWithItsToken) {
