@@ -115,8 +115,10 @@ TEST_P(JoinTest, AMutexMayBeHeldAcrossIt) {
     const lock held(guard);
     for (int i = 0; i < 10; ++i) {
       schedule([&, others] {
-        const lock own(guard);
-        ++count;
+        {
+          const lock own(guard);
+          ++count;
+        }
         others.done();
       });
     }
