@@ -183,20 +183,6 @@ void Worker::runTask(TaskNode* node) {
   counters_.countEnded();
 }
 
-// Unbinding: what the workers may run is theirs.
-void Worker::giveForksAway() {
-  TaskNode* batch[64];
-  while (deque_ != nullptr && core_.numWorkers > 0) {
-    const uint32_t count = deque_->takeOldestBatch(batch, 64);
-    if (count == 0) {
-      return;
-    }
-    core_.injector.pushBatch(batch, count);
-    // This thread may be no guest any more by the time a worker goes to sleep.
-    core_.idle.onPublishFromOutside();
-  }
-}
-
 bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
   if (deadline == kNever) {
     block(self, what, object);

@@ -141,9 +141,11 @@ class Worker {
   TaskNode* takeOldestOfDeque();
   TaskNode* takeNewestOfDeque();
   TaskNode* takeOverflowed();
-  uint32_t numLeftOfBatch();
+  uint32_t numLeftOfBatch() const;
+  TaskNode* liftBatch(uint32_t count);
   void noteForks(FiberBlock& fiber);
   void giveForksAway();
+  bool moveToInjector(uint32_t wanted);
   bool stealFromGuest();
   void poll();
   void takeOldestFromOutside();
@@ -170,11 +172,11 @@ class Worker {
   TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
   uint32_t untilPoll_ = kPollInterval;
   uint32_t untilOldest_ = kPollsPerOldest;
-  uint32_t batchLeft_ = 0;     // see numLeftOfBatch()
   bool oldestFirst_ = false;   // tasks are taken from the oldest end
   bool hasBlockedAtOnce_ = false;  // a task that has scheduled nothing, since one ended last
   bool isInnersTurn_ = false;  // see takeOldestInTurn()
   bool hasForked_ = false;     // see noteForks()
+  int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   uint32_t numTurns_ = 0;
   uint32_t numQuickSteals_ = 0;  // in a row
   uint64_t blockedLimit_ = kBlockedFreely;  // these three: see holdBack()

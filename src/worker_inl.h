@@ -106,7 +106,6 @@ inline void Worker::enqueue(TaskNode* node) {
   current_->hasScheduled = true;
   oldestFirst_ = false;
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0) [[likely]] {
-    numLeftOfBatch();
     pushShared(node);
     core_.idle.onPublish();
   } else {
@@ -120,15 +119,11 @@ inline void Worker::pushShared(TaskNode* node) {
   }
 }
 
-inline TaskNode* Worker::takeNewestOfDeque() { return deque_->take(thief_); }
-
-// Returns: how many tasks of the last batch from the injector lie at the oldest end of the deque, at most. They lie there
-// reversed, with the newest at the very end.
-inline uint32_t Worker::numLeftOfBatch() {
-  if (batchLeft_ != 0) [[unlikely]] {
-    batchLeft_ = std::min(batchLeft_, deque_->size());
-  }
-  return batchLeft_;
+inline TaskNode* Worker::takeNewestOfDeque() {
+  TaskNode* node = deque_->take(thief_);
+  // What is pushed next is not of the batch.
+  batchEnd_ = std::min(batchEnd_, deque_->endIndex());
+  return node;
 }
 
 }  // namespace weft::detail

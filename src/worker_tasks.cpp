@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
-#include <utility>
 #include <chrono>
 #include <utility>
 
@@ -42,8 +41,15 @@ void Worker::enqueueElsewhere(TaskNode* node) {
 }
 
 void Worker::overflow(TaskNode* node) {
+  moveToInjector(StealingDeque<TaskNode>::kCapacity / 2);
+  deque_->push(node);
+}
+
+// Moves at least `wanted` of the deque's oldest tasks to the injector, or all. Returns: whether there were any.
+bool Worker::moveToInjector(uint32_t wanted) {
   TaskNode* batch[kOverflowBatch];
-  for (uint32_t moved = 0; moved < StealingDeque<TaskNode>::kCapacity / 2;) {
+  uint32_t moved = 0;
+  while (moved < wanted) {
     const uint32_t count = deque_->takeOldestBatch(batch, kOverflowBatch);
     if (count == 0) {
       break;
@@ -51,7 +57,15 @@ void Worker::overflow(TaskNode* node) {
     core_.injector.pushBatch(batch, count);
     moved += count;
   }
-  deque_->push(node);
+  return moved != 0;
+}
+
+// Unbinding: what the workers may run is theirs.
+void Worker::giveForksAway() {
+  if (deque_ != nullptr && core_.numWorkers > 0 && moveToInjector(StealingDeque<TaskNode>::kCapacity)) {
+    // This thread may be no guest any more by the time a worker goes to sleep.
+    core_.idle.onPublishFromOutside();
+  }
 }
 
 void Worker::exposeElsewhere(TaskNode* node) {
@@ -84,27 +98,12 @@ void Worker::poll() {
   }
 }
 
-// A batch in the deque is older than what is left in the injector. Where newer tasks lie above, all of it is lifted over them.
+// A batch in the deque is older than what is left in the injector.
 void Worker::takeOldestFromOutside() {
-  const uint32_t left = numLeftOfBatch();
-  if (left == 0) {
-    if (!core_.injector.empty()) {
-      core_.injector.pop(next_);
-    }
-  } else if (left < deque_->size()) {
-    TaskNode* batch[kInjectorBatch];
-    uint32_t count = deque_->takeOldestBatch(batch, left);
-    batchLeft_ = 0;
-    if (count != 0) {
-      next_ = batch[--count];
-    }
-    for (uint32_t i = 0; i < count; ++i) {
-      pushShared(batch[i]);
-    }
-    // A searcher may have looked while they were in nobody's queue.
-    if (count != 0) {
-      core_.idle.onPublish();
-    }
+  if (numLeftOfBatch() != 0) {
+    next_ = takeOldestOfDeque();
+  } else if (!core_.injector.empty()) {
+    core_.injector.pop(next_);
   }
 }
 
@@ -118,13 +117,44 @@ TaskNode* Worker::takeOldestInTurn() {
   return node != nullptr ? node : inner_.takeOldest();
 }
 
+// A batch is older than the rest of the deque, which was empty when it came; its first task is at the newer end.
 TaskNode* Worker::takeOldestOfDeque() {
-  const uint32_t queued = deque_->size();
-  if (queued != 0 && queued <= numLeftOfBatch()) {
-    --batchLeft_;
+  const uint32_t left = numLeftOfBatch();
+  if (left != 0 && batchEnd_ == deque_->endIndex()) {
     return takeNewestOfDeque();
   }
+  if (left != 0 && batchBegin_ <= deque_->beginIndex()) {
+    return liftBatch(left);
+  }
   return deque_->takeOldest();
+}
+
+// Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the indices from batchBegin_ to
+// batchEnd_, reversed.
+uint32_t Worker::numLeftOfBatch() const {
+  if (deque_ == nullptr) {
+    return 0;
+  }
+  const int64_t left = batchEnd_ - std::max(batchBegin_, deque_->beginIndex());
+  return left > 0 ? static_cast<uint32_t>(left) : 0;
+}
+
+// From the oldest end of the deque over all that lies above. Returns: the first of the batch.
+TaskNode* Worker::liftBatch(uint32_t count) {
+  TaskNode* batch[kInjectorBatch];
+  count = deque_->takeOldestBatch(batch, count);
+  if (count == 0) {
+    return nullptr;
+  }
+  TaskNode* first = batch[--count];
+  batchBegin_ = deque_->endIndex();
+  for (uint32_t i = 0; i < count; ++i) {
+    pushShared(batch[i]);
+  }
+  batchEnd_ = deque_->endIndex();
+  // A searcher may have looked while they were in nobody's queue.
+  core_.idle.onPublish();
+  return first;
 }
 
 TaskNode* Worker::takeTask() {
@@ -138,7 +168,6 @@ TaskNode* Worker::takeTask() {
     return nullptr;
   }
   if (deque_->empty()) {
-    batchLeft_ = 0;
     return nullptr;
   }
   if (!oldestFirst_) {
@@ -207,10 +236,11 @@ bool Worker::takeFromInjector() {
     __builtin_prefetch(batch[i]);
   }
   next_ = batch[0];
-  batchLeft_ = count - 1;
+  batchBegin_ = deque_->endIndex();
   while (count > 1) {
     pushShared(batch[--count]);
   }
+  batchEnd_ = deque_->endIndex();
   core_.idle.onPublish();
   return true;
 }

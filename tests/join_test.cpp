@@ -297,7 +297,7 @@ int depthOfWaits(int depth) {
 }
 
 TEST_P(JoinTest, WaitsNestAHundredThousandDeep) {
-  const int depth = tests::kUnderTsan ? tests::kMaxTsanFibers / 2 : 100'000;
+  const int depth = tests::kUnderTsan ? tests::kMaxTsanFibers / 2 : scaled(100'000, 10'000);
   inTask([&] { EXPECT_EQ(depthOfWaits(depth), depth); });
 }
 
@@ -368,6 +368,9 @@ long sumOfRow(int n) {
 
 // Deeper than the deque is long, by far; the stack of the first fiber alone grows.
 TEST_P(JoinTest, NestsAMillionDeep) {
+  if (tests::kUnderAsan && numWorkers() > 8) {
+    GTEST_SKIP() << "AddressSanitizer keeps 23 MB for each fiber with such a stack";
+  }
   Scheduler::Config config = scheduler().config();
   destroyScheduler();
   Scheduler deep(config.setFiberStackSize(size_t{1} << 30));

@@ -19,11 +19,13 @@
 #include <weft/waitgroup.h>
 
 #include "count_mallocs.h"
+#include "in_task.h"
 #include "waiting.h"
 
 namespace weft {
 namespace {
 
+using tests::inTask;
 using tests::scaled;
 
 long fib(int n) {
@@ -36,16 +38,6 @@ long fib(int n) {
   const long b = fib(n - 2);
   group.wait();
   return a + b;
-}
-
-template <class F>
-void inTask(F&& function) {
-  WaitGroup done(1);
-  schedule([&] {
-    function();
-    done.done();
-  });
-  done.wait();
 }
 
 class TaskGroupTest : public tests::WithScheduler {};

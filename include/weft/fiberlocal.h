@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/node_pool.h"
+#include "weft/detail/node_memory.h"
 #include "weft/export.h"
 #include "weft/finally.h"
 
@@ -90,27 +90,8 @@ class FiberLocal {
       T value;
     };
   };
-  static constexpr detail::NodeSize kSize =
-      alignof(Node) <= detail::kLine ? detail::nodeSizeFor(sizeof(Node)) : detail::NodeSize::None;
-
-  static void* allocate() {
-    if constexpr (kSize != detail::NodeSize::None) {
-      return detail::allocateNode(kSize);
-    } else {
-      return ::operator new(sizeof(Node), std::align_val_t(alignof(Node)));
-    }
-  }
-  static void deallocate(Node* node) noexcept {
-    node->~Node();
-    if constexpr (kSize != detail::NodeSize::None) {
-      detail::freeNode(node, kSize);
-    } else {
-      ::operator delete(node, std::align_val_t(alignof(Node)));
-    }
-  }
-
   T& make(detail::FiberLocalNode*& first) const {
-    auto* node = ::new (allocate()) Node(first, ~key_);
+    auto* node = detail::NodeMemory<Node>::make(first, ~key_);
     first = node;
     // Where the initializer throws. It may have made other values, which lie before this one then.
     auto undo = make_finally([&] {
@@ -120,14 +101,14 @@ class FiberLocal {
           link = &(*link)->next;
         }
         *link = node->next;
-        deallocate(node);
+        detail::NodeMemory<Node>::destroy(*node);
       }
     });
     ::new (static_cast<void*>(&node->value)) T(initializer_());
     node->destroy = [](detail::FiberLocalNode* made) noexcept {
       auto* mine = static_cast<Node*>(made);
       mine->value.~T();
-      deallocate(mine);
+      detail::NodeMemory<Node>::destroy(*mine);
     };
     node->key = key_;
     return node->value;

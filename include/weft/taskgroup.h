@@ -6,13 +6,13 @@
 #include <atomic>
 #include <concepts>
 #include <cstdint>
-#include <new>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/fork.h"
 #include "weft/detail/group_count.h"
+#include "weft/detail/node_memory.h"
 #include "weft/detail/task_node.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
@@ -29,8 +29,8 @@ namespace weft {
 //
 // The first exception that a task lets escape cancels the group, and is thrown by wait(). A group that is cancelled stays so:
 // its tasks that have not begun do not run any more, and the others are told by its stop token; a TaskCanceled that they let
-// escape then is how they end, and no error. Cancellation passes from a group
-// down to those that were made with it, or with its token.
+// escape then is how they end, and no error. Cancellation passes from a group down to those that were made with it, or with its
+// token.
 //
 // Where no scheduler is bound, run() calls the function at once.
 // Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time. wait() is for one at a
@@ -62,7 +62,7 @@ class TaskGroup {
     requires(std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>)
   void run(F&& function) {
     if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
-      expose(*lane, *GroupTask<std::decay_t<F>>::make(*this, std::forward<F>(function)));
+      expose(*lane, *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
     } else {
       std::decay_t<F> own(std::forward<F>(function));
       call(own);
@@ -187,27 +187,9 @@ template <class F>
 struct TaskGroup::GroupTask : GroupNode {
   F function;
 
-  static constexpr detail::NodeSize kSize =
-      alignof(F) <= alignof(detail::TaskNode) ? detail::nodeSizeFor(sizeof(GroupNode) + sizeof(F)) : detail::NodeSize::None;
-
   template <class Arg>
-  static GroupNode* make(TaskGroup& owner, Arg&& argument) {
-    if constexpr (kSize == detail::NodeSize::None) {
-      return new GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &owner}, std::forward<Arg>(argument)};
-    } else {
-      struct FreeUnlessDone {  // a constructor that throws leaves nothing behind
-        void* memory;
-        ~FreeUnlessDone() {
-          if (memory != nullptr) {
-            detail::freeNode(memory, kSize);
-          }
-        }
-      } guard{detail::allocateNode(kSize)};
-      auto* task = ::new (guard.memory) GroupTask{{{&invoke, nullptr, kOfGroup, kSize}, &owner}, std::forward<Arg>(argument)};
-      guard.memory = nullptr;
-      return task;
-    }
-  }
+  GroupTask(TaskGroup& owner, Arg&& argument)
+      : GroupNode{{&invoke, nullptr, kOfGroup, detail::NodeSize::None}, &owner}, function(std::forward<Arg>(argument)) {}
 
   // Run: as a task of its own. Call: by wait().
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {
@@ -216,20 +198,11 @@ struct TaskGroup::GroupTask : GroupNode {
     if (op != detail::TaskOp::Discard) {
       owner.call(self->function);
     }
-    destroy(self);
+    detail::NodeMemory<GroupTask>::destroy(*self);
     if (op == detail::TaskOp::Run) {
       if (detail::Waiter* waiter = owner.count_.endOfOther()) {
         detail::wake(*waiter);
       }
-    }
-  }
-
-  static void destroy(GroupTask* self) {
-    if constexpr (kSize == detail::NodeSize::None) {
-      delete self;
-    } else {
-      self->~GroupTask();
-      detail::freeNode(self, kSize);
     }
   }
 };

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 #include "weft/detail/deadline.h"
 #include "weft/detail/future_word.h"
-#include "weft/detail/node_pool.h"
+#include "weft/detail/node_memory.h"
 #include "weft/detail/outcome.h"
 #include "weft/detail/shared.h"
 #include "weft/detail/stoppable.h"
@@ -112,49 +112,9 @@ struct FutureState : FutureCore {
   Outcome<R> outcome;  // written before the state is ready, by one
 };
 
-// Memory for a state, given back unless it is released.
-template <class State>
-class StateMemory {
- public:
-  StateMemory() : memory_(isPooled() ? allocateNode(kNode) : ::operator new(sizeof(State), kAlignment)) {}
-  ~StateMemory() {
-    if (memory_ != nullptr) {
-      free(memory_);
-    }
-  }
-  StateMemory(const StateMemory&) = delete;
-  StateMemory& operator=(const StateMemory&) = delete;
-
-  template <class... Args>
-  State* make(Args&&... args) {
-    auto* state = ::new (memory_) State(std::forward<Args>(args)...);
-    memory_ = nullptr;
-    return state;
-  }
-
-  static void destroy(State& state) noexcept {
-    state.~State();
-    free(&state);
-  }
-
- private:
-  static constexpr NodeSize kNode = alignof(State) <= kLine ? nodeSizeFor(sizeof(State)) : NodeSize::None;
-  static constexpr std::align_val_t kAlignment{alignof(State)};
-  static constexpr bool isPooled() { return kNode != NodeSize::None; }
-  static void free(void* memory) noexcept {
-    if constexpr (isPooled()) {
-      freeNode(memory, kNode);
-    } else {
-      ::operator delete(memory, kAlignment);
-    }
-  }
-
-  void* memory_;
-};
-
 template <class State, class... Args>
 State* makeState(Args&&... args) {
-  return StateMemory<State>().make(std::forward<Args>(args)...);
+  return NodeMemory<State>::make(std::forward<Args>(args)...);
 }
 
 // The state of a promise, or of a future that is ready from the start.
@@ -163,7 +123,7 @@ struct PlainState final : FutureState<R> {
   explicit PlainState(uint32_t numReferences) : FutureState<R>(&invokeThis, numReferences) {}
 
   static void invokeThis(TaskNode* node, TaskOp) {
-    StateMemory<PlainState>::destroy(*static_cast<PlainState*>(node));
+    NodeMemory<PlainState>::destroy(*static_cast<PlainState*>(node));
   }
 };
 

@@ -164,6 +164,12 @@ class StealingDeque {
 
   bool empty() const { return size() == 0; }
 
+  // Owner: the index that the next item gets; the newest has the one before it.
+  int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
+
+  // Owner: a lower bound of the oldest item's index. Exact while nobody steals.
+  int64_t beginIndex() const { return top_.load(std::memory_order_relaxed); }
+
  private:
   using Slots = typename Sync::template LazyArray<T*, Capacity>;
 

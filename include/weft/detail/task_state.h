@@ -130,7 +130,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     if (op == TaskOp::Run) {
       self.run();
     } else if (op == TaskOp::Free) {
-      StateMemory<TaskState>::destroy(self);
+      NodeMemory<TaskState>::destroy(self);
     } else if (op == TaskOp::Ready) {
       self.becomeReady(node->next);
     } else {

@@ -22,10 +22,10 @@
 // the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and all later ones. The price lies on
 // the side that comes seldom (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001).
 //
-// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988): entering costs
-// a membarrier, 16 us beside a running thread, and staying costs the owners a fence for each task that they take. A thief that is
-// busy itself leaves once it has taken so many tasks of its own since the last theft that as many fences have cost as much as
-// entering does.
+// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When to leave is the
+// ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988): entering costs a membarrier, 16 us
+// beside a running thread, and staying costs the owners a fence for each task that they take. A thief that is busy itself leaves
+// once it has taken so many tasks of its own since the last theft that as many fences have cost as much as entering does.
 //
 // Rejected: a membarrier for every theft; a part of the deque that is private, since its owner would have to look up from a long
 // task when somebody else becomes idle.

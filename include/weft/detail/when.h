@@ -123,7 +123,7 @@ class WhenState final : public FutureState<Result> {
   }
 
   static void invokeThis(TaskNode* node, TaskOp) {
-    StateMemory<WhenState>::destroy(*static_cast<WhenState*>(node));
+    NodeMemory<WhenState>::destroy(*static_cast<WhenState*>(node));
   }
 
   static constexpr size_t kNone = static_cast<size_t>(-1);

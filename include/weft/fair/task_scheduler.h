@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "weft/detail/node_pool.h"
+#include "weft/detail/node_memory.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/memory.h"
@@ -82,7 +82,7 @@ class WEFT_EXPORT TaskScheduler {
   template <class F>
     requires std::invocable<std::decay_t<F>&>
   void postOneShot(F&& function) {
-    postNode(*::new (detail::allocateNode(kOneShotNode)) OneShot<std::decay_t<F>>(std::forward<F>(function)));
+    postNode(*detail::NodeMemory<OneShot<std::decay_t<F>>>::make(std::forward<F>(function)));
   }
 
   // As an Executor: has handle.run() called once. One that is never run is destroyed with the scheduler.
@@ -153,8 +153,6 @@ class WEFT_EXPORT TaskScheduler {
   int numThreads() const noexcept;
 
  private:
-  static constexpr detail::NodeSize kOneShotNode = detail::NodeSize::TwoLines;
-
   // A task that belongs to the scheduler.
   template <class F>
   struct OneShot : detail::FairTask {
@@ -170,12 +168,10 @@ class WEFT_EXPORT TaskScheduler {
     }
     static void destroy(FairTask& task) {
       Callable::destroy(task);
-      static_cast<OneShot&>(task).~OneShot();
-      detail::freeNode(&task, kOneShotNode);
+      detail::NodeMemory<OneShot>::destroy(static_cast<OneShot&>(task));
     }
     static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
-  static_assert(sizeof(detail::FairTask) <= 2 * detail::kLine);
 
   void claim(detail::FairTask& task);
   void postNode(detail::FairTask& task);
