@@ -150,7 +150,8 @@ class Worker {
   void poll();
   void takeOldestFromOutside();
   bool takeFromInjector();
-  bool steal();
+  bool steal(bool isPatient);
+  bool mayTakeItBack(Worker& victim);
   bool stealFrom(StealingDeque<TaskNode>& deque);
   void pushShared(TaskNode* node);
   void overflow(TaskNode* node);
@@ -179,6 +180,9 @@ class Worker {
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   uint32_t numTurns_ = 0;
   uint32_t numQuickSteals_ = 0;  // in a row
+  uint32_t numHesitations_ = 0;  // these three: see mayTakeItBack()
+  uint64_t hesitatedAt_ = 0;
+  bool hasHesitated_ = false;
   uint64_t blockedLimit_ = kBlockedFreely;  // these three: see holdBack()
   uint64_t heldAt_ = 0;
   TimePoint heldUntil_{};

@@ -17,6 +17,9 @@ using std::chrono::milliseconds;
 
 constexpr int kInboxLooksPerSearch = 8;
 
+// While tasks come that are taken back at once: each that finds nobody searching wakes a worker.
+constexpr auto kLongestSearchBesideTasks = std::chrono::microseconds(400);
+
 // Idle fibers that a worker keeps for good; those beyond that it has not needed for a while are given back, in steps.
 constexpr uint64_t kIdleFibersKept = 64;
 constexpr uint64_t kIdleFibersTrimmedAtOnce = 512;
@@ -116,25 +119,32 @@ bool Worker::findOwnWork() {
   return next_ != nullptr || expireTimers() || shouldEnd();
 }
 
-bool Worker::findSharedWork() { return takeFromInjector() || steal(); }
+bool Worker::findSharedWork() { return takeFromInjector() || steal(false); }
 
-bool Worker::spinForWork() { return findOwnWork() || findSharedWork() || spin(true); }
+bool Worker::spinForWork() { return findOwnWork() || takeFromInjector() || steal(true) || spin(true); }
 
 bool Worker::spinOnInbox() { return numBlocked_.get() != 0 && spin(false); }
 
 // The search grows after a success and shrinks after a failure, so that tasks far apart cost little.
 bool Worker::spin(bool forSharedWork) {
-  const TimePoint end = TimePoint::clock::now() + searchBudget_;
+  TimePoint now = TimePoint::clock::now();
+  const TimePoint longest = now + kLongestSearchBesideTasks;
+  TimePoint end = now + searchBudget_;
   do {
+    hasHesitated_ = false;
     // A wake from another worker is what is waited for most urgently, and what costs least to look for.
     for (int i = 0; i < kInboxLooksPerSearch && inbox_.empty(); ++i) {
       StdSync::pause();
     }
-    if (findOwnWork() || (forSharedWork && findSharedWork())) {
+    if (findOwnWork() || (forSharedWork && (takeFromInjector() || steal(true)))) {
       searchBudget_ = std::min(2 * searchBudget_, kLongestSearch);
       return true;
     }
-  } while (TimePoint::clock::now() < end);
+    now = TimePoint::clock::now();
+    if (hasHesitated_) {
+      end = std::min(now + kLongestSearch, longest);
+    }
+  } while (now < end);
   searchBudget_ = std::max(searchBudget_ / 2, kShortestSearch);
   return false;
 }

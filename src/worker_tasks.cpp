@@ -21,6 +21,9 @@ constexpr uint32_t kOverflowBatch = 64;
 constexpr auto kQuick = std::chrono::microseconds(50);
 constexpr uint32_t kManyQuickSteals = 8;
 
+// Lest several victims, each with a new task whenever a thief looks, keep it off for ever.
+constexpr uint32_t kMostHesitations = 16;
+
 // Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth turn of the oldest.
 constexpr uint32_t kTurnsPerGuest = 4;
 
@@ -245,7 +248,7 @@ bool Worker::takeFromInjector() {
   return true;
 }
 
-bool Worker::steal() {
+bool Worker::steal(bool isPatient) {
   const auto numWorkers = static_cast<uint64_t>(core_.numWorkers);
   // xorshift64 (Marsaglia 2003).
   random_ ^= random_ << 13;
@@ -254,11 +257,24 @@ bool Worker::steal() {
   const uint64_t start = random_ % numWorkers;
   for (uint64_t i = 0; i < numWorkers; ++i) {
     Worker& victim = *core_.workers[(start + i) % numWorkers];
-    if (&victim != this && stealFrom(victim.deque())) {
+    const uint32_t queued = &victim == this ? 0 : victim.deque().size();
+    if (queued != 0 && !(isPatient && queued == 1 && mayTakeItBack(victim)) && stealFrom(victim.deque())) {
       return true;
     }
   }
   return stealFromGuest();
+}
+
+// Of a victim with one task: whether it has scheduled it since this worker looked last. Whoever schedules a task and waits
+// for it soon takes it back for next to nothing, unless it is stolen, which costs a suspension and two switches.
+bool Worker::mayTakeItBack(Worker& victim) {
+  const uint64_t scheduled = victim.counters_.scheduled();
+  if (hesitatedAt_ == scheduled || ++numHesitations_ % kMostHesitations == 0) {
+    return false;
+  }
+  hesitatedAt_ = scheduled;
+  hasHesitated_ = true;
+  return true;
 }
 
 bool Worker::stealFromGuest() {
