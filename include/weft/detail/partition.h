@@ -49,6 +49,15 @@ concept Endpoint = std::integral<T> || requires(T at) {
   ++at;
 };
 
+// Two that belong together: these, and operations, tell the ends of a range, of which the first may be the
+// name of an array, from an array and what follows it.
+template <class Begin, class End>
+concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
+    (!std::integral<Begin> && Endpoint<Begin> && requires(Begin begin, End end) { begin != end; });
+
+template <class Op, class T>
+concept Operation = std::invocable<Op&, T, T>;
+
 // A range is walked more than once: to be split, if not to be counted.
 template <class Iterator>
 concept IsMultipass = !requires {
@@ -112,6 +121,7 @@ constexpr auto partition(Begin begin, End end) {
     using Int = std::common_type_t<Begin, End>;
     return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};
   } else {
+    static_assert(!std::integral<End>, "a range that begins with an iterator ends with one.");
     return Partition<Begin>{begin, countBetween(begin, end)};
   }
 }
