@@ -146,25 +146,72 @@ auto keepExecutor(E&& executor) {
   }
 }
 
-template <class E>
-constexpr void assertExecutor() {
-  static_assert(Executor<E>,
+// What is returned where a static_assert has failed, so that nothing else is said: a type that is complete
+// once it is asked for.
+template <class>
+struct Instead {
+  using Type = Future<void>;
+};
+
+// The first argument of async(E, F) and then(E, F). Each mistake gets one error, which says what to write.
+template <class E, class F>
+constexpr bool assertExecutor() {
+  constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;
+  constexpr bool kIsFunction = !Executor<E> && !kIsToken && std::is_invocable_v<std::decay_t<E>, F>;
+  static_assert(
+      !kIsToken,
+      "then() takes no stop token. Write then([token](...) { ... }), and ask the token in the function.");
+  static_assert(!kIsFunction,
+                "async() and then() take no arguments for the function. Let it capture them: write "
+                "async([=] { return f(argument); }).");
+  static_assert(Executor<E> || kIsToken || kIsFunction,
                 "the first argument is no executor: weft::async(executor, f) and then(executor, f) take an "
-                "object that has "
-                "a member function schedule(weft::TaskHandle)");
+                "object that has a member function schedule(weft::TaskHandle)");
+  return Executor<E>;
+}
+
+// `kCanBeCalled`: the function can.
+template <bool kCanBeCalled>
+constexpr bool assertFunction() {
+  static_assert(
+      kCanBeCalled,
+      "async(f): f cannot be called without arguments, and with a stop token only where async() gets "
+      "one before it. Write async([=] { return f(argument); }).");
+  return kCanBeCalled;
 }
 
 // Has a new task run by `executor`. Returns: its future.
 template <class Body, class E, class... Args>
 auto launch(E&& executor, Args&&... args) {
-  assertExecutor<E>();
-  if constexpr (Executor<E>) {
-    auto* state = makeState<TaskState<Body>>(std::forward<Args>(args)...);
-    auto future = FutureAccess::make(state);
-    executor.schedule(TaskHandleAccess::make(state));
-    return future;
+  auto* state = makeState<TaskState<Body>>(std::forward<Args>(args)...);
+  auto future = FutureAccess::make(state);
+  executor.schedule(TaskHandleAccess::make(state));
+  return future;
+}
+
+// async().
+template <class E, class F>
+auto launchCall(E&& executor, F&& function) {
+  using Function = std::decay_t<F>;
+  if constexpr (!assertExecutor<E, F>()) {
+    return typename Instead<F>::Type();
+  } else if constexpr (!assertFunction<std::is_invocable_v<Function>>()) {
+    return typename Instead<F>::Type();
   } else {
-    return Future<typename Unwrapped<typename Body::Returned>::Result>();
+    return launch<Call<Function>>(executor, std::forward<F>(function));
+  }
+}
+template <class E, class F>
+auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
+  using Function = std::decay_t<F>;
+  constexpr bool kCanBeCalled =
+      std::is_invocable_v<Function> || std::is_invocable_v<Function, std::stop_token>;
+  if constexpr (!assertExecutor<E, F>()) {
+    return typename Instead<F>::Type();
+  } else if constexpr (!assertFunction<kCanBeCalled>()) {
+    return typename Instead<F>::Type();
+  } else {
+    return launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
   }
 }
 
@@ -215,10 +262,10 @@ class FutureBase : public FutureHandle {
   static auto chain(Self&& self, E&& executor, F&& function) {
     using Function = std::decay_t<F>;
     constexpr bool kCanBeCalled = continuationForm<Function, Self, Value>() != ContinuationForm::None;
-    assertExecutor<E>();
-    static_assert(kCanBeCalled,
+    constexpr bool kHasExecutor = assertExecutor<E, F>();
+    static_assert(kCanBeCalled || !kHasExecutor,
                   "then(f): f can be called with neither the value, nor the future, nor nothing.");
-    if constexpr (Executor<E> && kCanBeCalled) {
+    if constexpr (kHasExecutor && kCanBeCalled) {
       FutureCore& parent = self.core("then");
       auto kept = keepExecutor(std::forward<E>(executor));
       using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;

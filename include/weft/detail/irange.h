@@ -108,11 +108,12 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     const Word distance = isUpwards ? Word(end) - Word(begin) : Word(begin) - Word(end);
     const Word stride = isUpwards ? Word(step) : Word(0) - Word(step);
     count = (distance - 1) / stride + 1;
-    const bool isNegative = isUpwards ? std::cmp_less(+begin, 0)
-                                      : std::cmp_less(+end, 0) && (count - 1) * stride > Word(begin);
+    const bool isNegative =
+        isUpwards ? std::cmp_less(+begin, 0) : std::cmp_less(+end, 0) && (count - 1) * stride > Word(begin);
     if (std::is_unsigned_v<Int> && isNegative) {
       detail::raise(std::invalid_argument(
-          "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, while "
+          "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, "
+          "while "
           "one of the two is unsigned, and so are the numbers. Convert that one to a signed type, such as "
           "std::ptrdiff_t."));
     }
@@ -121,7 +122,8 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     detail::raise(std::invalid_argument(
         "irange() has more numbers than a std::ptrdiff_t can count. Give a larger step."));
   }
-  return NumberRange<Int>(static_cast<Int>(begin), static_cast<Int>(step), static_cast<std::ptrdiff_t>(count));
+  return NumberRange<Int>(static_cast<Int>(begin), static_cast<Int>(step),
+                          static_cast<std::ptrdiff_t>(count));
 }
 
 }  // namespace weft

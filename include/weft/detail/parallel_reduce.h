@@ -96,8 +96,7 @@ T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
                           reduce);
 }
 template <class Begin, class End, class T, detail::Operation<T> Reduce = std::plus<>>
-requires detail::Endpoints<Begin, End>
-T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
+requires detail::Endpoints<Begin, End> T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce);
 }
 
@@ -110,8 +109,8 @@ T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
 }
 template <class Begin, class End, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-requires detail::Endpoints<Begin, End>
-T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {}) {
+requires detail::Endpoints<Begin, End> T parallelMapReduce(Begin begin, End end, T init, Map&& map,
+                                                           Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce);
 }
 

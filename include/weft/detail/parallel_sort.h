@@ -27,10 +27,13 @@ concept RandomAccess = requires(Iterator a, std::ptrdiff_t n) {
 
 template <class Sorter, class Iterator, class Less>
 void sortWith(Iterator first, Iterator last, Less& less) {
-  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires { *first = std::move(*last); };
-  static_assert(kCanBeSorted,
-                "parallelSort() and parallelStableSort() need random-access iterators to elements that can be "
-                "moved. Sort a vector instead.");
+  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires {
+    *first = std::move(*last);
+  };
+  static_assert(
+      kCanBeSorted,
+      "parallelSort() and parallelStableSort() need random-access iterators to elements that can be "
+      "moved. Sort a vector instead.");
   if constexpr (kCanBeSorted) {
     if (last - first > 1) {
       Sorter(less).sort(first, last);
@@ -64,8 +67,7 @@ void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::Quicksort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-requires(!detail::Endpoint<std::decay_t<Less>>)
-void parallelSort(Range&& range, Less&& less = {}) {
+requires(!detail::Endpoint<std::decay_t<Less>>) void parallelSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     parallelSort(std::begin(range), std::end(range), less);
   }
@@ -78,8 +80,7 @@ void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::MergeSort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-requires(!detail::Endpoint<std::decay_t<Less>>)
-void parallelStableSort(Range&& range, Less&& less = {}) {
+requires(!detail::Endpoint<std::decay_t<Less>>) void parallelStableSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     parallelStableSort(std::begin(range), std::end(range), less);
   }

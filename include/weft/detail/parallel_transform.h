@@ -95,8 +95,8 @@ Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
   }
 }
 template <class Begin, class End, detail::Endpoint Other, class Out, class F>
-requires detail::Endpoints<Begin, End>
-Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) {
+requires detail::Endpoints<Begin, End> Out parallelTransform(Begin begin, End end, Other other, Out out,
+                                                             F&& function) {
   return detail::transformTo(out, function, detail::partition(begin, end), other);
 }
 

@@ -53,7 +53,8 @@ concept Endpoint = std::integral<T> || requires(T at) {
 // name of an array, from an array and what follows it.
 template <class Begin, class End>
 concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
-    (!std::integral<Begin> && Endpoint<Begin> && requires(Begin begin, End end) { begin != end; });
+                    (!std::integral<Begin> && Endpoint<Begin> &&
+                     requires(Begin begin, End end) { begin != end; });
 
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
@@ -115,13 +116,18 @@ struct Index {
 
 template <class Begin, class End>
 constexpr auto partition(Begin begin, End end) {
-  if constexpr (std::integral<Begin>) {
-    static_assert(std::integral<End>, "a range of numbers ends with a number, as it begins with one.");
+  constexpr bool kMatch = std::integral<Begin> == std::integral<End>;
+  static_assert(
+      kMatch,
+      "a range that begins with a number ends with one, and one that begins with an iterator with an "
+      "iterator.");
+  if constexpr (!kMatch) {
+    return Partition<Index<int>>{{0}, 0};
+  } else if constexpr (std::integral<Begin>) {
     const auto numbers = irange(begin, end);
     using Int = std::common_type_t<Begin, End>;
     return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};
   } else {
-    static_assert(!std::integral<End>, "a range that begins with an iterator ends with one.");
     return Partition<Begin>{begin, countBetween(begin, end)};
   }
 }
