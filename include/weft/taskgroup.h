@@ -34,7 +34,7 @@ namespace weft {
 //
 // Where no scheduler is bound, run() calls the function at once.
 // Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time. wait() is for one at a
-// time.
+// time, and not for a task of the group, which would wait for itself: what a task waits for is a group of its own.
 class TaskGroup {
  public:
   TaskGroup() = default;
@@ -44,8 +44,8 @@ class TaskGroup {
   WEFT_EXPORT explicit TaskGroup(const std::stop_token& parent);
   explicit TaskGroup(TaskGroup& parent) : TaskGroup(parent.token()) {}
 
-  // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message, unless another
-  // exception is being thrown already, which is kept.
+  // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message that names it, unless
+  // another exception is being thrown already, which is kept.
   ~TaskGroup() {
     finish();
     // relaxed: no task is left, and a stop of the parent finds the lock.
@@ -70,8 +70,9 @@ class TaskGroup {
   }
 
   // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has scheduled last and that
-  // nobody has taken are called here; for the others the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape, once.
-  // Memory ordering: what the tasks have written is seen afterwards.
+  // nobody has taken are called here; for the others the fiber suspends, or the thread blocks. Errors: throws the first exception
+  // that a task let escape, once; a message ends the program where it is found to wait while another wait does. Memory ordering:
+  // what the tasks have written is seen afterwards.
   void wait() {
     finish();
     // relaxed: as above.
