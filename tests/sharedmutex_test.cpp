@@ -24,19 +24,11 @@ namespace weft::tests {
 struct SharedMutexLock {
   friend constexpr auto member(SharedMutexLock);
 };
-struct SharedLockWord {
-  friend constexpr auto member(SharedLockWord);
-};
-struct SharedLockList {
-  friend constexpr auto member(SharedLockList);
-};
+using Shared = detail::SharedLock<>;
 template struct Expose<SharedMutexLock, &SharedMutex::lock_>;
-template struct Expose<SharedLockWord, &detail::SharedLock<>::word_>;
-template struct Expose<SharedLockList, &detail::SharedLock<>::list_>;
-inline int numWaiting(SharedMutex& mutex) {
-  auto& lock = mutex.*member(SharedMutexLock{});
-  return countListed(lock.*member(SharedLockWord{}), 2, lock.*member(SharedLockList{}));
-}
+inline int numWaiting(Shared& lock);
+template struct ExposeList<Shared, &Shared::word_, 2, &Shared::list_>;
+inline int numWaiting(SharedMutex& mutex) { return numWaiting(mutex.*member(SharedMutexLock{})); }
 }  // namespace weft::tests
 
 namespace weft {
