@@ -37,8 +37,9 @@ ChannelState::ChannelState(const Allocation& memory, Allocator* from, const Valu
     : SharedState(from), ChannelCore(type, capacity, numSlots, slots), allocation_(memory) {}
 
 ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const ValueType& type) {
-  WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%zu): the capacity must be at most %zu.", capacity,
-              kMaxCapacity);
+  // Signed, as whoever gave a negative number wrote it.
+  WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%td): the capacity must be from 0 to %zu.",
+              static_cast<ptrdiff_t>(capacity), kMaxCapacity);
   const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
   const size_t offset = alignUp(sizeof(ChannelState), type.alignment);
   Allocation::Request request;
@@ -86,7 +87,7 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
   const bool helps = done > std::min(wanted, kLeastBatch);
   side.setPatience(helps ? std::min(2 * patience, kMostPatience) : std::max(patience / 2, kLeastPatience));
   if constexpr (kSends) {
-    return tryPut(thisThread(), [&](void* slot) { type().put(slot, mine.value); });
+    return tryPut(thisThread(), [&](void* slot) { mine.type->put(slot, mine.value); });
   } else {
     return tryGet(thisThread(), [&](void* slot) { type().get(mine.value, slot); });
   }
@@ -151,13 +152,14 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
   }
 }
 
-ChannelEnd ChannelState::send(void* value, TimePoint deadline, const std::stop_token* token) {
-  Transfer mine{value, {}};
+ChannelEnd ChannelState::send(void* from, const ValueType& how, TimePoint deadline,
+                              const std::stop_token* token) {
+  Transfer mine{from, &how, {}};
   return actOrWait<true>(mine, deadline, token);
 }
 
 ChannelEnd ChannelState::receive(void* to, TimePoint deadline, const std::stop_token* token) {
-  Transfer mine{to, {}};
+  Transfer mine{to, nullptr, {}};
   return actOrWait<false>(mine, deadline, token);
 }
 

@@ -119,7 +119,8 @@ namespace {
 
 Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun) {
   WEFT_ASSERT(numWorkers > 0 && numWorkers <= size_t{Scheduler::kMaxWorkerThreads},
-              "PoolExecutor(%zu): from 1 to %d worker threads make sense.", numWorkers,
+              "PoolExecutor(%td): from 1 to %d worker threads make sense.",
+              static_cast<ptrdiff_t>(numWorkers),  // as whoever gave a negative number wrote it
               Scheduler::kMaxWorkerThreads);
   Scheduler::Config config;
   config.setWorkerThreadCount(static_cast<int>(numWorkers));

@@ -27,4 +27,10 @@ void RecursiveMutex::reportNotHeld() const {
       static_cast<const void*>(this));
 }
 
+void RecursiveMutex::reportDestroyedInUse() {
+  WEFT_FATAL(
+      "a RecursiveMutex was destroyed while somebody held it or waited for it. Unlock it as often as it was "
+      "locked, and keep it alive until all are done with it.");
+}
+
 }  // namespace weft

@@ -62,7 +62,7 @@ struct Escaped {
   char text[1024];
 };
 
-// Calls f(), and report(Escaped), which does not return, if an exception escapes it.
+// Calls f(), and report(Escaped) if an exception escapes it.
 template <class F, class Report>
 void callOrReport(F f, [[maybe_unused]] Report report) {
 #if defined(__cpp_exceptions)
@@ -91,6 +91,12 @@ void runOrDie(TaskNode* node) {
                      "as values.",
                      escaped.text, fiber->id, Symbol(fiber->task).text);
                });
+}
+
+std::string describe(EscapedException& exception) {
+  std::string text;
+  callOrReport([&exception] { exception.rethrow(); }, [&text](const Escaped& escaped) { text = escaped.text; });
+  return text;
 }
 
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
+#include "weft/detail/outcome.h"
 #include "weft/detail/task_node.h"
 #include "weft/scheduler.h"
 
@@ -16,6 +18,9 @@ struct FiberBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
+
+// Returns: the type of `exception`, which is thrown for it, and what it says.
+std::string describe(EscapedException& exception);
 
 // Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program with a message.
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId);

@@ -44,6 +44,7 @@ EventState& eventOf(void* primitive) {
 
 SelectCase::SelectCase(Kind kind, ChannelState& channel, void* value) : kind_(kind), primitive_(&channel) {
   transfer_.value = value;
+  transfer_.type = &channel.type();
 }
 
 SelectCase::SelectCase(const Event& event) : kind_(Kind::Signal), primitive_(&SelectAccess::stateOf(event)) {}

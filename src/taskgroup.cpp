@@ -7,8 +7,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <utility>
 
+#include "report.h"
 #include "waiter_inl.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
@@ -63,6 +65,11 @@ TaskGroup::Control& TaskGroup::control() {
 }
 
 void TaskGroup::waitForOthers() {
+  WEFT_ASSERT(!count_.isWaitedFor(),
+              "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits too. Only one may, and no "
+              "task of the group, which would wait for itself. Wait where the group was made, and make a group of its own for what "
+              "a task waits for.",
+              static_cast<const void*>(this));
   detail::Waiter& self = detail::inlined::currentWaiter();
   if (!count_.isOverOrWakes(self)) {
     detail::inlined::block(self, "TaskGroup", this);
@@ -116,11 +123,11 @@ void TaskGroup::destroyControl() {
   // First of all, since the parent's stop uses the rest.
   shared.parent.reset();
   if (shared.exception) {
-    constexpr const char* kMessage =
-        "a TaskGroup was destroyed whose task had let an exception escape, and nobody had called wait(), which throws it. Call "
-        "wait() before the group ends.";
-    WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", kMessage);
-    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.", kMessage);
+    const std::string message =
+        "a TaskGroup was destroyed whose task had let an exception escape: " + detail::describe(shared.exception) +
+        ". Nobody had called wait(), which throws it. Call wait() before the group ends.";
+    WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", message.c_str());
+    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.", message.c_str());
   }
   delete &shared;
 }

@@ -23,20 +23,14 @@ namespace weft::tests {
 struct BarrierBase {
   friend constexpr auto member(BarrierBase);
 };
-struct BarrierWord {
-  friend constexpr auto member(BarrierWord);
-};
-struct BarrierList {
-  friend constexpr auto member(BarrierList);
-};
+using Phase = detail::BarrierPhase<>;
 template struct Expose<BarrierBase, &detail::BarrierBase::phase_>;
-template struct Expose<BarrierWord, &detail::BarrierPhase<>::word_>;
-template struct Expose<BarrierList, &detail::BarrierPhase<>::list_>;
+inline int numWaiting(Phase& phase);
+template struct ExposeList<Phase, &Phase::word_, 1, &Phase::list_>;
 template <class F>
 int numWaiting(Barrier<F>& barrier) {
   // A private base, which only a C-style cast reaches.
-  auto& phase = ((detail::BarrierBase&)barrier).*member(BarrierBase{});
-  return countListed(phase.*member(BarrierWord{}), 1, phase.*member(BarrierList{}));
+  return numWaiting(((detail::BarrierBase&)barrier).*member(BarrierBase{}));
 }
 }  // namespace weft::tests
 

@@ -97,10 +97,10 @@ TEST_F(UnboundChannelTest, SendingOnAClosedChannelThrowsAndLeavesTheValue) {
     auto value = std::make_unique<int>(1);
     std::stop_source source;
     EXPECT_THROW(channel.send(std::move(value)), ChannelClosed);
-    EXPECT_THROW(channel.trySend(std::move(value)), ChannelClosed);
-    EXPECT_THROW(channel.send_for(std::move(value), milliseconds(1)), ChannelClosed);
-    EXPECT_THROW(channel.send_until(std::move(value), std::chrono::system_clock::now()), ChannelClosed);
-    EXPECT_THROW(channel.send(std::move(value), source.get_token()), ChannelClosed);
+    EXPECT_THROW((void)channel.trySend(std::move(value)), ChannelClosed);
+    EXPECT_THROW((void)channel.send_for(std::move(value), milliseconds(1)), ChannelClosed);
+    EXPECT_THROW((void)channel.send_until(std::move(value), std::chrono::system_clock::now()), ChannelClosed);
+    EXPECT_THROW((void)channel.send(std::move(value), source.get_token()), ChannelClosed);
     EXPECT_NE(value, nullptr);
   }
   EXPECT_NE(std::string(ChannelClosed().what()).find("ChannelClosed"), std::string::npos);
@@ -116,6 +116,63 @@ TEST_F(UnboundChannelTest, AnRvalueIsMovedFromOnlyIfItIsSent) {
   EXPECT_FALSE(channel.send_until(std::move(second), std::chrono::steady_clock::now()));
   EXPECT_NE(second, nullptr);
   EXPECT_EQ(**channel.receive(), 1);
+}
+
+TEST_F(UnboundChannelTest, WhatConvertsIsMovedFromOnlyIfItIsSent) {
+  struct Base {
+    virtual ~Base() = default;
+  };
+  struct Derived : Base {};
+  const Channel<std::unique_ptr<Base>> channel(1, allocator());
+  auto derived = std::make_unique<Derived>();
+  std::stop_source stopped;
+  stopped.request_stop();
+  channel.send(nullptr);
+  EXPECT_FALSE(channel.trySend(std::move(derived)));
+  EXPECT_FALSE(channel.send_for(std::move(derived), milliseconds(1)));
+  EXPECT_FALSE(channel.send_until(std::move(derived), std::chrono::steady_clock::now()));
+  EXPECT_FALSE(channel.send(std::move(derived), stopped.get_token()));
+  ASSERT_NE(derived, nullptr);
+  const Base* sent = derived.get();
+  EXPECT_EQ(channel.receive(), nullptr);
+  EXPECT_TRUE(channel.trySend(std::move(derived)));
+  EXPECT_EQ(derived, nullptr);
+  EXPECT_EQ(channel.receive()->get(), sent);
+  channel.close();
+  auto another = std::make_unique<Derived>();
+  EXPECT_THROW(channel.send(std::move(another)), ChannelClosed);
+  EXPECT_NE(another, nullptr);
+}
+
+// The receiver, or the sender, makes the value out of what the other has brought.
+TEST_P(ChannelTest, WhatConvertsIsHandedOverWhoeverWaits) {
+  struct Text {
+    operator int() && { return std::stoi(digits); }
+    std::string digits;
+  };
+  for (const size_t capacity : {0, 1}) {
+    for (const bool sendsFirst : {true, false}) {
+      const Channel<int> channel(capacity);
+      Crew crew(scheduler());
+      const auto send = [&] {
+        for (int i = 0; i < 3; ++i) {
+          channel.send(Text{std::to_string(i)});
+        }
+        channel.close();
+      };
+      const auto receive = [&] {
+        int numReceived = 0;
+        for (const int each : channel) {
+          EXPECT_EQ(each, numReceived++);
+        }
+        EXPECT_EQ(numReceived, 3);
+      };
+      const auto isWaiting = [&] { return numWaiting(channel) == 1; };
+      sendsFirst ? crew.start(Kind::Task, send) : crew.start(Kind::Task, receive);
+      awaitThat(isWaiting);
+      sendsFirst ? crew.start(Kind::FreeThread, receive) : crew.start(Kind::FreeThread, send);
+    }
+  }
 }
 
 TEST_F(UnboundChannelTest, TakesWhatConvertsToItsValues) {
@@ -205,7 +262,7 @@ TEST_F(UnboundChannelTest, AMoveThatThrowsOutOfTheBufferLosesThatValueOnly) {
   channel.send(Fragile(1));
   channel.send(Fragile(2));
   Fragile::movesUntilThrow = 1;
-  EXPECT_THROW(channel.receive(), std::runtime_error);
+  EXPECT_THROW((void)channel.receive(), std::runtime_error);
   EXPECT_EQ(Fragile::numAlive, 1);
   EXPECT_EQ(channel.size(), 1u);
   EXPECT_EQ(channel.receive()->value, 2);
@@ -233,7 +290,7 @@ TEST_P(ChannelTest, AMoveThatThrowsFromAWaitingSenderReachesTheReceiver) {
     crew.start(kind, [=] { channel.send(Fragile(1)); });
     awaitThat([&] { return numWaiting(channel) == 1; });
     Fragile::movesUntilThrow = 1;
-    EXPECT_THROW(channel.receive(), std::runtime_error);
+    EXPECT_THROW((void)channel.receive(), std::runtime_error);
     crew.join();
     EXPECT_FALSE(channel.tryReceive());
   }
@@ -502,7 +559,7 @@ TEST_P(ChannelTest, ATimedReceiveEndsWithTheValue) {
     const Channel<int> channel;
     Crew crew(scheduler());
     crew.start(kind, [=] { EXPECT_EQ(channel.receive_for(std::chrono::hours(1)), 1); });
-    channel.send_until(1, std::chrono::system_clock::now() + std::chrono::hours(1));
+    (void)channel.send_until(1, std::chrono::system_clock::now() + std::chrono::hours(1));
     crew.start(kind, [=] { EXPECT_TRUE(channel.send_for(2, tests::kThreeHundredYears)); });
     EXPECT_EQ(channel.receive_until(std::chrono::system_clock::now() + std::chrono::hours(1)), 2);
   }
@@ -528,14 +585,15 @@ class ChannelDeathTest : public tests::DeathTest {};
 
 TEST_F(ChannelDeathTest, CapacityBeyondTheLimit) {
   EXPECT_DEATH(Channel<char>((size_t{1} << 31) + 1),
-               "Channel\\(2147483649\\): the capacity must be at most 2147483648");
+               "Channel\\(2147483649\\): the capacity must be from 0 to 2147483648");
+  EXPECT_DEATH(Channel<char>(static_cast<size_t>(-3)), "Channel\\(-3\\): the capacity must be from 0");
 }
 
 TEST_F(ChannelDeathTest, DestroyedWhileSomebodyWaits) {
   EXPECT_DEATH(
       {
         auto* channel = new Channel<int>();
-        std::thread waiter([&] { channel->receive(); });
+        std::thread waiter([&] { (void)channel->receive(); });
         awaitThat([&] { return numWaiting(*channel) == 1; });
         delete channel;
       },

@@ -53,7 +53,7 @@ inline int numWaiting(const Channel<Fragile>& channel) {
 
 // Gates for the tests of waiting.h and stopping.h.
 struct ReceiveGate {
-  void wait() { channel.receive(); }
+  void wait() { (void)channel.receive(); }
   bool wait(const std::stop_token& token) { return channel.receive(token).has_value(); }
   template <class Duration>
   bool waitFor(const Duration& duration, const std::stop_token& token) {
@@ -79,13 +79,13 @@ struct SendGate {
 
 // For a single wait.
 struct RendezvousGate {
-  void wait() { channel.receive(); }
+  void wait() { (void)channel.receive(); }
   void wakeOne() { channel.send(1); }
   Channel<int> channel{0, heap()};
 };
 
 struct CloseGate {
-  void wait() { channel.receive(); }
+  void wait() { (void)channel.receive(); }
   void wakeOne() { channel.close(); }
   Channel<int> channel{0, heap()};
 };

@@ -262,6 +262,7 @@ using PoolExecutorDeathTest = tests::DeathTest;
 
 TEST_F(PoolExecutorDeathTest, WithoutWorkers) {
   EXPECT_DEATH(PoolExecutor(0), "weft: fatal: PoolExecutor\\(0\\): from 1 to 4096 worker threads");
+  EXPECT_DEATH(PoolExecutor(static_cast<size_t>(-1)), "PoolExecutor\\(-1\\): from 1 to 4096 worker threads");
 }
 
 TEST_F(PoolExecutorDeathTest, PostrunThatThrows) {

@@ -591,7 +591,7 @@ TEST_F(FutureDeathTest, AnEmptyFuture) {
   EXPECT_DEATH(Future<int>().wait(), "weft: fatal: wait\\(\\) of a Future without state");
   EXPECT_DEATH((void)Future<int>().ready(), "weft: fatal: ready\\(\\) of a Future without state");
   EXPECT_DEATH((void)Future<int>().then([](int) {}), "weft: fatal: then\\(\\) of a Future without state");
-  EXPECT_DEATH(Future<int>().share(), "weft: fatal: share\\(\\) of a Future without state");
+  EXPECT_DEATH((void)Future<int>().share(), "weft: fatal: share\\(\\) of a Future without state");
   EXPECT_DEATH(SharedFuture<int>().get(), "weft: fatal: get\\(\\) of a Future without state");
   EXPECT_DEATH((void)whenAll(Future<int>()), "weft: fatal: whenAll\\(\\) of a Future without state");
 }

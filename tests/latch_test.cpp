@@ -15,17 +15,8 @@
 #include "waiting.h"
 
 namespace weft::tests {
-struct LatchWord {
-  friend constexpr auto member(LatchWord);
-};
-struct LatchList {
-  friend constexpr auto member(LatchList);
-};
-template struct Expose<LatchWord, &Latch::word_>;
-template struct Expose<LatchList, &Latch::waiters_>;
-inline int numWaiting(Latch& latch) {
-  return countListed(latch.*member(LatchWord{}), 1, latch.*member(LatchList{}));
-}
+inline int numWaiting(Latch& latch);
+template struct ExposeList<Latch, &Latch::word_, 1, &Latch::waiters_>;
 }  // namespace weft::tests
 
 namespace weft {

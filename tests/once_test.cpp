@@ -20,14 +20,9 @@ namespace weft::tests {
 struct OnceWord {
   friend constexpr auto member(OnceWord);
 };
-struct OnceList {
-  friend constexpr auto member(OnceList);
-};
 template struct Expose<OnceWord, &Once::word_>;
-template struct Expose<OnceList, &Once::waiters_>;
-inline int numWaiting(Once& once) {
-  return countListed(once.*member(OnceWord{}), 4, once.*member(OnceList{}));
-}
+inline int numWaiting(Once& once);
+template struct ExposeList<Once, &Once::word_, 4, &Once::waiters_>;
 }  // namespace weft::tests
 
 namespace weft {

@@ -154,6 +154,22 @@ TEST(IRangeTest, CountsUpAndDownInSteps) {
   EXPECT_THROW(irange(INT64_MIN, INT64_MAX), std::invalid_argument);
 }
 
+TEST(IRangeTest, NumbersOfDifferentSignednessAreComparedAsTheyAre) {
+  EXPECT_EQ(irange(0, size_t{3}).size(), 3u);
+  EXPECT_TRUE(irange(0u, -1).empty());
+  EXPECT_TRUE(irange(-1, 0u, -1).empty());
+  EXPECT_EQ(irange(2u, -1, -1).size(), 3u);
+  EXPECT_EQ(irange(2u, -2, -2)[1], 0u);
+  EXPECT_EQ(irange(-1, 1l).size(), 2u);
+  EXPECT_EQ(irange('a', 'd').size(), 3u);
+  EXPECT_THROW(irange(-1, 3u), std::invalid_argument);
+  EXPECT_THROW(irange(2u, -2, -1), std::invalid_argument);
+  int calls = 0;
+  parallelFor(3u, -1, [&](unsigned) { ++calls; });
+  EXPECT_THROW(parallelFor(-1, size_t{3}, [&](size_t) { ++calls; }), std::invalid_argument);
+  EXPECT_EQ(calls, 0);
+}
+
 TEST_P(ParallelForTest, RefusesAGrainBelowOne) {
   std::vector<int> elements(3);
   EXPECT_THROW(autoPartitioner(elements, 0), std::invalid_argument);

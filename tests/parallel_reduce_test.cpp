@@ -94,6 +94,26 @@ TEST_P(ParallelReduceTest, MapsAndReduces) {
   });
 }
 
+TEST_P(ParallelReduceTest, AddsUnlessToldOtherwise) {
+  inTask([] {
+    const std::vector<int> values{1, 2, 3};
+    const int array[] = {4, 5, 6};
+    const auto twice = [](int x) { return 2 * x; };
+    EXPECT_EQ(parallelReduce(values, 10), 16);
+    EXPECT_EQ(parallelReduce(values.begin(), values.end(), 10), 16);
+    EXPECT_EQ(parallelReduce(0, 4, 10), 16);
+    EXPECT_EQ(parallelReduce(array, 1), 16);
+    EXPECT_EQ(parallelReduce(array, 1, std::multiplies<>()), 120);
+    EXPECT_EQ(parallelReduce(array, array + 2, 1), 10);
+    EXPECT_EQ(parallelReduce(array, array + 2, 1.5), 10.5);
+    EXPECT_EQ(parallelMapReduce(values, 1, twice), 13);
+    EXPECT_EQ(parallelMapReduce(values.begin(), values.end(), 1, twice), 13);
+    EXPECT_EQ(parallelMapReduce(0, 4, 1, twice), 13);
+    EXPECT_EQ(parallelMapReduce(array, 1, twice), 31);
+    EXPECT_EQ(parallelMapReduce(array, 1, twice, std::multiplies<>()), 960);
+  });
+}
+
 TEST_P(ParallelReduceTest, ResultsMayBeMoveOnly) {
   using Number = std::unique_ptr<long>;
   inTask([] {
@@ -216,6 +236,33 @@ TEST_P(ParallelScanTest, KeepsTheOrderAndMayWriteWhereItReads) {
   });
 }
 
+TEST_P(ParallelScanTest, TakesIteratorsNumbersAndArrays) {
+  inTask([] {
+    const std::list<int> list{1, 2, 3};
+    const int array[] = {1, 2, 3};
+    int out[3] = {};
+    const auto expect = [&out](const int* end, std::vector<int> expected) {
+      EXPECT_EQ(end, out + 3);
+      EXPECT_EQ(std::vector<int>(out, out + 3), expected);
+    };
+    expect(parallelScan(list.begin(), list.end(), out), {1, 3, 6});
+    expect(parallelScan(list.begin(), list.end(), out, std::multiplies<>()), {1, 2, 6});
+    expect(parallelScan(array, array + 3, out), {1, 3, 6});
+    expect(parallelScan(array, array + 3, out, std::multiplies<>()), {1, 2, 6});
+    expect(parallelScan(array, array + 3, out, std::multiplies<>(), 2), {2, 4, 12});
+    expect(parallelScan(1, 4, out), {1, 3, 6});
+    expect(parallelScan(array, out), {1, 3, 6});
+    expect(parallelScan(array, out, std::multiplies<>()), {1, 2, 6});
+    expect(parallelScan(array, out, std::multiplies<>(), 2), {2, 4, 12});
+    expect(parallelExclusiveScan(list.begin(), list.end(), out, 5), {5, 6, 8});
+    expect(parallelExclusiveScan(1, 4, out, 2, std::multiplies<>()), {2, 2, 4});
+    expect(parallelExclusiveScan(array, array + 3, out, 5), {5, 6, 8});
+    expect(parallelExclusiveScan(array, array + 3, out, 2, std::multiplies<>()), {2, 2, 4});
+    expect(parallelExclusiveScan(array, out, 5), {5, 6, 8});
+    expect(parallelExclusiveScan(array, out, 2, std::multiplies<>()), {2, 2, 4});
+  });
+}
+
 TEST_P(ParallelScanTest, ExceptionsArrive) {
   inTask([] {
     std::vector<int> values(1000, 1);
@@ -262,6 +309,12 @@ TEST_P(ParallelTransformTest, ResultsMayBeMoveOnlyAndWrittenToLists) {
     int sums[3];
     parallelTransform(array, array, sums, std::plus<>());
     EXPECT_EQ(sums[2], 6);
+    EXPECT_EQ(parallelTransform(array, array + 2, array + 1, sums, std::plus<>()), sums + 2);
+    EXPECT_EQ(sums[1], 5);
+    EXPECT_EQ(parallelTransform(array, array + 2, sums, [](int x) { return -x; }), sums + 2);
+    EXPECT_EQ(sums[1], -2);
+    parallelTransform(0, 3, array, sums, std::plus<>());
+    EXPECT_EQ(sums[2], 5);
   });
 }
 

@@ -184,6 +184,23 @@ TEST_P(ParallelSortTest, SortsStringsArraysDequesAndMoveOnlyElements) {
     EXPECT_EQ(array[0], 1);
     parallelStableSort(array, std::greater<>());
     EXPECT_EQ(array[0], 3);
+    parallelSort(array, array + 2);
+    EXPECT_EQ(array[0], 2);
+  });
+}
+
+TEST_P(ParallelSortTest, SortsNothingWhereTheEndsAreReversed) {
+  inTask([] {
+    for (const std::ptrdiff_t size : {1, 20, 10'000}) {
+      std::vector<std::ptrdiff_t> values;
+      for (std::ptrdiff_t i = 0; i < size; ++i) {
+        values.push_back(size - i);
+      }
+      const std::vector<std::ptrdiff_t> before = values;
+      parallelSort(values.end(), values.begin());
+      parallelStableSort(values.end(), values.begin());
+      EXPECT_EQ(values, before);
+    }
   });
 }
 

@@ -146,5 +146,16 @@ TEST_F(RecursiveMutexDeathTest, UnlockedByOneThatDoesNotHoldIt) {
       "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
 }
 
+TEST_F(RecursiveMutexDeathTest, DestroyedWhileItIsHeld) {
+  EXPECT_DEATH(
+      {
+        RecursiveMutex mutex;
+        mutex.lock();
+        mutex.lock();
+        mutex.unlock();
+      },
+      "a RecursiveMutex was destroyed while somebody held it or waited for it");
+}
+
 }  // namespace
 }  // namespace weft

@@ -139,8 +139,8 @@ TEST_F(UnboundSelectTest, EachOfSeveralThatCanHappenDoes) {
   std::stop_source stop;
   stop.request_stop();
   for (int i = 0; i < 400; ++i) {
-    source.trySend(1);
-    target.tryReceive();
+    (void)source.trySend(1);
+    (void)target.tryReceive();
     ++numChosen[select(onReceive(source, kIgnore), onSend(target, 1), onSignal(event),
                        onStop(stop.get_token()))];
   }
@@ -502,7 +502,7 @@ TEST_P(SelectTest, TheExampleInTheHeaderWorks) {
     jobs.send(job);
   }
   while (!isOver) {
-    results.tryReceive();
+    (void)results.tryReceive();
     weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
                  weft::onSend(results, std::move(result), [&] { result = next(); }),
                  weft::onSignal(paused, [&] { resume.wait(); }),

@@ -24,19 +24,11 @@ namespace weft::tests {
 struct SharedMutexLock {
   friend constexpr auto member(SharedMutexLock);
 };
-struct SharedLockWord {
-  friend constexpr auto member(SharedLockWord);
-};
-struct SharedLockList {
-  friend constexpr auto member(SharedLockList);
-};
+using Shared = detail::SharedLock<>;
 template struct Expose<SharedMutexLock, &SharedMutex::lock_>;
-template struct Expose<SharedLockWord, &detail::SharedLock<>::word_>;
-template struct Expose<SharedLockList, &detail::SharedLock<>::list_>;
-inline int numWaiting(SharedMutex& mutex) {
-  auto& lock = mutex.*member(SharedMutexLock{});
-  return countListed(lock.*member(SharedLockWord{}), 2, lock.*member(SharedLockList{}));
-}
+inline int numWaiting(Shared& lock);
+template struct ExposeList<Shared, &Shared::word_, 2, &Shared::list_>;
+inline int numWaiting(SharedMutex& mutex) { return numWaiting(mutex.*member(SharedMutexLock{})); }
 }  // namespace weft::tests
 
 namespace weft {
@@ -163,8 +155,42 @@ TEST_P(SharedMutexTest, ReadersHoldItTogether) {
   }
 }
 
-// Writer, readers, writer, readers come while a reader holds it: they are served in that order, neighbouring
-// readers together, and a reader that could join the holder stays behind the writer before it.
+// Readers pass a writer that waits, so often and no more. Returns: how often they did.
+int passWriters(SharedMutex& mutex) {
+  int numPassed = 0;
+  for (; mutex.try_lock_shared(); ++numPassed) {
+    mutex.unlock_shared();
+  }
+  return numPassed;
+}
+
+TEST_P(SharedMutexTest, ReadersPassAWriterThatWaitsSoOftenAndNoMore) {
+  SharedMutex mutex;
+  std::stop_source source;
+  mutex.lock_shared();
+  for (Kind kind : kKinds) {
+    Crew crew(scheduler());
+    crew.start(kind, [&] { std::unique_lock lock(mutex); });
+    crew.start(kind, [&] { EXPECT_FALSE(mutex.lock(source.get_token())); });
+    awaitThat([&] { return numWaiting(mutex) == 2; });
+    EXPECT_EQ(passWriters(mutex), 64);
+    // One that gives up, and one that comes, let nobody pass.
+    source.request_stop();
+    awaitThat([&] { return numWaiting(mutex) == 1; });
+    crew.start(kind, [&] { std::unique_lock lock(mutex); });
+    awaitThat([&] { return numWaiting(mutex) == 2; });
+    EXPECT_EQ(passWriters(mutex), 0);
+    mutex.unlock_shared();
+    crew.join();
+    source = std::stop_source();
+    mutex.lock_shared();
+  }
+  mutex.unlock_shared();
+}
+
+// Writer, readers, writer, readers come while a reader holds it and no more may pass: they are served in that
+// order, neighbouring readers together, and a reader that could join the holder stays behind the writer
+// before it.
 TEST_P(SharedMutexTest, ServesFirstInFirstOutAndNeitherKindStarves) {
   SharedMutex mutex;
   std::mutex guard;
@@ -188,7 +214,7 @@ TEST_P(SharedMutexTest, ServesFirstInFirstOutAndNeitherKindStarves) {
     });
     ++numQueued;
     awaitThat([&] { return numWaiting(mutex) == numQueued; });
-    EXPECT_FALSE(mutex.try_lock_shared());
+    EXPECT_EQ(passWriters(mutex), numQueued == 1 ? 64 : 0);
   }
   mutex.unlock_shared();
   crew.join();
@@ -273,6 +299,7 @@ TEST_P(SharedMutexTest, AWriterThatGivesUpLetsTheReadersBehindItIn) {
     Crew crew(scheduler());
     crew.start(kind, [&] { EXPECT_FALSE(mutex.lock(source.get_token())); });
     awaitThat([&] { return numWaiting(mutex) == 1; });
+    (void)passWriters(mutex);
     std::atomic<int> numIn{0};
     for (int i = 0; i < 3; ++i) {
       crew.start(kindOf(i), [&] {

@@ -461,7 +461,35 @@ TEST_F(TaskGroupDeathTest, AnExceptionThatNobodyWaitsForIsReported) {
         TaskGroup group;
         group.run([] { throw 1; });
       },
-      "a TaskGroup was destroyed whose task had let an exception escape.*Call wait\\(\\)");
+      "a TaskGroup was destroyed whose task had let an exception escape: int.*Call wait\\(\\)");
+  EXPECT_DEATH(
+      {
+        TaskGroup group;
+        group.run([] { throw std::runtime_error("the disk is full"); });
+      },
+      "let an exception escape: std::runtime_error: the disk is full. Nobody");
+}
+
+TEST_F(TaskGroupDeathTest, ATaskThatWaitsForItsOwnGroupIsReported) {
+  const auto waitInside = [](bool waitsFirst) {
+    Scheduler scheduler(tests::smallConfig(1));
+    scheduler.bind();
+    Event hasBegun(Event::Mode::Manual), go(Event::Mode::Manual);
+    TaskGroup group;
+    group.run([&] {
+      hasBegun.signal();
+      if (!waitsFirst) {
+        go.wait();
+      }
+      group.wait();
+    });
+    hasBegun.wait();
+    schedule([&] { go.signal(); });
+    group.wait();
+  };
+  for (const bool waitsFirst : {true, false}) {
+    EXPECT_DEATH(waitInside(waitsFirst), "wait\\(\\) was called while somebody waits for the group already");
+  }
 }
 
 TEST_F(TaskGroupDeathTest, UnbindingWithinATaskThatWaitCallsIsReported) {

@@ -96,35 +96,6 @@ struct Expose {
   friend constexpr auto member(Tag) { return kMember; }
 };
 
-struct EventState {
-  friend constexpr auto member(EventState);
-};
-struct WaitGroupState {
-  friend constexpr auto member(WaitGroupState);
-};
-struct SemaphoreState {
-  friend constexpr auto member(SemaphoreState);
-};
-struct VariableWord {
-  friend constexpr auto member(VariableWord);
-};
-struct VariableList {
-  friend constexpr auto member(VariableList);
-};
-struct MutexWord {
-  friend constexpr auto member(MutexWord);
-};
-struct MutexList {
-  friend constexpr auto member(MutexList);
-};
-template struct Expose<EventState, &Event::state_>;
-template struct Expose<WaitGroupState, &WaitGroup::state_>;
-template struct Expose<SemaphoreState, &Semaphore::state_>;
-template struct Expose<VariableWord, &ConditionVariable::word_>;
-template struct Expose<VariableList, &ConditionVariable::list_>;
-template struct Expose<MutexWord, &mutex::word_>;
-template struct Expose<MutexList, &mutex::list_>;
-
 template <class Int>
 int countListed(std::atomic<Int>& word, std::type_identity_t<Int> lockedBit, const detail::WaitList& list) {
   detail::lockBit<Int>(word, lockedBit);
@@ -135,6 +106,25 @@ int countListed(std::atomic<Int>& word, std::type_identity_t<Int> lockedBit, con
   word.fetch_and(~lockedBit, std::memory_order_release);
   return count;
 }
+
+// Defines numWaiting(Class&), which is to be declared before, for a class that has the word and its list as members.
+template <class Class, auto kWord, auto kLockedBit, auto kList>
+struct ExposeList {
+  friend int numWaiting(Class& object) { return countListed(object.*kWord, kLockedBit, object.*kList); }
+};
+
+struct EventState {
+  friend constexpr auto member(EventState);
+};
+struct WaitGroupState {
+  friend constexpr auto member(WaitGroupState);
+};
+struct SemaphoreState {
+  friend constexpr auto member(SemaphoreState);
+};
+template struct Expose<EventState, &Event::state_>;
+template struct Expose<WaitGroupState, &WaitGroup::state_>;
+template struct Expose<SemaphoreState, &Semaphore::state_>;
 
 // Return: how many wait, in the list.
 inline int numWaiting(const Event& event) {
@@ -151,12 +141,10 @@ inline int numWaiting(const Semaphore& semaphore) {
   auto& state = *(semaphore.*member(SemaphoreState{}));
   return countListed(state.word, 1, state.waiters);
 }
-inline int numWaiting(ConditionVariable& variable) {
-  return countListed(variable.*member(VariableWord{}), 1, variable.*member(VariableList{}));
-}
-inline int numWaiting(mutex& mutex) {
-  return countListed(mutex.*member(MutexWord{}), 2, mutex.*member(MutexList{}));
-}
+inline int numWaiting(ConditionVariable& variable);
+inline int numWaiting(mutex& mutex);
+template struct ExposeList<ConditionVariable, &ConditionVariable::word_, 1, &ConditionVariable::list_>;
+template struct ExposeList<mutex, &mutex::word_, 2, &mutex::list_>;
 
 // A clock that goes as it is told to.
 struct SetClock {

@@ -23,7 +23,7 @@ int64_t roundTrips(int64_t rounds) {
   weft::schedule([=] {
     for (int64_t i = 0; i < rounds; i++) {
       ping.send(i);
-      pong.receive();
+      (void)pong.receive();
     }
     ping.close();
     both.done();

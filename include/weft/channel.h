@@ -50,7 +50,11 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 //
 // T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves
 // the call whose value it is, and the channel goes on as if that value had not been sent, or had been
-// received. Its move and destructor neither wait nor use the channel.
+// received. Its move and destructor, and its constructor from what is sent instead, neither wait nor use the
+// channel.
+//
+// Asking again and again by trySend() or tryReceive() lets nobody else run on this thread, and on a bound
+// thread without workers nobody at all: yield() in between, or wait.
 //
 // A handle: copies share one channel, and capturing one by value keeps it alive. What is left in it is
 // destroyed with it. Lifetime: may be destroyed as soon as the last call has had its effect, also while the
@@ -65,37 +69,36 @@ class Channel {
  public:
   class Iterator;
 
-  // Requires: capacity is at most 2^31; else a message ends the program.
+  // Requires: capacity is from 0 to 2^31; else a message ends the program.
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
 
   // Sends a value: suspends the fiber, or blocks the thread, while there is no room for it. Throws
-  // ChannelClosed. Memory ordering: what was written before send() is seen after the receive() that returns
-  // its value; what was written before receive(), after the send() that had to wait for it.
+  // ChannelClosed. A value of another type is converted; what is not sent, in whatever way, was not moved
+  // from. Memory ordering: what was written before send() is seen after the receive() that returns its value;
+  // what was written before receive(), after the send() that had to wait for it.
   template <class U = T>
   void send(U&& value) const {
     sendUntil(std::forward<U>(value), detail::kNever);
   }
 
-  // Sends a value if that can be done without waiting. Returns: whether it did; if not, an rvalue of T is
-  // left as it was. Throws ChannelClosed.
+  // Sends a value if that can be done without waiting. Returns: whether it did. Throws ChannelClosed.
   template <class U = T>
-  bool trySend(U&& value) const {
+  [[nodiscard]] bool trySend(U&& value) const {
     return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
   }
 
-  // As send(), at most for `duration`. Returns: false when the time was up first; an rvalue of T is left as
-  // it was then.
+  // As send(), at most for `duration`. Returns: false when the time was up first.
   template <class U = T, class Rep, class Period>
-  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
+  [[nodiscard]] bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration));
   }
 
   // As send_for(), at most until `time`; never early by its clock.
   template <class U = T, class Clock, class Duration>
-  bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
-                  const std::stop_token& token = {}) const {
-    return withValue(std::forward<U>(value), [&](T& object) {
+  [[nodiscard]] bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
+                                const std::stop_token& token = {}) const {
+    return withObject(std::forward<U>(value), [&](auto& object) {
       return detail::waitUntilByClock(
           time, token, [&](detail::TimePoint deadline) { return sendObject(object, deadline, &token); });
     });
@@ -104,25 +107,25 @@ class Channel {
   // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room
   // that is there already wins.
   template <class U = T>
-  bool send(U&& value, const std::stop_token& token) const {
+  [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
   }
   template <class U = T, class Rep, class Period>
-  bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration,
-                const std::stop_token& token) const {
+  [[nodiscard]] bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration,
+                              const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration), &token);
   }
 
   // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
   // Returns: the value; nothing once the channel is closed and all its values have been received.
-  std::optional<T> receive() const {
+  [[nodiscard]] std::optional<T> receive() const {
     std::optional<T> result;
     receiveInto(result, detail::kNever);
     return result;
   }
 
   // Receives a value if there is one, or a sender that waits. Returns: the value, or nothing.
-  std::optional<T> tryReceive() const {
+  [[nodiscard]] std::optional<T> tryReceive() const {
     std::optional<T> result;
     receiveInto(result, detail::kWithoutWaiting);
     return result;
@@ -131,7 +134,7 @@ class Channel {
   // As receive(), at most for `duration`. Returns: the value; nothing when the time was up first, and as
   // receive().
   template <class Rep, class Period>
-  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
+  [[nodiscard]] std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
     std::optional<T> result;
     receiveInto(result, detail::deadlineAfter(duration));
     return result;
@@ -139,8 +142,8 @@ class Channel {
 
   // As receive_for(), at most until `time`; never early by its clock.
   template <class Clock, class Duration>
-  std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
-                                 const std::stop_token& token = {}) const {
+  [[nodiscard]] std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
+                                               const std::stop_token& token = {}) const {
     std::optional<T> result;
     detail::waitUntilByClock(
         time, token, [&](detail::TimePoint deadline) { return receiveInto(result, deadline, &token); });
@@ -149,14 +152,14 @@ class Channel {
 
   // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a
   // value that is there already wins.
-  std::optional<T> receive(const std::stop_token& token) const {
+  [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);
     return result;
   }
   template <class Rep, class Period>
-  std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration,
-                               const std::stop_token& token) const {
+  [[nodiscard]] std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration,
+                                             const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::deadlineAfter(duration), &token);
     return result;
@@ -179,7 +182,7 @@ class Channel {
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
  private:
-  template <class V, std::invocable<std::optional<V>> Handler>
+  template <class V, class Handler>
   friend auto onReceive(const Channel<V>&, Handler);
   template <class V, std::invocable Handler>
   friend auto onSend(const Channel<V>&, std::type_identity_t<V>&&, Handler);
@@ -189,10 +192,11 @@ class Channel {
   using State = detail::ChannelState;
   using Functions = detail::ValueFunctions<T>;
 
-  // An rvalue of T is used in place, so that it is moved from only if it is sent.
+  // What would be moved from is used in place, so that this happens only if it is sent.
   template <class U, class F>
-  static bool withValue(U&& value, F&& f) {
-    if constexpr (std::is_same_v<U, T>) {
+  static bool withObject(U&& value, F&& f) {
+    constexpr bool kIsMoved = std::is_object_v<U> && !std::is_const_v<U> && !std::is_trivially_copyable_v<U>;
+    if constexpr (std::is_same_v<U, T> || kIsMoved) {
       return f(value);
     } else {
       T object(std::forward<U>(value));
@@ -202,15 +206,19 @@ class Channel {
 
   template <class U>
   bool sendUntil(U&& value, detail::TimePoint deadline, const std::stop_token* token = nullptr) const {
-    return withValue(std::forward<U>(value), [&](T& object) { return sendObject(object, deadline, token); });
+    return withObject(std::forward<U>(value),
+                      [&](auto& object) { return sendObject(object, deadline, token); });
   }
 
-  bool sendObject(T& object, detail::TimePoint deadline, const std::stop_token* token) const {
-    if (state_->tryPut(detail::thisThread(),
-                       [&](void* slot) { Functions::put(slot, std::addressof(object)); })) {
+  template <class From>
+  bool sendObject(From& object, detail::TimePoint deadline, const std::stop_token* token) const {
+    if (state_->tryPut(detail::thisThread(), [&](void* slot) {
+          detail::ValueFunctions<T, From>::put(slot, std::addressof(object));
+        })) {
       return true;
     }
-    const detail::ChannelEnd end = state_->send(std::addressof(object), deadline, token);
+    const detail::ChannelEnd end =
+        state_->send(std::addressof(object), detail::valueTypeOf<T, From>, deadline, token);
     if (end == detail::ChannelEnd::Closed) [[unlikely]] {
       detail::raise(ChannelClosed());
     }

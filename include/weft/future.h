@@ -29,7 +29,9 @@ class WEFT_EXPORT BrokenPromise : public std::exception {
 //   print(size.get());
 //
 // The owner of a result that is read once; share() gives one that may be copied. A future that is destroyed
-// leaves its task alone. Misuse of a future without state (see valid()) ends the program with a message.
+// leaves its task alone, and nobody hears of an exception that its task throws: call get() or exception(), or
+// chain a then() that takes the future, where a failure matters. Misuse of a future without state (see
+// valid()) ends the program with a message.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;
@@ -83,7 +85,7 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
 //     weft::schedule([&service, settings] { service.start(settings.get()); });
 //   }
 template <class T>
-class SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
+class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
   using Base = detail::FutureBase<SharedFuture<T>, T>;
   using Value = std::conditional_t<std::is_void_v<T> || std::is_reference_v<T>, T,
                                    std::add_lvalue_reference_t<const T>>;
@@ -121,9 +123,10 @@ class SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
 //   weft::Future<Reply> reply = promise.get_future();
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
 //
-// The first set wins. Several threads may set one promise at the same time, as long as it exists until all of them are back. One that is destroyed unset gives
-// its future the exception BrokenPromise. The thread that sets it runs the executors' schedule() of
-// continuations, and what they run at once. Neither suspends nor blocks.
+// The first set wins. Several threads may set one promise at the same time, as long as it exists until all of
+// them are back. One that is destroyed unset gives its future the exception BrokenPromise. The thread that
+// sets it runs the executors' schedule() of continuations, and what they run at once. Neither suspends nor
+// blocks.
 template <class T>
 class Promise {
  public:
@@ -221,29 +224,26 @@ Future<T> makeExceptionalFuture(std::exception_ptr exception) {
 // blocks. Returns: the future of what it returns; if that is a future, of its result. Memory ordering: what
 // came before is seen by the function.
 template <class F>
-requires std::invocable<std::decay_t<F>>
 auto async(F&& function) {
-  return detail::launch<detail::Call<std::decay_t<F>>>(detail::BoundOrDefaultExecutor(),
-                                                       std::forward<F>(function));
+  return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function));
 }
 
 // The same by executor.schedule(TaskHandle). What that throws is thrown here.
 template <class E, class F>
 requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>) auto async(E&& executor, F&& function) {
-  return detail::launch<detail::Call<std::decay_t<F>>>(executor, std::forward<F>(function));
+  return detail::launchCall(executor, std::forward<F>(function));
 }
 template <class E, class F>
 auto async(E&& executor, std::stop_token token, F&& function) {
-  return detail::launch<detail::StoppableCall<std::decay_t<F>>>(executor, std::forward<F>(function),
-                                                                std::move(token));
+  return detail::launchStoppable(executor, std::move(token), std::forward<F>(function));
 }
 
 // The same, unless a stop is requested by `token` before it begins: the future throws TaskCanceled then. The
 // function may take the token.
 template <class F>
 auto async(std::stop_token token, F&& function) {
-  return detail::launch<detail::StoppableCall<std::decay_t<F>>>(detail::BoundOrDefaultExecutor(),
-                                                                std::forward<F>(function), std::move(token));
+  return detail::launchStoppable(detail::BoundOrDefaultExecutor(), std::move(token),
+                                 std::forward<F>(function));
 }
 
 }  // namespace weft

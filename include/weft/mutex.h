@@ -49,7 +49,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   }
 
   // Takes the mutex if it is free. Returns: whether it did. Neither suspends nor blocks.
-  bool try_lock() WEFT_TRY_ACQUIRE(true) {
+  [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     // relaxed: a held mutex is not written to.
     if ((word_.load(std::memory_order_relaxed) & kLocked) != 0) {
       return false;

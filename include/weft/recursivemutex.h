@@ -28,6 +28,11 @@ namespace weft {
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
+  ~RecursiveMutex() {
+    if (mutex_.isInUse()) [[unlikely]] {
+      reportDestroyedInUse();
+    }
+  }
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
@@ -40,22 +45,22 @@ class WEFT_EXPORT RecursiveMutex {
 
   // Takes the mutex if it is free, or held by the caller. Returns: whether it did. Neither suspends nor
   // blocks.
-  bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
+  [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
 
   // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
   // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free,
   // or the caller's, wins.
-  bool lock(const std::stop_token& token) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+  [[nodiscard]] bool lock(const std::stop_token& token) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return enterAgain() || mutex_.lock(token);
   }
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
-                    const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
+                                  const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return enterAgain() || mutex_.try_lock_for(duration, token);
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
-                      const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
+                                    const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return enterAgain() || mutex_.try_lock_until(time, token);
   }
 
@@ -75,6 +80,7 @@ class WEFT_EXPORT RecursiveMutex {
  private:
   bool enterAgain();
   [[noreturn]] void reportNotHeld() const;
+  [[noreturn]] static void reportDestroyedInUse();
 
   SharedMutex mutex_;
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's

@@ -81,9 +81,18 @@ concept IsSelectCase = std::derived_from<Case, SelectCase>;
 
 // Receives from `channel`: handler(std::optional<T>), with nothing if the channel is closed and has no more
 // values.
-template <class T, std::invocable<std::optional<T>> Handler>
+template <class T, class Handler>
 [[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
-  return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
+  constexpr bool kCanBeCalled = std::invocable<Handler&, std::optional<T>>;
+  static_assert(
+      kCanBeCalled,
+      "onReceive(channel, handler): the handler takes a std::optional, which is empty once the channel "
+      "is closed and has no more values. Write onReceive(channel, [&](std::optional<T> value) { ... }).");
+  if constexpr (kCanBeCalled) {
+    return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
+  } else {
+    return detail::PlainCase<detail::Ignore>(detail::Ignore());
+  }
 }
 
 // Sends `value` on `channel`: handler(). An rvalue of T is moved from only if this is what happens. If the
@@ -127,7 +136,8 @@ template <std::invocable Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), token);
 }
 
-// Happens if no other case can at once, so that select() does not wait: handler().
+// Happens if no other case can at once, so that select() does not wait: handler(). A loop around such a
+// select() lets nobody else run on this thread: yield() in it, or leave this case out.
 template <std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto otherwise(Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler));

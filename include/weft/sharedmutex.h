@@ -28,16 +28,19 @@ namespace weft {
 //   std::unique_lock lock(mutex);
 //   table[key] = load(key);  // may suspend
 //
-// Strictly first in, first out: whoever comes while somebody waits waits behind it, readers too, so that
-// neither readers nor writers starve. One that reads must therefore not lock it again: a writer between the
-// two would wait for the first, and be waited for by the second.
+// A reader cannot become the writer: lock() while one holds it shared waits for ever. Where reading decides
+// whether to write, unlock, lock() and look again; or use lock() from the beginning.
+//
+// First in, first out among those who wait. Readers that come while others read may pass a writer that waits,
+// but not more than 64 of them: neither readers nor writers starve. One that reads must therefore not lock it
+// again: a writer between the two would wait for the first, and may be waited for by the second.
 // Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on; destroying it while
 // somebody holds it or waits for it ends the program with a message.
 class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  public:
   constexpr SharedMutex() = default;
   ~SharedMutex() {
-    if (!lock_.isIdle()) [[unlikely]] {
+    if (isInUse()) [[unlikely]] {
       reportDestroyedInUse();
     }
   }
@@ -56,20 +59,24 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   }
 
   // Takes the mutex if nobody holds it. Returns: whether it did. Neither suspends nor blocks.
-  bool try_lock() WEFT_TRY_ACQUIRE(true) { return lock_.tryLock() && setOwner(detail::currentOwner()); }
+  [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
+    return lock_.tryLock() && setOwner(detail::currentOwner());
+  }
 
   // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
   // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free
   // wins.
-  bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) { return lockUntil(detail::kNever, token); }
+  [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
+    return lockUntil(detail::kNever, token);
+  }
   template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {})
-      WEFT_TRY_ACQUIRE(true) {
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
+                                  const std::stop_token& token = {}) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token = {})
-      WEFT_TRY_ACQUIRE(true) {
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
+                                    const std::stop_token& token = {}) WEFT_TRY_ACQUIRE(true) {
     return detail::waitUntilByClock(time, token,
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
@@ -94,18 +101,18 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
       waitFor(How::kShared, detail::kNever, {});
     }
   }
-  bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) { return lock_.tryLockShared(); }
-  bool lock_shared(const std::stop_token& token) WEFT_TRY_ACQUIRE_SHARED(true) {
+  [[nodiscard]] bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) { return lock_.tryLockShared(); }
+  [[nodiscard]] bool lock_shared(const std::stop_token& token) WEFT_TRY_ACQUIRE_SHARED(true) {
     return lockSharedUntil(detail::kNever, token);
   }
   template <class Rep, class Period>
-  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration,
-                           const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
+  [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& duration,
+                                         const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
     return lockSharedUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time,
-                             const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
+  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time,
+                                           const std::stop_token& token = {}) WEFT_TRY_ACQUIRE_SHARED(true) {
     return detail::waitUntilByClock(
         time, token, [&](detail::TimePoint deadline) { return lockSharedUntil(deadline, token); });
   }
@@ -126,7 +133,10 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   }
 
  private:
+  friend class RecursiveMutex;
   using How = detail::SharedLock<>::How;
+
+  bool isInUse() const { return !lock_.isIdle(); }
 
   // relaxed: the holder alone compares it with itself; to all others any other value says the same. Returns:
   // true.

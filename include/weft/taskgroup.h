@@ -27,14 +27,15 @@ namespace weft {
 //   }
 //   group.wait();
 //
-// The first exception that a task lets escape cancels the group, and is thrown by wait(). A group that is cancelled stays so:
-// its tasks that have not begun do not run any more, and the others are told by its stop token; a TaskCanceled that they let
-// escape then is how they end, and no error. Cancellation passes from a group down to those that were made with it, or with its
-// token.
+// The first exception that a task lets escape cancels the group, and is thrown by wait(). A group that is
+// cancelled stays so: its tasks that have not begun do not run any more, and the others are told by its stop
+// token; a TaskCanceled that they let escape then is how they end, and no error. Cancellation passes from a
+// group down to those that were made with it, or with its token.
 //
 // Where no scheduler is bound, run() calls the function at once.
-// Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time. wait() is for one at a
-// time.
+// Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time.
+// wait() is for one at a time, and not for a task of the group, which would wait for itself: what a task
+// waits for is a group of its own.
 class TaskGroup {
  public:
   TaskGroup() = default;
@@ -44,8 +45,8 @@ class TaskGroup {
   WEFT_EXPORT explicit TaskGroup(const std::stop_token& parent);
   explicit TaskGroup(TaskGroup& parent) : TaskGroup(parent.token()) {}
 
-  // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message, unless another
-  // exception is being thrown already, which is kept.
+  // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message
+  // that names it, unless another exception is being thrown already, which is kept.
   ~TaskGroup() {
     finish();
     // relaxed: no task is left, and a stop of the parent finds the lock.
@@ -56,11 +57,11 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Schedules function(), or function(token()). Neither suspends nor blocks. Memory: as schedule() does, none from malloc in the
-  // steady state for captures up to 96 bytes.
+  // Schedules function(), or function(token()). Neither suspends nor blocks. Memory: as schedule() does, none
+  // from malloc in the steady state for captures up to 96 bytes.
   template <class F>
-    requires(std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>)
-  void run(F&& function) {
+  requires(std::invocable<std::decay_t<F>&> ||
+           std::invocable<std::decay_t<F>&, std::stop_token>) void run(F&& function) {
     if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
       expose(*lane, *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
     } else {
@@ -69,9 +70,11 @@ class TaskGroup {
     }
   }
 
-  // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has scheduled last and that
-  // nobody has taken are called here; for the others the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape, once.
-  // Memory ordering: what the tasks have written is seen afterwards.
+  // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has
+  // scheduled last and that nobody has taken are called here; for the others the fiber suspends, or the
+  // thread blocks. Errors: throws the first exception that a task let escape, once; a message ends the
+  // program where it is found to wait while another wait does. Memory ordering: what the tasks have written
+  // is seen afterwards.
   void wait() {
     finish();
     // relaxed: as above.
@@ -80,7 +83,8 @@ class TaskGroup {
     }
   }
 
-  // Cancels the group: asks token() to stop, and drops the tasks that have not begun. Any thread; neither suspends nor blocks.
+  // Cancels the group: asks token() to stop, and drops the tasks that have not begun. Any thread; neither
+  // suspends nor blocks.
   WEFT_EXPORT void cancel();
 
   // Returns: whether the group was cancelled, by whatever.
@@ -177,9 +181,10 @@ class TaskGroup {
   WEFT_EXPORT void rethrow();
   WEFT_EXPORT void destroyControl();
 
-  const uint64_t owner_ = detail::currentTaskNumber();  // the task that made the group: fibers run one after another
+  // The task that made the group: fibers run one after another.
+  const uint64_t owner_ = detail::currentTaskNumber();
   detail::GroupCount<detail::Waiter> count_;
-  std::atomic<bool> isCanceled_{false};  // false -> true
+  std::atomic<bool> isCanceled_{false};     // false -> true
   std::atomic<Control*> control_{nullptr};  // null -> made
 };
 
@@ -189,7 +194,8 @@ struct TaskGroup::GroupTask : GroupNode {
 
   template <class Arg>
   GroupTask(TaskGroup& owner, Arg&& argument)
-      : GroupNode{{&invoke, nullptr, kOfGroup, detail::NodeSize::None}, &owner}, function(std::forward<Arg>(argument)) {}
+      : GroupNode{{&invoke, nullptr, kOfGroup, detail::NodeSize::None}, &owner},
+        function(std::forward<Arg>(argument)) {}
 
   // Run: as a task of its own. Call: by wait().
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {

@@ -69,7 +69,7 @@ ChannelEnd act(Core& core, Cell& mine, Thread& self, bool isTimed = false) {
              : core.tryGet(1, [&](void* slot) { Cell::move(&mine, slot); })) {
     return ChannelEnd::Done;
   }
-  Transfer transfer{&mine, {}};
+  Transfer transfer{&mine, &core.type(), {}};
   {
     Core::Section section(core);
     const ChannelEnd end = kSends ? core.send(section, transfer) : core.receive(section, transfer);

@@ -70,6 +70,7 @@ struct Selector {
     cases[i].sends = isSend;
     cases[i].core = &channel;
     cases[i].transfer.value = &cells[i];
+    cases[i].transfer.type = &kCells;
   }
 
   // As Selection::run(). Returns: which case has happened, or 2 if the time was up.

@@ -25,7 +25,8 @@
 namespace weft::model {
 namespace {
 
-using Lock = detail::SharedLock<WaiterList, RelacySync>;
+// One reader may pass, so that all three ways of a reader are taken.
+using Lock = detail::SharedLock<WaiterList, RelacySync, 1>;
 
 // As SharedMutex. Returns: false if the time was up first, where `isTimed`.
 bool take(Lock& lock, Waiter& self, Lock::How how, bool isTimed) {
@@ -158,6 +159,28 @@ struct LetIn : rl::test_suite<LetIn, 2> {
   }
 };
 
+// While a reader holds the lock and a writer waits, one reader passes it, and no other.
+struct Pass : rl::test_suite<Pass, 2> {
+  Lock lock;
+  Waiter writer;
+  bool hasPassed[2] = {};
+
+  void before() {
+    check(lock.tryLockShared(), "a free lock can be shared");
+    check(!lock.takeOrQueue(writer, Lock::kExclusive), "a shared lock is not to be had alone");
+  }
+
+  void thread(unsigned index) { hasPassed[index] = lock.tryLockShared(); }
+
+  void after() {
+    check(hasPassed[0] != hasPassed[1], "one reader passes");
+    WaiterList granted;
+    check(lock.unlockShared(granted) && granted.isEmpty(), "the writer waits for both readers");
+    check(lock.unlockShared(granted) && granted.front() == &writer, "then it has its turn");
+    check(lock.tryUnlock() && lock.isIdle(), "and nothing is left");
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -170,6 +193,6 @@ int main(int argc, char** argv) {
            explore<Exclude<Lock::kShared, 1>>("a reader that gives up", 100'000) &&
            explore<DestroyByWriter>("a writer destroys it", 200'000) &&
            explore<DestroyByReader>("a reader destroys it", 200'000) &&
-           explore<LetIn>("a reader is let in", 100'000);
+           explore<LetIn>("a reader is let in", 100'000) && explore<Pass>("a reader passes", 100'000);
   });
 }

@@ -178,14 +178,14 @@ class ChannelCore {
     }
     if (Waiter* receiver = section.claimFirst(receivers_)) {
       receiver->mark = static_cast<uint8_t>(ChannelEnd::Retry);
-      type_.hand(transferOf(*receiver).value, mine.value);
+      mine.type->hand(transferOf(*receiver).value, mine.value);
       receiver->mark = static_cast<uint8_t>(ChannelEnd::Done);
       return ChannelEnd::Done;
     }
     if (Side::position(section.tail_) - Side::position(section.head_) >= capacity_) {
       return ChannelEnd::WouldWait;
     }
-    type_.put(slot(Side::position(section.tail_)), mine.value);
+    mine.type->put(slot(Side::position(section.tail_)), mine.value);
     section.tail_ += Side::kOne;
     return ChannelEnd::Done;
   }
@@ -202,7 +202,8 @@ class ChannelCore {
     }
     if (Waiter* sender = section.claimFirst(senders_)) {
       sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
-      type_.hand(mine.value, transferOf(*sender).value);
+      const Transfer& theirs = transferOf(*sender);
+      theirs.type->hand(mine.value, theirs.value);
       return ChannelEnd::Done;
     }
     return (section.tail_ & Side::kClosed) != 0 ? ChannelEnd::Closed : ChannelEnd::WouldWait;
@@ -267,7 +268,7 @@ class ChannelCore {
       }
       Transfer& theirs = transferOf(*sender);
       sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
-      theirs.error.capture([&] { type_.put(slot(Side::position(section.tail_)), theirs.value); });
+      theirs.error.capture([&] { theirs.type->put(slot(Side::position(section.tail_)), theirs.value); });
       section.tail_ += theirs.error ? 0 : Side::kOne;
     }
   }

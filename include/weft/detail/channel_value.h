@@ -13,8 +13,8 @@
 
 namespace weft::detail {
 
-// How a channel moves values of one type: from a sender's T, through a slot of raw memory, to a receiver's
-// std::optional<T>.
+// How a channel moves values of one type: from a sender's object, a T or what converts to one, through a slot
+// of raw memory, to a receiver's std::optional<T>.
 struct ValueType {
   size_t size;
   size_t alignment;
@@ -24,9 +24,9 @@ struct ValueType {
   void (*destroy)(void* slot);
 };
 
-template <class T>
+template <class T, class From = T>
 struct ValueFunctions {
-  static void put(void* slot, void* from) { ::new (slot) T(std::move(*static_cast<T*>(from))); }
+  static void put(void* slot, void* from) { ::new (slot) T(std::move(*static_cast<From*>(from))); }
 
   static void get(void* to, void* slot) {
     struct Destroy {
@@ -37,24 +37,25 @@ struct ValueFunctions {
   }
 
   static void hand(void* to, void* from) {
-    static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<T*>(from)));
+    static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<From*>(from)));
   }
 
   static void destroy(void* slot) { std::launder(static_cast<T*>(slot))->~T(); }
 };
 
-template <class T>
+template <class T, class From = T>
 inline constexpr ValueType valueTypeOf = {sizeof(T),
                                           alignof(T),
-                                          &ValueFunctions<T>::put,
-                                          &ValueFunctions<T>::get,
-                                          &ValueFunctions<T>::hand,
-                                          &ValueFunctions<T>::destroy};
+                                          &ValueFunctions<T, From>::put,
+                                          &ValueFunctions<T, From>::get,
+                                          &ValueFunctions<T, From>::hand,
+                                          &ValueFunctions<T, From>::destroy};
 
 // What one who waits gives or wants: in its frame, with Waiter::data pointing to it.
 struct Transfer {
-  void* value = nullptr;   // a sender's T, a receiver's std::optional<T>
-  EscapedException error;  // of the move of a sender's value by another
+  void* value = nullptr;            // a sender's object, a receiver's std::optional<T>
+  const ValueType* type = nullptr;  // a sender's: how to move its object
+  EscapedException error;           // of the move of a sender's value by another
 };
 
 // How a call ended, or the wait of another: Waiter::mark.

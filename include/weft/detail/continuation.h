@@ -5,57 +5,18 @@
 
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 
-#include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/future_handle.h"
+#include "weft/detail/launch.h"
 #include "weft/detail/outcome.h"
 #include "weft/detail/task_state.h"
 #include "weft/executor.h"
 
-// The functions that tasks run, and what starts them.
+// What then() makes, and what else makes futures.
 namespace weft::detail {
-
-// The body of async().
-template <class F>
-struct Call {
-  using Returned = typename Unwrapped<std::invoke_result_t<F>>::Returned;
-
-  void run(Outcome<Returned>& outcome) {
-    outcome.capture([&]() -> Returned { return std::invoke(std::move(function)); });
-  }
-
-  F function;
-};
-
-// The same, with a stop token, which the function may take.
-template <class F>
-struct StoppableCall {
-  static constexpr bool kTakesToken = std::is_invocable_v<F, std::stop_token>;
-  using Returned =
-      typename Unwrapped<typename std::conditional_t<kTakesToken, std::invoke_result<F, std::stop_token>,
-                                                     std::invoke_result<F>>::type>::Returned;
-
-  void run(Outcome<Returned>& outcome) {
-    if (token.stop_requested()) {
-      outcome.error().set(TaskCanceled());
-      return;
-    }
-    outcome.capture([&]() -> Returned {
-      if constexpr (kTakesToken) {
-        return std::invoke(std::move(function), std::move(token));
-      } else {
-        return std::invoke(std::move(function));
-      }
-    });
-  }
-
-  F function;
-  std::stop_token token;
-};
 
 enum class ContinuationForm { Value, Whole, Nothing, None };
 
@@ -118,17 +79,6 @@ struct Continuation {
   E executor;
 };
 
-// Where then(f) without an executor runs: on the scheduler that is bound to the thread that makes the future
-// ready, else on the default executor.
-struct BoundOrDefaultExecutor {
-  void schedule(TaskHandle task) const {
-    auto* node = static_cast<TaskNode*>(task.toVoidPointer());
-    if (!scheduleIfBound(node)) {
-      defaultExecutor().schedule(TaskHandleAccess::make(node));
-    }
-  }
-};
-
 // An executor that was given as an lvalue.
 template <class E>
 struct ExecutorPointer {
@@ -143,28 +93,6 @@ auto keepExecutor(E&& executor) {
     return ExecutorPointer<std::remove_reference_t<E>>{std::addressof(executor)};
   } else {
     return std::remove_cvref_t<E>(std::forward<E>(executor));
-  }
-}
-
-template <class E>
-constexpr void assertExecutor() {
-  static_assert(Executor<E>,
-                "the first argument is no executor: weft::async(executor, f) and then(executor, f) take an "
-                "object that has "
-                "a member function schedule(weft::TaskHandle)");
-}
-
-// Has a new task run by `executor`. Returns: its future.
-template <class Body, class E, class... Args>
-auto launch(E&& executor, Args&&... args) {
-  assertExecutor<E>();
-  if constexpr (Executor<E>) {
-    auto* state = makeState<TaskState<Body>>(std::forward<Args>(args)...);
-    auto future = FutureAccess::make(state);
-    executor.schedule(TaskHandleAccess::make(state));
-    return future;
-  } else {
-    return Future<typename Unwrapped<typename Body::Returned>::Result>();
   }
 }
 
@@ -215,10 +143,10 @@ class FutureBase : public FutureHandle {
   static auto chain(Self&& self, E&& executor, F&& function) {
     using Function = std::decay_t<F>;
     constexpr bool kCanBeCalled = continuationForm<Function, Self, Value>() != ContinuationForm::None;
-    assertExecutor<E>();
-    static_assert(kCanBeCalled,
+    constexpr bool kHasExecutor = assertExecutor<E, F>();
+    static_assert(kCanBeCalled || !kHasExecutor,
                   "then(f): f can be called with neither the value, nor the future, nor nothing.");
-    if constexpr (Executor<E> && kCanBeCalled) {
+    if constexpr (kHasExecutor && kCanBeCalled) {
       FutureCore& parent = self.core("then");
       auto kept = keepExecutor(std::forward<E>(executor));
       using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;

@@ -23,9 +23,10 @@ class FutureHandle {
   // Returns: whether there is a state: false after Future(), and after get(), then() or share() of a Future.
   bool valid() const noexcept { return core_ != nullptr; }
 
-  // Returns: whether there is a result or an exception already. Neither suspends nor blocks. Requires:
-  // valid(). Memory ordering: what the task did, or was done before the promise was set, is seen if it is
-  // true.
+  // Returns: whether there is a result or an exception already. Neither suspends nor blocks: asking again and
+  // again lets nobody else run on this thread, and on a bound thread without workers the task neither;
+  // yield() in between, or wait(). Requires: valid(). Memory ordering: what the task did, or was done before
+  // the promise was set, is seen if it is true.
   bool ready() const { return core("ready").isReady(); }
 
   // Suspends the fiber, or blocks the thread, until the future is ready. Requires: valid(). A task that this

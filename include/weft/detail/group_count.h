@@ -46,6 +46,10 @@ class GroupCount {
   // (2) acquire: sees what the tasks have done; pairs with (1).
   bool isOver() const { return numOwn_ + others_.load(std::memory_order_acquire) == kNobodyWaits; }
 
+  // Whether somebody waits. For a report of bad use.
+  // relaxed: that is a matter of order between threads anyway.
+  bool isWaitedFor() const { return others_.load(std::memory_order_relaxed) < kNobodyWaits / 2; }
+
   // The one that waits. Returns: whether the group is over; if not, a wake of `self` will come.
   bool isOverOrWakes(Waiter& self) {
     waiter_.set(&self);

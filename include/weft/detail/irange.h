@@ -87,11 +87,12 @@ class NumberRange {
 };
 
 // Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, which is not among them;
-// downwards where step is negative. None where `end` lies on the other side.
+// downwards where step is negative. None where `end` lies on the other side. They are of the common type of
+// `begin` and `end`, whose own values count, signed or not.
 //
 //   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
 //
-// Errors: std::invalid_argument where step is 0.
+// Errors: std::invalid_argument where step is 0, and where numbers are negative and that type is unsigned.
 template <std::integral Begin, std::integral End, std::integral Step = int>
 constexpr auto irange(Begin begin, End end, Step step = 1) {
   using Int = std::common_type_t<Begin, End>;
@@ -100,19 +101,29 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     detail::raise(std::invalid_argument(
         "irange() got a step of 0, with which it would have no end. Give another step."));
   }
-  const Int first = begin, last = end;
   const bool isUpwards = step > 0;
   Word count = 0;
-  if (isUpwards ? first < last : last < first) {
-    const Word distance = isUpwards ? Word(last) - Word(first) : Word(first) - Word(last);
+  // With their promotions, since characters are not compared by std::cmp_less.
+  if (isUpwards ? std::cmp_less(+begin, +end) : std::cmp_less(+end, +begin)) {
+    const Word distance = isUpwards ? Word(end) - Word(begin) : Word(begin) - Word(end);
     const Word stride = isUpwards ? Word(step) : Word(0) - Word(step);
     count = (distance - 1) / stride + 1;
+    const bool isNegative =
+        isUpwards ? std::cmp_less(+begin, 0) : std::cmp_less(+end, 0) && (count - 1) * stride > Word(begin);
+    if (std::is_unsigned_v<Int> && isNegative) {
+      detail::raise(std::invalid_argument(
+          "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, "
+          "while "
+          "one of the two is unsigned, and so are the numbers. Convert that one to a signed type, such as "
+          "std::ptrdiff_t."));
+    }
   }
   if (count > Word(std::numeric_limits<std::ptrdiff_t>::max())) {
     detail::raise(std::invalid_argument(
         "irange() has more numbers than a std::ptrdiff_t can count. Give a larger step."));
   }
-  return NumberRange<Int>(first, static_cast<Int>(step), static_cast<std::ptrdiff_t>(count));
+  return NumberRange<Int>(static_cast<Int>(begin), static_cast<Int>(step),
+                          static_cast<std::ptrdiff_t>(count));
 }
 
 }  // namespace weft

@@ -90,26 +90,27 @@ inline constexpr Identity kIdentity;
 // only: sums of floating-point numbers then come out the same each time, on any number of workers.
 // Requires: an element converts to T, the type of `init`, which can be moved; reduce(T, T) and reduce(T,
 // element) give a T, are associative, and may be called on several threads at the same time.
-template <detail::Partitionable Range, class T, class Reduce = std::plus<>>
+template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
 T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), detail::kIdentity,
                           reduce);
 }
-template <detail::Endpoint Begin, detail::Endpoint End, class T, class Reduce>
-T parallelReduce(Begin begin, End end, T init, Reduce&& reduce) {
+template <class Begin, class End, class T, detail::Operation<T> Reduce = std::plus<>>
+requires detail::Endpoints<Begin, End> T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce);
 }
 
 // parallelReduce() over what `map` makes of each element:
 //
-//   const size_t total = weft::parallelMapReduce(files, size_t{0}, [](const File& file) { return file.size();
-//   }, std::plus<>());
-template <detail::Partitionable Range, class T, class Map, class Reduce>
-T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce) {
+//   const auto sizeOf = [](const File& file) { return file.size(); };
+//   const size_t total = weft::parallelMapReduce(files, size_t{0}, sizeOf);
+template <detail::Partitionable Range, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
+T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
 }
-template <detail::Endpoint Begin, detail::Endpoint End, class T, class Map, class Reduce>
-T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce) {
+template <class Begin, class End, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
+requires detail::Endpoints<Begin, End> T parallelMapReduce(Begin begin, End end, T init, Map&& map,
+                                                           Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce);
 }
 

@@ -111,8 +111,8 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
   return out;
 }
 
-template <class Range>
-using ElementOf = std::remove_cvref_t<decltype(*partition(std::declval<Range>()).first)>;
+template <class... Range>
+using ElementOf = std::remove_cvref_t<decltype(*partition(std::declval<Range>()...).first)>;
 
 }  // namespace detail
 
@@ -128,25 +128,40 @@ using ElementOf = std::remove_cvref_t<decltype(*partition(std::declval<Range>())
 // stretch of some thousand elements, or of the partitioner's grain, is allocated.
 // Requires: op(T, T) gives a T, is associative, and may be called on several threads at the same time; T is
 // the type of `init`, else of the elements, and can be copied.
-template <detail::Partitionable Range, class Out, class Op = std::plus<>>
+template <detail::Partitionable Range, class Out,
+          detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
   using T = detail::ElementOf<Range>;
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op, std::optional<T>(), true);
 }
 template <detail::Partitionable Range, class Out, class Op, class T>
-Out parallelScan(Range&& range, Out out, Op&& op, T init) {
+requires detail::Operation<Op, T> Out parallelScan(Range&& range, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
                         std::optional<T>(std::move(init)), true);
+}
+template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
+requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
+  using T = detail::ElementOf<Begin, End>;
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(), true);
+}
+template <class Begin, class End, class Out, class Op, class T>
+requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
 }
 
 // The prefixes without each element's own: init, op(init, a), op(op(init, a), b), ..., as
 // std::exclusive_scan.
 //
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
-template <detail::Partitionable Range, class Out, class T, class Op = std::plus<>>
+template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
 Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
                         std::optional<T>(std::move(init)), false);
+}
+template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
+requires detail::Endpoints<Begin, End> Out parallelExclusiveScan(Begin begin, End end, Out out, T init,
+                                                                 Op&& op = {}) {
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
 }
 
 }  // namespace weft

@@ -78,11 +78,11 @@ Out parallelTransform(Range&& range, Out out, F&& function) {
 //
 //   weft::parallelTransform(a, b, sums.begin(), std::plus<>());
 //
-// Errors: std::invalid_argument where the second range is shorter than the first. Instead of one range, the
-// iterators at its two ends may be given.
+// Errors: std::invalid_argument where the second range is shorter than the first. Instead of a range, the
+// iterators at its two ends may be given; of a second one, as std::transform takes it, only the first.
 template <class First, class Second, class Out, class F>
 Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
-  if constexpr (detail::Partitionable<First>) {
+  if constexpr (detail::Partitionable<First> && detail::Partitionable<Second>) {
     const auto range = detail::partition(std::forward<First>(first));
     const auto other = detail::partition(std::forward<Second>(second));
     if (other.count < range.count) [[unlikely]] {
@@ -93,6 +93,11 @@ Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
   } else {
     return detail::transformTo(out, function, detail::partition(first, second));
   }
+}
+template <class Begin, class End, detail::Endpoint Other, class Out, class F>
+requires detail::Endpoints<Begin, End> Out parallelTransform(Begin begin, End end, Other other, Out out,
+                                                             F&& function) {
+  return detail::transformTo(out, function, detail::partition(begin, end), other);
 }
 
 }  // namespace weft

@@ -49,6 +49,16 @@ concept Endpoint = std::integral<T> || requires(T at) {
   ++at;
 };
 
+// Two that belong together: these, and operations, tell the ends of a range, of which the first may be the
+// name of an array, from an array and what follows it.
+template <class Begin, class End>
+concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
+                    (!std::integral<Begin> && Endpoint<Begin> &&
+                     requires(Begin begin, End end) { begin != end; });
+
+template <class Op, class T>
+concept Operation = std::invocable<Op&, T, T>;
+
 // A range is walked more than once: to be split, if not to be counted.
 template <class Iterator>
 concept IsMultipass = !requires {
@@ -106,8 +116,14 @@ struct Index {
 
 template <class Begin, class End>
 constexpr auto partition(Begin begin, End end) {
-  if constexpr (std::integral<Begin>) {
-    static_assert(std::integral<End>, "a range of numbers ends with a number, as it begins with one.");
+  constexpr bool kMatch = std::integral<Begin> == std::integral<End>;
+  static_assert(
+      kMatch,
+      "a range that begins with a number ends with one, and one that begins with an iterator with an "
+      "iterator.");
+  if constexpr (!kMatch) {
+    return Partition<Index<int>>{{0}, 0};
+  } else if constexpr (std::integral<Begin>) {
     const auto numbers = irange(begin, end);
     using Int = std::common_type_t<Begin, End>;
     return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};

@@ -16,26 +16,31 @@ namespace weft::detail {
 //
 //   kWriter        held by one alone
 //   n * kReader    held by n together
-//   kWaiters       the list is not empty: whoever comes queues behind it
+//   kWaiters       the list is not empty: whoever comes queues behind it, but for readers that may pass
+//   n * kPass      passed by n readers since it was somebody's turn
 //   kListLocked    the list is being changed
 //
 // While nobody waits, taking and releasing are a compare-exchange each. Who cannot have the lock queues;
 // whoever ends the last hold, or takes a waiter out of the list, hands the lock to the first waiter, if that
-// writes, or to all readers before the next writer. So the lock is never free while somebody waits, all are
-// served in the order in which they came, and neither readers nor writers starve.
+// writes, or to all readers before the next writer. So the lock is never free while somebody waits, and those
+// who wait are served in the order in which they came.
+//
+// Readers that come while others hold the lock need not wait, though writers do: otherwise each writer that
+// waits makes all readers wait, who then are woken one after the other. kMaxPasses of them may pass until one
+// of those who wait has its turn; then all queue. So neither readers nor writers starve.
 //
 // What must not happen: the last reader leaves, and then looks for waiters in a mutex that is gone, since the
 // only waiter gave up in between, took the free lock, released it and destroyed it. So a last reader that
 // sees kWaiters takes the list's lock in the step in which it leaves. While kWaiters and kListLocked are set,
 // then, the number of readers may fall, but not to zero, and nobody comes: what settle() finds holds until it
-// is done.
+// is done, and readers that would pass queue.
 //
 // Rejected: handing over to nobody, as weft::mutex does, so that those who run may take the lock before those
 // who wait: with two kinds of waiters that needs a rule for each kind lest the other starves. A fetch_sub for
 // readers that leave: the last one would have to come back.
 //
 // Shared waiters are told apart by Waiter::mark. List: WaitList, or a checker's.
-template <class List = WaitList, class Sync = StdSync>
+template <class List = WaitList, class Sync = StdSync, unsigned kMaxPasses = 64>
 class SharedLock {
  public:
   enum How : uint8_t { kExclusive = 0, kShared = 1 };  // Waiter::mark
@@ -48,13 +53,15 @@ class SharedLock {
                                          std::memory_order_relaxed);
   }
 
-  // Returns: whether the lock was free or shared, with nobody waiting for it, and is shared now.
+  // Returns: whether the lock was free or shared, with nobody waiting for it that may not be passed, and is
+  // shared now.
   bool tryLockShared() {
     // relaxed: only a guess for the compare-exchange.
     Word old = word_.load(std::memory_order_relaxed);
-    while ((old & (kWriter | kWaiters)) == 0) {
+    while (mayShare(old)) {
+      const Word pass = (old & kWaiters) != 0 ? kPass : 0;
       // (2) acquire: sees what the last writer wrote; pairs with (3, 6).
-      if (word_.compare_exchange_weak(old, old + kReader, std::memory_order_acquire,
+      if (word_.compare_exchange_weak(old, old + pass + kReader, std::memory_order_acquire,
                                       std::memory_order_relaxed)) {
         return true;
       }
@@ -111,13 +118,12 @@ class SharedLock {
     Word old = lockList() | kListLocked;
     list_.pushBack(self);
     for (;;) {
-      const bool isBarred = how == kShared ? (old & kWriter) != 0 : (old & ~kListBits) != 0;
-      const bool take = !isBarred && (old & kWaiters) == 0;
+      const bool take = (old & (how == kShared ? kWriter | kWaiters : ~kListLocked)) == 0;
       if (take) {
         list_.remove(self);
       }
       const Word hold = how == kShared ? kReader : kWriter;
-      const Word next = take ? (old & ~kListLocked) + hold : (old & ~kListLocked) | kWaiters;
+      const Word next = (take ? old + hold : old | kWaiters) & ~kListLocked;
       // (7) acq_rel: takes the lock, and sees what the holders before wrote, or shows the list to whoever
       // locks it next; pairs with (3, 4, 6).
       if (word_.compare_exchange_strong(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
@@ -148,9 +154,15 @@ class SharedLock {
   bool isIdle() const { return word_.load(std::memory_order_relaxed) == 0; }
 
  private:
-  using Word = uint32_t;
-  static constexpr Word kWriter = 1, kListLocked = 2, kWaiters = 4, kReader = 8;
-  static constexpr Word kListBits = kListLocked | kWaiters;
+  using Word = uint64_t;
+  static constexpr Word kWriter = 1, kListLocked = 2, kWaiters = 4, kPass = 8, kReader = 1024;
+  static constexpr Word kListBits = kListLocked | kWaiters, kPasses = kReader - kPass;
+  static_assert(kMaxPasses <= kPasses / kPass);
+
+  static bool mayShare(Word word) {
+    const bool mayPass = (word & kListLocked) == 0 && (word & kPasses) < kMaxPasses * kPass;
+    return (word & kWriter) == 0 && ((word & kWaiters) == 0 || mayPass);
+  }
 
   Word lockList() {
     return lockBitBy<Word>(word_, kListLocked, [](uint32_t& round) { Sync::relax(round); });
@@ -162,7 +174,7 @@ class SharedLock {
     List granted;
     // relaxed: at least as new as the step that took the list's lock, and nobody changes what is asked here.
     Word old = word_.load(std::memory_order_relaxed);
-    const Word held = (old & ~kListBits) - dropped;
+    const Word held = (old & ~(kListBits | kPasses)) - dropped;
     Word taken = 0;
     if (!list_.isEmpty() && list_.front()->mark == kExclusive) {
       if (held == 0) {
@@ -175,9 +187,10 @@ class SharedLock {
       }
     }
     const Word waiters = list_.isEmpty() ? 0 : kWaiters;
+    const Word kept = taken == 0 && waiters != 0 ? ~kListBits : ~(kListBits | kPasses);
     Word next = 0;
     do {
-      next = (((old & ~kListBits) - dropped) + taken) | waiters;
+      next = (((old & kept) - dropped) + taken) | waiters;
       // (6) acq_rel: sees that the readers before have read; the next holders see what was written before,
       // and the next lockBit the list; pairs with (1, 2, 7). The last access, unless somebody waits.
     } while (!word_.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed));

@@ -143,6 +143,27 @@ auto when(Futures futures, size_t count) {
 template <class T>
 inline constexpr bool kIsFuture = std::derived_from<std::remove_cvref_t<T>, FutureHandle>;
 
+// Each argument is moved or copied into the tuple.
+template <class... Futures>
+constexpr bool assertTakenOver() {
+  constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
+  static_assert(
+      kIsTakenOver,
+      "whenAll() and whenAny() take futures over. Write whenAll(std::move(a), std::move(b)), or share() "
+      "those that are needed elsewhere.");
+  return kIsTakenOver;
+}
+
+template <bool kAll, class... Futures>
+auto whenEach(Futures&&... futures) {
+  if constexpr (assertTakenOver<Futures...>()) {
+    return when<kAll>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
+                      sizeof...(Futures));
+  } else {
+    return Future<void>();
+  }
+}
+
 // Moves futures out of a range; those that may be copied are.
 template <class Iterator>
 auto collect(Iterator begin, Iterator end) {
@@ -174,8 +195,7 @@ requires(!detail::kIsFuture<Range>) auto whenAll(Range&& range) {
 }
 template <class... Futures>
 requires(detail::kIsFuture<Futures>&&...) auto whenAll(Futures&&... futures) {
-  return detail::when<true>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
-                            sizeof...(Futures));
+  return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
 // Return: the same, but ready when one of them is, of a WhenAnyResult.
@@ -191,8 +211,7 @@ requires(!detail::kIsFuture<Range>) auto whenAny(Range&& range) {
 }
 template <class... Futures>
 requires(detail::kIsFuture<Futures>&&...) auto whenAny(Futures&&... futures) {
-  return detail::when<false>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
-                             sizeof...(Futures));
+  return detail::whenEach<false>(std::forward<Futures>(futures)...);
 }
 
 }  // namespace weft

@@ -1,0 +1,103 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks that mistakes with futures, executors, parallel algorithms and select() get one error each, which says what to write;
+# that results which must not be dropped are not; that nobody but weft makes a TaskHandle; and that a program may name its own
+# default executor:
+#   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+
+set(program "
+#include <utility>
+#include <weft/executor.h>
+struct Own { void schedule(weft::TaskHandle task) const { task.run(); } };
+inline const Own own;
+#define WEFT_DEFAULT_EXECUTOR own
+#include <list>
+#include <memory>
+#include <vector>
+#include <weft/future.h>
+#include <weft/parallel.h>
+#include <weft/recursivemutex.h>
+#include <weft/select.h>
+struct None { void schedule(int); } none;
+inline const std::stop_token token;
+inline std::vector<int> numbers(3);
+inline weft::Channel<std::unique_ptr<int>> channel;
+void use(weft::Future<int> a, weft::Future<int> b, weft::SharedMutex& shared, weft::mutex& mutex) { BODY }
+")
+# The macro is to be defined before anything of weft.
+string(REPLACE "#include <weft/executor.h>
+" "namespace weft { class TaskHandle; }
+" program "${program}")
+string(REPLACE "{ void schedule(weft::TaskHandle task) const { task.run(); } };" "{ void schedule(weft::TaskHandle task) const; };"
+  program "${program}")
+
+function(check body expected)
+  string(REPLACE BODY "${body}" code "${program}")
+  file(WRITE ${WORK}/errors.cpp "${code}")
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Werror=unused-result -I${INCLUDE} ${WORK}/errors.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE messages)
+  if(expected STREQUAL OK)
+    if(NOT result EQUAL 0)
+      message(SEND_ERROR "does not compile:\n${body}\n${messages}")
+    endif()
+    return()
+  endif()
+  string(REPLACE ";" "," messages "${messages}")
+  string(REGEX MATCHALL "error: [^\n]*" errors "${messages}")
+  list(LENGTH errors count)
+  if(result EQUAL 0 OR NOT errors MATCHES "${expected}" OR count GREATER 1)
+    message(SEND_ERROR "should be the one error \"${expected}\":\n${body}\n${messages}")
+  endif()
+endfunction()
+
+set(noExecutor "the first argument is no executor: .*schedule\\(weft::TaskHandle\\)")
+check("(void)weft::async(own, [] { return 1; });" OK)
+check("static_assert(std::is_same_v<decltype(weft::defaultExecutor()), const Own&>); (void)weft::async([] {});" OK)
+check("(void)weft::async(none, [] { return 1; });" "${noExecutor}")
+check("(void)weft::async(3, [] { return 1; });" "${noExecutor}")
+check("(void)weft::async(none, [] { return 1; }).get();" "${noExecutor}")
+check("(void)weft::async(none, std::stop_token(), [] { return 1; });" "${noExecutor}")
+check("(void)weft::makeReadyFuture(1).then(none, [](int) {});" "${noExecutor}")
+check("(void)weft::makeReadyFuture(1).then([](void*) {});" "f can be called with neither the value, nor the future, nor nothing")
+check("weft::TaskHandle task(static_cast<weft::detail::TaskNode*>(nullptr));" "private")
+
+set(moves "whenAll\\(\\) and whenAny\\(\\) take futures over. Write whenAll\\(std::move")
+check("(void)weft::whenAll(a, std::move(b)).get();" "${moves}")
+check("(void)weft::whenAny(a, b);" "${moves}")
+check("auto shared1 = a.share(), shared2 = shared1; (void)weft::whenAll(shared1, shared2, std::move(b));" OK)
+check("(void)a.then(token, [](int) {});" "then\\(\\) takes no stop token. Write then\\(\\[token\\]")
+set(arguments "async\\(\\) and then\\(\\) take no arguments for the function")
+check("(void)weft::async([](int x) { return x; }, 3);" "${arguments}")
+check("(void)a.then([](int x) { return x; }, 3);" "${arguments}")
+set(called "f cannot be called without arguments")
+check("(void)weft::async([](int x) { return x; });" "${called}")
+check("(void)weft::async(token, [](int x) { return x; });" "${called}")
+check("(void)weft::async(own, token, [](int x) { return x; });" "${called}")
+check("(void)weft::async(own, [](std::stop_token) {});" "${called}")
+check("(void)weft::async(own, token, [](std::stop_token) {});" OK)
+set(receives "the handler takes a std::optional, which is empty")
+check("weft::select(weft::onReceive(channel, [](std::unique_ptr<int>) {}));" "${receives}")
+check("weft::select(weft::onReceive(channel, [] {}));" "${receives}")
+check("weft::select(weft::onReceive(channel, [](std::optional<std::unique_ptr<int>>) {}));" OK)
+
+set(noPartitioner "parallelSort\\(\\) and parallelStableSort\\(\\) take no partitioner")
+check("weft::parallelSort(weft::autoPartitioner(numbers, 2));" "${noPartitioner}")
+check("weft::parallelStableSort(weft::staticPartitioner(numbers));" "${noPartitioner}")
+set(randomAccess "parallelSort\\(\\) and parallelStableSort\\(\\) need random-access iterators")
+check("std::list<int> list; weft::parallelSort(list);" "${randomAccess}")
+check("weft::parallelStableSort(weft::irange(0, 3));" "${randomAccess}")
+set(ends "a range that begins with a number ends with one")
+check("weft::parallelFor(0, numbers.end(), [](int) {});" "${ends}")
+check("weft::parallelFor(numbers.begin(), 3, [](int) {});" "${ends}")
+
+foreach(call IN ITEMS mutex.try_lock shared.try_lock shared.try_lock_shared channel.receive channel.tryReceive)
+  check("${call}();" "nodiscard|unused")
+endforeach()
+check("(void)mutex.try_lock(); (void)shared.lock(token); (void)channel.receive(); (void)channel.trySend(nullptr);" OK)
+check("shared.lock(token);" "nodiscard|unused")
+check("weft::RecursiveMutex().try_lock_for(std::chrono::hours(1));" "nodiscard|unused")
+check("channel.trySend(nullptr);" "nodiscard|unused")
+check("channel.send(nullptr, token);" "nodiscard|unused")
+check("channel.send(nullptr);" OK)
+check("a.share();" "nodiscard|unused")
