@@ -98,7 +98,7 @@ struct FairCore {
   void push(FairTask& newest, FairTask& oldest);
   // The same for whoever may be in a step.
   void enqueue(FairTask& newest, FairTask& oldest);
-  void claim(FairTask& task);
+  void claim(FairTask& task, bool isOwnStep);
 
   bool tryTakeRole() {
     if (numThreads == 1) {

@@ -7,6 +7,8 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>
@@ -618,7 +620,7 @@ TEST_F(FairSchedulerDeathTest, PostedTwice) {
   EXPECT_DEATH(
       {
         TaskScheduler scheduler("twice");
-        Task task;
+        Task task([] {});
         scheduler.postWait(&task);
         scheduler.post(&task);
       },
@@ -635,6 +637,70 @@ TEST_F(FairSchedulerDeathTest, PostedTwice) {
         scheduler.waitEmpty();
       },
       "posted to \"twice\" while a scheduler has it");
+}
+
+// The scheduler is stopped, so that only one of two posts can be right. Posts of other tasks come before, until both threads go
+// at the same pace.
+void postFromTwoThreadsAtTheSameTime() {
+  TaskScheduler scheduler("simultaneous");
+  scheduler.stop();
+  constexpr size_t kSteps = 100;
+  std::array<Task, 2 * kSteps + 1> tasks;
+  std::atomic<size_t> numThere{0};
+  const auto post = [&](size_t self) {
+    for (size_t step = 0; step <= kSteps; ++step) {
+      Task* const task = &tasks[step == kSteps ? 2 * kSteps : 2 * step + self];
+      ++numThere;
+      while (numThere < 2 * (step + 1)) {
+      }
+      scheduler.post(task);
+    }
+  };
+  std::thread other(post, 1);
+  post(0);
+  other.join();
+  std::_Exit(0);  // both posts went through: the queue is no list any more
+}
+
+TEST_F(FairSchedulerDeathTest, PostedTwiceAtTheSameTime) {
+  for (int round = 0; round < scaled(20, 3); ++round) {
+    EXPECT_DEATH(postFromTwoThreadsAtTheSameTime(),
+                 "fair::Task was posted to \"simultaneous\" while a scheduler has it");
+  }
+}
+
+TEST_F(FairSchedulerDeathTest, NoTaskAtAll) {
+  const auto check = [](void (*use)(TaskScheduler&), const char* message) {
+    EXPECT_DEATH(
+        {
+          TaskScheduler scheduler("nothing");
+          use(scheduler);
+        },
+        message);
+  };
+  check([](TaskScheduler& scheduler) { scheduler.post(nullptr); }, "post\\(\\) was given a null pointer. Give it");
+  check([](TaskScheduler& scheduler) { scheduler.postWait(nullptr); }, "post\\(\\) was given a null pointer");
+  check([](TaskScheduler& scheduler) { scheduler.postDelay(nullptr, 1s); }, "post\\(\\) was given a null pointer");
+  check([](TaskScheduler& scheduler) { scheduler.wakeup(nullptr); }, "wakeup\\(\\) was given a null pointer");
+  check([](TaskScheduler& scheduler) { scheduler.signal(nullptr); }, "signal\\(\\) was given a null pointer");
+  check([](TaskScheduler& scheduler) { scheduler.postAll(std::array<Task*, 2>{}); },
+        "postAll\\(\\) was given a null pointer");
+}
+
+TEST_F(FairSchedulerDeathTest, NothingToCall) {
+  EXPECT_DEATH(
+      {
+        TaskScheduler scheduler("no callback");
+        Task task;
+        scheduler.post(&task);
+        scheduler.waitEmpty();
+      },
+      "a fair::Task was posted that has no callback. Give it one");
+  EXPECT_DEATH(Task task{std::function<void()>()}, "was given nothing to call");
+  EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "was given nothing to call");
+  EXPECT_DEATH(Task().setCallback(static_cast<std::string*>(nullptr), &std::string::clear),
+               "was given nothing to call");
+  EXPECT_DEATH(TaskScheduler("no function").postOneShot(std::function<void()>()), "was given nothing to call");
 }
 
 TEST_F(FairSchedulerDeathTest, ChangedOrDestroyedWhileASchedulerHasIt) {

@@ -37,10 +37,11 @@ class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // A task that does nothing, until setCallback().
-  Task() : FairTask(&Nothing::kOps) { Nothing::emplace(*this, [] {}); }
+  // A task without a callback: setCallback() before it is posted, or its step ends the program with a message.
+  Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
   // `function` is called with this Task*, or without arguments. Captures beyond 48 bytes are kept on the heap.
+  // Requires: it can be called: an empty std::function or a null pointer ends the program with a message.
   template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, Task> &&
              (std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>))
@@ -121,7 +122,6 @@ class Task : private detail::FairTask {
   template <class F, class T>
   friend struct detail::FairCallable;
 
-  using Nothing = detail::FairCallable<void (*)(), Task>;
   template <class F>
   using Callable = detail::FairCallable<std::decay_t<F>, Task>;
 

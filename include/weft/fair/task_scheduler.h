@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/debug.h"
 #include "weft/detail/node_memory.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
@@ -62,7 +63,8 @@ class WEFT_EXPORT TaskScheduler {
 
   // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was set for it comes,
   // or when it is woken or signalled; at once, too, if it was so since its last step began.
-  // Requires: the task belongs to the caller; posting one that a scheduler has ends the program with a message.
+  // Requires: the task belongs to the caller, and has a callback. Posting one that a scheduler has, or one at the same time as
+  // another thread, ends the program with a message.
   // Memory ordering: what came before is seen by the step.
   void post(Task* task);
 
@@ -72,6 +74,7 @@ class WEFT_EXPORT TaskScheduler {
     postDeadline(task, detail::deadlineAfter(delay));
   }
   void postDeadline(Task* task, Task::TimePoint deadline) {
+    assertTask(task, "post()");
     task->setDeadline(deadline);
     post(task);
   }
@@ -98,6 +101,7 @@ class WEFT_EXPORT TaskScheduler {
     detail::FairTask* newest = nullptr;
     detail::FairTask* oldest = nullptr;
     for (Task* task : tasks) {
+      assertTask(task, "postAll()");
       claim(*task);
       task->inboxNext.set(newest);
       newest = task;
@@ -173,6 +177,10 @@ class WEFT_EXPORT TaskScheduler {
     static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
+  static void assertTask(const Task* task, const char* function) {
+    WEFT_ASSERT(task != nullptr, "fair::TaskScheduler::%s was given a null pointer. Give it the address of a fair::Task.",
+                function);
+  }
   void claim(detail::FairTask& task);
   void postNode(detail::FairTask& task);
   void postChain(detail::FairTask& newest, detail::FairTask& oldest);
