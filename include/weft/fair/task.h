@@ -119,6 +119,7 @@ class Task : private detail::FairTask {
 
  private:
   friend class TaskScheduler;
+  friend class CoroTask;
   template <class F, class T>
   friend struct detail::FairCallable;
 
