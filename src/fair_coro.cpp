@@ -38,11 +38,18 @@ CoroTask::~CoroTask() {
 }
 
 void CoroTask::step() {
+  if (runBody()) {
+    end();
+  }
+}
+
+// Returns: whether the body has ended; else the task may be anywhere now.
+bool CoroTask::runBody() {
   assertNotPosted(!isInBody_);
   // What it waits for is a signal, and it was only woken up.
   if (stack_.isForSignal && !isSignaled() && TimePoint::clock::now() < stack_.deadline) {
     TaskScheduler::current()->postDeadline(this, stack_.deadline);
-    return;
+    return false;
   }
   stack_.isForSignal = false;
   isInBody_ = true;
@@ -54,16 +61,35 @@ void CoroTask::step() {
   assertNotPosted(postedTo.load(std::memory_order_relaxed) == nullptr);
   if (TaskScheduler* next = std::exchange(stack_.scheduler, nullptr)) {
     next->postDeadline(this, stack_.deadline);
-  } else {
-    outermost_->rethrow();
-    end();
+    return false;
   }
+  outermost_->rethrow();
+  return true;
 }
 
 void CoroTask::assertNotPosted(bool isNotPosted) {
   WEFT_ASSERT(isNotPosted,
               "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), delay(), moveTo() and the "
               "like, which post it, and let others wake or signal it.");
+}
+
+void CoroTask::postOwned(TaskScheduler& scheduler, Coro<> body) {
+  static constexpr detail::FairOps kOps{&runOwned, &destroyOwned, true};
+  auto* task = new CoroTask(std::move(body));
+  task->ops = &kOps;
+  scheduler.post(task);
+}
+
+void CoroTask::runOwned(FairTask& task) {
+  auto& self = static_cast<CoroTask&>(static_cast<Task&>(task));
+  if (self.runBody()) {
+    destroyOwned(self);
+  }
+}
+
+void CoroTask::destroyOwned(FairTask& task) {
+  task.ops = &detail::FairNoCallback::kOps;  // nothing that ~Task has to destroy
+  delete static_cast<CoroTask*>(static_cast<Task*>(&task));
 }
 
 // Whoever waits may destroy the task as soon as the lock is free.

@@ -128,9 +128,16 @@ class WEFT_EXPORT CoroTask : public Task {
   template <class... Args>
   void setCallback(Args&&...) = delete;
 
+  // Makes a task with this body and posts it. It belongs to the scheduler: it is destroyed when the body has ended, or with the
+  // scheduler. fair::async() gives a future as well.
+  static void postOwned(TaskScheduler& scheduler, Coro<> body);
+
  private:
   void step();
+  bool runBody();
   void end();
+  static void runOwned(FairTask& task);
+  static void destroyOwned(FairTask& task);
   bool waitUntil(detail::TimePoint deadline);
   static void assertNotPosted(bool isNotPosted);
 
