@@ -739,7 +739,7 @@ TEST_F(FairSchedulerDeathTest, WaitsForItself) {
 }
 
 TEST_F(FairSchedulerDeathTest, TakenBackFromRunningThreads) {
-  EXPECT_DEATH(TaskScheduler("runs").takeBack(),
+  EXPECT_DEATH((void)TaskScheduler("runs").takeBack(),
                "takeBack\\(\\) on \"runs\", whose threads run. Call stop\\(\\) first");
 }
 

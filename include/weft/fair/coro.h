@@ -183,6 +183,9 @@ struct CoroWasExpired {
 struct CoroWasSignaled {
   bool operator()(fair::Task& task) const { return task.receiveSignal(); }
 };
+struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : CoroPost<CoroWasSignaled> {
+  [[nodiscard("the signal has come, or the time was up")]] bool await_resume() const { return result(*task); }
+};
 
 }  // namespace weft::detail
 
@@ -212,14 +215,16 @@ detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, 
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
 // Waits for a signal, or until `time`, and receives the signal. Gives: whether there was one.
-inline detail::CoroPost<detail::CoroWasSignaled> signalUntil(Task::TimePoint time) { return {nullptr, time, true, {}}; }
+inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nullptr, time, true, {}}}; }
 
 template <class Rep, class Period>
-detail::CoroPost<detail::CoroWasSignaled> signalFor(const std::chrono::duration<Rep, Period>& duration) {
+detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& duration) {
   return signalUntil(detail::deadlineAfter(duration));
 }
 
-inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() { return signalUntil(detail::kNever); }
+inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
+  return {nullptr, detail::kNever, true, {}};
+}
 
 // Gives the CoroTask*, without suspending.
 struct [[nodiscard("nothing happens without co_await")]] Self {

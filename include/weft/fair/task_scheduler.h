@@ -145,7 +145,7 @@ class WEFT_EXPORT TaskScheduler {
 
   // Returns: all tasks that were queued or waiting, in the order in which they were to run, then those that wait; they belong to
   // the caller. One-shot ones stay. Requires: the scheduler is stopped.
-  std::vector<Task*> takeBack();
+  [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
   std::vector<ThreadStats> stats() const;
