@@ -53,6 +53,26 @@ TEST_P(FairBridgeTest, AFiberWaitsForTheEndOfATask) {
   fairScheduler_.waitEmpty();
 }
 
+TEST_P(FairBridgeTest, ATaskMayBeDestroyedAsSoonAsTheSignalOfItsLastStepHasCome) {
+  const WaitGroup done(1);
+  schedule([&, done] {
+    for (int round = 0; round < tests::scaled(2'000, 300); ++round) {
+      const Event ended;
+      auto task = std::make_unique<Task>([ended, left = 2](Task* self) mutable {
+        if (--left > 0) {
+          TaskScheduler::current()->post(self);
+        } else {
+          ended.signal();
+        }
+      });
+      fairScheduler_.post(task.get());
+      ended.wait();
+    }
+    done.done();
+  });
+  done.wait();
+}
+
 TEST_P(FairBridgeTest, FibersSignalTasksAndTasksSignalFibers) {
   const Event toFiber;
   int numSignals = 0;

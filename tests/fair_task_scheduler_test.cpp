@@ -52,13 +52,13 @@ void awaitThat(Predicate pred) {
 }
 
 TEST_P(FairSchedulerTest, TheExampleOfTheTasksComment) {
-  TaskScheduler scheduler("sessions", numThreads(), config());
   int left = 3;
   Task countdown([&](Task* self) {
     if (--left > 0) {
-      scheduler.postDelay(self, 1ms);
+      TaskScheduler::current()->postDelay(self, 1ms);
     }
   });
+  TaskScheduler scheduler("sessions", numThreads(), config());
   scheduler.post(&countdown);
   scheduler.waitEmpty();
   EXPECT_EQ(left, 0);
@@ -362,6 +362,42 @@ TEST_P(FairSchedulerTest, ATaskMayDeleteItselfWhenItHasReceivedItsSignal) {
   }
   scheduler.waitEmpty();
   EXPECT_EQ(numAnswered, numRequests);
+}
+
+// The same with a count of references instead of the signal: docs/fair.md shows it.
+TEST_P(FairSchedulerTest, ATaskMayBeDeletedByWhoeverLetsGoOfItLast) {
+  TaskScheduler scheduler("counted", numThreads(), config());
+  std::atomic<int> numDeleted{0};
+  struct Request {
+    explicit Request(std::atomic<int>& deleted) : numDeleted(deleted), task(this, &Request::step) {}
+    ~Request() { ++numDeleted; }
+    void step() {
+      if (isReady) {
+        letGo();
+        return;
+      }
+      TaskScheduler::current()->postWait(&task);
+    }
+    void letGo() {
+      if (numUsers.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+        delete this;
+      }
+    }
+    std::atomic<int>& numDeleted;
+    std::atomic<bool> isReady{false};
+    std::atomic<int> numUsers{2};
+    Task task;
+  };
+  const int numRequests = scaled(2'000, 300);
+  for (int i = 0; i < numRequests; ++i) {
+    auto* request = new Request(numDeleted);
+    scheduler.postDelay(&request->task, std::chrono::microseconds(i % 20));
+    request->isReady = true;
+    scheduler.wakeup(&request->task);
+    request->letGo();
+  }
+  scheduler.waitEmpty();
+  EXPECT_EQ(numDeleted, numRequests);
 }
 
 // Whatever comes together from five threads, counts match: runs and posts, edges of the signal and receives.

@@ -26,8 +26,8 @@ namespace weft::fair {
 // posted, whoever posted them, on whatever thread is free. Tasks with deadlines take their place when they are due, ahead of what
 // is queued. See docs/fair.md.
 //
-//   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+//   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 //
@@ -68,7 +68,7 @@ class WEFT_EXPORT TaskScheduler {
   // Memory ordering: what came before is seen by the step.
   void post(Task* task);
 
-  // As post(), with a deadline.
+  // As post(), with a deadline; see Task::setDeadline(). A task with an unreceived signal runs at once.
   template <class Rep, class Period>
   void postDelay(Task* task, const std::chrono::duration<Rep, Period>& delay) {
     postDeadline(task, detail::deadlineAfter(delay));
@@ -78,10 +78,10 @@ class WEFT_EXPORT TaskScheduler {
     task->setDeadline(deadline);
     post(task);
   }
-  // As post(), until a wakeup or a signal.
+  // As post(), until a wakeup or a signal; at once with an unreceived one.
   void postWait(Task* task) { postDeadline(task, detail::kNever); }
 
-  // Has `function` called once. A small one lies in a pooled node.
+  // Has `function` called once. A small one lies in a pooled node. An exception that leaves it ends the program with a message.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
   void postOneShot(F&& function) {
