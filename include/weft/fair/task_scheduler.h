@@ -143,8 +143,9 @@ class WEFT_EXPORT TaskScheduler {
   // Starts the threads again, which go on with what is queued. Nothing where they run.
   void start();
 
-  // Returns: all tasks that were queued or waiting, in the order in which they were to run, then those that wait; they belong to
-  // the caller. One-shot ones stay. Requires: the scheduler is stopped.
+  // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that were posted or woken last,
+  // in the order of that; then those that waited. They belong to the caller. One-shot ones stay, as do those of fair::async().
+  // Requires: the scheduler is stopped.
   [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
