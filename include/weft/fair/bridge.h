@@ -15,7 +15,8 @@
 #include "weft/fair/task_scheduler.h"
 #include "weft/future.h"
 
-// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well: weft::async(scheduler, f), then(scheduler, f).
+// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well: weft::async(scheduler, f) and
+// then(scheduler, f) run functions on it.
 
 namespace weft::detail {
 

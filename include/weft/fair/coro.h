@@ -98,8 +98,8 @@ class [[nodiscard]] Coro {
 //
 // Within the body, co_await posts the task: the body must not do so itself. It may be woken and signalled by anybody.
 // Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no scheduler has it: when
-// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it. fair::async() has one that
-// destroys itself.
+// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it; fair::async() has one
+// that destroys itself.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);

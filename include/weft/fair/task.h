@@ -32,8 +32,8 @@ class TaskScheduler;
 // A task belongs to the user, or, from the post to the beginning of the step, to the scheduler. What is not said to be for any
 // thread is for the owner: the user, or the running step. An exception that leaves the callable ends the program with a message.
 // Lifetime: a step may delete its own task, or post it again, here or elsewhere; the scheduler does not touch it after the
-// callable has been called, unless it was posted. A task that belongs to a scheduler must not be destroyed: a message ends the program.
-// So declare tasks before their scheduler, whose end gives them back, or wait until they have ended.
+// callable has been called, unless it was posted. A task that belongs to a scheduler must not be destroyed: a message ends the
+// program. So declare tasks before their scheduler, whose end gives them back, or wait until they have ended.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -78,8 +78,8 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before; with a signal that was not
-  // received, it does not wait at all. Never early.
+  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before; with a signal that was
+  // not received, it does not wait at all. Never early.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;

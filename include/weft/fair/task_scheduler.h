@@ -64,7 +64,7 @@ class WEFT_EXPORT TaskScheduler {
   // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was set for it comes,
   // or when it is woken or signalled; at once, too, if it was so since its last step began.
   // Requires: the task belongs to the caller, and has a callback. Posting one that a scheduler has, or one at the same time as
-  // another thread, ends the program with a message.
+  // another thread, ends the program with a message. (Not with certainty where a step posts its own task at the same instant.)
   // Memory ordering: what came before is seen by the step.
   void post(Task* task);
 
@@ -143,8 +143,8 @@ class WEFT_EXPORT TaskScheduler {
   // Starts the threads again, which go on with what is queued. Nothing where they run.
   void start();
 
-  // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that were posted or woken last,
-  // in the order of that; then those that waited. They belong to the caller. One-shot ones stay, as do those of fair::async().
+  // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that were posted or woken
+  // last, in the order of that; then those that waited. They belong to the caller. One-shot ones stay, as do those of fair::async().
   // Requires: the scheduler is stopped.
   [[nodiscard]] std::vector<Task*> takeBack();
 
