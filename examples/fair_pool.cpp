@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A plain pool of threads: functions that are called once, first come, first served. Counts the primes below a million, a
-// piece of the range at a time, and splits pieces that are too large within the pool.
+// A plain pool of threads: functions that are called once, first come, first served. Counts the primes below
+// a million, a piece of the range at a time, and splits pieces that are too large within the pool.
 
 #include <weft/weft.h>
 

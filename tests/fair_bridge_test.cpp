@@ -241,6 +241,22 @@ TEST_P(FairBridgeTest, ACoroutinesTaskMayBeDestroyedAsSoonAsItsEndWasWaitedFor) 
   done.wait();
 }
 
+using FairBridgeDeathTest = tests::DeathTest;
+
+TEST_F(FairBridgeDeathTest, ACoroutinesTaskIsDestroyedWhileItsEndIsWaitedFor) {
+  EXPECT_DEATH(
+      {
+        Scheduler fibers(tests::smallConfig(0));
+        fibers.bind();
+        const auto body = []() -> Coro<> { co_return; };
+        auto task = std::make_unique<CoroTask>(body());
+        schedule([&] { task->wait(); });
+        schedule([&] { task.reset(); });  // once the other has suspended
+        Scheduler::unbind();
+      },
+      "a fair::CoroTask was destroyed while somebody waits for its end");
+}
+
 Coro<int> half(int n) {
   co_await weft::fair::yield();
   co_return n / 2;

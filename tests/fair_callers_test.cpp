@@ -123,8 +123,9 @@ TEST_P(FairCallersTest, AStepMayPostWakeAndSignal) {
   everything.expectAllRan();
 }
 
-// Five threads post, wake and signal at random, while the scheduler is stopped and started. A step posts its task again, or lets
-// any thread do so. Counts match: of steps and posts, of signals that found none and those that were received.
+// Five threads post, wake and signal at random, while the scheduler is stopped and started. A step posts its
+// task again, or lets any thread do so. Counts match: of steps and posts, of signals that found none and
+// those that were received.
 struct Stormed {
   Task task;
   std::atomic<bool> isIdle{true};     // anybody may post it
@@ -234,7 +235,8 @@ TEST_P(FairCallersTest, AStormFromFiveThreadsAcrossStopsAndStarts) {
   storm.end();
 }
 
-// The blocker that the task posts before itself takes a thread until the task's next step, which another thread has to run.
+// The blocker that the task posts before itself takes a thread until the task's next step, which another
+// thread has to run.
 TEST_P(FairCallersTest, ATaskIsBoundToNoThread) {
   if (numThreads() == 1) {
     return;

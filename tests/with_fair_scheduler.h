@@ -40,8 +40,9 @@ void awaitOnThread(Predicate pred) {
   }
 }
 
-// `posted` are the indexes of tasks, in the order in which their steps started; they were posted in the order of the indexes. When
-// a step starts, the only ones before it that have not started are those that other threads have just taken.
+// `posted` are the indexes of tasks, in the order in which their steps started; they were posted in the order
+// of the indexes. When a step starts, the only ones before it that have not started are those that other
+// threads have just taken.
 inline void expectStartedInOrder(const std::vector<size_t>& posted, int numThreads) {
   size_t low = 0;  // all before have started
   std::set<size_t> ahead;
@@ -58,6 +59,7 @@ inline void expectStartedInOrder(const std::vector<size_t>& posted, int numThrea
 }  // namespace weft::tests
 
 // Runs the tests of `Suite`, which derives from WithFairThreads, with each number of threads.
-#define WEFT_INSTANTIATE_WITH_FAIR_THREADS(Suite)                             \
-  INSTANTIATE_TEST_SUITE_P(Threads, Suite, ::testing::Values(1, 2, 4, 8, 64), \
-                           [](const ::testing::TestParamInfo<int>& numThreads) { return std::to_string(numThreads.param); })
+#define WEFT_INSTANTIATE_WITH_FAIR_THREADS(Suite)        \
+  INSTANTIATE_TEST_SUITE_P(                              \
+      Threads, Suite, ::testing::Values(1, 2, 4, 8, 64), \
+      [](const ::testing::TestParamInfo<int>& numThreads) { return std::to_string(numThreads.param); })
