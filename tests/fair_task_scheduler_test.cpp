@@ -580,7 +580,7 @@ TEST_P(FairSchedulerTest, StopsAndStartsUnderLoad) {
 
 TEST_P(FairSchedulerTest, TakesBackWhatIsQueuedAndWhatWaits) {
   TaskScheduler scheduler("taken back", numThreads(), config());
-  int numRuns = 0;
+  std::atomic<int> numRuns{0};
   Task queued([&] { ++numRuns; }), waiting([&] { ++numRuns; }), later([&] { ++numRuns; }),
       woken([&] { ++numRuns; });
   scheduler.postWait(&waiting);
