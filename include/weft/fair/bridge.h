@@ -110,6 +110,7 @@ void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
 // Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is destroyed throws
 // BrokenPromise.
 // Memory ordering: what came before is seen by the body.
+// Lifetime: the coroutine, with the arguments that it has copied, may go a moment after the future is ready.
 template <class T>
 Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
   Promise<T> promise;
