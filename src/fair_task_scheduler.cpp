@@ -140,22 +140,11 @@ std::vector<FairTask*> FairCore::takeAll() {
   return taken;
 }
 
-// A step that posts its own task pays for no read-modify-write, 6 of its 25 ns: whoever else posts the task is caught, unless
-// that happens between the step's load and store.
-void FairCore::claim(FairTask& task, bool isOwnStep) {
-  // relaxed, throughout: the task is the caller's, and the push publishes it. Of posts that come together,
-  // one finds null.
-  const FairCore* owner = nullptr;
-  if (isOwnStep) {
-    owner = task.postedTo.load(std::memory_order_relaxed);
-    task.postedTo.store(this, std::memory_order_relaxed);
-  } else {
-    owner = task.postedTo.exchange(this, std::memory_order_relaxed);
-  }
-  WEFT_ASSERT(owner == nullptr,
-              "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or "
-              "later, or wake it up.",
-              name.c_str());
+void FairCore::reportPostedTwice() const {
+  WEFT_FATAL(
+      "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or wake "
+      "it up.",
+      name.c_str());
 }
 
 bool FairCore::isEmpty() {
@@ -216,10 +205,10 @@ void TaskScheduler::post(Task* task) {
   assertTask(task, "post()");
   detail::FairWorker* worker = detail::currentFairWorker;
   if (worker != nullptr && &worker->core == core_.get() && worker->current == task) {
-    core_->claim(*task, true);
+    core_->claimInItsStep(*task);
     worker->repost(*task);
   } else {
-    core_->claim(*task, false);
+    core_->claim(*task);
     core_->enqueue(*task, *task);
   }
 }
@@ -241,11 +230,11 @@ void TaskScheduler::signal(Task* task) {
 }
 
 void TaskScheduler::claim(FairTask& task) {
-  core_->claim(task, false);
+  core_->claim(task);
 }
 
 void TaskScheduler::postNode(FairTask& task) {
-  core_->claim(task, false);
+  core_->claim(task);
   core_->enqueue(task, task);
 }
 
