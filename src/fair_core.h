@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "fair_backlog.h"
 #include "forked.h"
 #include "own_counter.h"
 #include "weft/detail/block_queue.h"
+#include "weft/detail/fair_role.h"
 #include "weft/detail/fair_task.h"
 #include "weft/detail/inbox.h"
 #include "weft/detail/parker.h"
@@ -56,8 +58,9 @@ class FairWorker {
   FairTask* next();
   FairTask* requeue(FairTask& task, bool isStopping);
   FairTask* takeNext();
+  [[gnu::noinline]] FairTask* takeDue();
   bool isAlone() const;
-  FairTask* dispatch();
+  [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
   void look();
   bool shouldRetire(uint64_t nsPerStep);
@@ -116,31 +119,17 @@ struct FairCore {
   }
   [[noreturn, gnu::cold]] void reportPostedTwice() const;
 
-  bool tryTakeRole() {
-    if (numThreads == 1) {
-      return true;
-    }
-    // relaxed: a look first, so that losers do not write.
-    // (1) acquire: sees the last holder's work; pairs with (2).
-    return role.load(std::memory_order_relaxed) == 0 && role.exchange(1, std::memory_order_acquire) == 0;
-  }
-  void leaveRole() {
-    if (numThreads == 1) {
-      return;
-    }
-    // (2) release: hands over what the role guards; pairs with (1).
-    role.store(0, std::memory_order_release);
-  }
-
   // With the role.
-  void intake();
+  [[gnu::noinline]] void intake();
   void accept(FairTask& task);
-  void appendBacklog(FairTask& first, FairTask& last);
+  void publishBacklog();
+  [[gnu::noinline]] void refillReady();
+  [[gnu::noinline]] FairTask* popReady();
+  [[gnu::noinline]] FairTask* popQueued();
   bool mustRun(FairTask& task, TimePoint& now);
   void forgetWait(FairTask& task);
   void await(FairTask& task);
   void expire();
-  FairTask* popBacklog();
 
   // Any thread.
   bool hasQueued() const;
@@ -184,10 +173,8 @@ struct FairCore {
 
   alignas(kCacheLine) Inbox<FairTask> front;
 
-  // 0 free, 1 held; guards backlog and heap. An only thread has it always.
-  alignas(kCacheLine) std::atomic<uint32_t> role{0};
-  FairTask* backlogFirst = nullptr;  // ready in their order, still to go into the ready queue
-  FairTask* backlogLast = nullptr;
+  FairRole<> role;  // guards the next four; an only thread has it always
+  FairBacklog backlog;  // ready, still to go into the ready queue
   TimerHeap<FairTask> heap;
   uint32_t numAwaited = 0;  // that were in the heap, until a waker claimed them whose push has yet to come
 
@@ -201,8 +188,7 @@ struct FairCore {
   BlockQueue<FairTask*, StdSync, 0> ready;  // all others
 
   // Written with the lock, read by everybody.
-  alignas(kCacheLine) std::atomic<uint32_t> numActive{0};  // threads that are not idle
-  std::atomic<bool> isUnwatched{false};                    // some are idle, and none of them looks now and then
+  alignas(kCacheLine) std::atomic<bool> isUnwatched{false};  // some are idle, and none of them looks now and then
   std::atomic<int64_t> armed{kNoEarliest};                 // until when the idle ones sleep at most
   std::atomic<bool> isStopping{false};
   std::atomic<bool> isSpinning{false};  // one thread looks for work busily

@@ -112,8 +112,8 @@ bool FairWorker::spin() {
 bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   WaitList woken;
   core.lock.lock();
-  // relaxed, here and below: changed with the lock.
-  const bool isLast = core.numActive.load(std::memory_order_relaxed) == 1;
+  const bool isLast = core.role.numActive() == 1;
+  // relaxed: the sleeping ones are woken after it is set.
   const bool isWanted =
       core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : core.hasWork());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
@@ -140,9 +140,9 @@ bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
   const bool isWatching = core.watcher == this;
   const bool isQueued = core.hasQueued() || core.isDue(now);
-  // relaxed, here and below: changed with the lock.
-  const bool areOthersActive = core.numActive.load(std::memory_order_relaxed) != 0;
+  const bool areOthersActive = core.role.numActive() != 0;
   const bool leavesItToOthers = isWatching && areOthersActive && core.areStepsFine(now);
+  // relaxed: the sleeping ones are woken after it is set.
   bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
@@ -181,15 +181,14 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
 }
 
 bool FairCore::isEmptyLocked() const {
-  // relaxed: changed with the lock. With nobody active, nobody has the role.
-  return numActive.load(std::memory_order_relaxed) == 0 && !hasQueued() && heap.empty() && numAwaited == 0;
+  // With nobody active, nobody has the role.
+  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0;
 }
 
 void FairCore::enterIdle(FairWorker& worker) {
   worker.below = idle;
   idle = &worker;
-  // relaxed: a hint to those without the lock.
-  numActive.store(numActive.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  role.end();
 }
 
 void FairCore::leaveIdle(FairWorker& worker) {
@@ -205,8 +204,8 @@ void FairCore::leaveIdle(FairWorker& worker) {
     front.cancelPark(markOf(worker));
     marked = nullptr;
   }
-  // relaxed: hints to those without the lock.
-  numActive.store(numActive.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  role.begin();
+  // relaxed: a hint to those without the lock.
   armed.store(kNoEarliest, std::memory_order_relaxed);
 }
 
@@ -244,8 +243,7 @@ bool FairCore::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
   const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
   const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
-  // relaxed: changed with the lock.
-  return ns * numActive.load(std::memory_order_relaxed) < numNew * kFineStepNs;
+  return ns * role.numActive() < numNew * kFineStepNs;
 }
 
 // Returns: `until`, or the earliest deadline where that is less, which somebody sleeps for from now on.
@@ -279,8 +277,7 @@ void FairCore::appointWatcher() {
 void FairCore::exitThread() {
   WaitList woken;
   lock.lock();
-  // relaxed: changed with the lock.
-  numActive.store(numActive.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  role.end();
   if (--numRunning == 0) {
     woken.claimAll(stopWaiters);
   }

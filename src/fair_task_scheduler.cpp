@@ -36,6 +36,7 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
       name(called),
       numThreads(count),
       allocator(config.allocator),
+      backlog(config.allocator),
       heap(config.allocator),
       due(config.allocator, kSpareBlocks, config.blockSize),
       ready(config.allocator, kSpareBlocks, config.blockSize) {
@@ -63,8 +64,8 @@ void FairCore::start() {
   const bool isRunning = numRunning != 0;
   if (!isRunning) {
     numRunning = static_cast<uint32_t>(numThreads);
-    // relaxed, both: the threads are started afterwards.
-    numActive.store(numRunning, std::memory_order_relaxed);
+    role.beginAll(numRunning);
+    // relaxed: the threads are started afterwards.
     isStopping.store(false, std::memory_order_relaxed);
   }
   lock.unlock();
@@ -117,9 +118,10 @@ std::vector<FairTask*> FairCore::takeAll() {
   while (due.pop(task) || ready.pop(task)) {
     taken.push_back(task);
   }
-  while ((task = popBacklog()) != nullptr) {
-    taken.push_back(task);
+  while (!backlog.isEmpty()) {
+    taken.push_back(backlog.pop());
   }
+  publishBacklog();
   takeFront(taken);
   while ((task = heap.popExpired(kNever)) != nullptr) {
     if (task->state.cancelWait()) {

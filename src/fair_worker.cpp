@@ -12,6 +12,7 @@ namespace weft::detail {
 namespace {
 
 using std::chrono::nanoseconds;
+using Hold = FairRole<>::Hold;
 
 // Tasks that the role hands to the ready queue at once.
 constexpr uint32_t kRefill = 64;
@@ -48,7 +49,10 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  seeToTheIdle();
+  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
+  if (core.isUnwatched.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
+    seeToTheIdle();
+  }
   ++numSteps;
   const bool hadDeadline = task.deadline != FairTask::kNoDeadline;
   const bool wasDue = task.state.start();
@@ -66,6 +70,33 @@ void FairWorker::flushReposted() {
     FairTask& task = *std::exchange(reposted_, nullptr);
     core.enqueue(task, task);
   }
+}
+
+inline bool FairWorker::isAlone() const {
+  return core.role.numActive() == 1;
+}
+
+// With the role: the next task that is ready, the others behind it for the other threads.
+inline FairTask* FairWorker::dispatch() {
+  ++numDispatches;
+  if (core.backlog.isEmpty()) {
+    core.intake();  // and what is due
+  }
+  // Another thread may have dispatched meanwhile: what it has queued comes first.
+  if (!core.due.empty() || !core.ready.empty()) [[unlikely]] {
+    if (FairTask* task = core.popQueued()) {
+      return task;
+    }
+  }
+  if (core.backlog.isEmpty()) {
+    return nullptr;
+  }
+  FairTask* task = core.backlog.pop();
+  if (!isAlone() && !core.backlog.isEmpty()) {
+    core.refillReady();
+  }
+  core.publishBacklog();
+  return task;
 }
 
 // Returns: what to run next; null when the thread is to end.
@@ -112,14 +143,20 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
   }
   // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
   // to look each time.
-  if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty()) && core.tryTakeRole()) {
-    if (!core.front.empty()) {
-      core.intake();
+  if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty())) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      if (!core.front.empty()) {
+        core.intake();
+      }
+      if (!hasDeadline) [[likely]] {
+        core.backlog.append(&task);
+      } else {
+        core.accept(task);
+      }
+      FairTask* next = dispatch();
+      core.role.leave(hold);
+      return next;
     }
-    core.accept(task);
-    FairTask* next = dispatch();
-    core.leaveRole();
-    return next;
   }
   // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before
   // it sleeps, or sees to the idle ones before the next step: nobody needs to be woken.
@@ -128,44 +165,33 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
 }
 
 FairTask* FairWorker::takeNext() {
-  FairTask* task = nullptr;
   if (!core.due.empty()) [[unlikely]] {
-    if (dueInARow_ < kDueInARow && core.due.pop(task)) {
-      ++dueInARow_;
+    if (FairTask* task = takeDue()) {
       return task;
     }
-    dueInARow_ = 0;
   }
-  if (!core.ready.empty() && core.ready.pop(task)) {
-    return task;
+  if (!core.ready.empty()) {
+    if (FairTask* task = core.popReady()) {
+      return task;
+    }
   }
-  if (core.hasWork() && core.tryTakeRole()) {
-    task = dispatch();
-    core.leaveRole();
-    return task;
+  if (core.hasWork()) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      FairTask* task = dispatch();
+      core.role.leave(hold);
+      return task;
+    }
   }
   return nullptr;
 }
 
-// With the role: the next task that is ready, the others behind it for the other threads.
-FairTask* FairWorker::dispatch() {
-  ++numDispatches;
-  if (core.backlogFirst == nullptr) {
-    core.intake();  // and what is due
-  }
+// Returns: null too when it is the turn of the others.
+FairTask* FairWorker::takeDue() {
   FairTask* task = nullptr;
-  // Another thread may have dispatched meanwhile: what it has queued comes first.
-  if ((!core.due.empty() && core.due.pop(task)) || (!core.ready.empty() && core.ready.pop(task))) {
-    return task;
-  }
-  task = core.popBacklog();
-  if (core.backlogFirst != nullptr && !isAlone()) {
-    FairTask* batch[kRefill];
-    uint32_t count = 0;
-    while (count < kRefill && core.backlogFirst != nullptr) {
-      batch[count++] = core.popBacklog();
-    }
-    core.ready.pushBatch(batch, count);
+  if (dueInARow_ < kDueInARow && core.due.pop(task)) {
+    ++dueInARow_;
+  } else {
+    dueInARow_ = 0;
   }
   return task;
 }
@@ -182,16 +208,13 @@ void FairWorker::look() {
   untilLook_ = lookEvery_;
   isRetired_ = shouldRetire(ns);
   const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
-  if ((core.isDue(now) || (isTurn && !core.front.empty())) && core.tryTakeRole()) {
-    core.intake();
-    core.leaveRole();
-    intakeAt_ = now + kIntakePause;
+  if (core.isDue(now) || (isTurn && !core.front.empty())) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      core.intake();
+      core.role.leave(hold);
+      intakeAt_ = now + kIntakePause;
+    }
   }
-}
-
-bool FairWorker::isAlone() const {
-  // relaxed: a hint.
-  return core.numActive.load(std::memory_order_relaxed) == 1;
 }
 
 bool FairWorker::shouldRetire(uint64_t nsPerStep) {
@@ -204,10 +227,6 @@ bool FairWorker::shouldRetire(uint64_t nsPerStep) {
 
 // Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
 void FairWorker::seeToTheIdle() {
-  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
-  if (!core.isUnwatched.load(std::memory_order_relaxed) && !owesMark_) [[likely]] {
-    return;
-  }
   owesMark_ = false;
   // A thread whose steps are short comes back in time for deadlines itself.
   const bool isRearmed = lookEvery_ == 1 && core.earliest.load(std::memory_order_relaxed) <
@@ -252,33 +271,46 @@ void FairCore::intake() {
   }
   // relaxed: a wish.
   heap.reserve(wantedRoom.load(std::memory_order_relaxed));
-  FairTask* first = nullptr;
-  FairTask* last = nullptr;
+  FairBacklog::Reversed taken(backlog);
   TimePoint now = TimePoint::min();
   for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
     FairTask* older = task->inboxNext.get();
     if (task->deadline == FairTask::kNoDeadline || mustRun(*task, now)) [[likely]] {
-      task->inboxNext.set(first);
-      first = task;
-      last = last == nullptr ? task : last;
+      taken.prepend(task);
     }
     task = older;
   }
-  if (first != nullptr) {
-    appendBacklog(*first, *last);
-  }
+  taken.append();
+  publishBacklog();
   expire();
 }
 
-void FairCore::appendBacklog(FairTask& first, FairTask& last) {
-  if (backlogFirst == nullptr) {
-    backlogFirst = &first;
-    // relaxed: a hint; the role guards the backlog.
-    hasBacklog.store(true, std::memory_order_relaxed);
-  } else {
-    backlogLast->inboxNext.set(&first);
+// What the role does not run itself.
+void FairCore::refillReady() {
+  FairTask* batch[kRefill];
+  uint32_t count = 0;
+  while (count < kRefill && !backlog.isEmpty()) {
+    batch[count++] = backlog.pop();
   }
-  backlogLast = &last;
+  ready.pushBatch(batch, count);
+}
+
+FairTask* FairCore::popReady() {
+  FairTask* task = nullptr;
+  return ready.pop(task) ? task : nullptr;
+}
+
+FairTask* FairCore::popQueued() {
+  FairTask* task = nullptr;
+  return due.pop(task) ? task : popReady();
+}
+
+// After each change.
+void FairCore::publishBacklog() {
+  // relaxed: a hint; the role guards the backlog. Written only where it changes, since others look at it.
+  if (hasBacklog.load(std::memory_order_relaxed) == backlog.isEmpty()) {
+    hasBacklog.store(!backlog.isEmpty(), std::memory_order_relaxed);
+  }
 }
 
 // One task, posted just now, as intake() does.
@@ -286,8 +318,8 @@ void FairCore::accept(FairTask& task) {
   const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
   TimePoint now = TimePoint::min();
   if (!hasDeadline || mustRun(task, now)) {
-    task.inboxNext.set(nullptr);
-    appendBacklog(task, task);
+    backlog.append(&task);
+    publishBacklog();
   }
   if (hasDeadline) {
     expire();
@@ -342,19 +374,6 @@ void FairCore::expire() {
   // relaxed: a hint of when to look.
   earliest.store(heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count(),
                  std::memory_order_relaxed);
-}
-
-FairTask* FairCore::popBacklog() {
-  FairTask* task = backlogFirst;
-  if (task != nullptr) {
-    backlogFirst = task->inboxNext.get();
-    __builtin_prefetch(backlogFirst);
-    if (backlogFirst == nullptr) {
-      // relaxed: a hint; the role guards the backlog.
-      hasBacklog.store(false, std::memory_order_relaxed);
-    }
-  }
-  return task;
 }
 
 bool FairCore::hasQueued() const {

@@ -108,7 +108,10 @@ class BlockQueue {
   }
 
   // Any thread: as pop() returns false.
-  bool empty() const { return size() == 0; }
+  bool empty() const {
+    // relaxed: an estimate. Not empty, perhaps, while a block is being installed.
+    return tail_.position.load(std::memory_order_relaxed) <= head_.position.load(std::memory_order_relaxed);
+  }
   // Any thread: how many items there were, about; exact when nobody pushes or pops.
   size_t size() const {
     // relaxed: an estimate. A head past the tail means that all that the caller knows of has been taken.

@@ -1,0 +1,93 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// The test must fail with each of these in the code (see README.md):
+// Seeded bug: fair_role.h:1:relaxed
+// Seeded bug: fair_role.h:2:relaxed
+// Seeded bug: fair_role.h:3:relaxed
+// Seeded bug: fair_role.h:4:relaxed
+// Seeded bug: fair_role.h:5:relaxed
+// Seeded bug: fair_role.h:6:relaxed
+// Seeded bug: fair_role.h:7:relaxed
+// Seeded bug: fair_role.h:7:split
+// Seeded bug: fair_role.h:8:relaxed
+
+#include <weft/detail/fair_role.h>
+
+#include "explore.h"
+
+namespace weft::model {
+namespace {
+
+using Role = detail::FairRole<RelacySync>;
+
+// What the role guards: Relacy reports two who touch it at the same time.
+struct RoleSuite {
+  Role role;
+  RelacySync::Var<int> guarded{0};
+  RelacySync::Lock lock;
+  int numTimes = 0;
+
+  bool work() {
+    const Role::Hold hold = role.tryTake();
+    if (hold == Role::Hold::None) {
+      return false;
+    }
+    guarded.set(guarded.get() + 1);
+    numTimes++;
+    role.leave(hold);
+    return true;
+  }
+  void begin() {
+    lock.lock();
+    role.begin();
+    lock.unlock();
+  }
+  void end() {
+    lock.lock();
+    role.end();
+    lock.unlock();
+  }
+  void checkWork() { check(guarded.get() == numTimes, "nothing of the work is lost"); }
+};
+
+// One thread works all the time, alone or not; others come and go.
+struct Coming : rl::test_suite<Coming, 3>, RoleSuite {
+  void before() { role.beginAll(1); }
+  void after() { checkWork(); }
+  void thread(unsigned index) {
+    if (index == 0) {
+      for (int i = 0; i < 3; i++) {
+        work();
+      }
+      return;
+    }
+    begin();
+    work();
+    end();
+  }
+};
+
+// All are active at first; who is left works alone.
+struct Going : rl::test_suite<Going, 2>, RoleSuite {
+  void before() { role.beginAll(2); }
+  void after() { checkWork(); }
+  void thread(unsigned index) {
+    work();
+    if (index == 0) {
+      end();
+      begin();
+    }
+    while (!work()) {
+      RelacySync::pause();
+    }
+  }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] { return explore<Coming>("coming", 300'000) && explore<Going>("going", 300'000); });
+}
