@@ -237,10 +237,17 @@ TEST_P(FairCoroTest, DestroyingASuspendedCoroutineDestroysItsWholeStack) {
 }
 
 TEST_P(FairCoroTest, WaitsForTheEndMayTimeOut) {
-  const auto body = []() -> Coro<> { co_await wait(); };
-  CoroTask task(body());
+  std::atomic<bool> hasBegun{false};
+  const auto body = [](std::atomic<bool>& begun) -> Coro<> {
+    begun = true;
+    co_await wait();
+  };
+  CoroTask task(body(hasBegun));
   EXPECT_FALSE(task.wait_for(0s)) << "it was not even posted";
   scheduler.post(&task);
+  while (!hasBegun) {
+    std::this_thread::yield();
+  }
   EXPECT_FALSE(task.wait_for(1ms));
   EXPECT_FALSE(task.wait_until(std::chrono::system_clock::now() + 1ms));
   scheduler.wakeup(&task);
