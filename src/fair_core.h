@@ -101,7 +101,7 @@ struct FairCore {
   void push(FairTask& newest, FairTask& oldest);
   // The same for whoever may be in a step.
   void enqueue(FairTask& newest, FairTask& oldest);
-  // Before that. Of posts that come together, one finds null.
+  // Before a push: takes the task over. Of posts that come together, one finds null.
   void claim(FairTask& task) {
     // relaxed: the task is the caller's, and the push publishes it.
     if (task.postedTo.exchange(this, std::memory_order_relaxed) != nullptr) [[unlikely]] {
