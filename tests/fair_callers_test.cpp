@@ -1,10 +1,12 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <set>
@@ -233,6 +235,36 @@ TEST_P(FairCallersTest, AStormFromFiveThreadsAcrossStopsAndStarts) {
     stormer.join();
   }
   storm.end();
+}
+
+// Threads come and go with the work: a task posts itself, some after a moment, and then three others.
+TEST_P(FairCallersTest, NoStepIsLostWhereThreadsComeAndGo) {
+  TaskScheduler scheduler("tree", numThreads(), config());
+  constexpr size_t kTasks = 10'000;
+  for (int round = 0; round < scaled(10, 1); ++round) {
+    std::atomic<size_t> numEnded{0};
+    std::vector<std::unique_ptr<Task>> tasks(kTasks);
+    const std::function<void(size_t)> begin = [&](size_t i) {
+      tasks[i] = std::make_unique<Task>([&, i, step = 0](Task* self) mutable {
+        if (++step == 1 && i % 20 == 0) {
+          scheduler.postDelay(self, 100us);
+          return;
+        }
+        if (step < 4) {
+          scheduler.post(self);
+          return;
+        }
+        ++numEnded;
+        for (size_t child = 3 * i + 1; child < std::min(3 * i + 4, kTasks); ++child) {
+          begin(child);
+        }
+      });
+      scheduler.post(tasks[i].get());
+    };
+    begin(0);
+    scheduler.waitEmpty();
+    ASSERT_EQ(numEnded, kTasks);
+  }
 }
 
 // The blocker that the task posts before itself takes a thread until the task's next step, which another
