@@ -101,7 +101,23 @@ struct FairCore {
   void push(FairTask& newest, FairTask& oldest);
   // The same for whoever may be in a step.
   void enqueue(FairTask& newest, FairTask& oldest);
-  void claim(FairTask& task);
+  // Before a push: takes the task over. Of posts that come together, one finds null.
+  void claim(FairTask& task) {
+    // relaxed: the task is the caller's, and the push publishes it.
+    if (task.postedTo.exchange(this, std::memory_order_relaxed) != nullptr) [[unlikely]] {
+      reportPostedTwice();
+    }
+  }
+  // The same by the step of the task, which pays for no read-modify-write, 6 of its 25 ns: whoever else posts the
+  // task is caught, unless that happens between the load and the store.
+  void claimInItsStep(FairTask& task) {
+    // relaxed, both: as in claim().
+    if (task.postedTo.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+      reportPostedTwice();
+    }
+    task.postedTo.store(this, std::memory_order_relaxed);
+  }
+  [[noreturn, gnu::cold]] void reportPostedTwice() const;
 
   // With the role.
   [[gnu::noinline]] void intake();

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "fair_core.h"
+#include "weft/debug.h"
 #include "weft/fair/coro.h"
 
 namespace weft::fair {
@@ -19,6 +21,11 @@ CoroTask::CoroTask(Coro<> body)
 // From the innermost to the outermost, as if each returned; none then finds the one that it awaits, so that
 // destroying does not recurse.
 CoroTask::~CoroTask() {
+  assertIsOwned("destroyed");
+  WEFT_ASSERT(!isInBody_,
+              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner do so once wait() has "
+              "returned, or have the body run by fair::async().");
+  WEFT_ASSERT(waiters_.isEmpty(), "a fair::CoroTask was destroyed while somebody waits for its end. Let wait() return first.");
   detail::CoroFrame* frame = stack_.innermost != nullptr ? stack_.innermost : outermost_;
   while (frame != nullptr) {
     detail::CoroFrame* const caller = frame->caller;
@@ -31,20 +38,83 @@ CoroTask::~CoroTask() {
 }
 
 void CoroTask::step() {
+  if (runBody()) {
+    end();
+  }
+}
+
+// Returns: whether the body has ended; else the task may be anywhere now.
+bool CoroTask::runBody() {
+  assertNotPosted(!isInBody_);
   // What it waits for is a signal, and it was only woken up.
   if (stack_.isForSignal && !isSignaled() && TimePoint::clock::now() < stack_.deadline) {
     TaskScheduler::current()->postDeadline(this, stack_.deadline);
-    return;
+    return false;
   }
   stack_.isForSignal = false;
-  while (stack_.innermost != nullptr) {
+  isInBody_ = true;
+  while (stack_.innermost != nullptr && stack_.scheduler == nullptr) {
     stack_.innermost->handle.resume();
-    if (TaskScheduler* next = std::exchange(stack_.scheduler, nullptr)) {
-      next->postDeadline(this, stack_.deadline);
-      return;
-    }
+  }
+  isInBody_ = false;
+  // relaxed: what the step has written itself, or somebody who must not.
+  assertNotPosted(postedTo.load(std::memory_order_relaxed) == nullptr);
+  if (TaskScheduler* next = std::exchange(stack_.scheduler, nullptr)) {
+    next->postDeadline(this, stack_.deadline);
+    return false;
   }
   outermost_->rethrow();
+  return true;
+}
+
+void CoroTask::assertNotPosted(bool isNotPosted) {
+  WEFT_ASSERT(isNotPosted,
+              "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), delay(), moveTo() and the "
+              "like, which post it, and let others wake or signal it.");
+}
+
+void CoroTask::postOwned(TaskScheduler& scheduler, Coro<> body) {
+  static constexpr detail::FairOps kOps{&runOwned, &destroyOwned, true};
+  auto* task = new CoroTask(std::move(body));
+  task->ops = &kOps;
+  scheduler.post(task);
+}
+
+void CoroTask::runOwned(FairTask& task) {
+  auto& self = static_cast<CoroTask&>(static_cast<Task&>(task));
+  if (self.runBody()) {
+    destroyOwned(self);
+  }
+}
+
+void CoroTask::destroyOwned(FairTask& task) {
+  task.ops = &detail::FairNoCallback::kOps;  // nothing that ~Task has to destroy
+  delete static_cast<CoroTask*>(static_cast<Task*>(&task));
+}
+
+// Whoever waits may destroy the task as soon as the lock is free.
+void CoroTask::end() {
+  detail::WaitList woken;
+  lock_.lock();
+  hasEnded_ = true;
+  woken.claimAll(waiters_);
+  lock_.unlock();
+  detail::wakeAll(woken);
+}
+
+bool CoroTask::waitUntil(detail::TimePoint deadline) {
+  const detail::FairWorker* worker = detail::currentFairWorker;
+  WEFT_ASSERT(worker == nullptr || worker->current != this,
+              "fair::CoroTask::wait() was called by the body of the task, which would wait for itself.");
+  detail::Waiter& self = detail::currentWaiter();
+  lock_.lock();
+  if (hasEnded_) {
+    lock_.unlock();
+    return true;
+  }
+  waiters_.pushBack(self);
+  lock_.unlock();
+  return detail::blockLinked(self, lock_, waiters_, deadline, "the end of a fair::CoroTask", this);
 }
 
 }  // namespace weft::fair

@@ -142,13 +142,11 @@ std::vector<FairTask*> FairCore::takeAll() {
   return taken;
 }
 
-void FairCore::claim(FairTask& task) {
-  // relaxed, both: the task is the caller's, and the push publishes it.
-  WEFT_ASSERT(task.postedTo.load(std::memory_order_relaxed) == nullptr,
-              "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or "
-              "later, or wake it up.",
-              name.c_str());
-  task.postedTo.store(this, std::memory_order_relaxed);
+void FairCore::reportPostedTwice() const {
+  WEFT_FATAL(
+      "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or wake "
+      "it up.",
+      name.c_str());
 }
 
 bool FairCore::isEmpty() {
@@ -206,16 +204,19 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Conf
 TaskScheduler::~TaskScheduler() = default;
 
 void TaskScheduler::post(Task* task) {
-  core_->claim(*task);
+  assertTask(task, "post()");
   detail::FairWorker* worker = detail::currentFairWorker;
   if (worker != nullptr && &worker->core == core_.get() && worker->current == task) {
+    core_->claimInItsStep(*task);
     worker->repost(*task);
   } else {
+    core_->claim(*task);
     core_->enqueue(*task, *task);
   }
 }
 
 void TaskScheduler::wakeup(Task* task) {
+  assertTask(task, "wakeup()");
   if (task->state.wakeup()) {
     // relaxed: whoever has claimed the task sees it as it was posted.
     task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
@@ -223,6 +224,7 @@ void TaskScheduler::wakeup(Task* task) {
 }
 
 void TaskScheduler::signal(Task* task) {
+  assertTask(task, "signal()");
   if (task->state.signal()) {
     // relaxed: as in wakeup().
     task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);

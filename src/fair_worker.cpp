@@ -85,6 +85,7 @@ inline FairTask* FairWorker::dispatch() {
   // Another thread may have dispatched meanwhile: what it has queued comes first.
   if (!core.due.empty() || !core.ready.empty()) [[unlikely]] {
     if (FairTask* task = core.popQueued()) {
+      core.publishBacklog();  // requeue() may have appended to it
       return task;
     }
   }

@@ -3,11 +3,20 @@
 
 #include <weft/fair/bridge.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <weft/event.h>
+#include <weft/future.h>
+#include <weft/latch.h>
+#include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
@@ -42,6 +51,26 @@ TEST_P(FairBridgeTest, AFiberWaitsForTheEndOfATask) {
   });
   seen.wait();
   fairScheduler_.waitEmpty();
+}
+
+TEST_P(FairBridgeTest, ATaskMayBeDestroyedAsSoonAsTheSignalOfItsLastStepHasCome) {
+  const WaitGroup done(1);
+  schedule([&, done] {
+    for (int round = 0; round < tests::scaled(2'000, 300); ++round) {
+      const Event ended;
+      auto task = std::make_unique<Task>([ended, left = 2](Task* self) mutable {
+        if (--left > 0) {
+          TaskScheduler::current()->post(self);
+        } else {
+          ended.signal();
+        }
+      });
+      fairScheduler_.post(task.get());
+      ended.wait();
+    }
+    done.done();
+  });
+  done.wait();
 }
 
 TEST_P(FairBridgeTest, FibersSignalTasksAndTasksSignalFibers) {
@@ -88,7 +117,7 @@ TEST_P(FairBridgeTest, EventsAndWaitGroupsSignalTasks) {
   event.signal();
   // With no worker thread, this thread's waits run the fiber that passes the signal on.
   while (!fairScheduler_.waitEmpty(0s)) {
-    yield();
+    weft::yield();
   }
   signalAfter(group, fairScheduler_, &task);
   fairScheduler_.postDelay(&task, 1h);
@@ -96,22 +125,223 @@ TEST_P(FairBridgeTest, EventsAndWaitGroupsSignalTasks) {
   data = 2;
   group.done();
   while (!fairScheduler_.waitEmpty(0s)) {
-    yield();
+    weft::yield();
   }
   EXPECT_EQ(numSignals, 2);
 }
 
-// What an Executor's handle looks like.
-struct Handle {
-  std::unique_ptr<int*> counter;
-  void run() { ++**counter; }
-};
+
+// Waits for `source` as a step would: with a signal. Returns: what the step has made of it.
+template <class Source, class Look>
+auto lookWhenSignaled(TaskScheduler& fairScheduler, Source&& source, Look look) {
+  std::optional<decltype(look())> seen;
+  CoroTask task([](Look& lookAt, auto& result) -> Coro<> {
+    EXPECT_TRUE(co_await receiveSignal());
+    result = lookAt();
+  }(look, seen));
+  signalAfter(std::forward<Source>(source), fairScheduler, &task);
+  fairScheduler.post(&task);
+  task.wait();
+  return *seen;
+}
+
+TEST_P(FairBridgeTest, LatchesSignalTasks) {
+  Latch latch(2);
+  int data = 0;
+  schedule([&] {
+    data = 1;
+    latch.count_down();
+  });
+  latch.count_down();
+  EXPECT_EQ(lookWhenSignaled(fairScheduler_, latch, [&] { return data; }), 1);
+}
+
+TEST_P(FairBridgeTest, FuturesSignalTasksAndStayTheCallers) {
+  Future<int> ofTask = weft::async([] { return 7; });
+  EXPECT_EQ(lookWhenSignaled(fairScheduler_, ofTask, [&] { return ofTask.get(); }), 7);
+  Future<int> ready = makeReadyFuture(8);
+  EXPECT_EQ(lookWhenSignaled(fairScheduler_, ready, [&] { return ready.get(); }), 8);
+  const SharedFuture<std::string> shared = weft::async([] { return std::string("nine"); });
+  EXPECT_EQ(lookWhenSignaled(fairScheduler_, shared, [&] { return shared.get(); }), "nine");
+  EXPECT_TRUE(shared.valid());
+}
+
+TEST_P(FairBridgeTest, FuturesThatFailSignalTasksToo) {
+  Future<int> broken = Promise<int>().get_future();
+  EXPECT_TRUE(lookWhenSignaled(fairScheduler_, broken, [&] { return broken.exception() != nullptr; }));
+  Future<void> thrown = weft::async([] { throw std::runtime_error("failed"); });
+  EXPECT_TRUE(lookWhenSignaled(fairScheduler_, thrown, [&] { return thrown.exception() != nullptr; }));
+}
+
+TEST_P(FairBridgeTest, ManyFuturesSignalManyTasks) {
+  constexpr int kTasks = 100;
+  std::vector<std::unique_ptr<CoroTask>> tasks;
+  std::atomic<int> sum{0};
+  const auto body = [](TaskScheduler& owner, int i, std::atomic<int>& to) -> Coro<> {
+    Promise<int> promise;
+    Future<int> future = promise.get_future();
+    signalAfter(future, owner, co_await self());
+    owner.postOneShot([i, taken = std::move(promise)]() mutable { taken.set_value(i); });
+    EXPECT_TRUE(co_await receiveSignal());
+    to += future.get();
+  };
+  for (int i = 0; i < kTasks; ++i) {
+    tasks.push_back(std::make_unique<CoroTask>(body(fairScheduler_, i, sum)));
+    fairScheduler_.post(tasks.back().get());
+  }
+  for (const auto& task : tasks) {
+    task->wait();
+  }
+  EXPECT_EQ(sum, kTasks * (kTasks - 1) / 2);
+}
+
+TEST_P(FairBridgeTest, FibersAndThreadsWaitForTheEndOfACoroutine) {
+  const auto body = [](TaskScheduler& owner, int& result) -> Coro<> {
+    for (int i = 0; i < 10; ++i) {
+      co_await yield();
+      owner.wakeup(co_await self());
+      co_await wait();
+    }
+    result = 42;
+  };
+  for (int round = 0; round < tests::scaled(50, 10); ++round) {
+    int result = 0;
+    CoroTask task(body(fairScheduler_, result));
+    const WaitGroup done(2);
+    for (int i = 0; i < 2; ++i) {
+      schedule([&, done] {
+        task.wait();
+        EXPECT_EQ(result, 42);
+        done.done();
+      });
+    }
+    std::thread thread([&] {
+      task.wait();
+      EXPECT_EQ(result, 42);
+    });
+    fairScheduler_.post(&task);
+    task.wait();
+    EXPECT_EQ(result, 42);
+    thread.join();
+    done.wait();
+  }
+}
+
+TEST_P(FairBridgeTest, ACoroutinesTaskMayBeDestroyedAsSoonAsItsEndWasWaitedFor) {
+  const auto body = []() -> Coro<> { co_await yield(); };
+  const WaitGroup done(1);
+  schedule([&, done] {
+    for (int round = 0; round < tests::scaled(2'000, 300); ++round) {
+      auto task = std::make_unique<CoroTask>(body());
+      fairScheduler_.post(task.get());
+      task->wait();
+    }
+    done.done();
+  });
+  done.wait();
+}
+
+using FairBridgeDeathTest = tests::DeathTest;
+
+TEST_F(FairBridgeDeathTest, ACoroutinesTaskIsDestroyedWhileItsEndIsWaitedFor) {
+  EXPECT_DEATH(
+      {
+        Scheduler fibers(tests::smallConfig(0));
+        fibers.bind();
+        const auto body = []() -> Coro<> { co_return; };
+        auto task = std::make_unique<CoroTask>(body());
+        schedule([&] { task->wait(); });
+        schedule([&] { task.reset(); });  // once the other has suspended
+        Scheduler::unbind();
+      },
+      "a fair::CoroTask was destroyed while somebody waits for its end");
+}
+
+Coro<int> half(int n) {
+  co_await weft::fair::yield();
+  co_return n / 2;
+}
+Coro<std::unique_ptr<int>> owned(int n) {
+  co_return std::make_unique<int>(co_await half(n));
+}
+Coro<> fails() {
+  co_await weft::fair::yield();
+  throw std::runtime_error("failed");
+}
+
+TEST_P(FairBridgeTest, ACoroutinesResultArrivesThroughAFuture) {
+  Future<int> value = async(fairScheduler_, half(84));
+  EXPECT_EQ(value.get(), 42);
+  EXPECT_EQ(*async(fairScheduler_, owned(10)).get(), 5);
+  EXPECT_THROW(async(fairScheduler_, fails()).get(), std::runtime_error);
+  const WaitGroup done(1);
+  schedule([&, done] {
+    EXPECT_EQ(async(fairScheduler_, half(2)).get(), 1);
+    done.done();
+  });
+  done.wait();
+}
+
+TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
+  const auto token = std::make_shared<int>(0);
+  const auto body = [](std::shared_ptr<int>) -> Coro<> { co_await wait(); };
+  Future<void> waiting, queued;
+  {
+    TaskScheduler brief("brief");
+    waiting = async(brief, body(token));
+    brief.stop();
+    queued = async(brief, body(token));
+    EXPECT_TRUE(brief.takeBack().empty()) << "they belong to the scheduler";
+    brief.start();
+  }
+  EXPECT_THROW(waiting.get(), BrokenPromise);
+  EXPECT_THROW(queued.get(), BrokenPromise);
+  EXPECT_EQ(token.use_count(), 1);
+}
+
+static_assert(Executor<TaskScheduler>);
 
 TEST_P(FairBridgeTest, TheSchedulerIsAnExecutor) {
-  int numRuns = 0;
-  fairScheduler_.schedule(Handle{std::make_unique<int*>(&numRuns)});
-  fairScheduler_.waitEmpty();
-  EXPECT_EQ(numRuns, 1);
+  Future<TaskScheduler*> ran = weft::async(fairScheduler_, [] { return TaskScheduler::current(); });
+  EXPECT_EQ(ran.get(), &fairScheduler_);
+  Future<int> chained = weft::async([] { return 20; }).then(fairScheduler_, [&](int n) {
+    EXPECT_EQ(TaskScheduler::current(), &fairScheduler_);
+    return n + 1;
+  });
+  EXPECT_EQ(chained.get(), 21);
+  EXPECT_THROW(weft::async(fairScheduler_, [] { throw std::runtime_error("failed"); }).get(), std::runtime_error);
+  const ExecutorReference erased(fairScheduler_);
+  EXPECT_EQ(weft::async(erased, [] { return 5; }).get(), 5);
+}
+
+TEST_P(FairBridgeTest, FuturesOfTasksThatNeverRanSaySo) {
+  Future<int> dropped, continued;
+  {
+    TaskScheduler stopped("stopped");
+    stopped.stop();
+    dropped = weft::async(stopped, [] { return 1; });
+    continued = makeReadyFuture(1).then(stopped, [](int n) { return n; });
+  }
+  EXPECT_THROW(dropped.get(), TaskNotExecuted);
+  EXPECT_THROW(continued.get(), TaskNotExecuted);
+}
+
+// On threads to which no Scheduler is bound, such as those of a fair::TaskScheduler.
+TEST(FairBridgeWithoutSchedulerTest, StepsHaveTasksSignaled) {
+  TaskScheduler scheduler("alone");
+  const Event event;
+  const auto body = [](TaskScheduler& owner, const Event& awaited) -> Coro<> {
+    signalAfter(awaited, owner, co_await self());
+    owner.postOneShot([&] { awaited.signal(); });
+    EXPECT_TRUE(co_await receiveSignal());
+    Future<int> future = weft::async(owner, [] { return 3; });
+    signalAfter(future, owner, co_await self());
+    EXPECT_TRUE(co_await receiveSignal());
+    EXPECT_EQ(future.get(), 3);
+  };
+  CoroTask task(body(scheduler, event));
+  scheduler.post(&task);
+  task.wait();
 }
 
 }  // namespace

@@ -147,28 +147,44 @@ TEST_P(FairCoroTest, DelaysAreNeverEarlyAndTellWhoEndedThem) {
 
 TEST_P(FairCoroTest, WaitsForASignalAndNotForAWakeup) {
   std::atomic<int> numReceived{0};
-  const auto body = [](std::atomic<int>& received) -> Coro<> {
+  std::atomic<bool> isWaiting{false};
+  const auto body = [](std::atomic<int>& received, std::atomic<bool>& waiting) -> Coro<> {
     EXPECT_FALSE(co_await signalFor(1ms));
     EXPECT_FALSE(co_await signalUntil(Clock::now()));
+    waiting = true;
     EXPECT_TRUE(co_await receiveSignal());
     ++received;
     EXPECT_TRUE(co_await signalFor(1h));
     ++received;
   };
-  CoroTask task(body(numReceived));
+  CoroTask task(body(numReceived, isWaiting));
   scheduler.post(&task);
-  while (!scheduler.waitEmpty(1ms) && numReceived == 0) {
+  for (int i = 0; i < 100 || !isWaiting; ++i) {
     scheduler.wakeup(&task);
-    if (numReceived == 0 && !task.isSignaled()) {
-      std::this_thread::sleep_for(3ms);
-      scheduler.signal(&task);
-    }
-  }
-  while (numReceived != 2) {
-    scheduler.signal(&task);
     std::this_thread::yield();
   }
+  EXPECT_EQ(numReceived, 0);
+  scheduler.signal(&task);
+  while (numReceived == 0) {
+    scheduler.wakeup(&task);
+    std::this_thread::yield();
+  }
+  scheduler.signal(&task);
   scheduler.waitEmpty();
+  EXPECT_EQ(numReceived, 2);
+}
+
+TEST_P(FairCoroTest, AnUnreceivedSignalEndsEachWaitAtOnce) {
+  const auto body = [](TaskScheduler& owner) -> Coro<> {
+    owner.signal(co_await self());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_FALSE(co_await delay(1h));
+      co_await wait();
+    }
+    EXPECT_TRUE(co_await receiveSignal());
+    EXPECT_TRUE(co_await delay(1us));
+  };
+  run(body(scheduler));
 }
 
 TEST_P(FairCoroTest, MovesBetweenSchedulers) {
@@ -220,7 +236,90 @@ TEST_P(FairCoroTest, DestroyingASuspendedCoroutineDestroysItsWholeStack) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+TEST_P(FairCoroTest, WaitsForTheEndMayTimeOut) {
+  std::atomic<bool> hasBegun{false};
+  const auto body = [](std::atomic<bool>& begun) -> Coro<> {
+    begun = true;
+    co_await wait();
+  };
+  CoroTask task(body(hasBegun));
+  EXPECT_FALSE(task.wait_for(0s)) << "it was not even posted";
+  scheduler.post(&task);
+  while (!hasBegun) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(task.wait_for(1ms));
+  EXPECT_FALSE(task.wait_until(std::chrono::system_clock::now() + 1ms));
+  scheduler.wakeup(&task);
+  EXPECT_TRUE(task.wait_for(1h));
+  EXPECT_TRUE(task.isDone());
+  EXPECT_TRUE(task.wait_for(0s));
+  scheduler.waitEmpty();
+}
+
 using FairCoroDeathTest = tests::DeathTest;
+
+// Runs `body(scheduler, task)`, which is about to do something wrong, as the body of the task.
+template <class Body>
+void runWrong(Body body) {
+  TaskScheduler scheduler("wrong");
+  std::unique_ptr<CoroTask> task;
+  task = std::make_unique<CoroTask>(body(scheduler, task));
+  scheduler.post(task.get());
+  scheduler.waitEmpty();
+}
+using Owned = std::unique_ptr<CoroTask>;
+
+TEST_F(FairCoroDeathTest, TheBodyPostsItsOwnTask) {
+  constexpr const char* kMessage = "a fair::CoroTask was posted while its body ran. Have the body co_await";
+  EXPECT_DEATH(runWrong([](TaskScheduler& scheduler, Owned&) -> Coro<> {
+                 scheduler.post(co_await self());
+                 co_await yield();
+               }),
+               kMessage);
+  EXPECT_DEATH(runWrong([](TaskScheduler& scheduler, Owned& task) -> Coro<> {
+                 scheduler.post(task.get());
+                 co_return;
+               }),
+               kMessage);
+}
+
+TEST_F(FairCoroDeathTest, AnotherPostsTheTaskWhileItsBodyRuns) {
+  EXPECT_DEATH(runWrong([](TaskScheduler&, Owned& task) -> Coro<> {
+                 TaskScheduler other("other");
+                 other.post(task.get());
+                 other.waitEmpty();
+                 co_return;
+               }),
+               "a fair::CoroTask was posted while its body ran");
+}
+
+TEST_F(FairCoroDeathTest, TheBodyDestroysItsOwnTask) {
+  EXPECT_DEATH(runWrong([](TaskScheduler&, Owned& task) -> Coro<> {
+                 task.reset();
+                 co_return;
+               }),
+               "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner");
+}
+
+TEST_F(FairCoroDeathTest, TheBodyWaitsForItsOwnEnd) {
+  EXPECT_DEATH(runWrong([](TaskScheduler&, Owned& task) -> Coro<> {
+                 task->wait();
+                 co_return;
+               }),
+               "wait\\(\\) was called by the body of the task");
+}
+
+TEST_F(FairCoroDeathTest, DestroyedWhilePosted) {
+  EXPECT_DEATH(
+      {
+        TaskScheduler scheduler("has it");
+        const auto body = []() -> Coro<> { co_await wait(); };
+        const auto task = std::make_unique<CoroTask>(body());
+        scheduler.postWait(task.get());
+      },
+      "fair::Task was destroyed while a scheduler has it");
+}
 
 TEST_F(FairCoroDeathTest, AnExceptionEscapesTheBody) {
   EXPECT_DEATH(

@@ -208,6 +208,7 @@ void parked(bench::Run& run) {
   const int64_t before = bench::residentKib();
   std::vector<Task> tasks(count);
   for (Task& task : tasks) {
+    task.setCallback([] {});
     lib.postWait(&task);
   }
   lib.waitEmpty(std::chrono::milliseconds(run.size(300, 1)));

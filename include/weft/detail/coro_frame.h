@@ -13,7 +13,7 @@
 #include "weft/detail/deadline.h"
 
 namespace weft::fair {
-class Task;
+class CoroTask;
 class TaskScheduler;
 }  // namespace weft::fair
 
@@ -25,7 +25,7 @@ struct CoroFrame;
 // innermost returns to CoroTask's loop, which goes on with the one that is innermost now. So neither calls nor returns use up the
 // thread's stack, whatever the compiler makes of tail calls.
 struct CoroStack {
-  fair::Task* task = nullptr;
+  fair::CoroTask* task = nullptr;
   CoroFrame* innermost = nullptr;  // null once the outermost has ended
 
   // What the innermost coroutine has suspended for: to be posted to `scheduler`, unless that is null.

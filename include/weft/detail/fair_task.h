@@ -48,6 +48,15 @@ struct FairTask {
   alignas(8) std::byte storage[kStorage];
 };
 
+// What a task runs that was given nothing to run.
+struct FairNoCallback {
+  static void run(FairTask&) {
+    WEFT_FATAL("a fair::Task was posted that has no callback. Give it one: by its constructor, or by setCallback().");
+  }
+  static void destroy(FairTask&) {}
+  static constexpr FairOps kOps{&run, &destroy, false};
+};
+
 // A callable in the storage of a task, or behind a pointer in it. `F` takes a fair::Task* or nothing.
 template <class F, class Task>
 struct FairCallable {
@@ -55,6 +64,11 @@ struct FairCallable {
 
   template <class Arg>
   static void emplace(FairTask& task, Arg&& function) {
+    if constexpr (requires { function == nullptr; } && !std::is_empty_v<F>) {
+      WEFT_ASSERT(!(function == nullptr),
+                  "a fair::Task was given nothing to call: an empty std::function, or a null pointer. Give it a function, or an "
+                  "object and a member function.");
+    }
     if constexpr (isInline) {
       ::new (static_cast<void*>(task.storage)) F(std::forward<Arg>(function));
     } else {
@@ -99,6 +113,9 @@ struct FairMethod {
     } else {
       std::invoke(called, target);
     }
+  }
+  friend bool operator==(const FairMethod& self, std::nullptr_t) {
+    return self.object == nullptr || self.method == nullptr;
   }
   Object* object;
   Method method;

@@ -3,30 +3,120 @@
 
 #pragma once
 
+#include <concepts>
+#include <exception>
+#include <type_traits>
 #include <utility>
 
+#include "weft/detail/node_memory.h"
+#include "weft/detail/task_node.h"
+#include "weft/fair/coro.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
-#include "weft/scheduler.h"
+#include "weft/future.h"
+
+// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well: weft::async(scheduler, f) and
+// then(scheduler, f) run functions on it.
+
+namespace weft::detail {
+
+// Tells a task, instead of a fiber, that a future is ready.
+struct FairListener : TaskNode {
+  FairListener(fair::TaskScheduler& tellBy, fair::Task* told)
+      : TaskNode{&tell, nullptr, 0, NodeSize::None}, scheduler(tellBy), task(told) {}
+
+  static void tell(TaskNode* node, TaskOp) {
+    auto& self = static_cast<FairListener&>(*node);
+    fair::TaskScheduler& scheduler = self.scheduler;
+    fair::Task* const task = self.task;
+    NodeMemory<FairListener>::destroy(self);
+    scheduler.signal(task);
+  }
+
+  fair::TaskScheduler& scheduler;
+  fair::Task* const task;
+};
+
+// The body of async(): what `body` returns or throws goes into the promise.
+template <class T>
+fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
+#if !defined(WEFT_NO_EXCEPTIONS)
+  std::exception_ptr error;
+  try {
+#endif
+    if constexpr (std::is_void_v<T>) {
+      co_await body;
+      promise.set_value();
+    } else {
+      promise.set_value(co_await body);
+    }
+#if !defined(WEFT_NO_EXCEPTIONS)
+  } catch (...) {
+    error = std::current_exception();
+  }
+  if (error != nullptr) {
+    promise.set_exception(std::move(error));
+  }
+#endif
+}
+
+}  // namespace weft::detail
 
 namespace weft::fair {
 
-// Signals `task` once `source` lets go those that wait for it: an Event, a WaitGroup, a Future, or whatever else has wait(). A
-// fiber waits meanwhile; the calling thread neither suspends nor blocks. An exception of wait() is not looked at.
+// Signals `task` once `source` lets go those that wait for it: an Event, a WaitGroup, a Latch, or whatever else has wait(). A fiber
+// waits meanwhile, on the scheduler that is bound to the calling thread, or else on defaultExecutor(); the calling thread neither
+// suspends nor blocks.
 //
 //   weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //
 // The other way round nothing is needed: a step may signal an Event or count a WaitGroup down for the fibers that wait for it.
-// Requires: a Scheduler is bound to the calling thread.
 // Memory ordering: what is seen after source.wait() is seen by the step that receives the signal.
-// Lifetime: `source` is copied or moved; scheduler and task exist until the signal.
+// Lifetime: `source` is copied or moved, and referred to where it can be neither; that, scheduler and task exist until the signal.
 template <class Source>
-void signalAfter(Source source, TaskScheduler& scheduler, Task* task) {
-  weft::schedule([taken = std::move(source), &scheduler, task]() mutable {
-    taken.wait();
-    scheduler.signal(task);
-  });
+  requires(!weft::detail::kIsFuture<Source>)
+void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
+  using Kept = std::decay_t<Source>;
+  if constexpr (std::constructible_from<Kept, Source>) {
+    (void)weft::async([taken = Kept(std::forward<Source>(source)), &scheduler, task]() mutable {
+      taken.wait();
+      scheduler.signal(task);
+    });
+  } else {
+    (void)weft::async([&source, &scheduler, task] {
+      source.wait();
+      scheduler.signal(task);
+    });
+  }
+}
+
+// The same for a Future or a SharedFuture, which is not changed: the step that receives the signal may get() it. No fiber waits;
+// whoever makes the future ready signals the task.
+// Requires: future.valid().
+template <class Future>
+  requires weft::detail::kIsFuture<Future>
+void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
+  using Listener = weft::detail::FairListener;
+  auto& state = weft::detail::FutureAccess::checkedCore(future, "fair::signalAfter");
+  state.tellWhenReady(*weft::detail::NodeMemory<Listener>::make(scheduler, task));
+}
+
+// Runs a coroutine as the body of a task of `scheduler`, which owns the task. Neither suspends nor blocks.
+//
+//   weft::Future<int> half = weft::fair::async(scheduler, weft::fair::half(84));
+//   int result = half.get();  // suspends a fiber, blocks a thread
+//
+// Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is destroyed throws
+// BrokenPromise.
+// Memory ordering: what came before is seen by the body.
+// Lifetime: the coroutine, with the arguments that it has copied, may go a moment after the future is ready.
+template <class T>
+Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
+  Promise<T> promise;
+  Future<T> future = promise.get_future();
+  CoroTask::postOwned(scheduler, weft::detail::fulfil<T>(std::move(body), std::move(promise)));
+  return future;
 }
 
 }  // namespace weft::fair

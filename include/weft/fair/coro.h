@@ -11,6 +11,8 @@
 #include "weft/debug.h"
 #include "weft/detail/coro_frame.h"
 #include "weft/detail/deadline.h"
+#include "weft/detail/tiny_lock.h"
+#include "weft/detail/waiter.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
@@ -89,8 +91,15 @@ class [[nodiscard]] Coro {
 };
 
 // A Task whose body is a coroutine: each step runs it to where it suspends next. Once the body has ended, a step does nothing.
+//
+//   weft::fair::CoroTask task(session(result));
+//   scheduler.post(&task);
+//   task.wait();
+//
+// Within the body, co_await posts the task: the body must not do so itself. It may be woken and signalled by anybody.
 // Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no scheduler has it: when
-// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it.
+// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it; fair::async() has one
+// that destroys itself.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);
@@ -99,11 +108,45 @@ class WEFT_EXPORT CoroTask : public Task {
   // Returns: whether the body has ended. For the owner.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
+  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, and may begin to before the task is
+  // posted. Requires: it is not called by the body, which would wait for itself.
+  // Memory ordering: what the body did is seen.
+  // Lifetime: the task may be destroyed as soon as all waits have returned.
+  void wait() { waitUntil(detail::kNever); }
+
+  // As wait(), at most for `duration`, or until `time`; never early by its clock. Return: false when the time was up first.
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
+    return waitUntil(detail::deadlineAfter(duration));
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time) {
+    return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
+  }
+
+  // The body is its callback.
+  template <class... Args>
+  void setCallback(Args&&...) = delete;
+
+  // Makes a task with this body and posts it. It belongs to the scheduler: it is destroyed when the body has ended, or with the
+  // scheduler. fair::async() gives a future as well.
+  static void postOwned(TaskScheduler& scheduler, Coro<> body);
+
  private:
   void step();
+  bool runBody();
+  void end();
+  static void runOwned(FairTask& task);
+  static void destroyOwned(FairTask& task);
+  bool waitUntil(detail::TimePoint deadline);
+  static void assertNotPosted(bool isNotPosted);
 
   detail::CoroStack stack_;
   detail::CoroFrame* outermost_;
+  bool isInBody_ = false;
+  bool hasEnded_ = false;     // guarded by lock_
+  detail::TinyLock lock_;
+  detail::WaitList waiters_;  // guarded by lock_
 };
 
 }  // namespace weft::fair
@@ -112,7 +155,7 @@ namespace weft::detail {
 
 // Suspends a coroutine to be posted. The Result, a function of the task, makes what co_await gives.
 template <class Result>
-struct CoroPost {
+struct [[nodiscard("nothing happens without co_await")]] CoroPost {
   fair::TaskScheduler* scheduler;
   TimePoint deadline;
   bool isForSignal;
@@ -140,6 +183,9 @@ struct CoroWasExpired {
 struct CoroWasSignaled {
   bool operator()(fair::Task& task) const { return task.receiveSignal(); }
 };
+struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : CoroPost<CoroWasSignaled> {
+  [[nodiscard("the signal has come, or the time was up")]] bool await_resume() const { return result(*task); }
+};
 
 }  // namespace weft::detail
 
@@ -155,7 +201,8 @@ inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
   return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it.
+// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it. Signals stay until they are
+// received: with one unreceived, this ends at once, each time.
 inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) { return {nullptr, time, false, {}}; }
 
 // The same with a time from now.
@@ -164,22 +211,24 @@ detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, 
   return deadline(detail::deadlineAfter(duration));
 }
 
-// Waits for a wakeup or a signal, which it does not receive.
+// Waits for a wakeup or a signal, which it does not receive: as with deadline(), one that is there already ends it at once.
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
 // Waits for a signal, or until `time`, and receives the signal. Gives: whether there was one.
-inline detail::CoroPost<detail::CoroWasSignaled> signalUntil(Task::TimePoint time) { return {nullptr, time, true, {}}; }
+inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nullptr, time, true, {}}}; }
 
 template <class Rep, class Period>
-detail::CoroPost<detail::CoroWasSignaled> signalFor(const std::chrono::duration<Rep, Period>& duration) {
+detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& duration) {
   return signalUntil(detail::deadlineAfter(duration));
 }
 
-inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() { return signalUntil(detail::kNever); }
+inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
+  return {nullptr, detail::kNever, true, {}};
+}
 
-// Gives the Task*, without suspending.
-struct Self {
-  Task* task = nullptr;
+// Gives the CoroTask*, without suspending.
+struct [[nodiscard("nothing happens without co_await")]] Self {
+  CoroTask* task = nullptr;
 
   bool await_ready() const noexcept { return false; }
   template <class Promise>
@@ -187,7 +236,7 @@ struct Self {
     task = asking.promise().stack->task;
     return false;
   }
-  Task* await_resume() const noexcept { return task; }
+  CoroTask* await_resume() const noexcept { return task; }
 };
 inline Self self() { return {}; }
 

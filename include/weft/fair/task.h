@@ -19,28 +19,30 @@ class TaskScheduler;
 // Work that goes in steps: a callable that a TaskScheduler calls once for each time that the task is posted. Between two steps it
 // has no stack and no thread, and waits for a wakeup, a signal or a deadline at the cost of its 96 bytes.
 //
-//   weft::fair::TaskScheduler scheduler("sessions", 2);
 //   int left = 3;
 //   weft::fair::Task countdown([&](weft::fair::Task* self) {
 //     if (--left > 0) {
-//       scheduler.postDelay(self, std::chrono::milliseconds(1));
+//       weft::fair::TaskScheduler::current()->postDelay(self, std::chrono::milliseconds(1));
 //     }
 //   });
+//   weft::fair::TaskScheduler scheduler("sessions", 2);
 //   scheduler.post(&countdown);
 //   scheduler.waitEmpty();
 //
 // A task belongs to the user, or, from the post to the beginning of the step, to the scheduler. What is not said to be for any
-// thread is for the owner: the user, or the running step.
+// thread is for the owner: the user, or the running step. An exception that leaves the callable ends the program with a message.
 // Lifetime: a step may delete its own task, or post it again, here or elsewhere; the scheduler does not touch it after the
-// callable has been called, unless it was posted. A task that belongs to a scheduler must not be destroyed: a message ends the program.
+// callable has been called, unless it was posted. A task that belongs to a scheduler must not be destroyed: a message ends the
+// program. So declare tasks before their scheduler, whose end gives them back, or wait until they have ended.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // A task that does nothing, until setCallback().
-  Task() : FairTask(&Nothing::kOps) { Nothing::emplace(*this, [] {}); }
+  // A task without a callback: setCallback() before it is posted, or its step ends the program with a message.
+  Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
   // `function` is called with this Task*, or without arguments. Captures beyond 48 bytes are kept on the heap.
+  // Requires: it can be called: an empty std::function or a null pointer ends the program with a message.
   template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, Task> &&
              (std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>))
@@ -76,7 +78,8 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before. Never early.
+  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before; with a signal that was
+  // not received, it does not wait at all. Never early.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;
@@ -108,7 +111,8 @@ class Task : private detail::FairTask {
   // Memory ordering: what was written before the signal is seen.
   bool isSignaled() const { return state.isSignaled(); }
 
-  // Takes the signal. Signals do not count: one receive takes all that came. Returns: whether there was one.
+  // Takes the signal. Signals do not count: one receive takes all that came. Until then, no post of the task waits for anything.
+  // Returns: whether there was one.
   // Memory ordering: what was written before each signal() that it takes is seen.
   // Lifetime: afterwards no signaller touches the task, which may be deleted.
   bool receiveSignal() { return state.receiveSignal(); }
@@ -118,10 +122,10 @@ class Task : private detail::FairTask {
 
  private:
   friend class TaskScheduler;
+  friend class CoroTask;
   template <class F, class T>
   friend struct detail::FairCallable;
 
-  using Nothing = detail::FairCallable<void (*)(), Task>;
   template <class F>
   using Callable = detail::FairCallable<std::decay_t<F>, Task>;
 

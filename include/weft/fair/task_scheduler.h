@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/debug.h"
 #include "weft/detail/node_memory.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
@@ -25,8 +26,8 @@ namespace weft::fair {
 // posted, whoever posted them, on whatever thread is free. Tasks with deadlines take their place when they are due, ahead of what
 // is queued. See docs/fair.md.
 //
-//   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+//   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 //
@@ -62,23 +63,25 @@ class WEFT_EXPORT TaskScheduler {
 
   // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was set for it comes,
   // or when it is woken or signalled; at once, too, if it was so since its last step began.
-  // Requires: the task belongs to the caller; posting one that a scheduler has ends the program with a message.
+  // Requires: the task belongs to the caller, and has a callback. Posting one that a scheduler has, or one at the same time as
+  // another thread, ends the program with a message. (Not with certainty where a step posts its own task at the same instant.)
   // Memory ordering: what came before is seen by the step.
   void post(Task* task);
 
-  // As post(), with a deadline.
+  // As post(), with a deadline; see Task::setDeadline(). A task with an unreceived signal runs at once.
   template <class Rep, class Period>
   void postDelay(Task* task, const std::chrono::duration<Rep, Period>& delay) {
     postDeadline(task, detail::deadlineAfter(delay));
   }
   void postDeadline(Task* task, Task::TimePoint deadline) {
+    assertTask(task, "post()");
     task->setDeadline(deadline);
     post(task);
   }
-  // As post(), until a wakeup or a signal.
+  // As post(), until a wakeup or a signal; at once with an unreceived one.
   void postWait(Task* task) { postDeadline(task, detail::kNever); }
 
-  // Has `function` called once. A small one lies in a pooled node.
+  // Has `function` called once. A small one lies in a pooled node. An exception that leaves it ends the program with a message.
   template <class F>
     requires std::invocable<std::decay_t<F>&>
   void postOneShot(F&& function) {
@@ -98,6 +101,7 @@ class WEFT_EXPORT TaskScheduler {
     detail::FairTask* newest = nullptr;
     detail::FairTask* oldest = nullptr;
     for (Task* task : tasks) {
+      assertTask(task, "postAll()");
       claim(*task);
       task->inboxNext.set(newest);
       newest = task;
@@ -139,9 +143,10 @@ class WEFT_EXPORT TaskScheduler {
   // Starts the threads again, which go on with what is queued. Nothing where they run.
   void start();
 
-  // Returns: all tasks that were queued or waiting, in the order in which they were to run, then those that wait; they belong to
-  // the caller. One-shot ones stay. Requires: the scheduler is stopped.
-  std::vector<Task*> takeBack();
+  // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that were posted or woken
+  // last, in the order of that; then those that waited. They belong to the caller. One-shot ones stay, as do those of fair::async().
+  // Requires: the scheduler is stopped.
+  [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
   std::vector<ThreadStats> stats() const;
@@ -173,6 +178,10 @@ class WEFT_EXPORT TaskScheduler {
     static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
+  static void assertTask(const Task* task, const char* function) {
+    WEFT_ASSERT(task != nullptr, "fair::TaskScheduler::%s was given a null pointer. Give it the address of a fair::Task.",
+                function);
+  }
   void claim(detail::FairTask& task);
   void postNode(detail::FairTask& task);
   void postChain(detail::FairTask& newest, detail::FairTask& oldest);
