@@ -1,9 +1,11 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The queues of a fair::TaskScheduler as its threads use them; how these share out work is in
-// fair_scheduler.pml. The test must fail with each of these in the code (see README.md): Seeded bug:
-// inbox.h:1:relaxed Seeded bug: inbox.h:1:split Seeded bug: inbox.h:2:relaxed Seeded bug: inbox.h:2:split
+// The test must fail with each of these in the code (see README.md):
+// Seeded bug: inbox.h:1:relaxed
+// Seeded bug: inbox.h:1:split
+// Seeded bug: inbox.h:2:relaxed
+// Seeded bug: inbox.h:2:split
 // Seeded bug: inbox.h:3:relaxed
 // Seeded bug: inbox.h:3:split
 // Seeded bug: block_queue.h:1:relaxed
@@ -19,6 +21,7 @@
 #include "explore.h"
 #include "model_allocator.h"
 
+// The queues of a fair::TaskScheduler as its threads use them. How these share out work: fair_scheduler.pml.
 namespace weft::model {
 namespace {
 
@@ -159,11 +162,11 @@ struct MarkIsLeftForAnother : rl::test_suite<MarkIsLeftForAnother, 3>, FrontQueu
 // The ready queue: the role refills it in batches, whoever is free takes one task at a time. Blocks of two,
 // of a size that is only known at run time.
 struct ReadyQueue {
-  detail::BlockQueue<Task*, RelacySync, 0> queue{&allocator, 1, 2};
-  Task tasks[5];
+  detail::BlockQueue<Task*, RelacySync, 0> queue{&allocator, 1, 3};
+  Task tasks[7];
 
   void refill(int first, uint32_t count) {
-    Task* batch[5];
+    Task* batch[7];
     for (uint32_t i = 0; i < count; i++) {
       batch[i] = &tasks[static_cast<uint32_t>(first) + i];
       batch[i]->payload.set(42);
@@ -195,8 +198,8 @@ struct RoleRefills : rl::test_suite<RoleRefills, 3>, ReadyQueue {
     int last = -1;
     role.lock();
     const int first = numRefilled.get();
-    numRefilled.set(first == 0 ? 3 : 5);
-    if (first != 5) refill(first, first == 0 ? 3 : 2);
+    numRefilled.set(first == 0 ? 3 : 7);
+    if (first != 7) refill(first, first == 0 ? 3 : 4);
     role.unlock();
     for (int i = 0; i < 2; i++) {
       const int number = start();
@@ -217,7 +220,7 @@ struct LaggingConsumer : rl::test_suite<LaggingConsumer, 2>, ReadyQueue {
       return;
     }
     int last = -1;
-    for (int i = 1; i < 5; i++) {
+    for (int i = 1; i < 7; i++) {
       refill(i, 1);
       const int number = start();
       check(number == -1 || number > last, "tasks start in their order");

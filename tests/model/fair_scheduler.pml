@@ -717,7 +717,7 @@ inline enqueue(t) {
 }
 inline step(t) {
   d_step {
-    assert(W > 1 || lastBegun == NONE || t == 0 || t > lastBegun || hasDeadline(t) || hasDeadline(lastBegun) || RERUNS != 0 || LATE != 0);
+    assert(W > 1 || lastBegun == NONE || t > lastBegun || hasDeadline(t) || RERUNS != 0 || LATE != 0);
     lastBegun = t;
     numBegun[t]++;
     hasStepped = true;
