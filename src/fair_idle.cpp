@@ -15,7 +15,7 @@
 //             alone: no access to the scheduler follows the push. It sleeps until the earliest deadline.
 //   watcher   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
 //             waits that nobody gets to. The tick grows from 50 us to 1 ms; when there was nothing for that
-//             long, the watcher leaves its mark instead.
+//             long, the watcher leaves its mark instead, and looks once more a tick later.
 //   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the
 //             others holds (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
 //   woken     Who has replaced the mark is about to wake its thread.
@@ -172,8 +172,9 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
   if (isQueued) {
     tick = std::min(tick, kLongestTickBesideWork);
   } else if (tick > kLongestTick && core.leaveMark(*this)) {
+    // Another thread may be between queueing something and a look at isUnwatched, as it was: one more tick.
     core.watcher = nullptr;
-    until = core.sleepUntil(kNever);
+    until = core.sleepUntil(now + kLongestTick);
     return;
   }
   tick = std::min(tick, kLongestTick);

@@ -1,0 +1,26 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks a model with Spin, under weak fairness, and with a bug in it to see that this is found:
+#   cmake -DSPIN=spin -DCC=gcc -DMODEL=<file> -DWORK=<dir> -DTHREADS=2 -DSCENARIO=1 -DBUG=0 -P this
+
+file(MAKE_DIRECTORY ${WORK})
+execute_process(COMMAND ${SPIN} -DW=${THREADS} -DSCENARIO=${SCENARIO} -DBUG=${BUG} -a ${MODEL}
+  WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
+if(result)
+  message(FATAL_ERROR "spin: ${text}")
+endif()
+execute_process(COMMAND ${CC} -x c -O2 -w -DNFAIR=3 -DVECTORSZ=2048 -DBITSTATE pan.c -o pan
+  WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
+# 2^30 bits; depth that no run comes near, and at most 3 minutes.
+execute_process(COMMAND ${WORK}/pan -a -f -m200000 -w30 -Q3 WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE text)
+message("${text}")
+string(REGEX MATCH "errors: ([0-9]+)" found "${text}")
+if(NOT found)
+  message(FATAL_ERROR "the check did not come to its end")
+endif()
+if(CMAKE_MATCH_1 EQUAL 0)
+  message("RESULT: no error found")
+else()
+  message("RESULT: error found")
+endif()
