@@ -50,7 +50,7 @@ struct FairTask {
 
 // What a task runs that was given nothing to run.
 struct FairNoCallback {
-  static void run(FairTask&) {
+  [[noreturn]] static void run(FairTask&) {
     WEFT_FATAL("a fair::Task was posted that has no callback. Give it one: by its constructor, or by setCallback().");
   }
   static void destroy(FairTask&) {}
