@@ -167,21 +167,21 @@ TEST_P(StructureExamplesTest, Signal) {
 }
 
 TEST_P(StructureExamplesTest, FairTaskScheduler) {
-  weft::fair::TaskScheduler scheduler("crawler", 2);
   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
+  weft::fair::TaskScheduler scheduler("crawler", 2);
   scheduler.post(&task);
   scheduler.waitEmpty();
   EXPECT_EQ(numCalls.load(), 1);
 }
 
 TEST_P(StructureExamplesTest, FairTask) {
-  weft::fair::TaskScheduler scheduler("sessions", 2);
   int left = 3;
   weft::fair::Task countdown([&](weft::fair::Task* self) {
     if (--left > 0) {
-      scheduler.postDelay(self, std::chrono::milliseconds(1));
+      weft::fair::TaskScheduler::current()->postDelay(self, std::chrono::milliseconds(1));
     }
   });
+  weft::fair::TaskScheduler scheduler("sessions", 2);
   scheduler.post(&countdown);
   scheduler.waitEmpty();
   EXPECT_EQ(left, 0);
@@ -202,6 +202,22 @@ TEST_P(StructureExamplesTest, FairCoro) {
   weft::fair::CoroTask task(session(result));
   scheduler.post(&task);
   scheduler.waitEmpty();
+  EXPECT_EQ(result, 42);
+}
+
+TEST_P(StructureExamplesTest, FairCoroWait) {
+  weft::fair::TaskScheduler scheduler("sessions", 2);
+  int result = 0;
+  weft::fair::CoroTask task(session(result));
+  scheduler.post(&task);
+  task.wait();
+  EXPECT_EQ(result, 42);
+}
+
+TEST_P(StructureExamplesTest, FairAsync) {
+  weft::fair::TaskScheduler scheduler("sessions", 2);
+  weft::Future<int> quotient = weft::fair::async(scheduler, half(84));
+  int result = quotient.get();  // suspends a fiber, blocks a thread
   EXPECT_EQ(result, 42);
 }
 

@@ -104,8 +104,8 @@ void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
 
 // Runs a coroutine as the body of a task of `scheduler`, which owns the task. Neither suspends nor blocks.
 //
-//   weft::Future<int> half = weft::fair::async(scheduler, weft::fair::half(84));
-//   int result = half.get();  // suspends a fiber, blocks a thread
+//   weft::Future<int> quotient = weft::fair::async(scheduler, half(84));
+//   int result = quotient.get();  // suspends a fiber, blocks a thread
 //
 // Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is destroyed throws
 // BrokenPromise.
