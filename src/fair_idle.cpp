@@ -156,7 +156,8 @@ bool FairWorker::staysIdle(TimePoint& until) {
   } else if (stays && core.watcher == nullptr && !core.front.isParked()) {
     core.beginWatch(*this, now);
     until = core.sleepUntil(now + tick);
-  } else if (stays && core.marked == this) {
+  } else if (stays && core.watcher == nullptr) {
+    // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
     until = core.sleepUntil(kNever);
   }
   if (!stays) {

@@ -47,9 +47,12 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
 
 FairCore::~FairCore() {
   stop();
-  for (FairTask* task : takeAll()) {
-    if (task->ops->isOneShot) {
-      task->ops->destroy(*task);
+  // What is destroyed may post: a continuation of the future whose promise it breaks.
+  for (auto taken = takeAll(); !taken.empty(); taken = takeAll()) {
+    for (FairTask* task : taken) {
+      if (task->ops->isOneShot) {
+        task->ops->destroy(*task);
+      }
     }
   }
   WEFT_ASSERT(
@@ -136,6 +139,7 @@ std::vector<FairTask*> FairCore::takeAll() {
   }
   expire();
   for (FairTask* each : taken) {
+    each->state.forgetDeadline();
     // relaxed: the caller owns them from now on.
     each->postedTo.store(nullptr, std::memory_order_relaxed);
   }
@@ -270,6 +274,10 @@ std::vector<Task*> TaskScheduler::takeBack() {
   std::scoped_lock guard(core_->lifecycle);
   core_->lock.lock();
   const bool isStopped = core_->numRunning == 0;
+  if (isStopped) {
+    // The scheduler is not empty while its tasks are in the hands of this thread.
+    core_->role.begin();
+  }
   core_->lock.unlock();
   WEFT_ASSERT(isStopped, "fair::TaskScheduler::takeBack() on \"%s\", whose threads run. Call stop() first.",
               core_->name.c_str());
@@ -282,6 +290,7 @@ std::vector<Task*> TaskScheduler::takeBack() {
   }
   detail::WaitList woken;
   core_->lock.lock();
+  core_->role.end();
   core_->wakeIfEmpty(woken);
   core_->lock.unlock();
   detail::wakeAll(woken);

@@ -175,6 +175,26 @@ TEST_P(ChannelTest, WhatConvertsIsHandedOverWhoeverWaits) {
   }
 }
 
+TEST_P(ChannelTest, AConversionThatThrowsDoesSoAtItsSender) {
+  struct Text {
+    operator int() && { return std::stoi(digits); }
+    std::string digits;
+  };
+  for (const size_t capacity : {0, 1}) {
+    const Channel<int> channel(capacity);
+    if (capacity != 0) {
+      channel.send(0);
+    }
+    Crew crew(scheduler());
+    crew.start(Kind::Task, [&] { EXPECT_THROW(channel.send(Text{"no number"}), std::invalid_argument); });
+    awaitThat([&] { return numWaiting(channel) == 1; });
+    crew.start(Kind::FreeThread, [&] { EXPECT_EQ(channel.receive(), capacity != 0 ? 0 : 1); });
+    if (capacity == 0) {
+      crew.start(Kind::FreeThread, [&] { channel.send(Text{"1"}); });
+    }
+  }
+}
+
 TEST_F(UnboundChannelTest, TakesWhatConvertsToItsValues) {
   const Channel<std::string> channel(8, allocator());
   const std::string constant = "constant";

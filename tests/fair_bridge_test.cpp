@@ -299,6 +299,18 @@ TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+// The continuation is posted while the scheduler is being destroyed.
+TEST_P(FairBridgeTest, AContinuationOfABrokenPromiseIsDroppedWithItsScheduler) {
+  Future<void> continued;
+  {
+    TaskScheduler brief("brief");
+    const auto body = []() -> Coro<> { co_await wait(); };
+    continued = async(brief, body()).then(brief, [](Future<void>) { ADD_FAILURE() << "nobody runs it"; });
+    brief.waitEmpty(1ms);
+  }
+  EXPECT_THROW(continued.get(), TaskNotExecuted);
+}
+
 static_assert(Executor<TaskScheduler>);
 
 TEST_P(FairBridgeTest, TheSchedulerIsAnExecutor) {

@@ -323,6 +323,69 @@ TEST_P(FairCallersTest, QueuesGiveTheirMemoryBackAfterABurst) {
   EXPECT_LT(allocator().stats().bytesAllocated(), before + 64 * 1024);
 }
 
+TEST_P(FairCallersTest, ATaskTakenBackHasForgottenItsDeadline) {
+  TaskScheduler scheduler("taken back", numThreads(), config());
+  std::atomic<int> numRuns{0}, numBusy{0};
+  std::atomic<bool> mayEnd{false};
+  Task due([&] { ++numRuns; });
+  std::vector<Task> busy(static_cast<size_t>(numThreads()));
+  for (Task& task : busy) {
+    task.setCallback([&] {
+      ++numBusy;
+      awaitOnThread([&] { return mayEnd.load(); });
+    });
+    scheduler.post(&task);
+  }
+  awaitOnThread([&] { return numBusy == numThreads(); });
+  scheduler.postDeadline(&due, Clock::now() - 1s);
+  std::thread stopping([&] { scheduler.stop(); });
+  mayEnd = true;
+  stopping.join();
+  const size_t numTaken = scheduler.takeBack().size();
+  EXPECT_EQ(numTaken + static_cast<size_t>(numRuns), 1u);
+  numRuns = 0;
+  scheduler.start();
+  scheduler.postWait(&due);
+  std::atomic<bool> hasRun{false};
+  scheduler.postOneShot([&] { hasRun = true; });  // after it was looked at
+  awaitOnThread([&] { return hasRun.load(); });
+  EXPECT_FALSE(scheduler.waitEmpty(1ms));
+  EXPECT_EQ(numRuns, 0);
+  scheduler.wakeup(&due);
+  scheduler.waitEmpty();
+}
+
+// Short steps do not look after deadlines for others when one of them turns out to be long.
+TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideAStepThatIsLong) {
+  if (numThreads() == 1) {
+    GTEST_SKIP() << "needs an idle thread";
+  }
+  TaskScheduler scheduler("long", numThreads(), config());
+  std::atomic<int> numTicks{0};
+  std::atomic<bool> isOver{false};
+  Task ticking([&](Task* self) {
+    ++numTicks;
+    if (!isOver) {
+      scheduler.postDelay(self, 5ms);
+    }
+  });
+  int numLeft = scaled(10, 3);
+  Clock::time_point fineUntil = Clock::now();
+  Task mostlyShort([&](Task* self) {
+    if (Clock::now() >= fineUntil) {
+      // Hangs if nobody sees to the deadline.
+      const int before = numTicks;
+      awaitOnThread([&] { return numTicks >= before + 2; });
+      fineUntil = Clock::now() + 20ms;
+      --numLeft;
+    }
+    numLeft > 0 ? scheduler.post(self) : isOver.store(true);
+  });
+  scheduler.post(&ticking);
+  scheduler.post(&mostlyShort);
+  scheduler.waitEmpty();
+}
+
 TEST_P(FairCallersTest, ReserveMakesRoomForDeadlines) {
   TaskScheduler scheduler("reserved", numThreads(), config());
   constexpr size_t kTasks = 1'000;

@@ -200,11 +200,18 @@ class ChannelCore {
       type_.get(mine.value, slot(Side::position(section.head_) - 1));
       return ChannelEnd::Done;
     }
-    if (Waiter* sender = section.claimFirst(senders_)) {
+    while (Waiter* sender = section.claimFirst(senders_)) {
       sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
-      const Transfer& theirs = transferOf(*sender);
-      theirs.type->hand(mine.value, theirs.value);
-      return ChannelEnd::Done;
+      Transfer& theirs = transferOf(*sender);
+      if (theirs.type == &type_) {
+        theirs.type->hand(mine.value, theirs.value);
+        return ChannelEnd::Done;
+      }
+      // A conversion is the sender's affair, as it is where a slot is between.
+      theirs.error.capture([&] { theirs.type->hand(mine.value, theirs.value); });
+      if (!theirs.error) {
+        return ChannelEnd::Done;
+      }
     }
     return (section.tail_ & Side::kClosed) != 0 ? ChannelEnd::Closed : ChannelEnd::WouldWait;
   }

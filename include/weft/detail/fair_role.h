@@ -68,8 +68,7 @@ class FairRole {
       if (numActive_.load(std::memory_order_acquire) == 1) [[likely]] {
         return Hold::Alone;
       }
-      // relaxed: nothing was done.
-      lone_.store(0, std::memory_order_relaxed);
+      leave(Hold::Alone);
     }
     return tryTakeBesideOthers();
   }

@@ -121,6 +121,10 @@ class FairState {
     return (word_.load(std::memory_order_acquire) & kSignaled) != 0;
   }
 
+  // While no role is there: the task, which is in no queue any more, will not run for its deadline.
+  // relaxed: as in tryBeDue().
+  void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
+
   // While no role is there: takes the task out of its wait. Returns: false if a claimer's push will come.
   bool cancelWait() {
     uint32_t expected = kWaiting;
