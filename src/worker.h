@@ -96,7 +96,7 @@ class Worker {
 
   // The host of waitForSharedWork.
   bool findOwnWork();
-  bool findSharedWork();
+  bool findSharedWork(bool isPatient = false);
   bool seesSharedWork();
   bool spinForWork();
   bool spinOnInbox();

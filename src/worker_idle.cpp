@@ -119,9 +119,9 @@ bool Worker::findOwnWork() {
   return next_ != nullptr || expireTimers() || shouldEnd();
 }
 
-bool Worker::findSharedWork() { return takeFromInjector() || steal(false); }
+bool Worker::findSharedWork(bool isPatient) { return takeFromInjector() || steal(isPatient); }
 
-bool Worker::spinForWork() { return findOwnWork() || takeFromInjector() || steal(true) || spin(true); }
+bool Worker::spinForWork() { return findOwnWork() || findSharedWork(true) || spin(true); }
 
 bool Worker::spinOnInbox() { return numBlocked_.get() != 0 && spin(false); }
 
@@ -136,7 +136,7 @@ bool Worker::spin(bool forSharedWork) {
     for (int i = 0; i < kInboxLooksPerSearch && inbox_.empty(); ++i) {
       StdSync::pause();
     }
-    if (findOwnWork() || (forSharedWork && (takeFromInjector() || steal(true)))) {
+    if (findOwnWork() || (forSharedWork && findSharedWork(true))) {
       searchBudget_ = std::min(2 * searchBudget_, kLongestSearch);
       return true;
     }

@@ -135,9 +135,6 @@ TaskNode* Worker::takeOldestOfDeque() {
 // Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the indices from batchBegin_ to
 // batchEnd_, reversed.
 uint32_t Worker::numLeftOfBatch() const {
-  if (deque_ == nullptr) {
-    return 0;
-  }
   const int64_t left = batchEnd_ - std::max(batchBegin_, deque_->beginIndex());
   return left > 0 ? static_cast<uint32_t>(left) : 0;
 }
@@ -167,10 +164,7 @@ TaskNode* Worker::takeTask() {
   if (!outer_.isEmpty()) {
     return outer_.takeOldest();
   }
-  if (deque_ == nullptr) {
-    return nullptr;
-  }
-  if (deque_->empty()) {
+  if (deque_ == nullptr || deque_->empty()) {
     return nullptr;
   }
   if (!oldestFirst_) {
