@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "crew.h"
@@ -46,7 +47,9 @@ bool structureWorks() {
   std::vector<int> numbers(1000);
   weft::parallelFor(size_t{0}, numbers.size(), [&](size_t i) { numbers[i] = static_cast<int>(999 - i); });
   weft::parallelSort(numbers.begin(), numbers.end());
-  const auto [first, last] = weft::join([&] { return numbers.front(); }, [&] { return numbers.back(); });
+  int first = -1;
+  int last = -1;
+  std::tie(first, last) = weft::join([&] { return numbers.front(); }, [&] { return numbers.back(); });
 
   weft::Channel<int> channel(4);
   weft::Latch sent(1);
