@@ -140,7 +140,7 @@ PoolExecutor::PoolExecutor(size_t numWorkers, std::function<void()> prerun, std:
 
 MainLoopExecutor::~MainLoopExecutor() {
   detail::TaskNode* node = nullptr;
-  while (tasks_.pop(node)) {
+  while (pop(node)) {
     TaskHandle dropped = detail::TaskHandleAccess::make(node);
   }
 }
@@ -151,9 +151,14 @@ void MainLoopExecutor::schedule(TaskHandle task) {
   }
 }
 
+bool MainLoopExecutor::pop(detail::TaskNode*& node) {
+  const std::scoped_lock guard(lock_);
+  return consumer_.pop(node);
+}
+
 bool MainLoopExecutor::tryRunOne() {
   detail::TaskNode* node = nullptr;
-  const bool isFound = tasks_.pop(node);
+  const bool isFound = pop(node);
   if (isFound) {
     detail::TaskHandleAccess::make(node).run();
   }

@@ -29,10 +29,12 @@ namespace weft::detail {
 
 struct FairCore;
 
+using FairQueue = BlockQueue<FairTask*, StdSync, 0, Producers::InTurn>;
+
 // One thread of a fair::TaskScheduler. Everything is for the thread itself unless it says otherwise.
 class FairWorker {
  public:
-  explicit FairWorker(FairCore& fairCore) : core(fairCore) {}
+  explicit FairWorker(FairCore& fairCore);
   FairWorker(const FairWorker&) = delete;
   FairWorker& operator=(const FairWorker&) = delete;
   ~FairWorker() { releaseParker(parker); }
@@ -55,10 +57,16 @@ class FairWorker {
   std::chrono::nanoseconds tick{};  // while it watches
 
  private:
+  // A hint.
+  bool hasQueued();
+  bool hasWork();  // queued, or due
+
   FairTask* next();
   FairTask* requeue(FairTask& task, bool isStopping);
   FairTask* takeNext();
   [[gnu::noinline]] FairTask* takeDue();
+  [[gnu::noinline]] FairTask* popReady();
+  [[gnu::noinline]] FairTask* popQueued();
   bool isAlone() const;
   [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
@@ -72,6 +80,7 @@ class FairWorker {
   bool staysIdle(TimePoint& until);
   void watchOn(TimePoint now, bool isQueued, TimePoint& until);
 
+  FairQueue::Consumer due_, ready_;
   FairTask* reposted_ = nullptr;
   uint32_t dueInARow_ = 0;
   uint32_t untilLook_ = 1;
@@ -125,24 +134,20 @@ struct FairCore {
   void accept(FairTask& task);
   void publishBacklog();
   [[gnu::noinline]] void refillReady();
-  [[gnu::noinline]] FairTask* popReady();
-  [[gnu::noinline]] FairTask* popQueued();
   bool mustRun(FairTask& task, TimePoint& now);
   void forgetWait(FairTask& task);
   void await(FairTask& task);
   void expire();
 
   // Any thread.
-  bool hasQueued() const;
   bool backlogIsEmpty() const;
-  bool hasWork() const;  // queued, or due
   bool isDue(TimePoint now) const;
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
   static void wakeMarked(uintptr_t mark) { reinterpret_cast<Parker<>*>(mark & ~uintptr_t{1})->unpark(); }
 
   // With the lock.
-  bool isEmptyLocked() const;
+  bool isEmptyLocked();
   void enterIdle(FairWorker& worker);
   void leaveIdle(FairWorker& worker);
   bool leaveMark(FairWorker& worker);
@@ -170,7 +175,6 @@ struct FairCore {
   Allocator* const allocator;
   SchedulerExists exists;
   mutex lifecycle;  // one start() or stop() at a time
-  std::vector<std::unique_ptr<FairWorker>> workers;
 
   alignas(kCacheLine) Inbox<FairTask> front;
 
@@ -185,8 +189,11 @@ struct FairCore {
 
   std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
 
-  BlockQueue<FairTask*, StdSync, 0> due;    // whose deadline has come
-  BlockQueue<FairTask*, StdSync, 0> ready;  // all others
+  // Filled by the role.
+  FairQueue due;    // whose deadline has come
+  FairQueue ready;  // all others
+
+  std::vector<std::unique_ptr<FairWorker>> workers;
 
   // Written with the lock, read by everybody.
   alignas(kCacheLine) std::atomic<bool> isUnwatched{false};  // some are idle, and none of them looks now and then

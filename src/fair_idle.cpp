@@ -83,7 +83,7 @@ bool FairWorker::spin() {
   // relaxed, throughout: the queues have orders of their own.
   if (core.isSpinning.load(std::memory_order_relaxed) ||
       core.isSpinning.exchange(true, std::memory_order_relaxed)) {
-    return core.hasWork();
+    return hasWork();
   }
   if (core.front.isParked()) {
     core.lock.lock();
@@ -98,7 +98,7 @@ bool FairWorker::spin() {
   do {
     for (int i = 0; i < kLooksPerClock && !found; ++i) {
       StdSync::pause();
-      found = core.hasQueued() || core.isStopping.load(std::memory_order_relaxed);
+      found = hasQueued() || core.isStopping.load(std::memory_order_relaxed);
     }
     now = TimePoint::clock::now();
     found = found || core.isDue(now);
@@ -115,7 +115,7 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   const bool isLast = core.role.numActive() == 1;
   // relaxed: the sleeping ones are woken after it is set.
   const bool isWanted =
-      core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : core.hasWork());
+      core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : hasWork());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
   if (isIdling) {
     core.enterIdle(*this);
@@ -139,7 +139,7 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
 bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
   const bool isWatching = core.watcher == this;
-  const bool isQueued = core.hasQueued() || core.isDue(now);
+  const bool isQueued = hasQueued() || core.isDue(now);
   const bool areOthersActive = core.role.numActive() != 0;
   const bool leavesItToOthers = isWatching && areOthersActive && core.areStepsFine(now);
   // relaxed: the sleeping ones are woken after it is set.
@@ -182,9 +182,10 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
   until = core.sleepUntil(now + tick);
 }
 
-bool FairCore::isEmptyLocked() const {
+bool FairCore::isEmptyLocked() {
   // With nobody active, nobody has the role.
-  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0;
+  return role.numActive() == 0 && backlogIsEmpty() && front.empty() && ready.empty() && due.empty() && heap.empty() &&
+         numAwaited == 0;
 }
 
 void FairCore::enterIdle(FairWorker& worker) {

@@ -118,8 +118,10 @@ void FairCore::takeFront(std::vector<FairTask*>& taken) {
 std::vector<FairTask*> FairCore::takeAll() {
   std::vector<FairTask*> taken;
   FairTask* task = nullptr;
-  while (due.pop(task) || ready.pop(task)) {
-    taken.push_back(task);
+  for (FairQueue* queue : {&due, &ready}) {
+    for (FairQueue::Consumer consumer(*queue); consumer.pop(task);) {
+      taken.push_back(task);
+    }
   }
   while (!backlog.isEmpty()) {
     taken.push_back(backlog.pop());

@@ -41,6 +41,8 @@ constexpr nanoseconds kIntakePause{20'000};
 
 constinit thread_local FairWorker* currentFairWorker = nullptr;
 
+FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), due_(fairCore.due), ready_(fairCore.ready) {}
+
 void FairWorker::run() {
   currentFairWorker = this;
   lookedAt_ = TimePoint::clock::now();
@@ -86,8 +88,8 @@ inline FairTask* FairWorker::dispatch() {
     core.intake();  // and what is due
   }
   // Another thread may have dispatched meanwhile: what it has queued comes first.
-  if (!core.due.empty() || !core.ready.empty()) [[unlikely]] {
-    if (FairTask* task = core.popQueued()) {
+  if (!due_.empty() || !ready_.empty()) [[unlikely]] {
+    if (FairTask* task = popQueued()) {
       core.publishBacklog();  // requeue() may have appended to it
       return task;
     }
@@ -125,7 +127,7 @@ FairTask* FairWorker::next() {
       // Another thread dispatches: it will see to the idle ones before its next step.
       isRetiring = round >= kRoundsBesideRole;
     }
-    if (!isRetiring && core.hasWork()) {
+    if (!isRetiring && hasWork()) {
       StdSync::relax(round);
       continue;
     }
@@ -142,7 +144,7 @@ FairTask* FairWorker::next() {
 // next, or null where that is still to be found.
 FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
   const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
-  if (!isStopping && !hasDeadline && !core.hasQueued()) {
+  if (!isStopping && !hasDeadline && !hasQueued()) {
     return &task;
   }
   // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
@@ -169,17 +171,17 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
 }
 
 FairTask* FairWorker::takeNext() {
-  if (!core.due.empty()) [[unlikely]] {
+  if (!due_.empty()) [[unlikely]] {
     if (FairTask* task = takeDue()) {
       return task;
     }
   }
-  if (!core.ready.empty()) {
-    if (FairTask* task = core.popReady()) {
+  if (!ready_.empty()) {
+    if (FairTask* task = popReady()) {
       return task;
     }
   }
-  if (core.hasWork()) {
+  if (hasWork()) {
     if (const auto hold = core.role.tryTake(); hold != Hold::None) {
       FairTask* task = dispatch();
       core.role.leave(hold);
@@ -192,12 +194,22 @@ FairTask* FairWorker::takeNext() {
 // Returns: null too when it is the turn of the others.
 FairTask* FairWorker::takeDue() {
   FairTask* task = nullptr;
-  if (dueInARow_ < kDueInARow && core.due.pop(task)) {
+  if (dueInARow_ < kDueInARow && due_.pop(task)) {
     ++dueInARow_;
   } else {
     dueInARow_ = 0;
   }
   return task;
+}
+
+FairTask* FairWorker::popReady() {
+  FairTask* task = nullptr;
+  return ready_.pop(task) ? task : nullptr;
+}
+
+FairTask* FairWorker::popQueued() {
+  FairTask* task = nullptr;
+  return due_.pop(task) ? task : popReady();
 }
 
 // Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
@@ -239,7 +251,7 @@ void FairWorker::seeToTheIdle() {
   if (isRearmed) {
     rearmedAt_ = lookedAt_;
   }
-  if (core.hasQueued() || isRearmed) {
+  if (hasQueued() || isRearmed) {
     core.appointWatcher();
   } else if (!core.front.isParked()) {
     core.lock.lock();
@@ -282,7 +294,7 @@ void FairCore::intake() {
   FairBacklog::Reversed taken(backlog);
   TimePoint now = TimePoint::min();
   for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
-    FairTask* older = task->inboxNext.get();
+    FairTask* older = front.older(*task);
     if (task->deadline == FairTask::kNoDeadline || mustRun(*task, now)) [[likely]] {
       taken.prepend(task);
     }
@@ -301,16 +313,6 @@ void FairCore::refillReady() {
     batch[count++] = backlog.pop();
   }
   ready.pushBatch(batch, count);
-}
-
-FairTask* FairCore::popReady() {
-  FairTask* task = nullptr;
-  return ready.pop(task) ? task : nullptr;
-}
-
-FairTask* FairCore::popQueued() {
-  FairTask* task = nullptr;
-  return due.pop(task) ? task : popReady();
 }
 
 // After each change.
@@ -384,9 +386,8 @@ void FairCore::expire() {
                  std::memory_order_relaxed);
 }
 
-bool FairCore::hasQueued() const {
-  // relaxed: a hint; the role guards the backlog.
-  return hasBacklog.load(std::memory_order_relaxed) || !front.empty() || !ready.empty() || !due.empty();
+bool FairWorker::hasQueued() {
+  return !core.backlogIsEmpty() || !core.front.empty() || !ready_.empty() || !due_.empty();
 }
 
 bool FairCore::backlogIsEmpty() const {
@@ -394,10 +395,10 @@ bool FairCore::backlogIsEmpty() const {
   return !hasBacklog.load(std::memory_order_relaxed);
 }
 
-bool FairCore::hasWork() const {
+bool FairWorker::hasWork() {
   // relaxed: a hint of when to look.
-  return hasQueued() ||
-         (earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now()));
+  return hasQueued() || (core.earliest.load(std::memory_order_relaxed) != FairCore::kNoEarliest &&
+                         core.isDue(TimePoint::clock::now()));
 }
 
 bool FairCore::isDue(TimePoint now) const {

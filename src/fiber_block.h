@@ -30,7 +30,7 @@ struct FiberBlock final : Fiber {
   uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
   Waiter waiter;  // guarded by the primitive that it is linked in
   Worker* const worker;
-  StdSync::Var<FiberBlock*> inboxNext;  // the inbox's
+  InboxLink<FiberBlock> inboxNext;  // the inbox's
   FiberBlock* listNext = nullptr;       // in the ready list or the idle list
   TimePoint deadline{};
   Permit<> permit;  // any thread

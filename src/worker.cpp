@@ -42,6 +42,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       fibers_(core.allocator, core.config.fiberStackSize),
       main_(*this, 0),
       random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
+      injected_(core.injector),
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();

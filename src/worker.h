@@ -11,6 +11,7 @@
 #include "fiber_factory.h"
 #include "own_counter.h"
 #include "task_ring.h"
+#include "weft/detail/block_queue.h"
 #include "weft/detail/fork.h"
 #include "weft/detail/idle.h"
 #include "weft/detail/inbox.h"
@@ -204,6 +205,7 @@ class Worker {
   // Searching and sleeping.
   IdleSet<>::Sleeper sleeper_;
   uint64_t random_;
+  BlockQueue<TaskNode*>::Consumer injected_;
   TimePoint lastSteal_{};
   std::chrono::nanoseconds searchBudget_;  // how long the next search may take
   uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_

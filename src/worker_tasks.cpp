@@ -105,8 +105,8 @@ void Worker::poll() {
 void Worker::takeOldestFromOutside() {
   if (numLeftOfBatch() != 0) {
     next_ = takeOldestOfDeque();
-  } else if (!core_.injector.empty()) {
-    core_.injector.pop(next_);
+  } else {
+    injected_.pop(next_);
   }
 }
 
@@ -177,9 +177,7 @@ TaskNode* Worker::takeTask() {
 // What overflowed into the injector is older than what is left in the deque.
 TaskNode* Worker::takeOverflowed() {
   TaskNode* node = nullptr;
-  if (!core_.injector.empty()) {
-    core_.injector.pop(node);
-  }
+  injected_.pop(node);
   return node;
 }
 
@@ -216,7 +214,7 @@ bool Worker::hasStackForTask() const {
 }
 
 bool Worker::takeFromInjector() {
-  const size_t queued = core_.injector.size();
+  const size_t queued = injected_.size();
   if (queued == 0) {
     return false;
   }
@@ -224,7 +222,7 @@ bool Worker::takeFromInjector() {
   const size_t share = queued / static_cast<size_t>(core_.numWorkers) + 1;
   const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, kInjectorBatch));
   TaskNode* batch[kInjectorBatch];
-  uint32_t count = core_.injector.popBatch(batch, wanted);
+  uint32_t count = injected_.popBatch(batch, wanted);
   if (count == 0) {
     return false;
   }
@@ -302,7 +300,7 @@ bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
 }
 
 bool Worker::seesSharedWork() {
-  if (!core_.injector.empty()) {
+  if (!injected_.empty()) {
     return true;
   }
   bool any = false;

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*) and pop() for
-// any thread, which returns null when the queue is empty; `Wakeup` has send() and receiveBlocking() for one
+// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*), and a `Consumer` for
+// each thread that takes from it, with pop(), which returns null when the queue is empty; `Wakeup` has send() and receiveBlocking() for one
 // sleeper each.
 
 #pragma once
@@ -25,6 +25,15 @@ struct Item {
 // What the bars compare with: an intrusive list under a mutex.
 class MutexList {
  public:
+  class Consumer {
+   public:
+    explicit Consumer(MutexList& list) : list_(list) {}
+    Item* pop() { return list_.pop(); }
+
+   private:
+    MutexList& list_;
+  };
+
   void push(Item* item) {
     item->next = nullptr;
     std::lock_guard<std::mutex> lock(mutex_);
@@ -63,9 +72,10 @@ void measureQueue(bench::Run& run, int consumers, int64_t sleepNs, std::unique_p
     std::vector<std::thread> threads;
     for (int i = 0; i < consumers; i++) {
       threads.emplace_back([&] {
+        typename Queue::Consumer consumer(*queue);
         int64_t mine = 0;
         while (numTaken.load(std::memory_order_relaxed) < count) {
-          if (queue->pop() != nullptr) {
+          if (consumer.pop() != nullptr) {
             mine++;
             continue;
           }
@@ -82,7 +92,7 @@ void measureQueue(bench::Run& run, int consumers, int64_t sleepNs, std::unique_p
     for (std::thread& thread : threads) {
       thread.join();
     }
-    bench::check(numTaken.load() == count && queue->pop() == nullptr, "fair: items");
+    bench::check(numTaken.load() == count && typename Queue::Consumer(*queue).pop() == nullptr, "fair: items");
   });
   run.metric("ns_per_item", ns / static_cast<double>(count));
 }

@@ -233,14 +233,20 @@ void idle(bench::Run& run) {
 }
 
 struct Ready {
-  fair::Item* pop() {
-    fair::Item* item = nullptr;
-    queue.pop(item);
-    return item;
-  }
+  // As in a fair::TaskScheduler.
+  using Queue =
+      weft::detail::BlockQueue<fair::Item*, weft::detail::StdSync, 0, weft::detail::Producers::InTurn>;
+  struct Consumer {
+    explicit Consumer(Ready& ready) : consumer(ready.queue) {}
+    fair::Item* pop() {
+      fair::Item* item = nullptr;
+      return consumer.pop(item) ? item : nullptr;
+    }
+    Queue::Consumer consumer;
+  };
   void push(fair::Item* item) { queue.push(item); }
   explicit Ready(uint32_t blockSize) : queue(weft::Allocator::Default, 64, blockSize) {}
-  weft::detail::BlockQueue<fair::Item*, weft::detail::StdSync, 0> queue;
+  Queue queue;
 };
 
 template <int64_t kSleepNs, uint32_t kBlockSize>
@@ -249,7 +255,7 @@ void queue(bench::Run& run) {
 }
 
 struct FrontItem {
-  weft::detail::StdSync::Var<FrontItem*> inboxNext;
+  weft::detail::InboxLink<FrontItem> inboxNext;
 };
 struct Front : weft::detail::Inbox<FrontItem> {
   using Item = FrontItem;

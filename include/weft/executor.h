@@ -14,6 +14,7 @@
 
 #include "weft/detail/block_queue.h"
 #include "weft/detail/task_node.h"
+#include "weft/detail/tiny_lock.h"
 #include "weft/detail/wait_handler.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
@@ -183,7 +184,12 @@ class MainLoopExecutor {
   WEFT_EXPORT size_t runAll();
 
  private:
-  detail::BlockQueue<detail::TaskNode*> tasks_;
+  using Tasks = detail::BlockQueue<detail::TaskNode*>;
+  bool pop(detail::TaskNode*& node);
+
+  Tasks tasks_;
+  detail::TinyLock lock_;
+  Tasks::Consumer consumer_{tasks_};  // guarded by lock_
 };
 
 // Makes `executor` the default one of the whole process, from now on; none: weft's own pool, as at first.

@@ -15,7 +15,7 @@ namespace weft::detail {
 namespace {
 
 struct Node {
-  StdSync::Var<Node*> inboxNext;
+  InboxLink<Node> inboxNext;
   int producer = 0;
   int number = 0;
 };
@@ -66,12 +66,12 @@ TEST(InboxTest, OrderOfEachProducerHoldsAndNoWakeIsLost) {
   constexpr int kNodes = 20'000;
   Inbox<Node> inbox;
   Parker<>& parker = *acquireParker();
-  std::vector<std::vector<Node>> nodes(kProducers, std::vector<Node>(kNodes));
+  std::vector<Node> nodes(kProducers * kNodes);
   std::vector<std::thread> producers;
   for (int p = 0; p < kProducers; p++) {
     producers.emplace_back([&, p] {
       for (int i = 0; i < kNodes; i++) {
-        Node& node = nodes[static_cast<size_t>(p)][static_cast<size_t>(i)];
+        Node& node = nodes[static_cast<size_t>(p * kNodes + i)];
         node.producer = p;
         node.number = i;
         if (inbox.push(&node)) parker.unpark();

@@ -9,9 +9,9 @@
 // Seeded bug: block_queue.h:4:relaxed
 // Seeded bug: block_queue.h:5:relaxed
 // Seeded bug: block_queue.h:6:relaxed
-// Seeded bug: block_queue.h:7:relaxed
-// Seeded bug: block_queue.h:7:split
-// Seeded bug: block_queue.h:8:split
+// Seeded bug: block_consumer.h:1:relaxed
+// Seeded bug: block_consumer.h:2:split
+// Seeded bug: block_consumer.h:3:split
 
 #include <cstdlib>
 
@@ -36,6 +36,7 @@ struct QueueSuite {
   static constexpr uint32_t kProducers = 2;
   static constexpr uint32_t kItems = 3;
   using Queue = detail::BlockQueue<Item*, RelacySync, 2>;
+  using Consumer = Queue::Consumer;
 
   Queue queue{&allocator, MaxSpares};
   Item items[kProducers][kItems];
@@ -70,7 +71,8 @@ struct QueueSuite {
   void drain(uint32_t count0, uint32_t count1) {
     int last[kProducers] = {-1, -1};
     Item* item = nullptr;
-    while (queue.pop(item)) consume(item, last);
+    Consumer consumer(queue);
+    while (consumer.pop(item)) consume(item, last);
     check(queue.empty(), "it has been emptied");
     const uint32_t counts[kProducers] = {count0, count1};
     for (uint32_t producer = 0; producer < kProducers; producer++) {
@@ -88,8 +90,9 @@ struct Singly : rl::test_suite<Singly, 4>, QueueSuite<0> {
       return;
     }
     int last[kProducers] = {-1, -1};
+    Consumer consumer(queue);
     for (int i = 0; i < 2; i++) {
-      if (Item* item = nullptr; queue.pop(item)) consume(item, last);
+      if (Item* item = nullptr; consumer.pop(item)) consume(item, last);
     }
   }
   void after() { drain(2, 2); }
@@ -103,9 +106,10 @@ struct Batches : rl::test_suite<Batches, 3>, QueueSuite<0> {
       return;
     }
     int last[kProducers] = {-1, -1};
+    Consumer consumer(queue);
     for (int i = 0; i < 3; i++) {
       Item* out[2];
-      const uint32_t count = queue.popBatch(out, 2);
+      const uint32_t count = consumer.popBatch(out, 2);
       for (uint32_t j = 0; j < count; j++) consume(out[j], last);
     }
   }
@@ -117,17 +121,18 @@ struct Reuse : rl::test_suite<Reuse, 3>, QueueSuite<1> {
   void thread(unsigned index) {
     int last[kProducers] = {-1, -1};
     Item* item = nullptr;
+    Consumer consumer(queue);
     if (index == 0) {
       for (uint32_t i = 0; i < 3; i++) {
         queue.push(prepare(0, i));
-        if (i == 1 && queue.pop(item)) consume(item, last);
+        if (i == 1 && consumer.pop(item)) consume(item, last);
       }
-      if (queue.pop(item)) consume(item, last);
+      if (consumer.pop(item)) consume(item, last);
     } else if (index == 1) {
       pushSingly(1, 2);
     } else {
       for (int i = 0; i < 3; i++) {
-        if (queue.pop(item)) consume(item, last);
+        if (consumer.pop(item)) consume(item, last);
       }
     }
   }
@@ -147,7 +152,8 @@ struct NotFalselyEmpty : rl::test_suite<NotFalselyEmpty, 3>, QueueSuite<0> {
     }
     if (pushed.load(std::memory_order_acquire) == 1) {
       Item* item = nullptr;
-      check(queue.pop(item), "three items for two consumers");
+      Consumer consumer(queue);
+      check(consumer.pop(item), "three items for two consumers");
       consume(item, last);
     }
   }

@@ -9,8 +9,10 @@
 // Seeded bug: inbox.h:3:relaxed
 // Seeded bug: inbox.h:3:split
 // Seeded bug: block_queue.h:1:relaxed
-// Seeded bug: block_queue.h:2:relaxed
-// Seeded bug: block_queue.h:7:split
+// Seeded bug: block_queue.h:4:relaxed
+// Seeded bug: block_consumer.h:1:relaxed
+// Seeded bug: block_consumer.h:2:split
+// Seeded bug: block_consumer.h:3:split
 // Seeded bug: parker.h:4:relaxed
 // Seeded bug: parker.h:4:split
 
@@ -28,7 +30,7 @@ namespace {
 using Parker = detail::Parker<RelacySync>;
 
 struct Task {
-  RelacySync::Var<Task*> inboxNext{nullptr};
+  detail::InboxLink<Task, RelacySync> inboxNext;
   RelacySync::Var<int> payload{0};
   RelacySync::Var<int> numStarted{0};
 };
@@ -162,7 +164,10 @@ struct MarkIsLeftForAnother : rl::test_suite<MarkIsLeftForAnother, 3>, FrontQueu
 // The ready queue: the role refills it in batches, whoever is free takes one task at a time. Blocks of two,
 // of a size that is only known at run time.
 struct ReadyQueue {
-  detail::BlockQueue<Task*, RelacySync, 0> queue{&allocator, 1, 3};
+  using Queue = detail::BlockQueue<Task*, RelacySync, 0, detail::Producers::InTurn>;
+  using Consumer = Queue::Consumer;
+
+  Queue queue{&allocator, 1, 3};
   Task tasks[7];
 
   void refill(int first, uint32_t count) {
@@ -174,15 +179,16 @@ struct ReadyQueue {
     queue.pushBatch(batch, count);
   }
   // Returns: the number of the task that was next, or -1.
-  int start() {
+  int start(Consumer& consumer) {
     Task* task = nullptr;
-    if (!queue.pop(task)) return -1;
+    if (!consumer.pop(task)) return -1;
     check(task->payload.get() == 42, "the payload is there");
     task->numStarted.set(task->numStarted.get() + 1);
     return static_cast<int>(task - tasks);
   }
   void drain() {
-    while (start() >= 0) {
+    Consumer consumer(queue);
+    while (start(consumer) >= 0) {
     }
     for (Task& task : tasks) check(task.numStarted.get() == 1, "each task starts once");
   }
@@ -195,6 +201,7 @@ struct RoleRefills : rl::test_suite<RoleRefills, 3>, ReadyQueue {
   RelacySync::Var<int> numRefilled{0};  // guarded by the role
 
   void thread(unsigned) {
+    Consumer consumer(queue);
     int last = -1;
     role.lock();
     const int first = numRefilled.get();
@@ -202,7 +209,7 @@ struct RoleRefills : rl::test_suite<RoleRefills, 3>, ReadyQueue {
     if (first != 7) refill(first, first == 0 ? 3 : 4);
     role.unlock();
     for (int i = 0; i < 2; i++) {
-      const int number = start();
+      const int number = start(consumer);
       check(number == -1 || number > last, "tasks start in their order");
       last = number == -1 ? last : number;
     }
@@ -213,16 +220,20 @@ struct RoleRefills : rl::test_suite<RoleRefills, 3>, ReadyQueue {
 // A consumer that lags behind while others go through several blocks, one of them the lagging one's in its
 // next life.
 struct LaggingConsumer : rl::test_suite<LaggingConsumer, 2>, ReadyQueue {
+  Consumer lagging{queue};
+
   void before() { refill(0, 1); }
   void thread(unsigned index) {
     if (index == 0) {
-      start();
+      start(lagging);
+      start(lagging);
       return;
     }
+    Consumer consumer(queue);
     int last = -1;
     for (int i = 1; i < 7; i++) {
       refill(i, 1);
-      const int number = start();
+      const int number = start(consumer);
       check(number == -1 || number > last, "tasks start in their order");
       last = number == -1 ? last : number;
     }

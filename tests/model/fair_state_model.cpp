@@ -22,7 +22,7 @@ namespace weft::model {
 namespace {
 
 struct Task {
-  RelacySync::Var<Task*> inboxNext{nullptr};
+  detail::InboxLink<Task, RelacySync> inboxNext;
   RelacySync::Var<int> postedBy{0};
   detail::FairState<RelacySync> state;
 };

@@ -17,7 +17,7 @@ namespace weft::model {
 namespace {
 
 struct Item {
-  RelacySync::Var<Item*> inboxNext;
+  detail::InboxLink<Item, RelacySync> inboxNext;
 };
 
 using Deque = detail::StealingDeque<Item, RelacySync, 4>;

@@ -18,7 +18,7 @@ namespace weft::model {
 namespace {
 
 struct Node {
-  RelacySync::Var<Node*> inboxNext{nullptr};
+  detail::InboxLink<Node, RelacySync> inboxNext;
   RelacySync::Var<int> payload{0};
   int producer = 0;
   int number = 0;

@@ -218,6 +218,10 @@ struct RelacySync {
   static void heavyFence(WEFT_MODEL_PLACE) { fence(std::memory_order_seq_cst, file, line); }
 
   static void pause(WEFT_MODEL_PLACE) { rl::yield(1, Place{file, line}.info()); }
+  static void backOff(uint32_t& fails, WEFT_MODEL_PLACE) {
+    fails++;
+    pause(file, line);
+  }
   static void relax(uint32_t& round, WEFT_MODEL_PLACE) {
     round++;
     pause(file, line);

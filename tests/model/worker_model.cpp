@@ -15,8 +15,6 @@
 
 // Seeded bug: idle.h:1
 // Seeded bug: idle.h:4
-// Seeded bug: inbox.h:1
-// Seeded bug: inbox.h:2
 // Seeded bug: parker.h:1
 // Seeded bug: parker.h:4
 // Seeded bug: parker.h:4:split
@@ -33,7 +31,7 @@ using Parker = detail::Parker<RelacySync>;
 
 // A task, or the fiber that it blocked on: what runs next, when it is resumed.
 struct Job {
-  RelacySync::Var<Job*> inboxNext;
+  detail::InboxLink<Job, RelacySync> inboxNext;
   RelacySync::Var<int> numRuns{0};
   int what = 0;
   unsigned worker = 0;  // where it blocked
@@ -43,11 +41,13 @@ struct Core;
 
 struct Worker {
   using Deque = detail::StealingDeque<Job, RelacySync, 4>;
+  using Injector = detail::BlockQueue<Job*, RelacySync, 2>;
 
   Worker(Core& itsCore, unsigned itsIndex);
 
   Core* const core;
   const unsigned index;
+  Injector::Consumer injected;
   detail::Thieves<RelacySync>::Member thief;
   Job* next = nullptr;
   Job* ready = nullptr;
@@ -87,7 +87,7 @@ struct Core {
   static constexpr unsigned kWorkers = 2;
 
   detail::IdleSet<RelacySync> idle{kWorkers, 1};
-  detail::BlockQueue<Job*, RelacySync, 2> injector{&allocator, 1};
+  Worker::Injector injector{&allocator, 1};
   detail::Thieves<RelacySync> thieves;
   Worker workers[kWorkers] = {Worker(*this, 0), Worker(*this, 1)};
   RelacySync::Atomic<int> isStopping{0};
@@ -131,7 +131,8 @@ struct Core {
   }
 };
 
-Worker::Worker(Core& itsCore, unsigned itsIndex) : core(&itsCore), index(itsIndex), thief(itsCore.thieves) {
+Worker::Worker(Core& itsCore, unsigned itsIndex)
+    : core(&itsCore), index(itsIndex), injected(itsCore.injector), thief(itsCore.thieves) {
   sleeper.parker = &parker;
 }
 
@@ -154,7 +155,7 @@ bool Worker::shouldEnd() {
 
 bool Worker::takeFromInjector() {
   Job* batch[2];
-  uint32_t count = core->injector.popBatch(batch, 2);
+  uint32_t count = injected.popBatch(batch, 2);
   if (count == 0) return false;
   next = batch[0];
   while (count > 1) check(deque.push(batch[--count]), "the deque has room");
@@ -174,7 +175,7 @@ bool Worker::findSharedWork() {
 }
 
 bool Worker::seesSharedWork() {
-  return !core->injector.empty() || !core->workers[0].deque.empty() || !core->workers[1].deque.empty();
+  return !injected.empty() || !core->workers[0].deque.empty() || !core->workers[1].deque.empty();
 }
 
 void Worker::run() {

@@ -32,13 +32,15 @@ struct BlockShape<0> {
   const uint32_t lapShift_;
 };
 
-// A stretch of a BlockQueue, whose page says who touches what and when. Its slots follow it.
+// A stretch of a BlockQueue, whose page says who touches what and when. Its slots follow it, on cache lines of their own.
 template <class T, class Sync>
-struct QueueBlock {
+struct alignas(kCacheLine) QueueBlock {
   using Slot = typename Sync::template Atomic<T>;
 
+  typename Sync::template Atomic<uint32_t> index;  // the next slot to read; grows beyond their number
+  typename Sync::template Var<uint32_t> users{0u};  // consumers that stand in the block; guarded by the queue's lock
+  typename Sync::template Var<uint64_t> begin{0u};  // how many slots of the queue come before
   typename Sync::template Atomic<QueueBlock*> next;
-  typename Sync::template Atomic<uint32_t> reads;
 
   explicit QueueBlock(uint32_t size) {
     for (uint32_t i = 0; i < size; i++) new (slots() + i) Slot();
@@ -58,14 +60,13 @@ struct QueueBlock {
   // relaxed: the caller owns the block, and its publication orders these stores.
   void reset(uint32_t size) {
     next.store(nullptr, std::memory_order_relaxed);
-    reads.store(0, std::memory_order_relaxed);
+    index.store(0, std::memory_order_relaxed);
     for (uint32_t i = 0; i < size; i++) slots()[i].store(nullptr, std::memory_order_relaxed);
   }
 };
 
-// The blocks of one BlockQueue that are not in use: up to `max` are kept, linked through Block::next.
-// Touched once a block, so a lock of a few instructions does: a stack without one would need protection
-// against ABA.
+// The blocks of one BlockQueue that are not in use: up to `max` are kept, linked through Block::next. Who uses
+// take() and keep() sees to it that only one thread does at a time.
 template <class Block, class Sync>
 class BlockSpares {
  public:
@@ -74,48 +75,50 @@ class BlockSpares {
   BlockSpares(const BlockSpares&) = delete;
   BlockSpares& operator=(const BlockSpares&) = delete;
 
-  ~BlockSpares() {
-    for (Block* block = top_.get(); block != nullptr;) {
-      // relaxed: as for every link here, the lock orders it.
-      Block* next = block->next.load(std::memory_order_relaxed);
-      destroy(block);
-      block = next;
-    }
-  }
+  ~BlockSpares() { destroyAll(top_.get()); }
 
-  // Returns: a block in the state of a new one.
-  Block* acquire() {
-    lock_.lock();
+  // Returns: a block to be given to renew(), or null.
+  Block* take() {
     Block* block = top_.get();
     if (block != nullptr) {
+      // relaxed: whoever sees to it that one thread at a time is here orders every link.
       top_.set(block->next.load(std::memory_order_relaxed));
       count_.set(count_.get() - 1);
     }
-    lock_.unlock();
+    return block;
+  }
+
+  // Takes blocks that nobody uses any more, linked through Block::next. Returns: what is to be destroyed.
+  Block* keep(Block* blocks) {
+    while (blocks != nullptr && count_.get() < max_) {
+      // relaxed: as in take().
+      Block* next = blocks->next.load(std::memory_order_relaxed);
+      blocks->next.store(top_.get(), std::memory_order_relaxed);
+      top_.set(blocks);
+      count_.set(count_.get() + 1);
+      blocks = next;
+    }
+    return blocks;
+  }
+
+  // Returns: `block`, or a new one if that is null, empty.
+  Block* renew(Block* block) const {
     if (block == nullptr) return new (allocator_->allocate(request()).ptr) Block(blockSize_);
     block->reset(blockSize_);
     return block;
   }
 
-  // Takes a block that nobody uses any more.
-  void release(Block* block) {
-    lock_.lock();
-    const bool keep = count_.get() < max_;
-    if (keep) {
-      block->next.store(top_.get(), std::memory_order_relaxed);
-      top_.set(block);
-      count_.set(count_.get() + 1);
+  void destroyAll(Block* blocks) const {
+    while (blocks != nullptr) {
+      // relaxed: as in take().
+      Block* next = blocks->next.load(std::memory_order_relaxed);
+      blocks->destroy(blockSize_);
+      Allocation allocation;
+      allocation.ptr = blocks;
+      allocation.request = request();
+      allocator_->free(allocation);
+      blocks = next;
     }
-    lock_.unlock();
-    if (!keep) destroy(block);
-  }
-
-  void destroy(Block* block) {
-    block->destroy(blockSize_);
-    Allocation allocation;
-    allocation.ptr = block;
-    allocation.request = request();
-    allocator_->free(allocation);
   }
 
  private:
@@ -130,7 +133,6 @@ class BlockSpares {
   Allocator* const allocator_;
   const uint32_t max_;
   const uint32_t blockSize_;  // slots
-  typename Sync::Lock lock_;
   typename Sync::template Var<uint32_t> count_{0u};
   typename Sync::template Var<Block*> top_{nullptr};
 };

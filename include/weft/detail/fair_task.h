@@ -15,6 +15,7 @@
 #include "weft/debug.h"
 #include "weft/detail/deadline.h"
 #include "weft/detail/fair_state.h"
+#include "weft/detail/inbox.h"
 #include "weft/detail/sync.h"
 #include "weft/detail/timer_heap.h"
 
@@ -38,7 +39,7 @@ struct FairTask {
 
   explicit FairTask(const FairOps* callable) : ops(callable) {}
 
-  StdSync::Var<FairTask*> inboxNext{nullptr};  // for whoever has the task queued
+  InboxLink<FairTask> inboxNext;  // for whoever has the task queued
   FairState<> state;
   uint32_t timerIndex = kNotInHeap;  // this and the next: for the owner, and while the task is posted for the role
   TimePoint deadline = kNoDeadline;

@@ -112,6 +112,13 @@ struct StdSync {
 #endif
   }
 
+  // A step back after a lost race, so that others get on: 16 pauses, up to 256 (some microseconds) as `fails`, which
+  // it increments, grows.
+  static void backOff(uint32_t& fails) {
+    for (uint32_t i = 16u << fails; i != 0; i--) pause();
+    if (fails < 4) fails++;
+  }
+
   // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once
   // `round`, which it increments, has grown.
   static void relax(uint32_t& round) { detail::relax(round); }

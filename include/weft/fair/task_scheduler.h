@@ -37,7 +37,7 @@ class WEFT_EXPORT TaskScheduler {
  public:
   struct WEFT_EXPORT Config {
     Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines
-    uint32_t blockSize = 62;                    // slots of a block of the ready queue: 1 or more
+    uint32_t blockSize = 62;  // slots of a block of the ready queue, 1 or more: each thread takes a lock once a block
 
     Config& setAllocator(Allocator* value);
     Config& setBlockSize(uint32_t slots);
