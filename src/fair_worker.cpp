@@ -229,7 +229,8 @@ bool FairWorker::shouldRetire(uint64_t nsPerStep) {
 // Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
 void FairWorker::seeToTheIdle() {
   owesMark_ = false;
-  // However short the steps were: the next may be long. One that is woken for this watches for some ticks, so that this is seldom.
+  // However short the steps were: the next may be long. Who is woken for this watches for some ticks, during
+  // which nobody is woken.
   // relaxed: hints; what this thread has changed it sees.
   const bool isUnarmed =
       core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);

@@ -157,7 +157,9 @@ struct RelacySync {
       const T old = atomic_.rmw(rl::rmw_type_t<kType>(), value, relacyOrder(order, place), place.info());
       if (place.bug() == SeededBug::Kind::Touch) {
         rl::ctx().sched();
-        if (!isThere_) rl::ctx().fail_test("access to what is gone", rl::test_result_user_assert_failed, place.info());
+        if (!isThere_) {
+          rl::ctx().fail_test("access to what is gone", rl::test_result_user_assert_failed, place.info());
+        }
       }
       return old;
     }
