@@ -91,7 +91,6 @@ class FairWorker {
   TimePoint lookedAt_{};
   uint64_t stepsAtLook_ = 0;
   TimePoint intakeAt_{};
-  TimePoint rearmedAt_{};
   std::chrono::nanoseconds spinBudget_{20'000};
 };
 

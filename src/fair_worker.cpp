@@ -31,9 +31,6 @@ constexpr uint32_t kFineLooksUntilRetired = 16;
 // How often a thread tries for work that only the holder of the role can give it, before it sleeps.
 constexpr uint32_t kRoundsBesideRole = 64;
 
-// A thread of short steps wakes an idle one, so that it sleeps until an earlier deadline, no more often than this.
-constexpr nanoseconds kRearmPause{1'000'000};
-
 // While there is work, a thread of short steps leaves those who post alone for so long.
 constexpr nanoseconds kIntakePause{20'000};
 
@@ -244,14 +241,12 @@ bool FairWorker::shouldRetire(uint64_t nsPerStep) {
 // Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
 void FairWorker::seeToTheIdle() {
   owesMark_ = false;
-  // A thread whose steps are short comes back in time for deadlines itself; but the next may be long.
-  const bool mayRearm = lookEvery_ == 1 || lookedAt_ - rearmedAt_ >= kRearmPause;
-  const bool isRearmed = mayRearm && core.earliest.load(std::memory_order_relaxed) <
-                                         core.armed.load(std::memory_order_relaxed);
-  if (isRearmed) {
-    rearmedAt_ = lookedAt_;
-  }
-  if (hasQueued() || isRearmed) {
+  // However short the steps were: the next may be long. Who is woken for this watches for some ticks, during
+  // which nobody is woken.
+  // relaxed: hints; what this thread has changed it sees.
+  const bool isUnarmed =
+      core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);
+  if (hasQueued() || isUnarmed) {
     core.appointWatcher();
   } else if (!core.front.isParked()) {
     core.lock.lock();

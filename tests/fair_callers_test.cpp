@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/event.h>
 #include <weft/fair/task_scheduler.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
@@ -384,6 +385,29 @@ TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideAStepThatIsLong) {
   scheduler.post(&ticking);
   scheduler.post(&mostlyShort);
   scheduler.waitEmpty();
+}
+
+// A thread that has just had a deadline seen to, sleeps, and wakes for a long step, must have it seen to again.
+TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideALongStepAfterAPause) {
+  if (numThreads() == 1) {
+    GTEST_SKIP() << "needs an idle thread";
+  }
+  TaskScheduler scheduler("after a pause", numThreads(), config());
+  for (int i = 0; i < scaled(50, 5); ++i) {
+    std::atomic<bool> hasTicked{false};
+    Task ticking([&] { hasTicked = true; });
+    int numLeft = 100;
+    Event areOver;
+    Task shortSteps([&](Task* self) { --numLeft > 0 ? scheduler.post(self) : areOver.signal(); });
+    // Hangs if nobody sees to the deadline.
+    Task longStep([&] { awaitOnThread([&] { return hasTicked.load(); }); });
+    scheduler.postDelay(&ticking, 3ms);
+    scheduler.post(&shortSteps);
+    areOver.wait();
+    std::this_thread::sleep_for(std::chrono::microseconds(50 * (i % 10)));
+    scheduler.post(&longStep);
+    scheduler.waitEmpty();
+  }
 }
 
 TEST_P(FairCallersTest, ReserveMakesRoomForDeadlines) {

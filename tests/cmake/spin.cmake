@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Checks a model with Spin, under weak fairness, and with a bug in it to see that this is found:
-#   cmake -DSPIN=spin -DCC=gcc -DMODEL=<file> -DWORK=<dir> -DTHREADS=2 -DSCENARIO=1 -DBUG=0 -P this
+#   cmake -DSPIN=spin -DCC=gcc -DMODEL=<file> -DWORK=<dir> -DTHREADS=2 -DSCENARIO=1 -DBUG=none -P this
 
 file(MAKE_DIRECTORY ${WORK})
-execute_process(COMMAND ${SPIN} -DW=${THREADS} -DSCENARIO=${SCENARIO} -DBUG=${BUG} -a ${MODEL}
+execute_process(COMMAND ${SPIN} -DW=${THREADS} -DSCENARIO=${SCENARIO} -DBUG_${BUG} -a ${MODEL}
   WORKING_DIRECTORY ${WORK} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
 if(result)
   message(FATAL_ERROR "spin: ${text}")

@@ -56,6 +56,8 @@ inline bool seed(const std::string& text) {
     seededBug.kind = SeededBug::Kind::AcqRel;
   } else if (kind == "split") {
     seededBug.kind = SeededBug::Kind::Split;
+  } else if (kind == "touch") {
+    seededBug.kind = SeededBug::Kind::Touch;
   } else {
     return false;
   }

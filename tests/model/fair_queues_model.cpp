@@ -15,6 +15,10 @@
 // Seeded bug: block_consumer.h:3:split
 // Seeded bug: parker.h:4:relaxed
 // Seeded bug: parker.h:4:split
+// Seeded bug: parker.h:4:touch
+
+#include <cstddef>
+#include <new>
 
 #include <weft/detail/block_queue.h>
 #include <weft/detail/inbox.h>
@@ -282,6 +286,22 @@ struct SignalOfTwo : rl::test_suite<SignalOfTwo, 3> {
   void after() { check(numReceived == 1 || numReceived == 2, "no receive without a send"); }
 };
 
+// The receiver destroys the signal as soon as it has received, while send() may still be returning.
+struct SignalIsDestroyed : rl::test_suite<SignalIsDestroyed, 2> {
+  alignas(Parker) std::byte storage[sizeof(Parker)];
+  Parker* signal = nullptr;
+
+  void before() { signal = ::new (storage) Parker; }
+  void thread(unsigned index) {
+    if (index == 1) {
+      signal->unpark();
+      return;
+    }
+    if (!signal->tryPark() && !signal->parkUntil(detail::TimePoint())) signal->park();
+    signal->~Parker();
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -292,6 +312,7 @@ int main(int argc, char** argv) {
            explore<MarkIsLeftForAnother>("mark is left for another", 200'000) &&
            explore<RoleRefills>("role refills", 200'000) &&
            explore<LaggingConsumer>("lagging consumer", 200'000) &&
-           explore<SignalOfOne>("signal of one", 100'000) && explore<SignalOfTwo>("signal of two", 200'000);
+           explore<SignalOfOne>("signal of one", 100'000) && explore<SignalOfTwo>("signal of two", 200'000) &&
+           explore<SignalIsDestroyed>("signal is destroyed", 100'000);
   });
 }

@@ -1,27 +1,30 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the threads of a fair::TaskScheduler share out work, sleep, and are woken: src/fair_worker.cpp and
-// src/fair_idle.cpp by hand, statement by statement where threads meet; each inline bears the name of its
+// How the threads of a fair::TaskScheduler share out work, sleep, watch for deadlines, and are woken: src/fair_worker.cpp,
+// src/fair_idle.cpp and fair_role.h by hand, statement by statement where threads meet; each inline bears the name of its
 // function there. For Spin, since the promises are about liveness: under weak fairness all of
 //
-//   - each posted task runs, as often as it was posted, and with one thread in the order of the posts
-//   - a task is not left waiting beside an idle thread: steps that hold their threads until others have begun
-//     do end
-//   - one thread at a time has the role
-//   - waitEmpty() returns, and only after all that was posted before; stop() returns
+//   - each posted task runs, as often as it was posted, and the tasks are taken in the order of the posts
+//   - a task is not left waiting beside an idle thread, nor is a deadline that has come: steps that hold their threads until
+//     others have begun do end
+//   - one thread at a time has the role, also where one takes it as the only active thread while others join it
+//   - a signal is received once, by a task that nobody touches after that
+//   - waitEmpty() returns, and only after all that was posted before; stop() returns; what was queued then runs after start(),
+//     or comes back by takeBack()
 //
-// follow from `<> isFinished`, the assertions, and the absence of deadlocks. The memory is sequentially
-// consistent: what weaker orders can do to the parts (inbox, block queue, parker, state word) is for Relacy.
-// README.md tells how it is run. Parameters:
+// follow from `<> isFinished`, the assertions, and the absence of deadlocks. The memory is sequentially consistent: what
+// weaker orders can do to the parts (inbox, block queue, parker, role, state word) is for Relacy. README.md tells how it is
+// run. Parameters:
 //
 //   W         threads
 //   SCENARIO  what is posted, see below
-//   BUG       a bug to find, 1 to 6; 0 for none
+//   BUG_...   a bug to find: each `#ifdef` says what it is
 //
-// Abstracted: a queue's operation is one step, and what is taken out of one and not yet in the next is seen
-// by nobody; a tick may be over at any time; one deadline, which comes at any time; what depends on measured
-// times (whether a step is long, when to look, when to retire, whether a watcher gives up) happens or not.
+// Abstracted: a queue's operation is one step, and what is taken out of one and not yet in the next is seen by nobody; a tick
+// may be over at any time, and until then nobody sleeps for less; deadlines come in their order, each at any time; what depends
+// on measured times (whether a step is long, when to look, when to retire, whether a watcher gives up) happens or not. Due
+// tasks have no limit in a row.
 
 #ifndef W
 #define W 2
@@ -29,41 +32,69 @@
 #ifndef SCENARIO
 #define SCENARIO 1
 #endif
-#ifndef BUG
-#define BUG 0
-#endif
 
-// Scenarios. MATES: the steps of so many tasks hold their threads until all of them have begun. RERUNS: how
-// often the first task posts itself. CHILD: the first task posts the last. DEADLINE: the last task waits for
-// its deadline. WAKER: somebody wakes it, while that may come. LATE: so many tasks are posted by a second
-// thread. LOOKING, SPINNING, RETIRING: threads may look into the front queue between steps, look for work busily before
-// they sleep, and retire beside work; left out where there would be too many states.
-#if SCENARIO == 1   /* tasks that must run side by side */
+// Scenarios. NT: tasks. ND: the first so many may have deadlines. MATES: the steps of so many tasks hold their threads until all
+// of these have begun. LONG: the step of the last task does not end, and the
+// others must run beside it; BUSY: it has begun before all else. ASLEEP: all
+// threads are, and the first task waits for its deadline. RERUNS: how often the first task posts itself. CHILD: the first to begin of those that hold their threads
+// posts that task. DELAYED: the task posts itself in its step, with a deadline. WAKER, SIGNALLER: somebody wakes up, or signals,
+// the first task, which waits for the signal after its deadline. LATE: a second thread posts that task. STOPPED, TAKEN_BACK:
+// the scheduler is stopped at any time, and started again, after the tasks have been taken back. LOOKING, SPINNING, RETIRING: threads may look into the front queue
+// between steps, look for work busily before they sleep, and retire beside work; left out where there would be too many states.
+#if SCENARIO == 1    /* tasks that must run side by side */
 #define NT 2
 #define MATES 2
 #define RETIRING
 #define LOOKING
 #define SPINNING
-#elif SCENARIO == 2 /* a task that goes on and on beside others */
+#elif SCENARIO == 2  /* a task that goes on and on beside others */
 #define NT 2
 #define RERUNS 1
-#elif SCENARIO == 3 /* a task that waits for one that it has posted */
+#elif SCENARIO == 3  /* a task that waits for one that it has posted */
 #define NT 2
 #define MATES 2
-#define CHILD
+#define CHILD 1
 #define SPINNING
-#elif SCENARIO == 4 /* a step that is only over once a deadline has been met */
-#define NT 2
-#define MATES 2
-#define DEADLINE
-#define LOOKING
-#elif SCENARIO == 5 /* a deadline and a wakeup */
+#elif SCENARIO == 4  /* beside a long step, deadlines: the step itself posts the earlier one */
+#define NT 3
+#define ND 2
+#define LONG
+#define CHILD 1
+#elif SCENARIO == 5  /* a deadline, a wakeup and a signal */
 #define NT 1
-#define DEADLINE
+#define ND 1
 #define WAKER
-#elif SCENARIO == 6 /* two posters */
+#define SIGNALLER
+#elif SCENARIO == 6  /* two posters */
 #define NT 2
 #define LATE 1
+#elif SCENARIO == 7  /* two threads watch for a deadline beside one with a long step */
+#define NT 2
+#define ND 1
+#define LONG
+#define BUSY
+#elif SCENARIO == 8  /* a long step wakes one of several that sleep, the one that slept until a deadline */
+#define NT 2
+#define ND 1
+#define LONG
+#define ASLEEP
+#elif SCENARIO == 9  /* stop and start */
+#define NT 2
+#define ND 1
+#define STOPPED
+#elif SCENARIO == 10 /* stop, with a task that is woken, takeBack and start */
+#define NT 2
+#define ND 1
+#define WAKER
+#define STOPPED
+#define TAKEN_BACK
+#elif SCENARIO == 11 /* a step that posts itself with a deadline */
+#define NT 2
+#define ND 1
+#define DELAYED 0
+#endif
+#ifndef ND
+#define ND 0
 #endif
 #ifndef MATES
 #define MATES 0
@@ -71,20 +102,40 @@
 #ifndef RERUNS
 #define RERUNS 0
 #endif
-#ifndef LATE
-#define LATE 0
-#endif
-#ifdef CHILD
-#define POSTED (NT - 1)
-#else
-#define POSTED (NT - LATE)
-#endif
 #define NONE 255
+#ifndef CHILD
+#define CHILD NONE
+#endif
+#ifndef LATE
+#define LATE NONE
+#endif
+#ifndef DELAYED
+#define DELAYED NONE
+#endif
+#ifdef BUSY
+#define NUM_POSTS (NT - 1)
+#else
+#define NUM_POSTS NT
+#endif
 #define isMate(t) ((t) < MATES)
-#ifdef DEADLINE
-#define hasDeadline(t) ((t) == NT - 1)
+
+// Times: now, TICK (some time soon), the earlier deadline, the later one, NEVER.
+#define TICK 0
+#define EARLIER 1
+#define LATER 2
+#define NEVER 3
+#if ND
+#define hasDeadline(t) ((t) < ND && deadline[t] != NONE)
+#define hasWaits (inHeap[0] || inHeap[ND - 1])
+#ifdef BUG_awaitedIsForgotten /* a task whose waker has yet to push it does not count */
+#define hasAwaited false
+#else
+#define hasAwaited (isAwaited[0] || isAwaited[ND - 1])
+#endif
 #else
 #define hasDeadline(t) false
+#define hasWaits false
+#define hasAwaited false
 #endif
 
 // Queues.
@@ -95,15 +146,24 @@ chan backlog = [NT] of { byte };   // guarded by the role
 bool hasBacklog;
 chan ready = [NT] of { byte };
 chan due = [NT] of { byte };
-bool role;
+bool held, lone;                   // the role
 byte numHolders;
 
-// The task with a deadline.
-bool isDeadlineOver;
-bool isDeadlineTaken;              // by the role, out of the front queue
-bool isInHeap, isAwaited;          // guarded by the role
-bool earliest, armed;              // whether there is one
-bool isWaiting, isWoken;           // its state word
+// The tasks with deadlines.
+byte now;
+byte earliest = NEVER, armed = NEVER;
+#if ND
+byte deadline[ND];
+bool isTaken[ND];                  // by the role, out of the front queue
+bool inHeap[ND], isAwaited[ND];    // guarded by the role
+bool isWaiting[ND], isWoken[ND];   // its state word
+#endif
+#ifdef SIGNALLER
+bool isSignaled;                   // the same of the first task
+bool isGone;                       // it has received the signal
+#endif
+
+#define isQueuedNow (hasBacklog || len(front) != 0 || len(ready) != 0 || len(due) != 0)
 
 // Idling.
 chan lock = [W + 1] of { byte };   // its holder, then those who wait for it
@@ -118,12 +178,25 @@ bool isEmptyAwaited;               // guarded by lock
 bool isEmptied, isStopped;
 bool permit[W];
 
+#define NONE_HELD 0
+#define ALONE 1
+#define BESIDE_OTHERS 2
+#ifdef SIGNALLER
+#define isWokenOrSignaled(d) (isWoken[d] || isSignaled)
+#else
+#define isWokenOrSignaled(d) isWoken[d]
+#endif
+
 // What the properties are about.
 byte numBegun[NT];
 byte numOver;
-byte lastBegun = NONE;
+byte lastTaken = NONE;
 bool areLatePosted;
+#ifdef LONG
+#define isFinished (numOver == NT - 1)
+#else
 bool isFinished;
+#endif
 
 // First come, first served: so weak fairness is enough.
 inline lockIt() {
@@ -150,6 +223,7 @@ inline wakeMarked(owed) {
   :: else
   fi
 }
+inline push(t) { pushFront(t, owed); wakeMarked(owed) }
 inline tryPark(who, r) {
   atomic {
     r = len(front) == 0 && mark == 0;
@@ -167,180 +241,246 @@ inline cancelPark(who) {
     fi
   }
 }
-inline hasQueued(r) {
-  r = hasBacklog;
-  r = r || len(front) != 0;
-  r = r || len(ready) != 0;
-#ifdef DEADLINE
-  r = r || len(due) != 0
-#endif
-}
-inline hasWork(r) {
-  hasQueued(r);
-#ifdef DEADLINE
-  r = r || (earliest && isDeadlineOver)
-#endif
-}
+// In one step: the queues between which something is on its way are as empty as if looked at one after the other.
+inline hasQueued(r) { r = isQueuedNow }
+inline hasWork(r) { r = isQueuedNow || now >= earliest }
 
-inline tryTakeRole(r) {
-#if BUG == 1 /* the role is looked at and taken in two steps */
-  r = !role;
+// The role: FairRole.
+inline tryTake(r) {
+  hold = NONE_HELD;
   if
-  :: r -> role = true
+  :: numActive == 1 ->
+     lone = true;
+#ifdef BUG_loneLooksOnce /* at the count of active threads, before it says that it is alone */
+     hold = ALONE
+#else
+     if
+     :: numActive == 1 -> hold = ALONE
+     :: else -> lone = false
+     fi
+#endif
   :: else
   fi;
+  if
+  :: hold == NONE_HELD ->
+#ifdef BUG_roleInTwoSteps /* looked at, and taken */
+     r = held;
+     held = true;
 #else
-  atomic {
-    r = !role;
-    role = true
-  }
+     atomic {
+       r = held;
+       held = true
+     }
 #endif
+     if
+     :: r
+#ifdef BUG_loneIsOverlooked /* by a thread that joins the one that was alone */
+     :: !r -> hold = BESIDE_OTHERS
+#else
+     :: !r && !lone -> hold = BESIDE_OTHERS
+     :: !r && lone -> held = false
+#endif
+     fi
+  :: else
+  fi;
+  r = hold != NONE_HELD;
   if
   :: atomic { r -> numHolders++; assert(numHolders == 1) }
   :: else
   fi
 }
-inline leaveRole() { atomic { numHolders--; role = false } }
+inline leave() {
+  numHolders--;
+  if
+#ifdef BUG_roleIsKept /* the one who was alone leaves it as those do who were not */
+  :: atomic { hold != NONE_HELD -> held = false; hold = NONE_HELD }
+#else
+  :: atomic { hold == ALONE -> lone = false; hold = NONE_HELD }
+  :: atomic { hold == BESIDE_OTHERS -> held = false; hold = NONE_HELD }
+#endif
+  fi
+}
 
-inline publishEarliest() {
-#ifdef DEADLINE
-  earliest = isInHeap
-#else
-  skip
-#endif
-}
-inline expire() {
-#ifdef DEADLINE
+inline publishBacklog() { hasBacklog = len(backlog) != 0 }
+#if ND
+inline expireOne(d) {
   if
-  :: isInHeap && isDeadlineOver ->
-     isInHeap = false;
+  :: d < ND && inHeap[d] && now >= deadline[d] ->
+     inHeap[d] = false;
      if
-     :: atomic { isWaiting && !isWoken -> isWaiting = false };
-        due!(NT - 1)
-     :: else -> isAwaited = true
-     fi
-  :: else
-  fi;
-  publishEarliest()
-#else
-  skip
-#endif
-}
-// Whether the one in hand goes into the backlog.
-inline mustRun(t, r) {
-#ifdef DEADLINE
-  r = true;
-  if
-  :: hasDeadline(t) ->
-     isAwaited = false;
-     isInHeap = false;
-     if
-     :: isDeadlineOver
-     :: else ->
-        atomic {
-          r = isWaiting || isWoken;
-          isWaiting = !r
-        }
-        isInHeap = !r
+     :: atomic { isWaiting[d] && !isWokenOrSignaled(d) -> isWaiting[d] = false };
+        due!d
+     :: else -> isAwaited[d] = true
      fi
   :: else
   fi
-#else
-  r = true
-#endif
 }
-inline appendBacklog() {
+inline publishEarliest() {
+  d_step {
+    it = NEVER;
+    if
+    :: inHeap[0] -> it = deadline[0]
+    :: else
+    fi;
+    if
+    :: inHeap[ND - 1] && deadline[ND - 1] < it -> it = deadline[ND - 1]
+    :: else
+    fi;
+    earliest = it;
+    it = NONE
+  }
+}
+inline expire() {
+  expireOne(0);
+#if ND > 1
+  expireOne(1);
+#endif
+  publishEarliest()
+}
+inline forgetWait(t) { d_step { isAwaited[t] = false; inHeap[t] = false } }
+// Whether the one with a deadline in hand goes into the backlog.
+inline mustRun(t, r) {
+  forgetWait(t);
+  if
+  :: now >= deadline[t] -> r = true
+  :: else ->
+     // tryWait()
+     atomic {
+#ifdef BUG_waitsThoughWoken /* what woke it before it was looked at is overlooked */
+       r = false;
+#else
+       r = isWokenOrSignaled(t);
+#endif
+       isWaiting[t] = !r
+     }
+     inHeap[t] = !r
+  fi
+}
+inline takenIn(t) {
+  if
+  :: isTaken[t] ->
+     isTaken[t] = false;
+     mustRun(t, ok);
+     if
+     :: ok -> taken!t
+     :: else
+     fi
+  :: else
+  fi
+}
+#else
+inline expire() { skip }
+#endif
+inline appendTaken() {
   d_step {
     do
     :: len(taken) != 0 -> taken?it; backlog!it
     :: else -> break
     od;
-    it = NONE;
-    hasBacklog = len(backlog) != 0
+    it = NONE
   }
 }
 inline intake() {
   if
-  :: len(front) == 0 && !isInHeap
+  :: len(front) == 0 && !hasWaits
   :: else ->
      d_step {
        do
        :: len(front) != 0 ->
           front?it;
           if
-          :: hasDeadline(it) -> isDeadlineTaken = true
+#if ND
+          :: hasDeadline(it) -> isTaken[it] = true
+#endif
           :: else -> taken!it
           fi
        :: else -> break
        od;
+#ifdef BUG_newestFirst /* what comes out of a stack is not reversed */
+       if
+       :: len(taken) == 2 -> taken?it; taken!it
+       :: else
+       fi;
+#endif
        it = NONE
      }
-#ifdef DEADLINE
-     if
-     :: isDeadlineTaken ->
-        isDeadlineTaken = false;
-        mustRun((NT - 1), ok);
-        if
-        :: ok -> taken!(NT - 1)
-        :: else
-        fi
-     :: else
-     fi;
+#if ND
+     takenIn(0);
 #endif
-     appendBacklog();
+#if ND > 1
+     takenIn(1);
+#endif
+     appendTaken();
+     publishBacklog();
      expire()
   fi
 }
 inline accept(t) {
-  mustRun(t, ok);
+#if ND
+  ok = true;
   if
-  :: ok -> taken!t; appendBacklog()
+  :: hasDeadline(t) -> mustRun(t, ok)
+  :: else
+  fi;
+  if
+  :: ok -> backlog!t; publishBacklog()
   :: else
   fi;
   expire()
+#else
+  backlog!t;
+  publishBacklog()
+#endif
 }
-inline popBacklog(t) {
-  d_step {
-    t = NONE;
-    if
-    :: len(backlog) != 0 -> backlog?t
-    :: else
-    fi;
-    hasBacklog = len(backlog) != 0
-  }
+// Tasks are taken in the order of their posts, those apart that are posted by others, or again, or wait.
+inline checkOrder(t) {
+  if
+  :: t == NONE || (RERUNS != 0 && t == 0) || t == LATE || t == CHILD || t < ND
+#ifdef TAKEN_BACK
+  :: true
+#endif
+  :: else -> assert(lastTaken == NONE || t > lastTaken); lastTaken = t
+  fi
 }
 inline pop(queue, t) {
   d_step {
-    ok = false;
     t = NONE;
     if
     :: len(queue) != 0 -> queue?t
     :: else
-    fi
+    fi;
+    checkOrder(t)
   }
+}
+inline popQueued(t) {
+#if ND
+  pop(due, t);
+#endif
+  if
+  :: t == NONE -> pop(ready, t)
+  :: else
+  fi
 }
 inline dispatch(t) {
   if
   :: len(backlog) == 0 -> intake()
   :: else
   fi;
-  pop(due, t);
+  popQueued(t);
   if
-  :: t == NONE -> pop(ready, t)
-  :: else
-  fi;
-  if
-  :: t == NONE ->
-     popBacklog(t);
+  :: t != NONE -> publishBacklog()
+  :: t == NONE && len(backlog) == 0
+  :: else ->
+     pop(backlog, t);
      if
      :: len(backlog) != 0 && numActive != 1 ->
+        // refillReady()
         d_step {
           do
           :: len(backlog) != 0 -> backlog?it; taken!it
           :: else -> break
           od;
-          it = NONE;
-          hasBacklog = false
+          it = NONE
         }
         d_step {
           do
@@ -350,24 +490,20 @@ inline dispatch(t) {
           it = NONE
         }
      :: else
-     fi
-  :: else
+     fi;
+     publishBacklog()
   fi
 }
 inline takeNext(t) {
-  pop(due, t);
-  if
-  :: t == NONE -> pop(ready, t)
-  :: else
-  fi;
+  popQueued(t);
   if
   :: t == NONE ->
      hasWork(ok);
      if
      :: ok ->
-        tryTakeRole(ok);
+        tryTake(ok);
         if
-        :: ok -> dispatch(t); leaveRole()
+        :: ok -> dispatch(t); leave()
         :: else
         fi
      :: else
@@ -377,10 +513,10 @@ inline takeNext(t) {
 }
 inline look() {
   if
-  :: (earliest && isDeadlineOver) || len(front) != 0 ->
-     tryTakeRole(ok);
+  :: now >= earliest || len(front) != 0 ->
+     tryTake(ok);
      if
-     :: ok -> intake(); leaveRole()
+     :: ok -> intake(); leave()
      :: else
      fi
   :: else
@@ -389,11 +525,11 @@ inline look() {
 inline requeue(t) {
   hasQueued(ok);
   if
-  :: !isStopping && !ok -> task = t; t = NONE
+  :: !isStopping && !hasDeadline(t) && !ok -> task = t; t = NONE
   :: else ->
      ok = !isStopping && numActive == 1 && (len(front) == 0 || !hasBacklog);
      if
-     :: ok -> tryTakeRole(ok)
+     :: ok -> tryTake(ok)
      :: else
      fi;
      if
@@ -405,7 +541,7 @@ inline requeue(t) {
         accept(t);
         t = NONE;
         dispatch(task);
-        leaveRole()
+        leave()
      :: else ->
         pushFront(t, owed);
         t = NONE;
@@ -442,7 +578,8 @@ inline leaveIdle() {
   :: atomic { marked == w + 1 -> cancelPark(marked); marked = 0 }
   :: else
   fi;
-  d_step { numActive++; armed = false }
+  numActive++;
+  armed = NEVER
 }
 inline leaveMark(who, r) {
   atomic {
@@ -471,21 +608,26 @@ inline takeMark(r) {
   }
 }
 inline beginWatch(who) { d_step { watcher = who; hasStepped = false } }
-// What the thread sleeps for: never, a tick, or the deadline.
-inline sleepUntilDeadline() { d_step { armed = earliest; isTick = false; isTimed = earliest } }
-inline sleepUntilTick() { d_step { armed = earliest; isTick = true; isTimed = false } }
-inline wakeIfEmpty() {
-  ok = false;
+inline sleepUntil(time) {
+  d_step {
+    armed = (time < earliest -> time : earliest);
+    until = armed
+  }
+}
+inline isEmptyLocked(r) {
+  r = false;
   if
-  :: numActive == 0 ->
-     hasQueued(ok);
-     ok = !ok && !isInHeap && !isAwaited
+  :: numActive == 0 -> hasQueued(r); r = !r && !hasWaits && !hasAwaited
   :: else
-  fi;
+  fi
+}
+inline wakeIfEmpty() {
+  isEmptyLocked(ok);
   if
   :: atomic { ok && isEmptyAwaited -> isEmptyAwaited = false; isEmptied = true }
   :: else
-  fi
+  fi;
+  ok = false
 }
 inline appointWatcher() {
   lockIt();
@@ -504,9 +646,16 @@ inline seeToTheIdle() {
   :: !isUnwatched && !owesMark
   :: else ->
      owesMark = false;
+     isUnarmed = earliest < armed;
+#ifdef BUG_deadlineSeenToNowAndThen /* after long steps, or once a millisecond: the next step may be long */
+     if
+     :: isUnarmed = false
+     :: true
+     fi;
+#endif
      hasQueued(ok);
      if
-     :: ok || (earliest && !armed) -> appointWatcher()
+     :: ok || isUnarmed -> appointWatcher()
      :: else ->
         if
         :: mark == 0 ->
@@ -523,8 +672,10 @@ inline seeToTheIdle() {
            fi
         :: else
         fi
-     fi
-  fi
+     fi;
+     isUnarmed = false
+  fi;
+  ok = false
 }
 // `ok`: whether it saw some work.
 inline spin() {
@@ -555,13 +706,15 @@ inline beginIdle() {
   lockIt();
   isLast = numActive == 1;
   if
-  :: isRetiring -> ok = isLast
-  :: else -> hasWork(ok)
+  :: isStopping -> ok = true
+  :: else ->
+     if
+     :: isRetiring -> ok = isLast
+     :: else -> hasWork(ok)
+     fi
   fi;
-  stays = !ok && !isStopping;
-  isTick = false;
-  isTimed = false;
-#if BUG == 3 /* the last one sleeps without having looked at the front queue */
+  stays = !ok;
+#ifdef BUG_lastLooksNotIntoFront /* before it sleeps */
   if
   :: stays && isLast -> tryPark(w, ok); marked = (ok -> w + 1 : marked)
   :: else
@@ -572,18 +725,20 @@ inline beginIdle() {
   :: else
   fi;
 #endif
+  ok = false;
   if
   :: stays ->
      enterIdle();
+     until = NEVER;
      if
      :: isLast ->
         watcher = 0;
-        sleepUntilDeadline();
-#if BUG != 2 /* nobody tells that it is empty */
+        sleepUntil(NEVER);
+#ifndef BUG_nobodyTellsThatItIsEmpty
         wakeIfEmpty()
 #endif
-#if BUG != 4 /* nobody watches */
-     :: !isLast && watcher == 0 -> beginWatch(w + 1); sleepUntilTick()
+#ifndef BUG_nobodyWatches
+     :: !isLast && watcher == 0 -> beginWatch(w + 1); sleepUntil(TICK)
 #endif
      :: else
      fi;
@@ -594,18 +749,19 @@ inline beginIdle() {
   unlockIt()
 }
 inline watchOn() {
-  sleepUntilTick();
   if
-  :: true // the tick is still short, or something is queued
+  :: sleepUntil(TICK) // the tick is still short, or something is queued
   :: !isQueued ->
      leaveMark(w, ok);
      if
      :: ok ->
         watcher = 0;
-#if BUG == 6 /* somebody was between taking a task and looking at isUnwatched */
-        sleepUntilDeadline()
+#ifdef BUG_noTickAfterTheMark /* somebody was between taking a task and looking at isUnwatched */
+        sleepUntil(NEVER)
+#else
+        sleepUntil(TICK)
 #endif
-     :: else
+     :: else -> sleepUntil(TICK)
      fi
   fi
 }
@@ -623,8 +779,7 @@ inline staysIdle() {
     :: else
     fi;
     hasStepped = (watcher == w + 1 -> false : hasStepped);
-    isTick = false;
-    isTimed = false
+    until = NEVER
   }
   if
   :: !stays
@@ -634,20 +789,26 @@ inline staysIdle() {
      :: else
      fi;
      if
-     :: marked == w + 1 || mark == 0 -> takeMark(stays); sleepUntilDeadline()
+     :: marked == w + 1 || mark == 0 -> takeMark(stays); sleepUntil(NEVER)
      :: else
      fi
   :: stays && numActive != 0 && watcher == w + 1 -> watchOn()
   :: else ->
+     ok = mark != 0;
      if
-     :: watcher == 0 && mark == 0 -> beginWatch(w + 1); sleepUntilTick()
-     :: !(watcher == 0 && mark == 0) && marked == w + 1 -> sleepUntilDeadline()
+     :: watcher == 0 && !ok -> beginWatch(w + 1); sleepUntil(TICK)
+#ifdef BUG_onlyTheMarkedSleepsUntilTheDeadline /* but it may sleep already, for ever */
+     :: !(watcher == 0 && !ok) && marked == w + 1 -> sleepUntil(NEVER)
+#else
+     :: watcher == 0 && ok -> sleepUntil(NEVER)
+#endif
      :: else
      fi
   fi;
+  ok = false;
   isQueued = false;
   if
-  :: !stays -> leaveIdle()
+  :: !stays -> until = NEVER; leaveIdle()
   :: else
   fi;
   publishIdle();
@@ -656,10 +817,14 @@ inline staysIdle() {
 inline park() {
   if
   :: atomic { permit[w] -> permit[w] = false }
-  :: isTick
-  :: isTimed && isDeadlineOver
-  fi;
-  d_step { isTick = false; isTimed = false }
+  :: now >= until
+  fi
+}
+inline sleep() {
+  do
+  :: stays -> park(); staysIdle()
+  :: else -> break
+  od
 }
 inline waitForWork() {
   ok = false;
@@ -673,62 +838,55 @@ inline waitForWork() {
   :: ok
   :: else ->
      beginIdle();
-     do
-     :: stays -> park(); staysIdle()
-     :: else -> break
-     od
+     sleep()
   fi
 }
 inline exitThread() {
   lockIt();
   numActive--;
   numRunning--;
-  wakeIfEmpty();
   if
   :: numRunning == 0 -> isStopped = true
   :: else
   fi;
+  wakeIfEmpty();
   unlockIt()
 }
 
 // ---- steps
 
-inline allMatesBegun(r) {
-  d_step {
-    it = 0;
-    r = true;
-    do
-    :: it < MATES -> r = r && numBegun[it] != 0; it++
-    :: else -> break
-    od;
-    it = NONE
-  }
-}
 inline enqueue(t) {
 #if W == 1
   if
   :: len(front) == 0 -> accept(t)
-  :: else -> pushFront(t, owed); wakeMarked(owed)
+  :: else -> push(t)
   fi
 #else
-  pushFront(t, owed);
-  wakeMarked(owed)
+  push(t)
 #endif
 }
-inline step(t) {
+inline begin(t) {
   d_step {
-    assert(W > 1 || lastBegun == NONE || t > lastBegun || hasDeadline(t) || RERUNS != 0 || LATE != 0);
-    lastBegun = t;
     numBegun[t]++;
-    hasStepped = true;
+    hasStepped = (watcher != 0);
+#if ND
     if
-    :: hasDeadline(t) -> isWaiting = false; isWoken = false
+    :: t < ND ->
+       deadline[t] = NONE;
+       isWaiting[t] = false;
+       isWoken[t] = false;
+#ifdef BUG_signalEndsWithTheWait /* whether it was received or not */
+       isSignaled = false
+#endif
     :: else
     fi
+#endif
   }
-#ifdef CHILD
+}
+inline end(t) {
+#ifdef LONG
   if
-  :: t == 0 -> enqueue((NT - 1))
+  :: t == NT - 1 -> false
   :: else
   fi;
 #endif
@@ -736,11 +894,37 @@ inline step(t) {
   :: W > 1 && isMate(t) -> (numBegun[0] != 0 && (MATES < 2 || numBegun[1] != 0))
   :: else
   fi;
+#if ND
+  if
+#ifdef SIGNALLER
+  :: !isSignaled -> deadline[0] = NEVER; reposted = 0
+  :: isSignaled -> isSignaled = false; isGone = true; numOver++
+#else
+  :: t == DELAYED && numBegun[t] == 1 -> deadline[t] = EARLIER; reposted = t
+  :: else -> numOver++
+#endif
+  fi;
+#else
   if
   :: t == 0 && numBegun[0] <= RERUNS -> reposted = t
   :: else -> numOver++
   fi;
+#endif
   t = NONE
+}
+inline step(t) {
+  begin(t);
+#if CHILD != NONE
+  if
+#ifdef LONG
+  :: t == NT - 1 -> enqueue(CHILD)
+#else
+  :: t == 0 -> enqueue(CHILD)
+#endif
+  :: else
+  fi;
+#endif
+  end(t)
 }
 
 proctype Thread(byte w) {
@@ -748,8 +932,20 @@ proctype Thread(byte w) {
   byte task = NONE;
   byte reposted = NONE;
   byte it = NONE;
-  byte owed;
-  bool ok, stays, isLast, isQueued, isRetiring, owesMark, isTick, isTimed;
+  byte until = NEVER;
+  byte owed, hold;
+  bool ok, stays, isLast, isQueued, isRetiring, owesMark, isUnarmed;
+#ifdef ASLEEP
+  until = (w == 0 -> EARLIER : NEVER);
+  stays = true;
+  sleep();
+#endif
+#ifdef BUSY
+  if
+  :: w == 0 -> task = NT - 1; step(task)
+  :: else
+  fi;
+#endif
   do
   :: // next()
 #ifdef LOOKING
@@ -758,12 +954,10 @@ proctype Thread(byte w) {
      :: true
      fi;
 #endif
-#if RERUNS
      if
      :: reposted != NONE -> requeue(reposted)
      :: else
      fi;
-#endif
 #ifdef RETIRING
      if
      :: isRetiring = true // it has found itself among threads with short steps
@@ -783,8 +977,8 @@ proctype Thread(byte w) {
         fi;
         hasWork(ok);
         if
-        :: !isRetiring && ok // rounds
-        :: !isRetiring && ok -> isRetiring = true; waitForWork(); isRetiring = false
+        :: !isRetiring && ok // rounds, so many that another must have had the role in one of them
+        :: !isRetiring && ok && numHolders != 0 -> isRetiring = true; waitForWork(); isRetiring = false
         :: isRetiring || !ok -> waitForWork(); isRetiring = false
         fi
      od;
@@ -794,10 +988,9 @@ proctype Thread(byte w) {
      :: task == NONE -> break
      :: else
      fi;
-#if BUG != 5 /* work that is queued beside a long step is nobody's */
+#ifndef BUG_nobodySeesToTheIdle /* work that is queued beside a long step is nobody's */
      seeToTheIdle();
 #endif
-     ok = false;
      step(task)
   od;
   exitThread()
@@ -805,62 +998,209 @@ proctype Thread(byte w) {
 
 // ---- the others
 
-proctype Clock() { isDeadlineOver = true }
+proctype Clock() {
+  now = EARLIER;
+#if ND > 1
+  now = LATER
+#endif
+}
 
+#ifdef WAKER
 proctype Waker() {
   byte owed;
   bool ok;
+  // wakeup()
   atomic {
-    ok = isWaiting && !isWoken;
-    isWoken = true
+    ok = isWaiting[0] && !isWokenOrSignaled(0);
+    isWoken[0] = true
   }
   if
-  :: ok -> pushFront((NT - 1), owed); wakeMarked(owed)
+  :: ok -> push(0)
   :: else
   fi
 }
+#endif
+#ifdef SIGNALLER
+proctype Signaller() {
+  byte owed;
+  bool ok;
+#ifdef BUG_flagThenWakeup /* instead of both in one step */
+  isSignaled = true;
+  assert(!isGone);
+  isWoken[0] = true;
+  ok = isWaiting[0];
+#else
+  atomic {
+    ok = isWaiting[0] && !isWokenOrSignaled(0);
+    assert(!isGone);
+    isSignaled = true
+  }
+#endif
+  if
+  :: ok -> assert(!isGone); push(0)
+  :: else
+  fi
+}
+#endif
 
 proctype LatePoster() {
   byte owed;
-  pushFront((NT - 1), owed);
-  wakeMarked(owed);
+  push(LATE);
   areLatePosted = true
 }
 
-inline isEmptyLocked(r) {
-  r = false;
-  if
-  :: numActive == 0 -> hasQueued(r); r = !r && !isInHeap && !isAwaited
-  :: else
-  fi
-}
-
-init {
-  byte self = W;
-  byte i, owed;
-  bool ok;
+inline startIt() {
   atomic {
+    numRunning = W;
+    numActive = W;
+    isStopping = false;
+    isStopped = false;
     i = 0;
     do
     :: i < W -> run Thread(i); i++
     :: else -> break
     od;
-#ifdef DEADLINE
+    i = 0
+  }
+}
+inline stopIt() {
+  lockIt();
+  isStopping = true;
+#ifndef BUG_stopWakesNobody
+  i = 0;
+  do
+  :: i < numIdle -> permit[idle[i] - 1] = true; i++
+  :: else -> break
+  od;
+  i = 0;
+#endif
+  unlockIt();
+  isStopped && len(lock) == 0; // and the threads have ended
+  assert(numActive == 0)
+}
+#ifdef TAKEN_BACK
+inline takeFront() {
+  d_step {
+    do
+    :: len(front) != 0 ->
+       front?it;
+       if
+       :: it == 0 -> forgetWait(0)
+       :: else
+       fi;
+       taken!it
+    :: else -> break
+    od;
+    it = NONE
+  }
+}
+inline drain(queue) {
+  do
+  :: len(queue) != 0 -> queue?it; taken!it
+  :: else -> break
+  od
+}
+// All of the tasks, and posts them again.
+inline takeBack() {
+  lockIt();
+  numActive++;
+  unlockIt();
+  d_step { drain(due); drain(ready); drain(backlog); publishBacklog(); it = NONE }
+  takeFront();
+  if
+  :: inHeap[0] ->
+     inHeap[0] = false;
+     if
+     :: atomic { isWaiting[0] && !isWoken[0] -> isWaiting[0] = false; taken!0 }
+     :: else -> isAwaited[0] = true
+     fi
+  :: else
+  fi;
+#ifndef BUG_takenBackWithoutTheClaimed /* whose waker has yet to push it */
+  do
+  :: isAwaited[0] -> len(front) != 0; takeFront()
+  :: else -> break
+  od;
+#endif
+  publishEarliest();
+  assert(len(taken) + numOver == NT && !hasWaits && len(front) == 0);
+  do
+  :: len(taken) != 0 ->
+     taken?it;
+     if
+     :: it == 0 -> deadline[0] = EARLIER
+     :: else
+     fi;
+     push(it)
+  :: else -> it = NONE; break
+  od;
+  lockIt();
+  numActive--;
+  wakeIfEmpty();
+  unlockIt()
+}
+#endif
+
+init {
+  byte self = W;
+  byte i, owed;
+  byte it = NONE;
+  bool ok;
+  atomic {
+#if ND
+    deadline[0] = (DELAYED == 0 -> NONE : (ND == 1 -> EARLIER : LATER));
+#endif
+#if ND > 1
+    deadline[1] = EARLIER;
+#endif
+    startIt();
+#ifdef ASLEEP
+    numActive = 0;
+    do
+    :: numIdle < W -> idle[numIdle] = W - numIdle; numIdle++
+    :: else -> break
+    od;
+    isUnwatched = true;
+    mark = 1;
+    marked = 1;
+    inHeap[0] = true;
+    isWaiting[0] = true;
+    earliest = EARLIER;
+    armed = EARLIER;
+    i = 1;
+#endif
+#if ND
     run Clock();
 #endif
 #ifdef WAKER
     run Waker();
 #endif
-#if LATE
-    run LatePoster();
+#ifdef SIGNALLER
+    run Signaller();
 #endif
-    i = 0
+#if LATE != NONE
+    run LatePoster()
+#endif
   }
-  do
-  :: i < POSTED -> pushFront(i, owed); wakeMarked(owed); i++
-  :: else -> break
-  od;
-#if LATE
+#ifdef LONG
+  atomic
+#endif
+  {
+    do
+    :: i < NUM_POSTS && (i == LATE || i == CHILD) -> i++
+    :: i < NUM_POSTS && i != LATE && i != CHILD -> push(i); i++
+    :: else -> i = 0; break
+    od;
+  }
+#ifdef STOPPED
+  stopIt();
+#ifdef TAKEN_BACK
+  takeBack();
+#endif
+  startIt();
+#endif
+#ifndef LONG
+#if LATE != NONE
   areLatePosted;
 #endif
   // waitEmpty()
@@ -873,18 +1213,10 @@ init {
   :: else
   fi;
   assert(numOver == NT);
-  // stop()
-  lockIt();
-  isStopping = true;
-  i = 0;
-  do
-  :: i < numIdle -> permit[idle[i] - 1] = true; i++
-  :: else -> break
-  od;
-  unlockIt();
-  isStopped;
-  assert(numActive == 0 && len(front) == 0);
+  stopIt();
+  assert(len(front) == 0);
   isFinished = true
+#endif
 }
 
 ltl ends { <> isFinished }

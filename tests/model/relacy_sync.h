@@ -44,10 +44,10 @@ namespace weft::model {
 
 // A bug that a run puts into the code under test, to see whether the test finds it: at the statement that
 // follows note `NOTE` of `FILE`, an access is relaxed and a fence is missing (`relaxed`), a sequentially
-// consistent one is merely acquire and release (`acq_rel`), or a read-modify-write is a load and a store
-// (`split`).
+// consistent one is merely acquire and release (`acq_rel`), a read-modify-write is a load and a store
+// (`split`), or it is not the last access to its word (`touch`).
 struct SeededBug {
-  enum class Kind { None, Relaxed, AcqRel, Split };
+  enum class Kind { None, Relaxed, AcqRel, Split, Touch };
   Kind kind = Kind::None;
   char file[64] = "";
   int firstLine = 0;
@@ -100,6 +100,7 @@ struct RelacySync {
    public:
     Atomic() = default;
     Atomic(T value) : atomic_(value) {}
+    ~Atomic() { isThere_ = false; }
 
     T load(std::memory_order order, WEFT_MODEL_PLACE) const {
       const Place place{file, line};
@@ -142,6 +143,8 @@ struct RelacySync {
     // For futexes: the newest value, as the kernel sees it.
     T newest() const { return atomic_.debug_value(); }
     rl::atomic<T>& relacy() { return atomic_; }
+    // False after the destruction, in memory that is still there.
+    bool isThere() const { return isThere_; }
 
    private:
     template <rl::rmw_type_e kType, class F>
@@ -151,7 +154,14 @@ struct RelacySync {
         atomic_.store(f(old, value), rl::mo_release, place.info());
         return old;
       }
-      return atomic_.rmw(rl::rmw_type_t<kType>(), value, relacyOrder(order, place), place.info());
+      const T old = atomic_.rmw(rl::rmw_type_t<kType>(), value, relacyOrder(order, place), place.info());
+      if (place.bug() == SeededBug::Kind::Touch) {
+        rl::ctx().sched();
+        if (!isThere_) {
+          rl::ctx().fail_test("access to what is gone", rl::test_result_user_assert_failed, place.info());
+        }
+      }
+      return old;
     }
 
     template <bool kSpurious>
@@ -176,6 +186,7 @@ struct RelacySync {
     }
 
     rl::atomic<T> atomic_;
+    volatile bool isThere_ = true;
   };
 
   template <class T>
@@ -240,6 +251,8 @@ struct RelacySync {
   static void futexWake(Atomic<uint32_t>& word, int count, WEFT_MODEL_PLACE) {
     rl::context& context = rl::ctx();
     context.sched();
+    // For the kernel the word is but an address, at which nobody sleeps any more.
+    if (!word.isThere()) return;
     word.relacy().wake(context, static_cast<rl::thread_id_t>(count), Place{file, line}.info());
   }
 };
