@@ -122,7 +122,15 @@ struct FairCore {
 
   // With the role.
   [[gnu::noinline]] void intake();
-  void accept(FairTask& task);
+  // Takes over one task, posted just now, as intake() does; publishBacklog() is to follow.
+  void accept(FairTask& task) {
+    if (task.deadline == FairTask::kNoDeadline) [[likely]] {
+      backlog.append(&task);
+    } else {
+      acceptDeadline(task);
+    }
+  }
+  void acceptDeadline(FairTask& task);
   void publishBacklog();
   [[gnu::noinline]] void refillReady();
   [[gnu::noinline]] FairTask* popReady();

@@ -152,11 +152,7 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
       if (!core.front.empty()) {
         core.intake();
       }
-      if (!hasDeadline) [[likely]] {
-        core.backlog.append(&task);
-      } else {
-        core.accept(task);
-      }
+      core.accept(task);
       FairTask* next = dispatch();
       core.role.leave(hold);
       return next;
@@ -259,6 +255,7 @@ void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
     if (numThreads == 1 && &newest == &oldest && front.empty()) {
       // The only thread has the role, and nobody needs to be woken.
       accept(newest);
+      publishBacklog();
       return;
     }
   }
@@ -321,17 +318,12 @@ void FairCore::publishBacklog() {
   }
 }
 
-// One task, posted just now, as intake() does.
-void FairCore::accept(FairTask& task) {
-  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+void FairCore::acceptDeadline(FairTask& task) {
   TimePoint now = TimePoint::min();
-  if (!hasDeadline || mustRun(task, now)) {
+  if (mustRun(task, now)) {
     backlog.append(&task);
-    publishBacklog();
   }
-  if (hasDeadline) {
-    expire();
-  }
+  expire();
 }
 
 // A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
