@@ -197,9 +197,10 @@ struct TwoSetters : rl::test_suite<TwoSetters, 3> {
   void after() { check(numSet.newest() == 1, "nobody sets the future"); }
 };
 
-// Waits that give up, beside one that does not.
-template <unsigned kNumBrief>
-struct GivingUp : rl::test_suite<GivingUp<kNumBrief>, 3> {
+// Those who do not stay, by a function of Future, beside those who wait.
+using Come = void (Future::*)(Listener&, detail::Parker<RelacySync>&, int);
+template <unsigned kNumBrief, Come brief>
+struct Brief : rl::test_suite<Brief<kNumBrief, brief>, 3> {
   Future future;
   Listener listeners[3];
   detail::Parker<RelacySync> parkers[3];
@@ -209,31 +210,18 @@ struct GivingUp : rl::test_suite<GivingUp<kNumBrief>, 3> {
     if (self == 0) {
       future.set(7);
     } else if (self <= kNumBrief) {
-      future.waitBriefly(listeners[self], parkers[self], 7);
+      (future.*brief)(listeners[self], parkers[self], 7);
     } else {
       future.wait(listeners[self], parkers[self], 7);
     }
   }
 };
 
-// Listeners that leave and come back, as those of whenAny() do that have lost; beside one that waits.
-template <unsigned kNumLeaving>
-struct Leaving : rl::test_suite<Leaving<kNumLeaving>, 3> {
-  Future future;
-  Listener listeners[3];
-  detail::Parker<RelacySync> parkers[3];
-
-  void thread(unsigned index) {
-    const unsigned self = index % 3;
-    if (self == 0) {
-      future.set(7);
-    } else if (self <= kNumLeaving) {
-      future.listenAndLeave(listeners[self], parkers[self], 7);
-    } else {
-      future.wait(listeners[self], parkers[self], 7);
-    }
-  }
-};
+template <unsigned kNumBrief>
+using GivingUp = Brief<kNumBrief, &Future::waitBriefly>;
+// As those of whenAny() that have lost.
+template <unsigned kNumBrief>
+using Leaving = Brief<kNumBrief, &Future::listenAndLeave>;
 
 }  // namespace
 }  // namespace weft::model
