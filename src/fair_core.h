@@ -98,9 +98,7 @@ struct FairCore {
   std::vector<FairTask*> takeAll();
   void takeFront(std::vector<FairTask*>& taken);
 
-  // Any thread: queues tasks that have been claimed for this scheduler.
-  void push(FairTask& newest, FairTask& oldest);
-  // The same for whoever may be in a step.
+  // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);
   // Before a push: takes the task over. Of posts that come together, one finds null.
   void claim(FairTask& task) {

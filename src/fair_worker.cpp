@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "fair_core.h"
 #include "report.h"
@@ -247,7 +248,6 @@ void FairWorker::seeToTheIdle() {
   }
 }
 
-// For whoever may be in a step.
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   FairWorker* worker = currentFairWorker;
   if (worker != nullptr && &worker->core == this) {
@@ -259,10 +259,6 @@ void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
       return;
     }
   }
-  push(newest, oldest);
-}
-
-void FairCore::push(FairTask& newest, FairTask& oldest) {
   // The push may be the last moment of the scheduler.
   if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
     wakeMarked(mark);
