@@ -106,9 +106,7 @@ struct FairCore {
   std::vector<FairTask*> takeAll();
   void takeFront(std::vector<FairTask*>& taken);
 
-  // Any thread: queues tasks that have been claimed for this scheduler.
-  void push(FairTask& newest, FairTask& oldest);
-  // The same for whoever may be in a step.
+  // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);
   // Before a push: takes the task over. Of posts that come together, one finds null.
   void claim(FairTask& task) {
@@ -130,7 +128,15 @@ struct FairCore {
 
   // With the role.
   [[gnu::noinline]] void intake();
-  void accept(FairTask& task);
+  // Takes over one task, posted just now, as intake() does; publishBacklog() is to follow.
+  void accept(FairTask& task) {
+    if (task.deadline == FairTask::kNoDeadline) [[likely]] {
+      backlog.append(&task);
+    } else {
+      acceptDeadline(task);
+    }
+  }
+  void acceptDeadline(FairTask& task);
   void publishBacklog();
   [[gnu::noinline]] void refillReady();
   bool mustRun(FairTask& task, TimePoint& now);

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "fair_core.h"
 #include "weft/debug.h"
@@ -281,13 +282,11 @@ void FairCore::exitThread() {
   WaitList woken;
   lock.lock();
   role.end();
+  wakeIfEmpty(woken);
   if (--numRunning == 0) {
     woken.claimAll(stopWaiters);
   }
-  WaitList empty;
-  wakeIfEmpty(empty);
   lock.unlock();
-  wakeAll(empty);
   wakeAll(woken);
 }
 

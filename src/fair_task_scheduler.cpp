@@ -182,6 +182,16 @@ namespace weft::fair {
 
 using detail::FairTask;
 
+namespace {
+
+// Whoever has claimed a task that waits.
+void enqueueClaimed(FairTask& task) {
+  // relaxed: the claimer sees the task as it was posted.
+  task.postedTo.load(std::memory_order_relaxed)->enqueue(task, task);
+}
+
+}  // namespace
+
 TaskScheduler::Config& TaskScheduler::Config::setAllocator(Allocator* value) {
   allocator = value;
   return *this;
@@ -216,24 +226,21 @@ void TaskScheduler::post(Task* task) {
     core_->claimInItsStep(*task);
     worker->repost(*task);
   } else {
-    core_->claim(*task);
-    core_->enqueue(*task, *task);
+    postNode(*task);
   }
 }
 
 void TaskScheduler::wakeup(Task* task) {
   assertTask(task, "wakeup()");
   if (task->state.wakeup()) {
-    // relaxed: whoever has claimed the task sees it as it was posted.
-    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
+    enqueueClaimed(*task);
   }
 }
 
 void TaskScheduler::signal(Task* task) {
   assertTask(task, "signal()");
   if (task->state.signal()) {
-    // relaxed: as in wakeup().
-    task->postedTo.load(std::memory_order_relaxed)->enqueue(*task, *task);
+    enqueueClaimed(*task);
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "fair_core.h"
 #include "report.h"
@@ -151,11 +152,7 @@ FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
       if (!core.front.empty()) {
         core.intake();
       }
-      if (!hasDeadline) [[likely]] {
-        core.backlog.append(&task);
-      } else {
-        core.accept(task);
-      }
+      core.accept(task);
       FairTask* next = dispatch();
       core.role.leave(hold);
       return next;
@@ -258,7 +255,6 @@ void FairWorker::seeToTheIdle() {
   }
 }
 
-// For whoever may be in a step.
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   FairWorker* worker = currentFairWorker;
   if (worker != nullptr && &worker->core == this) {
@@ -266,13 +262,10 @@ void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
     if (numThreads == 1 && &newest == &oldest && front.empty()) {
       // The only thread has the role, and nobody needs to be woken.
       accept(newest);
+      publishBacklog();
       return;
     }
   }
-  push(newest, oldest);
-}
-
-void FairCore::push(FairTask& newest, FairTask& oldest) {
   // The push may be the last moment of the scheduler.
   if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
     wakeMarked(mark);
@@ -318,17 +311,12 @@ void FairCore::publishBacklog() {
   }
 }
 
-// One task, posted just now, as intake() does.
-void FairCore::accept(FairTask& task) {
-  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+void FairCore::acceptDeadline(FairTask& task) {
   TimePoint now = TimePoint::min();
-  if (!hasDeadline || mustRun(task, now)) {
+  if (mustRun(task, now)) {
     backlog.append(&task);
-    publishBacklog();
   }
-  if (hasDeadline) {
-    expire();
-  }
+  expire();
 }
 
 // A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the

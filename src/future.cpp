@@ -41,9 +41,23 @@ void FutureListeners::append(TaskNode* begin, TaskNode* end) {
 void FutureListeners::pushBack(TaskNode& listener) {
   if (WaitingListener::is(listener)) {
     waiters.pushBack(*static_cast<WaitingListener&>(listener).waiter);
-  } else {
-    listener.next = nullptr;
-    append(&listener, &listener);
+    return;
+  }
+  if (LeavingListener::is(listener)) {
+    static_cast<LeavingListener&>(listener).before = first != nullptr ? last : nullptr;
+  }
+  listener.next = nullptr;
+  append(&listener, &listener);
+}
+
+void FutureListeners::remove(TaskNode& listener) {
+  TaskNode* const before = static_cast<LeavingListener&>(listener).before;
+  TaskNode* const after = listener.next;
+  (before != nullptr ? before->next : first) = after;
+  if (after == nullptr) {
+    last = before;
+  } else if (LeavingListener::is(*after)) {
+    static_cast<LeavingListener*>(after)->before = before;
   }
 }
 
@@ -113,6 +127,10 @@ void FutureCore::tellWhenReady(TaskNode& listener) {
     listeners.pushClaimed(listener);
     tell(listeners);
   }
+}
+
+bool FutureCore::forget(LeavingListener& listener) {
+  return word.leave(listener);
 }
 
 bool FutureCore::runAsOwner() {

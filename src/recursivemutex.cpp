@@ -19,6 +19,10 @@ bool RecursiveMutex::enterAgain() {
   return true;
 }
 
+bool RecursiveMutex::lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
+  return enterAgain() || mutex_.lockUntil(deadline, token, "RecursiveMutex");
+}
+
 void RecursiveMutex::reportNotHeld() const {
   WEFT_FATAL(
       "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. Unlock it where it was "

@@ -8,7 +8,8 @@
 
 namespace weft {
 
-bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token) {
+bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token,
+                          const char* name) {
   WEFT_ASSERT(!isHeldByCaller(),
               "SharedMutex %p was locked by the fiber or thread that holds it alone already, which would "
               "wait for ever. "
@@ -28,7 +29,7 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
     return hasGivenUp;
   };
   const detail::WithoutHandler withoutHandler;
-  return detail::blockStoppable(self, deadline, token, claim, "SharedMutex", this) == detail::WaitEnd::Woken;
+  return detail::blockStoppable(self, deadline, token, claim, name, this) == detail::WaitEnd::Woken;
 }
 
 void SharedMutex::unlockSlow() {

@@ -28,8 +28,10 @@
 #include <weft/conditionvariable.h>
 #include <weft/event.h>
 #include <weft/mutex.h>
+#include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
+#include <weft/sharedmutex.h>
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
@@ -283,6 +285,19 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
       "weft: fatal: deadlock: every fiber waits, no timer is set, nothing is left to run");
 }
 
+// Holds what a task needs that it waits for.
+template <class Mutex>
+void holdUpATask() {
+  Mutex guard;
+  std::unique_lock lock(guard);
+  Event done;
+  schedule([&guard, done] {
+    std::unique_lock second(guard);
+    done.signal();
+  });
+  done.wait();
+}
+
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
   if (tests::kUnderTsan) {
     GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
@@ -307,17 +322,9 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
                  condition.wait(lock, [] { return false; });
                }),
                begin + "ConditionVariable" + end);
-  EXPECT_DEATH(deadlock([] {
-                 mutex guard;
-                 std::unique_lock lock(guard);
-                 Event done;
-                 schedule([&guard, done] {
-                   std::unique_lock second(guard);
-                   done.signal();
-                 });
-                 done.wait();
-               }),
-               begin + "mutex" + end);
+  EXPECT_DEATH(deadlock(holdUpATask<mutex>), begin + "mutex" + end);
+  EXPECT_DEATH(deadlock(holdUpATask<SharedMutex>), begin + "SharedMutex" + end);
+  EXPECT_DEATH(deadlock(holdUpATask<RecursiveMutex>), begin + "RecursiveMutex" + end);
 }
 
 TEST_F(BadUseDeathTest, AWaitThatATimerEndsIsNoDeadlock) {

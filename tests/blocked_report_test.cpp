@@ -7,14 +7,19 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/event.h>
 #include <weft/fiber.h>
+#include <weft/mutex.h>
+#include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
+#include <weft/sharedmutex.h>
 #include <weft/waitgroup.h>
 
 #include "waiting.h"
@@ -90,6 +95,38 @@ TEST_P(BlockedReportTest, NamesEachFiberAndWhatItWaitsFor) {
   semaphore.release();
   done.wait();
   EXPECT_EQ(count(reports(), "waits for"), 0u);
+}
+
+TEST_P(BlockedReportTest, TellsMutexesApart) {
+  mutex plain;
+  SharedMutex shared;
+  RecursiveMutex recursive;
+  std::unique_lock plainLock(plain);
+  std::unique_lock sharedLock(shared);
+  std::unique_lock recursiveLock(recursive);
+  WaitGroup done(4);
+  const auto lockLater = [&](auto lock) {
+    schedule([=] {
+      lock();
+      done.done();
+    });
+  };
+  lockLater([&] { std::scoped_lock lock(plain); });
+  lockLater([&] { std::scoped_lock lock(shared); });
+  lockLater([&] { std::shared_lock lock(shared); });
+  lockLater([&] { std::scoped_lock lock(recursive); });
+  std::string text;
+  awaitThat([&] {
+    text = reports();
+    return count(text, ", waits for ") == 4;
+  });
+  EXPECT_EQ(count(text, ", waits for mutex 0x"), 1u) << text;
+  EXPECT_EQ(count(text, ", waits for SharedMutex 0x"), 2u) << text;
+  EXPECT_EQ(count(text, ", waits for RecursiveMutex 0x"), 1u) << text;
+  plainLock.unlock();
+  sharedLock.unlock();
+  recursiveLock.unlock();
+  done.wait();
 }
 
 TEST_P(BlockedReportTest, IncludesOtherBoundThreads) {

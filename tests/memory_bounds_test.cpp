@@ -17,6 +17,7 @@
 #include <weft/detail/node_pool.h>
 #include <weft/detail/stack_pool.h>
 #include <weft/event.h>
+#include <weft/future.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
@@ -283,6 +284,23 @@ TEST_P(SteadyStateTest, MutexesConditionVariablesAndSemaphoresAllocateNothing) {
     }
     done.wait();
   });
+}
+
+TEST_P(MemoryBoundsTest, ManyRoundsOfWhenAnyLeaveNothingOnAFutureThatIsNeverReady) {
+  const int kRounds = scaled(100'000, 1'000);
+  Promise<void> promise, late;
+  const SharedFuture<void> never = promise.get_future();
+  const auto lose = [&] { EXPECT_EQ(whenAny(never, makeReadyFuture(1)).get().index, 1u); };
+  const auto other = whenAny(never, late.get_future());  // so that two at a time listen
+  lose();
+  const size_t chunks = detail::numNodeChunks();
+  const uint64_t bytes = peakBytes([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      lose();
+    }
+  });
+  EXPECT_LE(detail::numNodeChunks(), chunks + 1);
+  EXPECT_LE(bytes, kMiB);
 }
 
 // Runs before the others, which leave very many free nodes behind.

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <weft/future.h>
+#include <weft/fiber.h>
 #include <weft/scheduler.h>
+#include <weft/waitgroup.h>
 
 #include "waiting.h"
 
@@ -116,6 +118,54 @@ TEST_P(WhenTest, OneOfManySettersIsFirst) {
     EXPECT_TRUE(result.futures[result.index].ready());
     EXPECT_EQ(whenAll(result.futures).get().size(), 4u)
         << "the promises are not destroyed before they are set";
+  }
+}
+
+// Among continuations, that stay: from the front, the end and the middle.
+TEST_P(WhenTest, ThoseThatLoseLeaveTheOthersInTheirPlaces) {
+  Promise<int> late;
+  SharedFuture<int> shared = late.get_future();
+  constexpr size_t kAnys = 6, kLeft = 3;
+  std::vector<Promise<int>> first(kAnys);
+  std::vector<Future<WhenAnyResult<std::tuple<SharedFuture<int>, Future<int>>>>> anys;
+  std::vector<int> order;
+  for (size_t i = 0; i < kAnys; ++i) {
+    anys.push_back(whenAny(shared, first[i].get_future()));
+    if (i % 2 == 0) {
+      (void)shared.then(inlineExecutor(), [&order, i] { order.push_back(static_cast<int>(i)); });
+    }
+  }
+  for (const size_t i : {size_t{0}, kAnys - 1, size_t{2}, size_t{4}, size_t{1}}) {
+    EXPECT_TRUE(first[i].set_value(1));
+    EXPECT_EQ(anys[i].get().index, 1u);
+  }
+  late.set_value(2);
+  EXPECT_EQ(anys[kLeft].get().index, 0u);
+  EXPECT_EQ(order, (std::vector<int>{0, 2, 4}));
+}
+
+TEST_P(WhenTest, AFutureGetsReadyInTheMidstOfManyWhoLoseIt) {
+  for (int round = 0; round < scaled(20, 3); ++round) {
+    Promise<int> stop;
+    SharedFuture<int> stopped = stop.get_future();
+    constexpr unsigned kTasks = 8;
+    WaitGroup begun(kTasks), done(kTasks);
+    for (unsigned i = 0; i < kTasks; ++i) {
+      schedule([=] {
+        bool isOver = false;
+        for (int step = 0; !isOver; ++step) {
+          isOver = whenAny(stopped, async([] {})).get().index == 0;
+          if (step == 20) {
+            begun.done();
+          }
+          yield();
+        }
+        done.done();
+      });
+    }
+    begun.wait();
+    stop.set_value(1);
+    done.wait();
   }
 }
 

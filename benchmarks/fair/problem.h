@@ -40,7 +40,7 @@
 
 namespace fair {
 
-// Some 1.4 us on the machine of the bars: iterations of a dependent multiplication.
+// Keeps the thread busy for `ns` nanoseconds, by looking at the clock.
 inline void work(int64_t ns) {
   for (const int64_t end = bench::nowNs() + ns; bench::nowNs() < end;) {
   }

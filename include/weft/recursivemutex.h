@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <stop_token>
 
+#include "weft/detail/deadline.h"
+#include "weft/detail/stoppable.h"
 #include "weft/export.h"
 #include "weft/sharedmutex.h"
 #include "weft/tsa.h"
@@ -37,11 +39,7 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
   // Waits until it holds the mutex, or holds it once more.
-  void lock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    if (!enterAgain()) {
-      mutex_.lock();
-    }
-  }
+  void lock() { lockUntil(detail::kNever, {}); }
 
   // Takes the mutex if it is free, or held by the caller. Returns: whether it did. Neither suspends nor
   // blocks.
@@ -50,18 +48,17 @@ class WEFT_EXPORT RecursiveMutex {
   // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
   // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free,
   // or the caller's, wins.
-  [[nodiscard]] bool lock(const std::stop_token& token) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    return enterAgain() || mutex_.lock(token);
-  }
+  [[nodiscard]] bool lock(const std::stop_token& token) { return lockUntil(detail::kNever, token); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
-                                  const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    return enterAgain() || mutex_.try_lock_for(duration, token);
+                                  const std::stop_token& token = {}) {
+    return lockUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
-                                    const std::stop_token& token = {}) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    return enterAgain() || mutex_.try_lock_until(time, token);
+                                    const std::stop_token& token = {}) {
+    return detail::waitUntilByClock(time, token,
+                                    [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
   // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
@@ -79,6 +76,7 @@ class WEFT_EXPORT RecursiveMutex {
 
  private:
   bool enterAgain();
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token);
   [[noreturn]] void reportNotHeld() const;
   [[noreturn]] static void reportDestroyedInUse();
 

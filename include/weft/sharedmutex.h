@@ -53,7 +53,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   // follows.
   void lock() WEFT_ACQUIRE() {
     if (!lock_.tryLock()) [[unlikely]] {
-      waitFor(How::kExclusive, detail::kNever, {});
+      waitFor(How::kExclusive, detail::kNever, {}, kName);
     }
     setOwner(detail::currentOwner());
   }
@@ -98,7 +98,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   // Memory ordering: what was written before unlock() is seen after the lock_shared() that follows.
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {
-      waitFor(How::kShared, detail::kNever, {});
+      waitFor(How::kShared, detail::kNever, {}, kName);
     }
   }
   [[nodiscard]] bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) { return lock_.tryLockShared(); }
@@ -135,6 +135,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  private:
   friend class RecursiveMutex;
   using How = detail::SharedLock<>::How;
+  static constexpr const char* kName = "SharedMutex";
 
   bool isInUse() const { return !lock_.isIdle(); }
 
@@ -144,13 +145,15 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     owner_.store(owner, std::memory_order_relaxed);
     return true;
   }
-  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
-    return (lock_.tryLock() || waitFor(How::kExclusive, deadline, token)) && setOwner(detail::currentOwner());
+  // `name`: for reports.
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token, const char* name = kName) {
+    return (lock_.tryLock() || waitFor(How::kExclusive, deadline, token, name)) &&
+           setOwner(detail::currentOwner());
   }
   bool lockSharedUntil(detail::TimePoint deadline, const std::stop_token& token) {
-    return lock_.tryLockShared() || waitFor(How::kShared, deadline, token);
+    return lock_.tryLockShared() || waitFor(How::kShared, deadline, token, kName);
   }
-  bool waitFor(How how, detail::TimePoint deadline, const std::stop_token& token);
+  bool waitFor(How how, detail::TimePoint deadline, const std::stop_token& token, const char* name);
   void unlockSlow();
   [[noreturn]] void reportNotHeld() const;
   [[noreturn]] void reportNotShared() const;

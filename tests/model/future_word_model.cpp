@@ -15,6 +15,9 @@
 // Seeded bug: future_word.h:4:split
 // Seeded bug: future_word.h:5
 // Seeded bug: future_word.h:6:split
+// Seeded bug: future_word.h:7
+// Seeded bug: future_word.h:8
+// Seeded bug: future_word.h:8:split
 namespace weft::model {
 namespace {
 
@@ -22,6 +25,7 @@ namespace {
 struct alignas(16) Listener {
   RelacySync::Var<Listener*> next;
   RelacySync::Var<bool> isListed;
+  RelacySync::Var<bool> hasLeft;
   RelacySync::Atomic<int> numTold{0};
   RelacySync::Var<detail::Parker<RelacySync>*> parker;
 };
@@ -74,7 +78,7 @@ using Word = detail::FutureWord<Listener, List, RelacySync>;
 // A state, as the tasks and handles of a future use it.
 struct Future {
   Word word;
-  Word::Room rooms[4];  // each is made at most once
+  Word::Room rooms[8];  // each is made at most once
   RelacySync::Atomic<int> numRooms{0};
   RelacySync::Var<int> result;
 
@@ -92,6 +96,7 @@ struct Future {
     List told;
     word.publish(told);
     while (Listener* listener = told.popFront()) {
+      check(!listener->hasLeft.get(), "a listener is told that has left");
       check(listener->numTold.fetch_add(1, std::memory_order_relaxed) == 0, "a listener is told twice");
       listener->parker.get()->unpark();
     }
@@ -123,6 +128,24 @@ struct Future {
     if (!gaveUp) {
       parker.park();
       expectResult(expected);
+    }
+  }
+
+  // As FutureCore::tellWhenReady() and forget(), twice with the same memory.
+  void listenAndLeave(Listener& listener, detail::Parker<RelacySync>& parker, int expected) {
+    for (int round = 0; round < 2; ++round) {
+      listener.hasLeft.set(false);
+      listener.parker.set(&parker);
+      if (!word.listen(listener, makeRoom(), freeRoom)) {
+        expectResult(expected);
+        return;
+      }
+      if (!word.leave(listener)) {
+        parker.park();
+        expectResult(expected);
+        return;
+      }
+      listener.hasLeft.set(true);
     }
   }
 };
@@ -174,9 +197,10 @@ struct TwoSetters : rl::test_suite<TwoSetters, 3> {
   void after() { check(numSet.newest() == 1, "nobody sets the future"); }
 };
 
-// Waits that give up, beside one that does not.
-template <unsigned kNumBrief>
-struct GivingUp : rl::test_suite<GivingUp<kNumBrief>, 3> {
+// Those who do not stay, by a function of Future, beside those who wait.
+using Come = void (Future::*)(Listener&, detail::Parker<RelacySync>&, int);
+template <unsigned kNumBrief, Come brief>
+struct Brief : rl::test_suite<Brief<kNumBrief, brief>, 3> {
   Future future;
   Listener listeners[3];
   detail::Parker<RelacySync> parkers[3];
@@ -186,12 +210,18 @@ struct GivingUp : rl::test_suite<GivingUp<kNumBrief>, 3> {
     if (self == 0) {
       future.set(7);
     } else if (self <= kNumBrief) {
-      future.waitBriefly(listeners[self], parkers[self], 7);
+      (future.*brief)(listeners[self], parkers[self], 7);
     } else {
       future.wait(listeners[self], parkers[self], 7);
     }
   }
 };
+
+template <unsigned kNumBrief>
+using GivingUp = Brief<kNumBrief, &Future::waitBriefly>;
+// As those of whenAny() that have lost.
+template <unsigned kNumBrief>
+using Leaving = Brief<kNumBrief, &Future::listenAndLeave>;
 
 }  // namespace
 }  // namespace weft::model
@@ -202,6 +232,8 @@ int main(int argc, char** argv) {
     return explore<Poll>("a look", 20'000) && explore<OneSetter>("one sets, two wait", 300'000) &&
            explore<TwoSetters>("two want to set", 200'000) &&
            explore<GivingUp<1>>("a wait that gives up, and one that does not", 300'000) &&
-           explore<GivingUp<2>>("two waits that give up", 200'000);
+           explore<GivingUp<2>>("two waits that give up", 200'000) &&
+           explore<Leaving<1>>("a listener that leaves, and one that waits", 200'000) &&
+           explore<Leaving<2>>("two listeners that leave", 300'000);
   });
 }

@@ -28,10 +28,24 @@
 // chain may be of any length.
 namespace weft::detail {
 
+// A listener that may leave before it is told.
+struct LeavingListener : TaskNode {
+  explicit LeavingListener(void (*tell)(TaskNode*, TaskOp))
+      : TaskNode{tell, nullptr, kMark, NodeSize::None} {}
+
+  static bool is(const TaskNode& listener) { return listener.flags == kMark; }
+
+  TaskNode* before = nullptr;  // in the list of a room; null for the first
+
+ private:
+  static constexpr uint32_t kMark = ~uint32_t{0};  // no Task::Flags
+};
+
 // Those who are to be told that a future is ready. Waits are TaskNodes too, see waiting_listener.h. See
 // FutureWord.
 struct FutureListeners {
   WEFT_EXPORT void pushBack(TaskNode& listener);
+  WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
   WEFT_EXPORT void pushClaimed(TaskNode& listener);
   WEFT_EXPORT void takeAll(FutureListeners& other);
 
@@ -77,6 +91,9 @@ struct FutureCore : TaskNode, ReferenceCount {
   // Has `listener` invoked with TaskOp::Ready when the state is ready: by whoever makes it so, or at once.
   // `listener.next` names a node then, whose `next` is to be set to a state that has become complete thereby.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
+  // Takes that back. Returns: whether `listener` is not invoked, and never will be; else it was, or is about
+  // to be.
+  WEFT_EXPORT bool forget(LeavingListener& listener);
 
   // The result was written: makes the state ready, and drops the caller's reference.
   void complete() noexcept {

@@ -31,7 +31,9 @@ struct WhenAnyResult {
 namespace detail {
 
 // The futures that are waited for, a listener for each, and the result. Each listener holds a reference until
-// it was told, as does the one who makes them listen, until that is done.
+// it was told or has left, as does the one who makes them listen, until that is done.
+//
+// Of whenAny, those that come too late leave, so that nothing piles up on a future that is never ready.
 template <class Futures, class Result, bool kAll>
 class WhenState final : public FutureState<Result> {
  public:
@@ -48,7 +50,6 @@ class WhenState final : public FutureState<Result> {
     size_t count = 0;
     forEach(futures_, [&](const FutureHandle& each) {
       Listener& listener = listeners_[count];
-      listener.invoke = &Listener::tell;
       listener.state = this;
       listener.index = count++;
       FutureAccess::checkedCore(each, kAll ? "whenAll" : "whenAny").tellWhenReady(listener);
@@ -63,8 +64,8 @@ class WhenState final : public FutureState<Result> {
   }
 
  private:
-  struct Listener : TaskNode {
-    Listener() : TaskNode{nullptr, nullptr, 0, NodeSize::None} {}
+  struct Listener : LeavingListener {
+    Listener() : LeavingListener(&Listener::tell) {}
 
     static void tell(TaskNode* node, TaskOp) {
       auto& self = *static_cast<Listener*>(node);
@@ -111,7 +112,23 @@ class WhenState final : public FutureState<Result> {
     return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
+  // All listen by now, and the futures are still here.
+  void leaveLosers() {
+    // relaxed: seen by step().
+    const size_t winner = winner_.load(std::memory_order_relaxed);
+    size_t index = 0;
+    forEach(futures_, [&](const FutureHandle& each) {
+      if (index != winner && FutureAccess::core(each)->forget(listeners_[index])) {
+        this->release();
+      }
+      ++index;
+    });
+  }
+
   void finish() {
+    if constexpr (!kAll) {
+      leaveLosers();
+    }
     this->outcome.capture([&]() -> Result {
       if constexpr (kAll) {
         return std::move(futures_);
@@ -198,7 +215,8 @@ requires(detail::kIsFuture<Futures>&&...) auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
-// Return: the same, but ready when one of them is, of a WhenAnyResult.
+// Return: the same, but ready when one of them is, of a WhenAnyResult. The others keep nothing of the call: a
+// loop may wait for the same SharedFuture again and again.
 template <std::input_iterator Iterator>
 auto whenAny(Iterator begin, Iterator end) {
   auto futures = detail::collect(begin, end);

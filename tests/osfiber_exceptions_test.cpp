@@ -1,0 +1,166 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "test_fiber.h"
+
+// Exceptions in fibers: thrown, caught and half way through when the fiber is switched from.
+
+using weft::detail::OSFiber;
+using weft::tests::kStackSize;
+using weft::tests::OSFiberTest;
+using weft::tests::TestFiber;
+
+namespace {
+
+std::string messageOf(std::exception_ptr e) {
+  try {
+    std::rethrow_exception(std::move(e));
+  } catch (const std::exception& caught) {
+    return caught.what();
+  }
+}
+
+TEST_F(OSFiberTest, ExceptionIsThrownAndCaughtWithinAFiber) {
+  std::string caught;
+  TestFiber fiber([&](TestFiber& f) {
+    try {
+      f.suspend();
+      throw std::runtime_error("inside");
+    } catch (const std::exception& e) {
+      caught = e.what();
+    }
+  });
+  finish(fiber);
+  EXPECT_EQ(caught, "inside");
+}
+
+TEST_F(OSFiberTest, CatchBlocksInterleave) {
+  std::string caught[2];
+  auto body = [&](int i) {
+    return [&caught, i](TestFiber& f) {
+      try {
+        try {
+          throw std::runtime_error(i == 0 ? "one" : "other");
+        } catch (...) {
+          f.suspend();
+          caught[i] = messageOf(std::current_exception());
+          f.suspend();
+          throw;
+        }
+      } catch (const std::exception& e) {
+        f.suspend();
+        caught[i] += std::string(" ") + e.what();
+      }
+    };
+  };
+  TestFiber one(body(0));
+  TestFiber other(body(1));
+  while (!one.ended()) {
+    one.resumeFrom(self);
+    EXPECT_EQ(std::current_exception(), nullptr);
+    other.resumeFrom(self);
+    EXPECT_EQ(std::current_exception(), nullptr);
+  }
+  EXPECT_TRUE(other.ended());
+  EXPECT_EQ(caught[0], "one one");
+  EXPECT_EQ(caught[1], "other other");
+}
+
+// Shows that the test above would notice: the words that are swapped here are not the runtime's.
+TEST_F(OSFiberTest, CatchBlocksDoNotInterleaveWithoutTheSwap) {
+  void* elsewhere[2] = {};
+  std::string seen;
+  TestFiber fiber([&](TestFiber& f) {
+    try {
+      throw std::runtime_error("fiber");
+    } catch (...) {
+      OSFiber::switchTo(f.os, self, elsewhere);
+    }
+    OSFiber::switchTo(f.os, self, elsewhere);
+  });
+  try {
+    throw std::runtime_error("thread");
+  } catch (...) {
+    OSFiber::switchTo(self, fiber.os, elsewhere);
+    seen = messageOf(std::current_exception());
+    OSFiber::switchTo(self, fiber.os, elsewhere);
+  }
+  EXPECT_EQ(seen, "fiber");
+  fiber.resumeFrom(self);
+}
+
+struct SuspendsWhenDestroyed {
+  ~SuspendsWhenDestroyed() {
+    before = std::uncaught_exceptions();
+    fiber.suspend();
+    after = std::uncaught_exceptions();
+  }
+  TestFiber& fiber;
+  int& before;
+  int& after;
+};
+
+TEST_F(OSFiberTest, DestructorSuspendsDuringUnwinding) {
+  int before = -1;
+  int after = -1;
+  std::string caught;
+  TestFiber unwinding([&](TestFiber& f) {
+    try {
+      SuspendsWhenDestroyed guard{f, before, after};
+      throw std::runtime_error("unwinding");
+    } catch (const std::exception& e) {
+      caught = e.what();
+    }
+  });
+  TestFiber other([&](TestFiber& f) {
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+    EXPECT_THROW(throw 1, int);
+    f.suspend();
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+  });
+  unwinding.resumeFrom(self);
+  EXPECT_EQ(std::uncaught_exceptions(), 0);
+  other.resumeFrom(self);
+  unwinding.resumeFrom(self);
+  other.resumeFrom(self);
+  EXPECT_TRUE(unwinding.ended());
+  EXPECT_TRUE(other.ended());
+  EXPECT_EQ(before, 1);
+  EXPECT_EQ(after, 1);
+  EXPECT_EQ(caught, "unwinding");
+  EXPECT_EQ(std::uncaught_exceptions(), 0);
+}
+
+TEST_F(OSFiberTest, FreshFiberStartsWithoutExceptions) {
+  bool ran = false;
+  TestFiber fiber([&](TestFiber&) {
+    EXPECT_EQ(std::current_exception(), nullptr);
+    ran = true;
+  });
+  try {
+    throw std::runtime_error("outside");
+  } catch (...) {
+    fiber.resumeFrom(self);
+    EXPECT_EQ(messageOf(std::current_exception()), "outside");
+  }
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(OSFiberTest, ExceptionThatEscapesAFiberTerminates) {
+  auto run = [&] {
+    auto entry = [](void*) { throw std::runtime_error("escaped"); };
+    auto stack = std::make_unique<char[]>(kStackSize);
+    OSFiber fiber;
+    fiber.init(stack.get(), kStackSize, entry, nullptr);
+    OSFiber::switchTo(self, fiber, OSFiber::exceptionGlobals());
+  };
+  EXPECT_DEATH(run(), "escaped");
+}
+
+}  // namespace

@@ -1,0 +1,204 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+#include <weft/thread.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+#include "workers.h"
+
+// What Scheduler::Config asks for: worker threads, their names and places, and what they run first; stacks.
+namespace weft {
+namespace {
+
+using tests::Rendezvous;
+using tests::smallConfig;
+
+using SchedulerTest = tests::WithScheduler;
+WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerTest);
+
+using SchedulerWithoutBindingTest = tests::WithAllocator;
+
+std::string nameOfThisThread() {
+  char name[64] = {};
+  pthread_getname_np(pthread_self(), name, sizeof name);
+  return name;
+}
+
+TEST_P(SchedulerTest, NamesItsWorkerThreadsByIndex) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "about worker threads";
+  }
+  std::mutex mutex;
+  std::set<std::string> names;
+  Rendezvous all(numWorkers());
+  for (int i = 0; i < numWorkers(); ++i) {
+    schedule([&] {
+      {
+        std::scoped_lock lock(mutex);
+        names.insert(nameOfThisThread());
+      }
+      all.meet();
+    });
+  }
+  all.wait();
+  std::set<std::string> expected;
+  for (int i = 0; i < numWorkers(); ++i) {
+    expected.insert("weft:" + std::to_string(i));
+  }
+  EXPECT_EQ(names, expected);
+}
+
+TEST_F(SchedulerWithoutBindingTest, CallsTheInitializerOnceOnEachWorkerThreadBeforeItsTasks) {
+  constexpr int kWorkers = 8;
+  std::vector<std::atomic<int>> calls(kWorkers);
+  static thread_local int initializedAs = -1;
+  std::atomic<int> tooEarly{0};
+  {
+    Scheduler scheduler(smallConfig(kWorkers, allocator()).setWorkerThreadInitializer([&](int id) {
+      ++calls[static_cast<size_t>(id)];
+      initializedAs = id;
+      tooEarly += nameOfThisThread() != "weft:" + std::to_string(id);
+    }));
+    Rendezvous all(kWorkers);
+    for (int i = 0; i < kWorkers; ++i) {
+      scheduler.enqueue(Task([&] {
+        tooEarly += initializedAs == -1;
+        all.meet();
+      }));
+    }
+    all.wait();
+  }
+  EXPECT_EQ(tooEarly, 0);
+  EXPECT_TRUE(std::all_of(calls.begin(), calls.end(), [](const auto& count) { return count == 1; }));
+}
+
+TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerScheduleTasks) {
+  std::atomic<int> ran{0};
+  {
+    Scheduler scheduler(smallConfig(4, allocator()).setWorkerThreadInitializer([&](int) { schedule([&] { ++ran; }); }));
+  }
+  EXPECT_EQ(ran, 4);
+}
+
+TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerBlock) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> initialized{0};
+    {
+      Event go;
+      Scheduler scheduler(smallConfig(2, allocator()).setWorkerThreadInitializer([&, go](int id) {
+        id == 0 ? go.wait() : go.signal();
+        ++initialized;
+      }));
+    }
+    ASSERT_EQ(initialized, 2);
+  }
+}
+
+TEST_F(SchedulerWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolicy) {
+  const Thread::Affinity all = Thread::Affinity::all();
+  constexpr int kWorkers = 4;
+  std::vector<std::string> wrong;
+  std::mutex mutex;
+  {
+    auto policy = Thread::Affinity::Policy::oneOf(Thread::Affinity::all());
+    Scheduler scheduler(
+        smallConfig(kWorkers, allocator()).setWorkerThreadAffinityPolicy(policy).setWorkerThreadInitializer([&](int id) {
+          const Thread::Affinity own = Thread::Affinity::all();
+          if (own.count() != 1 || !(own[0] == all[static_cast<size_t>(id) % all.count()])) {
+            std::scoped_lock lock(mutex);
+            wrong.push_back("weft:" + std::to_string(id));
+          }
+        }));
+  }
+  EXPECT_EQ(wrong, std::vector<std::string>{});
+}
+
+TEST_F(SchedulerWithoutBindingTest, LeavesWorkersTheMaskOfTheProcessWhereNoPolicyIsGiven) {
+  // marl binds them to processors 0 to n-1.
+  std::atomic<int> wrong{0};
+  std::thread([&] {
+    const Thread::Affinity all = Thread::Affinity::all();
+    const Thread::Core last = all[all.count() - 1];
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    CPU_SET(last.pthread.index, &mask);
+    ASSERT_EQ(sched_setaffinity(0, sizeof mask, &mask), 0);
+    Scheduler scheduler(smallConfig(2, allocator()).setWorkerThreadInitializer([&](int) {
+      const Thread::Affinity own = Thread::Affinity::all();
+      wrong += own.count() != 1 || !(own[0] == last);
+    }));
+  }).join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(SchedulerWithoutBindingTest, WithAllCoresHasAWorkerForEachUsableProcessor) {
+  const int count = Scheduler::Config::allCores().workerThread.count;
+  EXPECT_GE(count, 1);
+  EXPECT_LE(static_cast<size_t>(count), Thread::Affinity::all().count());
+}
+
+TEST_F(SchedulerWithoutBindingTest, WithAllCoresFollowsTheEnvironment) {
+  ASSERT_EQ(setenv("WEFT_NUM_THREADS", "3", 1), 0);
+  EXPECT_EQ(Scheduler::Config::allCores().workerThread.count, 3);
+  ASSERT_EQ(unsetenv("WEFT_NUM_THREADS"), 0);
+}
+
+TEST_F(SchedulerWithoutBindingTest, TakesItsSettingsInAChain) {
+  const auto policy = Thread::Affinity::Policy::anyOf(Thread::Affinity::all());
+  int initialized = -1;
+  const Scheduler::Config config = Scheduler::Config()
+                                       .setAllocator(allocator())
+                                       .setFiberStackSize(123'456)
+                                       .setWorkerThreadCount(5)
+                                       .setWorkerThreadInitializer([&](int id) { initialized = id; })
+                                       .setWorkerThreadAffinityPolicy(policy);
+  config.workerThread.initializer(9);
+  EXPECT_EQ(config.allocator, allocator());
+  EXPECT_EQ(config.fiberStackSize, 123'456u);
+  EXPECT_EQ(config.workerThread.count, 5);
+  EXPECT_EQ(config.workerThread.affinityPolicy, policy);
+  EXPECT_EQ(initialized, 9);
+  EXPECT_EQ(Scheduler::Config().workerThread.count, 0);
+  EXPECT_EQ(Scheduler::Config().fiberStackSize, size_t{1024} * 1024);
+}
+
+TEST_F(SchedulerWithoutBindingTest, RunsSmallTasksOnStacksOfAnySize) {
+  // marl crashes with 65,537 bytes.
+  for (const size_t size : {size_t{16} * 1024, size_t{65'537}, size_t{1} << 20, size_t{1} << 24}) {
+    if (tests::kUnderAsan && size < 65'536) {
+      continue;
+    }
+    Scheduler scheduler(Scheduler::Config().setAllocator(allocator()).setFiberStackSize(size));
+    Scheduler::Binding binding(scheduler);
+    WaitGroup done(2);
+    Event between;
+    schedule([=] {
+      between.wait();
+      done.done();
+    });
+    schedule([=] {
+      between.signal();
+      done.done();
+    });
+    done.wait();
+  }
+}
+
+}  // namespace
+}  // namespace weft

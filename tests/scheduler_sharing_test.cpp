@@ -1,0 +1,188 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <thread>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+#include "workers.h"
+
+// How the workers of a scheduler share the work: none is left without, and none is counted wrongly.
+namespace weft {
+namespace {
+
+using tests::Rendezvous;
+using tests::scaled;
+using tests::smallConfig;
+using tests::sum;
+
+using SchedulerTest = tests::WithScheduler;
+WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerTest);
+
+using SchedulerWithoutBindingTest = tests::WithAllocator;
+
+TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOutside) {
+  for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
+    Rendezvous all(numWorkers());
+    for (int i = 0; i < numWorkers(); ++i) {
+      schedule([&all] { all.meet(); });
+    }
+    all.wait();
+  }
+  if (numWorkers() > 0) {
+    Scheduler::unbind();
+    Rendezvous all(numWorkers());
+    for (int i = 0; i < numWorkers(); ++i) {
+      scheduler().enqueue(Task([&all] { all.meet(); }));
+    }
+    all.wait();
+  }
+}
+
+TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOneTask) {
+  for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
+    Rendezvous all(numWorkers());
+    schedule([&all, this] {
+      for (int i = 0; i < numWorkers(); ++i) {
+        schedule([&all] { all.meet(); });
+      }
+    });
+    all.wait();
+  }
+}
+
+TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenTheSchedulingTaskIsOneOfThem) {
+  for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
+    Rendezvous all(numWorkers());
+    schedule([&all, this] {
+      for (int i = 1; i < numWorkers(); ++i) {
+        schedule([&all] { all.meet(); });
+      }
+      all.meet();
+    });
+    all.wait();
+  }
+}
+
+TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledByTasksOfAnotherScheduler) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "nobody would run them";
+  }
+  Scheduler other(smallConfig(2));
+  for (int round = 0; round < scaled(50, 5); ++round) {
+    Rendezvous all(numWorkers());
+    for (int i = 0; i < numWorkers(); ++i) {
+      other.enqueue(Task([&all, this] { scheduler().enqueue(Task([&all] { all.meet(); })); }));
+    }
+    all.wait();
+  }
+}
+
+TEST_P(SchedulerTest, StealsTasksOfAWorkerThatIsBusy) {
+  if (numWorkers() < 2) {
+    GTEST_SKIP() << "about thieves";
+  }
+  // All but one are taken from the deque of a worker that is held until they have run.
+  Rendezvous all(numWorkers());
+  schedule([&all, this] {
+    for (int i = 1; i < numWorkers(); ++i) {
+      schedule([&all] { all.meet(); });
+    }
+    all.meet();
+  });
+  all.wait();
+  EXPECT_GE(sum(scheduler().stats(), &Scheduler::WorkerStats::numSteals), static_cast<uint64_t>(numWorkers() - 1));
+}
+
+TEST_P(SchedulerTest, CountsNothingQueuedOrBlockedWhenAtRest) {
+  WaitGroup done(100);
+  for (int i = 0; i < 100; ++i) {
+    schedule([done] { done.done(); });
+  }
+  done.wait();
+  // The last task may be returning still.
+  const auto tasksRun = [&] { return sum(scheduler().stats(), &Scheduler::WorkerStats::numTasksRun); };
+  while (tasksRun() < 100) {
+    std::this_thread::yield();
+  }
+  const Scheduler::Stats stats = scheduler().stats();
+  EXPECT_EQ(tasksRun(), 100u);
+  EXPECT_EQ(stats.numInjected, 0u);
+  EXPECT_EQ(sum(stats, &Scheduler::WorkerStats::num), 0u);
+  EXPECT_EQ(sum(stats, &Scheduler::WorkerStats::numBlockedFibers), 0u);
+  EXPECT_EQ(stats.workers.size(), static_cast<size_t>(numWorkers()) + 1);
+  EXPECT_EQ(stats.workers.back().workerId, -1) << "bound threads come last";
+}
+
+TEST_P(SchedulerTest, CountsBlockedFibers) {
+  constexpr int kTasks = 20;
+  Event go(Event::Mode::Manual);
+  WaitGroup done(kTasks);
+  WaitGroup started(kTasks);
+  for (int i = 0; i < kTasks; ++i) {
+    schedule([=] {
+      started.done();
+      go.wait();
+      done.done();
+    });
+  }
+  started.wait();
+  const auto blocked = [&] { return sum(scheduler().stats(), &Scheduler::WorkerStats::numBlockedFibers); };
+  while (numWorkers() > 0 && blocked() < kTasks) {
+    std::this_thread::yield();
+  }
+  // With no workers the last of them may not have suspended when this thread's own fiber went on.
+  EXPECT_GE(blocked(), static_cast<uint64_t>(numWorkers() == 0 ? kTasks - 1 : kTasks));
+  go.signal();
+  done.wait();
+}
+
+TEST_F(SchedulerWithoutBindingTest, WorksWithThreeHundredWorkers) {
+  constexpr int kWorkers = 300;
+  Scheduler scheduler(smallConfig(kWorkers, allocator()));
+  Scheduler::Binding binding(scheduler);
+  Rendezvous all(kWorkers);
+  for (int i = 0; i < kWorkers; ++i) {
+    schedule([&all] { all.meet(); });
+  }
+  all.wait();
+}
+
+TEST_F(SchedulerWithoutBindingTest, StartsAndStopsSixtyFourWorkersOverAndOver) {
+  std::atomic<int> ran{0};
+  for (int i = 0; i < scaled(100, 10); ++i) {
+    Scheduler scheduler(smallConfig(64, allocator()));
+    scheduler.enqueue(Task([&] { ++ran; }));
+  }
+  EXPECT_EQ(ran, scaled(100, 10));
+}
+
+TEST_F(SchedulerWithoutBindingTest, LeavesItsIdleWorkersAsleepWhileOthersCompute) {
+  constexpr int kWorkers = 64;
+  Scheduler scheduler(smallConfig(kWorkers, allocator()));
+  const auto numAsleep = [&] {
+    const Scheduler::Stats stats = scheduler.stats();
+    return std::count_if(stats.workers.begin(), stats.workers.end(), [](const auto& worker) { return worker.numParks > 0; });
+  };
+  while (numAsleep() < kWorkers) {
+    std::this_thread::yield();
+  }
+  // A worker that searched again and again would go to sleep as often. One that dozes off as this begins may count twice.
+  const uint64_t parksBefore = sum(scheduler.stats(), &Scheduler::WorkerStats::numParks);
+  std::atomic<uint64_t> computed{0};
+  for (uint64_t i = 0; i < 20'000'000; ++i) {
+    computed.store(i, std::memory_order_relaxed);
+  }
+  const uint64_t parks = sum(scheduler.stats(), &Scheduler::WorkerStats::numParks) - parksBefore;
+  EXPECT_LE(parks, uint64_t{2} * kWorkers);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,40 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <latch>
+
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+// What tests of a scheduler's workers share.
+namespace weft::tests {
+
+// Tasks that each hold their system thread until all have started: each needs a worker of its own.
+class Rendezvous {
+ public:
+  explicit Rendezvous(int count) : missing_(count), left_(static_cast<unsigned>(count)) {}
+
+  void meet() {
+    missing_.arrive_and_wait();
+    left_.done();
+  }
+  void wait() { left_.wait(); }
+
+ private:
+  std::latch missing_;
+  WaitGroup left_;
+};
+
+// Returns: the sum of one count of all workers.
+inline uint64_t sum(const Scheduler::Stats& stats, uint64_t Scheduler::WorkerStats::* member) {
+  uint64_t total = 0;
+  for (const Scheduler::WorkerStats& worker : stats.workers) {
+    total += worker.*member;
+  }
+  return total;
+}
+
+}  // namespace weft::tests
