@@ -57,7 +57,7 @@ class FairWorker {
   std::chrono::nanoseconds tick{};  // while it watches
 
  private:
-  // A hint.
+  // Hints, from this thread's places in the queues.
   bool hasQueued();
   bool hasWork();  // queued, or due
 
@@ -146,6 +146,8 @@ struct FairCore {
 
   // Any thread.
   bool backlogIsEmpty() const;
+  bool hasQueued();  // a thread's own places in the queues are the quicker way
+  bool hasDue() const;
   bool isDue(TimePoint now) const;
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }

@@ -116,7 +116,8 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   const bool isLast = core.role.numActive() == 1;
   // relaxed: the sleeping ones are woken after it is set.
   const bool isWanted =
-      core.isStopping.load(std::memory_order_relaxed) || (isRetiring ? isLast : hasWork());
+      core.isStopping.load(std::memory_order_relaxed) ||
+      (isRetiring ? isLast : core.hasQueued() || core.hasDue());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
   if (isIdling) {
     core.enterIdle(*this);
@@ -140,7 +141,7 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
 bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
   const bool isWatching = core.watcher == this;
-  const bool isQueued = hasQueued() || core.isDue(now);
+  const bool isQueued = core.hasQueued() || core.isDue(now);
   const bool areOthersActive = core.role.numActive() != 0;
   const bool leavesItToOthers = isWatching && areOthersActive && core.areStepsFine(now);
   // relaxed: the sleeping ones are woken after it is set.
@@ -159,6 +160,10 @@ bool FairWorker::staysIdle(TimePoint& until) {
     until = core.sleepUntil(now + tick);
   } else if (stays && core.watcher == nullptr) {
     // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
+    core.sleepUntil(kNever);
+    // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is not seen to;
+    // pairs with the fence of runStep().
+    StdSync::heavyFence();
     until = core.sleepUntil(kNever);
   }
   if (!stays) {
@@ -185,8 +190,7 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
 
 bool FairCore::isEmptyLocked() {
   // With nobody active, nobody has the role.
-  return role.numActive() == 0 && backlogIsEmpty() && front.empty() && ready.empty() && due.empty() && heap.empty() &&
-         numAwaited == 0;
+  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0;
 }
 
 void FairCore::enterIdle(FairWorker& worker) {
@@ -208,6 +212,8 @@ void FairCore::leaveIdle(FairWorker& worker) {
     front.cancelPark(markOf(worker));
     marked = nullptr;
   }
+  // Before it is active: see runStep().
+  publishIdle();
   role.begin();
   // relaxed: a hint to those without the lock.
   armed.store(kNoEarliest, std::memory_order_relaxed);

@@ -52,6 +52,9 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
+  // (1) what this thread has queued before the look at whether somebody watches; pairs with FairRole's (1), by which a
+  // watcher that joins has published that nobody does.
+  StdSync::lightFence();
   // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
   if (core.isUnwatched.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
     seeToTheIdle();
@@ -378,10 +381,13 @@ bool FairCore::backlogIsEmpty() const {
   return !hasBacklog.load(std::memory_order_relaxed);
 }
 
-bool FairWorker::hasWork() {
+bool FairWorker::hasWork() { return hasQueued() || core.hasDue(); }
+
+bool FairCore::hasQueued() { return !backlogIsEmpty() || !front.empty() || !ready.empty() || !due.empty(); }
+
+bool FairCore::hasDue() const {
   // relaxed: a hint of when to look.
-  return hasQueued() || (core.earliest.load(std::memory_order_relaxed) != FairCore::kNoEarliest &&
-                         core.isDue(TimePoint::clock::now()));
+  return earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now());
 }
 
 bool FairCore::isDue(TimePoint now) const {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <thread>
 #include <vector>
 
@@ -151,6 +152,37 @@ TEST(BlockQueueTest, BlocksOfAnySizeKeepTheOrder) {
     }
     EXPECT_FALSE(first.pop(item));
     EXPECT_FALSE(second.pop(item));
+  }
+}
+
+// The last item may be the last moment of the queue, whatever else its producers had to do.
+TEST(BlockQueueTest, EndsAsSoonAsItsLastItemHasBeenTaken) {
+  constexpr int kProducers = 3;
+  constexpr int kItems = 4;
+  using Queue = BlockQueue<int*, StdSync, 2>;
+  for (int round = 0; round < 300; round++) {
+    auto queue = std::make_unique<Queue>();
+    int x = 0;
+    std::vector<std::thread> producers;
+    for (int p = 0; p < kProducers; p++) {
+      producers.emplace_back([&x, raw = queue.get()] {
+        for (int i = 0; i < kItems; i++) raw->push(&x);
+      });
+    }
+    {
+      Queue::Consumer consumer(*queue);
+      int* item = nullptr;
+      uint32_t rounds = 0;
+      for (int numTaken = 0; numTaken < kProducers * kItems;) {
+        if (consumer.pop(item)) {
+          numTaken++;
+        } else {
+          StdSync::relax(rounds);
+        }
+      }
+    }
+    queue.reset();
+    for (auto& producer : producers) producer.join();
   }
 }
 

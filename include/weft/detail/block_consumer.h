@@ -31,8 +31,8 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
   // happens before) has been taken.
   bool pop(T& item) { return popBatch(&item, 1) == 1; }
 
-  // Removes up to `max` of the oldest items. Returns: how many: fewer than `max` also at the end of a block,
-  // zero only where pop() returns false.
+  // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max` also at
+  // the end of a block, zero only where pop() returns false.
   uint32_t popBatch(T* out, uint32_t max) {
     uint32_t round = 0;
     for (uint32_t fails = 0;;) {
@@ -97,7 +97,8 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
   uint32_t takeOfFull(T* out, uint32_t max) {
     const uint32_t size = queue_.shape_.size();
     const uint32_t wanted = max < size ? max : size;
-    // (3) relaxed: as at note 2. Each consumer grows it once beyond the last slot at most.
+    // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants: as many
+    // consumers as threads, of some dozens or one each, do not make it overflow.
     const uint32_t index = block_->index.fetch_add(wanted, std::memory_order_relaxed);
     if (index >= size) [[unlikely]] {
       isFull_ = false;

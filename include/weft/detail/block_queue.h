@@ -25,7 +25,7 @@ enum class Producers { AtOnce, InTurn };
 // State: `tail_` is a position, the next slot to write, with the block it lies in. A position counts a power of
 // two per block: offsets below the block's size are slots, the size itself means "the block is used up, its successor is
 // being installed", the rest are skipped. A slot is null until its item is written. Each block has the index
-// of its next slot to read. `oldest_` is the first block that is not read up, or the last one of all.
+// of its next slot to read. No block before `oldest_` has anything left to be taken.
 //
 // Steps of a push: read the tail's position, then its block; reserve k slots by one compare-exchange of the
 // position; whoever reserves the last slot installs the next block (allocated beforehand, so that the others
@@ -64,7 +64,7 @@ class BlockQueue {
   // Keeps up to `maxSpares` used-up blocks for reuse: by default those of a million items.
   explicit BlockQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384,
                       uint32_t blockSize = BlockSize)
-      : shape_(blockSize), spares_(allocator, maxSpares, blockSize) {
+      : shape_(blockSize), spares_(allocator, maxSpares, shape_.size()) {
     Block* first = spares_.renew(nullptr);
     // relaxed: nobody else knows of the queue yet.
     tail_.block.store(first, std::memory_order_relaxed);
@@ -79,7 +79,7 @@ class BlockQueue {
     spares_.destroyAll(oldest_.get());
   }
 
-  // A producer: appends `item`. Requires: it is not null.
+  // A producer: appends `item`. Requires: it is not null. The queue may end as soon as it has been taken.
   // Memory ordering: what came before push is seen by whoever gets the item.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
@@ -100,11 +100,12 @@ class BlockQueue {
     Block* next = nullptr;
     while (count > 0) {
       const Reserved slots = reserve(count, &next);
+      // Before the last item, which may be the last moment of the queue.
+      if (slots.count == count && next != nullptr) giveBack(next);
       write(slots, items);
       items += slots.count;
       count -= slots.count;
     }
-    if (next != nullptr) giveBack(next);
   }
 
   // Whoever takes from the queue.
@@ -115,9 +116,10 @@ class BlockQueue {
   // Any thread: how many items there were, about; exact when nobody pushes or pops. Takes the lock.
   size_t size() {
     lock_.lock();
-    Block* unused = passUsedUp();
-    const size_t size = sizeFrom(*oldest_.get());
-    unlockWith(unused);
+    Block* block = oldest_.get();
+    while (Block* next = isUsedUp(*block) ? successor(*block) : nullptr) block = next;
+    const size_t size = sizeFrom(*block);
+    lock_.unlock();
     return size;
   }
 
@@ -169,8 +171,9 @@ class BlockQueue {
       tail_.position.store(to, std::memory_order_relaxed);
       return true;
     } else {
-      // (3) acquire: a failure's new position, as at note 5; pairs with (6).
-      return tail_.position.compare_exchange_weak(position, to, std::memory_order_acquire,
+      // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the block was read before; whoever
+      // reserves after this, and installs another, reads this position.
+      return tail_.position.compare_exchange_weak(position, to, std::memory_order_acq_rel,
                                                   std::memory_order_acquire);
     }
   }
@@ -212,6 +215,11 @@ class BlockQueue {
     }
   }
 
+  static Block* successor(const Block& block) {
+    // (2) acquire: sees the successor emptied; pairs with (4).
+    return block.next.load(std::memory_order_acquire);
+  }
+
   size_t sizeFrom(const Block& block) const {
     // relaxed: an estimate.
     const uint32_t index = block.index.load(std::memory_order_relaxed);
@@ -225,8 +233,7 @@ class BlockQueue {
   Block* passUsedUp() {
     Block* unused = nullptr;
     for (Block* block = oldest_.get(); isUsedUp(*block); block = oldest_.get()) {
-      // (2) acquire: sees the block emptied; pairs with (4).
-      Block* next = block->next.load(std::memory_order_acquire);
+      Block* next = successor(*block);
       if (next == nullptr) break;
       oldest_.set(next);
       if (block->users.get() == 0) unused = prepend(block, unused);
