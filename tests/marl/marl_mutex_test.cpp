@@ -172,13 +172,15 @@ TEST_P(MarlMutexTest, FibersWaitWithALockUntilTheyAreNotified) {
   marl::Scheduler::Fiber* fiber = nullptr;
   marl::schedule([&, done] {
     auto* const self = marl::Scheduler::Fiber::current();
-    marl::lock held(mutex);
-    EXPECT_FALSE(
-        self->wait(held, std::chrono::system_clock::now() + milliseconds(1), [&] { return isReady; }));
-    fiber = self;
-    self->wait(held, [&] { return isReady; });
-    EXPECT_TRUE(held.owns_lock());
-    EXPECT_FALSE(self->wait(std::chrono::system_clock::now() + milliseconds(1)));
+    {
+      marl::lock held(mutex);
+      EXPECT_FALSE(
+          self->wait(held, std::chrono::system_clock::now() + milliseconds(1), [&] { return isReady; }));
+      fiber = self;
+      self->wait(held, [&] { return isReady; });
+      EXPECT_TRUE(held.owns_lock());
+      EXPECT_FALSE(self->wait(std::chrono::system_clock::now() + milliseconds(1)));
+    }
     done.done();
   });
   weft::tests::awaitThat([&] {
