@@ -166,10 +166,11 @@ bool FairWorker::staysIdle(TimePoint& until) {
     StdSync::heavyFence();
     until = core.sleepUntil(kNever);
   }
-  if (!stays) {
+  if (stays) {
+    core.publishIdle();
+  } else {
     core.leaveIdle(*this);
   }
-  core.publishIdle();
   return stays;
 }
 

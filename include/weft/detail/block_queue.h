@@ -83,6 +83,7 @@ class BlockQueue {
   // Memory ordering: what came before push is seen by whoever gets the item.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
+      // The same in short where the block does not become full: a third less, beside consumers that look for work.
       // relaxed: as in tryReserve().
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
       if (offsetOf(position) + 1 < shape_.size()) [[likely]] {

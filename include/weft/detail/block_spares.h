@@ -125,7 +125,7 @@ class BlockSpares {
   Allocation::Request request() const {
     Allocation::Request request;
     request.size = Block::bytes(blockSize_);
-    request.alignment = alignof(Block) > kCacheLine ? alignof(Block) : kCacheLine;
+    request.alignment = alignof(Block);
     request.usage = Allocation::Usage::List;
     return request;
   }
