@@ -3,6 +3,7 @@
 
 // Schedules tasks, and waits for them.
 
+#include <weft/defer.h>
 #include <weft/weft.h>
 
 #include <cstdio>

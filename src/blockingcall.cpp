@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <mutex>
 #include <system_error>
@@ -243,16 +242,11 @@ void give(BlockingThread& thread, BlockingCall& call) {
   parker->unpark();
 }
 
-[[noreturn]] void reportUnstartedThread(int error, unsigned int numThreads) {
+[[noreturn]] void reportUnstartedThread(int error) {
   constexpr const char* kMessage =
       "weft::blocking_call: the system granted no further thread. Bound the calls at one time "
       "(BlockingThreads::setMaxCount), or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
-#if defined(__cpp_exceptions)
-  (void)numThreads;
   throw std::system_error(error, std::generic_category(), kMessage);
-#else
-  WEFT_FATAL("%s: %s. There are %u such threads.", kMessage, std::strerror(error), numThreads);
-#endif
 }
 
 // Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
@@ -334,13 +328,12 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
       break;
     case Granted::NewThread:
       if (const int error = startThread(call); error != 0) {
-        unsigned int numThreads = 0;
         {
           std::scoped_lock guard(pool.lock);
-          numThreads = --pool.numThreads;
+          --pool.numThreads;
         }
         startForWaiting();  // others may rely on this one
-        reportUnstartedThread(error, numThreads);
+        reportUnstartedThread(error);
       }
       break;
     case Granted::OwnThread:
@@ -351,7 +344,7 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
   }
   block(self, "blocking_call", argument);
   if (call.error != 0) {
-    reportUnstartedThread(call.error, 0);
+    reportUnstartedThread(call.error);
   }
 }
 

@@ -23,7 +23,8 @@ constexpr uint32_t kMostInPlace = 4;
 
 // What one run needs; the counters lie behind it.
 struct DagGraph::Run {
-  Run(Allocator* from, const Allocation& all) : memory(all), allocator(from), finished(0, from) {}
+  Run(Allocator* from, const Allocation& all, WaitGroup&& end)
+      : memory(all), allocator(from), finished(std::move(end)) {}
 
   std::atomic<uint32_t>* counters() { return reinterpret_cast<std::atomic<uint32_t>*>(this + 1); }
 
@@ -167,8 +168,9 @@ DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
   request.size = sizeof(Run) + numCounters_ * sizeof(std::atomic<uint32_t>);
   request.alignment = alignof(Run);
   request.usage = Allocation::Usage::Create;
+  WaitGroup finished(0, allocator);  // first, since either allocation may throw
   const Allocation memory = allocator->allocate(request);
-  Run* run = ::new (memory.ptr) Run(allocator, memory);
+  Run* run = ::new (memory.ptr) Run(allocator, memory, std::move(finished));
   for (const Node& node : nodes_) {
     if (node.counter != kNone) {
       ::new (&run->counters()[node.counter]) std::atomic<uint32_t>(node.numIns);

@@ -3,16 +3,89 @@
 
 #include "weft/debug.h"
 
+#include <dlfcn.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace weft {
 namespace {
+
+// Whether messages of `file` are of the library's own, whose place says little to who misused it.
+bool isOfLibrary(const char* file) {
+  const std::string_view own(__FILE__);
+  return std::string_view(file).starts_with(own.substr(0, own.rfind('/') + 1));
+}
+
+// Where the calls were made that have led here, innermost first.
+//
+// Which of them are the library's is known where it is a shared one, and of functions that the dynamic linker
+// can name. Those are left out while they come first. The first one that has another name is who called the
+// library, and the last of the list. Where no names are known, as without -rdynamic, a few are kept.
+class Callers {
+ public:
+  // Leaves out the function that calls. Apart from all else, since the unwinder needs a good part of a small
+  // stack.
+  [[gnu::noinline]] void find() {
+    _Unwind_Backtrace(&Callers::add, this);
+    int kept = 0;
+    bool isLeading = true;
+    for (int i = kOwn; i < num_ && kept < kMostKept; ++i) {
+      Dl_info info{};
+      const bool isKnown = dladdr(places_[i], &info) != 0;
+      isLeading = isLeading && isKnown && isWeft(info);
+      if (!isLeading && isKnown) {
+        places_[kept++] = places_[i];
+      }
+      if (!isLeading && (!isKnown || info.dli_sname != nullptr)) {
+        break;
+      }
+    }
+    num_ = kept;
+  }
+
+  const void* const* begin() const { return places_; }
+  const void* const* end() const { return places_ + num_; }
+
+ private:
+  static constexpr int kOwn = 2;  // find(), and who calls it
+  static constexpr int kMost = 16;
+  static constexpr int kMostKept = 4;
+
+  static _Unwind_Reason_Code add(_Unwind_Context* context, void* self) {
+    auto& callers = *static_cast<Callers*>(self);
+    if (callers.num_ == kMost) {
+      return _URC_END_OF_STACK;
+    }
+    // The call itself, not what it returns to.
+    callers.places_[callers.num_++] = reinterpret_cast<const void*>(_Unwind_GetIP(context) - 1);
+    return _URC_NO_REASON;
+  }
+
+  static bool isWeft(const Dl_info& info) {
+    const std::string_view name(info.dli_sname != nullptr ? info.dli_sname : "");
+    return name.starts_with("_ZN4weft") || name.starts_with("_ZNK4weft") || isInLibrary(info);
+  }
+
+  static bool isInLibrary([[maybe_unused]] const Dl_info& info) {
+#if defined(WEFT_SHARED)
+    Dl_info own{};
+    return dladdr(reinterpret_cast<const void*>(&detail::writeStderr), &own) != 0 &&
+           own.dli_fbase == info.dli_fbase;
+#else
+    return false;
+#endif
+  }
+
+  const void* places_[kMost];
+  int num_ = 0;
+};
 
 // A message under construction, of a size that a small fiber's stack can hold.
 class Message {
@@ -45,13 +118,28 @@ class Message {
     }
   }
 
+  void appendCallers(const Callers& callers) {
+    const char* before = "\n  called from ";
+    for (const void* place : callers) {
+      Dl_info info{};
+      dladdr(place, &info);
+      const char* slash = std::strrchr(info.dli_fname, '/');
+      const int written = std::snprintf(
+          text_ + size_, sizeof(text_) - size_, "%s%.32s+0x%zx", before,
+          slash != nullptr ? slash + 1 : info.dli_fname,
+          static_cast<size_t>(static_cast<const char*>(place) - static_cast<char*>(info.dli_fbase)));
+      size_ += written > 0 ? static_cast<size_t>(written) : 0;
+      before = ", ";
+    }
+  }
+
   void print() {
     text_[size_++] = '\n';
     detail::writeStderr(text_, size_);
   }
 
  private:
-  static constexpr size_t kReserve = 256;  // for the place and the end of the line
+  static constexpr size_t kReserve = 512;  // for the places and the end of the line
 
   char text_[2048];
   size_t size_ = 0;
@@ -83,12 +171,17 @@ void warn(const char* format, ...) {
 namespace detail {
 
 void fatalAt(const char* file, int line, const char* format, ...) {
+  Callers callers;
+  if (isOfLibrary(file)) {
+    callers.find();
+  }
   Message message;
   message.append("weft: fatal: ");
   va_list arguments;
   va_start(arguments, format);
   message.append(format, arguments);
   va_end(arguments);
+  message.appendCallers(callers);
   message.appendPlace(file, line);
   message.print();
   std::abort();

@@ -5,10 +5,13 @@
 
 #include <pthread.h>
 
+#include "keep_loaded.h"
+
 namespace weft::detail {
 
 // Starts a thread that nobody waits for. Returns: 0, or the error number.
 inline int startDetachedThread(void* (*entry)(void*), void* argument) {
+  keepLoaded();
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
   if (error == 0) {

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -14,7 +13,10 @@
 #include "detached_thread.h"
 #include "forked.h"
 #include "overflow.h"
+#include "weft/cancellation.h"
+#include "scheduler_core.h"
 #include "weft/debug.h"
+#include "weft/detail/block_queue.h"
 #include "weft/detail/task_state.h"
 #include "weft/detail/tiny_lock.h"
 
@@ -50,8 +52,12 @@ ExecutorReference sharedPool() {
 
 }  // namespace
 
+void setCanceled(EscapedException& error) {
+  error.set(std::make_exception_ptr(TaskCanceled()));
+}
+
 void setNotExecuted(EscapedException& error) {
-  error.set(TaskNotExecuted());
+  error.set(std::make_exception_ptr(TaskNotExecuted()));
 }
 
 void reportNoTask(const char* function) {
@@ -107,11 +113,7 @@ void ThreadExecutor::schedule(TaskHandle task) const {
         "weft::threadExecutor(): the system granted no further thread. Run fewer tasks at one time, or raise "
         "the limit on "
         "threads (ulimit -u, the cgroup's pids.max)";
-#if defined(__cpp_exceptions)
     throw std::system_error(error, std::generic_category(), kMessage);
-#else
-    WEFT_FATAL("%s: %s", kMessage, std::strerror(error));
-#endif
   }
 }
 
@@ -135,41 +137,94 @@ Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, st
 
 }  // namespace
 
+namespace detail {
+
+// Those who are within push tasks.
+struct MainLoop final : ExecutorLink {
+  void schedule(TaskHandle task) override {
+    if (task && entrance.enter()) {
+      tasks.push(static_cast<TaskNode*>(task.toVoidPointer()));
+      entrance.leave();
+    }
+  }
+  void free() noexcept override { delete this; }
+
+  // Returns: the oldest task, or none.
+  TaskHandle pop() {
+    TaskNode* node = nullptr;
+    const std::scoped_lock guard(lock);
+    return consumer.pop(node) ? TaskHandleAccess::make(node) : TaskHandle();
+  }
+
+  void end() {
+    entrance.close();
+    entrance.awaitAllLeft();
+    while (pop()) {
+    }
+  }
+
+  using Tasks = BlockQueue<TaskNode*>;
+  Tasks tasks;
+  TinyLock lock;
+  Tasks::Consumer consumer{tasks};  // guarded by lock
+};
+
+void KeptExecutor::schedule(TaskHandle task) const {
+  link_->schedule(std::move(task));
+}
+
+KeptExecutor ExecutorAccess::keep(Scheduler& executor) {
+  return KeptExecutor(executor.core_->outside);
+}
+KeptExecutor ExecutorAccess::keep(PoolExecutor& executor) {
+  return keep(executor.scheduler_);
+}
+KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) {
+  return KeptExecutor(*executor.loop_);
+}
+
+}  // namespace detail
+
 PoolExecutor::PoolExecutor(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun)
     : scheduler_(poolConfig(numWorkers, std::move(prerun), std::move(postrun))) {}
 
+PoolExecutor::~PoolExecutor() {
+  detail::assertMayEnd(scheduler_, "PoolExecutor", "the pool");
+}
+
+MainLoopExecutor::MainLoopExecutor() : loop_(new detail::MainLoop) {}
+
 MainLoopExecutor::~MainLoopExecutor() {
-  detail::TaskNode* node = nullptr;
-  while (pop(node)) {
-    TaskHandle dropped = detail::TaskHandleAccess::make(node);
-  }
+  loop_->end();
+  loop_->release();
 }
 
 void MainLoopExecutor::schedule(TaskHandle task) {
-  if (task) {
-    tasks_.push(static_cast<detail::TaskNode*>(task.toVoidPointer()));
-  }
-}
-
-bool MainLoopExecutor::pop(detail::TaskNode*& node) {
-  const std::scoped_lock guard(lock_);
-  return consumer_.pop(node);
+  loop_->schedule(std::move(task));
 }
 
 bool MainLoopExecutor::tryRunOne() {
-  detail::TaskNode* node = nullptr;
-  const bool isFound = pop(node);
+  TaskHandle task = loop_->pop();
+  const bool isFound = static_cast<bool>(task);
   if (isFound) {
-    detail::TaskHandleAccess::make(node).run();
+    task.run();
   }
   return isFound;
 }
 
-size_t MainLoopExecutor::runAll() {
+// A task may destroy the executor.
+size_t MainLoopExecutor::run(bool (*mayGoOn)(const void*), const void* context) {
+  detail::MainLoop& loop = *loop_;
+  const detail::KeptExecutor kept(loop);
   size_t count = 0;
-  while (tryRunOne()) {
+  do {
+    TaskHandle task = loop.pop();
+    if (!task) {
+      break;
+    }
+    task.run();
     ++count;
-  }
+  } while (mayGoOn(context));
   return count;
 }
 

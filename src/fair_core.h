@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "checked_allocator.h"
 #include "fair_backlog.h"
 #include "forked.h"
 #include "own_counter.h"
@@ -41,10 +42,10 @@ class FairWorker {
 
   void run();
 
-  // Keeps the task whose step runs, posted by that very step, until the step ends.
-  void repost(FairTask& task) { reposted_ = &task; }
-  // Queues it early: something else is posted after it.
-  void flushReposted();
+  // Keeps the task whose step runs, posted by that very step to `to`, until the step ends.
+  void repost(FairTask& task, FairCore& to);
+  // Whether it keeps one for `to`.
+  bool keepsOneFor(const FairCore& to) const;
 
   FairCore& core;
   Parker<>* const parker = acquireParker();
@@ -62,14 +63,16 @@ class FairWorker {
   bool hasWork();  // queued, or due
 
   FairTask* next();
-  FairTask* requeue(FairTask& task, bool isStopping);
+  FairTask* requeue(FairTask& task);
   FairTask* takeNext();
   [[gnu::noinline]] FairTask* takeDue();
   [[gnu::noinline]] FairTask* popReady();
   [[gnu::noinline]] FairTask* popQueued();
   bool isAlone() const;
+  bool isNext(const FairTask& task);
   [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
+  bool wasLong();
   void look();
   bool shouldRetire(uint64_t nsPerStep);
   void seeToTheIdle();
@@ -88,6 +91,7 @@ class FairWorker {
   uint32_t fineLooks_ = 0;
   bool isRetired_ = false;
   bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
+  uint64_t ticks_ = 0;     // at wasLong()
   TimePoint lookedAt_{};
   uint64_t stepsAtLook_ = 0;
   TimePoint intakeAt_{};
@@ -108,12 +112,19 @@ struct FairCore {
 
   // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);
+  // A step of another scheduler has posted its own task, which enqueueKept() brings when it has ended. Until
+  // then this scheduler is not empty, and does not end.
+  void expectKept();
+  void enqueueKept(FairTask& task);
+  void awaitKept();
+  void assertKeepsNone(const char* what) const;
   // Before a push: takes the task over. Of posts that come together, one finds null.
   void claim(FairTask& task) {
     // relaxed: the task is the caller's, and the push publishes it.
     if (task.postedTo.exchange(this, std::memory_order_relaxed) != nullptr) [[unlikely]] {
       reportPostedTwice();
     }
+    countTimed(task);
   }
   // The same by the step of the task, which pays for no read-modify-write, 6 of its 25 ns: whoever else posts the
   // task is caught, unless that happens between the load and the store.
@@ -123,6 +134,20 @@ struct FairCore {
       reportPostedTwice();
     }
     task.postedTo.store(this, std::memory_order_relaxed);
+  }
+  // Gives back a task that has been claimed and not pushed.
+  void unclaim(FairTask& task) {
+    if (task.hasTime()) {
+      numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
+    }
+    // relaxed: it is the caller's again.
+    task.postedTo.store(nullptr, std::memory_order_relaxed);
+  }
+  // Before the push of a task that has just been posted.
+  void countTimed(const FairTask& task) {
+    if (task.hasTime()) [[unlikely]] {
+      numTimed.fetch_add(kOnItsWay, std::memory_order_relaxed);  // relaxed: a hint of how often to look
+    }
   }
   [[noreturn, gnu::cold]] void reportPostedTwice() const;
 
@@ -139,16 +164,20 @@ struct FairCore {
   void acceptDeadline(FairTask& task);
   void publishBacklog();
   [[gnu::noinline]] void refillReady();
-  bool mustRun(FairTask& task, TimePoint& now);
+  bool isReady(FairTask& task, TimePoint& now);
   void forgetWait(FairTask& task);
   void await(FairTask& task);
   void expire();
+  void publishEarliest();
 
   // Any thread.
-  bool backlogIsEmpty() const;
+  // relaxed: a hint; the role guards the backlog.
+  bool backlogIsEmpty() const { return !hasBacklog.load(std::memory_order_relaxed); }
   bool hasQueued();  // a thread's own places in the queues are the quicker way
   bool hasDue() const;
   bool isDue(TimePoint now) const;
+  // Whether there are deadlines, so that each long step is followed by a look at them.
+  bool hasTimed() const { return numTimed.load(std::memory_order_relaxed) != 0; }  // relaxed: a hint
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
   static void wakeMarked(uintptr_t mark) { reinterpret_cast<Parker<>*>(mark & ~uintptr_t{1})->unpark(); }
@@ -172,6 +201,8 @@ struct FairCore {
 
   // The `timerIndex` of a task that counts in numAwaited.
   static constexpr uint32_t kAwaited = kNotInHeap - 1;
+  // What numTimed consists of: how often the first, and whether the second.
+  static constexpr uint32_t kOnItsWay = 2, kInHeap = 1;
   static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
   // Threads that share shorter steps than this lose more by getting in each other's way than they gain.
   static constexpr uint64_t kFineStepNs = 150;
@@ -179,7 +210,7 @@ struct FairCore {
   fair::TaskScheduler& facade;
   const std::string name;
   const int numThreads;
-  Allocator* const allocator;
+  CheckedAllocator allocator;
   SchedulerExists exists;
   mutex lifecycle;  // one start() or stop() at a time
 
@@ -193,6 +224,9 @@ struct FairCore {
   // Written by the role, read by everybody.
   alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
   std::atomic<bool> hasBacklog{false};
+  // Of the tasks with a time: those that are posted and on their way to the role, which anybody adds and the role takes off, and
+  // whether the heap has one, which the role says.
+  std::atomic<uint32_t> numTimed{0};
 
   std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
 
@@ -217,7 +251,21 @@ struct FairCore {
   uint32_t numRunning = 0;        // guarded by lock: threads
   WaitList emptyWaiters;          // guarded by lock
   WaitList stopWaiters;           // guarded by lock
+  uint32_t numKept = 0;           // guarded by lock: tasks that expectKept() has told of
+  WaitList keptWaiters;           // guarded by lock
 };
+
+inline void FairWorker::repost(FairTask& task, FairCore& to) {
+  reposted_ = &task;
+  if (&to != &core) [[unlikely]] {
+    to.expectKept();
+  }
+}
+
+inline bool FairWorker::keepsOneFor(const FairCore& to) const {
+  // relaxed: written by the step.
+  return reposted_ != nullptr && reposted_->postedTo.load(std::memory_order_relaxed) == &to;
+}
 
 // The worker whose thread calls, or null.
 extern constinit thread_local FairWorker* currentFairWorker;

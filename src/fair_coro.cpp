@@ -9,10 +9,11 @@
 
 namespace weft::fair {
 
-CoroTask::CoroTask(Coro<> body)
-    : Task(this, &CoroTask::step), outermost_(std::exchange(body.frame_, nullptr)) {
+CoroTask::CoroTask(Coro<> body) : outermost_(std::exchange(body.frame_, nullptr)) {
+  static constexpr detail::FairOps kOps{&step, &detail::FairNoCallback::destroy, false, true};
   WEFT_ASSERT(outermost_ != nullptr && outermost_->stack == nullptr,
               "a fair::CoroTask needs a body that was neither moved from nor awaited.");
+  ops = &kOps;
   stack_.task = this;
   stack_.innermost = outermost_;
   outermost_->stack = &stack_;
@@ -37,9 +38,10 @@ CoroTask::~CoroTask() {
   }
 }
 
-void CoroTask::step() {
-  if (runBody()) {
-    end();
+void CoroTask::step(FairTask& task) {
+  auto& self = static_cast<CoroTask&>(static_cast<Task&>(task));
+  if (self.runBody()) {
+    self.end();
   }
 }
 
@@ -74,7 +76,7 @@ void CoroTask::assertNotPosted(bool isNotPosted) {
 }
 
 void CoroTask::postOwned(TaskScheduler& scheduler, Coro<> body) {
-  static constexpr detail::FairOps kOps{&runOwned, &destroyOwned, true};
+  static constexpr detail::FairOps kOps{&runOwned, &destroyOwned, true, true};
   auto* task = new CoroTask(std::move(body));
   task->ops = &kOps;
   scheduler.post(task);

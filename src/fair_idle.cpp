@@ -191,7 +191,7 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
 
 bool FairCore::isEmptyLocked() {
   // With nobody active, nobody has the role.
-  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0;
+  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
 }
 
 void FairCore::enterIdle(FairWorker& worker) {

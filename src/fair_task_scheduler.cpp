@@ -4,12 +4,15 @@
 #include "weft/fair/task_scheduler.h"
 
 #include <mutex>
+#include <utility>
 
 #include "fair_core.h"
 #include "weft/debug.h"
 
 namespace weft::detail {
 namespace {
+
+constexpr const char* kOwner = "fair::TaskScheduler";  // of the allocator, in messages
 
 constexpr int kMaxThreads = 4096;
 constexpr uint32_t kMaxBlockSize = 1u << 20;
@@ -35,11 +38,11 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
     : facade(scheduler),
       name(called),
       numThreads(count),
-      allocator(config.allocator),
-      backlog(config.allocator),
-      heap(config.allocator),
-      due(config.allocator, kSpareBlocks, config.blockSize),
-      ready(config.allocator, kSpareBlocks, config.blockSize) {
+      allocator(config.allocator, kOwner),
+      backlog(&allocator),
+      heap(&allocator),
+      due(&allocator, kSpareBlocks, config.blockSize),
+      ready(&allocator, kSpareBlocks, config.blockSize) {
   for (int i = 0; i < count; ++i) {
     workers.push_back(std::make_unique<FairWorker>(*this));
   }
@@ -47,6 +50,7 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
 
 FairCore::~FairCore() {
   stop();
+  awaitKept();
   // What is destroyed may post: a continuation of the future whose promise it breaks.
   for (auto taken = takeAll(); !taken.empty(); taken = takeAll()) {
     for (FairTask* task : taken) {
@@ -108,6 +112,47 @@ void FairCore::stop() {
   }
 }
 
+void FairCore::expectKept() {
+  lock.lock();
+  ++numKept;
+  lock.unlock();
+}
+
+void FairCore::enqueueKept(FairTask& task) {
+  enqueue(task, task);
+  WaitList woken;
+  lock.lock();
+  --numKept;
+  // The task may have run meanwhile, or whoever awaits it may take it back.
+  wakeIfEmpty(woken);
+  if (numKept == 0) {
+    woken.claimAll(keptWaiters);
+  }
+  lock.unlock();
+  wakeAll(woken);
+}
+
+void FairCore::assertKeepsNone(const char* what) const {
+  WEFT_ASSERT(currentFairWorker == nullptr || !currentFairWorker->keepsOneFor(*this),
+              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", and would wait for "
+              "that step: the task comes when it returns. Call it before the post, or from another thread.",
+              what, name.c_str());
+}
+
+// Before the tasks are taken back: those that were posted, too, and come when steps of other schedulers have ended.
+void FairCore::awaitKept() {
+  assertKeepsNone("takeBack() or its destructor");
+  Waiter& self = currentWaiter();
+  lock.lock();
+  if (numKept == 0) {
+    lock.unlock();
+    return;
+  }
+  keptWaiters.pushBack(self);
+  lock.unlock();
+  block(self, "steps that have posted their tasks to a fair::TaskScheduler", this);
+}
+
 void FairCore::takeFront(std::vector<FairTask*>& taken) {
   for (FairTask* task = front.popAll(); task != nullptr; task = task->inboxNext.get()) {
     forgetWait(*task);
@@ -142,6 +187,9 @@ std::vector<FairTask*> FairCore::takeAll() {
   expire();
   for (FairTask* each : taken) {
     each->state.forgetDeadline();
+    if (!each->ops->keepsDeadline) {
+      each->deadline = FairTask::kNoDeadline;
+    }
     // relaxed: the caller owns them from now on.
     each->postedTo.store(nullptr, std::memory_order_relaxed);
   }
@@ -165,6 +213,7 @@ bool FairCore::isEmpty() {
 bool FairCore::waitEmptyUntil(TimePoint deadline) {
   assertNotForked("fair::TaskScheduler::waitEmpty()");
   assertNotInOwnStep(*this, "waitEmpty()");
+  assertKeepsNone("waitEmpty()");
   Waiter& self = currentWaiter();
   lock.lock();
   if (isEmptyLocked()) {
@@ -183,6 +232,11 @@ namespace weft::fair {
 using detail::FairTask;
 
 namespace {
+
+// Whether the step of the task calls.
+bool isInItsStep(const FairTask& task) {
+  return detail::currentFairWorker != nullptr && detail::currentFairWorker->current == &task;
+}
 
 // Whoever has claimed a task that waits.
 void enqueueClaimed(FairTask& task) {
@@ -206,14 +260,17 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads)
     : TaskScheduler(name, numThreads, Config()) {}
 
 TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Config& config)
-    : core_(nullptr, [](detail::FairCore* core) { core->allocator->destroy(core); }) {
+    : core_(nullptr, [](detail::FairCore* core) { detail::CheckedAllocator(core->allocator).destroy(core); }) {
   WEFT_ASSERT(numThreads >= 1 && numThreads <= detail::kMaxThreads,
               "fair::TaskScheduler \"%s\" with %d threads: ask for 1 to %d.", name.c_str(), numThreads,
               detail::kMaxThreads);
   WEFT_ASSERT(config.blockSize >= 1 && config.blockSize <= detail::kMaxBlockSize,
               "fair::TaskScheduler \"%s\" with a block size of %u: ask for 1 to %u.", name.c_str(),
               config.blockSize, detail::kMaxBlockSize);
-  core_.reset(config.allocator->create<detail::FairCore>(*this, name, numThreads, config));
+  WEFT_ASSERT(config.allocator != nullptr,
+              "fair::TaskScheduler \"%s\": Config::allocator is null. Leave it at Allocator::Default.", name.c_str());
+  detail::CheckedAllocator allocator(config.allocator, detail::kOwner);
+  core_.reset(allocator.create<detail::FairCore>(*this, name, numThreads, config));
   core_->start();
 }
 
@@ -221,10 +278,9 @@ TaskScheduler::~TaskScheduler() = default;
 
 void TaskScheduler::post(Task* task) {
   assertTask(task, "post()");
-  detail::FairWorker* worker = detail::currentFairWorker;
-  if (worker != nullptr && &worker->core == core_.get() && worker->current == task) {
+  if (isInItsStep(*task)) {
     core_->claimInItsStep(*task);
-    worker->repost(*task);
+    detail::currentFairWorker->repost(*task, *core_);
   } else {
     postNode(*task);
   }
@@ -244,17 +300,40 @@ void TaskScheduler::signal(Task* task) {
   }
 }
 
-void TaskScheduler::claim(FairTask& task) {
-  core_->claim(task);
-}
-
 void TaskScheduler::postNode(FairTask& task) {
   core_->claim(task);
   core_->enqueue(task, task);
 }
 
-void TaskScheduler::postChain(FairTask& newest, FairTask& oldest) {
-  core_->enqueue(newest, oldest);
+void TaskScheduler::Row::add(FairTask& task) {
+  if (isInItsStep(task)) {
+    scheduler_.core_->claimInItsStep(task);
+    own_ = &task;
+    return;
+  }
+  scheduler_.core_->claim(task);
+  task.inboxNext.set(newest_);
+  newest_ = &task;
+  oldest_ = oldest_ == nullptr ? &task : oldest_;
+}
+
+void TaskScheduler::Row::post() {
+  if (newest_ != nullptr) {
+    scheduler_.core_->enqueue(*std::exchange(newest_, nullptr), *oldest_);
+  }
+  if (own_ != nullptr) {
+    detail::currentFairWorker->repost(*std::exchange(own_, nullptr), *scheduler_.core_);
+  }
+}
+
+TaskScheduler::Row::~Row() {
+  while (newest_ != nullptr) {
+    scheduler_.core_->unclaim(*std::exchange(newest_, newest_->inboxNext.get()));
+  }
+  if (own_ != nullptr) {
+    // relaxed: it is the step's again.
+    own_->postedTo.store(nullptr, std::memory_order_relaxed);
+  }
 }
 
 void TaskScheduler::reserve(size_t numDeadlines) {
@@ -280,6 +359,7 @@ void TaskScheduler::start() {
 
 std::vector<Task*> TaskScheduler::takeBack() {
   std::vector<Task*> tasks;
+  core_->awaitKept();
   std::scoped_lock guard(core_->lifecycle);
   core_->lock.lock();
   const bool isStopped = core_->numRunning == 0;

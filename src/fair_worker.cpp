@@ -7,6 +7,7 @@
 #include "fair_core.h"
 #include "report.h"
 #include "weft/debug.h"
+#include "weft/detail/ticks.h"
 
 // What a thread of a fair::TaskScheduler does while there is work: dispatch, run, look around.
 namespace weft::detail {
@@ -71,13 +72,6 @@ void FairWorker::runStep(FairTask& task) {
   current = nullptr;
 }
 
-void FairWorker::flushReposted() {
-  if (reposted_ != nullptr) {
-    FairTask& task = *std::exchange(reposted_, nullptr);
-    core.enqueue(task, task);
-  }
-}
-
 inline bool FairWorker::isAlone() const {
   return core.role.numActive() == 1;
 }
@@ -108,13 +102,15 @@ inline FairTask* FairWorker::dispatch() {
 
 // Returns: what to run next; null when the thread is to end.
 FairTask* FairWorker::next() {
-  if (--untilLook_ == 0) {
+  if (--untilLook_ == 0 || (core.hasTimed() && wasLong())) {
     look();
   }
-  // relaxed, here and below: stop() waits for the thread to end, and asks for nothing else.
-  if (reposted_ != nullptr) {
-    const bool isStopping = core.isStopping.load(std::memory_order_relaxed);
-    if (FairTask* task = requeue(*std::exchange(reposted_, nullptr), isStopping)) {
+  // relaxed, below: stop() waits for the thread to end, and asks for nothing else.
+  if (FairTask* const own = std::exchange(reposted_, nullptr)) {
+    if (core.backlogIsEmpty() && isNext(*own)) {
+      return own;
+    }
+    if (FairTask* task = requeue(*own)) {
       return task;
     }
   }
@@ -141,18 +137,32 @@ FairTask* FairWorker::next() {
   return nullptr;
 }
 
+// Whether the task that its own step has posted comes next: nothing is queued, nor in the hands of who dispatches.
+inline bool FairWorker::isNext(const FairTask& task) {
+  // relaxed, both: written by the step; and as in next().
+  return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core && !hasQueued() &&
+         (isAlone() || !core.role.isTaken()) && !core.isStopping.load(std::memory_order_relaxed);
+}
+
 // Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
 // next, or null where that is still to be found.
-FairTask* FairWorker::requeue(FairTask& task, bool isStopping) {
-  const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
-  if (!isStopping && !hasDeadline && !hasQueued()) {
-    return &task;
+FairTask* FairWorker::requeue(FairTask& task) {
+  // relaxed: written by the step.
+  FairCore& to = *task.postedTo.load(std::memory_order_relaxed);
+  if (task.deadline != FairTask::kNoDeadline) [[unlikely]] {
+    to.countTimed(task);
+  }
+  if (&to != &core) [[unlikely]] {
+    to.enqueueKept(task);
+    return nullptr;
   }
   // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
   // to look each time.
-  if (!isStopping && isAlone() && (core.front.empty() || core.backlogIsEmpty())) {
+  const bool hasFront = !core.front.empty();
+  // relaxed: as in next().
+  if (isAlone() && (!hasFront || core.backlogIsEmpty()) && !core.isStopping.load(std::memory_order_relaxed)) {
     if (const auto hold = core.role.tryTake(); hold != Hold::None) {
-      if (!core.front.empty()) {
+      if (hasFront) {
         core.intake();
       }
       core.accept(task);
@@ -185,28 +195,45 @@ FairTask* FairWorker::takeNext() {
       return task;
     }
   }
+  dueInARow_ = 0;  // whose turn it was does not come, or is not there
   return nullptr;
 }
 
-// Returns: null too when it is the turn of the others.
+// Returns: null too while it is the turn of the others.
 FairTask* FairWorker::takeDue() {
   FairTask* task = nullptr;
-  if (dueInARow_ < kDueInARow && due_.pop(task)) {
-    ++dueInARow_;
-  } else {
-    dueInARow_ = 0;
+  if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
+    return nullptr;  // whatever pop() has seen another thread take
   }
+  ++dueInARow_;
   return task;
 }
 
 FairTask* FairWorker::popReady() {
   FairTask* task = nullptr;
-  return ready_.pop(task) ? task : nullptr;
+  if (!ready_.pop(task)) {
+    return nullptr;
+  }
+  dueInARow_ = 0;
+  return task;
 }
 
+// With the role. Returns: null too where it is the turn of the backlog.
 FairTask* FairWorker::popQueued() {
-  FairTask* task = nullptr;
-  return due_.pop(task) ? task : popReady();
+  FairTask* task = takeDue();
+  task = task == nullptr ? popReady() : task;
+  if (task != nullptr) {
+    return task;
+  }
+  dueInARow_ = 0;
+  return core.backlog.isEmpty() ? takeDue() : nullptr;
+}
+
+// Whether the step since the last call was a long one.
+inline bool FairWorker::wasLong() {
+  constexpr auto kLongTicks = static_cast<uint64_t>(kTicksPerMicrosecond) * kLongStepNs / 1'000;
+  const uint64_t now = ticks();
+  return now - std::exchange(ticks_, now) >= kLongTicks;
 }
 
 // Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
@@ -259,15 +286,12 @@ void FairWorker::seeToTheIdle() {
 }
 
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
-  FairWorker* worker = currentFairWorker;
-  if (worker != nullptr && &worker->core == this) {
-    worker->flushReposted();
-    if (numThreads == 1 && &newest == &oldest && front.empty()) {
-      // The only thread has the role, and nobody needs to be woken.
-      accept(newest);
-      publishBacklog();
-      return;
-    }
+  const FairWorker* worker = currentFairWorker;
+  if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest && front.empty()) {
+    // The only thread has the role, and nobody needs to be woken.
+    accept(newest);
+    publishBacklog();
+    return;
   }
   // The push may be the last moment of the scheduler.
   if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
@@ -283,10 +307,10 @@ void FairCore::intake() {
   // relaxed: a wish.
   heap.reserve(wantedRoom.load(std::memory_order_relaxed));
   FairBacklog::Reversed taken(backlog);
-  TimePoint now = TimePoint::min();
+  TimePoint now = TimePoint::min();  // read at the first use
   for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
     FairTask* older = front.older(*task);
-    if (task->deadline == FairTask::kNoDeadline || mustRun(*task, now)) [[likely]] {
+    if (task->deadline == FairTask::kNoDeadline || isReady(*task, now)) [[likely]] {
       taken.prepend(task);
     }
     task = older;
@@ -316,27 +340,29 @@ void FairCore::publishBacklog() {
 
 void FairCore::acceptDeadline(FairTask& task) {
   TimePoint now = TimePoint::min();
-  if (mustRun(task, now)) {
+  if (isReady(task, now)) {
     backlog.append(&task);
   }
   expire();
 }
 
-// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
-// heap now. `now`: read at the first use.
-bool FairCore::mustRun(FairTask& task, TimePoint& now) {
+// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the heap now, out of which
+// expire() takes it though its deadline has come already; or if it is due. `now`: TimePoint::min() until it is read.
+bool FairCore::isReady(FairTask& task, TimePoint& now) {
   forgetWait(task);
-  if (task.deadline != kNever) {
-    now = now == TimePoint::min() ? TimePoint::clock::now() : now;
-    if (task.deadline <= now) {
-      task.state.tryBeDue();
-      return true;
-    }
+  if (task.state.tryWait()) {
+    heap.add(&task);
+    return false;
   }
-  if (!task.state.tryWait()) {
+  // Woken; where the deadline has come all the same, that must not be later for it.
+  if (task.deadline == kNever) {
     return true;
   }
-  heap.add(&task);
+  now = now == TimePoint::min() ? TimePoint::clock::now() : now;
+  if (now < task.deadline) {
+    return true;
+  }
+  due.push(&task);
   return false;
 }
 
@@ -344,8 +370,10 @@ void FairCore::forgetWait(FairTask& task) {
   if (task.timerIndex == kAwaited) {
     task.timerIndex = kNotInHeap;
     --numAwaited;
-  } else {
+  } else if (task.timerIndex != kNotInHeap) {
     heap.remove(&task);
+  } else if (task.hasTime()) {
+    numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
   }
 }
 
@@ -367,18 +395,21 @@ void FairCore::expire() {
       }
     }
   }
-  // relaxed: a hint of when to look.
-  earliest.store(heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count(),
-                 std::memory_order_relaxed);
+  publishEarliest();
+}
+
+void FairCore::publishEarliest() {
+  const int64_t at = heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count();
+  // relaxed, all: hints of when to look.
+  earliest.store(at, std::memory_order_relaxed);
+  const bool wasInHeap = (numTimed.load(std::memory_order_relaxed) & kInHeap) != 0;
+  if (wasInHeap != (at != kNoEarliest)) {
+    numTimed.fetch_xor(kInHeap, std::memory_order_relaxed);
+  }
 }
 
 bool FairWorker::hasQueued() {
   return !core.backlogIsEmpty() || !core.front.empty() || !ready_.empty() || !due_.empty();
-}
-
-bool FairCore::backlogIsEmpty() const {
-  // relaxed: a hint; the role guards the backlog.
-  return !hasBacklog.load(std::memory_order_relaxed);
 }
 
 bool FairWorker::hasWork() { return hasQueued() || core.hasDue(); }

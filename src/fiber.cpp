@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include "fiber_block.h"
+#include "in_place.h"
 #include "waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/waiter.h"
@@ -31,19 +32,18 @@ void wakeAll(WaitList& claimed) noexcept {
 
 void block(Waiter& self, const char* what, const void* object) { inlined::block(self, what, object); }
 
-void blockWithoutHandler(Waiter& self, const char* what, const void* object) {
-  if (self.fiber != nullptr) {
-    inlined::block(self, what, object);
-  } else {
-    parkThreadUntil(self, kNever);
-  }
-}
-
 bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
   if (self.fiber != nullptr) {
     return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
   }
   return blockThreadUntil(self, deadline);
+}
+
+bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    return self.fiber->worker->blockForLock(*self.fiber, deadline, what, object);
+  }
+  return parkThreadUntil(self, deadline);
 }
 
 void FiberBlock::wake() noexcept { worker->wake(*this); }
@@ -56,46 +56,64 @@ bool FiberBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, 
 
 namespace {
 
-detail::FiberBlock& checkedCurrent(Fiber* fiber, const char* function) {
+void assertIsCurrent(Fiber* fiber, const char* function) {
   WEFT_ASSERT(fiber == Fiber::current(),
               "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. Call it on "
               "Fiber::current().",
               function, fiber->id);
-  return *static_cast<detail::FiberBlock*>(fiber);
+}
+
+// Calls function(host, permit): the fiber that waits, and what for. For the task whose Fiber it is.
+template <class F>
+auto withPermit(Fiber* fiber, const F& function) {
+  if (detail::InPlaceFiber* inPlace = detail::asInPlace(fiber)) [[unlikely]] {
+    return function(*inPlace->host, inPlace->permit);
+  }
+  auto& block = *static_cast<detail::FiberBlock*>(fiber);
+  return function(block, block.permit);
 }
 
 }  // namespace
 
 void Fiber::wait() {
-  detail::FiberBlock& self = checkedCurrent(this, "wait");
-  self.permit.wait(self);
+  assertIsCurrent(this, "wait");
+  withPermit(this, [](detail::FiberBlock& host, detail::Permit<>& permit) { permit.wait(host); });
 }
 
 bool Fiber::waitUntil(detail::TimePoint deadline) {
-  detail::FiberBlock& self = checkedCurrent(this, "wait");
-  return self.permit.waitUntil(self, deadline);
+  assertIsCurrent(this, "wait");
+  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+    return permit.waitUntil(host, deadline);
+  });
 }
 
 bool Fiber::waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
-  detail::FiberBlock& self = checkedCurrent(this, "wait");
-  return self.permit.waitBy([&] {
-    const auto claim = [&] { return self.permit.cancel(); };
-    return detail::blockStoppable(self.waiter, deadline, token, claim, "Fiber::notify", this) == detail::WaitEnd::Woken;
+  assertIsCurrent(this, "wait");
+  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+    return permit.waitBy([&] {
+      const auto claim = [&] { return permit.cancel(); };
+      return detail::blockStoppable(host.waiter, deadline, token, claim, "Fiber::notify", this) ==
+             detail::WaitEnd::Woken;
+    });
   });
 }
 
 void Fiber::notify() {
-  auto& self = *static_cast<detail::FiberBlock*>(this);
-  self.permit.notify(self);
+  if (detail::InPlaceFiber* inPlace = detail::asInPlace(this)) [[unlikely]] {
+    inPlace->permit.notify(*inPlace);
+  } else {
+    auto& block = *static_cast<detail::FiberBlock*>(this);
+    block.permit.notify(block);
+  }
 }
 
 void Fiber::yield() {
-  detail::FiberBlock& self = checkedCurrent(this, "yield");
-  self.worker->yield(self);
+  assertIsCurrent(this, "yield");
+  weft::yield();
 }
 
 void yield() {
-  if (Fiber* fiber = Fiber::current()) {
+  if (Fiber* fiber = detail::currentFiber) {
     auto& self = *static_cast<detail::FiberBlock*>(fiber);
     self.worker->yield(self);
   } else {

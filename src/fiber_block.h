@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "osfiber.h"
+#include "own_counter.h"
 #include "weft/detail/inbox.h"
 #include "weft/detail/permit.h"
 #include "weft/detail/stack_pool.h"
@@ -40,13 +41,15 @@ struct FiberBlock final : Fiber {
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
-  Stack stack;
+  Stack stack;                      // its base is written atomically: see FiberFactory::findByStack()
   const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
   const void* blockedObject = nullptr;
-  const void* task = nullptr;  // the code of the task that runs on it, or null
+  OwnPointer<const void> task;       // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
-  void setTaskNumber(uint64_t number) { taskNumber_ = number; }
+  void setTaskNumber(uint64_t value) { number = value; }
+  TaskScope* scope() { return this; }
+  const TaskScope* scope() const { return this; }
 
   // The Permit's host.
   void wake() noexcept;

@@ -3,6 +3,7 @@
 
 #include "fiber_factory.h"
 
+#include <atomic>
 #include <new>
 
 #include "worker.h"
@@ -15,6 +16,12 @@ namespace {
 constexpr uint32_t kColours = 16;
 constexpr size_t kColourStep = 64;
 
+// relaxed: for findByStack(), which takes it for a hint. All others are this thread, which may read it as it
+// likes.
+void setStackBase(FiberBlock& fiber, void* base) {
+  std::atomic_ref(fiber.stack.base).store(base, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 FiberFactory::FiberFactory(Allocator* allocator, size_t stackSize)
@@ -22,9 +29,10 @@ FiberFactory::FiberFactory(Allocator* allocator, size_t stackSize)
 
 FiberFactory::~FiberFactory() {
   stacks_.releaseBatch(cachedStacks_, numCachedStacks_);
-  while (slabs_ != nullptr) {
-    const Allocation memory = slabs_->memory;
-    slabs_ = slabs_->next;
+  // relaxed: this thread's, or published by the end of its thread.
+  for (Slab* slab = slabs_.load(std::memory_order_relaxed); slab != nullptr;) {
+    const Allocation memory = slab->memory;
+    slab = slab->next;
     allocator_->free(memory);
   }
 }
@@ -37,7 +45,10 @@ FiberBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
     }
   }
   FiberBlock* fiber = newBlock(worker);
-  fiber->stack = cachedStacks_[--numCachedStacks_];
+  const Stack& stack = cachedStacks_[--numCachedStacks_];
+  fiber->stack.size = stack.size;
+  fiber->stack.id = stack.id;
+  setStackBase(*fiber, stack.base);
   const size_t colour = kColourStep * (nextColour_++ % kColours);
   fiber->os.init(fiber->stack.base, fiber->stack.size - colour, entry, &worker);
   return fiber;
@@ -46,26 +57,53 @@ FiberBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
 void FiberFactory::destroy(FiberBlock& fiber) {
   fiber.os.destroy();
   stacks_.release(fiber.stack);
-  fiber.stack = {};
+  setStackBase(fiber, nullptr);
   spareBlocks_.pushFront(fiber);
 }
 
 TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
 
 FiberBlock* FiberFactory::newBlock(Worker& worker) {
+  // One whose fiber was idle is as new but for its stack. It is not made anew, since others may look at it.
   if (FiberBlock* spare = spareBlocks_.popFront()) {
-    const uint32_t id = spare->id;
-    return ::new (spare) FiberBlock(worker, id);
+    return spare;
   }
-  if (slabs_ == nullptr || slabs_->numUsed == kBlocksPerSlab) {
+  // relaxed, all: this thread wrote it last.
+  Slab* slab = slabs_.load(std::memory_order_relaxed);
+  if (slab == nullptr || slab->numUsed.load(std::memory_order_relaxed) == kBlocksPerSlab) {
     Allocation::Request request;
     request.size = sizeof(Slab);
     request.alignment = alignof(Slab);
     request.usage = Allocation::Usage::Create;
     const Allocation memory = allocator_->allocate(request);
-    slabs_ = ::new (memory.ptr) Slab{slabs_, memory, 0, {}};
+    slab = ::new (memory.ptr) Slab{slab, memory, 0, {}};
+    // (1) release: publishes the slab; pairs with the load in forEachBlock().
+    slabs_.store(slab, std::memory_order_release);
   }
-  return ::new (slabs_->blocks[slabs_->numUsed++]) FiberBlock(worker, nextId_++);
+  const uint32_t index = slab->numUsed.load(std::memory_order_relaxed);
+  auto* fiber = ::new (slab->blocks[index]) FiberBlock(worker, nextId_++);
+  // (2) release: publishes the block; pairs with the load in forEachBlock().
+  slab->numUsed.store(index + 1, std::memory_order_release);
+  return fiber;
+}
+
+const FiberBlock* FiberFactory::findByScope(const void* scope) const {
+  const FiberBlock* found = nullptr;
+  forEachBlock([&](FiberBlock& fiber) { found = scope == fiber.scope() ? &fiber : found; });
+  return found;
+}
+
+const FiberBlock* FiberFactory::findByStack(const void* scope) const {
+  const auto place = reinterpret_cast<uintptr_t>(scope);
+  const FiberBlock* found = nullptr;
+  forEachBlock([&](FiberBlock& fiber) {
+    // relaxed: a hint; see setStackBase().
+    void* const base = std::atomic_ref(fiber.stack.base).load(std::memory_order_relaxed);
+    if (base != nullptr && place - reinterpret_cast<uintptr_t>(base) < stacks_.stackSize()) {
+      found = &fiber;
+    }
+  });
+  return found;
 }
 
 }  // namespace weft::detail

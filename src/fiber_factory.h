@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "fiber_block.h"
@@ -10,8 +11,8 @@
 
 namespace weft::detail {
 
-// Makes and keeps a worker's fibers: control blocks in slabs from the scheduler's allocator, stacks from the process-wide
-// pool. One thread only.
+// Makes and keeps a worker's fibers: control blocks in slabs from the scheduler's allocator, stacks from the
+// process-wide pool. One thread only, but for what is said to be for any.
 class FiberFactory {
  public:
   FiberFactory(Allocator* allocator, size_t stackSize);
@@ -32,14 +33,18 @@ class FiberFactory {
   // Calls f(FiberBlock&) for each fiber that exists.
   template <class F>
   void forEach(F&& f) const {
-    for (Slab* slab = slabs_; slab != nullptr; slab = slab->next) {
-      for (uint32_t i = 0; i < slab->numUsed; ++i) {
-        if (FiberBlock& fiber = *slab->block(i); fiber.stack.base != nullptr) {
-          f(fiber);
-        }
+    forEachBlock([&](FiberBlock& fiber) {
+      if (fiber.stack.base != nullptr) {
+        f(fiber);
       }
-    }
+    });
   }
+
+  // Return: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies; null if there is none.
+  // Any thread: a fiber that has been found may have ended, but its control block stays until this object
+  // goes.
+  const FiberBlock* findByScope(const void* scope) const;
+  const FiberBlock* findByStack(const void* scope) const;
 
  private:
   static constexpr uint32_t kBlocksPerSlab = 64;
@@ -48,16 +53,28 @@ class FiberFactory {
   struct Slab {
     Slab* next;
     Allocation memory;
-    uint32_t numUsed;
+    std::atomic<uint32_t> numUsed;
     alignas(64) unsigned char blocks[kBlocksPerSlab][sizeof(FiberBlock)];
     FiberBlock* block(uint32_t i) { return reinterpret_cast<FiberBlock*>(blocks[i]); }
   };
 
   FiberBlock* newBlock(Worker& worker);
 
+  template <class F>
+  void forEachBlock(F&& f) const {
+    // (1) acquire: sees the slab; pairs with the store in newBlock().
+    for (Slab* slab = slabs_.load(std::memory_order_acquire); slab != nullptr; slab = slab->next) {
+      // (2) acquire: sees the blocks; pairs with the store in newBlock().
+      const uint32_t numUsed = slab->numUsed.load(std::memory_order_acquire);
+      for (uint32_t i = 0; i < numUsed; ++i) {
+        f(*slab->block(i));
+      }
+    }
+  }
+
   Allocator* const allocator_;
   StackPool& stacks_;
-  Slab* slabs_ = nullptr;
+  std::atomic<Slab*> slabs_{nullptr};  // written by the owner
   FiberList spareBlocks_;
   Stack cachedStacks_[kStackBatch];
   uint32_t numCachedStacks_ = 0;

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "fiber_block.h"
+#include "in_place.h"
 
 namespace weft::detail {
 namespace {
@@ -22,7 +23,10 @@ thread_local ThreadLocals threadLocals;
 FiberLocalNode*& fiberLocals() noexcept {
   if (currentFiber != nullptr) {
     auto& fiber = *static_cast<FiberBlock*>(currentFiber);
-    if (fiber.task != nullptr) {
+    if (isInPlace(*currentTask)) {
+      return inPlaceLocals();
+    }
+    if (fiber.task.get() != nullptr) {
       return fiber.locals;
     }
   }

@@ -13,8 +13,12 @@ namespace weft::detail {
 
 constinit thread_local ForkLane* currentLane = nullptr;
 
+bool ForkLane::mayRunInPlaceNow() {
+  return Worker::current()->mayRunInPlaceNow();
+}
+
 void ForkLane::putBack(TaskNode* node) {
-  deque.push(node);
+  deque->push(node);
   // A searcher may have looked while it was away.
   idle.onPublish();
 }
@@ -26,8 +30,8 @@ ForkLane* openLane() {
 
 void reportUnboundFork() {
   WEFT_FATAL(
-      "Scheduler::unbind() was called in a function of join(), or in a task that TaskGroup::wait() has called. Unbind where "
-      "bind() was called, after they have returned.");
+      "Scheduler::unbind() was called in a function of join(). Unbind where bind() was called, after it has "
+      "returned.");
 }
 
 void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }

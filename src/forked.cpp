@@ -6,22 +6,29 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <mutex>
 
 #include "weft/debug.h"
+#include "weft/detail/sync.h"
+#include "weft/detail/tiny_lock.h"
 #include "weft/fiber.h"
 
 namespace weft::detail {
 namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it has to do with.
-constinit std::atomic<int> numSchedulers{0};
+constinit TinyLock lock;
+constinit std::atomic<int> numSchedulers{0};                // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 
 void enterChild() {
+  // Another thread of the parent may have held it.
+  lock.unlock();
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
-    // So that what looks for the current fiber finds that there is none, and asks why.
+    // So that what looks for the current fiber or task finds that there is none, and asks why.
     currentFiber = nullptr;
+    currentTask = nullptr;
   }
 }
 
@@ -30,7 +37,11 @@ void enterChild() {
 SchedulerExists::SchedulerExists() noexcept {
   // A refusal for want of memory costs a message in a child, no more.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
-  numSchedulers.fetch_add(1, std::memory_order_relaxed);
+  // The lock has a second scheduler wait until the first one's fences are decided on.
+  const std::scoped_lock guard(lock);
+  if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
+    agreeOnFences();
+  }
 }
 
 SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_order_relaxed); }

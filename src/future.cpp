@@ -3,6 +3,8 @@
 
 #include "weft/future.h"
 
+#include <exception>
+
 #include "waiter_inl.h"
 #include "waiting_listener.h"
 #include "weft/detail/stoppable.h"
@@ -25,6 +27,11 @@ FutureCore::Word::Room* makeRoom() {
   static_assert(sizeof(FutureCore::Word::Room) <= kLine);
   return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
 }
+
+// How many loops that tell listeners one stack holds, beside the first, each in a schedule() of the one
+// before: strands that run the tasks of each other seldom go further. Each takes some 350 bytes, 800 if not
+// optimized.
+constexpr int kNestedLoops = 4;
 
 void freeRoom(FutureCore::Word::Room* room) {
   room->~Room();
@@ -125,7 +132,7 @@ void FutureCore::tellWhenReady(TaskNode& listener) {
   if (!word.listen(listener, makeRoom, freeRoom)) {
     FutureListeners listeners;
     listeners.pushClaimed(listener);
-    tell(listeners);
+    tell(listeners, 0);
   }
 }
 
@@ -144,22 +151,31 @@ bool FutureCore::runAsOwner() {
 }
 
 void FutureCore::completeShared() noexcept {
-  if (ScheduleCall* call = ScheduleCall::of(*this)) [[unlikely]] {
-    call->isComplete = true;
-  } else {
-    finish();
-  }
-}
-
-void FutureCore::finish() noexcept {
+  ScheduleCall* call = ScheduleCall::of(*this);
   FutureListeners listeners;
   word.publish(listeners);
-  tell(listeners);
+  if (call != nullptr) [[unlikely]] {
+    tellWithin(call->loop, listeners);
+  } else {
+    tell(listeners, 0);
+  }
   release();
 }
 
+// From within schedule(), called by the loop `outer`.
+void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept {
+  if (outer.numOuter < kNestedLoops) {
+    tell(listeners, outer.numOuter + 1);
+  } else {
+    WaitList claimed = std::exchange(listeners.waiters, {});
+    wakeAll(claimed);
+    outer.left.takeAll(listeners);
+  }
+}
+
 // Wakes those who wait before it calls continuations, which may take their time.
-void FutureCore::tell(FutureListeners& listeners) noexcept {
+void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
+  TellLoop loop(listeners, numOuter);
   for (;;) {
     WaitList claimed = std::exchange(listeners.waiters, {});
     wakeAll(claimed);
@@ -168,11 +184,10 @@ void FutureCore::tell(FutureListeners& listeners) noexcept {
       return;
     }
     listeners.first = listener->next;
-    TaskNode answer{nullptr, nullptr, 0, NodeSize::None};
-    listener->next = &answer;
+    listener->next = &loop;
     listener->invoke(listener, TaskOp::Ready);
-    if (answer.next != nullptr) {
-      auto& complete = static_cast<FutureCore&>(*answer.next);
+    if (TaskNode* state = std::exchange(loop.next, nullptr)) {
+      auto& complete = static_cast<FutureCore&>(*state);
       complete.word.publish(listeners);
       complete.release();
     }
@@ -180,8 +195,8 @@ void FutureCore::tell(FutureListeners& listeners) noexcept {
 }
 
 // The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor has the task.
-ScheduleCall::ScheduleCall(FutureCore& state) noexcept
-    : state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
+ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
+    : loop(tellLoop), state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
   state.next = mark();
 }
 
@@ -201,6 +216,10 @@ ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
   return call;
 }
 
+bool ScheduleCall::isUnwinding() noexcept {
+  return std::uncaught_exceptions() > 0;
+}
+
 bool scheduleIfBound(TaskNode* node) {
   Worker* worker = Worker::current();
   if (worker != nullptr) {
@@ -210,7 +229,7 @@ bool scheduleIfBound(TaskNode* node) {
 }
 
 void setBroken(EscapedException& error) {
-  error.set(BrokenPromise());
+  error.set(std::make_exception_ptr(BrokenPromise()));
 }
 
 void reportNoFuture(const char* function) {
@@ -224,6 +243,13 @@ void reportNoFuture(const char* function) {
 void reportNoPromise(const char* function) {
   WEFT_FATAL("Promise::%s() was called on a promise that was moved from. Use the one that it was moved to.",
              function);
+}
+
+void reportOwnFuture() {
+  WEFT_FATAL(
+      "a function that was given to async() or then() returned the future of its own result, which so would "
+      "never be ready. "
+      "Return the result, or the future of another task.");
 }
 
 void reportSecondFuture() {

@@ -6,7 +6,7 @@
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
 
-// A waiter that has been back from wait() may destroy the latch, so that nobody may come to look for waiters
+// The last waiter that is back from wait() may destroy the latch, so that nobody may come to look for waiters
 // after the step that makes the count zero. That step therefore takes kLocked where somebody waits, or is
 // about to, and its owner wakes them all and clears the word; where nobody does it is the last access. For
 // waiters it follows that while they hold kLocked the count does not become zero.

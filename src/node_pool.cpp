@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "keep_loaded.h"
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
 #include "weft/sanitizers.h"
@@ -117,6 +118,7 @@ struct FlushAtThreadEnd {
 
 void registerThread() {
   if (!cache.registered) {
+    keepLoaded();
     static thread_local FlushAtThreadEnd flush;
     (void)flush;
     cache.registered = true;
@@ -164,7 +166,7 @@ Magazine takeFromDepot(int size) {
   return magazine;
 }
 
-[[gnu::noinline]] void reload(int size) {
+void reload(int size) {
   registerThread();
   Magazine& loaded = cache.loaded[size];
   Magazine& spare = cache.spare[size];
@@ -199,14 +201,8 @@ Magazine takeFromDepot(int size) {
   loaded = {};
 }
 
-}  // namespace
-
-void* allocateNode(NodeSize nodeSize) {
-  const int size = static_cast<int>(nodeSize);
+void* takeLoaded(int size) noexcept {
   Magazine& loaded = cache.loaded[size];
-  if (loaded.head == nullptr) [[unlikely]] {
-    reload(size);
-  }
   FreeNode* node = loaded.head;
   unpoison(node, bytesOf(size));
   loaded.head = node->next;
@@ -214,6 +210,22 @@ void* allocateNode(NodeSize nodeSize) {
   // The list threads through memory that may be cold.
   __builtin_prefetch(node->later, 1);
   return node;
+}
+
+// A call of its own, so that the usual way needs no frame.
+[[gnu::noinline]] void* reloadAndTake(int size) {
+  reload(size);
+  return takeLoaded(size);
+}
+
+}  // namespace
+
+void* allocateNode(NodeSize nodeSize) {
+  const int size = static_cast<int>(nodeSize);
+  if (cache.loaded[size].head == nullptr) [[unlikely]] {
+    return reloadAndTake(size);
+  }
+  return takeLoaded(size);
 }
 
 void freeNode(void* memory, NodeSize nodeSize) noexcept {

@@ -20,7 +20,7 @@ constexpr uint8_t kIsDone = 0, kIsNext = 1;
 // Returns: Mine if it is for the caller to call its function, and then end().
 Once::Turn Once::begin(const std::stop_token& token) {
   // relaxed: only whoever stored it finds itself there.
-  WEFT_ASSERT(runner_.load(std::memory_order_relaxed) != detail::currentOwner(),
+  WEFT_ASSERT(!detail::isOrWaitsForCaller(runner_.load(std::memory_order_relaxed)),
               "Once %p: call() was called within the function that it calls, which would wait for itself. "
               "Call it before, or elsewhere.",
               static_cast<const void*>(this));

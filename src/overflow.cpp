@@ -18,6 +18,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "keep_loaded.h"
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
 #include "weft/memory.h"
@@ -270,6 +271,7 @@ void warmUp() {
 }  // namespace
 
 void installOverflowHandler(CurrentStackHook hook) noexcept {
+  keepLoaded();
   std::scoped_lock hold(installMutex);
   const char* wish = std::getenv("WEFT_OVERFLOW_HANDLER");
   if (isInstalled || isDisabled || (wish != nullptr && std::strcmp(wish, "0") == 0)) {

@@ -20,4 +20,23 @@ class OwnCounter {
   std::atomic<uint64_t> value_{0};
 };
 
+// A pointer that one thread writes and any thread looks at. It does not publish what it points to.
+template <class T>
+class OwnPointer {
+ public:
+  OwnPointer() = default;
+  explicit OwnPointer(T* value) : value_(value) {}
+
+  // The owner. No atomic access, which compilers fold into no other instruction: nobody else writes.
+  T* get() const { return value_; }
+  // relaxed: others take it for a hint.
+  void set(T* value) { std::atomic_ref(value_).store(value, std::memory_order_relaxed); }
+
+  // Any thread. relaxed: as above.
+  T* look() const { return std::atomic_ref(value_).load(std::memory_order_relaxed); }
+
+ private:
+  mutable T* value_ = nullptr;
+};
+
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 
 #include <new>
 
+#include "keep_loaded.h"
 #include "weft/debug.h"
 #include "weft/detail/tiny_lock.h"
 
@@ -81,6 +82,7 @@ struct OwnParkerReleaser {
 }  // namespace
 
 Parker<>* acquireParker() {
+  keepLoaded();
   Slot* slot = takeSlot();
   slot->parker.tryPark();
   return &slot->parker;

@@ -3,15 +3,20 @@
 
 #include "weft/scheduler.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "forked.h"
 #include "overflow.h"
+#include "report.h"
 #include "scheduler_core.h"
 #include "weft/debug.h"
 #include "weft/executor.h"
@@ -22,6 +27,16 @@ namespace detail {
 namespace {
 
 constexpr size_t kSmallestStack = 4096;
+
+constexpr auto kShutdownPatience = std::chrono::seconds(5);
+
+// How long reportBlockedFibers() waits for the workers that it has asked, and how long it sleeps between two
+// looks.
+constexpr auto kReportPatience = std::chrono::milliseconds(100);
+constexpr auto kShortestReportPause = std::chrono::microseconds(50);
+constexpr auto kLongestReportPause = std::chrono::microseconds(3200);
+
+constexpr const char* kOwner = "Scheduler";  // of the allocator, in messages
 
 // Free stacks that keep their pages when a scheduler ends, for the next one.
 constexpr size_t kStacksKept = 256;
@@ -47,11 +62,7 @@ const Scheduler::Config& checked(const Scheduler::Config& config) {
                 "weft::Scheduler: the system granted only %d of %d worker threads. Ask for fewer, or raise the limit on "
                 "threads (ulimit -u, the cgroup's pids.max)",
                 started, wanted);
-#if defined(__cpp_exceptions)
   throw std::system_error(error, std::generic_category(), message);
-#else
-  WEFT_FATAL("%s: %s", message, std::strerror(error));
-#endif
 }
 
 bool currentStack(CurrentStack* out) {
@@ -59,8 +70,8 @@ bool currentStack(CurrentStack* out) {
   if (fiber == nullptr || fiber->stack.base == nullptr) {
     return false;
   }
-  *out = {fiber->stack.bottom() - StackPool::guardSize(), fiber->stack.bottom(), fiber->stack.top(), fiber->id,
-          fiber->task};
+  *out = {fiber->stack.bottom() - StackPool::guardSize(), fiber->stack.bottom(), fiber->stack.top(),
+          fiber->id, fiber->task.get()};
   return true;
 }
 
@@ -74,15 +85,26 @@ struct StopUnlessAllStarted {
   }
 };
 
-// Complains when a thread ends that is still bound: its scheduler would wait for it for ever. The main thread may, since
+// Complains when a thread ends that is still bound: its scheduler would wait for it forever. The main thread may, since
 // exit() ends it wherever it is.
-struct UnboundAtThreadEnd {
-  ~UnboundAtThreadEnd() {
-    WEFT_ASSERT(currentFiber == nullptr || getpid() == gettid(),
-                "a thread ended while a scheduler was bound to it. Call Scheduler::unbind() before, or hold a "
-                "Scheduler::Binding.");
+void assertUnbound(void*) {
+  WEFT_ASSERT(currentFiber == nullptr || getpid() == gettid(),
+              "a thread ended while a scheduler was bound to it. Call Scheduler::unbind() before, or hold a "
+              "Scheduler::Binding.");
+}
+
+// Has assertUnbound() called at the thread's end, unless `bound` is null by then. By a key rather than a thread_local object:
+// the destructors of keys come after those of all thread_local objects, among which may be a Binding.
+void watchThreadEnd(const void* bound) {
+  static const auto key = [] {
+    pthread_key_t made{};
+    return std::pair(pthread_key_create(&made, &assertUnbound) == 0, made);
+  }();
+  // Where there are no more keys, or no memory, the program does without the message.
+  if (key.first) {
+    pthread_setspecific(key.second, bound);
   }
-};
+}
 
 Worker& boundWorker(const char* what) {
   Worker* worker = Worker::current();
@@ -95,12 +117,16 @@ Worker& boundWorker(const char* what) {
 
 }  // namespace
 
+std::atomic<int64_t> shutdownPatience{std::chrono::nanoseconds(kShutdownPatience).count()};
+
 SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
     : config(wanted),
-      allocator(config.allocator),
+      checkedAllocator(config.allocator, kOwner),
+      allocator(&checkedAllocator),
       numWorkers(config.workerThread.count),
       injector(allocator),
-      idle(static_cast<uint32_t>(numWorkers), maxSearchers(numWorkers)) {
+      idle(static_cast<uint32_t>(numWorkers), maxSearchers(numWorkers)),
+      outside(*NodeMemory<SchedulerLink>::make(*this)) {
   if (numWorkers == 0) {
     return;
   }
@@ -113,6 +139,9 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
 }
 
 SchedulerCore::~SchedulerCore() {
+  outside.entrance.close();
+  outside.entrance.awaitAllLeft();
+  outside.release();
   // relaxed: the worker threads have ended.
   for (Guest* guest = firstGuest.load(std::memory_order_relaxed); guest != nullptr;) {
     allocator->destroy(std::exchange(guest, guest->next));
@@ -147,9 +176,9 @@ int SchedulerCore::startWorkers() {
     std::snprintf(name, sizeof name, "weft:%d", numStarted);
     NativeThread::Options options;
     options.name = name;
-    Thread::Affinity affinity(allocator);
+    Thread::Affinity affinity(config.allocator);
     if (config.workerThread.affinityPolicy != nullptr) {
-      affinity = config.workerThread.affinityPolicy->get(static_cast<uint32_t>(numStarted), allocator);
+      affinity = config.workerThread.affinityPolicy->get(static_cast<uint32_t>(numStarted), config.allocator);
       options.affinity = &affinity;
     }
     Worker& worker = *workers[numStarted];
@@ -175,6 +204,10 @@ void SchedulerCore::WorkerThread::main(void* argument) {
   worker.enterThread();
   worker.runThread();
   worker.leaveThread();
+  // Nothing is bound any more, so that the finalizer waits, if it does, as any thread.
+  if (const auto& finalizer = core.config.workerThread.finalizer) {
+    runOrDie(finalizer, "finalizer", self.id);
+  }
 }
 
 void SchedulerCore::bind() {
@@ -182,9 +215,8 @@ void SchedulerCore::bind() {
   WEFT_ASSERT(currentFiber == nullptr,
               "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
               Worker::current() != nullptr && &Worker::current()->core() == this ? "this" : "another");
-  static thread_local UnboundAtThreadEnd check;
-  (void)check;
   auto* bound = allocator->create<BoundThread>(*this);
+  watchThreadEnd(this);
   bound->worker.enterThread();
   // relaxed: the tasks that this thread injects publish it; see kBinding.
   numFromUnbound.fetch_add(kBinding, std::memory_order_relaxed);
@@ -197,6 +229,7 @@ void SchedulerCore::bind() {
 void SchedulerCore::unbind(Worker& worker) {
   worker.finish();
   worker.leaveThread();
+  watchThreadEnd(nullptr);
   // What this thread has injected, and the workers have ended or will end.
   // relaxed: boundMutex publishes it to the thread that shuts down.
   numFromUnbound.fetch_add(worker.counters().scheduled() - worker.counters().ended() - kBinding,
@@ -215,7 +248,7 @@ void SchedulerCore::unbind(Worker& worker) {
   // Only now may the scheduler go: under the lock, so that it cannot go before this thread has let go of the mutex.
   std::scoped_lock guard(boundMutex);
   if (--numBound == 0) {
-    allUnbound.notify_all();
+    ending.notify_all();
   }
 }
 
@@ -256,26 +289,58 @@ void SchedulerCore::enqueueFromOutside(TaskNode* node) {
   WEFT_ASSERT((node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0,
               "Scheduler::enqueue(): a SameThread task was given by a thread that is not bound to the scheduler, and so cannot "
               "run there. Bind the thread, or drop the flag.");
-  // relaxed: the injector publishes it with the task; see quiescence.h.
-  numEntered.fetch_add(1, std::memory_order_relaxed);
   injector.push(node);
   idle.onPublishFromOutside();
-  // (2) release: the last access to the scheduler; pairs with (3).
-  numReturned.fetch_add(1, std::memory_order_release);
+}
+
+// The handle is dropped after the last access to the core: that may run a program's code.
+void SchedulerLink::schedule(TaskHandle task) {
+  if (!task) {
+    return;
+  }
+  if (Worker* worker = Worker::current(); worker != nullptr && &worker->core().outside == this) {
+    worker->enqueue(static_cast<TaskNode*>(task.toVoidPointer()));
+  } else if (entrance.enter()) {
+    core.enqueueFromOutside(static_cast<TaskNode*>(task.toVoidPointer()));
+    entrance.leave();
+  }
 }
 
 void SchedulerCore::shutDown() {
   assertNotForked("~Scheduler");
-  {
-    std::unique_lock guard(boundMutex);
-    allUnbound.wait(guard, [this] { return numBound == 0; });
-  }
+  awaitEnd([this] { return numBound == 0; });
   stopWorkers();
-  uint32_t round = 0;
-  // (3) acquire: the threads that enqueued are done with this object; pairs with (2). relaxed: nobody enters any more.
-  while (numReturned.load(std::memory_order_acquire) != numEntered.load(std::memory_order_relaxed)) {
-    relax(round);
+}
+
+template <class Condition>
+void SchedulerCore::awaitEnd(Condition isMet) {
+  const TimePoint began = TimePoint::clock::now();
+  auto patience = std::chrono::nanoseconds(shutdownPatience.load(std::memory_order_relaxed));
+  std::unique_lock guard(boundMutex);
+  while (!ending.wait_for(guard, patience, isMet)) {
+    guard.unlock();
+    reportWait(TimePoint::clock::now() - began);
+    patience *= 2;
+    guard.lock();
   }
+}
+
+void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
+  const Scheduler::Stats stats = scheduler->stats();
+  uint64_t numBlocked = 0;
+  uint64_t numQueued = stats.numInjected;
+  for (const Scheduler::WorkerStats& worker : stats.workers) {
+    numBlocked += worker.numBlockedFibers;
+    numQueued += worker.num;
+  }
+  WEFT_WARN(
+      "~Scheduler has waited for %.3g s. Still there are: threads that are bound: %zu, fibers that wait: "
+      "%llu, tasks and fibers "
+      "that are ready: %llu. It waits until all threads have called Scheduler::unbind() and all tasks have "
+      "ended. What they do:",
+      std::chrono::duration<double>(waited).count(), stats.workers.size() - static_cast<size_t>(numWorkers),
+      static_cast<unsigned long long>(numBlocked), static_cast<unsigned long long>(numQueued));
+  reportBlockedFibers();
 }
 
 void SchedulerCore::stopWorkers() {
@@ -283,6 +348,10 @@ void SchedulerCore::stopWorkers() {
   isStopping.store(true, std::memory_order_release);
   for (int i = 0; i < numStarted; ++i) {
     workers[i]->parker().unpark();
+  }
+  if (numStarted > 0) {
+    // relaxed: the end of the threads publishes what they did.
+    awaitEnd([this] { return isDone.load(std::memory_order_relaxed); });
   }
   // No worker is freed before all have ended: until then a thief may look into any of them.
   for (int i = 0; i < numStarted; ++i) {
@@ -295,21 +364,122 @@ bool SchedulerCore::isFinished() {
   if (isDone.load(std::memory_order_acquire)) {
     return true;
   }
-  const bool isQuiet = isQuiescent<StdSync>(
-      [this](auto&& f) { forEachWorker([&](Worker& worker) { f(worker.counters()); }); },
-      // relaxed: see quiescence.h.
-      [this] { return numEntered.load(std::memory_order_relaxed) + numFromUnbound.load(std::memory_order_relaxed); });
-  if (isQuiet) {
-    // (6) release: pairs with (5).
-    isDone.store(true, std::memory_order_release);
+  uint64_t numEntered = 0;
+  const bool isQuiet =
+      isQuiescent<StdSync>([this](auto&& f) { forEachWorker([&](Worker& worker) { f(worker.counters()); }); },
+                           [&] {
+                             numEntered = outside.entrance.numEntered();
+                             // relaxed: see quiescence.h.
+                             return numEntered + numFromUnbound.load(std::memory_order_relaxed);
+                           });
+  const bool isOver = isQuiet && outside.entrance.closeAt(numEntered);
+  if (isOver) {
+    {
+      std::scoped_lock guard(boundMutex);
+      // (6) release: pairs with (5).
+      isDone.store(true, std::memory_order_release);
+    }
+    ending.notify_all();
     for (int i = 0; i < numStarted; ++i) {
       workers[i]->parker().unpark();
     }
   }
-  return isQuiet;
+  return isOver;
+}
+
+template <class F>
+void SchedulerCore::forEachWorkerOrBound(F&& f) {
+  forEachWorker(f);
+  for (BoundThread* bound = firstBound; bound != nullptr; bound = bound->next) {
+    f(bound->worker);
+  }
+}
+
+bool SchedulerCore::findTask(const void* scope, TaskPlace& place) {
+  std::scoped_lock guard(boundMutex);
+  bool isFound = false;
+  forEachWorkerOrBound([&](Worker& worker) { isFound = isFound || worker.findFiberOf(scope, place); });
+  forEachWorkerOrBound([&](Worker& worker) { isFound = isFound || worker.findStackOf(scope, place); });
+  return isFound;
+}
+
+void SchedulerCore::reportBlockedFibers() {
+  Worker* const current = Worker::current();
+  Worker* const own = current != nullptr && &current->core() == this ? current : nullptr;
+  if (own != nullptr) {
+    own->reportBlockedFibers();
+  }
+  {
+    const TimePoint now = TimePoint::clock::now();
+    std::scoped_lock guard(boundMutex);
+    forEachWorkerOrBound([&](Worker& worker) {
+      if (&worker != own) {
+        worker.askForReport(now);
+      }
+    });
+  }
+  awaitReports(own);
+  std::vector<SilentWorker> silent;
+  if (numSilent(own) != 0) {
+    const TimePoint now = TimePoint::clock::now();
+    std::scoped_lock guard(boundMutex);
+    forEachWorkerOrBound([&](Worker& worker) {
+      if (&worker != own && worker.hasNotAnswered()) {
+        silent.push_back(worker.describeSilence(now));
+      }
+    });
+  }
+  for (const SilentWorker& worker : silent) {
+    reportSilentWorker(worker);
+  }
+}
+
+size_t SchedulerCore::numSilent(const Worker* own) {
+  std::scoped_lock guard(boundMutex);
+  size_t count = 0;
+  // relaxed: a hint. Who has ended answers no more.
+  if (isDone.load(std::memory_order_relaxed)) {
+    return 0;
+  }
+  forEachWorkerOrBound([&](Worker& worker) { count += &worker != own && worker.hasNotAnswered() ? 1 : 0; });
+  return count;
+}
+
+// Waits a little for those that were asked, and answers meanwhile, lest two that wait for each other name
+// each other.
+void SchedulerCore::awaitReports(Worker* own) {
+  const TimePoint end = TimePoint::clock::now() + kReportPatience;
+  auto pause = kShortestReportPause;
+  while (numSilent(own) != 0 && TimePoint::clock::now() < end) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, kLongestReportPause);
+    if (own != nullptr) {
+      own->reportIfAsked();
+    }
+  }
 }
 
 void scheduleNode(TaskNode* node) { boundWorker("schedule()").enqueue(node); }
+
+}  // namespace detail
+
+namespace detail {
+
+void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object) {
+  if (Scheduler::get() != &scheduler) [[likely]] {
+    return;
+  }
+  if (Worker::current()->mode() == Worker::Mode::MultiThreaded) {
+    WEFT_FATAL(
+        "~%s was called in a task of %s, and would wait for that task. Let no task own what it runs on, as "
+        "by a std::shared_ptr that it captures: whoever made it destroys it.",
+        type, object);
+  }
+  WEFT_FATAL(
+      "~%s was called on a thread that is still bound to it. Call Scheduler::unbind() before, or let the "
+      "Scheduler::Binding end first.",
+      type);
+}
 
 }  // namespace detail
 
@@ -357,8 +527,8 @@ Scheduler::Config& Scheduler::Config::setWorkerThreadAffinityPolicy(
 }
 
 Scheduler::Scheduler(const Config& config)
-    : core_(detail::checked(config).allocator->create<detail::SchedulerCore>(config),
-            [](detail::SchedulerCore* core) { core->allocator->destroy(core); }) {
+    : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::kOwner).create<detail::SchedulerCore>(config),
+            [](detail::SchedulerCore* core) { detail::CheckedAllocator(core->checkedAllocator).destroy(core); }) {
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);
   int error = 0;
@@ -375,9 +545,7 @@ Scheduler::Scheduler(const Config& config)
 }
 
 Scheduler::~Scheduler() {
-  WEFT_ASSERT(get() != this,
-              "~Scheduler was called on a thread that is still bound to it. Call Scheduler::unbind() before, or let the "
-              "Scheduler::Binding end first.");
+  detail::assertMayEnd(*this, "Scheduler", "the scheduler");
   core_->shutDown();
 }
 
@@ -391,8 +559,10 @@ void Scheduler::bind() { core_->bind(); }
 void Scheduler::unbind() {
   detail::Worker& worker = detail::boundWorker("Scheduler::unbind()");
   WEFT_ASSERT(worker.mode() == detail::Worker::Mode::SingleThreaded &&
-                  worker.currentFiberBlock() == &worker.mainFiber() && !worker.isRunningTask(),
-              "Scheduler::unbind() was called inside a task. Call it on the thread that called bind(), outside of tasks.");
+                  worker.currentFiberBlock() == &worker.mainFiber() && !worker.isRunningTask() &&
+                  !detail::isInPlace(*detail::currentTask),
+              "Scheduler::unbind() was called inside a task. Call it on the thread that called bind(), "
+              "outside of tasks.");
   worker.core().unbind(worker);
 }
 
@@ -406,28 +576,22 @@ void Scheduler::enqueueNode(detail::TaskNode* node) {
   detail::Worker* worker = detail::Worker::current();
   if (worker != nullptr && &worker->core() == core_.get()) {
     worker->enqueue(node);
-  } else {
-    core_->enqueueFromOutside(node);
+    return;
   }
+  const bool isLetIn = core_->outside.entrance.enter();
+  WEFT_ASSERT(isLetIn,
+              "Scheduler::enqueue(): a task was given to a scheduler that has ended, in a finalizer perhaps. Nobody would run "
+              "it: give it before ~Scheduler, or in a task.");
+  core_->enqueueFromOutside(node);
+  core_->outside.entrance.leave();
 }
 
-void Scheduler::schedule(TaskHandle task) {
-  if (auto* node = static_cast<detail::TaskNode*>(task.toVoidPointer())) {
-    enqueueNode(node);
-  }
-}
+void Scheduler::schedule(TaskHandle task) { core_->outside.schedule(std::move(task)); }
 
 const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
 
 void Scheduler::reportBlockedFibers() const {
-  const auto ask = [](detail::Worker& worker) {
-    &worker == detail::Worker::current() ? worker.reportBlockedFibers() : worker.askForReport();
-  };
-  core_->forEachWorker(ask);
-  std::scoped_lock guard(core_->boundMutex);
-  for (auto* bound = core_->firstBound; bound != nullptr; bound = bound->next) {
-    ask(bound->worker);
-  }
+  core_->reportBlockedFibers();
 }
 
 Scheduler::Stats Scheduler::stats() const {

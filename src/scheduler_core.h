@@ -4,19 +4,42 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
 
+#include "checked_allocator.h"
 #include "forked.h"
 #include "overflow.h"
 #include "weft/detail/block_queue.h"
+#include "weft/detail/executor_link.h"
 #include "weft/detail/idle.h"
+#include "weft/detail/node_memory.h"
 #include "weft/scheduler.h"
 #include "weft/thread.h"
 #include "worker.h"
 
 namespace weft::detail {
+
+struct SchedulerCore;
+
+// Those who are within use the core.
+struct SchedulerLink final : ExecutorLink {
+  explicit SchedulerLink(SchedulerCore& linked) : core(linked) {}
+  void schedule(TaskHandle task) override;
+  void free() noexcept override { NodeMemory<SchedulerLink>::destroy(*this); }
+
+  SchedulerCore& core;
+};
+
+// Ends the program with a message where `scheduler` is destroyed by who it would wait for. `type` and
+// `object` name what holds it.
+void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object);
+
+// How long, in nanoseconds, ~Scheduler waits before it says for what. Tests make it short. relaxed: nothing
+// hangs on it.
+extern std::atomic<int64_t> shutdownPatience;
 
 // What the workers of a scheduler share.
 struct SchedulerCore {
@@ -29,9 +52,16 @@ struct SchedulerCore {
   void stopWorkers();
   void bind();
   void unbind(Worker& worker);
+  // Requires: the calling thread was let in.
   void enqueueFromOutside(TaskNode* node);
   // Waits until every thread has unbound and nothing is left to do.
   void shutDown();
+
+  // See Scheduler::reportBlockedFibers().
+  void reportBlockedFibers();
+  // Sets `place` to where the task is whose TaskScope lies, or lay, at `scope`. Returns: whether it is one of
+  // this scheduler. Any thread.
+  bool findTask(const void* scope, TaskPlace& place);
 
   // Workers, during shutdown: whether all is done; the first to find out tells the others.
   bool isFinished();
@@ -79,10 +109,20 @@ struct SchedulerCore {
   };
 
   void* allocateArray(size_t elementSize);
+  // Calls f for each worker, those of bound threads included. Requires: boundMutex is held.
+  template <class F>
+  void forEachWorkerOrBound(F&& f);
+  size_t numSilent(const Worker* own);
+  void awaitReports(Worker* own);
+  // ~Scheduler's wait until isMet(), which is called with boundMutex.
+  template <class Condition>
+  void awaitEnd(Condition isMet);
+  void reportWait(std::chrono::nanoseconds waited);
 
   const SchedulerExists exists;
   const Scheduler::Config config;
-  Allocator* const allocator;
+  CheckedAllocator checkedAllocator;
+  Allocator* const allocator;  // that one
   Scheduler* scheduler = nullptr;
   const int numWorkers;
   int numStarted = 0;
@@ -95,18 +135,19 @@ struct SchedulerCore {
   std::atomic<Guest*> firstGuest{nullptr};  // changed under boundMutex
 
   std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
-  std::atomic<bool> isDone{false};      // false -> true, by the worker that finds nothing left to do
+  std::atomic<bool> isDone{
+      false};  // false -> true under boundMutex, by the worker that finds nothing left to do
 
-  // Tasks from threads that are not bound: counted before each is queued, and after its last access to this object.
-  std::atomic<uint64_t> numEntered{0};
-  std::atomic<uint64_t> numReturned{0};
+  // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
+  // is left to do.
+  SchedulerLink& outside;
   // Injected by threads that were bound, and kBinding for each thread that is: what such a thread injects is not counted before
   // it unbinds, and nothing may seem to be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
   std::atomic<uint64_t> numFromUnbound{0};
   static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
   std::mutex boundMutex;
-  std::condition_variable allUnbound;
+  std::condition_variable ending;     // told of the last unbinding, and of isDone
   BoundThread* firstBound = nullptr;  // guarded by boundMutex
   int numBound = 0;                   // guarded by boundMutex; counts a thread until it needs this object no more
 };

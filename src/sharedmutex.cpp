@@ -10,10 +10,13 @@ namespace weft {
 
 bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token,
                           const char* name) {
-  WEFT_ASSERT(!isHeldByCaller(),
-              "SharedMutex %p was locked by the fiber or thread that holds it alone already, which would "
-              "wait for ever. "
-              "Unlock it before, or call a function that expects it to be held.",
+  // relaxed: see setOwner.
+  const void* const owner = owner_.load(std::memory_order_relaxed);
+  const bool waitsForEver = deadline == detail::kNever && !token.stop_possible();
+  WEFT_ASSERT(waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
+              "SharedMutex %p was locked by the fiber or thread that holds it alone already, or is held by a "
+              "task that waits for it, "
+              "which would wait for ever. Unlock it before, or call a function that expects it to be held.",
               static_cast<const void*>(this));
   if (token.stop_requested()) {
     return false;

@@ -10,6 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <cstring>
+
+#include "weft/debug.h"
+
 namespace weft::detail {
 namespace {
 
@@ -43,8 +47,24 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const tim
 
 constinit std::atomic<bool> heavyFenceIsMembarrier{false};
 
+void agreeOnFences() {
+  if (isRegistered() && membarrier(kPrivateExpedited) != 0) {
+    // relaxed: whoever uses what is made next, and so needs fences, is ordered after its making.
+    heavyFenceIsMembarrier.store(false, std::memory_order_relaxed);
+  }
+}
+
 void StdSync::heavyFence() {
-  if (isRegistered() && membarrier(kPrivateExpedited) == 0) return;
+  // relaxed: it changes only while nobody needs fences.
+  if (isRegistered() && heavyFenceIsMembarrier.load(std::memory_order_relaxed)) {
+    if (membarrier(kPrivateExpedited) == 0) return;
+    // The light sides that have passed meanwhile were none.
+    WEFT_FATAL(
+        "the system call membarrier has failed (%s), on which the threads of all schedulers that exist rely since it "
+        "worked when they were made. A sandbox such as a seccomp filter that is put up while a scheduler exists must "
+        "allow it; one that forbids it must be put up before.",
+        std::strerror(errno));
+  }
   // (1) seq_cst: the heavy side where all fences are full; the mates are light fences.
   fence(std::memory_order_seq_cst);
 }

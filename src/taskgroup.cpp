@@ -19,7 +19,6 @@
 
 namespace weft {
 
-#if defined(__cpp_exceptions)
 namespace {
 
 // Whether the exception that is being handled only says that a task has ended early, as it was asked to.
@@ -34,7 +33,6 @@ bool isTaskCanceled() {
 }
 
 }  // namespace
-#endif
 
 struct TaskGroup::Control {
   struct Cancel {
@@ -42,14 +40,24 @@ struct TaskGroup::Control {
     void operator()() const { group->cancel(); }
   };
 
+  void tellOfDropped();
+
   detail::EscapedException exception;
   std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
+  std::atomic<bool> hasDropped{false};  // false -> true, by a task that its executor dropped; back, once it is told
+  std::optional<ExecutorReference> executor;
   detail::TinyLock lock;
   std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
 
 TaskGroup::TaskGroup(const std::stop_token& parent) { control().parent.emplace(parent, Control::Cancel{this}); }
+
+TaskGroup::TaskGroup(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
+  Control& own = control();
+  own.executor = executor;
+  own.parent.emplace(parent, Control::Cancel{this});
+}
 
 TaskGroup::Control& TaskGroup::control() {
   // (1) acquire: sees what was made; pairs with (2).
@@ -64,8 +72,51 @@ TaskGroup::Control& TaskGroup::control() {
   return *control;
 }
 
+constinit thread_local TaskGroup::UnboundCall* TaskGroup::UnboundCall::innermost_ = nullptr;
+
+TaskGroup::UnboundCall::UnboundCall(TaskGroup& group)
+    : group_(group), outer_(std::exchange(innermost_, this)) {
+  group_.count_.addOther();
+}
+
+TaskGroup::UnboundCall::~UnboundCall() {
+  innermost_ = outer_;
+  if (detail::Waiter* waiter = group_.count_.endOfOther()) {
+    detail::wake(*waiter);
+  }
+}
+
+bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
+  const UnboundCall* call = innermost_;
+  while (call != nullptr && &call->group_ != &group) {
+    call = call->outer_;
+  }
+  return call != nullptr;
+}
+
+void TaskGroup::scheduleElsewhere(GroupNode& node) {
+  count_.addOther();
+  const auto schedule = [&] {
+    control().executor->schedule(TaskHandle::fromVoidPointer(static_cast<detail::TaskNode*>(&node)));
+  };
+  try {
+    schedule();
+  } catch (...) {
+    fail();
+  }
+}
+
+// Not kept as an exception at once: schedule() may throw the better one after this.
+void TaskGroup::drop() {
+  if (!isCanceled()) {
+    // relaxed: the end of the task publishes it to whoever waits for it.
+    control().hasDropped.store(true, std::memory_order_relaxed);
+    cancel();
+  }
+}
+
 void TaskGroup::waitForOthers() {
-  WEFT_ASSERT(!count_.isWaitedFor(),
+  WEFT_ASSERT(!count_.isWaitedFor() && !UnboundCall::isOpen(*this),
               "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits too. Only one may, and no "
               "task of the group, which would wait for itself. Wait where the group was made, and make a group of its own for what "
               "a task waits for.",
@@ -103,7 +154,6 @@ std::stop_token TaskGroup::token() {
 }
 
 void TaskGroup::fail() {
-#if defined(__cpp_exceptions)
   if (isCanceled() && isTaskCanceled()) {
     return;
   }
@@ -113,15 +163,27 @@ void TaskGroup::fail() {
     shared.exception.captureCurrent();
   }
   cancel();
-#endif
 }
 
-void TaskGroup::rethrow() { std::exchange(control().exception, {}).rethrow(); }
+void TaskGroup::Control::tellOfDropped() {
+  // relaxed, both: no task is left.
+  if (hasDropped.load(std::memory_order_relaxed) && !exception) [[unlikely]] {
+    detail::setNotExecuted(exception);
+  }
+  hasDropped.store(false, std::memory_order_relaxed);
+}
+
+void TaskGroup::rethrow() {
+  Control& shared = control();
+  shared.tellOfDropped();
+  std::exchange(shared.exception, {}).rethrow();
+}
 
 void TaskGroup::destroyControl() {
   Control& shared = control();
   // First of all, since the parent's stop uses the rest.
   shared.parent.reset();
+  shared.tellOfDropped();
   if (shared.exception) {
     const std::string message =
         "a TaskGroup was destroyed whose task had let an exception escape: " + detail::describe(shared.exception) +

@@ -149,7 +149,7 @@ bool parkThreadUntil(Waiter& waiter, TimePoint deadline) {
 bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
   if (currentHandler != nullptr) [[unlikely]] {
     auto& self = static_cast<ThreadWaiter&>(waiter);
-    if (!self.isReady()) {
+    if (!self.isReady() && (deadline == kNever || TimePoint::clock::now() < deadline)) {
       callHandler(self, deadline);
     }
   }

@@ -24,7 +24,7 @@ constexpr size_t kNameBytes = Trace::MaxEventNameLength;
 // The line that the caller's events belong to: thread and fiber, in a number that JavaScript holds exactly.
 uint64_t currentLine() {
   static thread_local const auto thread = static_cast<uint64_t>(::gettid());
-  const Fiber* fiber = Fiber::current();
+  const Fiber* fiber = detail::currentFiber;
   return thread * 1'000'000 + (fiber != nullptr ? fiber->id % 1'000'000 : 0);
 }
 

@@ -35,18 +35,20 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       parker_(acquireParker()),
       current_(&main_),
       taskNumber_(firstTaskNumber()),
-      thief_(core.thieves),
+      lane_{nullptr, core.idle, Thieves<>::Member(core.thieves), 0, kPollInterval},
       inner_(core.allocator),
       outer_(core.allocator),
       timers_(core.allocator),
       fibers_(core.allocator, core.config.fiberStackSize),
+      inPlaceFibers_(core.allocator),
       main_(*this, 0),
       random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
       injected_(core.injector),
       searchBudget_(kLongestSearch / 2) {
   if (mode == Mode::MultiThreaded) {
     deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.emplace(ForkLane{*deque_, core.idle, thief_, counters_, hasForked_, static_cast<uint32_t>(core.numWorkers) - 1});
+    lane_.deque = deque_;
+    lane_.numOthers = static_cast<uint32_t>(core.numWorkers) - 1;
   }
   sleeper_.parker = parker_;
 }
@@ -63,13 +65,15 @@ void Worker::enterThread() {
   main_.os.initThread();
   main_.setTaskNumber(++taskNumber_);
   currentFiber = &main_;
-  currentLane = lane_ ? &*lane_ : nullptr;
+  currentTask = main_.scope();
+  currentLane = deque_ != nullptr ? &lane_ : nullptr;
 }
 
 void Worker::leaveThread() {
   fibers_.forEach([this](FiberBlock& fiber) { fibers_.destroy(fiber); });
   main_.os.destroy();
   currentFiber = nullptr;
+  currentTask = nullptr;
   currentLane = nullptr;
   if (mode_ == Mode::SingleThreaded && deque_ != nullptr) {
     core_.removeGuest(*deque_);
@@ -79,21 +83,19 @@ void Worker::leaveThread() {
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
     core_.addGuest(deque_);
-    lane_.emplace(ForkLane{*deque_, core_.idle, thief_, counters_, hasForked_, static_cast<uint32_t>(core_.numWorkers)});
-    currentLane = &*lane_;
+    lane_.deque = deque_;
+    lane_.numOthers = static_cast<uint32_t>(core_.numWorkers);
+    currentLane = &lane_;
   }
-  return &*lane_;
+  return &lane_;
 }
 
 void Worker::runThread() {
   if (const auto& initializer = core_.config.workerThread.initializer) {
     runOrDie(initializer, "initializer", id_);
-    counters_.countEnded();
+    lane_.counters.countEnded();
   }
   runOnOtherFibers();
-  if (const auto& finalizer = core_.config.workerThread.finalizer) {
-    runOrDie(finalizer, "finalizer", id_);
-  }
 }
 
 void Worker::finish() {
@@ -116,6 +118,7 @@ void Worker::runOnOtherFibers() {
 void Worker::fiberMain(void* worker) { static_cast<Worker*>(worker)->run(); }
 
 void Worker::run() {
+  currentTask = current_.get()->scope();
   runUntilShutdown();
   switchTo(main_);
   WEFT_UNREACHABLE();
@@ -145,7 +148,7 @@ bool Worker::shouldEnd() {
 
 void Worker::runUntilIdle() {
   for (;;) {
-    if (--untilPoll_ == 0) {
+    if (--lane_.untilPoll == 0) {
       poll();
     }
     TaskNode* task = std::exchange(next_, nullptr);
@@ -154,7 +157,7 @@ void Worker::runUntilIdle() {
         drainInbox();
       }
       if (FiberBlock* fiber = popReady()) {
-        idle_.pushFront(*current_);
+        idle_.pushFront(*current_.get());
         ++numIdle_;
         switchTo(*fiber);
         continue;
@@ -169,8 +172,8 @@ void Worker::runUntilIdle() {
 }
 
 void Worker::runTask(TaskNode* node) {
-  FiberBlock& fiber = *current_;
-  fiber.task = reinterpret_cast<const void*>(node->invoke);
+  FiberBlock& fiber = *current_.get();
+  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
   fiber.permit.reset();
   fiber.setTaskNumber(++taskNumber_);
   noteForks(fiber);
@@ -179,9 +182,9 @@ void Worker::runTask(TaskNode* node) {
   if (fiber.locals != nullptr) [[unlikely]] {
     destroyFiberLocals(fiber.locals);
   }
-  fiber.task = nullptr;
+  fiber.task.set(nullptr);
   hasBlockedAtOnce_ = false;
-  counters_.countEnded();
+  lane_.counters.countEnded();
 }
 
 bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
@@ -189,9 +192,21 @@ bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, 
     block(self, what, object);
     return true;
   }
+  if (!self.isWoken && deadline <= due_.now()) {
+    // It counts as a dequeue, so that a loop around such waits lets others run when it is their turn.
+    if (lane_.mayRunInPlace()) {
+      return false;
+    }
+    yield(self);
+    return std::exchange(self.isWoken, false);
+  }
   beginBlock(self, what, object);
   self.deadline = deadline;
   timers_.add(&self);
+  if (timers_.earliest() == &self) {
+    due_.expect(deadline);
+  }
+  watchTimers();
   while ((!self.isWoken && !self.isTimedOut) || self.isQueued) {
     suspend();
   }
@@ -201,14 +216,43 @@ bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, 
   return std::exchange(self.isWoken, false);
 }
 
+bool Worker::blockForLock(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
+  if (deadline == kNever) {
+    block(self, what, object);
+    return true;
+  }
+  if (deadline <= due_.now()) {
+    // The others of this thread are to have run before this one looks again: it may be one of them that was woken for the lock.
+    yield(self);
+    return false;
+  }
+  ++numLookingAgain_;
+  const bool isWoken = blockUntil(self, deadline, what, object);
+  --numLookingAgain_;
+  return isWoken;
+}
+
 void Worker::yield(FiberBlock& self) {
   noteForks(self);
-  if (ready_.isEmpty() && next_ == nullptr) {
-    // Nobody else is ready: a new task may run, lest one that waits for it in a loop around yield() waits for long.
+  const bool isOthersTurn = lane_.untilPoll == 1 && (untilTurns_ == 0 || expireIfDue());
+  if (ready_.isEmpty() && next_ == nullptr && !isOthersTurn) {
+    // Nobody else is ready: a new task runs, for which a loop around yield() may wait.
     next_ = takeTask();
   }
   makeReady(self);
   suspend();
+}
+
+FiberBlock& Worker::awaitNext() {
+  waitForWork();
+  if (next_ != nullptr) {
+    return idleOrNewFiber();
+  }
+  FiberBlock* fiber = popReady();
+  WEFT_ASSERT(fiber != nullptr,
+              "a fiber waits whose scheduler has ended all tasks: nothing will ever run there again. Wait inside a task, or "
+              "before ~Scheduler.");
+  return *fiber;
 }
 
 FiberBlock& Worker::idleOrNewFiber() {
@@ -237,7 +281,7 @@ Scheduler::WorkerStats Worker::stats() const {
   stats.numBlockedFibers = numBlocked_.get();
   stats.numIdleFibers = numIdle_.get();
   stats.numFibers = numFibers_.get();
-  stats.numTasksRun = counters_.ended();
+  stats.numTasksRun = lane_.counters.ended();
   stats.numSteals = numSteals_.get();
   stats.numParks = numParks_.get();
   return stats;

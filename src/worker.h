@@ -5,11 +5,13 @@
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
+#include "due_time.h"
 #include "fiber_block.h"
 #include "fiber_factory.h"
+#include "in_place.h"
 #include "own_counter.h"
+#include "report.h"
 #include "task_ring.h"
 #include "weft/detail/block_queue.h"
 #include "weft/detail/fork.h"
@@ -50,8 +52,8 @@ class Worker {
   // The initializer counts as a task that is scheduled before any thread starts, lest the scheduler be seen at rest while it
   // waits for something, or before its thread has begun. For the starting thread: before it starts this worker's, and after
   // that has failed.
-  void expectInitializer() { counters_.countScheduled(); }
-  void cancelInitializer() { counters_.countEnded(); }
+  void expectInitializer() { lane_.counters.countScheduled(); }
+  void cancelInitializer() { lane_.counters.countEnded(); }
 
   // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
   void runThread();
@@ -64,8 +66,12 @@ class Worker {
   // Takes `node`, if it is the newest task of this worker, and little of the current stack is in use, to be run on top of the
   // task that waits for it. Returns: whether it did.
   bool takeToRunInPlace(TaskNode* node);
+  // For ForkLane::mayRunInPlace(), which counts.
+  bool mayRunInPlaceNow();
   // Runs it, on the current fiber. Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);
+  uint64_t newTaskNumber() { return ++taskNumber_; }
+  InPlaceFibers& inPlaceFibers() { return inPlaceFibers_; }
   // This thread's side of its deque, which a single-threaded worker gets by this. Never null.
   ForkLane* openLane();
   // Queues a forked task that the deque has no room for.
@@ -75,6 +81,8 @@ class Worker {
   void suspend();
   void block(FiberBlock& self, const char* what, const void* object);
   bool blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
+  // The same for one who only looks again at that time.
+  bool blockForLock(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
   void yield(FiberBlock& self);
 
   // Makes `fiber`, of this worker, ready. Any thread.
@@ -82,18 +90,29 @@ class Worker {
 
   StealingDeque<TaskNode>& deque() { return *deque_; }
   Parker<>& parker() { return *parker_; }
-  const TaskCounters<>& counters() const { return counters_; }
+  const TaskCounters<>& counters() const { return lane_.counters; }
   FiberBlock& mainFiber() { return main_; }
-  FiberBlock* currentFiberBlock() { return current_; }
+  FiberBlock* currentFiberBlock() { return current_.get(); }
   Mode mode() const { return mode_; }
   SchedulerCore& core() { return core_; }
-  bool isRunningTask() const { return current_->task != nullptr; }
+  bool isRunningTask() const { return current_.get()->task.get() != nullptr; }
   Scheduler::WorkerStats stats() const;
 
   // Prints what the fibers of this worker wait for.
   void reportBlockedFibers() const;
-  // Has the worker do so when it next looks around or wakes. Any thread.
-  void askForReport();
+  // Has the worker do so when it next looks around or wakes. Any thread, with SchedulerCore::boundMutex.
+  void askForReport(TimePoint now);
+  // Any thread: whether it has been asked, and has not looked since.
+  bool hasNotAnswered() const;
+  // What a worker does that has not answered. Any thread, with SchedulerCore::boundMutex.
+  SilentWorker describeSilence(TimePoint now);
+  // Answers, if it was asked.
+  void reportIfAsked();
+
+  // Return: whether the TaskScope at `scope`, which need not exist any more, is that of a fiber of this
+  // worker, or of a task that is run in place on one. If so, they set `place` to it. Any thread.
+  bool findFiberOf(const void* scope, TaskPlace& place) const;
+  bool findStackOf(const void* scope, TaskPlace& place) const;
 
   // The host of waitForSharedWork.
   bool findOwnWork();
@@ -130,6 +149,7 @@ class Worker {
 
   void switchTo(FiberBlock& to);
   void beginBlock(FiberBlock& self, const char* what, const void* object);
+  FiberBlock& awaitNext();
   FiberBlock& idleOrNewFiber();
   void makeReady(FiberBlock& fiber);
   FiberBlock* popReady();
@@ -149,6 +169,10 @@ class Worker {
   bool moveToInjector(uint32_t wanted);
   bool stealFromGuest();
   void poll();
+  void giveTurns();
+  void setNextPoll(uint32_t untilTurns);
+  bool expireIfDue();
+  void watchTimers();
   void takeOldestFromOutside();
   bool takeFromInjector();
   bool steal(bool isPatient);
@@ -157,7 +181,9 @@ class Worker {
   void pushShared(TaskNode* node);
   void overflow(TaskNode* node);
   TimePoint trimIdleFibers(TimePoint now);
-  void reportIfAsked();
+  TaskPlace placeOf(const FiberBlock& fiber) const;
+  TaskPlace currentPlace() const;
+  int reportedId() const { return mode_ == Mode::MultiThreaded ? id_ : kBoundThread; }
   void reportDeadlockIfCertain();
 
   // Constant.
@@ -168,37 +194,41 @@ class Worker {
   Parker<>* const parker_;
 
   // The owner's, in the order of use.
-  FiberBlock* current_;
+  OwnPointer<FiberBlock> current_;
   uint64_t taskNumber_;  // of the task that began last
   FiberList ready_;
   TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
-  uint32_t untilPoll_ = kPollInterval;
+  // The sum of this and lane_.untilPoll: dequeues until giveTurns(). The latter is 1 while a timer is set, and 61 or less otherwise.
+  uint32_t untilTurns_ = 0;
+  bool haveTurnsWaited_ = false;  // for a timer that was due
   uint32_t untilOldest_ = kPollsPerOldest;
   bool oldestFirst_ = false;   // tasks are taken from the oldest end
   bool hasBlockedAtOnce_ = false;  // a task that has scheduled nothing, since one ended last
-  bool isInnersTurn_ = false;  // see takeOldestInTurn()
-  bool hasForked_ = false;     // see noteForks()
+  bool isInnersTurn_ = false;      // see takeOldestInTurn()
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   uint32_t numTurns_ = 0;
   uint32_t numQuickSteals_ = 0;  // in a row
   uint32_t numHesitations_ = 0;  // these three: see mayTakeItBack()
   uint64_t hesitatedAt_ = 0;
   bool hasHesitated_ = false;
-  uint64_t blockedLimit_ = kBlockedFreely;  // these three: see holdBack()
+  uint64_t overflowEnd_ = 0;  // see takeOverflowed()
+  uint64_t blockedLimit_ = kBlockedFreely;  // these four: see holdBack()
   uint64_t heldAt_ = 0;
+  uint64_t endedBefore_ = 0;
   TimePoint heldUntil_{};
   bool isEnding_ = false;      // single-threaded: unbind() was called
   void** cxaGlobals_ = nullptr;
   StealingDeque<TaskNode>* deque_ = nullptr;  // a single-threaded worker has none before its first fork
-  Thieves<>::Member thief_;
-  std::optional<ForkLane> lane_;  // to deque_
+  ForkLane lane_;                             // to deque_
   TaskRing inner_;  // scheduled by tasks, for this thread only: the newest first
   TaskRing outer_;  // scheduled outside of tasks, for this thread only: the oldest first
   TimerHeap<FiberBlock> timers_;
+  DueTime due_;  // of the earliest timer
+  uint32_t numLookingAgain_ = 0;  // of those in timers_: see blockForLock()
   FiberList idle_;
   FiberFactory fibers_;
+  InPlaceFibers inPlaceFibers_;
   FiberBlock main_;
-  TaskCounters<> counters_;
   std::atomic<bool> isParked_{false};
   OwnCounter numReady_, numBlocked_, numIdle_, numFibers_, numSteals_, numParks_;
 
@@ -215,12 +245,16 @@ class Worker {
   // Written by other threads.
   alignas(64) Inbox<FiberBlock> inbox_;
   std::atomic<bool> isReportWanted_{false};  // false -> true by any thread, true -> false by the owner
+  // Guarded by SchedulerCore::boundMutex: what this worker was seen at since it was asked, and when first.
+  TaskPlace seenAt_;
+  uint64_t seenEnded_ = 0;
+  TimePoint seenSince_{};
 
   // About as long as waking a sleeping worker would cost others.
   static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
   static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
   static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see holdBack()
-  static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at timers, inbox and injector
+  static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at inbox and injector
   static constexpr uint32_t kPollsPerOldest = 17;  // polls between turns of the oldest own task: every 1,037 dequeues
 };
 

@@ -25,6 +25,7 @@ constexpr uint64_t kIdleFibersKept = 64;
 constexpr uint64_t kIdleFibersTrimmedAtOnce = 512;
 constexpr auto kHoldBack = milliseconds(1);
 constexpr uint64_t kStartsPerHold = 4;
+constexpr uint64_t kStartsPerVainHold = 128;
 constexpr uint64_t kStartsPerForeignWake = 8;
 
 constexpr auto kTrimAfter = milliseconds(100);
@@ -60,10 +61,15 @@ bool Worker::mayHoldBack() const {
 //
 // Where each of a million tasks waits for the one before, every worker but one only opens fiber after fiber for tasks whose turn
 // has not come, which takes gigabytes of stacks, and a wake across threads for each task. So a worker of several whose tasks block
-// at once, and which has a thousand fibers blocked, waits for one of them to go on. Where their number does not fall for a
-// millisecond, it starts some more, and as many again if all the other workers wait too, so that tasks which all wait for each
-// other are all started. What is woken by a timer or from outside of the workers waits for something else than tasks of this
-// scheduler, and lets further ones start.
+// at once, and which has a thousand fibers blocked, waits for one of them to end, for a millisecond. If some have by then, but as
+// many others have come to wait, it starts a few more. If none has, waiting longer frees nobody: it starts as many again where all
+// the other workers wait too, and else 128 more, which is half as fast as fibers can be made. So tasks which all wait for each
+// other, or for one that takes long elsewhere, are all started without much delay; and a row opens no more than 128 fibers for
+// each millisecond for which the system keeps the thread from running whose turn it is, which looks the same from here. What is
+// woken by a timer or from outside of the workers waits for something else than tasks of this scheduler, and lets further ones
+// start.
+//
+// Rejected: as many again in all cases, since a turn that comes some milliseconds late then costs gigabytes.
 void Worker::holdBack() {
   const uint64_t blocked = numBlocked_.get();
   blockedLimit_ = std::max(std::min(blockedLimit_, 4 * blocked), kBlockedFreely);
@@ -73,14 +79,16 @@ void Worker::holdBack() {
   }
   if (heldAt_ == 0 || blocked < heldAt_) {
     heldAt_ = blocked;
+    endedBefore_ = lane_.counters.ended();
     heldUntil_ = TimePoint::clock::now() + kHoldBack;
   }
   awaitReady(heldUntil_);
   if (TimePoint::clock::now() >= heldUntil_) {
     heldAt_ = 0;
-    bool doAllWait = ready_.isEmpty();
+    const bool hasFreed = lane_.counters.ended() != endedBefore_ || !ready_.isEmpty();
+    bool doAllWait = true;
     core_.forEachWorker([&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
-    blockedLimit_ = blocked + (doAllWait ? blocked : kStartsPerHold);
+    blockedLimit_ = blocked + (hasFreed ? kStartsPerHold : doAllWait ? blocked : kStartsPerVainHold);
   }
 }
 
@@ -103,7 +111,7 @@ void Worker::awaitReady(TimePoint until) {
 }
 
 bool Worker::findOwnWork() {
-  if (--untilPoll_ == 0) {
+  if (--lane_.untilPoll == 0) {
     poll();
   }
   if (next_ != nullptr) {
@@ -154,7 +162,7 @@ void Worker::sleepForOwnWork() {
   if (!inbox_.tryPark()) {
     return;
   }
-  if (timers_.empty() && core_.numWorkers == 0) {
+  if (timers_.size() == numLookingAgain_ && core_.numWorkers == 0) {
     reportDeadlockIfCertain();
   }
   park();
@@ -168,7 +176,6 @@ void Worker::tidyUp() {
 }
 
 void Worker::park() {
-  ++numParks_;
   // relaxed: whoever sets it unparks afterwards.
   if (!isReportWanted_.load(std::memory_order_relaxed)) [[likely]] {
     parkUntil(tidyAt_);
@@ -176,7 +183,8 @@ void Worker::park() {
 }
 
 void Worker::parkUntil(TimePoint deadline) {
-  thief_.leave();
+  ++numParks_;
+  lane_.thief.leave();
   // relaxed, both: a hint for holdBack().
   isParked_.store(true, std::memory_order_relaxed);
   parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));
@@ -222,18 +230,23 @@ bool Worker::expireTimers() {
     return false;
   }
   bool any = false;
-  const TimePoint now = TimePoint::clock::now();
+  const TimePoint now = due_.now();
   while (FiberBlock* fiber = timers_.popExpired(now)) {
     fiber->isTimedOut = true;
     blockedLimit_ += kStartsPerForeignWake;
     makeReady(*fiber);
     any = true;
   }
+  if (!timers_.empty()) {
+    due_.expect(timers_.earliest()->deadline);
+  }
   return any;
 }
 
+bool Worker::expireIfDue() { return !timers_.empty() && due_.mayHaveCome() && expireTimers(); }
+
 void Worker::reportBlockedFibers() const {
-  const int id = mode_ == Mode::MultiThreaded ? id_ : kBoundThread;
+  const int id = reportedId();
   uint64_t numBlocked = 0;
   const auto report = [&](const FiberBlock& fiber) {
     if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {
@@ -245,10 +258,57 @@ void Worker::reportBlockedFibers() const {
   reportNumBlocked(id, numBlocked);
 }
 
-void Worker::askForReport() {
+void Worker::askForReport(TimePoint now) {
   // relaxed: unpark() publishes it to a worker that sleeps; any other comes to see it.
-  isReportWanted_.store(true, std::memory_order_relaxed);
+  if (!isReportWanted_.exchange(true, std::memory_order_relaxed)) {
+    seenSince_ = now;
+    seenAt_ = currentPlace();
+    seenEnded_ = lane_.counters.ended();
+  }
   parker_->unpark();
+}
+
+// relaxed: a hint.
+bool Worker::hasNotAnswered() const {
+  return isReportWanted_.load(std::memory_order_relaxed);
+}
+
+SilentWorker Worker::describeSilence(TimePoint now) {
+  const TaskPlace place = currentPlace();
+  const uint64_t ended = lane_.counters.ended();
+  if (place != seenAt_ || ended != seenEnded_) {
+    seenAt_ = place;
+    seenEnded_ = ended;
+    seenSince_ = now;
+  }
+  return {place, now - seenSince_};
+}
+
+TaskPlace Worker::placeOf(const FiberBlock& fiber) const {
+  return {reportedId(), fiber.id, &fiber == &main_, fiber.task.look()};
+}
+
+// Any thread. The fiber is looked up: its address alone does not publish it.
+TaskPlace Worker::currentPlace() const {
+  TaskPlace place{reportedId()};
+  findFiberOf(current_.look()->scope(), place);
+  return place;
+}
+
+bool Worker::findFiberOf(const void* scope, TaskPlace& place) const {
+  const FiberBlock* fiber = scope == main_.scope() ? &main_ : fibers_.findByScope(scope);
+  if (fiber != nullptr) {
+    place = placeOf(*fiber);
+  }
+  return fiber != nullptr;
+}
+
+bool Worker::findStackOf(const void* scope, TaskPlace& place) const {
+  const FiberBlock* fiber = fibers_.findByStack(scope);
+  if (fiber != nullptr) {
+    place = placeOf(*fiber);
+  }
+  return fiber != nullptr;
 }
 
 void Worker::reportIfAsked() {

@@ -10,10 +10,12 @@
 namespace weft::detail {
 
 inline void Worker::switchTo(FiberBlock& to) {
-  FiberBlock& from = *current_;
-  current_ = &to;
+  FiberBlock& from = *current_.get();
+  TaskScope* const task = currentTask;
+  current_.set(&to);
   currentFiber = &to;
   OSFiber::switchTo(from.os, to.os, cxaGlobals_);
+  currentTask = task;
 }
 
 inline void Worker::makeReady(FiberBlock& fiber) {
@@ -52,16 +54,15 @@ inline void Worker::wake(FiberBlock& fiber) noexcept {
 }
 
 inline void Worker::suspend() {
-  FiberBlock* self = current_;
+  FiberBlock* self = current_.get();
   ++numBlocked_;
   FiberBlock* to = nullptr;
-  if (untilPoll_ > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
-    --untilPoll_;
+  if (lane_.untilPoll > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
+    --lane_.untilPoll;
     to = popReady();
   }
   if (to == nullptr) {
-    waitForWork();
-    to = next_ != nullptr ? &idleOrNewFiber() : popReady();
+    to = &awaitNext();
   }
   if (to != self) {
     switchTo(*to);
@@ -72,8 +73,8 @@ inline void Worker::suspend() {
 // Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are newer than whatever
 // else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing its fiber.
 inline void Worker::noteForks(FiberBlock& fiber) {
-  if (hasForked_) {
-    hasForked_ = false;
+  if (lane_.hasForked) {
+    lane_.hasForked = false;
     fiber.hasScheduled = true;
     oldestFirst_ = false;
   }
@@ -83,7 +84,7 @@ inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* o
   self.blockedOn = what;
   self.blockedObject = object;
   noteForks(self);
-  if (self.task != nullptr && !self.hasScheduled) {
+  if (self.task.get() != nullptr && !self.hasScheduled) {
     // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest each
     // of a long row of tasks comes to wait on a stack of its own.
     oldestFirst_ = true;
@@ -102,8 +103,8 @@ inline void Worker::block(FiberBlock& self, const char* what, const void* object
 }
 
 inline void Worker::enqueue(TaskNode* node) {
-  counters_.countScheduled();
-  current_->hasScheduled = true;
+  lane_.counters.countScheduled();
+  current_.get()->hasScheduled = true;
   oldestFirst_ = false;
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0) [[likely]] {
     pushShared(node);
@@ -120,7 +121,7 @@ inline void Worker::pushShared(TaskNode* node) {
 }
 
 inline TaskNode* Worker::takeNewestOfDeque() {
-  TaskNode* node = deque_->take(thief_);
+  TaskNode* node = deque_->take(lane_.thief);
   // What is pushed next is not of the batch.
   batchEnd_ = std::min(batchEnd_, deque_->endIndex());
   return node;

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "scheduler_core.h"
-#include "weft/fiberlocal.h"
 #include "worker.h"
 #include "worker_inl.h"
 
@@ -60,6 +59,9 @@ bool Worker::moveToInjector(uint32_t wanted) {
     core_.injector.pushBatch(batch, count);
     moved += count;
   }
+  if (moved != 0) {
+    overflowEnd_ = core_.injector.numPushed();
+  }
   return moved != 0;
 }
 
@@ -79,8 +81,39 @@ void Worker::exposeElsewhere(TaskNode* node) {
   }
 }
 
+// At each dequeue while a timer is set, since only then may one be due, and else when others have their turn.
 void Worker::poll() {
-  untilPoll_ = kPollInterval;
+  const bool isDue = expireIfDue();
+  if (untilTurns_ == 0) {
+    // The turns wait for one more dequeue, so that a timer that is due waits for no second task.
+    haveTurnsWaited_ = isDue && !haveTurnsWaited_;
+    if (haveTurnsWaited_) {
+      untilTurns_ = 1;
+    } else {
+      untilTurns_ = kPollInterval;
+      giveTurns();
+    }
+  }
+  setNextPoll(untilTurns_);
+}
+
+// Has giveTurns() called after so many dequeues, and poll() at each of them while a timer is set.
+void Worker::setNextPoll(uint32_t untilTurns) {
+  lane_.untilPoll = untilTurns;
+  untilTurns_ = 0;
+  if (!timers_.empty()) {
+    watchTimers();
+  }
+}
+
+// A timer has been set: has poll() called at each dequeue.
+void Worker::watchTimers() {
+  untilTurns_ += lane_.untilPoll - 1;
+  lane_.untilPoll = 1;
+}
+
+// Against starvation: what goes on for ever keeps nothing else from running.
+void Worker::giveTurns() {
   reportIfAsked();
   drainInbox();
   expireTimers();
@@ -170,14 +203,17 @@ TaskNode* Worker::takeTask() {
   if (!oldestFirst_) {
     return takeNewestOfDeque();
   }
-  TaskNode* node = mode_ == Mode::MultiThreaded && numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+  TaskNode* node = overflowEnd_ != 0 && numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
   return node != nullptr ? node : takeOldestOfDeque();
 }
 
-// What overflowed into the injector is older than what is left in the deque.
+// What this worker has itself moved to the injector is older than what is left in the deque. So is what lies before it there;
+// what came later is not, and waits.
 TaskNode* Worker::takeOverflowed() {
   TaskNode* node = nullptr;
-  injected_.pop(node);
+  if (mode_ != Mode::MultiThreaded || injected_.numTaken() >= overflowEnd_ || !injected_.pop(node)) {
+    overflowEnd_ = 0;
+  }
   return node;
 }
 
@@ -188,29 +224,48 @@ bool Worker::takeIfNewest(TaskNode* node) {
   return deque_ != nullptr && deque_->newest() == node && takeNewestOfDeque() != nullptr;
 }
 
-bool Worker::takeToRunInPlace(TaskNode* node) { return hasStackForTask() && takeIfNewest(node); }
+bool Worker::takeToRunInPlace(TaskNode* node) {
+  return hasStackForTask() && lane_.mayRunInPlace() && takeIfNewest(node);
+}
+
+// A task that schedules others and waits for them might never come to the run loop. So after as many tasks in
+// place as dequeues lie between two polls, others get their turn, if there are any: the one that waits
+// suspends, and the run loop polls next.
+bool Worker::mayRunInPlaceNow() {
+  const bool isDue = expireIfDue();
+  if (untilTurns_ != 0) {
+    setNextPoll(untilTurns_);
+    return !isDue;
+  }
+  reportIfAsked();
+  drainInbox();
+  expireTimers();
+  const bool isOldestsTurn = --untilOldest_ == 0;
+  const bool isOthersTurn = isOldestsTurn || !ready_.isEmpty() || !outer_.isEmpty() ||
+                            (mode_ == Mode::MultiThreaded && !injected_.empty());
+  untilOldest_ += isOthersTurn ? 1 : 0;  // giveTurns() counts
+  setNextPoll(isOthersTurn ? 1 : kPollInterval);
+  return !isOthersTurn;
+}
 
 void Worker::runInPlace(TaskNode* node) {
-  FiberBlock& fiber = *current_;
-  const void* outer = std::exchange(fiber.task, reinterpret_cast<const void*>(node->invoke));
-  FiberLocalNode* const outerLocals = std::exchange(fiber.locals, nullptr);
-  const bool hadPermit = fiber.permit.tryTake();
-  node->invoke(node, TaskOp::Run);
-  if (fiber.locals != nullptr) [[unlikely]] {
-    destroyFiberLocals(fiber.locals);
+  FiberBlock& fiber = *current_.get();
+  const void* outer = fiber.task.get();
+  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  {
+    InPlaceScope scope;
+    node->invoke(node, TaskOp::Run);
+    scope.endTask();
   }
-  fiber.locals = outerLocals;
-  if (hadPermit) {
-    fiber.permit.notify(fiber);
-  }
-  fiber.task = outer;
-  counters_.countEnded();
+  fiber.task.set(outer);
+  lane_.counters.countEnded();
 }
 
 bool Worker::hasStackForTask() const {
-  const Stack& stack = current_->stack;
+  const FiberBlock& fiber = *current_.get();
+  const Stack& stack = fiber.stack;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return current_->task != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
+  return fiber.task.get() != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
 }
 
 bool Worker::takeFromInjector() {
@@ -260,7 +315,7 @@ bool Worker::steal(bool isPatient) {
 // Of a victim with one task: whether it has scheduled it since this worker looked last. Whoever schedules a task and waits
 // for it soon takes it back for next to nothing, unless it is stolen, which costs a suspension and two switches.
 bool Worker::mayTakeItBack(Worker& victim) {
-  const uint64_t scheduled = victim.counters_.scheduled();
+  const uint64_t scheduled = victim.counters().scheduled();
   if (hesitatedAt_ == scheduled || ++numHesitations_ % kMostHesitations == 0) {
     return false;
   }
@@ -279,7 +334,7 @@ bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
   if (deque.empty()) {
     return false;
   }
-  thief_.enter();
+  lane_.thief.enter();
   StealingDeque<TaskNode>::Stolen stolen;
   do {
     stolen = deque.steal();
@@ -294,7 +349,7 @@ bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
   const TimePoint now = TimePoint::clock::now();
   numQuickSteals_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuickSteals_ + 1 : 0;
   if (numQuickSteals_ < kManyQuickSteals) {
-    thief_.leave();
+    lane_.thief.leave();
   }
   return true;
 }

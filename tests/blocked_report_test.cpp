@@ -20,11 +20,13 @@
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
 #include <weft/sharedmutex.h>
+#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler_core.h"
 #include "waiting.h"
 
-// Scheduler::reportBlockedFibers().
+// Scheduler::reportBlockedFibers(), and what ~Scheduler says while it waits.
 
 namespace weft {
 namespace {
@@ -129,6 +131,192 @@ TEST_P(BlockedReportTest, TellsMutexesApart) {
   done.wait();
 }
 
+TEST_P(BlockedReportTest, NamesTheTaskThatHoldsALock) {
+  const auto expectNamed = [&](auto& mutex, const char* name) {
+    const Event mayUnlock(Event::Mode::Manual);
+    const Event isHeld(Event::Mode::Manual);
+    WaitGroup done(2);
+    uint32_t holder = 0;
+    schedule([&, isHeld, mayUnlock, done] {
+      {
+        std::scoped_lock lock(mutex);
+        holder = Fiber::current()->id;
+        isHeld.signal();
+        mayUnlock.wait();
+      }
+      done.done();
+    });
+    isHeld.wait();
+    schedule([&, done] {
+      { std::scoped_lock lock(mutex); }
+      done.done();
+    });
+    std::string text;
+    awaitThat([&] {
+      text = reports();
+      return count(text, "waits for " + std::string(name)) == 1;
+    });
+    const std::string who = numWorkers() == 0 ? "a bound thread" : "worker ";
+    const size_t at = text.find(", held by " + who);
+    EXPECT_NE(at, std::string::npos) << text;
+    const std::string rest = text.substr(std::min(at, text.size()));
+    EXPECT_EQ(rest.find(", fiber " + std::to_string(holder) + ", task "), rest.find(", fiber ")) << text;
+    mayUnlock.signal();
+    done.wait();
+  };
+  mutex plain;
+  SharedMutex shared;
+  RecursiveMutex recursive;
+  expectNamed(plain, "mutex");
+  expectNamed(shared, "SharedMutex");
+  expectNamed(recursive, "RecursiveMutex");
+}
+
+TEST_P(BlockedReportTest, NamesWhoHoldsALockOutsideOfTasks) {
+  mutex byBound;
+  mutex byForeign;
+  std::unique_lock lock(byBound);
+  const Event isHeld(Event::Mode::Manual);
+  const Event mayUnlock(Event::Mode::Manual);
+  std::thread foreign([&] {
+    std::scoped_lock foreignLock(byForeign);
+    isHeld.signal();
+    mayUnlock.wait();
+  });
+  isHeld.wait();
+  WaitGroup done(2);
+  for (mutex* wanted : {&byBound, &byForeign}) {
+    schedule([=] {
+      { std::scoped_lock wantedLock(*wanted); }
+      done.done();
+    });
+  }
+  std::string text;
+  awaitThat([&] {
+    text = reports();
+    return count(text, "waits for mutex") == 2;
+  });
+  EXPECT_EQ(count(text, ", held by the code of a bound thread, outside of tasks\n"), 1u) << text;
+  EXPECT_EQ(count(text, ", held by a thread or a fiber that is not of this scheduler\n"), 1u) << text;
+  lock.unlock();
+  mayUnlock.signal();
+  foreign.join();
+  done.wait();
+}
+
+// Whether a task is run in place or not, it is named.
+TEST_P(BlockedReportTest, NamesTheTaskThatHoldsALockInPlace) {
+  mutex guard;
+  const Event isHeld(Event::Mode::Manual);
+  const Event mayUnlock(Event::Mode::Manual);
+  WaitGroup done(2);
+  schedule([&, isHeld, mayUnlock, done] {
+    TaskGroup group;
+    group.run([&] {
+      std::scoped_lock lock(guard);
+      isHeld.signal();
+      mayUnlock.wait();
+    });
+    group.wait();
+    done.done();
+  });
+  isHeld.wait();
+  schedule([&, done] {
+    { std::scoped_lock lock(guard); }
+    done.done();
+  });
+  std::string text;
+  awaitThat([&] {
+    text = reports();
+    return count(text, "waits for mutex") == 1;
+  });
+  EXPECT_EQ(count(text, numWorkers() == 0 ? ", held by a bound thread, fiber " : ", held by worker "), 1u)
+      << text;
+  mayUnlock.signal();
+  done.wait();
+}
+
+// With one thread for all tasks: then the fiber of the holder is the only idle one in the end, and its next
+// task may unlock.
+TEST_P(BlockedReportTest, SaysThatATaskHasEndedWithoutUnlocking) {
+  if (numWorkers() > 1) {
+    return;
+  }
+  mutex guard;
+  const Event isHeld(Event::Mode::Manual);
+  const Event mayEnd(Event::Mode::Manual);
+  const WaitGroup ended(1);
+  const WaitGroup done(2);
+  schedule([&, isHeld, mayEnd, ended]() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    guard.lock();
+    isHeld.signal();
+    mayEnd.wait();
+    ended.done();
+  });
+  isHeld.wait();
+  schedule([&, done] {
+    { std::scoped_lock lock(guard); }
+    done.done();
+  });
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  mayEnd.signal();
+  ended.wait();
+  std::string text;
+  awaitThat([&] {
+    text = reports();
+    return count(text, ", that has ended without unlocking it\n") == 1;
+  });
+  schedule([&, done]() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    guard.unlock();
+    done.done();
+  });
+  done.wait();
+}
+
+TEST_P(BlockedReportTest, NamesAWorkerThatDoesNotAnswer) {
+  if (numWorkers() == 0) {
+    return;
+  }
+  std::atomic<bool> isOver{false};
+  std::atomic<bool> isBusy{false};
+  WaitGroup done(1);
+  schedule([&, done] {
+    isBusy = true;
+    while (!isOver) {
+      std::this_thread::yield();
+    }
+    done.done();
+  });
+  while (!isBusy) {
+    std::this_thread::yield();
+  }
+  const std::string text = reports(0);
+  EXPECT_NE(text.find(" does not answer: it is in task "), std::string::npos) << text;
+  isOver = true;
+  done.wait();
+}
+
+TEST_P(BlockedReportTest, NamesABoundThreadThatDoesNotAnswer) {
+  std::atomic<bool> isBound{false};
+  std::atomic<bool> isOver{false};
+  std::thread other([&] {
+    Scheduler::Binding bound(scheduler());
+    isBound = true;
+    while (!isOver) {
+      std::this_thread::yield();
+    }
+  });
+  while (!isBound) {
+    std::this_thread::yield();
+  }
+  const std::string text = reports();
+  EXPECT_NE(text.find("a bound thread does not answer: it is in its own code, outside of tasks, for "),
+            std::string::npos)
+      << text;
+  isOver = true;
+  other.join();
+}
+
 TEST_P(BlockedReportTest, IncludesOtherBoundThreads) {
   const Event event;
   std::thread other([&] {
@@ -183,6 +371,92 @@ TEST_P(BlockedReportTest, CutsLongListsShort) {
   EXPECT_EQ(count(text, " has 150 fibers that wait"), 1u) << text;
   event.signal();
   done.wait();
+}
+
+// ~Scheduler, and what it says for what it waits.
+class ShutdownReportTest : public tests::WithAllocator {
+ protected:
+  void SetUp() override { detail::shutdownPatience = 1'000'000; }
+  void TearDown() override {
+    detail::shutdownPatience = patience_;
+    tests::WithAllocator::TearDown();
+  }
+
+  // Destroys `scheduler` on a thread of its own, and calls `letGo` once stderr has got `expected`. Returns:
+  // stderr.
+  static std::string endedAfter(std::unique_ptr<Scheduler> scheduler, const std::string& expected,
+                                const std::function<void()>& letGo) {
+    int ends[2];
+    EXPECT_EQ(pipe(ends), 0);
+    const int saved = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+    std::thread ending([&] { scheduler.reset(); });
+    std::string text;
+    bool hasLetGo = false;
+    // The pipe is read until nobody has it open for writing, lest ~Scheduler waits for its reader.
+    std::thread closer;
+    char buffer[4096];
+    for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<size_t>(length));
+      if (!hasLetGo && text.find(expected) != std::string::npos) {
+        hasLetGo = true;
+        letGo();
+        closer = std::thread([&] {
+          ending.join();
+          dup2(saved, STDERR_FILENO);
+        });
+      }
+    }
+    closer.join();
+    close(saved);
+    close(ends[0]);
+    return text;
+  }
+
+ private:
+  const int64_t patience_ = detail::shutdownPatience;
+};
+
+TEST_F(ShutdownReportTest, NamesFibersThatWait) {
+  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(2, allocator()));
+  const Event event(Event::Mode::Manual);
+  scheduler->enqueue(Task([=] { event.wait(); }));
+  const std::string text = endedAfter(std::move(scheduler), ", waits for Event 0x", [&] { event.signal(); });
+  EXPECT_NE(text.find("weft: warning: ~Scheduler has waited for "), std::string::npos) << text;
+  EXPECT_NE(text.find("threads that are bound: 0, fibers that wait: 1, tasks and fibers that are ready: 0."),
+            std::string::npos)
+      << text;
+}
+
+TEST_F(ShutdownReportTest, NamesTasksThatRun) {
+  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
+  std::atomic<bool> isOver{false};
+  scheduler->enqueue(Task([&] {
+    while (!isOver) {
+      std::this_thread::yield();
+    }
+  }));
+  const std::string text =
+      endedAfter(std::move(scheduler), "worker 0 does not answer: it is in task ", [&] { isOver = true; });
+  EXPECT_NE(text.find("fibers that wait: 0"), std::string::npos) << text;
+}
+
+TEST_F(ShutdownReportTest, NamesThreadsThatAreBound) {
+  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
+  const Event mayUnbind(Event::Mode::Manual);
+  const Event isBound(Event::Mode::Manual);
+  std::thread bound([&, target = scheduler.get()] {
+    Scheduler::Binding binding(*target);
+    isBound.signal();
+    mayUnbind.wait();
+  });
+  isBound.wait();
+  const std::string text =
+      endedAfter(std::move(scheduler), "the code of the bound thread, outside of tasks, waits for Event",
+                 [&] { mayUnbind.signal(); });
+  bound.join();
+  EXPECT_NE(text.find("threads that are bound: 1, fibers that wait: 1"), std::string::npos) << text;
 }
 
 }  // namespace

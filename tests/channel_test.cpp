@@ -118,6 +118,22 @@ TEST_F(UnboundChannelTest, AnRvalueIsMovedFromOnlyIfItIsSent) {
   EXPECT_EQ(**channel.receive(), 1);
 }
 
+// Who sends in a loop comes to its end when it is told to, though there is always room.
+TEST_F(UnboundChannelTest, ASendThatWasStoppedBeforeFailsThoughThereIsRoom) {
+  const Channel<std::string> channel(3, allocator());
+  std::stop_source source;
+  const std::stop_token token = source.get_token();
+  EXPECT_TRUE(channel.send("first", token));
+  source.request_stop();
+  std::string second = "second, longer than what a string holds in itself";
+  EXPECT_FALSE(channel.send(std::move(second), token));
+  EXPECT_FALSE(channel.send_for(std::move(second), std::chrono::hours(1), token));
+  EXPECT_FALSE(channel.send_until(std::move(second), std::chrono::steady_clock::now() + std::chrono::hours(1), token));
+  EXPECT_FALSE(second.empty());
+  EXPECT_EQ(channel.receive(token), "first");
+  EXPECT_EQ(channel.receive(token), std::nullopt);
+}
+
 TEST_F(UnboundChannelTest, WhatConvertsIsMovedFromOnlyIfItIsSent) {
   struct Base {
     virtual ~Base() = default;

@@ -65,6 +65,7 @@ struct ReceiveGate {
 };
 
 struct SendGate {
+  static constexpr bool kStopWins = true;  // against room that is there
   SendGate() { channel.send(0); }
   void wait() { channel.send(1); }
   bool wait(const std::stop_token& token) { return channel.send(1, token); }

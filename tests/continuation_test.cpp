@@ -2,13 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <atomic>
+#include <chrono>
+#include <deque>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <weft/event.h>
 #include <weft/executor.h>
 #include <weft/future.h>
 #include <weft/scheduler.h>
@@ -41,6 +45,36 @@ struct LaterExecutor {
 
 struct DroppingExecutor {
   void schedule(const TaskHandle&) {}
+};
+
+// Its first caller runs what all schedule, one after the other, before schedule() returns.
+struct StrandExecutor {
+  void schedule(TaskHandle task) {
+    {
+      std::scoped_lock lock(guard);
+      tasks.push_back(std::move(task));
+      if (std::exchange(isDraining, true)) {
+        return;
+      }
+    }
+    for (TaskHandle next = pop(); next; next = pop()) {
+      next.run();
+    }
+  }
+  TaskHandle pop() {
+    std::scoped_lock lock(guard);
+    TaskHandle oldest;
+    if (tasks.empty()) {
+      isDraining = false;
+    } else {
+      oldest = std::move(tasks.front());
+      tasks.pop_front();
+    }
+    return oldest;
+  }
+  std::mutex guard;
+  std::deque<TaskHandle> tasks;
+  bool isDraining = false;
 };
 
 struct ThrowingExecutor {
@@ -150,6 +184,58 @@ TEST_P(ContinuationTest, RunsOnTheExecutorThatIsNamed) {
   }
 }
 
+TEST_P(ContinuationTest, KeepsWhatAnExecutorReferenceRefersToNotTheReference) {
+  LaterExecutor wanted, other;
+  Promise<int> promise;
+  SharedFuture<int> source = promise.get_future();
+  ExecutorReference where(wanted);
+  const ExecutorReference sameForEver(wanted);
+  Future<int> first = source.then(where, [](int n) { return n; });
+  Future<int> second = source.then(sameForEver, [](int n) { return n; });
+  where = ExecutorReference(other);
+  promise.set_value(1);
+  EXPECT_EQ(wanted.tasks.size(), 2u);
+  EXPECT_EQ(other.tasks.size(), 0u);
+}
+
+// Its moves throw, from one of them on.
+struct UnmovableExecutor {
+  explicit UnmovableExecutor(int numMovesLeft) : numLeft(numMovesLeft) {}
+  UnmovableExecutor(UnmovableExecutor&& from) : numLeft(from.numLeft - 1) {
+    if (numLeft < 0) {
+      throw std::runtime_error("no move");
+    }
+  }
+  void schedule(TaskHandle task) { task.run(); }
+  int numLeft;
+};
+
+TEST_P(ContinuationTest, AnExecutorWhoseMoveThrowsLosesNothing) {
+  for (int numMoves = 0; numMoves < 6; ++numMoves) {
+    Promise<int> promise;
+    Future<int> source = promise.get_future();
+    Future<int> end;
+    auto token = std::make_shared<int>(1);
+    std::weak_ptr<int> watch = token;
+    try {
+      end =
+          source.then(UnmovableExecutor(numMoves), [token = std::move(token)](int n) { return n + *token; });
+    } catch (const std::runtime_error&) {
+      EXPECT_TRUE(watch.expired());
+      ASSERT_TRUE(source.valid()) << "it is taken over only by a then() that returns";
+    }
+    promise.set_value(1);
+    if (source.valid()) {
+      EXPECT_LT(numMoves, 2);
+      EXPECT_EQ(source.get(), 1);
+    } else if (numMoves == 2) {
+      EXPECT_THROW(end.get(), std::runtime_error);
+    } else {
+      EXPECT_EQ(end.get(), 2);
+    }
+  }
+}
+
 TEST_P(ContinuationTest, WhatAnExecutorThrowsGoesToTheContinuationsFuture) {
   ThrowingExecutor thrower;
   EXPECT_THROW(makeReadyFuture(1).then(thrower, [](int n) { return n; }).get(), std::runtime_error);
@@ -164,6 +250,69 @@ TEST_P(ContinuationTest, AnExecutorThatDropsTheTaskCancelsIt) {
   DroppingExecutor dropper;
   EXPECT_THROW(makeReadyFuture(1).then(dropper, [](int n) { return n; }).get(), TaskNotExecuted);
   EXPECT_THROW(async(dropper, [] {}).then([] {}).get(), TaskNotExecuted);
+}
+
+TEST_P(ContinuationTest, IsReadyOnceItsTaskHasRunThoughItsExecutorGoesOn) {
+  StrandExecutor strand;
+  Promise<int> promise;
+  Event awaited;
+  bool isReady = false, isWoken = false;
+  SharedFuture<int> first = promise.get_future().then(strand, [&](int n) {
+    (void)async(strand, [&] {  // begins before schedule() has returned
+      isReady = first.ready();
+      isWoken = awaited.wait_for(std::chrono::seconds(isReady ? 60 : 0));
+    });
+    return n + 1;
+  });
+  std::thread waiter([&] {
+    EXPECT_EQ(first.get(), 2);
+    awaited.signal();
+  });
+  promise.set_value(1);
+  waiter.join();
+  EXPECT_TRUE(isReady) << "who asks is told at once";
+  EXPECT_TRUE(isWoken) << "who waits, too";
+}
+
+TEST_P(ContinuationTest, IsReadyOnceItsTaskWasDroppedThoughItsExecutorGoesOn) {
+  struct Dropper {
+    void schedule(TaskHandle task) {
+      task = TaskHandle();
+      isReady = dropped->ready();
+    }
+    Future<int>* dropped;
+    bool isReady = false;
+  } dropper{nullptr};
+  Promise<int> promise;
+  Future<int> dropped = promise.get_future().then(dropper, [](int n) { return n; });
+  dropper.dropped = &dropped;
+  promise.set_value(1);
+  EXPECT_TRUE(dropper.isReady);
+  EXPECT_THROW(dropped.get(), TaskNotExecuted);
+}
+
+TEST_P(ContinuationTest, IsCalledThoughTheExecutorOfTheOneBeforeGoesOn) {
+  StrandExecutor strands[3];
+  LaterExecutor elsewhere;
+  Promise<int> promise;
+  std::vector<size_t> numGivenAway;
+  const auto step = [&](StrandExecutor& strand) {
+    return [&](int n) {
+      (void)async(strand, [&] { numGivenAway.push_back(elsewhere.tasks.size()); });
+      return n + 1;
+    };
+  };
+  Future<int> end = promise.get_future()
+                        .then(strands[0], step(strands[0]))
+                        .then(strands[1], step(strands[1]))
+                        .then(strands[2], step(strands[2]))
+                        .then(elsewhere, [](int n) { return n; });
+  promise.set_value(0);
+  EXPECT_EQ(numGivenAway, (std::vector<size_t>{1, 1, 1}))
+      << "a strand that never gets empty would keep others from it";
+  ASSERT_EQ(elsewhere.tasks.size(), 1u);
+  elsewhere.tasks[0].run();
+  EXPECT_EQ(end.get(), 3);
 }
 
 // A chain of a million continuations on a future, none of which may recurse: neither when they run, nor when
@@ -198,6 +347,25 @@ TEST_P(ContinuationTest, AMillionContinuationsInPlace) {
     });
     schedule([&] { promise.set_value(0); });  // on a small stack
     EXPECT_EQ(end.get(), length);
+  }
+}
+
+TEST_P(ContinuationTest, AMillionContinuationsOnAStrandOrDropped) {
+  const int length = scaled(kLong, 20'000);
+  StrandExecutor strand;
+  DroppingExecutor dropper;
+  for (int i = 0; i < 2; ++i) {
+    Promise<int> promise;
+    Future<int> end = chain(promise.get_future(), length, [&](Future<int> f) {
+      const auto pass = [](Future<int> before) { return before; };
+      return i == 0 ? f.then(strand, pass) : f.then(dropper, pass);
+    });
+    schedule([&] { promise.set_value(7); });  // on a small stack
+    if (i == 0) {
+      EXPECT_EQ(end.get(), 7);
+    } else {
+      EXPECT_THROW(end.get(), TaskNotExecuted);
+    }
   }
 }
 

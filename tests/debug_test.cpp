@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/debug.h>
+#include <weft/mutex.h>
+#include <weft/tsa.h>
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -41,6 +45,47 @@ TEST(DebugDeathTest, FatalPrintsItsMessageAndAborts) {
 TEST(DebugDeathTest, FatalMacroNamesThePlace) {
   EXPECT_DEATH(WEFT_FATAL("no arguments"), "^weft: fatal: no arguments\n  at .*debug_test.cpp:[0-9]+\n$");
   EXPECT_DEATH(WEFT_FATAL("%d", 7), "^weft: fatal: 7\n  at .*debug_test.cpp:[0-9]+\n$");
+}
+
+[[gnu::noinline]] WEFT_NO_THREAD_SAFETY_ANALYSIS void misuse() {
+  weft::mutex mutex;
+  mutex.unlock();
+  asm volatile("");  // lest the call is the last thing, and leaves no frame
+}
+
+TEST(DebugDeathTest, AMessageOfTheLibraryNamesItsCallers) {
+  EXPECT_DEATH(misuse(),
+               "does not hold it.*\n  called from debug_test\\+0x[0-9a-f]+.*\n  at .*mutex.cpp:[0-9]+\n$");
+}
+
+// The place of the misuse is among those that are named.
+TEST(DebugDeathTest, OneOfTheCallersIsTheMisuse) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    misuse();
+  }
+  close(ends[1]);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n = 0; (n = read(ends[0], buffer, sizeof(buffer))) > 0;) {
+    text.append(buffer, static_cast<size_t>(n));
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  Dl_info info{};
+  ASSERT_NE(dladdr(reinterpret_cast<void*>(&misuse), &info), 0);
+  const auto begin =
+      static_cast<size_t>(reinterpret_cast<char*>(&misuse) - static_cast<char*>(info.dli_fbase));
+  bool isNamed = false;
+  for (size_t at = text.find("debug_test+0x"); at != std::string::npos;
+       at = text.find("debug_test+0x", at + 1)) {
+    const size_t place = std::stoul(text.substr(at + 13), nullptr, 16);
+    isNamed = isNamed || (place > begin && place < begin + 512);
+  }
+  EXPECT_TRUE(isNamed) << text << std::hex << begin;
 }
 
 TEST(DebugDeathTest, AssertIsOnInEveryBuild) {

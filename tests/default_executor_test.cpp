@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <atomic>
+#include <memory>
+#include <stdexcept>
 
 // A program with a default executor of its own, which it names before it includes anything of weft.
 namespace program {
@@ -20,8 +22,12 @@ struct CountingExecutor {
   }
   std::atomic<int> numTasks{0};
 };
+inline bool isBroken = false;
 inline CountingExecutor& counting() {
   static CountingExecutor executor;
+  if (isBroken) {
+    throw std::runtime_error("there is no executor");
+  }
   return executor;
 }
 }  // namespace program
@@ -44,6 +50,18 @@ TEST(OwnDefaultExecutorTest, ServesAsyncAndThenWhereNothingIsBound) {
   Scheduler::Binding bound(scheduler);
   EXPECT_EQ(async([] { return Scheduler::get(); }).get(), &scheduler);
   EXPECT_EQ(program::counting().numTasks, 2) << "the bound scheduler comes first";
+}
+
+TEST(OwnDefaultExecutorTest, WhatItThrowsComesToTheCallerOfAsyncAndToAContinuationsFuture) {
+  program::isBroken = true;
+  auto token = std::make_shared<int>(1);
+  std::weak_ptr<int> watch = token;
+  EXPECT_THROW((void)async([token = std::move(token)] { return *token; }), std::runtime_error);
+  EXPECT_TRUE(watch.expired());
+  Future<int> next = makeReadyFuture(1).then([](int n) { return n; });
+  program::isBroken = false;
+  ASSERT_TRUE(next.ready());
+  EXPECT_THROW(next.get(), std::runtime_error);
 }
 
 }  // namespace

@@ -20,6 +20,12 @@ TEST(DeferTest, RunsAtTheEndOfTheScope) {
   EXPECT_TRUE(ran);
 }
 
+TEST(DeferTest, HasANameWithThePrefix) {
+  bool ran = false;
+  { WEFT_DEFER(ran = true); }
+  EXPECT_TRUE(ran);
+}
+
 TEST(DeferTest, RunsInReverseOrder) {
   std::string order;
   {

@@ -356,6 +356,29 @@ TEST_P(FairCallersTest, ATaskTakenBackHasForgottenItsDeadline) {
   scheduler.waitEmpty();
 }
 
+TEST_P(FairCallersTest, ATaskThatWaitsIsGivenBackWithoutItsDeadline) {
+  std::atomic<int> numRuns{0};
+  Task first([&] { ++numRuns; }), second([&] { ++numRuns; });
+  {
+    TaskScheduler scheduler("given back", numThreads(), config());
+    scheduler.postWait(&first);
+    scheduler.postDelay(&second, 1h);
+    scheduler.stop();
+    EXPECT_EQ(scheduler.takeBack().size(), 2u);
+    EXPECT_EQ(first.deadline(), Clock::time_point::min());
+    scheduler.start();
+    scheduler.post(&first);
+    scheduler.post(&second);
+    EXPECT_TRUE(scheduler.waitEmpty(1min)) << "they wait for the old deadlines";
+    EXPECT_EQ(numRuns, 2);
+    scheduler.postWait(&first);
+  }
+  TaskScheduler other("other", numThreads(), config());
+  other.post(&first);
+  EXPECT_TRUE(other.waitEmpty(1min));
+  EXPECT_EQ(numRuns, 3);
+}
+
 // Short steps do not look after deadlines for others when one of them turns out to be long.
 TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideAStepThatIsLong) {
   if (numThreads() == 1) {

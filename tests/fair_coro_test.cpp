@@ -103,6 +103,57 @@ TEST_P(FairCoroTest, ResultsOfEveryKindArriveAtTheCaller) {
   EXPECT_EQ(target, 7);
 }
 
+// A coroutine that has the one that it awaits as its argument.
+Coro<int64_t> around(Coro<int64_t> inner) {
+  co_return 1 + co_await inner;
+}
+Coro<int64_t> named(int depth) {
+  if (depth == 0) {
+    co_return 0;
+  }
+  Coro<int64_t> inner = named(depth - 1);
+  const int64_t below = co_await inner;
+  co_return 1 + below;
+}
+
+TEST_P(FairCoroTest, EndedCoroutinesAreDestroyedWithoutRecursion) {
+  const int depth = scaled(1'000'000, 50'000);
+  const auto body = [](int to) -> Coro<> {
+    Coro<int64_t> chain = callDeep(0);
+    for (int i = 0; i < to; ++i) {
+      chain = around(std::move(chain));
+    }
+    EXPECT_EQ(co_await chain, to);
+    EXPECT_EQ(co_await named(to), to);
+  };
+  run(body(depth));
+}
+
+Coro<int> argumentIsThere(std::shared_ptr<int> argument, int64_t numUsers, bool isWrong) {
+  EXPECT_EQ(argument.use_count(), numUsers);
+  if (isWrong) {
+    throw std::runtime_error("wrong");
+  }
+  co_return 1;
+}
+
+TEST_P(FairCoroTest, ArgumentsLiveUntilTheCoroutineHasReturned) {
+  const auto body = []() -> Coro<> {
+    const auto token = std::make_shared<int>(0);
+    auto returns = argumentIsThere(token, 2, false);
+    EXPECT_EQ(co_await returns, 1);
+    EXPECT_EQ(token.use_count(), 1);
+    auto throws = argumentIsThere(token, 2, true);
+    try {
+      co_await throws;
+      ADD_FAILURE();
+    } catch (const std::runtime_error&) {
+      EXPECT_EQ(token.use_count(), 1);
+    }
+  };
+  run(body());
+}
+
 Coro<int> fails(bool isLate) {
   if (isLate) {
     co_await yield();
@@ -209,6 +260,28 @@ TEST_P(FairCoroTest, MovesBetweenSchedulers) {
   scheduler.waitEmpty();
 }
 
+// What a coroutine waits for it goes on waiting for.
+TEST_P(FairCoroTest, ATaskThatWasTakenBackGoesOnWaiting) {
+  std::atomic<bool> hasBegun{false};
+  const auto body = [](std::atomic<bool>& begun) -> Coro<> {
+    begun = true;
+    EXPECT_FALSE(co_await delay(1h)) << "it was woken";
+  };
+  CoroTask task(body(hasBegun));
+  scheduler.post(&task);
+  while (!hasBegun) {
+    std::this_thread::yield();
+  }
+  scheduler.stop();
+  EXPECT_EQ(scheduler.takeBack().size(), 1u);
+  scheduler.start();
+  scheduler.post(&task);
+  EXPECT_FALSE(task.wait_for(1ms));
+  scheduler.wakeup(&task);
+  scheduler.waitEmpty();
+  EXPECT_TRUE(task.isDone());
+}
+
 Coro<> sleepsBelow(int depth, std::shared_ptr<int> token) {
   const auto kept = token;
   if (depth > 0) {
@@ -287,7 +360,7 @@ TEST_F(FairCoroDeathTest, TheBodyPostsItsOwnTask) {
 TEST_F(FairCoroDeathTest, AnotherPostsTheTaskWhileItsBodyRuns) {
   EXPECT_DEATH(runWrong([](TaskScheduler&, Owned& task) -> Coro<> {
                  TaskScheduler other("other");
-                 other.post(task.get());
+                 std::thread([&] { other.post(task.get()); }).join();
                  other.waitEmpty();
                  co_return;
                }),

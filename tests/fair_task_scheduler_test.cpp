@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -199,6 +200,65 @@ TEST_P(FairSchedulerTest, PostAllKeepsTheOrder) {
   EXPECT_EQ(order.size(), 100u);
   EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
+
+#if defined(__cpp_exceptions)
+// Tasks, of which those from `numGood` on cannot be had.
+struct ThrowsMidway {
+  struct Iterator {
+    using difference_type = std::ptrdiff_t;
+    using value_type = Task*;
+    Task* operator*() const { return at < range->numGood ? range->tasks[at] : throw std::runtime_error("midway"); }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    Iterator operator++(int) { return {range, at++}; }
+    bool operator==(const Iterator& other) const { return at == other.at; }
+
+    const ThrowsMidway* range;
+    size_t at;
+  };
+  Iterator begin() const { return {this, 0}; }
+  Iterator end() const { return {this, tasks.size()}; }
+
+  std::vector<Task*> tasks;
+  size_t numGood;
+};
+
+TEST_P(FairSchedulerTest, ARangeThatThrowsMidwayPostsNothing) {
+  TaskScheduler scheduler("range", numThreads(), config());
+  std::vector<Task> tasks(10);
+  std::atomic<int> numSteps{0};
+  for (Task& task : tasks) {
+    task.setCallback([&] { ++numSteps; });
+  }
+  const auto postAll = [&](size_t numGood) {
+    ThrowsMidway range{{}, numGood};
+    for (Task& task : tasks) {
+      range.tasks.push_back(&task);
+    }
+    scheduler.postAll(range);
+  };
+  tasks[1].setDelay(1h);
+  EXPECT_THROW(postAll(7), std::runtime_error);
+  EXPECT_THROW(postAll(0), std::runtime_error);
+  scheduler.waitEmpty();
+  EXPECT_EQ(numSteps, 0);
+  Task outer([&, step = 0](Task* self) mutable {
+    if (++step == 1) {
+      EXPECT_THROW(scheduler.postAll(ThrowsMidway{{self, self}, 1}), std::runtime_error);
+      scheduler.post(self);
+    }
+  });
+  scheduler.post(&outer);
+  scheduler.waitEmpty();
+  EXPECT_EQ(numSteps, 0);
+  tasks[1].setDelay(0s);
+  postAll(10);
+  scheduler.waitEmpty();
+  EXPECT_EQ(numSteps, 10);
+}
+#endif
 
 TEST_P(FairSchedulerTest, ABlockOfOneSlotWillDo) {
   for (const uint32_t blockSize : {1u, 2u, 5u, 10'000u}) {

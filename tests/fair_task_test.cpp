@@ -5,7 +5,9 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 #include <weft/fair/task_scheduler.h>
@@ -85,6 +87,94 @@ TEST(FairTaskTest, DestroysItsCallableOnce) {
   }
   EXPECT_EQ(token.use_count(), 1);
 }
+
+#if defined(__cpp_exceptions)
+
+// Throws when it is moved or copied for the `left`th time. Counts its objects.
+template <size_t kSize>
+struct Throws {
+  explicit Throws(int moves, int& objects) : left(moves), numObjects(objects) { ++numObjects; }
+  Throws(const Throws& other) : left(other.left - 1), numObjects(other.numObjects) {
+    if (left < 0) {
+      throw std::runtime_error("moved");
+    }
+    ++numObjects;
+  }
+  ~Throws() { --numObjects; }
+  void operator()() const {}
+  int left;
+  int& numObjects;
+  char data[kSize]{};
+};
+
+template <size_t kSize>
+void giveCallablesThatThrow() {
+  int numObjects = 0;
+  for (int moves = 0; moves < 4; ++moves) {
+    const auto token = std::make_shared<int>(0);
+    int numSteps = 0;
+    {
+      TaskScheduler scheduler("throws");
+      Task task([token, &numSteps] { ++numSteps; });
+      const Throws<kSize> function(moves, numObjects);
+      bool hasThrown = false;
+      try {
+        task.setCallback(function);
+      } catch (const std::runtime_error&) {
+        hasThrown = true;
+      }
+      EXPECT_EQ(token.use_count(), hasThrown ? 2 : 1) << "the old callable stays, or goes";
+      scheduler.post(&task);
+      scheduler.waitEmpty();
+      EXPECT_EQ(numSteps, hasThrown ? 1 : 0);
+      EXPECT_EQ(numObjects, hasThrown ? 1 : 2);
+      EXPECT_EQ(hasThrown, moves < 1);
+      if (moves == 0) {
+        EXPECT_THROW(Task{function}, std::runtime_error);
+        EXPECT_THROW(scheduler.postOneShot(function), std::runtime_error);
+        scheduler.waitEmpty();
+      }
+    }
+    EXPECT_EQ(token.use_count(), 1);
+    EXPECT_EQ(numObjects, 0);
+  }
+}
+
+TEST(FairTaskTest, ACallableThatThrowsWhenItIsMovedLeavesTheOldOne) {
+  giveCallablesThatThrow<1>();
+  giveCallablesThatThrow<200>();
+}
+
+struct ThrowsAtItsEnd {
+  explicit ThrowsAtItsEnd(bool& mayThrow) : may(mayThrow) {}
+  ThrowsAtItsEnd(const ThrowsAtItsEnd&) = default;
+  ~ThrowsAtItsEnd() noexcept(false) {
+    if (may) {
+      may = false;
+      throw std::runtime_error("destroyed");
+    }
+  }
+  void operator()() const {}
+  bool& may;
+};
+
+TEST(FairTaskTest, ACallableThatThrowsWhenItIsDestroyedIsDestroyedOnce) {
+  bool mayThrow = false;
+  const auto token = std::make_shared<int>(0);
+  int numSteps = 0;
+  Task task{ThrowsAtItsEnd(mayThrow)};
+  mayThrow = true;
+  EXPECT_THROW(task.setCallback([token] {}), std::runtime_error);
+  EXPECT_EQ(token.use_count(), 1);
+  mayThrow = true;  // another end would throw
+  TaskScheduler scheduler("destroyed");
+  task.setCallback([&numSteps] { ++numSteps; });
+  scheduler.post(&task);
+  scheduler.waitEmpty();
+  EXPECT_EQ(numSteps, 1);
+}
+
+#endif
 
 }  // namespace
 }  // namespace weft::fair

@@ -201,7 +201,7 @@ TEST_P(FiberLocalTest, LargeAndOveralignedValues) {
   destroyScheduler();
 }
 
-#if !defined(WEFT_NO_EXCEPTIONS)
+#if defined(__cpp_exceptions)
 TEST_P(FiberLocalTest, AnInitializerThatThrowsMakesNothing) {
   std::atomic<int> alive{0};
   FiberLocal<Counted> inner([&] { return Counted(alive); });

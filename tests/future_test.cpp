@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <stop_token>
@@ -157,8 +158,8 @@ TEST_P(FutureTest, ATaskThatIsAwaitedByItsParentRunsWithoutAnotherFiber) {
     return;  // a thief may take it
   }
   const auto [outer, inner] = async([] {
-                                Fiber* here = Fiber::current();
-                                return std::pair(here, async([] { return Fiber::current(); }).get());
+                                Fiber* here = detail::currentFiber;
+                                return std::pair(here, async([] { return detail::currentFiber; }).get());
                               }).get();
   EXPECT_EQ(outer, inner);
 }
@@ -515,6 +516,43 @@ TEST(UnboundFutureTest, FuturesThatAreReadyFromTheStart) {
   EXPECT_THROW(makeExceptionalFuture<void>(std::make_exception_ptr(1)).get(), int);
 }
 
+TEST(UnboundFutureTest, AReadyFutureOfAReference) {
+  int target = 0;
+  Future<int&> reference = makeReadyFuture(std::ref(target));
+  EXPECT_EQ(&reference.get(), &target);
+  Future<const int&> constant = makeReadyFuture(std::cref(target));
+  EXPECT_EQ(&constant.get(), &target);
+}
+
+TEST(UnboundFutureTest, FailedTellsWithoutWaiting) {
+  Promise<int> promise;
+  SharedFuture<int> future = promise.get_future();
+  EXPECT_FALSE(future.failed()) << "it is not ready";
+  promise.set_exception(std::runtime_error("x"));
+  EXPECT_TRUE(future.failed());
+  EXPECT_TRUE(future.failed());
+  EXPECT_THROW(future.get(), std::runtime_error);
+  EXPECT_TRUE(future.failed());
+  EXPECT_FALSE(makeReadyFuture(1).failed());
+  EXPECT_TRUE(makeExceptionalFuture<void>(std::make_exception_ptr(1)).failed());
+}
+
+// What is kept is the exception itself, not the part that a base class names.
+TEST(UnboundFutureTest, ExceptionsKeepTheirType) {
+  struct Final final : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+  const Final last("final");
+  EXPECT_THROW(makeExceptionalFuture<int>(last).get(), Final);
+  Promise<int> promise;
+  try {
+    throw std::out_of_range("derived");
+  } catch (const std::exception&) {
+    promise.set_exception(std::current_exception());
+  }
+  EXPECT_THROW(promise.get_future().get(), std::out_of_range);
+}
+
 TEST(UnboundFutureTest, ValidIsFalseOnceTheResultHasBeenHandedOver) {
   Future<int> future;
   EXPECT_FALSE(future.valid());
@@ -589,6 +627,7 @@ TEST_F(FutureDeathTest, GetTwice) {
 
 TEST_F(FutureDeathTest, AnEmptyFuture) {
   EXPECT_DEATH(Future<int>().wait(), "weft: fatal: wait\\(\\) of a Future without state");
+  EXPECT_DEATH((void)Future<int>().failed(), "weft: fatal: failed\\(\\) of a Future without state");
   EXPECT_DEATH((void)Future<int>().ready(), "weft: fatal: ready\\(\\) of a Future without state");
   EXPECT_DEATH((void)Future<int>().then([](int) {}), "weft: fatal: then\\(\\) of a Future without state");
   EXPECT_DEATH((void)Future<int>().share(), "weft: fatal: share\\(\\) of a Future without state");
@@ -599,6 +638,18 @@ TEST_F(FutureDeathTest, AnEmptyFuture) {
 TEST_F(FutureDeathTest, NullExceptions) {
   EXPECT_DEATH((void)makeExceptionalFuture<int>(std::exception_ptr()), "weft: fatal: .*null exception");
   EXPECT_DEATH(Promise<int>().set_exception(std::exception_ptr()), "weft: fatal: .*null exception");
+}
+
+TEST_F(FutureDeathTest, AFunctionThatReturnsTheFutureOfItsOwnResult) {
+  EXPECT_DEATH(
+      {
+        Promise<void> promise;
+        SharedFuture<int> own;
+        own = promise.get_future().then(inlineExecutor(), [&] { return own; });
+        promise.set_value();
+      },
+      "weft: fatal: a function that was given to async\\(\\) or then\\(\\) returned the future of its own "
+      "result");
 }
 
 TEST_F(FutureDeathTest, MisusedPromises) {

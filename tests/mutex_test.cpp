@@ -137,26 +137,34 @@ TEST_P(MutexTest, ExcludesFibersAndThreadsFromEachOther) {
   EXPECT_EQ(count, kMembers * rounds);
 }
 
-TEST_P(MutexTest, GoesToWaitersFirstInFirstOut) {
+// Returns: the order in which those got it that came one after the other.
+std::vector<int> orderOfWaiters(Scheduler& scheduler) {
   constexpr int kWaiters = 9;
   mutex guard;
   std::vector<int> order;
   guard.lock();
-  {
-    Crew crew(scheduler());
-    for (int i = 0; i < kWaiters; ++i) {
-      crew.start(kindOf(i), [&, i] {
-        lock held(guard);
-        order.push_back(i);
-      });
-      awaitThat([&] { return numWaiting(guard) == i + 1; });
-    }
-    guard.unlock();
-  }
-  ASSERT_EQ(order.size(), size_t{kWaiters});
+  Crew crew(scheduler);
   for (int i = 0; i < kWaiters; ++i) {
-    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+    crew.start(kindOf(i), [&, i] {
+      lock held(guard);
+      order.push_back(i);
+    });
+    awaitThat([&] { return numWaiting(guard) == i + 1; });
   }
+  guard.unlock();
+  crew.join();
+  return order;
+}
+
+// Where one is kept from running for a millisecond, the next may come first.
+TEST_P(MutexTest, GoesToWaitersFirstInFirstOut) {
+  constexpr int kMostRounds = 20;
+  const std::vector<int> expected{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  std::vector<int> order;
+  for (int round = 0; round < kMostRounds && order != expected; ++round) {
+    order = orderOfWaiters(scheduler());
+  }
+  EXPECT_EQ(order, expected);
 }
 
 TEST_P(MutexTest, MayBeHeldAcrossASuspension) {
@@ -250,6 +258,134 @@ TEST_P(MutexTest, IsHandedToWaitersOfEachKindThatArePassedOver) {
       lock held(guard);
     }
   });
+}
+
+// One locks and unlocks without end and never suspends by itself; nobody else passes the mutex on.
+constexpr int kMostPasses = 100'000'000;
+void passUntil(mutex& guard, const std::atomic<bool>& isOver) {
+  for (int i = 0; i < kMostPasses && !isOver; ++i) {
+    lock held(guard);
+  }
+}
+
+TEST_P(MutexTest, IsGivenUpForAWaiterOfTheSameThread) {
+  mutex guard;
+  std::atomic<bool> hadIt{false};
+  guard.lock();
+  schedule(sameThread([&] {
+    lock held(guard);
+    hadIt = true;
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  guard.unlock();
+  passUntil(guard, hadIt);
+  EXPECT_TRUE(hadIt);
+  awaitThat([&] { return hadIt.load(); });
+}
+
+// As above, after another has taken the mutex that the waiter was woken for and did not come for.
+TEST_P(MutexTest, IsGivenUpForAWaiterOfTheSameThreadThatWasPassedOverByAnother) {
+  mutex guard;
+  std::atomic<bool> hadIt{false};
+  guard.lock();
+  schedule(sameThread([&] {
+    lock held(guard);
+    hadIt = true;
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  std::thread other([&] { const lock held(guard); });
+  awaitThat([&] { return numWaiting(guard) == 2; });
+  guard.unlock();
+  other.join();
+  EXPECT_FALSE(hadIt);
+  passUntil(guard, hadIt);
+  EXPECT_TRUE(hadIt);
+  awaitThat([&] { return hadIt.load(); });
+}
+
+// The first to be woken can run only when this thread waits; the next could run all the time.
+TEST_P(MutexTest, IsNotKeptFromOthersByAWaiterThatCannotRun) {
+  mutex guard;
+  std::atomic<bool> hadIt{false};
+  WaitGroup done(1);
+  guard.lock();
+  schedule(sameThread([&] {
+    lock held(guard);
+    done.done();
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  Crew crew(scheduler());
+  const auto next = [&] {
+    lock held(guard);
+    hadIt = true;
+  };
+  numWorkers() == 0 ? crew.start(Kind::BoundThread, next) : crew.start(Kind::Task, next);
+  awaitThat([&] { return numWaiting(guard) == 2; });
+  guard.unlock();
+  for (int i = 0; i < kMostPasses && !hadIt; ++i) {
+    detail::StdSync::pause();  // runs code of its own
+  }
+  EXPECT_TRUE(hadIt);
+  done.wait();
+}
+
+// Nor from one that only tries, and so never lets the waiter of its own thread run.
+TEST_P(MutexTest, IsNotKeptFromOneThatOnlyTriesByAWaiterThatCannotRun) {
+  mutex guard;
+  WaitGroup done(1);
+  guard.lock();
+  schedule(sameThread([&] {
+    lock held(guard);
+    done.done();
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  guard.unlock();
+  int numPasses = 0;
+  while (numPasses < kMostPasses && guard.try_lock()) {
+    ++numPasses;
+    guard.unlock();
+  }
+  EXPECT_LT(numPasses, kMostPasses) << "it is kept for the waiter once that was passed over";
+  bool hasIt = false;
+  for (int i = 0; i < kMostPasses && !hasIt; ++i) {
+    hasIt = guard.try_lock();
+  }
+  EXPECT_TRUE(hasIt);
+  if (hasIt) {
+    guard.unlock();
+  }
+  done.wait();
+}
+
+// As the one before that, but with one that takes and releases the mutex again and again beside them.
+TEST_P(MutexTest, IsNotKeptByOneThatPassesItAndAWaiterThatCannotRun) {
+  mutex guard;
+  std::atomic<bool> hadIt{false};
+  WaitGroup done(1);
+  guard.lock();
+  schedule(sameThread([&] {
+    lock held(guard);
+    done.done();
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  std::thread next([&] {
+    lock held(guard);
+    hadIt = true;
+  });
+  awaitThat([&] { return numWaiting(guard) == 2; });
+  std::thread passer([&] {
+    while (!guard.try_lock()) {
+      detail::StdSync::pause();
+    }
+    guard.unlock();
+    passUntil(guard, hadIt);
+    EXPECT_TRUE(hadIt);
+  });
+  guard.unlock();
+  passer.join();
+  EXPECT_TRUE(hadIt);
+  next.join();
+  done.wait();
 }
 
 TEST_P(MutexTest, MayBeDestroyedAsSoonAsTheLastHolderHasLetGo) {

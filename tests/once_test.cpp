@@ -153,7 +153,7 @@ TEST_P(OnceTest, StopsRaceWithTheEndOfTheCall) {
   }
 }
 
-#if !defined(WEFT_NO_EXCEPTIONS)
+#if defined(__cpp_exceptions)
 TEST_P(OnceTest, AnExceptionReachesItsCallerAndLetsTheNextTry) {
   constexpr int kCallers = 9;
   Once once;

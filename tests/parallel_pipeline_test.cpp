@@ -167,6 +167,67 @@ TEST_P(ParallelPipelineTest, OfSeveralExceptionsThatOfTheEarliestItemArrives) {
   });
 }
 
+// An item whose moves throw, from one of them on.
+class Fragile {
+ public:
+  Fragile(int value, std::atomic<int>& movesLeft) : value_(value), movesLeft_(&movesLeft) {}
+  Fragile(Fragile&& other) : value_(other.value_), movesLeft_(other.movesLeft_) {
+    if (movesLeft_->fetch_sub(1) <= 0) {
+      throw std::runtime_error("move");
+    }
+  }
+  Fragile& operator=(Fragile&& other) {
+    Fragile taken(std::move(other));
+    value_ = taken.value_;
+    return *this;
+  }
+  int value() const { return value_; }
+
+ private:
+  int value_;
+  std::atomic<int>* movesLeft_;
+};
+
+TEST_P(ParallelPipelineTest, AMoveThatThrowsBetweenTwoStagesArrivesAndNoItemWaitsForItsTurn) {
+  const auto breakAt = [](int numMoves) {
+    std::atomic<int> movesLeft{numMoves};
+    EXPECT_THROW(
+        parallelPipeline(5, serialStage([&, next = Numbers(1000)]() mutable -> std::optional<Fragile> {
+                           const std::optional<int> number = next();
+                           return number ? std::optional<Fragile>(std::in_place, *number, movesLeft)
+                                         : std::nullopt;
+                         }),
+                         parallelStage([](Fragile item) {
+                           yield();
+                           return item;
+                         }),
+                         serialStage([](Fragile&& item) -> Fragile { return std::move(item); }),
+                         parallelStage([](Fragile item) { return item; }),
+                         serialStage([](Fragile item) { EXPECT_GE(item.value(), 0); })),
+        std::runtime_error)
+        << numMoves;
+  };
+  for (int numMoves = 0; numMoves < 40; ++numMoves) {
+    breakAt(numMoves);
+    inTask([&] { breakAt(numMoves); });
+  }
+}
+
+TEST_P(ParallelPipelineTest, ASourceThatThrowsIsNotCalledAgain) {
+  inTask([] {
+    std::atomic<int> numCalls{0};
+    EXPECT_THROW(parallelPipeline(4, serialStage([&]() -> std::optional<int> {
+                                    if (++numCalls == 10) {
+                                      throw std::runtime_error("source");
+                                    }
+                                    return 1;
+                                  }),
+                                  parallelStage([](int) { yield(); })),
+                 std::runtime_error);
+    EXPECT_EQ(numCalls.load(), 10);
+  });
+}
+
 TEST_P(ParallelPipelineTest, MayHaveOneStageOrNoItems) {
   inTask([] {
     parallelPipeline(3, serialStage(Numbers(10)));

@@ -213,48 +213,92 @@ TEST(ParallelSortUnboundTest, AnAdversaryDoesNotMakeItQuadratic) {
   EXPECT_LT(adversary.numCompares(), kCount * 15 * 12);
 }
 
-// The comparator throws at its N-th call; all elements are there afterwards, whichever order they are in.
-TEST_P(ParallelSortTest, AComparatorThatThrowsIsHeardAndWhatWasSwappedIsKept) {
-  inTask([] {
-    std::mt19937 random(1);
-    std::vector<int> values(20'000);
-    std::generate(values.begin(), values.end(), [&] { return static_cast<int>(random() % 10'000); });
-    for (const int callsUntil : {0, 1, 100, 19'999, 20'000, 40'000, 100'000}) {
+// Returns: `values` as they are after a comparator threw at its call number `callsUntil`.
+template <class T>
+std::vector<T> afterAThrow(std::vector<T> values, int callsUntil, bool isStable) {
+  std::atomic<int> callsLeft{callsUntil};
+  const auto less = [&](const T& a, const T& b) {
+    if (callsLeft.fetch_sub(1) <= 0) {
+      throw std::runtime_error("less");
+    }
+    return a < b;
+  };
+  try {
+    isStable ? parallelStableSort(values, less) : parallelSort(values, less);
+    EXPECT_GE(callsLeft.load(), 0) << callsUntil;
+  } catch (const std::runtime_error&) {
+    EXPECT_LT(callsLeft.load(), 0);
+  }
+  return values;
+}
+
+// All elements are there, whichever order they are in.
+TEST_P(ParallelSortTest, AComparatorThatThrowsIsHeardAndNoElementIsLost) {
+  const int size = scaled(20'000, 3000);
+  std::mt19937 random(1);
+  // Of these, the second kind comes down to the heap sort.
+  for (std::vector<int> numbers : {inputsOf(size)[0].values, killerOfMedianOfThree(size)}) {
+    std::vector<std::string> strings;
+    for (const int number : numbers) {
+      strings.push_back("a string that is longer than what fits without memory: " + std::to_string(number));
+    }
+    std::vector<int> sortedNumbers = numbers;
+    std::vector<std::string> sortedStrings = strings;
+    sortWithoutRecursion(sortedNumbers);
+    sortWithoutRecursion(sortedStrings);
+    for (int round = 0; round < 20; ++round) {
+      const int callsUntil = static_cast<int>(random() % static_cast<unsigned>(size * 10));
       for (const bool isStable : {false, true}) {
-        std::vector<std::unique_ptr<int>> elements;
-        for (const int value : values) {
-          elements.push_back(std::make_unique<int>(value));
-        }
-        std::atomic<int> callsLeft{callsUntil};
-        const auto less = [&](const std::unique_ptr<int>& a, const std::unique_ptr<int>& b) {
-          if (callsLeft.fetch_sub(1) <= 0) {
-            throw std::runtime_error("less");
-          }
-          return a != nullptr && b != nullptr && *a < *b;
-        };
-        if (isStable) {
-          EXPECT_THROW(parallelStableSort(elements, less), std::runtime_error);
-        } else {
-          EXPECT_THROW(parallelSort(elements, less), std::runtime_error);
-        }
-        EXPECT_EQ(elements.size(), values.size());
-        EXPECT_TRUE(!isStable || std::count(elements.begin(), elements.end(), nullptr) == 0);
+        std::vector<int> after = afterAThrow(numbers, callsUntil, isStable);
+        sortWithoutRecursion(after);
+        ASSERT_EQ(after, sortedNumbers) << callsUntil;
+        std::vector<std::string> stringsAfter = afterAThrow(strings, callsUntil, isStable);
+        sortWithoutRecursion(stringsAfter);
+        ASSERT_EQ(stringsAfter, sortedStrings) << callsUntil;
       }
     }
-    // All comparisons of the first partition come before std::sort has anything to do.
-    std::vector<int> numbers = values;
-    std::atomic<int> callsLeft{30'000};
-    EXPECT_THROW(parallelSort(numbers,
-                              [&](int a, int b) {
-                                if (callsLeft.fetch_sub(1) <= 0) {
-                                  throw std::runtime_error("less");
-                                }
-                                return a < b;
-                              }),
-                 std::runtime_error);
-    sortWithoutRecursion(numbers);
-    sortWithoutRecursion(values);
-    EXPECT_EQ(numbers, values);
+  }
+}
+
+// Its moves throw from one of them on.
+struct Fragile {
+  explicit Fragile(int of, std::atomic<int>& left) : value(of), movesLeft(&left) {}
+  Fragile(Fragile&& other) : value(other.value), movesLeft(other.movesLeft) { count(); }
+  Fragile& operator=(Fragile&& other) {
+    value = other.value;
+    count();
+    return *this;
+  }
+  void count() const {
+    if (movesLeft->fetch_sub(1) <= 0) {
+      throw std::runtime_error("move");
+    }
+  }
+  bool operator<(const Fragile& other) const { return value < other.value; }
+
+  int value;
+  std::atomic<int>* movesLeft;
+};
+
+TEST_P(ParallelSortTest, AMoveThatThrowsIsHeard) {
+  inTask([] {
+    constexpr size_t kSize = 10'000;
+    std::mt19937 random(1);
+    for (int round = 0; round < 40; ++round) {
+      std::atomic<int> movesLeft{1 << 30};
+      std::vector<Fragile> elements;
+      elements.reserve(kSize);
+      for (size_t i = 0; i < kSize; ++i) {
+        elements.emplace_back(static_cast<int>(random()), movesLeft);
+      }
+      movesLeft = static_cast<int>(random() % 20'000);
+      if (round % 2 == 0) {
+        EXPECT_THROW(parallelSort(elements), std::runtime_error);
+      } else {
+        EXPECT_THROW(parallelStableSort(elements), std::runtime_error);
+      }
+      movesLeft = 1 << 30;
+    }
   });
 }
 

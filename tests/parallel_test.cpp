@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <initializer_list>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -32,6 +33,53 @@ TEST_P(ParallelTest, InvokeCallsAllFunctionsWhateverTheyReturn) {
   };
   invoke();
   inTask(invoke);
+}
+
+TEST_P(ParallelTest, InvokeCallsNothingWhereThereIsNothing) {
+  parallelInvoke();
+  inTask([] { parallelInvoke(); });
+}
+
+TEST_P(ParallelTest, AllTakeListsInBraces) {
+  inTask([] {
+    const auto twice = [](int x) { return 2 * x; };
+    EXPECT_EQ(parallelReduce({1, 2, 3, 4}, 0), 10);
+    EXPECT_EQ(parallelReduce({1, 2, 3, 4}, 1, std::multiplies<>()), 24);
+    EXPECT_EQ(parallelReduce({"a", "b"}, std::string()), "ab");
+    EXPECT_EQ(parallelMapReduce({1, 2, 3, 4}, 0, twice), 20);
+    EXPECT_EQ(parallelMapReduce({1, 2, 3, 4}, 1, twice, std::multiplies<>()), 384);
+    EXPECT_EQ(parallelReduce(staticPartitioner({1, 2, 3}, 1), 0), 6);
+    EXPECT_EQ(parallelReduce(staticPartitioner({1, 2, 3}), 0), 6);
+    EXPECT_EQ(parallelReduce(autoPartitioner({1, 2, 3}, 1), 0), 6);
+    EXPECT_EQ(parallelReduce(autoPartitioner({1, 2, 3}), 0), 6);
+    std::vector<int> out(3);
+    parallelScan({1, 2, 3}, out.begin());
+    EXPECT_EQ(out, (std::vector<int>{1, 3, 6}));
+    parallelScan({1, 2, 3}, out.begin(), std::plus<>(), 10);
+    EXPECT_EQ(out, (std::vector<int>{11, 13, 16}));
+    parallelExclusiveScan({1, 2, 3}, out.begin(), 10);
+    EXPECT_EQ(out, (std::vector<int>{10, 11, 13}));
+    parallelTransform({1, 2, 3}, out.begin(), twice);
+    EXPECT_EQ(out, (std::vector<int>{2, 4, 6}));
+    const std::initializer_list<int> named{1, 2};
+    EXPECT_EQ(parallelReduce(named, 0), 3);
+    parallelScan(named, out.begin());
+    EXPECT_EQ(parallelReduce(staticPartitioner(named, 1), 0), 3);
+  });
+}
+
+// Proxies stand for their elements.
+TEST_P(ParallelTest, TheBitsOfAVectorMayBeRead) {
+  inTask([] {
+    std::vector<bool> bits(10'000);
+    for (size_t i = 0; i < bits.size(); i += 3) {
+      bits[i] = true;
+    }
+    EXPECT_EQ(parallelReduce(bits, 0), 3334);
+    std::vector<char> any(bits.size());
+    parallelScan(bits, any.begin(), std::logical_and<>());
+    EXPECT_EQ(std::count(any.begin(), any.end(), 1), 1);
+  });
 }
 
 // The example of the header.

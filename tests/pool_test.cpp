@@ -18,6 +18,9 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "count_mallocs.h"
 #include "waiting.h"
 
@@ -231,7 +234,10 @@ TEST_P(PoolTest, BorrowWaitsForAnObject) {
 
 TEST_P(PoolTest, LoansOfEveryKindOfCallerExcludeEachOther) {
   const int rounds = scaled(300, 50);
-  const BoundedPool<int, 2, PoolPolicy::Preserve> pool(allocator());
+  struct Number {
+    int value = 0;
+  };
+  const BoundedPool<Number, 2, PoolPolicy::Preserve> pool(allocator());
   std::atomic<int> numInside{0};
   {
     Crew crew(scheduler());
@@ -240,14 +246,14 @@ TEST_P(PoolTest, LoansOfEveryKindOfCallerExcludeEachOther) {
         for (int round = 0; round < rounds; ++round) {
           const auto loan = pool.borrow();
           EXPECT_LE(++numInside, 2);
-          ++*loan;
+          ++loan->value;
           --numInside;
         }
       });
     }
   }
   const auto one = pool.borrow(), two = pool.borrow();
-  EXPECT_EQ(*one + *two, 12 * rounds);
+  EXPECT_EQ(one->value + two->value, 12 * rounds);
 }
 
 TEST_P(PoolTest, ThoseWhoWaitAreServedFirstInFirstOut) {
@@ -361,6 +367,65 @@ TEST_F(PoolDeathTest, DestroyedWhileSomebodyWaits) {
         pool.reset();
       },
       "a BoundedPool was destroyed while somebody waits for a loan");
+}
+
+// Gives memory that has no pages until it is touched, and counts the pages that were.
+class PageCounter : public Allocator {
+ public:
+  Allocation allocate(const Allocation::Request& request) override {
+    const size_t size = wholePages(request.size);
+    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    EXPECT_NE(memory, MAP_FAILED);
+    EXPECT_EQ(::madvise(memory, size, MADV_NOHUGEPAGE), 0);
+    mapped_.push_back({memory, size});
+    return {memory, request};
+  }
+  void free(const Allocation& allocation) override {
+    std::erase_if(mapped_, [&](const auto& each) { return each.first == allocation.ptr; });
+    EXPECT_EQ(::munmap(allocation.ptr, wholePages(allocation.request.size)), 0);
+  }
+
+  size_t numTouched() const {
+    size_t count = 0;
+    for (const auto& [memory, size] : mapped_) {
+      std::vector<unsigned char> isTouched(size / kPage);
+      EXPECT_EQ(::mincore(memory, size, isTouched.data()), 0);
+      count += static_cast<size_t>(
+          std::count_if(isTouched.begin(), isTouched.end(), [](unsigned char flags) { return (flags & 1) != 0; }));
+    }
+    return count;
+  }
+
+ private:
+  static size_t wholePages(size_t size) { return (size + kPage - 1) / kPage * kPage; }
+
+  static inline const size_t kPage = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  std::vector<std::pair<void*, size_t>> mapped_;
+};
+
+struct LargeAggregate {
+  int numbers[72500];
+};
+
+TEST(PoolMemoryTest, APoolOfLargeObjectsTouchesNoneOfThem) {
+  PageCounter pages;
+  {
+    const BoundedPool<LargeAggregate, 256> pool(&pages);
+    const BoundedPool<LargeAggregate, 256, PoolPolicy::Preserve> preserving(&pages);
+    const UnboundedPool<LargeAggregate> unbounded(&pages);
+    const UnboundedPool<LargeAggregate, PoolPolicy::Preserve> unboundedPreserving(&pages);
+    std::vector<Loan<LargeAggregate>> loans;
+    for (int i = 0; i < 64; ++i) {
+      loans.push_back(pool.borrow());
+      loans.push_back(preserving.borrow());
+      loans.push_back(unbounded.borrow());
+      loans.push_back(unboundedPreserving.borrow());
+    }
+    EXPECT_LT(pages.numTouched(), 64u) << "of which a few hold the items";
+    loans.back()->numbers[0] = 1;
+    loans.clear();
+  }
+  EXPECT_EQ(pages.numTouched(), 0u);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
+#include "workers.h"
 #include "workloads.h"
 
 // In what order things run, and that nothing waits for ever.
@@ -33,30 +34,12 @@ std::vector<int> upTo(int count) {
   return numbers;
 }
 
+using tests::queueTogether;
+
 class ScheduleOrderTest : public tests::WithScheduler {};
 // With one worker, or with none, the order is certain.
 INSTANTIATE_TEST_SUITE_P(OneThread, ScheduleOrderTest, ::testing::Values(0, 1),
                          [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
-
-// Holds the only thread that runs tasks while the test queues them.
-template <class F>
-void queueTogether(Scheduler& scheduler, F queue) {
-  if (scheduler.config().workerThread.count == 0) {
-    queue();
-    return;
-  }
-  std::latch isHeld(1), isQueued(1);
-  Event released;
-  schedule([&, released] {
-    isHeld.count_down();
-    isQueued.wait();
-    released.signal();
-  });
-  isHeld.wait();
-  queue();
-  isQueued.count_down();
-  released.wait();
-}
 
 TEST_P(ScheduleOrderTest, TasksFromOutsideStartFirstInFirstOut) {
   constexpr int kTasks = 1000;

@@ -6,16 +6,22 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdlib>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/event.h>
+#include <weft/latch.h>
+#include <weft/mutex.h>
 #include <weft/scheduler.h>
+#include <weft/sleep.h>
+#include <weft/task.h>
 #include <weft/thread.h>
 #include <weft/waitgroup.h>
 
@@ -107,6 +113,58 @@ TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerBlock) {
       }));
     }
     ASSERT_EQ(initialized, 2);
+  }
+}
+
+TEST_F(SchedulerWithoutBindingTest, LetsTheFinalizerWait) {
+  constexpr int kWorkers = 4;
+  Latch all(kWorkers);
+  weft::mutex guard;
+  int numEnded = 0;
+  {
+    Scheduler scheduler(smallConfig(kWorkers, allocator()).setWorkerThreadFinalizer([&](int) {
+      all.arrive_and_wait();
+      sleep_for(std::chrono::microseconds(100));
+      std::scoped_lock lock(guard);
+      ++numEnded;
+    }));
+  }
+  EXPECT_EQ(numEnded, kWorkers);
+}
+
+using FinalizerDeathTest = tests::DeathTest;
+
+TEST_F(FinalizerDeathTest, SchedulingWhereNothingWouldRunAnyMore) {
+  EXPECT_DEATH(Scheduler(smallConfig(1).setWorkerThreadFinalizer([](int) { schedule([] {}); })),
+               "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound");
+  EXPECT_DEATH(
+      {
+        Scheduler* self = nullptr;
+        Scheduler scheduler(smallConfig(1).setWorkerThreadFinalizer([&](int) { self->enqueue(Task([] {})); }));
+        self = &scheduler;
+      },
+      "weft: fatal: Scheduler::enqueue\\(\\): a task was given to a scheduler that has ended");
+}
+
+// Unbinds when the thread ends.
+thread_local std::optional<Scheduler::Binding> ownBinding;
+
+TEST_F(SchedulerWithoutBindingTest, IsUnboundByABindingThatIsAThreadsOwn) {
+  for (const int numWorkers : {0, 2}) {
+    std::atomic<int> numRun{0};
+    Scheduler scheduler(smallConfig(numWorkers, allocator()));
+    std::thread([&] {
+      ownBinding.emplace(scheduler);
+      for (int i = 0; i < 100; ++i) {
+        schedule(Task(
+            [&, i] {
+              sleep_for(std::chrono::microseconds(i));
+              ++numRun;
+            },
+            Task::Flags::SameThread));
+      }
+    }).join();
+    EXPECT_EQ(numRun, 100);
   }
 }
 

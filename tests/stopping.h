@@ -64,8 +64,17 @@ void expectStopEndsAllWaits(Scheduler& scheduler) {
   crew.join();
 }
 
+template <class Gate>
+constexpr bool stopWins() {
+  if constexpr (requires { Gate::kStopWins; }) {
+    return Gate::kStopWins;
+  } else {
+    return false;
+  }
+}
+
 // A stop that was requested before ends the wait before it begins: nobody else runs meanwhile. A signal that
-// is there wins.
+// is there wins, but where the gate says otherwise.
 template <class Gate>
 void expectAStopBeforeTheWaitEndsItAtOnce(Scheduler& scheduler) {
   for (Kind kind : kKinds) {
@@ -83,7 +92,7 @@ void expectAStopBeforeTheWaitEndsItAtOnce(Scheduler& scheduler) {
       EXPECT_FALSE(isInterrupted);
       EXPECT_EQ(gate.numWaiting(), 0);
       gate.wakeOne();
-      EXPECT_TRUE(gate.wait(source.get_token()));
+      EXPECT_EQ(gate.wait(source.get_token()), !stopWins<Gate>());
       while (Scheduler::get() != nullptr && !isInterrupted) {
         yield();
       }

@@ -9,8 +9,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <sstream>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,7 +20,7 @@
 
 #include <weft/weft.h>
 
-// The examples of those headers' comments that docs_examples_test.cpp does not have, word for word, which it checks.
+// Examples of headers' comments and of docs/channels.md, word for word, which docs_examples_test.cpp checks.
 namespace {
 
 std::atomic<int> numCalls{0};
@@ -40,6 +42,89 @@ class StructureExamplesTest : public testing::TestWithParam<int> {
   weft::Scheduler::Binding bound_{scheduler_};
 };
 INSTANTIATE_TEST_SUITE_P(Workers, StructureExamplesTest, testing::Values(0, 2));
+
+struct Frame {
+  int number = 0;
+};
+
+struct Camera {
+  bool read(Frame& frame) const {
+    frame.number = ++numRead;
+    return numRead <= 3;
+  }
+  static inline int numRead = 0;
+};
+
+void show(const Frame& frame) { numCalls += frame.number; }
+
+TEST_P(StructureExamplesTest, ChannelOfThePage) {
+  Camera::numRead = 0;
+  const Camera camera;
+  weft::Channel<Frame> frames(8);
+  weft::schedule([=] {
+    for (Frame frame; camera.read(frame);) {
+      frames.send(std::move(frame));   // waits while eight are queued
+    }
+    frames.close();
+  });
+  for (Frame& frame : frames) {        // until it is closed and empty
+    show(frame);
+  }
+  EXPECT_EQ(numCalls.load(), 1 + 2 + 3);
+}
+
+void produce(const weft::Channel<int>& channel, const std::stop_token& token) {
+  for (int value = 0; channel.send(value, token); ++value) {
+  }
+  channel.close();
+}
+void consume(const weft::Channel<int>& channel, const std::stop_token& token) {
+  while (std::optional<int> value = channel.receive(token)) {  // what was sent before the stop is still received
+    show(*value);
+  }
+}
+
+TEST_P(StructureExamplesTest, ChannelLoopsThatAreStopped) {
+  const weft::Channel<int> channel(1000);
+  std::stop_source stop;
+  weft::WaitGroup done(1);
+  weft::schedule([=] {
+    produce(channel, stop.get_token());
+    done.done();
+  });
+  while (channel.size() < channel.capacity()) {
+    weft::yield();
+  }
+  stop.request_stop();
+  done.wait();
+  consume(channel, stop.get_token());
+  EXPECT_EQ(numCalls.load(), 1000) << "what was sent before the stop";
+  EXPECT_TRUE(channel.isClosed());
+}
+
+struct Job {};
+
+bool run(const Job&) { return ++numCalls < 3; }
+void configure() { ++numCalls; }
+void reportIdle() { ++numCalls; }
+
+TEST_P(StructureExamplesTest, SelectOfThePage) {
+  const weft::Channel<Job> jobs(8);
+  const weft::Event reload;
+  const std::stop_token token;
+  for (int i = 0; i < 3; ++i) {
+    jobs.send(Job());
+  }
+  reload.signal();
+  bool isOver = false;
+  while (!isOver) {
+    weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
+                 weft::onSignal(reload, [&] { configure(); }),
+                 weft::onTimeout(std::chrono::seconds(5), [&] { reportIdle(); }),
+                 weft::onStop(token, [&] { isOver = true; }));
+  }
+  EXPECT_GE(numCalls.load(), 3);
+}
 
 TEST_P(StructureExamplesTest, Channel) {
   std::istringstream input("one\ntwo\nthree\n");

@@ -55,6 +55,22 @@ TEST(TaskGroupUnboundTest, CallsTheFunctionsAtOnceWhereNoSchedulerIsBound) {
   EXPECT_EQ(fib(12), 144);
 }
 
+TEST(TaskGroupUnboundTest, MayBeUsedWhereASchedulerIsBoundLater) {
+  TaskGroup group;
+  std::atomic<int> n{0};
+  {
+    Scheduler scheduler{Scheduler::Config().setWorkerThreadCount(2)};
+    const Scheduler::Binding binding(scheduler);
+    group.run([&] { ++n; });
+    inTask([&] { group.run([&] { ++n; }); });
+    group.wait();
+    EXPECT_EQ(n.load(), 2);
+  }
+  group.run([&] { ++n; });
+  group.wait();
+  EXPECT_EQ(n.load(), 3);
+}
+
 TEST_P(TaskGroupTest, WaitReturnsOnceAllTasksHaveEnded) {
   std::atomic<int> n{0};
   TaskGroup group;
@@ -501,7 +517,7 @@ TEST_F(TaskGroupDeathTest, UnbindingWithinATaskThatWaitCallsIsReported) {
         group.run([] { Scheduler::unbind(); });
         group.wait();
       },
-      "unbind\\(\\) was called in a function of join\\(\\)");
+      "unbind\\(\\) was called inside a task");
 }
 
 }  // namespace

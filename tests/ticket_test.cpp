@@ -104,6 +104,27 @@ TEST(UnboundTicketTest, AnAssignmentDropsTheTicketThatWasThere) {
   moved.wait();
 }
 
+TEST(UnboundTicketTest, AnAssignmentMovesWhatMayBeMovedFrom) {
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(0));
+  Scheduler::Binding bound(scheduler);
+  Ticket::Queue queue;
+  Ticket first = queue.take(), assigned;
+  const Ticket second = queue.take(), third = queue.take();
+  int numCalled = 0;
+  second.onCall([&] { ++numCalled; });
+  third.onCall([&] { ++numCalled; });
+  assigned = std::move(first);
+  assigned = std::move(second);  // which is const: a copy
+  yield();
+  EXPECT_EQ(numCalled, 1) << "a copy of the first ticket is left";
+  assigned = Ticket();
+  yield();
+  EXPECT_EQ(numCalled, 1) << "the second ticket was moved from";
+  second.done();
+  yield();
+  EXPECT_EQ(numCalled, 2);
+}
+
 TEST(UnboundTicketTest, TicketsOutliveTheirQueue) {
   Ticket first, second;
   {

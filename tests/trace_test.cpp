@@ -163,7 +163,7 @@ TEST(TraceDeathTest, NamesAreEscapedAndCut) {
   });
   EXPECT_EQ(count(trace, R"("quote \" backslash \\ newline \u000a end")"), 1);
   EXPECT_EQ(count(trace, "\\u0001"), Trace::MaxEventNameLength - 1);
-  EXPECT_EQ(count(trace, std::string(62, 'a') + "\\ufffd\""), 1);
+  EXPECT_EQ(count(trace, std::string(62, 'a').append("\\ufffd\"")), 1);
 }
 
 TEST(TraceDeathTest, ATraceWithoutEventsIsAnEmptyList) {

@@ -142,9 +142,16 @@ inline int numWaiting(const Semaphore& semaphore) {
   return countListed(state.word, 1, state.waiters);
 }
 inline int numWaiting(ConditionVariable& variable);
-inline int numWaiting(mutex& mutex);
 template struct ExposeList<ConditionVariable, &ConditionVariable::word_, 1, &ConditionVariable::list_>;
-template struct ExposeList<mutex, &mutex::word_, 2, &mutex::list_>;
+struct MutexCoreOf {
+  friend constexpr auto member(MutexCoreOf);
+};
+inline int numWaiting(detail::MutexCore<>& core);
+template struct Expose<MutexCoreOf, &mutex::core_>;
+template struct ExposeList<detail::MutexCore<>, &detail::MutexCore<>::word_, 2, &detail::MutexCore<>::list_>;
+inline int numWaiting(mutex& mutex) {
+  return numWaiting(mutex.*member(MutexCoreOf{}));
+}
 
 // A clock that goes as it is told to.
 struct SetClock {

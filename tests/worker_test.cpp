@@ -16,6 +16,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler_core.h"
 #include "with_scheduler.h"
 
 namespace weft::detail {
@@ -28,7 +29,7 @@ struct WorkerTestAccess {
   static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
   static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.searchBudget_; }
   static uint64_t random(Worker& worker) { return worker.random_; }
-  static void* savedStackPointer(Worker& worker) { return worker.current_->os.sp; }
+  static void* savedStackPointer(Worker& worker) { return worker.currentFiberBlock()->os.sp; }
   static bool hasTimer(Worker& worker) { return !worker.timers_.empty(); }
 };
 
@@ -504,6 +505,21 @@ TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
   for (auto& sleeper : sleepers) {
     detail::releaseParker(sleeper.parker);
   }
+}
+
+using WorkerDeathTest = tests::DeathTest;
+
+TEST_F(WorkerDeathTest, AWaitAfterAllTasksHaveEndedIsReported) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] {
+          Worker::current()->core().isDone = true;
+          Worker::current()->core().isStopping = true;
+          Event().wait();
+        }));
+      },
+      "weft: fatal: a fiber waits whose scheduler has ended all tasks.*before ~Scheduler");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <latch>
 
+#include <weft/event.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
@@ -35,6 +36,26 @@ inline uint64_t sum(const Scheduler::Stats& stats, uint64_t Scheduler::WorkerSta
     total += worker.*member;
   }
   return total;
+}
+
+// Holds the only thread that runs tasks while the test queues them.
+template <class F>
+void queueTogether(Scheduler& scheduler, F queue) {
+  if (scheduler.config().workerThread.count == 0) {
+    queue();
+    return;
+  }
+  std::latch isHeld(1), isQueued(1);
+  Event released;
+  schedule([&, released] {
+    isHeld.count_down();
+    isQueued.wait();
+    released.signal();
+  });
+  isHeld.wait();
+  queue();
+  isQueued.count_down();
+  released.wait();
 }
 
 }  // namespace weft::tests

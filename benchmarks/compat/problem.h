@@ -11,7 +11,7 @@
 //   baton        two tasks that wake each other in turn through two events
 //   ticket       each task waits for its ticket, and is done with it
 //
-// count_instructions.py compares the two programs under callgrind, where a run with no worker threads is the
+// ../count_instructions.py compares the two programs under callgrind, where a run with no worker threads is the
 // same each time.
 
 #pragma once
@@ -44,6 +44,7 @@ void measure(bench::Run& r, F program) {
   auto n = r.size<int64_t>(100'000, 1'000);
   Bound bound(r.workers());
   double ns = r.onceNs([&] { program(n); });
+  r.metric("operations", static_cast<double>(n));
   r.metric("ns", ns / static_cast<double>(n));
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -59,8 +61,8 @@ struct DoNothing {
 //
 // The last that arrives calls the completion function, before anybody goes on; it may suspend, and lets no
 // exception escape.
-// Lifetime: may be destroyed as soon as all that wait for the last phase are back, also while the last
-// arrival is still returning.
+// Lifetime: may be destroyed as soon as all waits have returned, also while the last arrival is still
+// returning.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {
  public:

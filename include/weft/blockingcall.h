@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <functional>
 #include <type_traits>
@@ -31,8 +33,7 @@ WEFT_EXPORT void callOnBlockingThread(void (*run)(void*), void* argument);
 // caller's scheduler, if it has one, is bound there for the time of the call, and unbound before
 // blocking_call() returns: the tasks that only that thread may run have ended by then. Returns: what the
 // function returns, references included; an exception that it lets escape is thrown here. Errors: where the
-// system grants no thread, std::system_error is thrown (without exceptions: a message and the end of the
-// program).
+// system grants no thread, std::system_error is thrown.
 // Lifetime: function and arguments are used where they are, and not copied.
 template <class Function, class... Args>
 auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<Function, Args...> {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <exception>
 #include <stop_token>
 
@@ -17,8 +19,7 @@ class WEFT_EXPORT TaskCanceled : public std::exception {
   const char* what() const noexcept override;
 };
 
-// Throws TaskCanceled if `token` was asked to stop; without exceptions, a message ends the program. Neither suspends nor
-// blocks. For work that runs for long and does not wait with the token:
+// Throws TaskCanceled if `token` was asked to stop. Neither suspends nor blocks. For work that runs for long and does not wait with the token:
 //
 //   for (Tile& tile : tiles) {
 //     weft::interruptionPoint(token);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -45,8 +47,7 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 //   }
 //
 // A channel has room for `capacity` values. send() waits while it is full; with a capacity of 0 each send()
-// waits for a receive(), and hands it the value. Who waits is served first in, first out. Without exceptions,
-// where something would be thrown a message ends the program.
+// waits for a receive(), and hands it the value. Who waits is served first in, first out.
 //
 // T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves
 // the call whose value it is, and the channel goes on as if that value had not been sent, or had been
@@ -104,8 +105,8 @@ class Channel {
     });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first; room
-  // that is there already wins.
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first. A stop
+  // that was requested before wins against room that is there, so that who sends in a loop comes to its end.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -151,7 +152,7 @@ class Channel {
   }
 
   // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a
-  // value that is there already wins.
+  // value that is there already wins, so that none that was sent is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);
@@ -195,6 +196,18 @@ class Channel {
   // What would be moved from is used in place, so that this happens only if it is sent.
   template <class U, class F>
   static bool withObject(U&& value, F&& f) {
+    static_assert(std::is_convertible_v<U, T>,
+                  "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. Where an explicit conversion is "
+                  "meant, such as that of a pointer to a unique_ptr, write it out: send(T(value)).");
+    if constexpr (std::is_convertible_v<U, T>) {
+      return withConvertible(std::forward<U>(value), std::forward<F>(f));
+    } else {
+      return false;
+    }
+  }
+
+  template <class U, class F>
+  static bool withConvertible(U&& value, F&& f) {
     constexpr bool kIsMoved = std::is_object_v<U> && !std::is_const_v<U> && !std::is_trivially_copyable_v<U>;
     if constexpr (std::is_same_v<U, T> || kIsMoved) {
       return f(value);
@@ -212,7 +225,10 @@ class Channel {
 
   template <class From>
   bool sendObject(From& object, detail::TimePoint deadline, const std::stop_token* token) const {
-    if (state_->tryPut(detail::thisThread(), [&](void* slot) {
+    if (token != nullptr && token->stop_requested()) {
+      return false;
+    }
+    if (state_->tryPut(detail::thisThread(), [&](void* slot) noexcept(std::is_nothrow_constructible_v<T, From>) {
           detail::ValueFunctions<T, From>::put(slot, std::addressof(object));
         })) {
       return true;
@@ -228,7 +244,10 @@ class Channel {
   // Returns: whether it is to be tried no more.
   bool receiveInto(std::optional<T>& result, detail::TimePoint deadline,
                    const std::stop_token* token = nullptr) const {
-    return state_->tryGet(detail::thisThread(), [&](void* slot) { Functions::get(&result, slot); }) ||
+    const auto get = [&](void* slot) noexcept(std::is_nothrow_move_constructible_v<T>) {
+      Functions::get(&result, slot);
+    };
+    return state_->tryGet(detail::thisThread(), get) ||
            state_->receive(&result, deadline, token) != detail::ChannelEnd::WouldWait;
   }
 
@@ -243,7 +262,7 @@ class Channel<T>::Iterator {
   using difference_type = ptrdiff_t;
 
   T& operator*() const { return *value_; }
-  T* operator->() const { return &*value_; }
+  T* operator->() const { return std::addressof(*value_); }
   Iterator& operator++() {
     value_.reset();
     channel_->receiveInto(value_, detail::kNever);

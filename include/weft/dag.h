@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <cstdint>
 #include <initializer_list>
 #include <memory>

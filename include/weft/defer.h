@@ -3,17 +3,16 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include "weft/finally.h"
 
-#define WEFT_CONCAT_(a, b) a##b
-#define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)
-
-// Runs a statement when the enclosing scope ends, however it ends; several run in reverse order. It sees the
-// scope's variables by reference, as they are then, and must not throw.
+// WEFT_DEFER under the short name that marl's programs use. This header alone defines it, and no other header of weft includes this
+// one, since a macro of that name breaks whatever else is called so: asio::defer() and every member function of that name.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {
 //     defer(wg.done());
 //     work();
 //   });
-#define defer(...) auto WEFT_CONCAT(weft_defer_, __LINE__) = ::weft::make_finally([&] { __VA_ARGS__; })
+#define defer(...) WEFT_DEFER(__VA_ARGS__)

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -27,7 +29,7 @@ struct SelectAccess;
 //   loaded.wait();
 //
 // A handle: copies share one event, and capturing one by value keeps it alive. Waiters are woken first in, first out.
-// Lifetime: may be destroyed as soon as wait() returns, also while signal() is still returning.
+// Lifetime: the last copy may be destroyed as soon as every wait() has returned, also while signal() is still returning.
 class Event {
  public:
   enum class Mode : uint8_t {

@@ -3,18 +3,22 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/block_queue.h"
+#include "weft/detail/deadline.h"
+#include "weft/detail/executor_link.h"
 #include "weft/detail/task_node.h"
-#include "weft/detail/tiny_lock.h"
 #include "weft/detail/wait_handler.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
@@ -22,8 +26,12 @@
 namespace weft {
 
 namespace detail {
+class EscapedException;
+struct MainLoop;
 struct TaskHandleAccess;
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoTask(const char* function);
+// Keeps a TaskNotExecuted.
+WEFT_EXPORT void setNotExecuted(EscapedException& error);
 }  // namespace detail
 
 // What the future of a task throws that its executor dropped without having run it.
@@ -93,7 +101,8 @@ concept Executor = requires(std::remove_reference_t<E>& executor, TaskHandle tas
   executor.schedule(std::move(task));
 };
 
-// Any executor, without its type. Lifetime: refers to the executor, which has to live as long as it is used.
+// Any executor, without its type. Lifetime: refers to the executor, which has to live as long as it is used,
+// by continuations too, also where it is one of weft's.
 class ExecutorReference {
  public:
   template <Executor E>
@@ -122,7 +131,7 @@ inline const InlineExecutor& inlineExecutor() noexcept {
 // Runs each task on a thread of its own, which ends with it. The end of the process waits for none of them:
 // it ends them where they are, after main() has returned and static objects were destroyed, so wait for the
 // futures of those that use such objects. Errors: where the system grants no thread, schedule() throws
-// std::system_error (without exceptions: a message and the end of the program).
+// std::system_error.
 class ThreadExecutor {
  public:
   WEFT_EXPORT void schedule(TaskHandle task) const;
@@ -139,11 +148,13 @@ inline const ThreadExecutor& threadExecutor() noexcept {
 class PoolExecutor {
  public:
   // `prerun` is called once on each worker thread, before its first task; `postrun` after its last one.
-  // Neither may throw; postrun neither waits nor schedules. Requires: numWorkers > 0. Errors: as Scheduler().
+  // Neither may throw; postrun may wait, but schedules nothing there. Requires: numWorkers > 0. Errors: as Scheduler().
   WEFT_EXPORT explicit PoolExecutor(size_t numWorkers, std::function<void()> prerun = nullptr,
                                     std::function<void()> postrun = nullptr);
-  // Waits until all tasks have ended.
-  ~PoolExecutor() = default;
+  // Waits until all tasks have ended: also those that come meanwhile, while one that came before goes on.
+  // What comes later is dropped: continuations that have waited for their turn throw TaskNotExecuted.
+  // Requires: it is not called in one of its tasks.
+  WEFT_EXPORT ~PoolExecutor();
   PoolExecutor(const PoolExecutor&) = delete;
   PoolExecutor& operator=(const PoolExecutor&) = delete;
 
@@ -154,6 +165,8 @@ class PoolExecutor {
   Scheduler& scheduler() noexcept { return scheduler_; }
 
  private:
+  friend struct detail::ExecutorAccess;
+
   Scheduler scheduler_;
 };
 
@@ -166,10 +179,11 @@ class PoolExecutor {
 //     window.nextFrame();
 //   }
 //
-// First in, first out. What is left at its end is dropped: those tasks' futures throw TaskNotExecuted.
+// First in, first out. What is left at its end is dropped, and so are continuations whose turn comes later:
+// their futures throw TaskNotExecuted.
 class MainLoopExecutor {
  public:
-  MainLoopExecutor() = default;
+  WEFT_EXPORT MainLoopExecutor();
   WEFT_EXPORT ~MainLoopExecutor();
   MainLoopExecutor(const MainLoopExecutor&) = delete;
   MainLoopExecutor& operator=(const MainLoopExecutor&) = delete;
@@ -180,16 +194,40 @@ class MainLoopExecutor {
   // Runs the oldest task on this thread. Returns: false if there was none.
   WEFT_EXPORT bool tryRunOne();
 
-  // Runs tasks until none is left, those included that are scheduled meanwhile. Returns: how many.
-  WEFT_EXPORT size_t runAll();
+  // Runs tasks until none is left, those included that are scheduled meanwhile: it never returns where tasks
+  // schedule one more each time. Returns: how many.
+  size_t runAll() {
+    return runWhile([] { return true; });
+  }
+
+  // As runAll(), but no task begins once `budget` is spent: at least one, and the last may take longer. Where
+  // none is left it returns at once.
+  template <class Rep, class Period>
+  size_t runFor(const std::chrono::duration<Rep, Period>& budget) {
+    return runUntil(detail::deadlineAfter(budget));
+  }
+  // The same, with the time when the budget is spent.
+  template <class Clock, class Duration>
+  size_t runUntil(const std::chrono::time_point<Clock, Duration>& time) {
+    return runWhile([&] { return Clock::now() < time; });
+  }
+
+  // As runAll(), but no task begins once a stop was requested.
+  size_t runUntil(const std::stop_token& token) {
+    return token.stop_requested() ? 0 : runWhile([&] { return !token.stop_requested(); });
+  }
 
  private:
-  using Tasks = detail::BlockQueue<detail::TaskNode*>;
-  bool pop(detail::TaskNode*& node);
+  friend struct detail::ExecutorAccess;
 
-  Tasks tasks_;
-  detail::TinyLock lock_;
-  Tasks::Consumer consumer_{tasks_};  // guarded by lock_
+  // Runs tasks until none is left, or mayGoOn() says so after one.
+  template <class F>
+  size_t runWhile(const F& mayGoOn) {
+    return run([](const void* function) { return (*static_cast<const F*>(function))(); }, &mayGoOn);
+  }
+  WEFT_EXPORT size_t run(bool (*mayGoOn)(const void*), const void* context);
+
+  detail::MainLoop* const loop_;
 };
 
 // Makes `executor` the default one of the whole process, from now on; none: weft's own pool, as at first.

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
@@ -11,18 +13,11 @@
 #include "weft/detail/deadline.h"
 #include "weft/detail/lock_access.h"
 #include "weft/detail/stoppable.h"
+#include "weft/detail/task_scope.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 
 namespace weft {
-
-namespace detail {
-
-// Returns: a number that no other task of the process has, nor the code of any binding: of what the calling fiber runs; 0 where
-// nothing is bound.
-uint64_t currentTaskNumber() noexcept;
-
-}  // namespace detail
 
 // A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
 //
@@ -34,13 +29,17 @@ uint64_t currentTaskNumber() noexcept;
 //   weft::schedule([=] { produce(); consumer->notify(); });
 //   consumer->wait();
 //
+// A task that is run in place, on the fiber of the task that waits for it (see docs/scheduler.md), has a Fiber
+// and a permit of its own, as if it ran elsewhere.
+//
+// The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks (mxcsr, the x87 control
+// word). A task that changes it puts it back before it waits, as whatever runs next on the thread has it too.
+//
 // Lifetime: a fiber is valid while the task that runs on it has not ended; fibers are reused by later tasks.
-class WEFT_EXPORT Fiber {
- protected:
-  uint64_t taskNumber_ = 0;  // before `id`, so that what derives from this wastes no space
-
+class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:
-  // Returns: the fiber that runs on this thread, or null where no scheduler is bound.
+  // Returns: the fiber of the task, or of the code between bind() and unbind(), that runs on this thread; null
+  // where no scheduler is bound.
   static Fiber* current() noexcept;
 
   // Suspends this fiber until notify(), or takes the permit that is there already.
@@ -107,7 +106,6 @@ class WEFT_EXPORT Fiber {
   Fiber& operator=(const Fiber&) = delete;
 
  private:
-  friend uint64_t detail::currentTaskNumber() noexcept;
   bool waitUntil(detail::TimePoint deadline);
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
@@ -117,8 +115,8 @@ WEFT_EXPORT void yield();
 
 namespace detail {
 
-// The fiber that runs on this thread. Written by the scheduler alone. A fiber never changes threads, so the address of this
-// variable may be kept across suspensions.
+// The fiber whose stack is in use on this thread, whatever is run in place on it. Written by the scheduler
+// alone. A fiber never changes threads, so the address of this variable may be kept across suspensions.
 extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]
@@ -127,10 +125,9 @@ extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
 
 }  // namespace detail
 
-inline uint64_t detail::currentTaskNumber() noexcept {
-  return currentFiber != nullptr ? currentFiber->taskNumber_ : 0;
+inline Fiber* Fiber::current() noexcept {
+  Fiber* fiber = detail::currentFiber;
+  return detail::currentTask == fiber ? fiber : detail::inPlaceFiber();
 }
-
-inline Fiber* Fiber::current() noexcept { return detail::currentFiber; }
 
 }  // namespace weft

@@ -3,16 +3,19 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <new>
 #include <utility>
 
 #include "weft/debug.h"
 #include "weft/detail/node_memory.h"
+#include "weft/detail/raise.h"
 #include "weft/export.h"
-#include "weft/finally.h"
 
 namespace weft {
 
@@ -51,8 +54,9 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 // the task, or the thread, ends: the newest first, on the task's own fiber, after its function has returned
 // and been destroyed, so that whoever waits for what the function did may be back before. ~Scheduler waits
 // for it. Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone; they
-// let no exception escape. Functions of join() and parallel algorithms that are called in place belong to the
-// task that calls them.
+// let no exception escape. A task of async() or a TaskGroup that is run in place has values of its own, as
+// elsewhere. A function of join() or of a parallel algorithm is either part of the task that calls it, or a
+// task of its own: it uses only values that it sets itself.
 // Lifetime: values do not need the FiberLocal once they are made: it may be destroyed before the tasks that
 // used it end.
 template <class T>
@@ -80,7 +84,7 @@ class FiberLocal {
     return make(first);
   }
   T& operator*() const { return get(); }
-  T* operator->() const { return &get(); }
+  T* operator->() const { return std::addressof(get()); }
 
  private:
   struct Node : detail::FiberLocalNode {
@@ -94,17 +98,22 @@ class FiberLocal {
     auto* node = detail::NodeMemory<Node>::make(first, ~key_);
     first = node;
     // Where the initializer throws. It may have made other values, which lie before this one then.
-    auto undo = make_finally([&] {
-      if (node->key != key_) {
-        detail::FiberLocalNode** link = &first;
-        while (*link != node) {
-          link = &(*link)->next;
-        }
-        *link = node->next;
-        detail::NodeMemory<Node>::destroy(*node);
-      }
-    });
-    ::new (static_cast<void*>(&node->value)) T(initializer_());
+    bool isMade = false;
+    detail::callAndEnd(
+        [&] {
+          ::new (static_cast<void*>(std::addressof(node->value))) T(initializer_());
+          isMade = true;
+        },
+        [&] {
+          if (!isMade) {
+            detail::FiberLocalNode** link = &first;
+            while (*link != node) {
+              link = &(*link)->next;
+            }
+            *link = node->next;
+            detail::NodeMemory<Node>::destroy(*node);
+          }
+        });
     node->destroy = [](detail::FiberLocalNode* made) noexcept {
       auto* mine = static_cast<Node*>(made);
       mine->value.~T();

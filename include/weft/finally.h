@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -56,3 +58,16 @@ template <class F>
 }
 
 }  // namespace weft
+
+#define WEFT_CONCAT_(a, b) a##b
+#define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)
+
+// Runs a statement when the enclosing scope ends, however it ends; several run in reverse order. It sees the
+// scope's variables by reference, as they are then, and must not throw.
+//
+//   weft::WaitGroup wg(1);
+//   weft::schedule([wg] {
+//     WEFT_DEFER(wg.done());
+//     work();
+//   });
+#define WEFT_DEFER(...) auto WEFT_CONCAT(weft_defer_, __LINE__) = ::weft::make_finally([&] { __VA_ARGS__; })

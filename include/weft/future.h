@@ -3,8 +3,11 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <concepts>
 #include <exception>
+#include <functional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -46,7 +49,13 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   T get() {
     this->core("get").waitAsOwner();
     Future consumed(std::move(*this));
-    return detail::FutureAccess::outcome<T>(consumed).take();
+    detail::Outcome<T>& outcome = detail::FutureAccess::outcome<T>(consumed);
+    if (outcome.error()) [[unlikely]] {
+      detail::EscapedException thrown = std::move(outcome.error());
+      consumed = Future();  // before it throws: nothing is left to a destructor
+      thrown.rethrow();
+    }
+    return outcome.take();
   }
 
   // Has f(value), f(Future) or f() run once this future is ready, whichever is possible first. The function
@@ -55,7 +64,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   // future ready, or of this thread if it is ready already; where none is bound, of defaultExecutor().
   // Neither suspends nor blocks. Returns: the future of what it returns; if that is a future, of its result.
   // An exception of executor.schedule() goes there as well. Requires: valid(), which it is not afterwards.
-  // Lifetime: `executor` is referred to, unless it is a temporary.
+  // Lifetime: a temporary or an ExecutorReference is kept. Schedulers, PoolExecutors and MainLoopExecutors
+  // may end before: the task is not executed then. Any other executor is referred to.
   template <class F>
   auto then(F&& f) {
     return Base::template chain<T>(std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
@@ -161,17 +171,22 @@ class Promise {
   bool set_value() requires std::is_void_v<T> {
     return set([](auto&) {});
   }
-#if !defined(WEFT_NO_EXCEPTIONS)
   // Requires: not null.
   bool set_exception(std::exception_ptr exception) {
     detail::assertException(exception);
     return set([&](detail::Outcome<T>& outcome) { outcome.error().set(std::move(exception)); });
   }
-#endif
-  // `error` is a std::exception.
-  template <std::derived_from<std::exception> Error>
-  bool set_exception(const Error& error) {
-    return set([&](detail::Outcome<T>& outcome) { outcome.error().set(error); });
+  // `error` is a temporary whose class derives from std::exception: set_exception(std::runtime_error("why")).
+  // A reference, which may refer to an object of a class further derived, is refused: that would be copied in
+  // part. In a catch block write set_exception(std::current_exception()). Code without exceptions and run-time
+  // type information gives a std::runtime_error that says the same.
+  template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
+  requires(!std::convertible_to<Error, std::exception_ptr>) bool set_exception(Error&& error) {
+    if constexpr (detail::assertError<Error>()) {
+      return set_exception(detail::makeException<kIsTyped>(error));
+    } else {
+      return false;
+    }
   }
 
  private:
@@ -198,26 +213,30 @@ class Promise {
   bool hasFuture_ = false;
 };
 
-// Return: a future that is ready.
+// Return: a future that is ready; of a reference if `value` comes from std::ref() or std::cref().
 template <class T>
-Future<std::decay_t<T>> makeReadyFuture(T&& value) {
-  return detail::makeReady<std::decay_t<T>>(
-      [&](auto& outcome) { outcome.capture([&]() -> std::decay_t<T> { return std::forward<T>(value); }); });
+Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
+  using Result = std::unwrap_ref_decay_t<T>;
+  return detail::makeReady<Result>(
+      [&](auto& outcome) { outcome.capture([&]() -> Result { return std::forward<T>(value); }); });
 }
 inline Future<void> makeReadyFuture() {
   return detail::makeReady<void>([](auto&) {});
 }
-template <class T, std::derived_from<std::exception> Error>
-Future<T> makeExceptionalFuture(const Error& error) {
-  return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(error); });
+// `error`: as for Promise::set_exception().
+template <class T, class Error, bool kIsTyped = detail::kExceptionsAreTyped>
+requires(!std::convertible_to<Error, std::exception_ptr>) Future<T> makeExceptionalFuture(Error&& error) {
+  if constexpr (detail::assertError<Error>()) {
+    return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(detail::makeException<kIsTyped>(error)); });
+  } else {
+    return Future<T>();
+  }
 }
-#if !defined(WEFT_NO_EXCEPTIONS)
 template <class T>
 Future<T> makeExceptionalFuture(std::exception_ptr exception) {
   detail::assertException(exception);
   return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(std::move(exception)); });
 }
-#endif
 
 // Schedules function() as a task: on the scheduler that is bound to the calling thread, or else on
 // defaultExecutor(). Takes one allocation, pooled where function and result are small. Neither suspends nor

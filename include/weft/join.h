@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
@@ -10,6 +12,8 @@
 
 #include "weft/detail/fork.h"
 #include "weft/detail/outcome.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 namespace weft {
 
@@ -44,8 +48,16 @@ using JoinResult = std::conditional_t<(std::is_void_v<R> && ...), void,
 //   }
 //
 // A fork costs a few nanoseconds and no allocation, so that functions may be small. Suspends the fiber if a function was taken
-// and has not returned yet; runs nothing else on this stack meanwhile. Where no scheduler is bound these are plain calls, and so
-// they are beyond some four thousand forks that one thread has not joined yet: no function may wait for what a later one does.
+// and has not returned yet; runs nothing else on this stack meanwhile. Where no scheduler is bound these are plain calls
+// (docs/forkjoin.md says why), and so they are beyond some four thousand forks that one thread has not joined yet: no function
+// may wait for what a later one does.
+//
+// A function that nobody takes is a plain call, part of the task that calls join(); one that was taken is a
+// task of its own. So no function may depend on which it is: it locks no lock that the caller holds, unlocks
+// what it locks, waits for its own Fiber::current() only, and uses FiberLocals that it sets itself. A loop that
+// only joins is a loop of plain calls: nothing else of its thread runs meanwhile, no timer and no fiber that
+// was woken, until it suspends; yield() now and then lets them.
+//
 // Returns: a tuple of what the functions return, in their order, references included, without those that return nothing; nothing
 // where none returns anything.
 // Errors: the exception that a function lets escape is thrown here, once all have returned; where several throw, that of the
@@ -87,6 +99,31 @@ auto join(F&& first, Others&&... others)
         },
         children);
   }
+}
+
+// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers share
+// the functions; on an executor of other threads they are called one after the other. The caller's thread
+// calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
+//
+//   auto [a, b] = weft::join(weft::defaultExecutor(), [&] { return fib(30); }, [&] { return fib(29); });
+//
+// Errors: also what executor.schedule() throws, and TaskNotExecuted where the executor drops the task.
+// Requires: the executor needs neither the caller's thread nor anything that the caller holds.
+template <Executor E, class F, class... Others>
+auto join(E&& executor, F&& first, Others&&... others)
+    -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
+  using Result = detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...>;
+  return detail::runOn(executor, [&]() -> Result {
+    return weft::join(std::forward<F>(first), std::forward<Others>(others)...);
+  });
+}
+
+// Functions one of which cannot be called.
+template <class F, class... Others>
+  requires(!Executor<F> && !(std::is_invocable_v<F> && ... && std::is_invocable_v<Others>))
+void join(F&&, Others&&...) {
+  static_assert((std::is_invocable_v<F> && ... && std::is_invocable_v<Others>),
+                "join(f, g, ...): one of the functions cannot be called without arguments.");
 }
 
 }  // namespace weft

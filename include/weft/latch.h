@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -26,7 +28,7 @@ namespace weft {
 //
 // Unlike a WaitGroup it is no handle: it lies where it is declared, takes no memory, and is counted down
 // only, so that it is open for good at zero.
-// Lifetime: may be destroyed as soon as a wait() has returned, also while the last count_down() is still
+// Lifetime: may be destroyed as soon as all waits have returned, also while the last count_down() is still
 // returning.
 class WEFT_EXPORT Latch {
  public:

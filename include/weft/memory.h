@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -102,7 +104,7 @@ class WEFT_EXPORT Allocator {
   virtual ~Allocator();
 
   // Returns: memory as requested, never null: where there is none, it throws or ends the program (as Default
-  // does).
+  // does). The allocator of a scheduler's Config does not throw; if it does, a message ends the program.
   virtual Allocation allocate(const Allocation::Request& request) = 0;
 
   // Requires: `allocation` was returned by this allocator's allocate(), request included, and is freed once.

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <concepts>
 #include <cstdint>
@@ -10,6 +12,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "weft/detail/raise.h"
 #include "weft/detail/waiter.h"
 #include "weft/export.h"
 
@@ -76,13 +79,13 @@ class WEFT_EXPORT Once {
 
   template <class Function, class... Args>
   void run(Function&& function, Args&&... args) {
-    struct End {
-      Once& once;
-      bool hasReturned = false;
-      ~End() { once.end(hasReturned); }
-    } end{*this};
-    std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
-    end.hasReturned = true;
+    bool hasReturned = false;
+    detail::callAndEnd(
+        [&] {
+          std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
+          hasReturned = true;
+        },
+        [&] { end(hasReturned); });
   }
   Turn begin(const std::stop_token& token);
   bool giveUp(detail::Waiter& self);

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <utility>
 
 #include "weft/detail/parallel_for.h"
@@ -14,7 +16,8 @@
 #include "weft/join.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): what nobody takes is a
-// plain call. See docs/parallel.md for how loops are split and what is guaranteed.
+// plain call, so that what join.h says of its functions goes for those that are called here. See
+// docs/parallel.md for how loops are split and what is guaranteed.
 namespace weft {
 
 // join() for functions whose results nobody wants.
@@ -22,7 +25,15 @@ namespace weft {
 //   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
 template <class F, class... Others>
 void parallelInvoke(F&& first, Others&&... others) {
-  join([&]() -> void { std::forward<F>(first)(); }, [&]() -> void { std::forward<Others>(others)(); }...);
+  weft::join([&]() -> void { std::forward<F>(first)(); },
+             [&]() -> void { std::forward<Others>(others)(); }...);
+}
+inline void parallelInvoke() {}
+
+// The same as a task of `executor`, as join(executor, ...).
+template <Executor E, class... Functions>
+void parallelInvoke(E&& executor, Functions&&... functions) {
+  detail::runOn(executor, [&] { weft::parallelInvoke(std::forward<Functions>(functions)...); });
 }
 
 }  // namespace weft

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <cstddef>
 #include <utility>
 
@@ -27,7 +29,7 @@ void parallelize(F0&& first, FN&&... others) {
   detail::EscapedException exceptions[1 + sizeof...(FN)];
   const WaitGroup done(sizeof...(FN));
   [[maybe_unused]] detail::EscapedException* exception = exceptions;
-  (schedule([&done, &others, &own = *++exception] {
+  (weft::schedule([&done, &others, &own = *++exception] {
      own.capture([&] { std::forward<FN>(others)(); });
      done.done();
    }),

@@ -3,18 +3,23 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"
 #include "weft/detail/pool_object.h"
 #include "weft/detail/pool_storage.h"
+#include "weft/detail/raise.h"
 #include "weft/memory.h"
 
 namespace weft {
 
+// Objects are made as by `new T`: the members of an aggregate that have no initializers begin with what was there.
 enum class PoolPolicy {
   Reconstruct,  // each loan gets a new object, which is destroyed when it is given back
   Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
@@ -40,8 +45,11 @@ class Pool {
       }
     }
     Loan(Loan&& other) noexcept : item_(std::exchange(other.item_, nullptr)) {}
-    Loan& operator=(Loan other) noexcept {
-      std::swap(item_, other.item_);
+    Loan& operator=(const Loan& other) noexcept { return *this = Loan(other); }
+    // Moves. `volatile` says nothing of the loan: with it, clang does not warn of `loan = std::move(pool.borrow())`.
+    Loan& operator=(volatile Loan&& other) noexcept {
+      Loan taken(std::move(const_cast<Loan&>(other)));
+      std::swap(item_, taken.item_);
       return *this;
     }
     ~Loan() { reset(); }
@@ -89,20 +97,23 @@ class Pool {
 
   // Makes a loan of an item that was taken.
   static Loan lend(detail::PoolItem* taken) {
-    struct GiveBackUnlessDone {  // a constructor that throws keeps no item
-      Item* item;
-      ~GiveBackUnlessDone() {
-        if (item != nullptr) {
-          item->home->give(item);
-        }
-      }
-    } guard{static_cast<Item*>(taken)};
-    if (!taken->home->isPreserving()) {
-      guard.item->makeObject();
+    auto* item = static_cast<Item*>(taken);
+    if (!item->home->isPreserving()) {
+      bool isMade = false;
+      detail::callAndEnd(
+          [&]() noexcept(std::is_nothrow_default_constructible_v<T>) {
+            item->makeObject();
+            isMade = true;
+          },
+          [&] {
+            if (!isMade) {  // a constructor that throws keeps no item
+              item->home->give(item);
+            }
+          });
     }
     // relaxed: nobody else has it.
-    taken->loans.store(1, std::memory_order_relaxed);
-    return Loan(std::exchange(guard.item, nullptr));
+    item->loans.store(1, std::memory_order_relaxed);
+    return Loan(item);
   }
 
   // Calls function(Loan&&) with `count` loans.

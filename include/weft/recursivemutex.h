@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
@@ -15,7 +17,7 @@
 
 namespace weft {
 
-// A mutual exclusion lock that its holder, a fiber or a thread outside of fibers, may lock again, and unlocks
+// A mutual exclusion lock that its holder, a task or a thread outside of fibers, may lock again, and unlocks
 // as often. It suspends the fiber, or blocks the thread where no scheduler is bound, and may be held across a
 // suspension. Names are those of std::recursive_timed_mutex.
 //

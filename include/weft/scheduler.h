@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>
@@ -25,6 +27,7 @@ class TaskHandle;
 
 namespace detail {
 class Worker;
+struct ExecutorAccess;
 struct SchedulerCore;
 }  // namespace detail
 
@@ -32,6 +35,9 @@ struct SchedulerCore;
 //
 // A thread that is to schedule tasks binds the scheduler first. With worker threads, tasks run on those; with none, a task
 // runs on the thread that scheduled it, while that thread waits or unbinds.
+//
+// A task stays on the thread on which it began, and shares the thread's floating-point environment with all that runs there; see
+// Fiber.
 //
 //   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
 //   weft::Scheduler::Binding bound(scheduler);
@@ -55,12 +61,14 @@ class WEFT_EXPORT Scheduler {
       int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
       ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
-      ThreadInitializer finalizer;  // called on each worker thread after its last task; neither waits nor throws
+      // Called on each worker thread after its last task, with nothing bound any more; may wait, must not throw.
+      ThreadInitializer finalizer;
     };
 
     WorkerThread workerThread;
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the process, and
     // what an Event or a WaitGroup shares from the allocator that it was given.
+    // Requires: it does not throw, as Default does not. Where there is no memory it ends the program; else a message does.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
 
@@ -103,12 +111,13 @@ class WEFT_EXPORT Scheduler {
 
   // Starts the worker threads.
   // Errors: where the system refuses a thread, std::system_error is thrown, and nothing is left behind: those that were
-  // started have ended. A message and the end of the program follow from a count or stack size that makes no sense, from
-  // Allocator::Default where it has no memory, and, where weft was built without exceptions, from a refused thread too.
+  // started have ended. A message and the end of the program follow from a count or stack size that makes no sense, and
+  // from Allocator::Default where it has no memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
-  // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the last ones
-  // schedule included. Blocks the thread.
+  // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the
+  // last ones schedule included. Blocks the thread. After five seconds, and now and then from then on, it
+  // prints for what it waits.
   // Requires: the calling thread is not bound to this scheduler.
   ~Scheduler();
 
@@ -130,7 +139,8 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: what came before is seen by the task.
   void enqueue(Task&& task);
 
-  // The same for the task of a Future, which makes a scheduler an Executor.
+  // The same for the task of a Future, which makes a scheduler an Executor. A continuation that waits for its
+  // turn may outlive the scheduler: its future throws TaskNotExecuted then.
   void schedule(TaskHandle task);
 
   const Config& config() const noexcept;
@@ -138,12 +148,15 @@ class WEFT_EXPORT Scheduler {
   // Any thread. For tools and tests: takes a lock and looks at every worker.
   Stats stats() const;
 
-  // Has every worker print to stderr which of its fibers wait, in what task and for what: where a program hangs, this tells
-  // why. Any thread. Returns at once: the caller's own worker has printed then, those that sleep will at once, and one that
-  // runs a task when that waits or ends. Printing takes about 16 KiB of the stack of one of the worker's fibers.
+  // Has every worker print to stderr which of its fibers wait, in what task and for what, and where that is a
+  // lock, who holds it: where a program hangs, this tells why. Any thread. Blocks the thread for up to 100
+  // ms, until the workers have answered: those that sleep do at once, and one that runs a task when that
+  // waits or ends. Then it names those that have not, with the task that they are in. Printing takes about 16
+  // KiB of the stack of one of the worker's fibers.
   void reportBlockedFibers() const;
 
  private:
+  friend struct detail::ExecutorAccess;
   void enqueueNode(detail::TaskNode* node);
 
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;
@@ -172,10 +185,17 @@ void schedule(Function&& function, Args&&... args) {
     static_assert(sizeof...(Args) == 0, "a Task takes no arguments");
     std::remove_cvref_t<Function> task(std::forward<Function>(function));
     schedule(static_cast<Task&&>(task));
-  } else if constexpr (sizeof...(Args) == 0) {
-    schedule(Task(std::forward<Function>(function)));
   } else {
-    schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));
+    constexpr bool kCanBeCalled = detail::kCanBeBound<Function, Args...>;
+    constexpr bool kCanBeKept = std::constructible_from<std::decay_t<Function>, Function> &&
+                                (std::constructible_from<std::decay_t<Args>, Args> && ...);
+    static_assert(kCanBeCalled, "schedule(f, args...): f cannot be called with these arguments, or with none if there are none.");
+    static_assert(kCanBeKept || !kCanBeCalled, "schedule() keeps copies, and something here cannot be copied. Pass std::move() of it.");
+    if constexpr (kCanBeCalled && kCanBeKept && sizeof...(Args) == 0) {
+      schedule(Task(std::forward<Function>(function)));
+    } else if constexpr (kCanBeCalled && kCanBeKept) {
+      schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));
+    }
   }
 }
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -26,7 +28,7 @@ namespace weft {
 //
 // A handle: copies share one semaphore, and capturing one by value keeps it alive. release() hands permits to the
 // waiters first, first in, first out.
-// Lifetime: may be destroyed as soon as acquire() returns, also while release() is still returning.
+// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, also while release() is still returning.
 class Semaphore {
  public:
   // Requires: initialCount is below 2^30.

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <stop_token>
@@ -126,7 +128,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // Returns: whether the fiber, or the thread outside of fibers, that calls holds the mutex alone.
+  // Returns: whether the task, or the thread outside of fibers, that calls holds the mutex alone.
   bool isHeldByCaller() const {
     // relaxed: only the holder finds itself there.
     return owner_.load(std::memory_order_relaxed) == detail::currentOwner();
@@ -134,6 +136,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
 
  private:
   friend class RecursiveMutex;
+  friend struct detail::OwnerAccess;
   using How = detail::SharedLock<>::How;
   static constexpr const char* kName = "SharedMutex";
 

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <stop_token>
 
@@ -12,7 +14,11 @@
 
 namespace weft {
 
-// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its clock.
+// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its clock. Where `time`
+// has passed it returns at once, as all waits with a time limit do; but such a wait counts as a dequeue, so that a loop around
+// it lets others run when it is their turn, some 61 rounds later at most.
+// A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits, behind those that could
+// go on before; it waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
 template <class Clock, class Duration>
@@ -25,7 +31,7 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
 // The same for at least `duration`.
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
-  sleep_until(detail::deadlineAfter(duration));
+  weft::sleep_until(detail::deadlineAfter(duration));
 }
 
 // As sleep_until(), but not beyond a stop that is requested by `token`. Returns: false when that came first.
@@ -38,7 +44,7 @@ bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std
 // The same for at least `duration`.
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) {
-  return sleep_until(detail::deadlineAfter(duration), token);
+  return weft::sleep_until(detail::deadlineAfter(duration), token);
 }
 
 }  // namespace weft

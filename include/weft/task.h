@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -82,6 +84,12 @@ class Task {
 };
 
 namespace detail {
+
+// Whether bindOnce(function, args...) gives something that can be called.
+template <class F, class... Args>
+constexpr bool kCanBeBound = (std::is_bind_expression_v<std::decay_t<Args>> || ...) ||
+                             std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...> ||
+                             std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...>;
 
 // A callable with its arguments, as std::bind gives them: decayed copies, std::ref for references. They are moved into
 // the call where the function takes them so (it is called once only), and passed as lvalues otherwise.

@@ -3,9 +3,12 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
@@ -13,9 +16,11 @@
 #include "weft/detail/fork.h"
 #include "weft/detail/group_count.h"
 #include "weft/detail/node_memory.h"
+#include "weft/detail/raise.h"
 #include "weft/detail/task_node.h"
+#include "weft/detail/task_scope.h"
+#include "weft/executor.h"
 #include "weft/export.h"
-#include "weft/fiber.h"
 
 namespace weft {
 
@@ -32,7 +37,14 @@ namespace weft {
 // token; a TaskCanceled that they let escape then is how they end, and no error. Cancellation passes from a
 // group down to those that were made with it, or with its token.
 //
-// Where no scheduler is bound, run() calls the function at once.
+// Each task is a task of its own, with its own FiberLocals, locks and Fiber::current(), wherever it is called.
+//
+// A group that is made with an executor schedules each task there, wherever run() is called:
+//
+//   weft::TaskGroup group(weft::defaultExecutor());
+//
+// Else, where no scheduler is bound, run() calls the function at once, as part of what calls it; docs/forkjoin.md says why.
+//
 // Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time.
 // wait() is for one at a time, and not for a task of the group, which would wait for itself: what a task
 // waits for is a group of its own.
@@ -44,6 +56,12 @@ class TaskGroup {
   // Lifetime: a parent group outlives this one.
   WEFT_EXPORT explicit TaskGroup(const std::stop_token& parent);
   explicit TaskGroup(TaskGroup& parent) : TaskGroup(parent.token()) {}
+
+  // A group whose tasks `executor` runs. One that the executor drops fails with TaskNotExecuted, and what
+  // executor.schedule() throws is an exception of the task. Requires: the executor does not need the thread
+  // that waits for the group. Lifetime: the executor outlives the group.
+  WEFT_EXPORT explicit TaskGroup(ExecutorReference executor, const std::stop_token& parent = {});
+  TaskGroup(ExecutorReference executor, TaskGroup& parent) : TaskGroup(executor, parent.token()) {}
 
   // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message
   // that names it, unless another exception is being thrown already, which is kept.
@@ -60,21 +78,37 @@ class TaskGroup {
   // Schedules function(), or function(token()). Neither suspends nor blocks. Memory: as schedule() does, none
   // from malloc in the steady state for captures up to 96 bytes.
   template <class F>
-  requires(std::invocable<std::decay_t<F>&> ||
-           std::invocable<std::decay_t<F>&, std::stop_token>) void run(F&& function) {
-    if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
-      expose(*lane, *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
-    } else {
-      std::decay_t<F> own(std::forward<F>(function));
-      call(own);
+  void run(F&& function) {
+    constexpr bool kCanBeCalled =
+        std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>;
+    constexpr bool kCanBeKept = std::constructible_from<std::decay_t<F>, F>;
+    static_assert(kCanBeCalled,
+                  "TaskGroup::run(f): f can be called neither without arguments nor with a std::stop_token.");
+    static_assert(kCanBeKept || !kCanBeCalled,
+                  "TaskGroup::run(f) keeps a copy of f, which cannot be copied. Write run(std::move(f)).");
+    if constexpr (kCanBeCalled && kCanBeKept) {
+      if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
+        expose(*lane, *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
+      } else if (hasExecutor()) {
+        scheduleElsewhere(
+            *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
+      } else {
+        std::optional<UnboundCall> unbound(std::in_place, *this);
+        detail::callAndEnd(
+            [&] {
+              std::decay_t<F> own(std::forward<F>(function));
+              call(own);
+            },
+            [&] { unbound.reset(); });
+      }
     }
   }
 
   // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has
-  // scheduled last and that nobody has taken are called here; for the others the fiber suspends, or the
-  // thread blocks. Errors: throws the first exception that a task let escape, once; a message ends the
-  // program where it is found to wait while another wait does. Memory ordering: what the tasks have written
-  // is seen afterwards.
+  // scheduled last and that nobody has taken are called here, unless it is the turn of others; for the rest
+  // the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape, once;
+  // a message ends the program where it is found to wait while another wait does, or within a task of the
+  // group. Memory ordering: what the tasks have written is seen afterwards.
   void wait() {
     finish();
     // relaxed: as above.
@@ -99,14 +133,30 @@ class TaskGroup {
   struct GroupNode : detail::TaskNode {
     TaskGroup* group;
   };
-  static constexpr uint32_t kOfGroup = 1u << 16;  // among a node's flags: it is a GroupNode
-  static constexpr uint32_t kOwn = 1u << 17;      // it was counted by addOwn()
+  static constexpr uint32_t kOwn = 1u << 16;  // among a node's flags: it is a GroupNode, counted by addOwn()
 
   template <class F>
   struct GroupTask;
 
   // What most groups do not need: made for the first that asks for a token, fails, or has a parent.
   struct Control;
+
+  // A call of run() where no scheduler is bound.
+  class UnboundCall {
+   public:
+    WEFT_EXPORT explicit UnboundCall(TaskGroup& group);
+    WEFT_EXPORT ~UnboundCall();
+    UnboundCall(const UnboundCall&) = delete;
+    UnboundCall& operator=(const UnboundCall&) = delete;
+
+    // Returns: whether this thread is in one of `group`.
+    static bool isOpen(const TaskGroup& group);
+
+   private:
+    TaskGroup& group_;
+    UnboundCall* const outer_;
+    static thread_local UnboundCall* innermost_;
+  };
 
   template <class F>
   void call(F& function) {
@@ -120,21 +170,17 @@ class TaskGroup {
         function(token());
       }
     };
-#if !defined(WEFT_NO_EXCEPTIONS)
-    try {
-      invoke();
-    } catch (...) {
-      fail();
-    }
-#else
-    invoke();
-#endif
+    detail::callOrHandle(invoke, [this] { fail(); });
   }
 
   void expose(detail::ForkLane& lane, GroupNode& node) {
-    if (detail::currentTaskNumber() == owner_) {
-      node.flags |= kOwn;
+    // A task in place that has no number has made no group.
+    if (detail::currentTask->number == owner_) [[likely]] {
+      node.flags = kOwn;
       count_.addOwn();
+    } else if (hasExecutor()) [[unlikely]] {
+      scheduleElsewhere(node);
+      return;
     } else {
       count_.addOther();
     }
@@ -145,43 +191,67 @@ class TaskGroup {
     lane.announce();
   }
 
+  // A task has ended elsewhere, or was dropped.
+  void endOfOther() {
+    if (detail::Waiter* waiter = count_.endOfOther()) {
+      detail::wake(*waiter);
+    }
+  }
+
   // Calls the tasks of this group at the newest end of the deque, and waits for the others.
   void finish() {
-    detail::ForkLane* lane = detail::currentLane;
-    if (lane != nullptr) {
-      while (count_.hasOwn() && takeBackOne(*lane)) {
-      }
+    if (detail::ForkLane* lane = detail::currentLane; lane != nullptr && count_.hasOwn()) {
+      callOwn(*lane);
     }
     if (!count_.isOver()) [[unlikely]] {
       waitForOthers();
     }
   }
 
-  // Returns: false if the newest is none that the owner has scheduled.
-  bool takeBackOne(detail::ForkLane& lane) {
-    detail::TaskNode* newest = lane.deque.take(lane.thief);
-    if (newest == nullptr) {
-      return false;
+  void callOwn(detail::ForkLane& lane) {
+    int64_t left = count_.beginInPlace();
+    {
+      detail::InPlaceScope scope;
+      while (detail::TaskNode* node = takeBackOne(lane)) {
+        node->invoke(node, detail::TaskOp::Call);
+        scope.endTask();
+        lane.counters.countEnded();
+        if (--left == 0) {
+          break;
+        }
+      }
     }
-    constexpr uint32_t kWanted = kOfGroup | kOwn;
-    if ((newest->flags & kWanted) != kWanted || static_cast<GroupNode*>(newest)->group != this) [[unlikely]] {
-      lane.putBack(newest);
-      return false;
-    }
-    count_.takeBackOwn();
-    newest->invoke(newest, detail::TaskOp::Call);
-    detail::assertStillBound(&lane);
-    lane.counters.countEnded();
-    return true;
+    count_.endInPlace(left);
   }
 
+  // Returns: null if the newest is none that the owner has scheduled, or if it is the turn of others.
+  detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
+    if (!lane.mayRunInPlace()) [[unlikely]] {
+      return nullptr;
+    }
+    detail::TaskNode* newest = lane.deque->take(lane.thief);
+    if (newest == nullptr || ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {
+      return newest;
+    }
+    lane.putBack(newest);
+    return nullptr;
+  }
+
+  bool hasExecutor() const {
+    return owner_ == kNoOwner;
+  }
+
+  WEFT_EXPORT void scheduleElsewhere(GroupNode& node);
+  WEFT_EXPORT void drop();
   WEFT_EXPORT void waitForOthers();
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();
   WEFT_EXPORT void rethrow();
   WEFT_EXPORT void destroyControl();
 
-  // The task that made the group: fibers run one after another.
+  // The task that made the group, which does one thing after another; kNoTask where no scheduler was bound.
+  // With an executor, none.
+  static constexpr uint64_t kNoOwner = detail::kNoTask - 1;
   const uint64_t owner_ = detail::currentTaskNumber();
   detail::GroupCount<detail::Waiter> count_;
   std::atomic<bool> isCanceled_{false};     // false -> true
@@ -194,22 +264,29 @@ struct TaskGroup::GroupTask : GroupNode {
 
   template <class Arg>
   GroupTask(TaskGroup& owner, Arg&& argument)
-      : GroupNode{{&invoke, nullptr, kOfGroup, detail::NodeSize::None}, &owner},
+      : GroupNode{{&invoke, nullptr, 0, detail::NodeSize::None}, &owner},
         function(std::forward<Arg>(argument)) {}
 
-  // Run: as a task of its own. Call: by wait().
+  // Run: as a task of its own. Call: by wait(). Discard: by an executor.
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {
     auto* self = static_cast<GroupTask*>(node);
     TaskGroup& owner = *self->group;
-    if (op != detail::TaskOp::Discard) {
-      owner.call(self->function);
+    if (op == detail::TaskOp::Discard) [[unlikely]] {
+      discard(*self);
+      return;
     }
+    owner.call(self->function);
     detail::NodeMemory<GroupTask>::destroy(*self);
     if (op == detail::TaskOp::Run) {
-      if (detail::Waiter* waiter = owner.count_.endOfOther()) {
-        detail::wake(*waiter);
-      }
+      owner.endOfOther();
     }
+  }
+
+  [[gnu::noinline]] static void discard(GroupTask& self) {
+    TaskGroup& owner = *self.group;
+    owner.drop();
+    detail::NodeMemory<GroupTask>::destroy(self);
+    owner.endOfOther();
   }
 };
 

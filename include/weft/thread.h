@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <pthread.h>
 
 #include <cstddef>

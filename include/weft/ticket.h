@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <cstddef>
 #include <functional>
@@ -50,8 +52,16 @@ class Ticket {
     }
   }
   Ticket(Ticket&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  Ticket& operator=(Ticket other) noexcept {
-    std::swap(state_, other.state_);
+  Ticket& operator=(const Ticket& other) noexcept {
+    Ticket copy(other);
+    std::swap(state_, copy.state_);
+    return *this;
+  }
+  // Moves. `volatile` says nothing of the ticket: with it, clang does not warn of what programs for marl write,
+  // `ticket = std::move(queue.take())`.
+  Ticket& operator=(volatile Ticket&& other) noexcept {
+    Ticket taken(std::move(const_cast<Ticket&>(other)));
+    std::swap(state_, taken.state_);
     return *this;
   }
   ~Ticket() {

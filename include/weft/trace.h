@@ -3,11 +3,13 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <cstdarg>
 #include <cstdint>
 
-#include "weft/defer.h"
 #include "weft/export.h"
+#include "weft/finally.h"
 
 // Events on a time line, for chrome://tracing and ui.perfetto.dev. Off unless WEFT_TRACE_ENABLED is defined
 // as 1, by a compiler flag or by CMake's option of that name; off, the macros are nothing and evaluate

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 // clang's thread safety analysis (-Wthread-safety), with its attributes under names of our own; nothing
 // elsewhere. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)

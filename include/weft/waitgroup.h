@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -45,7 +47,7 @@ class WaitGroup {
   // One piece of work is done. Neither suspends nor blocks. Returns: whether it was the last.
   // Requires: the count is not zero; else a message ends the program.
   // Memory ordering: what was written before done() is seen after wait().
-  // Lifetime: the group may be destroyed as soon as wait() returns, also while the last done() is still returning.
+  // Lifetime: the last copy may be destroyed as soon as every wait() has returned, also while the last done() is still returning.
   bool done() const {
     State& state = *state_;
     if (state.tryEnd()) {

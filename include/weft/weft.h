@@ -3,7 +3,9 @@
 
 #pragma once
 
-// Everything that weft offers.
+#include "weft/detail/language.h"
+
+// Everything that weft offers, but for the macro `defer`, which is in weft/defer.h alone; WEFT_DEFER is the same.
 #include "weft/barrier.h"
 #include "weft/blockingcall.h"
 #include "weft/cancellation.h"
@@ -12,7 +14,6 @@
 #include "weft/containers.h"
 #include "weft/dag.h"
 #include "weft/debug.h"
-#include "weft/defer.h"
 #include "weft/event.h"
 #include "weft/executor.h"
 #include "weft/fair/bridge.h"

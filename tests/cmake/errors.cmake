@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Checks that mistakes with futures, executors, parallel algorithms and select() get one error each, which says what to write;
-# that results which must not be dropped are not; that nobody but weft makes a TaskHandle; and that a program may name its own
-# default executor:
+# that results which must not be dropped are not; that nobody but weft makes a TaskHandle; that a program may name its own
+# default executor; and that assigning a moved Ticket, as programs for marl do, gives no warning:
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
 set(program "
@@ -14,11 +14,18 @@ inline const Own own;
 #define WEFT_DEFAULT_EXECUTOR own
 #include <list>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 #include <weft/future.h>
+#include <weft/join.h>
 #include <weft/parallel.h>
+#include <weft/pool.h>
+#include <weft/ticket.h>
+#include <weft/waitgroup.h>
 #include <weft/recursivemutex.h>
+#include <weft/scheduler.h>
 #include <weft/select.h>
+#include <weft/taskgroup.h>
 struct None { void schedule(int); } none;
 inline const std::stop_token token;
 inline std::vector<int> numbers(3);
@@ -32,10 +39,20 @@ string(REPLACE "#include <weft/executor.h>
 string(REPLACE "{ void schedule(weft::TaskHandle task) const { task.run(); } };" "{ void schedule(weft::TaskHandle task) const; };"
   program "${program}")
 
+# What all have in common is compiled once.
+string(FIND "${program}" "void use(" start)
+string(SUBSTRING "${program}" 0 ${start} common)
+string(SUBSTRING "${program}" ${start} -1 program)
+file(WRITE ${WORK}/common.h "${common}")
+set(warnings -Wall -Werror=unused-result -Werror=pessimizing-move)
+execute_process(COMMAND ${COMPILER} -std=c++20 ${warnings} -I${INCLUDE} -x c++-header ${WORK}/common.h
+  -o ${WORK}/common.h.gch COMMAND_ERROR_IS_FATAL ANY)
+
 function(check body expected)
   string(REPLACE BODY "${body}" code "${program}")
   file(WRITE ${WORK}/errors.cpp "${code}")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Werror=unused-result -I${INCLUDE} ${WORK}/errors.cpp
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${warnings} -I${INCLUDE} -include ${WORK}/common.h
+      ${WORK}/errors.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   if(expected STREQUAL OK)
     if(NOT result EQUAL 0)
@@ -51,6 +68,13 @@ function(check body expected)
   endif()
 endfunction()
 
+set(notImplicit "what is sent must be a T, or convert to one implicitly")
+check("(void)channel.trySend(new int(1));" "${notImplicit}")
+check("int* const raw = nullptr; channel.send(raw);" "${notImplicit}")
+check("(void)channel.send(static_cast<int*>(nullptr), token);" "${notImplicit}")
+check("weft::Channel<std::vector<int>>(1).send(5);" "${notImplicit}")
+check("weft::Channel<std::vector<int>>(1).send({5});" OK)
+check("channel.send(nullptr); channel.send(std::make_unique<int>(1));" OK)
 set(noExecutor "the first argument is no executor: .*schedule\\(weft::TaskHandle\\)")
 check("(void)weft::async(own, [] { return 1; });" OK)
 check("static_assert(std::is_same_v<decltype(weft::defaultExecutor()), const Own&>); (void)weft::async([] {});" OK)
@@ -76,6 +100,15 @@ check("(void)weft::async(token, [](int x) { return x; });" "${called}")
 check("(void)weft::async(own, token, [](int x) { return x; });" "${called}")
 check("(void)weft::async(own, [](std::stop_token) {});" "${called}")
 check("(void)weft::async(own, token, [](std::stop_token) {});" OK)
+set(exceptionObject "take a std::exception_ptr, or an object whose class derives from std::exception")
+check("weft::Promise<int>().set_exception(1);" "${exceptionObject}")
+check("(void)weft::makeExceptionalFuture<int>(1);" "${exceptionObject}")
+set(whole "take no reference to an exception, of which only the part that the type names would be copied")
+set(failure "std::runtime_error failure(nullptr); const std::exception& base = failure;")
+check("${failure} weft::Promise<int>().set_exception(base);" "${whole}")
+check("${failure} weft::Promise<int>().set_exception(failure);" "${whole}")
+check("${failure} (void)weft::makeExceptionalFuture<int>(base);" "${whole}")
+check("weft::Promise<int>().set_exception(std::runtime_error(nullptr)); weft::Promise<int>().set_exception(std::exception_ptr());" OK)
 set(receives "the handler takes a std::optional, which is empty")
 check("weft::select(weft::onReceive(channel, [](std::unique_ptr<int>) {}));" "${receives}")
 check("weft::select(weft::onReceive(channel, [] {}));" "${receives}")
@@ -101,3 +134,16 @@ check("channel.trySend(nullptr);" "nodiscard|unused")
 check("channel.send(nullptr, token);" "nodiscard|unused")
 check("channel.send(nullptr);" OK)
 check("a.share();" "nodiscard|unused")
+
+check("weft::schedule([](int) {});" "schedule.f, args....: f cannot be called with these arguments")
+check("weft::schedule([](int) {}, token);" "schedule.f, args....: f cannot be called with these arguments")
+check("weft::schedule(3);" "schedule.f, args....: f cannot be called with these arguments")
+check("auto f = [p = std::make_unique<int>(1)] {}; weft::schedule(f);" "schedule.. keeps copies")
+check("weft::schedule([](int, std::unique_ptr<int>) {}, 1, std::make_unique<int>(1));" OK)
+check("weft::TaskGroup().run([](int) {});" "TaskGroup::run.f.: f can be called neither")
+check("auto f = [p = std::make_unique<int>(1)] {}; weft::TaskGroup().run(f);" "TaskGroup::run.f. keeps a copy")
+check("weft::join([] {}, [](int) {});" "join.f, g, ....: one of the functions cannot be called without arguments")
+check("weft::join(3, [] {});" "join.f, g, ....: one of the functions cannot be called without arguments")
+
+# What programs for marl write, with clang's warnings.
+check("weft::Ticket::Queue queue; weft::Ticket ticket; ticket = std::move(queue.take()); ticket = queue.take();" OK)

@@ -1,17 +1,27 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Checks that what only co_await makes happen warns without it, that tasks which are taken back cannot be forgotten, and that the
-# body of a CoroTask cannot be replaced:
+# Checks that what only co_await makes happen warns without it, that tasks which are taken back cannot be forgotten, that the
+# body of a CoroTask cannot be replaced, and that other mistakes with weft::fair get one error each, which says what to write:
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
-# Checks that `body` gives `numErrors` errors, which match `expected`.
+# Checks that `body` gives `numErrors` errors, and no others, which match `expected`.
 function(check body numErrors expected)
   file(WRITE ${WORK}/fair.cpp "
 #include <chrono>
+#include <coroutine>
+#include <vector>
 #include <weft/fair/coro.h>
 namespace fair = weft::fair;
 fair::Coro<int> one() { co_return 1; }
+struct Foreign {
+  bool await_ready() { return false; }
+  void await_suspend(std::coroutine_handle<>) {}
+  int await_resume() { return 1; }
+};
+struct Wrapped { auto operator co_await() { return fair::yield(); } };
+struct Lasting { auto operator co_await() const { return Foreign(); } };
+struct Object { void step(fair::Task*) {} void other(int) {} } object;
 fair::Coro<> use(fair::TaskScheduler& scheduler, fair::CoroTask& task) {
   (void)scheduler;
   (void)task;
@@ -21,9 +31,12 @@ fair::Coro<> use(fair::TaskScheduler& scheduler, fair::CoroTask& task) {
 ")
   execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Werror -fsyntax-only -I${INCLUDE} ${WORK}/fair.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
+  string(REPLACE ";" "," messages "${messages}")
   string(REGEX MATCHALL "error: [^\n]*${expected}" errors "${messages}")
   list(LENGTH errors count)
-  if(NOT count EQUAL numErrors OR (numErrors EQUAL 0 AND NOT result EQUAL 0))
+  string(REGEX MATCHALL "error: " all "${messages}")
+  list(LENGTH all countAll)
+  if(NOT count EQUAL numErrors OR NOT countAll EQUAL numErrors OR (numErrors EQUAL 0 AND NOT result EQUAL 0))
     message(SEND_ERROR "should be ${numErrors} errors \"${expected}\":\n${body}\n${messages}")
   endif()
 endfunction()
@@ -35,3 +48,23 @@ check("fair::yield(); fair::delay(${second}); fair::deadline({}); fair::wait(); 
   fair::receiveSignal(); fair::moveTo(scheduler); fair::self();" 9 "nothing happens without co_await")
 check("one(); scheduler.takeBack();" 2 "nodiscard")
 check("task.setCallback([] {});" 1 "deleted")
+
+set(awaits "a fair::Coro can co_await another fair::Coro, and fair::yield")
+check("co_await Wrapped(); Wrapped lasting; co_await lasting; co_await std::suspend_never(); auto kept = one(); co_await kept;" 0 "")
+check("int i = co_await Foreign(); (void)i;" 1 "${awaits}")
+check("Foreign kept; co_await kept;" 1 "${awaits}")
+check("co_await Lasting();" 1 "${awaits}")
+check("co_await std::suspend_always();" 1 "${awaits}")
+check("co_await 5;" 1 "${awaits}")
+set(returns "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return T")
+check("(void)+[]() -> fair::Coro<std::vector<int>> { co_return 5; };" 1 "${returns}")
+check("(void)+[]() -> fair::Coro<std::vector<int>> { co_return {5, 6}; };
+  (void)+[]() -> fair::Coro<double> { co_return 5; };" 0 "")
+
+set(calls "fair::Task.f.: f can be called neither with a weft::fair::Task. nor without arguments. Write")
+check("fair::Task wrong([](int) {});" 1 "${calls}")
+check("fair::Task wrong(5);" 1 "${calls}")
+check("fair::Task given; given.setCallback([](int) {});" 1 "${calls}")
+check("fair::Task wrong(&object, &Object::other);" 1 "the method is none of the object's that takes a weft::fair::Task. or nothing")
+check("fair::Task good(&object, &Object::step); good.setCallback([](fair::Task*) {}); good.setCallback([] {});" 0 "")
+check("scheduler.postOneShot([](int) {});" 1 "postOneShot.f.: f cannot be called without arguments")

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Installs a weft, moves it elsewhere, and builds and runs the consumer with it by find_package and by pkg-config:
-#   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>" -P this
+#   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
+#     [-DBUILD=<build folder of such a weft, instead of one of its own>] -P this
 
 file(REMOVE_RECURSE ${WORK})
 set(prefix "${WORK}/a prefix")
@@ -11,10 +12,13 @@ function(run)
   execute_process(COMMAND ${ARGN} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 
-run(${CMAKE_COMMAND} -S ${ROOT} -B ${WORK}/build ${OPTIONS} -DBUILD_SHARED_LIBS=${SHARED} -DWEFT_MARL_TARGET=${SHARED}
-  -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
-run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${CMAKE_COMMAND} --install ${WORK}/build --prefix ${WORK}/installed)
+if(NOT BUILD)
+  set(BUILD ${WORK}/build)
+  run(${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD} ${OPTIONS} -DBUILD_SHARED_LIBS=${SHARED} -DWEFT_MARL_TARGET=${SHARED}
+    -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
+  run(${CMAKE_COMMAND} --build ${BUILD})
+endif()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
 file(RENAME ${WORK}/installed "${prefix}")
 
 # What is installed: every public header, each of marl's where its target leads, and nothing of the inside.

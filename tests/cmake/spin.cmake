@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Checks a model with Spin, under weak fairness, and with a bug in it to see that this is found:
-#   cmake -DSPIN=spin -DCC=gcc -DMODEL=<file> -DWORK=<dir> -DTHREADS=2 -DSCENARIO=1 -DBUG=none -P this
+#   cmake -DSPIN=spin -DCC=gcc -DMODEL=<file> -DWORK=<dir> -DTHREADS=2 -DSCENARIO=1 -DBUG=none
+#     -DOPTIMIZE=-O2 -DMINUTES=3 -P this
 
 file(MAKE_DIRECTORY ${WORK})
 execute_process(COMMAND ${SPIN} -DW=${THREADS} -DSCENARIO=${SCENARIO} -DBUG_${BUG} -a ${MODEL}
@@ -10,10 +11,10 @@ execute_process(COMMAND ${SPIN} -DW=${THREADS} -DSCENARIO=${SCENARIO} -DBUG_${BU
 if(result)
   message(FATAL_ERROR "spin: ${text}")
 endif()
-execute_process(COMMAND ${CC} -x c -O2 -w -DNFAIR=3 -DVECTORSZ=2048 -DBITSTATE pan.c -o pan
+execute_process(COMMAND ${CC} -x c ${OPTIMIZE} -w -DNFAIR=3 -DVECTORSZ=2048 -DBITSTATE pan.c -o pan
   WORKING_DIRECTORY ${WORK} COMMAND_ERROR_IS_FATAL ANY)
-# 2^30 bits; depth that no run comes near, and at most 3 minutes.
-execute_process(COMMAND ${WORK}/pan -a -f -m200000 -w30 -Q3 WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE text)
+# 2^30 bits; depth that no run comes near, and a limit to the time.
+execute_process(COMMAND ${WORK}/pan -a -f -m200000 -w30 -Q${MINUTES} WORKING_DIRECTORY ${WORK} OUTPUT_VARIABLE text)
 message("${text}")
 string(REGEX MATCH "errors: ([0-9]+)" found "${text}")
 if(NOT found)

@@ -9,6 +9,16 @@ list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another hea
 list(TRANSFORM headers REPLACE "(.+)" "#include <\\1>")
 list(JOIN headers "\n" includes)
 
+# What all have in common is compiled once.
+set(options -std=c++20 -Wall -Wextra -Wthread-safety -Wthread-safety-beta -Werror -I${INCLUDE} -I${INCLUDE}/compat)
+set(marlIncludes "#include <marl/conditionvariable.h>\n#include <marl/event.h>\n#include <marl/waitgroup.h>\n")
+file(WRITE ${WORK}/weft.h "#include <chrono>\n${includes}\n")
+file(WRITE ${WORK}/marl.h "#include <chrono>\n${marlIncludes}")
+foreach(name IN ITEMS weft marl)
+  execute_process(COMMAND ${COMPILER} ${options} -x c++-header ${WORK}/${name}.h -o ${WORK}/${name}.h.gch
+    COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+
 set(account "
 class Account {
  public:
@@ -33,23 +43,19 @@ class Account {
 };
 ")
 
-set(marlIncludes "#include <marl/conditionvariable.h>\n#include <marl/event.h>\n#include <marl/waitgroup.h>\n")
-
 # Compiles the class, in weft's names and in marl's, with one more member function. `expected`: what the analysis says of it,
 # or OK.
 function(check body expected)
-  string(REPLACE BODY "${body}" code "#include <chrono>\n${account}")
-  check_code("${includes}\n${code}" "${expected}")
+  string(REPLACE BODY "${body}" code "${account}")
+  check_code(weft "${code}" "${expected}")
   string(REPLACE weft:: marl:: code "${code}")
   string(REPLACE WEFT_ "" code "${code}")
-  check_code("${marlIncludes}\n${code}" "${expected}")
+  check_code(marl "${code}" "${expected}")
 endfunction()
 
-function(check_code code expected)
+function(check_code common code expected)
   file(WRITE ${WORK}/thread_safety.cpp "${code}")
-  execute_process(
-    COMMAND ${COMPILER} -std=c++20 -fsyntax-only -Wall -Wextra -Wthread-safety -Wthread-safety-beta -Werror -I${INCLUDE}
-      -I${INCLUDE}/compat ${WORK}/thread_safety.cpp
+  execute_process(COMMAND ${COMPILER} ${options} -fsyntax-only -include ${WORK}/${common}.h ${WORK}/thread_safety.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   if(expected STREQUAL OK)
     if(NOT result EQUAL 0)
@@ -74,7 +80,7 @@ check("void wrong() { weft::lock held(guard_); lockByHand(); }"
 
 # The mutex that readers share, which marl does not have.
 function(check_shared body expected)
-  check_code("${includes}
+  check_code(weft "
 class Table {
  public:
   void write() { mutex_.lock(); ++size_; mutex_.unlock(); }

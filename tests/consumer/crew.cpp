@@ -3,6 +3,8 @@
 
 #include "crew.h"
 
+#include <weft/defer.h>
+
 void Crew::launch(int size, const weft::Event& start, const weft::WaitGroup& done) {
   for (int i = 1; i <= size; i++) {
     weft::schedule([this, i, start, done] {

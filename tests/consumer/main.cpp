@@ -1,6 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <weft/defer.h>
 #include <weft/weft.h>
 
 #include <cstddef>

@@ -6,6 +6,8 @@
 // function there. For Spin, since the promises are about liveness: under weak fairness all of
 //
 //   - each posted task runs, as often as it was posted, and the tasks are taken in the order of the posts
+//   - a step that has posted its own task keeps it until it returns: the next step comes after that, and after what was posted
+//     meanwhile
 //   - a task is not left waiting beside an idle thread, nor is a deadline that has come: steps that hold their threads until
 //     others have begun do end
 //   - one thread at a time has the role, also where one takes it as the only active thread while others join it
@@ -92,6 +94,11 @@
 #define NT 2
 #define ND 1
 #define DELAYED 0
+#elif SCENARIO == 12 /* a step that posts itself, and then a task that it waits for */
+#define NT 2
+#define MATES 2
+#define RERUNS 1
+#define CHILD 1
 #endif
 #ifndef ND
 #define ND 0
@@ -191,6 +198,9 @@ bool permit[W];
 byte numBegun[NT];
 byte numOver;
 byte lastTaken = NONE;
+#if RERUNS
+bool isInStep;                     // the first task
+#endif
 bool areLatePosted;
 #ifdef LONG
 #define isFinished (numOver == NT - 1)
@@ -339,28 +349,28 @@ inline expire() {
 }
 inline forgetWait(t) { d_step { isAwaited[t] = false; inHeap[t] = false } }
 // Whether the one with a deadline in hand goes into the backlog.
-inline mustRun(t, r) {
+inline isReady(t, r) {
   forgetWait(t);
-  if
-  :: now >= deadline[t] -> r = true
-  :: else ->
-     // tryWait()
-     atomic {
+  // tryWait()
+  atomic {
 #ifdef BUG_waitsThoughWoken /* what woke it before it was looked at is overlooked */
-       r = false;
+    r = false;
 #else
-       r = isWokenOrSignaled(t);
+    r = isWokenOrSignaled(t);
 #endif
-       isWaiting[t] = !r
-     }
-     inHeap[t] = !r
+    isWaiting[t] = !r
+  }
+  inHeap[t] = !r;
+  if
+  :: r && now >= deadline[t] -> r = false; due!t
+  :: else
   fi
 }
 inline takenIn(t) {
   if
   :: isTaken[t] ->
      isTaken[t] = false;
-     mustRun(t, ok);
+     isReady(t, ok);
      if
      :: ok -> taken!t
      :: else
@@ -419,7 +429,7 @@ inline accept(t) {
 #if ND
   ok = true;
   if
-  :: hasDeadline(t) -> mustRun(t, ok)
+  :: hasDeadline(t) -> isReady(t, ok)
   :: else
   fi;
   if
@@ -525,7 +535,8 @@ inline look() {
 inline requeue(t) {
   hasQueued(ok);
   if
-  :: !isStopping && !hasDeadline(t) && !ok -> task = t; t = NONE
+  // isNext()
+  :: !isStopping && !hasDeadline(t) && !ok && (numActive == 1 || !(held || lone)) -> task = t; t = NONE
   :: else ->
      ok = !isStopping && numActive == 1 && (len(front) == 0 || !hasBacklog);
      if
@@ -868,6 +879,17 @@ inline enqueue(t) {
 inline begin(t) {
   d_step {
     numBegun[t]++;
+#if RERUNS
+    if
+    :: t == 0 ->
+       assert(!isInStep);
+       isInStep = true;
+#if CHILD != NONE
+       assert(numBegun[0] == 1 || numBegun[CHILD] != 0)
+#endif
+    :: else
+    fi;
+#endif
     hasStepped = (watcher != 0);
 #if ND
     if
@@ -905,8 +927,15 @@ inline end(t) {
 #endif
   fi;
 #else
+#if RERUNS
+  isInStep = isInStep && t != 0;
+#endif
   if
+#ifdef BUG_ownPostIsNotKept
+  :: t == 0 && numBegun[0] <= RERUNS
+#else
   :: t == 0 && numBegun[0] <= RERUNS -> reposted = t
+#endif
   :: else -> numOver++
   fi;
 #endif
@@ -914,12 +943,18 @@ inline end(t) {
 }
 inline step(t) {
   begin(t);
+#ifdef BUG_ownPostIsNotKept /* but queued before what the step posts next */
+  if
+  :: t == 0 && numBegun[0] <= RERUNS -> enqueue(t)
+  :: else
+  fi;
+#endif
 #if CHILD != NONE
   if
 #ifdef LONG
   :: t == NT - 1 -> enqueue(CHILD)
 #else
-  :: t == 0 -> enqueue(CHILD)
+  :: t == 0 && numBegun[0] == 1 -> enqueue(CHILD)
 #endif
   :: else
   fi;

@@ -142,8 +142,10 @@ struct Group : rl::test_suite<Group, 3> {
     switch (index) {
       case 0:
         if (isTaken.exchange(1, std::memory_order_relaxed) == 0) {
+          const int64_t left = count.beginInPlace();
+          check(count.isWaitedFor() && !count.isOver(), "a task in place finds that the group waits for it");
           results[0].set(1);
-          count.takeBackOwn();
+          count.endInPlace(left - 1);
         }
         if (!count.isOver()) {
           if (!count.isOverOrWakes(owner)) {

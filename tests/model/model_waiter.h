@@ -69,6 +69,12 @@ class WaiterList {
     append(waiter);
     waiter.isLinked = true;
   }
+  void pushFront(Waiter& waiter) {
+    for (int i = size_; i > 0; --i) waiters_[i] = waiters_[i - 1];
+    waiters_[0] = &waiter;
+    size_ = size_ + 1;
+    waiter.isLinked = true;
+  }
   void remove(Waiter& waiter) {
     int kept = 0;
     for (int i = 0; i < size_; ++i) {

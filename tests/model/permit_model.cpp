@@ -147,6 +147,29 @@ struct Stop : rl::test_suite<Stop, 3> {
   void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
 };
 
+// A task in place and the one that waits for it: two permits of one host. A notify() of the outer one neither
+// ends the inner one's wait nor is lost, whichever comes first.
+struct TwoTasksOfAHost : rl::test_suite<TwoTasksOfAHost, 3> {
+  Permit outer, inner;
+  Host host;
+  RelacySync::Var<int> outerData, innerData;
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      host.link.set(0);
+      inner.wait(host);
+      check(innerData.get() == 7, "the data came with the inner permit");
+      outer.wait(host);
+      check(outerData.get() == 7, "the data came with the outer permit");
+    } else {
+      Permit& permit = index == 1 ? outer : inner;
+      (index == 1 ? outerData : innerData).set(7);
+      permit.notify(host);
+    }
+  }
+  void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -155,6 +178,7 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<NotifyOnce>("notify once", 300'000) && explore<Timeout>("timeout", 300'000) &&
            explore<NothingAfterTimeout>("nothing after a timeout", 300'000) &&
-           explore<TwoNotifiers>("two notifiers", 300'000) && explore<Stop>("a stop", 300'000);
+           explore<TwoNotifiers>("two notifiers", 300'000) && explore<Stop>("a stop", 300'000) &&
+           explore<TwoTasksOfAHost>("two tasks of a host", 300'000);
   });
 }

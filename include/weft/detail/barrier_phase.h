@@ -104,7 +104,7 @@ class BarrierPhase {
   static uint32_t remainingIn(uint64_t word) { return static_cast<uint32_t>(word) / kOne; }
 
   uint64_t lockList() {
-    return lockBitBy<uint64_t>(word_, kLocked, [](uint32_t& round) { Sync::relax(round); });
+    return detail::lockBitBy<uint64_t>(word_, kLocked, [](uint32_t& round) { Sync::relax(round); });
   }
   void unlockList() {
     // (4) release: the list is seen by the next lockBit.

@@ -75,12 +75,24 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
 
   // How many items there were, about.
   size_t size() {
-    while (queue_.isUsedUp(*block_) && advance()) {
-    }
+    leaveUsedUp();
     return queue_.sizeFrom(*block_);
   }
 
+  // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more at any time.
+  uint64_t numTaken() {
+    leaveUsedUp();
+    // relaxed: an estimate.
+    const uint32_t index = block_->index.load(std::memory_order_relaxed);
+    return block_->begin.get() + (index < queue_.shape_.size() ? index : queue_.shape_.size());
+  }
+
  private:
+  void leaveUsedUp() {
+    while (queue_.isUsedUp(*block_) && advance()) {
+    }
+  }
+
   // The items from `index` on that have been written. Returns: how many, at most `max`.
   uint32_t peek(uint32_t index, T* out, uint32_t max) {
     const uint32_t room = queue_.shape_.size() - index;

@@ -112,6 +112,10 @@ class BlockQueue {
   // Whoever takes from the queue.
   class Consumer;
 
+  // Any thread: how many items have been pushed, the caller's own and all that it knows of among them.
+  // relaxed: who knows of a push knows of its position.
+  uint64_t numPushed() const { return ordinal(tail_.position.load(std::memory_order_relaxed)); }
+
   // Any thread: whether there is no item; exact when nobody pushes or pops. Takes the lock.
   bool empty() { return size() == 0; }
   // Any thread: how many items there were, about; exact when nobody pushes or pops. Takes the lock.

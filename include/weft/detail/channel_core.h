@@ -9,6 +9,7 @@
 
 #include "weft/detail/channel_side.h"
 #include "weft/detail/channel_value.h"
+#include "weft/detail/raise.h"
 #include "weft/detail/sync.h"
 #include "weft/detail/waiter.h"
 
@@ -69,18 +70,22 @@ class ChannelCore {
     if (capacity_ == 0 || !tail_.lockUnless(Side::kOthersWait | Side::kClosed, word)) {
       return false;
     }
-    const Unlock unlock{tail_, word};
     tail_.noteUser(who);
     const uint64_t at = Side::position(word);
     if (at - tail_.seenOther.get() >= capacity_) {
       tail_.seenOther.set(head_.numPassed());
       if (at - tail_.seenOther.get() >= capacity_) {
+        tail_.unlock(word);
         return false;
       }
     }
-    prefetchForWrite(slot(at + ahead_));
-    put(slot(at));
-    word += Side::kOne;
+    detail::prefetchForWrite(slot(at + ahead_));
+    detail::callAndEnd(
+        [&]() noexcept(noexcept(put(slot(at)))) {
+          put(slot(at));
+          word += Side::kOne;
+        },
+        [&] { tail_.unlock(word); });
     return true;
   }
 
@@ -90,13 +95,13 @@ class ChannelCore {
     if (capacity_ == 0 || !head_.lockUnless(Side::kOthersWait, word)) {
       return false;
     }
-    const Unlock unlock{head_, word};
     head_.noteUser(who);
     const uint64_t at = Side::position(word);
     // What was received in sections may be beyond what was seen here last.
     if (at >= head_.seenOther.get()) {
       head_.seenOther.set(tail_.numPassed());
       if (at >= head_.seenOther.get()) {
+        head_.unlock(word);
         return false;
       }
     }
@@ -104,7 +109,7 @@ class ChannelCore {
       __builtin_prefetch(slot(at + ahead_));
     }
     word += Side::kOne;
-    get(slot(at));
+    detail::callAndEnd([&]() noexcept(noexcept(get(slot(at)))) { get(slot(at)); }, [&] { head_.unlock(word); });
     return true;
   }
 
@@ -255,13 +260,6 @@ class ChannelCore {
  private:
   using Side = ChannelSide<Sync>;
   using Word = typename Side::Word;
-
-  // Ends the usual way.
-  struct Unlock {
-    ~Unlock() { side.unlock(word); }
-    Side& side;
-    const Word& word;
-  };
 
   static Transfer& transferOf(const Waiter& waiter) { return *static_cast<Transfer*>(waiter.data); }
   unsigned char* slot(uint64_t at) const { return slots_ + (at & mask_) * type_.size; }

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <concepts>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <type_traits>
@@ -38,7 +40,7 @@ constexpr ContinuationForm continuationForm() {
 template <class F, class ParentFuture, class Value, class E>
 struct Continuation {
   using Parent = ParentFuture;
-  static constexpr ContinuationForm kForm = continuationForm<F, Parent, Value>();
+  static constexpr ContinuationForm kForm = detail::continuationForm<F, Parent, Value>();
 
   static auto returned() {
     if constexpr (kForm == ContinuationForm::Whole) {
@@ -75,11 +77,11 @@ struct Continuation {
   }
 
   F function;
-  Parent parent;
   E executor;
+  Parent parent;  // the last, so that what the moves of the others throw leaves the future where it was
 };
 
-// An executor that was given as an lvalue.
+// A program's own executor that was given as a variable.
 template <class E>
 struct ExecutorPointer {
   void schedule(TaskHandle task) const { executor->schedule(std::move(task)); }
@@ -87,12 +89,24 @@ struct ExecutorPointer {
   E* executor;
 };
 
+// Those that keep nothing alive: weft's own, which leave a link behind; references; and what is nothing but a
+// type, such as inlineExecutor().
+template <class E>
+inline constexpr bool kIsLinked =
+    std::same_as<E, Scheduler> || std::same_as<E, PoolExecutor> || std::same_as<E, MainLoopExecutor>;
+template <class E>
+inline constexpr bool kIsCopied = std::derived_from<E, ExecutorReference> ||
+                                  (std::is_empty_v<E> && std::is_trivially_copyable_v<E>);
+
 template <class E>
 auto keepExecutor(E&& executor) {
-  if constexpr (std::is_lvalue_reference_v<E>) {
+  using Kept = std::remove_cvref_t<E>;
+  if constexpr (kIsLinked<Kept>) {
+    return ExecutorAccess::keep(executor);
+  } else if constexpr (std::is_lvalue_reference_v<E> && !kIsCopied<Kept>) {
     return ExecutorPointer<std::remove_reference_t<E>>{std::addressof(executor)};
   } else {
-    return std::remove_cvref_t<E>(std::forward<E>(executor));
+    return Kept(std::forward<E>(executor));
   }
 }
 
@@ -100,21 +114,38 @@ auto keepExecutor(E&& executor) {
 template <class T>
 void abandon(PlainState<T>* state) noexcept {
   if (state != nullptr && state->word.claim()) {
-    setBroken(state->outcome.error());
+    detail::setBroken(state->outcome.error());
     state->complete();
   } else if (state != nullptr) {
     state->release();
   }
 }
 
-inline void assertException(const EscapedException::Pointer& exception) {
+inline void assertException(const std::exception_ptr& exception) {
   WEFT_ASSERT(exception != nullptr,
               "a future was to be given a null exception. Give it a value, or an exception.");
 }
 
+// The argument of set_exception() and makeExceptionalFuture(). One that is no temporary may be part of an
+// exception of another class, which a copy would lose.
+template <class Error>
+constexpr bool assertError() {
+  constexpr bool kIsException = std::derived_from<std::remove_cvref_t<Error>, std::exception>;
+  constexpr bool kIsWhole = !std::is_lvalue_reference_v<Error> || std::is_final_v<std::remove_cvref_t<Error>>;
+  static_assert(kIsException,
+                "set_exception() and makeExceptionalFuture() take a std::exception_ptr, or an object whose "
+                "class derives from std::exception. Write set_exception(std::make_exception_ptr(error)).");
+  static_assert(
+      kIsWhole || !kIsException,
+      "set_exception() and makeExceptionalFuture() take no reference to an exception, of which only "
+      "the part that the type names would be copied. In a catch block write "
+      "set_exception(std::current_exception()); else give a temporary, or a std::exception_ptr.");
+  return kIsException && kIsWhole;
+}
+
 template <class T, class F>
 auto makeReady(const F& write) {
-  auto* state = makeState<PlainState<T>>(2u);
+  auto* state = detail::makeState<PlainState<T>>(2u);
   auto future = FutureAccess::make(state);
   write(state->outcome);
   state->complete();
@@ -125,13 +156,17 @@ auto makeReady(const F& write) {
 template <class Self, class T>
 class FutureBase : public FutureHandle {
  public:
-#if !defined(WEFT_NO_EXCEPTIONS)
   // As wait(). Returns: the exception that get() would throw, or null.
   std::exception_ptr exception() const {
     wait();
     return FutureAccess::outcome<T>(*this).error().pointer();
   }
-#endif
+
+  // Returns: whether get() would throw: false as long as there is neither a result nor an exception. Neither
+  // suspends nor blocks. Requires: valid().
+  bool failed() const {
+    return core("failed").isReady() && static_cast<bool>(FutureAccess::outcome<T>(*this).error());
+  }
 
  protected:
   FutureBase() noexcept = default;
@@ -142,15 +177,15 @@ class FutureBase : public FutureHandle {
   template <class Value, class E, class F>
   static auto chain(Self&& self, E&& executor, F&& function) {
     using Function = std::decay_t<F>;
-    constexpr bool kCanBeCalled = continuationForm<Function, Self, Value>() != ContinuationForm::None;
-    constexpr bool kHasExecutor = assertExecutor<E, F>();
+    constexpr bool kCanBeCalled = detail::continuationForm<Function, Self, Value>() != ContinuationForm::None;
+    constexpr bool kHasExecutor = detail::assertExecutor<E, F>();
     static_assert(kCanBeCalled || !kHasExecutor,
                   "then(f): f can be called with neither the value, nor the future, nor nothing.");
     if constexpr (kHasExecutor && kCanBeCalled) {
       FutureCore& parent = self.core("then");
-      auto kept = keepExecutor(std::forward<E>(executor));
+      auto kept = detail::keepExecutor(std::forward<E>(executor));
       using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;
-      State* state = makeState<State>(std::forward<F>(function), std::move(self), std::move(kept));
+      State* state = detail::makeState<State>(std::forward<F>(function), std::move(kept), std::move(self));
       auto future = FutureAccess::make(state);
       parent.tellWhenReady(*state);
       return future;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <concepts>
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/deadline.h"
+#include "weft/detail/raise.h"
 
 namespace weft::fair {
 class CoroTask;
@@ -34,15 +36,37 @@ struct CoroStack {
   bool isForSignal = false;  // a wakeup alone does not do
 };
 
+// An awaiter that suspends a coroutine of a fair::CoroTask so that the task's loop knows why; or one that does not suspend at all.
+template <class A>
+concept CoroAwaiter =
+    requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } || std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
+
+// What leads to one.
+template <class A>
+concept CoroAwaitable = CoroAwaiter<A> || requires(A&& awaited) {
+  { static_cast<A&&>(awaited).operator co_await() } -> CoroAwaiter;
+} || requires(A&& awaited) {
+  { operator co_await(static_cast<A&&>(awaited)) } -> CoroAwaiter;
+};
+
+// What is awaited where a static_assert has failed, so that nothing else is said.
+struct CoroInstead {
+  struct Anything {
+    template <class T>
+    operator T() const;
+  };
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  Anything await_resume() const noexcept { return {}; }
+};
+
 // The part of a coroutine's promise that does not depend on its result.
 struct CoroFrame {
   CoroStack* stack = nullptr;      // once it has begun
   CoroFrame* caller = nullptr;     // awaits this one
   CoroFrame** holder = nullptr;    // the handle in the caller's frame that owns this one
   std::coroutine_handle<> handle;
-#if !defined(WEFT_NO_EXCEPTIONS)
   std::exception_ptr error;
-#endif
 
   // Ends the coroutine: its caller is innermost then.
   struct Return {
@@ -57,26 +81,40 @@ struct CoroFrame {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   Return final_suspend() const noexcept { return {}; }
+  // The loop of CoroTask resumes whatever has not said when: something foreign at once, before it is ready, and that once more.
+  template <class A>
+  decltype(auto) await_transform(A&& awaited) const noexcept {
+    static_assert(CoroAwaitable<A>,
+                  "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), wait(), signalUntil(), "
+                  "signalFor(), receiveSignal(), moveTo() and self(). For whatever else there is fair::signalAfter(source, "
+                  "scheduler, co_await fair::self()), and then co_await fair::receiveSignal().");
+    if constexpr (CoroAwaitable<A>) {
+      return static_cast<A&&>(awaited);
+    } else {
+      return CoroInstead();
+    }
+  }
   void unhandled_exception() noexcept {
-#if !defined(WEFT_NO_EXCEPTIONS)
     error = std::current_exception();
-#endif
   }
 
   void rethrow() const {
-#if !defined(WEFT_NO_EXCEPTIONS)
     if (error != nullptr) {
-      std::rethrow_exception(error);
+      raise(error);
     }
-#endif
   }
 };
 
 template <class T>
 struct CoroResult : CoroFrame {
-  template <class U>
+  template <class U = T>
   void return_value(U&& result) {
-    value.emplace(std::forward<U>(result));
+    static_assert(std::convertible_to<U, T>,
+                  "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return T(value), if that is "
+                  "meant.");
+    if constexpr (std::convertible_to<U, T>) {
+      value.emplace(std::forward<U>(result));
+    }
   }
   T take() {
     rethrow();

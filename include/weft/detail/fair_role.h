@@ -42,6 +42,12 @@ class FairRole {
   // relaxed: publishes nothing.
   uint32_t numActive() const { return numActive_.load(std::memory_order_relaxed); }
 
+  // Whether anybody has the role. A hint.
+  // relaxed, both: publishes nothing.
+  bool isTaken() const {
+    return held_.load(std::memory_order_relaxed) != 0 || lone_.load(std::memory_order_relaxed) != 0;
+  }
+
   // Before the threads run. relaxed: they are started afterwards.
   void beginAll(uint32_t count) { numActive_.store(count, std::memory_order_relaxed); }
 

@@ -23,7 +23,6 @@ namespace weft::detail {
 //   wakeup          Ready      Ready, *claims*    Ready           Due            Signaled, Ready
 //   signal          Signaled   Signaled, *claims* Ready, Signaled Due, Signaled  Signaled
 //   role: tryWait   Waiting    -                  must run        -              must run
-//   role: tryBeDue  Due        -                  must run        -              must run
 //   role: expire    -          Due, must run      was claimed     -              was claimed
 //   start           Pending    Pending            Pending         Pending        Signaled
 //   receiveSignal   no         -                  no              -              Pending, yes
@@ -79,18 +78,11 @@ class FairState {
                                          std::memory_order_relaxed);
   }
 
-  // The role: the deadline of a task that it looks at has come already. In any case the task must run.
-  void tryBeDue() {
-    uint32_t expected = kPending;
-    // relaxed: publishes nothing, and the queue to the step orders the rest.
-    word_.compare_exchange_strong(expected, kDue, std::memory_order_relaxed, std::memory_order_relaxed);
-  }
-
   // The role: the deadline of a task in the heap has come. Returns: whether it must run; else a claimer's
   // push will come.
   bool expire() {
     uint32_t expected = kWaiting;
-    // relaxed: as in tryBeDue().
+    // relaxed: publishes nothing, and the queue to the step orders the rest.
     return word_.compare_exchange_strong(expected, kDue, std::memory_order_relaxed,
                                          std::memory_order_relaxed);
   }
@@ -122,13 +114,13 @@ class FairState {
   }
 
   // While no role is there: the task, which is in no queue any more, will not run for its deadline.
-  // relaxed: as in tryBeDue().
+  // relaxed: as in expire().
   void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
 
   // While no role is there: takes the task out of its wait. Returns: false if a claimer's push will come.
   bool cancelWait() {
     uint32_t expected = kWaiting;
-    // relaxed: as in tryBeDue().
+    // relaxed: as in expire().
     return word_.compare_exchange_strong(expected, kPending, std::memory_order_relaxed,
                                          std::memory_order_relaxed);
   }

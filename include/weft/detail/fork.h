@@ -28,26 +28,38 @@ namespace weft::detail {
 
 // A forking thread's side of its deque.
 struct ForkLane {
-  StealingDeque<TaskNode>& deque;
+  StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
-  Thieves<>::Member& thief;
-  TaskCounters<>& counters;
-  bool& hasForked;
+  Thieves<>::Member thief;
   uint32_t numOthers;  // workers that may steal from this deque
+  uint32_t untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector, if not
+                       // at once: 1
+  bool hasForked = false;  // see Worker::noteForks()
+  TaskCounters<> counters{};
+
+  // Counts a task that is about to be run in place as one that is dequeued. Returns: false if it is the turn
+  // of others: then the task is left where it is, and the one that waits for it suspends.
+  bool mayRunInPlace() {
+    if (--untilPoll == 0) [[unlikely]] {
+      return mayRunInPlaceNow();
+    }
+    return true;
+  }
+  WEFT_EXPORT bool mayRunInPlaceNow();
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
-  bool expose(TaskNode& node) { return deque.push(&node); }
+  bool expose(TaskNode& node) { return deque->push(&node); }
   void announce() {
     hasForked = true;
     idle.onPublish();
   }
 
   // Returns: whether there is so little to be taken that a few thefts during one long call would leave nothing.
-  bool offersLittle() const { return deque.size() < kOffered; }
+  bool offersLittle() const { return deque->size() < kOffered; }
 
   // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
-    TaskNode* newest = deque.take(thief);
+    TaskNode* newest = deque->take(thief);
     if (newest == &node) [[likely]] {
       return true;
     }
@@ -145,7 +157,7 @@ class Child : public TaskNode {
     auto& self = *static_cast<Child*>(node);
     beginAsTask();
     self.call();
-    finishChild(self.completion_);
+    detail::finishChild(self.completion_);
   }
 
   void call() {

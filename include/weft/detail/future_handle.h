@@ -37,14 +37,14 @@ class FutureHandle {
   // As wait(), at most for `duration`. Returns: false when the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return core("wait_for").waitUntil(deadlineAfter(duration));
+    return core("wait_for").waitUntil(detail::deadlineAfter(duration));
   }
 
   // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
     FutureCore& state = core("wait_until");
-    return waitUntilByClock(time, [&state](TimePoint deadline) { return state.waitUntil(deadline); });
+    return detail::waitUntilByClock(time, [&state](TimePoint deadline) { return state.waitUntil(deadline); });
   }
 
   // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
@@ -52,13 +52,13 @@ class FutureHandle {
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
-    return core("wait_for").waitUntil(deadlineAfter(duration), token);
+    return core("wait_for").waitUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
     FutureCore& state = core("wait_until");
-    return waitUntilByClock(time, token,
-                            [&](TimePoint deadline) { return state.waitUntil(deadline, token); });
+    return detail::waitUntilByClock(time, token,
+                                    [&](TimePoint deadline) { return state.waitUntil(deadline, token); });
   }
 
  protected:

@@ -23,9 +23,11 @@
 // The state that a Future shares with whoever makes it ready. That of a task is the task's node as well: the
 // function, the result and what links them lie in one allocation, a pooled node where 128 bytes are enough.
 //
-// A state that gets ready tells its listeners in a loop, not by recursion: a continuation that completes on
-// the spot (it passes an error on, or its executor runs it at once) is told of by the same loop, so that a
-// chain may be of any length.
+// A state that gets ready tells its listeners in a loop. A continuation that completes on the spot, since it
+// passes an error on, is told of by the same loop. One whose executor runs it within schedule() is ready, and
+// those that wait for it are woken, before its run() has returned: the executor may go on with tasks that
+// need it. Its continuations are called by a loop of their own then, or, where such loops are nested deeply
+// already, by the innermost one once schedule() has returned. So a chain may be of any length.
 namespace weft::detail {
 
 // A listener that may leave before it is told.
@@ -55,6 +57,16 @@ struct FutureListeners {
 
  private:
   void append(TaskNode* begin, TaskNode* end);
+};
+
+// The loop that tells listeners, as one that is told finds it behind its `next`, whose `next` is to be set to
+// a state that has become complete thereby.
+struct TellLoop : TaskNode {
+  TellLoop(FutureListeners& listeners, int numOuterLoops)
+      : TaskNode{nullptr, nullptr, 0, NodeSize::None}, left(listeners), numOuter(numOuterLoops) {}
+
+  FutureListeners& left;  // those who are told next
+  const int numOuter;     // loops that wait for the schedule() in which this one runs
 };
 
 struct FutureCore : TaskNode, ReferenceCount {
@@ -89,7 +101,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
 
   // Has `listener` invoked with TaskOp::Ready when the state is ready: by whoever makes it so, or at once.
-  // `listener.next` names a node then, whose `next` is to be set to a state that has become complete thereby.
+  // `listener.next` is a TellLoop then.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
   // Takes that back. Returns: whether `listener` is not invoked, and never will be; else it was, or is about
   // to be.
@@ -119,8 +131,8 @@ struct FutureCore : TaskNode, ReferenceCount {
   WEFT_EXPORT void waitSlow();
   WEFT_EXPORT bool runAsOwner();
   WEFT_EXPORT void completeShared() noexcept;
-  void finish() noexcept;
-  static void tell(FutureListeners& listeners) noexcept;
+  static void tell(FutureListeners& listeners, int numOuter) noexcept;
+  static void tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept;
 };
 
 template <class R>

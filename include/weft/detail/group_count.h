@@ -10,8 +10,9 @@
 
 // How many tasks of a group have not ended, where most are scheduled and called by one thread.
 //
-// numOwn_    tasks that the owner has scheduled, less those that it has taken back and called itself. The owner's alone, or that of
-//            whoever waits in its stead, who is ordered after it by other means
+// numOwn_    tasks that the owner has scheduled, less those that it has taken back and called itself; kInPlace
+//            while it does that. The owner's alone, or that of whoever waits in its stead, who is ordered after
+//            it by other means
 // others_    kNobodyWaits, plus the tasks that others have scheduled, less all that have ended elsewhere. So the group is over
 //            when the sum of both is kNobodyWaits. Who waits takes kNobodyWaits away and adds numOwn_, in one step: what is left
 //            are the tasks that it waits for, and whoever ends the last of them wakes it.
@@ -26,10 +27,15 @@ namespace weft::detail {
 template <class Waiter, class Sync = StdSync>
 class GroupCount {
  public:
-  // The owner schedules a task, and takes it back.
+  // The owner schedules a task.
   void addOwn() { ++numOwn_; }
-  void takeBackOwn() { --numOwn_; }
-  bool hasOwn() const { return numOwn_ != 0; }
+
+  // The owner, or whoever waits in its stead, goes to take tasks back and call them. Returns: how many own tasks
+  // there are. Until endInPlace(), which gets how many are left, the group is not over, and somebody waits for
+  // it: so a task of the group that waits for it finds that out.
+  bool hasOwn() const { return numOwn_ > 0; }
+  int64_t beginInPlace() { return std::exchange(numOwn_, kInPlace); }
+  void endInPlace(int64_t left) { numOwn_ = left; }
 
   // Anybody else schedules a task. Requires: a task of the group has not ended, or nobody waits for the group before this has
   // returned.
@@ -48,7 +54,9 @@ class GroupCount {
 
   // Whether somebody waits. For a report of bad use.
   // relaxed: that is a matter of order between threads anyway.
-  bool isWaitedFor() const { return others_.load(std::memory_order_relaxed) < kNobodyWaits / 2; }
+  bool isWaitedFor() const {
+    return numOwn_ == kInPlace || others_.load(std::memory_order_relaxed) < kNobodyWaits / 2;
+  }
 
   // The one that waits. Returns: whether the group is over; if not, a wake of `self` will come.
   bool isOverOrWakes(Waiter& self) {
@@ -65,6 +73,7 @@ class GroupCount {
 
  private:
   static constexpr int64_t kNobodyWaits = int64_t{1} << 62;
+  static constexpr int64_t kInPlace = -(int64_t{1} << 30);
 
   int64_t numOwn_ = 0;
   typename Sync::template Var<Waiter*> waiter_;

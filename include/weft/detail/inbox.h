@@ -133,7 +133,8 @@ class Inbox {
   // Any thread: whether no node was queued at some moment of late; a parked owner's inbox is empty.
   bool empty() const {
     // relaxed: an estimate for others; the owner takes the nodes by (2).
-    return isNone(head_.load(std::memory_order_relaxed));
+    const Node* head = head_.load(std::memory_order_relaxed);
+    return head == nullptr || isMark(head);
   }
 
   // Any thread: whether a mark was there at some moment of late.

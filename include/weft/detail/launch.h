@@ -39,7 +39,7 @@ struct StoppableCall {
 
   void run(Outcome<Returned>& outcome) {
     if (token.stop_requested()) {
-      outcome.error().set(TaskCanceled());
+      detail::setCanceled(outcome.error());
       return;
     }
     outcome.capture([&]() -> Returned {
@@ -61,7 +61,8 @@ struct BoundOrDefaultExecutor {
   void schedule(TaskHandle task) const {
     auto* node = static_cast<TaskNode*>(task.toVoidPointer());
     if (!scheduleIfBound(node)) {
-      defaultExecutor().schedule(TaskHandleAccess::make(node));
+      TaskHandle again = TaskHandleAccess::make(node);  // which outlives what defaultExecutor() may throw
+      defaultExecutor().schedule(std::move(again));
     }
   }
 };
@@ -103,7 +104,7 @@ constexpr bool assertFunction() {
 // Has a new task run by `executor`. Returns: its future.
 template <class Body, class E, class... Args>
 auto launch(E&& executor, Args&&... args) {
-  auto* state = makeState<TaskState<Body>>(std::forward<Args>(args)...);
+  auto* state = detail::makeState<TaskState<Body>>(std::forward<Args>(args)...);
   auto future = FutureAccess::make(state);
   executor.schedule(TaskHandleAccess::make(state));
   return future;
@@ -113,12 +114,12 @@ auto launch(E&& executor, Args&&... args) {
 template <class E, class F>
 auto launchCall(E&& executor, F&& function) {
   using Function = std::decay_t<F>;
-  if constexpr (!assertExecutor<E, F>()) {
+  if constexpr (!detail::assertExecutor<E, F>()) {
     return typename Instead<F>::Type();
-  } else if constexpr (!assertFunction<std::is_invocable_v<Function>>()) {
+  } else if constexpr (!detail::assertFunction<std::is_invocable_v<Function>>()) {
     return typename Instead<F>::Type();
   } else {
-    return launch<Call<Function>>(executor, std::forward<F>(function));
+    return detail::launch<Call<Function>>(executor, std::forward<F>(function));
   }
 }
 template <class E, class F>
@@ -126,12 +127,12 @@ auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
   using Function = std::decay_t<F>;
   constexpr bool kCanBeCalled =
       std::is_invocable_v<Function> || std::is_invocable_v<Function, std::stop_token>;
-  if constexpr (!assertExecutor<E, F>()) {
+  if constexpr (!detail::assertExecutor<E, F>()) {
     return typename Instead<F>::Type();
-  } else if constexpr (!assertFunction<kCanBeCalled>()) {
+  } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
     return typename Instead<F>::Type();
   } else {
-    return launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
+    return detail::launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
   }
 }
 

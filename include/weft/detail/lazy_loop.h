@@ -83,7 +83,7 @@ class LazyLoop {
         self.pace.begin();
         self.loop.runPieces(forkLane(), self.from, self.count, self.result, self.pace);
       });
-      finishChild(self.completion);
+      detail::finishChild(self.completion);
     }
 
     LazyLoop& loop;
@@ -120,7 +120,7 @@ class LazyLoop {
   bool runHalf(ForkLane& lane, Cursor& from, size_t& count, Result& result, Pace& pace) {
     const size_t first = pace.firstHalf(count);
     Cursor middle = from;
-    skip(middle, first);
+    detail::skip(middle, first);
     Part second(*this, middle, count - first, pace);
     const bool isExposed = lane.expose(second);
     if (isExposed) {
@@ -133,7 +133,7 @@ class LazyLoop {
     }
     const bool isLeft = !isExposed || lane.takeBack(second);
     if (!isLeft) {
-      waitForChild(second.completion, what_);
+      detail::waitForChild(second.completion, what_);
     }
     exception.rethrow();
     if (isLeft) {

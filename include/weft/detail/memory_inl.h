@@ -26,7 +26,8 @@ Allocation::Request requestFor(size_t count, Allocation::Usage usage) {
 template <class T>
 struct PartlyBuilt {
   PartlyBuilt(Allocator* source, size_t count)
-      : allocator(source), allocation(source->allocate(requestFor<T>(count, Allocation::Usage::Create))) {}
+      : allocator(source),
+        allocation(source->allocate(detail::requestFor<T>(count, Allocation::Usage::Create))) {}
   PartlyBuilt(const PartlyBuilt&) = delete;
   PartlyBuilt& operator=(const PartlyBuilt&) = delete;
   ~PartlyBuilt() {
@@ -68,10 +69,10 @@ struct SharedAllocator {
   SharedAllocator(const SharedAllocator<U>& other) noexcept : allocator(other.allocator) {}
 
   T* allocate(size_t count) {
-    return static_cast<T*>(allocator->allocate(requestFor<T>(count, Allocation::Usage::Create)).ptr);
+    return static_cast<T*>(allocator->allocate(detail::requestFor<T>(count, Allocation::Usage::Create)).ptr);
   }
   void deallocate(T* object, size_t count) {
-    allocator->free({object, requestFor<T>(count, Allocation::Usage::Create)});
+    allocator->free({object, detail::requestFor<T>(count, Allocation::Usage::Create)});
   }
 
   template <class U>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/detail/outcome.h"
 #include "weft/detail/parallel_for.h"
 #include "weft/join.h"
 
@@ -50,7 +51,7 @@ class MergeSort {
       return;
     }
     const Iterator middle = first + (last - first) / 2;
-    join([&] { sortPart(first, middle); }, [&] { sortPart(middle, last); });
+    weft::join([&] { sortPart(first, middle); }, [&] { sortPart(middle, last); });
     merge(first, middle, last);
   }
 
@@ -72,7 +73,7 @@ class MergeSort {
       left = std::upper_bound(first, middle, *right, std::ref(less_));
     }
     const Iterator cut = std::rotate(left, middle, right);
-    join([&] { merge(first, left, cut); }, [&] { merge(cut, right, last); });
+    weft::join([&] { merge(first, left, cut); }, [&] { merge(cut, right, last); });
   }
 
   void sortAlone(Iterator first, Iterator last, Buffer& buffer) {
@@ -93,21 +94,23 @@ class MergeSort {
       return;
     }
     buffer.assign(std::make_move_iterator(first), std::make_move_iterator(middle));
-    // The room between `to` and `middle` is what the buffer's rest needs, however this function ends.
-    struct Rest {
-      ~Rest() { std::move(from, end, to); }
-      typename Buffer::iterator from, end;
-      Iterator to;
-    } rest{buffer.begin(), buffer.end(), first};
-    for (; rest.from != rest.end && middle != last; ++rest.to) {
-      if (less_(*middle, *rest.from)) {
-        *rest.to = std::move(*middle);
-        ++middle;
-      } else {
-        *rest.to = std::move(*rest.from);
-        ++rest.from;
+    auto rest = buffer.begin();
+    Iterator to = first;
+    EscapedException thrown;
+    thrown.capture([&] {
+      for (; rest != buffer.end() && middle != last; ++to) {
+        if (less_(*middle, *rest)) {
+          *to = std::move(*middle);
+          ++middle;
+        } else {
+          *to = std::move(*rest);
+          ++rest;
+        }
       }
-    }
+    });
+    // The room between `to` and `middle` is what the buffer's rest needs, however the loop ended.
+    std::move(rest, buffer.end(), to);
+    thrown.rethrow();
   }
 
   Less& less_;

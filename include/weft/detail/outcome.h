@@ -3,91 +3,54 @@
 
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 
-#if !defined(WEFT_NO_EXCEPTIONS)
-#include <exception>
-#else
-#include <string>
-
 #include "weft/debug.h"
-#endif
+#include "weft/detail/raise.h"
 
 namespace weft::detail {
 
-// The exception that a function let escape, if it did. Without exceptions: the message of an error that was
-// set, which ends the program where it would be thrown.
+// The exception that a function let escape, if it did.
 class EscapedException {
  public:
   // Calls function(), and keeps what it throws.
   template <class F>
-  void capture(F&& function) {
-#if !defined(WEFT_NO_EXCEPTIONS)
-    try {
-      std::forward<F>(function)();
-    } catch (...) {
-      captureCurrent();
-    }
-#else
-    std::forward<F>(function)();
-#endif
+  [[gnu::always_inline]] void capture(F&& function) {
+    detail::callOrHandle(std::forward<F>(function), [this] { captureCurrent(); });
   }
 
   // Keeps the exception that is being handled.
-  void captureCurrent() noexcept {
-#if !defined(WEFT_NO_EXCEPTIONS)
-    exception_ = std::current_exception();
-#endif
-  }
+  void captureCurrent() noexcept { exception_ = std::current_exception(); }
 
-  // Keeps `error`, a std::exception, as if it had escaped.
-  template <class Error>
-  void set(const Error& error) {
-#if !defined(WEFT_NO_EXCEPTIONS)
-    exception_ = std::make_exception_ptr(error);
-#else
-    exception_ = std::make_shared<const std::string>(error.what());
-#endif
-  }
+  // Keeps `exception`, as if it had escaped.
+  void set(std::exception_ptr exception) noexcept { exception_ = std::move(exception); }
 
   explicit operator bool() const noexcept { return exception_ != nullptr; }
 
   // Throws what was kept, and keeps it no more.
   void rethrow() {
     if (exception_ != nullptr) [[unlikely]] {
-      throwIt(std::move(exception_));
+      raise(std::move(exception_));
     }
   }
 
   // Throws what was kept, any number of times.
   void rethrowAgain() const {
     if (exception_ != nullptr) [[unlikely]] {
-      throwIt(exception_);
+      raise(exception_);
     }
   }
 
-#if !defined(WEFT_NO_EXCEPTIONS)
-  using Pointer = std::exception_ptr;
-#else
-  using Pointer = std::shared_ptr<const std::string>;
-#endif
-  void set(Pointer exception) noexcept { exception_ = std::move(exception); }
-  const Pointer& pointer() const noexcept { return exception_; }
+  const std::exception_ptr& pointer() const noexcept { return exception_; }
 
  private:
-  [[noreturn, gnu::cold]] static void throwIt(Pointer exception) {
-#if !defined(WEFT_NO_EXCEPTIONS)
-    std::rethrow_exception(std::move(exception));
-#else
-    WEFT_FATAL("%s", exception->c_str());
-#endif
-  }
-
-  Pointer exception_;
+  std::exception_ptr exception_;
 };
 
 // What became of a call elsewhere: a result of type R (a value, a reference or void), or an

@@ -3,13 +3,22 @@
 
 #pragma once
 
-#include "weft/fiber.h"
+#include "weft/detail/task_scope.h"
 
 namespace weft::detail {
 
-// Who asks, as one that may own a lock: the fiber, or something that is the thread's alone.
+// What reports look at: defined by them.
+struct OwnerAccess;
+
+// Who asks, as one that may own a lock: the task, or something that is the thread's alone.
 inline const void* currentOwner() noexcept {
-  return currentFiber != nullptr ? static_cast<const void*>(currentFiber) : &currentFiber;
+  return currentTask != nullptr ? static_cast<const void*>(currentTask) : &currentTask;
+}
+
+// Whether `owner` is the caller, or waits for it where both run on one fiber: then a lock that it holds never
+// comes free.
+inline bool isOrWaitsForCaller(const void* owner) noexcept {
+  return owner == currentOwner() || waitsForCaller(owner);
 }
 
 }  // namespace weft::detail

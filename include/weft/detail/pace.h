@@ -7,11 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#if !defined(__x86_64__)
-#include <chrono>
-#endif
-
 #include "weft/detail/fork.h"
+#include "weft/detail/ticks.h"
 
 // How long the iterations of a loop take, and what follows from it: how many of them to run before looking
 // around again, and whether the rest is worth another thread.
@@ -22,21 +19,6 @@
 // the waker, 32 us until it runs, on a virtual machine). Iterations that are unlike the ones before are
 // noticed at the end of their piece, which is why pieces stay short.
 namespace weft::detail {
-
-// A clock for intervals of microseconds, roughly. Half the price of the system's.
-inline uint64_t ticks() {
-#if defined(__x86_64__)
-  return __builtin_ia32_rdtsc();
-#else
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-#endif
-}
-
-#if defined(__x86_64__)
-inline constexpr float kTicksPerMicrosecond = 2500;
-#else
-inline constexpr float kTicksPerMicrosecond = 1000;
-#endif
 
 class Pace {
  public:

@@ -16,6 +16,8 @@
 
 #include "weft/detail/lazy_loop.h"
 #include "weft/detail/partition.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -69,7 +71,7 @@ class EvenSplit {
     const size_t numPieces = (count - 1) / grain_ + 1;
     const size_t first = (numPieces + 1) / 2 * grain_;
     Cursor middle = from;
-    skip(middle, first);
+    detail::skip(middle, first);
     const auto runSecond = [this, &middle, rest = count - first] { return run(middle, rest); };
     ForkLane* lane = forkLane();
     if (lane != nullptr && mayFork_(*lane)) {
@@ -114,14 +116,16 @@ inline constexpr auto kForkAlways = [](const ForkLane&) { return true; };
 template <class Iterator, class F>
 void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_token& token,
                const char* what) {
-  ForBody<F> body{function};
-  Nothing nothing;
-  if (range.isStatic) {
-    const size_t grain = range.grain != 0 ? range.grain : grainForEachThread(range.count);
-    EvenSplit<ForBody<F>, Iterator, decltype(kForkAlways)>(body, grain, token, kForkAlways)
-        .run(range.first, range.count);
-  } else {
-    LazyLoop<ForBody<F>, Iterator>(body, token, what).run(range.first, range.count, range.grain, nothing);
+  if constexpr (!kIsRefused<Iterator>) {
+    ForBody<F> body{function};
+    Nothing nothing;
+    if (range.isStatic) {
+      const size_t grain = range.grain != 0 ? range.grain : detail::grainForEachThread(range.count);
+      EvenSplit<ForBody<F>, Iterator, decltype(kForkAlways)>(body, grain, token, kForkAlways)
+          .run(range.first, range.count);
+    } else {
+      LazyLoop<ForBody<F>, Iterator>(body, token, what).run(range.first, range.count, range.grain, nothing);
+    }
   }
 }
 
@@ -148,13 +152,33 @@ template <detail::Partitionable Range, class F>
 void parallelFor(Range&& range, F&& function, const std::stop_token& token = {}) {
   detail::forEachOf(detail::partition(std::forward<Range>(range)), function, token, "parallelFor");
 }
-template <detail::Endpoint Begin, detail::Endpoint End, class F>
-void parallelFor(Begin begin, End end, F&& function, const std::stop_token& token = {}) {
+template <detail::Endpoint Begin, class End, class F>
+requires(detail::Endpoint<End> ||
+         detail::Endpoints<Begin, End>) void parallelFor(Begin begin, End end, F&& function,
+                                                         const std::stop_token& token = {}) {
   detail::forEachOf(detail::partition(begin, end), function, token, "parallelFor");
 }
 template <class T, class F>
 void parallelFor(std::initializer_list<T> elements, F&& function, const std::stop_token& token = {}) {
   detail::forEachOf(detail::partition(elements), function, token, "parallelFor");
+}
+
+// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers
+// share the loop; on an executor of other threads it is a plain loop. So all parallel algorithms take an
+// executor.
+//
+//   weft::parallelFor(weft::defaultExecutor(), 0, image.height(), [&](int y) { render(image.row(y)); });
+//
+// Where the caller's thread is bound to that scheduler already, it takes part. Errors: also what
+// executor.schedule() throws, and TaskNotExecuted where the executor drops the task. Requires: the executor
+// needs neither the caller's thread nor anything that the caller holds.
+template <Executor E, class... Args>
+auto parallelFor(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelFor(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelFor(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelFor(elements, std::forward<Args>(args)...); });
 }
 
 // A part of a plane: the rows [rowBegin, rowEnd) of the columns [columnBegin, columnEnd).

@@ -11,6 +11,8 @@
 
 #include "weft/detail/pipeline.h"
 #include "weft/detail/raise.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -65,6 +67,12 @@ void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   }
   detail::Pipeline<std::remove_reference_t<Stages>...> pipeline(std::tie(stages...));
   pipeline.run(static_cast<size_t>(maxTokens));
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelPipeline(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelPipeline(std::forward<Args>(args)...); });
 }
 
 }  // namespace weft

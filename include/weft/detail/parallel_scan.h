@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <type_traits>
@@ -15,6 +16,8 @@
 #include "weft/detail/parallel_for.h"
 #include "weft/detail/parallel_reduce.h"
 #include "weft/detail/partition.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -71,33 +74,30 @@ size_t stretchOf(const Partition<Cursor>& range) {
   if (lane == nullptr || lane->numOthers == 0) {
     return range.count;
   }
-  return range.grain != 0 ? range.grain : std::max(kShortestStretch, grainForEachThread(range.count) / 4 + 1);
+  return range.grain != 0 ? range.grain
+                          : std::max(kShortestStretch, detail::grainForEachThread(range.count) / 4 + 1);
 }
 
 template <class Cursor, class Out, class T, class Op>
-Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
-  static_assert(
-      IsMultipass<Out> && !requires { typename Out::container_type; },
-      "weft's parallel algorithms write through forward iterators, since threads write at several places: "
-      "make room in "
-      "the output before, and pass its begin() instead of an inserter.");
+Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
   using Stretch = ScanStretch<Cursor, Out, T>;
   if (range.count == 0) {
     return out;
   }
-  const size_t length = stretchOf(range);
+  const size_t length = detail::stretchOf(range);
   std::vector<Stretch> stretches;
   stretches.reserve((range.count - 1) / length + 1);
   Cursor in = range.first;
   for (size_t left = range.count; left != 0;) {
     const size_t count = std::min(left, length);
     stretches.push_back({in, out, count, std::nullopt});
-    skip(in, count);
-    skip(out, count);
+    detail::skip(in, count);
+    detail::skip(out, count);
     left -= count;
   }
   const auto forEach = [&stretches](size_t count, auto&& function) {
-    parallelFor(autoPartitioner(irange(size_t{0}, count), 1), [&](size_t i) { function(stretches[i]); });
+    weft::parallelFor(autoPartitioner(irange(size_t{0}, count), 1),
+                      [&](size_t i) { function(stretches[i]); });
   };
   forEach(stretches.size() - 1, [&op](Stretch& stretch) { stretch.sum(op); });
   std::optional<T> before = std::move(init);
@@ -111,8 +111,16 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
   return out;
 }
 
-template <class... Range>
-using ElementOf = std::remove_cvref_t<decltype(*partition(std::declval<Range>()...).first)>;
+template <class Cursor, class Out, class T, class Op>
+Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
+  if constexpr (!kIsRefused<Cursor>) {
+    if constexpr (detail::assertOutput<Out, const T&>() &&
+                  detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
+      return detail::scanFrom(range, out, op, std::move(init), isInclusive);
+    }
+  }
+  return out;
+}
 
 }  // namespace detail
 
@@ -127,7 +135,8 @@ using ElementOf = std::remove_cvref_t<decltype(*partition(std::declval<Range>().
 // are workers to share it with, `op` is called about twice for each element; the memory for one T in each
 // stretch of some thousand elements, or of the partitioner's grain, is allocated.
 // Requires: op(T, T) gives a T, is associative, and may be called on several threads at the same time; T is
-// the type of `init`, else of the elements, and can be copied.
+// the type of `init`, else of the elements, and can be copied; `out` is a forward iterator, not to the bits
+// of a vector<bool>, and there are as many elements to be assigned to.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
@@ -138,6 +147,15 @@ template <detail::Partitionable Range, class Out, class Op, class T>
 requires detail::Operation<Op, T> Out parallelScan(Range&& range, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
                         std::optional<T>(std::move(init)), true);
+}
+template <class T, class Out, detail::Operation<T> Op = std::plus<>>
+Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(), true);
+}
+template <class Element, class Out, class Op, class T>
+requires detail::Operation<Op, T> Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op,
+                                                   T init) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), true);
 }
 template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
 requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
@@ -158,10 +176,35 @@ Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
                         std::optional<T>(std::move(init)), false);
 }
+template <class Element, class Out, class T, detail::Operation<T> Op = std::plus<>>
+Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {}) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), false);
+}
 template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
 requires detail::Endpoints<Begin, End> Out parallelExclusiveScan(Begin begin, End end, Out out, T init,
                                                                  Op&& op = {}) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(elements, std::forward<Args>(args)...); });
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelExclusiveScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelExclusiveScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelExclusiveScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor,
+                       [&] { return weft::parallelExclusiveScan(elements, std::forward<Args>(args)...); });
 }
 
 }  // namespace weft

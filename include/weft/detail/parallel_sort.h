@@ -12,6 +12,8 @@
 #include "weft/detail/merge_sort.h"
 #include "weft/detail/partition.h"
 #include "weft/detail/quicksort.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -25,16 +27,27 @@ concept RandomAccess = requires(Iterator a, std::ptrdiff_t n) {
   { a - a } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-template <class Sorter, class Iterator, class Less>
-void sortWith(Iterator first, Iterator last, Less& less) {
-  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires {
-    *first = std::move(*last);
+template <class Iterator>
+constexpr bool assertSortable() {
+  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) {
+    *a = std::move(*a);
   };
+  constexpr bool kAreObjects = !kCanBeSorted || std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
   static_assert(
       kCanBeSorted,
       "parallelSort() and parallelStableSort() need random-access iterators to elements that can be "
       "moved. Sort a vector instead.");
-  if constexpr (kCanBeSorted) {
+  static_assert(
+      kAreObjects,
+      "parallelSort() and parallelStableSort() need elements that are objects of their own, since "
+      "several threads move them, and no proxies such as those of a vector<bool>. Sort a vector<char> "
+      "instead.");
+  return kCanBeSorted && kAreObjects;
+}
+
+template <class Sorter, class Iterator, class Less>
+void sortWith(Iterator first, Iterator last, Less& less) {
+  if constexpr (detail::assertSortable<Iterator>()) {
     if (last - first > 1) {
       Sorter(less).sort(first, last);
     }
@@ -60,7 +73,8 @@ constexpr bool assertNoPartitioner() {
 // Takes a time of n log n for any input. Elements need only be movable. Suspends the fiber until all is
 // sorted; runs nothing else on this stack meanwhile. Where no scheduler is bound, the caller sorts alone.
 // Errors: an exception that `less` lets escape is thrown here once nothing touches the elements any more;
-// their order is not specified then.
+// all of them are there then, in an order that is not specified. One that a move of theirs lets escape is
+// thrown here too; the element that was moved may be lost.
 // Requires: `less` is a strict weak order, and may be called on several threads at the same time.
 template <detail::Endpoint Iterator, class Less = std::less<>>
 void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
@@ -69,12 +83,12 @@ void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
 template <detail::Partitionable Range, class Less = std::less<>>
 requires(!detail::Endpoint<std::decay_t<Less>>) void parallelSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
-    parallelSort(std::begin(range), std::end(range), less);
+    weft::parallelSort(std::begin(range), std::end(range), less);
   }
 }
 
 // parallelSort() that keeps the order of equal elements. Allocates memory for up to half of the elements.
-// Errors: as parallelSort(); no element is lost.
+// Errors: as parallelSort(), and std::bad_alloc.
 template <detail::Endpoint Iterator, class Less = std::less<>>
 void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::MergeSort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
@@ -82,8 +96,20 @@ void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {
 template <detail::Partitionable Range, class Less = std::less<>>
 requires(!detail::Endpoint<std::decay_t<Less>>) void parallelStableSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
-    parallelStableSort(std::begin(range), std::end(range), less);
+    weft::parallelStableSort(std::begin(range), std::end(range), less);
   }
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelSort(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelSort(std::forward<Args>(args)...); });
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelStableSort(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelStableSort(std::forward<Args>(args)...); });
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <stdexcept>
 #include <tuple>
@@ -12,6 +13,8 @@
 
 #include "weft/detail/parallel_for.h"
 #include "weft/detail/partition.h"
+#include "weft/detail/run_on.h"
+#include "weft/executor.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -31,12 +34,12 @@ struct Together {
   const Together& operator*() const { return *this; }
   Together& operator++() {
     ++out;
-    std::apply([](auto&... each) { (++each, ...); }, in);
+    std::apply([](auto&... each) { ((void)++each, ...); }, in);
     return *this;
   }
   Together& operator+=(difference_type n) requires(kIsSteppable<Out> && (kIsSteppable<In> && ...)) {
     out += n;
-    std::apply([n](auto&... each) { ((each += n), ...); }, in);
+    std::apply([n](auto&... each) { ((void)(each += n), ...); }, in);
     return *this;
   }
 
@@ -45,19 +48,26 @@ struct Together {
 };
 
 template <class Out, class F, class Iterator, class... Others>
-Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others... others) {
-  static_assert(
-      IsMultipass<Out> && !requires { typename Out::container_type; },
-      "weft's parallel algorithms write through forward iterators, since threads write at several places: "
-      "make room in "
-      "the output before, and pass its begin() instead of an inserter.");
+Out transformFrom(Out out, F& function, const Partition<Iterator>& range, Others... others) {
   using Cursor = Together<Out, Iterator, Others...>;
   const Partition<Cursor> together{{out, {range.first, others...}}, range.count, range.grain, range.isStatic};
   const auto apply = [&function](const Cursor& at) {
     std::apply([&](const auto&... in) { *at.out = function(*in...); }, at.in);
   };
-  forEachOf(together, apply, {}, "parallelTransform");
-  skip(out, range.count);
+  detail::forEachOf(together, apply, {}, "parallelTransform");
+  detail::skip(out, range.count);
+  return out;
+}
+
+template <class Out, class F, class Iterator, class... Others>
+Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others... others) {
+  if constexpr (!kIsRefused<Iterator> && !(kIsRefused<Others> || ...)) {
+    using Result = std::invoke_result_t<F&, decltype(*std::declval<const Iterator&>()),
+                                        decltype(*std::declval<const Others&>())...>;
+    if constexpr (detail::assertOutput<Out, Result>() && (detail::assertMultipass<Others>() && ...)) {
+      return detail::transformFrom(out, function, range, others...);
+    }
+  }
   return out;
 }
 
@@ -68,10 +78,15 @@ Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others..
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
 //
-// Requires: `out` is a forward iterator, and there are as many elements to be assigned to.
+// Requires: `out` is a forward iterator, not to the bits of a vector<bool>, and there are as many elements to
+// be assigned to.
 template <detail::Partitionable Range, class Out, class F>
 Out parallelTransform(Range&& range, Out out, F&& function) {
   return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
+}
+template <class T, class Out, class F>
+Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) {
+  return detail::transformTo(out, function, detail::partition(elements));
 }
 
 // With two ranges, function(a, b) for each pair of elements:
@@ -81,7 +96,7 @@ Out parallelTransform(Range&& range, Out out, F&& function) {
 // Errors: std::invalid_argument where the second range is shorter than the first. Instead of a range, the
 // iterators at its two ends may be given; of a second one, as std::transform takes it, only the first.
 template <class First, class Second, class Out, class F>
-Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
+requires(!Executor<First>) Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
   if constexpr (detail::Partitionable<First> && detail::Partitionable<Second>) {
     const auto range = detail::partition(std::forward<First>(first));
     const auto other = detail::partition(std::forward<Second>(second));
@@ -98,6 +113,17 @@ template <class Begin, class End, detail::Endpoint Other, class Out, class F>
 requires detail::Endpoints<Begin, End> Out parallelTransform(Begin begin, End end, Other other, Out out,
                                                              F&& function) {
   return detail::transformTo(out, function, detail::partition(begin, end), other);
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelTransform(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelTransform(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelTransform(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor,
+                       [&] { return weft::parallelTransform(elements, std::forward<Args>(args)...); });
 }
 
 }  // namespace weft

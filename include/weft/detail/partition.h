@@ -59,22 +59,39 @@ concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
 
-// A range is walked more than once: to be split, if not to be counted.
+// A range is walked more than once: to be split, if not to be counted. Returns: whether that can be done, by
+// what the iterator says of itself; one that says nothing can be copied then, and compared with the copy.
 template <class Iterator>
-concept IsMultipass = !requires {
-  typename std::iterator_traits<Iterator>::iterator_category;
+constexpr bool isMultipass() {
+  if constexpr (requires { typename Iterator::iterator_concept; }) {
+    return std::derived_from<typename Iterator::iterator_concept, std::forward_iterator_tag>;
+  } else if constexpr (requires { typename std::iterator_traits<Iterator>::iterator_category; }) {
+    return std::derived_from<typename std::iterator_traits<Iterator>::iterator_category,
+                             std::forward_iterator_tag>;
+  } else {
+    return std::copyable<Iterator> && requires(const Iterator& at) {
+      at != at;
+    };
+  }
 }
-|| requires {
-  typename Iterator::iterator_concept;
+
+// The iterator of what a static_assert has refused, so that nothing else is said: the algorithms do nothing.
+struct Refused {};
+
+template <class Iterator>
+inline constexpr bool kIsRefused = std::is_same_v<Iterator, Refused>;
+
+template <class Iterator>
+constexpr bool assertMultipass() {
+  static_assert(
+      detail::isMultipass<Iterator>(),
+      "weft's parallel algorithms need forward iterators at least: what an input iterator has read, "
+      "or a channel has given, is gone. Read it into a container first.");
+  return detail::isMultipass<Iterator>();
 }
-|| !std::same_as<typename std::iterator_traits<Iterator>::iterator_category, std::input_iterator_tag>;
 
 template <class Iterator, class End>
 constexpr size_t countBetween(Iterator first, const End& last) {
-  static_assert(IsMultipass<Iterator>,
-                "weft's parallel algorithms need forward iterators at least: what an input iterator has read "
-                "is gone. Read it into "
-                "a container first.");
   if constexpr (requires { last - first; }) {
     return last - first > 0 ? static_cast<size_t>(last - first) : 0;
   } else {
@@ -90,9 +107,11 @@ template <class Range>
 constexpr auto partition(Range&& range) {
   if constexpr (kIsPartition<std::remove_cvref_t<Range>>) {
     return range;
+  } else if constexpr (!detail::assertMultipass<decltype(std::begin(range))>()) {
+    return Partition<Refused>{};
   } else {
     auto first = std::begin(range);
-    return Partition<decltype(first)>{first, countBetween(first, std::end(range))};
+    return Partition<decltype(first)>{first, detail::countBetween(first, std::end(range))};
   }
 }
 
@@ -122,14 +141,78 @@ constexpr auto partition(Begin begin, End end) {
       "a range that begins with a number ends with one, and one that begins with an iterator with an "
       "iterator.");
   if constexpr (!kMatch) {
-    return Partition<Index<int>>{{0}, 0};
+    return Partition<Refused>{};
   } else if constexpr (std::integral<Begin>) {
-    const auto numbers = irange(begin, end);
+    const auto numbers = weft::irange(begin, end);
     using Int = std::common_type_t<Begin, End>;
     return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};
+  } else if constexpr (!detail::assertMultipass<Begin>()) {
+    return Partition<Refused>{};
   } else {
-    return Partition<Begin>{begin, countBetween(begin, end)};
+    return Partition<Begin>{begin, detail::countBetween(begin, end)};
   }
+}
+
+// What the elements are, without a reference or a proxy.
+template <class Iterator>
+struct Element {
+  using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
+};
+template <class Iterator>
+requires requires {
+  typename std::iter_value_t<Iterator>;
+}
+struct Element<Iterator> {
+  using type = std::iter_value_t<Iterator>;
+};
+template <>
+struct Element<Refused> {
+  using type = int;
+};
+
+template <class Range>
+struct FirstOf {
+  using type = std::remove_cvref_t<decltype(std::begin(std::declval<Range&>()))>;
+};
+template <class Iterator>
+struct FirstOf<Partition<Iterator>> {
+  using type = Iterator;
+};
+template <class Iterator>
+struct FirstOf<const Partition<Iterator>> {
+  using type = Iterator;
+};
+
+// Of a range, or between two ends.
+template <class Range, class...>
+struct ElementBetween : Element<typename FirstOf<std::remove_reference_t<Range>>::type> {};
+template <class Begin, class End>
+struct ElementBetween<Begin, End> : Element<Begin> {};
+template <std::integral Begin, std::integral End>
+struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
+template <class... Range>
+using ElementOf = typename ElementBetween<Range...>::type;
+
+// Where algorithms write what is of type T.
+template <class Out, class T>
+constexpr bool assertOutput() {
+  constexpr bool kHasPlaces = detail::isMultipass<Out>() && !requires {
+    typename Out::container_type;
+  };
+  constexpr bool kAreObjects = !kHasPlaces || std::is_reference_v<decltype(*std::declval<Out&>())> ||
+                               !std::is_same_v<typename Element<Out>::type, bool>;
+  constexpr bool kCanBeAssigned =
+      !kHasPlaces || !kAreObjects || std::is_assignable_v<decltype(*std::declval<Out&>()), T>;
+  static_assert(kHasPlaces,
+                "weft's parallel algorithms write through forward iterators, since threads write at several "
+                "places: make room in the output before, and pass its begin() instead of an inserter.");
+  static_assert(
+      kAreObjects,
+      "weft's parallel algorithms do not write to a vector<bool>, whose elements share bytes, which "
+      "several threads would write. Use a vector<char>.");
+  static_assert(kCanBeAssigned,
+                "what a parallel algorithm writes cannot be assigned to the elements of its output.");
+  return kHasPlaces && kAreObjects && kCanBeAssigned;
 }
 
 template <class Range>
@@ -140,7 +223,7 @@ auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
                               "was zero or negative. Leave it out to have one "
                               "chosen."));
   }
-  auto result = partition(std::forward<Range>(range));
+  auto result = detail::partition(std::forward<Range>(range));
   result.grain = static_cast<size_t>(grain);
   result.isStatic = isStatic;
   return result;
@@ -155,14 +238,23 @@ auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
 //
 //   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
 //
-// Errors: std::invalid_argument where the grain is zero or negative. Lifetime: refers to the range.
+// Errors: std::invalid_argument where the grain is zero or negative. Lifetime: refers to the range; a list in
+// braces lives until the end of the statement.
 template <detail::Partitionable Range>
 auto autoPartitioner(Range&& range) {
   return detail::partition(std::forward<Range>(range));
 }
+template <class T>
+auto autoPartitioner(std::initializer_list<T> elements) {
+  return detail::partition(elements);
+}
 template <detail::Partitionable Range>
 auto autoPartitioner(Range&& range, std::ptrdiff_t grain) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, false);
+}
+template <class T>
+auto autoPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(elements, grain, false);
 }
 
 // The same, split at once into pieces of `grain` elements, and not again; without a grain, into one piece for
@@ -176,6 +268,16 @@ auto staticPartitioner(Range&& range) {
 template <detail::Partitionable Range>
 auto staticPartitioner(Range&& range, std::ptrdiff_t grain) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, true);
+}
+template <class T>
+auto staticPartitioner(std::initializer_list<T> elements) {
+  auto result = detail::partition(elements);
+  result.isStatic = true;
+  return result;
+}
+template <class T>
+auto staticPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(elements, grain, true);
 }
 
 }  // namespace weft

@@ -22,6 +22,9 @@ namespace weft::detail {
 // later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one wins; an owner that
 // loses waits for the wake that it is owed, and returns with the permit.
 //
+// A host may have several permits, each with an owner of its own: the tasks that are run in place on one fiber. One
+// of them at a time is Waiting; notify() finds any other Empty, or a Permit, and does not wake the host.
+//
 // Host: void wake()                 called by notify(), at most once per Waiting state
 //       void block()                suspends until wake()
 //       bool blockUntil(deadline)   the same; false if the deadline came first (a wake may still come)
@@ -80,16 +83,6 @@ class Permit {
     uint32_t expected = kWaiting;
     // (5) acquire: the owner's state is seen by whoever wakes it then; pairs with (4).
     return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire, std::memory_order_relaxed);
-  }
-
-  // The owner only. Returns: whether there was a permit, which is consumed.
-  bool tryTake() {
-    // relaxed: a permit that arrives a moment later is one for the time after this.
-    const bool isThere = state_.load(std::memory_order_relaxed) == kPermit;
-    if (isThere) {
-      consume();
-    }
-    return isThere;
   }
 
   // The owner only: forgets a permit that nobody asked for, between two tasks.

@@ -17,7 +17,9 @@
 #include "weft/conditionvariable.h"
 #include "weft/detail/fork.h"
 #include "weft/detail/outcome.h"
+#include "weft/detail/raise.h"
 #include "weft/mutex.h"
+#include "weft/tsa.h"
 
 namespace weft {
 
@@ -78,7 +80,10 @@ class Pipeline {
     ForkLane* lane = forkLane();
     for (size_t i = 1; i < numTokens && lane != nullptr; ++i) {
       others.emplace_back(token);
-      others.back().expose(lane);
+    }
+    // Nothing throws from here on until all have ended, since they lie in this frame.
+    for (auto& other : others) {
+      other.expose(lane);
     }
     if (lane != nullptr) {
       lane->announce();
@@ -96,36 +101,46 @@ class Pipeline {
   template <size_t kIndex>
   using StageAt = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
 
+  // Whatever throws, a stage or a move of what goes from one to the next, ends the pipeline: no item waits
+  // for the turn of one that is gone.
   void runToken() {
     uint64_t item = 0;
-    for (;;) {
-      auto made = fetch(item);
-      if (!made) {
-        return;
+    capture(item, [&] {
+      for (;;) {
+        auto made = fetch(item);
+        if (!made) {
+          return;
+        }
+        pass<1>(item, *std::move(made));
       }
-      pass<1>(item, *std::move(made));
-    }
+    });
   }
 
   // Returns: what the first stage makes, and its number; nothing at its end.
-  auto fetch(uint64_t& item) {
+  auto fetch(uint64_t& item) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
     static_assert(
         requires(Made made) { made ? *std::move(made) : *std::move(made); } && !std::is_pointer_v<Made>,
         "the first stage of a parallelPipeline() returns a std::optional: the next item, or nothing at the "
         "end.");
-    const std::lock_guard<mutex> guard(sourceMutex_);
     Made made{};
-    if (!hasEnded_) {
-      item = numMade_;
-      capture(item, [&] { made = std::get<0>(stages_).function(); });
-      hasEnded_ = !made || isStopped();
-      ++numMade_;
+    sourceMutex_.lock();
+    detail::callAndEnd([&] { fetchInto(made, item); }, [this]() WEFT_NO_THREAD_SAFETY_ANALYSIS { sourceMutex_.unlock(); });
+    return made;
+  }
+
+  template <class Made>
+  void fetchInto(Made& made, uint64_t& item) {
+    if (hasEnded_ || isStopped()) {
+      return;
     }
+    item = numMade_++;
+    hasEnded_ = true;  // unless this one is made
+    made = std::get<0>(stages_).function();
+    hasEnded_ = !made || isStopped();
     if (hasEnded_) {
       made = Made{};
     }
-    return made;
   }
 
   template <size_t kIndex, class T>
@@ -161,9 +176,10 @@ class Pipeline {
     return hasReturned;
   }
 
-  // Returns: whether nothing was thrown. Of several exceptions that of the earliest item is kept.
+  // Returns: whether nothing was thrown. Of several exceptions that of the earliest item is kept: `item` as
+  // it is then.
   template <class F>
-  bool capture(uint64_t item, F&& function) {
+  bool capture(const uint64_t& item, F&& function) {
     EscapedException escaped;
     escaped.capture(std::forward<F>(function));
     if (!escaped) [[likely]] {

@@ -12,17 +12,34 @@
 #include "weft/detail/pool_storage.h"
 #include "weft/memory.h"
 
-// The typed part of pools: items with room for an object, and the two kinds of storage that own them.
+// The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The room lies apart
+// from the items, and nothing but an object's constructor writes to it: a pool of large objects costs no page until one
+// is used.
 namespace weft::detail {
+
+// Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.
+template <class T>
+struct ObjectRoom {
+  ObjectRoom() noexcept {}  // NOLINT(modernize-use-equals-default): that would be trivial
+  alignas(T) unsigned char bytes[sizeof(T)];
+};
 
 template <class T>
 struct PoolObject : PoolItem {
-  T* object() noexcept { return std::launder(reinterpret_cast<T*>(memory)); }
-  void makeObject() { ::new (static_cast<void*>(memory)) T(); }
+  T* object() noexcept { return std::launder(reinterpret_cast<T*>(room->bytes)); }
+  // As `new T` does, not as `new T()`: what T does not initialise itself is left as it is.
+  void makeObject() { ::new (static_cast<void*>(room->bytes)) T; }
   void destroyObject() noexcept { std::destroy_at(object()); }
 
-  alignas(T) unsigned char memory[sizeof(T)];
+  ObjectRoom<T>* room = nullptr;
 };
+
+template <class T>
+void setRooms(PoolObject<T>* items, ObjectRoom<T>* rooms, size_t count) noexcept {
+  for (size_t i = 0; i < count; ++i) {
+    items[i].room = &rooms[i];
+  }
+}
 
 template <class T>
 void destroyObjects(PoolObject<T>* items, size_t count) noexcept {
@@ -37,7 +54,7 @@ void makeObjects(PoolObject<T>* items, size_t count) {
   struct DestroyUnlessDone {
     PoolObject<T>* items;
     size_t numMade = 0;
-    ~DestroyUnlessDone() { destroyObjects(items, numMade); }
+    ~DestroyUnlessDone() { detail::destroyObjects(items, numMade); }
   } guard{items};
   for (; guard.numMade < count; ++guard.numMade) {
     items[guard.numMade].makeObject();
@@ -58,28 +75,31 @@ void addItems(PoolStorage& home, PoolObject<T>* items, size_t count) noexcept {
 template <class T, int kCount>
 struct BoundedStorage final : PoolStorage {
   BoundedStorage(Allocator* from, bool preserves) : PoolStorage(preserves, &destroy), allocator(from) {
+    detail::setRooms(items, rooms, kCount);
     if (preserves) {
-      makeObjects(items, kCount);
+      detail::makeObjects(items, kCount);
     }
-    addItems(*this, items, kCount);
+    detail::addItems(*this, items, kCount);
   }
 
   static void destroy(PoolStorage* storage) {
     auto* self = static_cast<BoundedStorage*>(storage);
     if (self->isPreserving()) {
-      destroyObjects(self->items, kCount);
+      detail::destroyObjects(self->items, kCount);
     }
     self->allocator->destroy(self);
   }
 
   Allocator* const allocator;
   PoolObject<T> items[kCount];
+  ObjectRoom<T> rooms[kCount];
 };
 
 template <class T>
 struct UnboundedStorage final : PoolStorage {
   struct Chunk {
     Allocator::unique_ptr<PoolObject<T>> items;
+    Allocator::unique_ptr<ObjectRoom<T>> rooms;
     size_t count;
     Chunk* next;
   };
@@ -92,9 +112,11 @@ struct UnboundedStorage final : PoolStorage {
     const size_t count = std::max<size_t>(size.load(std::memory_order_relaxed), 32);
     auto items = allocator->make_unique_n<PoolObject<T>>(count);
     PoolObject<T>* const first = items.get();
-    auto chunk = allocator->make_unique<Chunk>(Chunk{std::move(items), count, nullptr});
+    auto rooms = allocator->make_unique_n<ObjectRoom<T>>(count);
+    detail::setRooms(first, rooms.get(), count);
+    auto chunk = allocator->make_unique<Chunk>(Chunk{std::move(items), std::move(rooms), count, nullptr});
     if (isPreserving()) {
-      makeObjects(first, count);
+      detail::makeObjects(first, count);
     }
     size.fetch_add(count, std::memory_order_relaxed);
     // relaxed: read when nobody else has the storage any more.
@@ -103,7 +125,7 @@ struct UnboundedStorage final : PoolStorage {
                                          std::memory_order_relaxed)) {
     }
     (void)chunk.release();
-    addItems(*this, first, count);
+    detail::addItems(*this, first, count);
   }
 
   static void destroy(PoolStorage* storage) {
@@ -113,7 +135,7 @@ struct UnboundedStorage final : PoolStorage {
     for (Chunk* chunk = self->chunks.load(std::memory_order_relaxed); chunk != nullptr;) {
       Chunk* next = chunk->next;
       if (self->isPreserving()) {
-        destroyObjects(chunk->items.get(), chunk->count);
+        detail::destroyObjects(chunk->items.get(), chunk->count);
       }
       allocator->destroy(chunk);
       chunk = next;

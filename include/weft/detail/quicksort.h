@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include "weft/detail/fork.h"
 #include "weft/detail/outcome.h"
@@ -21,10 +22,10 @@ namespace weft::detail {
 // them, each written where it belongs whatever the comparison says (Edelkamp and Weiss, "BlockQuicksort", ESA
 // 2016, show what mispredicted branches cost). Elements that equal the one before their part are split off at
 // once, and an uneven partition stirs the elements that the next pivot would be chosen from; after too many
-// of those std::sort, which is never quadratic, does the rest (Peters, "Pattern-defeating Quicksort", 2021).
+// of those a sort that is never quadratic does the rest (Peters, "Pattern-defeating Quicksort", 2021).
 //
-// All moves are swaps within the range until std::sort takes over a few elements, so that a comparator that
-// throws loses no element here.
+// No element is held outside the range while the comparator is called, so that one that throws loses none. So
+// where it may throw, std::sort, which is a little faster for few elements, is not used for them.
 template <class Iterator, class Less>
 class Quicksort {
  public:
@@ -52,7 +53,7 @@ class Quicksort {
     for (;;) {
       const Difference count = last - first;
       if (count <= kFewElements || unevenLeft == 0) {
-        std::sort(first, last, std::ref(less_));
+        sortAlone(first, last);
         return;
       }
       movePivotTo(first, count);
@@ -128,6 +129,63 @@ class Quicksort {
     }
     std::iter_swap(first, end - 1);
     return end - 1;
+  }
+
+  // Few elements, or those that quicksort does not get on with.
+  void sortAlone(Iterator first, Iterator last) {
+    if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
+      std::sort(first, last, std::ref(less_));
+    } else if (last - first <= kFewElements) {
+      insertionSort(first, last);
+    } else {
+      heapSort(first, last);
+    }
+  }
+
+  void insertionSort(Iterator first, Iterator last) {
+    for (Iterator it = first; it != last; ++it) {
+      Iterator to = it;
+      if constexpr (kAreNumbers) {
+        const Value value = *it;
+        for (; to != first && less_(value, *(to - 1)); --to) {
+          *to = *(to - 1);
+          *(to - 1) = value;
+        }
+      } else {
+        while (to != first && less_(*it, *(to - 1))) {
+          --to;
+        }
+        if (to != it) {
+          Value value = std::move(*it);
+          std::move_backward(to, it, it + 1);
+          *to = std::move(value);
+        }
+      }
+    }
+  }
+
+  // Heapsort (Williams 1964), by swaps.
+  void heapSort(Iterator first, Iterator last) {
+    const Difference count = last - first;
+    for (Difference at = count / 2; at != 0; --at) {
+      siftDown(first, at - 1, count);
+    }
+    for (Difference left = count - 1; left > 0; --left) {
+      std::iter_swap(first, first + left);
+      siftDown(first, 0, left);
+    }
+  }
+  void siftDown(Iterator first, Difference at, Difference count) {
+    for (Difference child = 2 * at + 1; child < count; child = 2 * at + 1) {
+      if (child + 1 < count && less_(*(first + child), *(first + (child + 1)))) {
+        ++child;
+      }
+      if (!less_(*(first + at), *(first + child))) {
+        return;
+      }
+      std::iter_swap(first + at, first + child);
+      at = child;
+    }
   }
 
   void movePivotTo(Iterator first, Difference count) {

@@ -15,7 +15,8 @@
 // grow, and a task is counted as scheduled before it can be seen, let alone end; a child of join() only when it begins, since its
 // parent, which is counted, does not end before it. So if the two sums are equal, then
 // between the two scans nothing was queued, running or blocked; and since only tasks schedule tasks once every thread
-// has unbound, nothing ever will be again.
+// has unbound, nothing ever will be again. Tasks from elsewhere come through an Entrance, whose count is the shared word: it is
+// closed only if nobody has come since that was read.
 //
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and both go to sleep for
 // good. A sequentially consistent fence between a worker's own count and its scan makes one of them see both.

@@ -115,7 +115,7 @@ class Shared {
       State::free(state);
     } else if (Allocator* allocator = state->allocator; isPooled(allocator)) {
       state->~State();
-      freeNode(state, kNode);
+      detail::freeNode(state, kNode);
     } else {
       allocator->destroy(state);
     }

@@ -165,7 +165,7 @@ class SharedLock {
   }
 
   Word lockList() {
-    return lockBitBy<Word>(word_, kListLocked, [](uint32_t& round) { Sync::relax(round); });
+    return detail::lockBitBy<Word>(word_, kListLocked, [](uint32_t& round) { Sync::relax(round); });
   }
 
   // Ends the hold `dropped`, hands the lock to those whose turn it is, and releases the list's lock. Returns:

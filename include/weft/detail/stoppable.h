@@ -57,8 +57,8 @@ template <class Clock, class Duration, class Wait>
 bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token,
                       Wait&& wait) {
   bool isWoken = false;
-  waitUntilByClock(time,
-                   [&](TimePoint deadline) { return (isWoken = wait(deadline)) || token.stop_requested(); });
+  detail::waitUntilByClock(
+      time, [&](TimePoint deadline) { return (isWoken = wait(deadline)) || token.stop_requested(); });
   return isWoken;
 }
 

@@ -21,8 +21,12 @@ using TimePoint = std::chrono::steady_clock::time_point;
 inline constexpr size_t kCacheLine = 64;
 
 // True once the process is registered for membarrier(PRIVATE_EXPEDITED): set once, by the first
-// heavyFence() at the latest, and never cleared. See StdSync::lightFence.
+// heavyFence() at the latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
 WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
+
+// Looks whether membarrier still works, which a sandbox may forbid at any time; if not, both kinds of fence are full ones
+// from now on. Requires: nobody is using fences; no scheduler exists.
+void agreeOnFences();
 
 // Fetches a line that is about to be written, so that no other core has it then.
 inline void prefetchForWrite(const void* line) {
@@ -90,7 +94,8 @@ struct StdSync {
   // The light side is a compiler barrier where the heavy side is a membarrier; otherwise both are full
   // fences. The flag may become true at any time: a light fence that reads it as false is a full fence,
   // which is good enough against either heavy side, and a heavy fence uses membarrier whenever anybody may
-  // have read it as true.
+  // have read it as true. Where membarrier fails then, a message ends the program: no fence of one side alone
+  // would do.
   static void lightFence() {
     // relaxed: the flag publishes nothing.
     if (heavyFenceIsMembarrier.load(std::memory_order_relaxed)) [[likely]] {

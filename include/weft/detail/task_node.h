@@ -50,10 +50,10 @@ F* taskFunction(TaskNode* node) noexcept {
 
 template <class F>
 void destroyTask(TaskNode* node) noexcept {
-  F* function = taskFunction<F>(node);
+  F* function = detail::taskFunction<F>(node);
   if constexpr (kTaskNodeSize<F> != NodeSize::None) {
     function->~F();
-    freeNode(node, kTaskNodeSize<F>);
+    detail::freeNode(node, kTaskNodeSize<F>);
   } else {
     delete function;
     freeNode(node, NodeSize::Line);
@@ -63,10 +63,10 @@ void destroyTask(TaskNode* node) noexcept {
 template <class F>
 void invokeTask(TaskNode* node, TaskOp op) {
   if (op != TaskOp::Discard) {
-    (*taskFunction<F>(node))();
+    (*detail::taskFunction<F>(node))();
   }
   if (op != TaskOp::Call) {
-    destroyTask<F>(node);
+    detail::destroyTask<F>(node);
   }
 }
 

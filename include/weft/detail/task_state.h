@@ -76,11 +76,11 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// The call of an executor's schedule() with the task of a state, which may run or drop it at once: it notes
-// so, and leaves the rest to its caller.
+// The call of an executor's schedule() with the task of a state, by the loop that tells that state. It may
+// run or drop the task at once, which finds the call then.
 class WEFT_EXPORT ScheduleCall {
  public:
-  explicit ScheduleCall(FutureCore& state) noexcept;
+  ScheduleCall(FutureCore& state, TellLoop& loop) noexcept;
   ~ScheduleCall();
   ScheduleCall(const ScheduleCall&) = delete;
   ScheduleCall& operator=(const ScheduleCall&) = delete;
@@ -88,8 +88,11 @@ class WEFT_EXPORT ScheduleCall {
   // Returns: the call with `state` that goes on, on this fiber or thread; or null.
   static ScheduleCall* of(const FutureCore& state) noexcept;
 
-  bool isComplete = false;  // the task ran, and its state is complete
-  bool isDropped = false;   // the task's handle was destroyed
+  // Whether what is dropped now is dropped by an exception, which may be what schedule() throws.
+  static bool isUnwinding() noexcept;
+
+  TellLoop& loop;
+  bool isDropped = false;  // an exception has destroyed the task's handle
 
  private:
   TaskNode* mark() noexcept { return reinterpret_cast<TaskNode*>(this); }
@@ -102,7 +105,8 @@ class WEFT_EXPORT ScheduleCall {
 // For errors of use, see executor.cpp and future.cpp.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportSecondFuture();
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoPromise(const char* function);
-WEFT_EXPORT void setNotExecuted(EscapedException& error);
+[[noreturn, gnu::cold]] WEFT_EXPORT void reportOwnFuture();
+WEFT_EXPORT void setCanceled(EscapedException& error);
 WEFT_EXPORT void setBroken(EscapedException& error);
 
 // The state of a task. `Body` has
@@ -156,12 +160,13 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
   }
 
-  void drop() {
-    if (ScheduleCall* call = ScheduleCall::of(*this)) {
+  // Seldom, and apart, so that run() has few registers to save.
+  [[gnu::noinline]] void drop() {
+    if (ScheduleCall* call = ScheduleCall::of(*this); call != nullptr && ScheduleCall::isUnwinding()) {
       call->isDropped = true;
       return;
     }
-    setNotExecuted(this->outcome.error());
+    detail::setNotExecuted(this->outcome.error());
     body_.~Body();
     this->complete();
   }
@@ -169,8 +174,11 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
   template <class InnerFuture>
   void follow(InnerFuture future) {
     FutureCore* inner = FutureAccess::core(future);
+    if (inner == this) [[unlikely]] {
+      reportOwnFuture();
+    }
     if (inner == nullptr) {
-      setBroken(this->outcome.error());
+      detail::setBroken(this->outcome.error());
       this->complete();
     } else if (inner->isReady()) {
       Inner::take(this->outcome, future);
@@ -193,7 +201,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
       }
     }
     if constexpr (requires { typename Body::Parent; }) {
-      if (passesErrorOn() || isCompleteOnceScheduled()) {
+      if (passesErrorOn() || isCompleteOnceScheduled(static_cast<TellLoop&>(*answer))) {
         answer->next = this;
       }
     }
@@ -207,17 +215,21 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     return isSkipped;
   }
 
-  // Whoever gets the handle may destroy the body, and the whole state, before this has returned.
-  bool isCompleteOnceScheduled() {
-    auto executor = std::move(body_.executor);
-    ScheduleCall call(*this);
+  // Whoever gets the handle may destroy the body, and the whole state, before this has returned. The executor
+  // may be a program's own, whose move throws: the handle is dropped then.
+  bool isCompleteOnceScheduled(TellLoop& loop) {
+    ScheduleCall call(*this, loop);
     EscapedException error;
-    error.capture([&] { executor.schedule(TaskHandleAccess::make(this)); });
+    error.capture([&] {
+      TaskHandle task = TaskHandleAccess::make(this);
+      auto executor = std::move(body_.executor);
+      executor.schedule(std::move(task));
+    });
     if (call.isDropped) {
-      error ? void(this->outcome.error() = std::move(error)) : setNotExecuted(this->outcome.error());
+      error ? void(this->outcome.error() = std::move(error)) : detail::setNotExecuted(this->outcome.error());
       body_.~Body();
     }
-    return call.isDropped || call.isComplete;
+    return call.isDropped;
   }
 
   union {

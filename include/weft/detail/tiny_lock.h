@@ -36,7 +36,7 @@ Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
 }
 template <class Int>
 Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
-  return lockBitBy<Int>(word, kBit, [](uint32_t& round) { relax(round); });
+  return detail::lockBitBy<Int>(word, kBit, [](uint32_t& round) { relax(round); });
 }
 
 // A lock of one word for sections of a few instructions.

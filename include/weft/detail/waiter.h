@@ -125,12 +125,13 @@ WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 
-// The same, without the wait handler of a thread: for locks. (A handler that waits for the lock that its wait was handed
-// would wait for ever.)
-WEFT_EXPORT void blockWithoutHandler(Waiter& self, const char* what, const void* object);
-
 // As block() until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
+
+// As blockUntil(), for a lock that looks again by itself when the time is up, which is not a thing that may
+// still happen where everybody waits. Without the wait handler of a thread. (A handler that waits for the
+// lock that its wait was handed would wait for ever.)
+WEFT_EXPORT bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
 // Takes `self` out of `list`, which `lock` guards, unless somebody has done so already. Returns: whether it did; if not,
 // somebody owes `self` a wake().
@@ -157,7 +158,7 @@ bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, c
   if (blockUntil(self, deadline, what, object)) {
     return true;
   }
-  if (unlinkIfLinked(self, lock, list)) {
+  if (detail::unlinkIfLinked(self, lock, list)) {
     return false;
   }
   block(self, what, object);

@@ -154,7 +154,7 @@ class WhenState final : public FutureState<Result> {
 template <bool kAll, class Futures>
 auto when(Futures futures, size_t count) {
   using Result = std::conditional_t<kAll, Futures, WhenAnyResult<Futures>>;
-  return makeState<WhenState<Futures, Result, kAll>>(std::move(futures), count)->begin();
+  return detail::makeState<WhenState<Futures, Result, kAll>>(std::move(futures), count)->begin();
 }
 
 template <class T>
@@ -173,9 +173,9 @@ constexpr bool assertTakenOver() {
 
 template <bool kAll, class... Futures>
 auto whenEach(Futures&&... futures) {
-  if constexpr (assertTakenOver<Futures...>()) {
-    return when<kAll>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
-                      sizeof...(Futures));
+  if constexpr (detail::assertTakenOver<Futures...>()) {
+    return detail::when<kAll>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
+                              sizeof...(Futures));
   } else {
     return Future<void>();
   }
@@ -208,7 +208,7 @@ auto whenAll(Iterator begin, Iterator end) {
 }
 template <class Range>
 requires(!detail::kIsFuture<Range>) auto whenAll(Range&& range) {
-  return whenAll(std::begin(range), std::end(range));
+  return weft::whenAll(std::begin(range), std::end(range));
 }
 template <class... Futures>
 requires(detail::kIsFuture<Futures>&&...) auto whenAll(Futures&&... futures) {
@@ -225,7 +225,7 @@ auto whenAny(Iterator begin, Iterator end) {
 }
 template <class Range>
 requires(!detail::kIsFuture<Range>) auto whenAny(Range&& range) {
-  return whenAny(std::begin(range), std::end(range));
+  return weft::whenAny(std::begin(range), std::end(range));
 }
 template <class... Futures>
 requires(detail::kIsFuture<Futures>&&...) auto whenAny(Futures&&... futures) {

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <concepts>
 #include <exception>
 #include <type_traits>
@@ -37,27 +39,23 @@ struct FairListener : TaskNode {
   fair::Task* const task;
 };
 
+// Awaits `body`, whose exception is not thrown. Gives: its promise.
+template <class T>
+struct CoroEnd : decltype(std::declval<fair::Coro<T>&>().operator co_await()) {
+  auto& await_resume() const { return static_cast<typename fair::Coro<T>::promise_type&>(**this->holder); }
+};
+
 // The body of async(): what `body` returns or throws goes into the promise.
 template <class T>
 fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
-#if !defined(WEFT_NO_EXCEPTIONS)
-  std::exception_ptr error;
-  try {
-#endif
-    if constexpr (std::is_void_v<T>) {
-      co_await body;
-      promise.set_value();
-    } else {
-      promise.set_value(co_await body);
-    }
-#if !defined(WEFT_NO_EXCEPTIONS)
-  } catch (...) {
-    error = std::current_exception();
+  auto& end = co_await CoroEnd<T>{body.operator co_await()};
+  if (end.error != nullptr) {
+    promise.set_exception(end.error);
+  } else if constexpr (std::is_void_v<T>) {
+    promise.set_value();
+  } else {
+    promise.set_value(end.take());
   }
-  if (error != nullptr) {
-    promise.set_exception(std::move(error));
-  }
-#endif
 }
 
 }  // namespace weft::detail

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <coroutine>
 #include <type_traits>
@@ -62,6 +64,7 @@ class [[nodiscard]] Coro {
 
   // Suspends the awaiting coroutine until this one has ended; in the same step where this one does not suspend. Once.
   // Returns: what it returned.
+  // Lifetime: its arguments are destroyed as soon as it has returned.
   auto operator co_await() noexcept {
     WEFT_ASSERT(frame_ != nullptr && frame_->stack == nullptr, "a fair::Coro was awaited twice, or after it was moved from.");
     return Call{&frame_};
@@ -71,6 +74,7 @@ class [[nodiscard]] Coro {
   friend class CoroTask;
 
   struct Call {
+    using IsCoroAwaiter = void;
     detail::CoroFrame** holder;
 
     bool await_ready() const noexcept { return false; }
@@ -82,7 +86,12 @@ class [[nodiscard]] Coro {
       callee.holder = holder;
       callee.stack->innermost = &callee;
     }
-    T await_resume() const { return static_cast<promise_type&>(**holder).take(); }
+    // The frame goes with its result: frames whose arguments are each other's Coros would be destroyed within each other at the
+    // end, on the thread's stack.
+    T await_resume() const {
+      const Coro ended(static_cast<promise_type&>(*std::exchange(*holder, nullptr)));
+      return static_cast<promise_type&>(*ended.frame_).take();
+    }
   };
 
   explicit Coro(promise_type& promise) : frame_(&promise) {}
@@ -133,7 +142,7 @@ class WEFT_EXPORT CoroTask : public Task {
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
-  void step();
+  static void step(FairTask& task);
   bool runBody();
   void end();
   static void runOwned(FairTask& task);
@@ -156,6 +165,7 @@ namespace weft::detail {
 // Suspends a coroutine to be posted. The Result, a function of the task, makes what co_await gives.
 template <class Result>
 struct [[nodiscard("nothing happens without co_await")]] CoroPost {
+  using IsCoroAwaiter = void;
   fair::TaskScheduler* scheduler;
   TimePoint deadline;
   bool isForSignal;
@@ -208,7 +218,7 @@ inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) {
 // The same with a time from now.
 template <class Rep, class Period>
 detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, Period>& duration) {
-  return deadline(detail::deadlineAfter(duration));
+  return fair::deadline(detail::deadlineAfter(duration));
 }
 
 // Waits for a wakeup or a signal, which it does not receive: as with deadline(), one that is there already ends it at once.
@@ -219,7 +229,7 @@ inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nul
 
 template <class Rep, class Period>
 detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& duration) {
-  return signalUntil(detail::deadlineAfter(duration));
+  return fair::signalUntil(detail::deadlineAfter(duration));
 }
 
 inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
@@ -228,6 +238,7 @@ inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
 
 // Gives the CoroTask*, without suspending.
 struct [[nodiscard("nothing happens without co_await")]] Self {
+  using IsCoroAwaiter = void;
   CoroTask* task = nullptr;
 
   bool await_ready() const noexcept { return false; }

@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <concepts>
 #include <type_traits>
@@ -44,10 +46,14 @@ class Task : private detail::FairTask {
   // `function` is called with this Task*, or without arguments. Captures beyond 48 bytes are kept on the heap.
   // Requires: it can be called: an empty std::function or a null pointer ends the program with a message.
   template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, Task> &&
-             (std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>))
+    requires(!std::derived_from<std::remove_cvref_t<F>, Task> && detail::FairStep<F, Task>)
   explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
     Callable<F>::emplace(*this, std::forward<F>(function));
+  }
+  template <class F>
+    requires(!std::derived_from<std::remove_cvref_t<F>, Task> && !detail::FairStep<F, Task>)
+  explicit Task(F&&) : Task() {
+    detail::assertFairStep<F, Task>();
   }
 
   // Calls object->*method with this Task*, or without arguments.
@@ -63,14 +69,13 @@ class Task : private detail::FairTask {
   }
 
   // Has the next step call `function`. In a step, the old callable is destroyed at once: it must not use its captures afterwards.
+  // Errors: where `function` cannot be taken over, the task keeps the old one.
   template <class F>
-    requires(std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>)
   void setCallback(F&& function) {
-    assertIsOwned("given a callback");
-    std::decay_t<F> taken(std::forward<F>(function));  // before the old one goes, whose capture it may be
-    ops->destroy(*this);
-    ops = &Callable<F>::kOps;
-    Callable<F>::emplace(*this, std::move(taken));
+    if constexpr (detail::assertFairStep<F, Task>()) {
+      assertIsOwned("given a callback");
+      detail::FairReplacement<std::decay_t<F>, Task>(std::forward<F>(function)).replace(*this);
+    }
   }
   template <class Object, class Method>
     requires std::is_member_function_pointer_v<Method>
@@ -117,13 +122,14 @@ class Task : private detail::FairTask {
   // Lifetime: afterwards no signaller touches the task, which may be deleted.
   bool receiveSignal() { return state.receiveSignal(); }
 
-  // Returns: in a step, whether the deadline, and neither a wakeup nor a signal, led to it; true where there was no deadline.
+  // Returns: in a step, whether the deadline, and neither a wakeup nor a signal before it, led to it, however late the step begins;
+  // true where there was no deadline.
   bool isExpired() const { return FairTask::isExpired; }
 
  private:
   friend class TaskScheduler;
   friend class CoroTask;
-  template <class F, class T>
+  template <class F, class T, bool isInline>
   friend struct detail::FairCallable;
 
   template <class F>

@@ -3,11 +3,14 @@
 
 #pragma once
 
+#include "weft/detail/language.h"
+
 #include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <string>
 #include <type_traits>
@@ -16,6 +19,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/node_memory.h"
+#include "weft/detail/raise.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/memory.h"
@@ -36,7 +40,7 @@ namespace weft::fair {
 class WEFT_EXPORT TaskScheduler {
  public:
   struct WEFT_EXPORT Config {
-    Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines
+    Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines; does not throw
     uint32_t blockSize = 62;  // slots of a block of the ready queue, 1 or more: each thread takes a lock once a block
 
     Config& setAllocator(Allocator* value);
@@ -55,14 +59,16 @@ class WEFT_EXPORT TaskScheduler {
   explicit TaskScheduler(const std::string& name, int numThreads = 1);
   TaskScheduler(const std::string& name, int numThreads, const Config& config);
 
-  // As stop(). Tasks that are queued or wait belong to the user again, and never run; one-shot ones are destroyed.
+  // As stop(), and waits for steps of other schedulers that have posted their own tasks to this one. Tasks that are queued or wait
+  // belong to the user again, and never run; one-shot ones are destroyed.
   // Requires: it is not called in one of its own steps, and nobody posts any more. Wakers of tasks may still be returning.
   ~TaskScheduler();
   TaskScheduler(const TaskScheduler&) = delete;
   TaskScheduler& operator=(const TaskScheduler&) = delete;
 
   // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was set for it comes,
-  // or when it is woken or signalled; at once, too, if it was so since its last step began.
+  // or when it is woken or signalled; at once, too, if it was so since its last step began. A step that posts its own task, to
+  // whatever scheduler, keeps it until it returns, which is the moment of the post: what is posted meanwhile comes before.
   // Requires: the task belongs to the caller, and has a callback. Posting one that a scheduler has, or one at the same time as
   // another thread, ends the program with a message. (Not with certainty where a step posts its own task at the same instant.)
   // Memory ordering: what came before is seen by the step.
@@ -83,9 +89,12 @@ class WEFT_EXPORT TaskScheduler {
 
   // Has `function` called once. A small one lies in a pooled node. An exception that leaves it ends the program with a message.
   template <class F>
-    requires std::invocable<std::decay_t<F>&>
   void postOneShot(F&& function) {
-    postNode(*detail::NodeMemory<OneShot<std::decay_t<F>>>::make(std::forward<F>(function)));
+    static_assert(std::invocable<std::decay_t<F>&>,
+                  "postOneShot(f): f cannot be called without arguments. Write postOneShot([=] { f(argument); }).");
+    if constexpr (std::invocable<std::decay_t<F>&>) {
+      postNode(*detail::NodeMemory<OneShot<std::decay_t<F>>>::make(std::forward<F>(function)));
+    }
   }
 
   // As an Executor: has handle.run() called once. One that is never run is destroyed with the scheduler.
@@ -95,21 +104,20 @@ class WEFT_EXPORT TaskScheduler {
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
-  // As post() for each Task* of `tasks`, with nobody else's in between.
+  // As post() for each Task* of `tasks`, with nobody else's in between; the task whose step calls comes when the step returns.
+  // Errors: where the range throws, none of them is posted.
   template <std::ranges::input_range Range>
   void postAll(Range&& tasks) {
-    detail::FairTask* newest = nullptr;
-    detail::FairTask* oldest = nullptr;
-    for (Task* task : tasks) {
-      assertTask(task, "postAll()");
-      claim(*task);
-      task->inboxNext.set(newest);
-      newest = task;
-      oldest = oldest == nullptr ? task : oldest;
-    }
-    if (newest != nullptr) {
-      postChain(*newest, *oldest);
-    }
+    std::optional<Row> row(std::in_place, *this);
+    detail::callAndEnd(
+        [&] {
+          for (Task* task : tasks) {
+            assertTask(task, "postAll()");
+            row->add(*task);
+          }
+          row->post();
+        },
+        [&] { row.reset(); });
   }
 
   // Has a task that waits run soon, and any other, at its next post, at once; changes nothing for one that is about to run.
@@ -124,7 +132,7 @@ class WEFT_EXPORT TaskScheduler {
   // Makes room for `numDeadlines` tasks that wait at the same time.
   void reserve(size_t numDeadlines);
 
-  // Returns: whether no task is queued, waits, or is in a step.
+  // Returns: whether no task is queued, waits, or is in a step; nor in one of another scheduler that has posted it to this one.
   bool isEmpty() const;
 
   // Suspends the fiber, or blocks the thread, until isEmpty() was true. Requires: it is not called in one of its own steps.
@@ -144,7 +152,8 @@ class WEFT_EXPORT TaskScheduler {
   void start();
 
   // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that were posted or woken
-  // last, in the order of that; then those that waited. They belong to the caller. One-shot ones stay, as do those of fair::async().
+  // last, in the order of that; then those that waited. They belong to the caller, without their deadlines; a CoroTask that is
+  // posted again goes on waiting for what it has awaited. One-shot ones stay, as do those of fair::async().
   // Requires: the scheduler is stopped.
   [[nodiscard]] std::vector<Task*> takeBack();
 
@@ -178,13 +187,28 @@ class WEFT_EXPORT TaskScheduler {
     static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
+  // Tasks to be posted at once: those that have been added, and never posted, belong to the caller again.
+  class WEFT_EXPORT Row {
+   public:
+    explicit Row(TaskScheduler& scheduler) : scheduler_(scheduler) {}
+    Row(const Row&) = delete;
+    Row& operator=(const Row&) = delete;
+    ~Row();
+    void add(detail::FairTask& task);
+    void post();
+
+   private:
+    TaskScheduler& scheduler_;
+    detail::FairTask* newest_ = nullptr;
+    detail::FairTask* oldest_ = nullptr;
+    detail::FairTask* own_ = nullptr;  // in whose step this is
+  };
+
   static void assertTask(const Task* task, const char* function) {
     WEFT_ASSERT(task != nullptr, "fair::TaskScheduler::%s was given a null pointer. Give it the address of a fair::Task.",
                 function);
   }
-  void claim(detail::FairTask& task);
   void postNode(detail::FairTask& task);
-  void postChain(detail::FairTask& newest, detail::FairTask& oldest);
   bool waitEmptyUntil(detail::TimePoint deadline);
 
   std::unique_ptr<detail::FairCore, void (*)(detail::FairCore*)> core_;

@@ -1,0 +1,82 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks that none of weft's headers names or drags in what is inside the library, that none includes less without exceptions, that
+# weft.h brings no macro but weft's own, and that each header says what language it needs:
+#   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+
+file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
+file(GLOB marlHeaders RELATIVE ${INCLUDE}/compat ${INCLUDE}/compat/marl/*.h)
+list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
+if(NOT headers OR NOT marlHeaders)
+  message(FATAL_ERROR "no headers in ${INCLUDE}")
+endif()
+
+# Fails when `header` includes, directly or not, a header of weft whose path matches `forbidden`.
+function(forbid header forbidden)
+  file(WRITE ${WORK}/alone.cpp "#include <${header}>\n")
+  execute_process(COMMAND ${COMPILER} -std=c++20 -M -I${INCLUDE} ${WORK}/alone.cpp
+    RESULT_VARIABLE result OUTPUT_VARIABLE dependencies)
+  if(NOT result EQUAL 0 OR dependencies MATCHES "weft/[a-z_/]*(${forbidden})[a-z_]*\\.h")
+    message(SEND_ERROR "<${header}> drags in ${CMAKE_MATCH_0}:\n${dependencies}")
+  endif()
+endfunction()
+
+# Fails unless a program of C++17 is told at once what `header` needs.
+function(expect_told header)
+  file(WRITE ${WORK}/alone.cpp "#include <${header}>\n")
+  execute_process(
+    COMMAND ${COMPILER} -std=c++17 -E -o ${WORK}/alone.ii -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE messages)
+  string(FIND "${messages}" "error: " first)
+  string(SUBSTRING "${messages}" ${first} 100 firstMessage)
+  if(result EQUAL 0 OR NOT firstMessage MATCHES "weft('s marl headers)? needs? C..20. Compile with -std=c..20")
+    message(SEND_ERROR "<${header}> does not say first that it needs C++20:\n${messages}")
+  endif()
+endfunction()
+
+foreach(header IN LISTS headers)
+  file(STRINGS ${INCLUDE}/${header} internal REGEX "OSFiber")
+  if(internal)
+    message(SEND_ERROR "<${header}> names OSFiber, which is the library's own")
+  endif()
+endforeach()
+
+# What is between an #if about exceptions or run-time type information and its #endif. (Such do not nest.)
+foreach(header IN LISTS headers)
+  file(READ ${INCLUDE}/${header} text)
+  string(REPLACE ";" "," text "${text}")
+  string(REGEX REPLACE "#endif" ";" sections "${text}")
+  foreach(section IN LISTS sections)
+    if(section MATCHES "#(if|elif)[^\n]*(EXCEPTIONS|__cpp_exceptions|RTTI|__cpp_rtti)[^\n]*\n(.*\n)?[ ]*#[ ]*include")
+      message(SEND_ERROR "<${header}> includes more or less where there are no exceptions:\n${CMAKE_MATCH_0}")
+    endif()
+  endforeach()
+endforeach()
+
+foreach(header IN LISTS headers marlHeaders)
+  if(NOT header MATCHES "/detail/")
+    expect_told(${header})
+  endif()
+endforeach()
+
+foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket blockingcall dag pool defer finally)
+  forbid(weft/${header}.h "scheduler|worker|stealing_deque")
+endforeach()
+
+# No header but <weft/defer.h> brings a macro without the prefix: it would change whatever else has that name.
+file(WRITE ${WORK}/alone.cpp "#include <weft/weft.h>\n")
+execute_process(COMMAND ${COMPILER} -std=c++20 -E -dM -I${INCLUDE} -o ${WORK}/alone.macros ${WORK}/alone.cpp)
+file(GLOB_RECURSE texts ${INCLUDE}/weft/*.h)
+foreach(text IN LISTS texts)
+  file(STRINGS ${text} definitions REGEX "^ *# *define +[A-Za-z_]+")
+  foreach(definition IN LISTS definitions)
+    string(REGEX REPLACE "^ *# *define +([A-Za-z_0-9]+).*" "\\1" name "${definition}")
+    if(NOT name MATCHES "^WEFT_")
+      file(STRINGS ${WORK}/alone.macros leaked REGEX "^#define ${name}[ (]")
+      if(leaked)
+        message(SEND_ERROR "<weft/weft.h> brings the macro ${name}, of ${text}")
+      endif()
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,109 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Checks that what the parallel algorithms cannot run over, write to or sort gets one error, which says what to write:
+#   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
+
+set(program "
+#include <iterator>
+#include <string>
+#include <vector>
+#include <weft/channel.h>
+#include <weft/parallel.h>
+inline std::vector<int> numbers(3);
+inline std::vector<std::string*> pointers(3);
+inline std::vector<bool> bits(3);
+inline weft::Channel<std::string> channel;
+struct Joined {  // as std::views::transform(f) | std::views::join, where f returns ranges
+  struct Iterator {
+    using iterator_concept = std::input_iterator_tag;
+    using value_type = int;
+    using difference_type = std::ptrdiff_t;
+    int operator*() const;
+    Iterator& operator++();
+    void operator++(int);
+    bool operator==(const Iterator&) const;
+  };
+  Iterator begin();
+  Iterator end();
+} joined;
+inline const auto append = [](std::vector<int> to, const auto&) { return to; };
+struct Printer {  // as a std::ostream_iterator
+  using iterator_category = std::output_iterator_tag;
+  using value_type = void;
+  using difference_type = void;
+  using pointer = void;
+  using reference = void;
+  Printer& operator=(int) { return *this; }
+  Printer& operator*() { return *this; }
+  Printer& operator++() { return *this; }
+};
+void use() { BODY }
+")
+
+# What all have in common is compiled once.
+string(FIND "${program}" "void use(" start)
+string(SUBSTRING "${program}" 0 ${start} common)
+string(SUBSTRING "${program}" ${start} -1 program)
+file(WRITE ${WORK}/common.h "${common}")
+execute_process(COMMAND ${COMPILER} -std=c++20 -I${INCLUDE} -x c++-header ${WORK}/common.h -o ${WORK}/common.h.gch
+  COMMAND_ERROR_IS_FATAL ANY)
+
+function(check body expected)
+  string(REPLACE BODY "${body}" code "${program}")
+  file(WRITE ${WORK}/parallel_errors.cpp "${code}")
+  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} -include ${WORK}/common.h
+      ${WORK}/parallel_errors.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE messages)
+  if(expected STREQUAL OK)
+    if(NOT result EQUAL 0)
+      message(SEND_ERROR "does not compile:\n${body}\n${messages}")
+    endif()
+    return()
+  endif()
+  string(REPLACE ";" "," messages "${messages}")
+  string(REGEX MATCHALL "error: [^\n]*" errors "${messages}")
+  list(LENGTH errors count)
+  if(result EQUAL 0 OR NOT errors MATCHES "${expected}" OR count GREATER 1)
+    message(SEND_ERROR "should be the one error \"${expected}\":\n${body}\n${messages}")
+  endif()
+endfunction()
+
+check("weft::parallelFor(weft::irange(0, 3).begin(), weft::irange(0, 3).end(), [](int) {});
+  weft::parallelFor(numbers.begin(), std::unreachable_sentinel, [](int) {});
+  weft::parallelScan(bits, numbers.begin());
+  (void)weft::parallelReduce(bits, 0);
+  (void)weft::parallelReduce(numbers, 0L);" OK)
+
+set(ends "a range that begins with a number ends with one")
+check("weft::parallelFor(0, numbers.end(), [](std::string) {});" "${ends}")
+
+set(forward "weft's parallel algorithms need forward iterators at least")
+check("weft::parallelFor(joined, [](int) {});" "${forward}")
+check("weft::parallelFor(joined.begin(), joined.end(), [](int) {});" "${forward}")
+check("weft::parallelFor(channel, [](std::string&) {});" "${forward}")
+check("weft::parallelFor(weft::autoPartitioner(channel, 1), [](std::string&) {});" "${forward}")
+check("(void)weft::parallelReduce(channel, std::string());" "${forward}")
+check("weft::parallelScan(joined, numbers.begin());" "${forward}")
+check("weft::parallelTransform(numbers, joined, numbers.begin(), std::plus<>());" "${forward}")
+check("weft::parallelTransform(numbers.begin(), numbers.end(), joined.begin(), numbers.begin(), std::plus<>());" "${forward}")
+
+set(places "weft's parallel algorithms write through forward iterators")
+check("weft::parallelScan(numbers, std::back_inserter(numbers));" "${places}")
+check("weft::parallelScan(numbers.begin(), numbers.end(), Printer());" "${places}")
+check("weft::parallelExclusiveScan(numbers, Printer(), 0);" "${places}")
+check("weft::parallelTransform(numbers, Printer(), std::negate<>());" "${places}")
+set(noBits "weft's parallel algorithms do not write to a vector<bool>")
+check("weft::parallelScan(bits, bits.begin(), std::logical_or<>());" "${noBits}")
+check("weft::parallelTransform(numbers, bits.begin(), [](int x) { return x > 0; });" "${noBits}")
+check("weft::parallelScan(numbers, pointers.begin());" "cannot be assigned to the elements of its output")
+
+set(byThemselves "do not convert to it by themselves. Write parallelMapReduce")
+check("(void)weft::parallelReduce(numbers, std::vector<int>(), append);" "${byThemselves}")
+check("(void)weft::parallelReduce({3, 7, 9}, std::vector<int>(), append);" "${byThemselves}")
+check("(void)weft::parallelMapReduce(numbers, std::vector<int>(), std::negate<>(), append);" "${byThemselves}")
+check("(void)weft::parallelReduce(numbers, 0, [](int, int) { return std::string(); });" "returns what converts to the type")
+
+set(objects "parallelSort\\(\\) and parallelStableSort\\(\\) need elements that are objects of their own")
+check("weft::parallelSort(bits);" "${objects}")
+check("weft::parallelStableSort(bits.begin(), bits.end());" "${objects}")

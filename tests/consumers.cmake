@@ -1,0 +1,49 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# A stranger's builds. The proxies lead nowhere: a build that reaches for the network fails.
+set(noNetwork http_proxy=http://127.0.0.1:9 https_proxy=http://127.0.0.1:9 all_proxy=http://127.0.0.1:9)
+set(strangerOptions -G ${CMAKE_GENERATOR} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROGRAM}
+  -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE})
+string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flagsOfType)
+list(APPEND strangerOptions "-D${flagsOfType}=${${flagsOfType}}")
+
+# This build's own library is the static one that gets installed, if it is one.
+set(packageBuild_static)
+if(WEFT_INSTALL AND NOT BUILD_SHARED_LIBS AND NOT WEFT_MARL_TARGET)
+  set(packageBuild_static -DBUILD=${PROJECT_BINARY_DIR})
+endif()
+set(packageBuild_shared)
+
+# One of the applications, and with it its weft, is compiled without exceptions wherever it does not say otherwise.
+set(consumerOptions_static "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti")
+set(consumerOptions_shared)
+
+foreach(kind IN ITEMS static shared)
+  string(COMPARE EQUAL ${kind} shared shared)
+  add_test(NAME consumer_${kind}
+    COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test
+      ${CMAKE_CURRENT_SOURCE_DIR}/consumer ${CMAKE_CURRENT_BINARY_DIR}/consumer_${kind}
+      --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
+      --build-options ${strangerOptions} -DBUILD_SHARED_LIBS=${shared} ${consumerOptions_${kind}}
+      --test-command ${CMAKE_COMMAND} -DPROGRAMS=consumer+marl_consumer+mixed_consumer+mixed_consumer_reversed
+        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/consumer.cmake)
+  add_test(NAME package_${kind}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_${kind}
+      -DSHARED=$<BOOL:${shared}> -DCOMPILER=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
+      "-DOPTIONS=${strangerOptions}" ${packageBuild_${kind}} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/package.cmake)
+  set_tests_properties(consumer_${kind} package_${kind} PROPERTIES ENVIRONMENT "${noNetwork}")
+endforeach()
+add_test(NAME exports
+  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft/src/libweft.so
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.cmake)
+set_tests_properties(consumer_shared PROPERTIES FIXTURES_SETUP sharedLibrary)
+set_tests_properties(exports PROPERTIES FIXTURES_REQUIRED sharedLibrary)
+
+add_test(NAME readme
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
+    "-DOPTIONS=${strangerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
+set_tests_properties(readme PROPERTIES ENVIRONMENT "${noNetwork}")
+
+# The static library has the consumer of the README as its user too, and the shared one that of consumer_shared.
+set_tests_properties(consumer_static package_shared PROPERTIES LABELS rest)

@@ -1,0 +1,92 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/entrance.h>
+#include <weft/detail/quiescence.h>
+
+#include "explore.h"
+
+// Seeded bug: entrance.h:1:split
+// Seeded bug: entrance.h:2
+// Seeded bug: entrance.h:3
+// Seeded bug: entrance.h:4:split
+namespace weft::model {
+namespace {
+
+using Entrance = detail::Entrance<RelacySync>;
+using Counters = detail::TaskCounters<RelacySync>;
+
+// Two come, twice each, while the third ends what they use.
+struct UseAndEnd : rl::test_suite<UseAndEnd, 3> {
+  Entrance entrance;
+  RelacySync::Var<int> used[2];
+
+  void thread(unsigned index) {
+    if (index == 2) {
+      entrance.close();
+      entrance.awaitAllLeft();
+      used[0].set(0);
+      used[1].set(0);
+      return;
+    }
+    for (int i = 0; i < 2; ++i) {
+      if (entrance.enter()) {
+        used[index].set(1);
+        entrance.leave();
+      }
+    }
+  }
+};
+
+// A worker that shuts down ends its last task and closes; one from outside brings another task. It is not let
+// in, or its task runs.
+struct TaskAtTheEnd : rl::test_suite<TaskAtTheEnd, 2> {
+  Entrance entrance;
+  Counters counters;
+  RelacySync::Atomic<int> injected{0};
+  int numLetIn = 0, numRun = 0;
+
+  void before() { counters.countScheduled(); }
+
+  void runTask() {
+    if (injected.exchange(0, std::memory_order_acquire) != 0) {
+      ++numRun;
+      counters.countEnded();
+    }
+  }
+
+  bool isOver() {
+    uint64_t numEntered = 0;
+    const bool isQuiet = detail::isQuiescent<RelacySync>([this](auto&& f) { f(counters); },
+                                                         [&] { return numEntered = entrance.numEntered(); });
+    return isQuiet && entrance.closeAt(numEntered);
+  }
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      counters.countEnded();
+      while (!isOver()) {
+        runTask();
+        RelacySync::pause();
+      }
+      entrance.awaitAllLeft();
+    } else if (entrance.enter()) {
+      ++numLetIn;
+      injected.store(1, std::memory_order_release);
+      entrance.leave();
+    }
+  }
+
+  void after() { check(numRun == numLetIn, "a task that was let in has run"); }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<UseAndEnd>("two that use, one that ends", 300'000) &&
+           explore<TaskAtTheEnd>("a task from outside at the end", 300'000);
+  });
+}

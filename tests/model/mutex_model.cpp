@@ -1,0 +1,241 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/mutex_core.h>
+
+#include <chrono>
+
+#include "explore.h"
+#include "model_waiter.h"
+
+// Seeded bug: mutex_core.h:1
+// Seeded bug: mutex_core.h:1:split
+// Seeded bug: mutex_core.h:2
+// Seeded bug: mutex_core.h:2:split
+// Seeded bug: mutex_core.h:3
+// Seeded bug: mutex_core.h:3:split
+// Seeded bug: mutex_core.h:4
+// Seeded bug: mutex_core.h:4:split
+// Seeded bug: mutex_core.h:5
+// Seeded bug: mutex_core.h:5:split
+// Seeded bug: tiny_lock.h:1
+namespace weft::model {
+namespace {
+
+using Core = detail::MutexCore<WaiterList, RelacySync, 1>;
+using detail::TimePoint;
+using std::chrono::milliseconds;
+
+// A clock on which any time may have passed whenever it is read. Where kLooksAgain is not set, the limits of
+// waits never come, so that they make up for no wake that was lost.
+template <bool kLooksAgain>
+struct Host {
+  TimePoint now() const { return time += milliseconds(rl::rand(2)); }
+  void block(Waiter& self) const { self.block(); }
+  bool blockUntil(Waiter& self, TimePoint) const {
+    if (kLooksAgain) return self.blockUntilSomeTime();
+    self.block();
+    return true;
+  }
+  mutable TimePoint time{milliseconds(5)};
+};
+
+template <class H>
+void lock(Core& core, Waiter& self, const H& host) {
+  if (!core.tryLock()) core.lock(self, host);
+}
+
+template <class H>
+void unlock(Core& core, const H& host) {
+  if (!core.tryUnlock()) core.unlock(host).wakeAll();
+}
+
+// There is a data race if the mutex does not exclude or order them, and a deadlock if a wake is lost.
+template <bool kLooksAgain>
+struct Exclude : rl::test_suite<Exclude<kLooksAgain>, 3> {
+  Core core;
+  Waiter waiters[3];
+  RelacySync::Var<int> data;
+
+  void before() { data.set(0); }
+
+  void thread(unsigned index) {
+    const Host<kLooksAgain> host;
+    for (int round = 0; round < 2; ++round) {
+      lock(core, waiters[index], host);
+      data.set(data.get() + 1);
+      unlock(core, host);
+    }
+  }
+
+  void after() {
+    check(data.get() == 6, "each had it twice");
+    check(core.isIdle(), "the mutex is free at the end");
+    for (Waiter& waiter : waiters) waiter.checkNoneLeft();
+  }
+};
+
+// Who comes last destroys it.
+template <bool kLooksAgain>
+struct Destroy : rl::test_suite<Destroy<kLooksAgain>, 2> {
+  Core* core = nullptr;
+  Waiter waiter;
+
+  void before() {
+    core = new Core();
+    check(core->tryLock(), "a free mutex can be taken");
+  }
+
+  void thread(unsigned index) {
+    const Host<kLooksAgain> host;
+    if (index == 1) lock(*core, waiter, host);
+    unlock(*core, host);
+    if (index == 1) delete core;
+  }
+
+  void after() { waiter.checkNoneLeft(); }
+};
+
+// As one that is woken, but is able to run only once `mayRun` is set.
+template <bool kLooksAgain>
+struct SlowHost : Host<kLooksAgain> {
+  explicit SlowHost(RelacySync::Atomic<int>& flag) : mayRun(flag) {}
+  void block(Waiter& waiter) const {
+    waiter.block();
+    while (mayRun.load(std::memory_order_relaxed) == 0) RelacySync::pause();
+  }
+  bool blockUntil(Waiter& waiter, TimePoint) const {
+    block(waiter);
+    return true;
+  }
+  RelacySync::Atomic<int>& mayRun;
+};
+
+// One unlocks, once; one that may be woken for that cannot run before the third had the mutex. The third has
+// it nevertheless.
+struct Stuck : rl::test_suite<Stuck, 3> {
+  Core core;
+  Waiter waiters[2];
+  RelacySync::Atomic<int> thirdHadIt{0};
+
+  void before() { check(core.tryLock(), "a free mutex can be taken"); }
+
+  void thread(unsigned index) {
+    const Host<true> host;
+    if (index == 2) {
+      unlock(core, host);
+    } else if (index == 1) {
+      lock(core, waiters[1], host);
+      thirdHadIt.store(1, std::memory_order_relaxed);
+      unlock(core, host);
+    } else {
+      const SlowHost<true> slow(thirdHadIt);
+      lock(core, waiters[0], slow);
+      unlock(core, slow);
+    }
+  }
+
+  void after() { check(core.isIdle(), "the mutex is free at the end"); }
+};
+
+// One locks and unlocks again and again, and another, on the same thread, runs only once that one has
+// suspended.
+// kThird: beside a third one, which may have had it since the other was woken.
+template <bool kThird>
+struct SameThread : rl::test_suite<SameThread<kThird>, kThird ? 3 : 2> {
+  struct SuspendingHost : Host<true> {
+    explicit SuspendingHost(RelacySync::Atomic<int>& flag) : hasSuspended(flag) {}
+    bool blockUntil(Waiter& waiter, TimePoint deadline) const {
+      hasSuspended.store(1, std::memory_order_relaxed);
+      return Host<true>::blockUntil(waiter, deadline);
+    }
+    RelacySync::Atomic<int>& hasSuspended;
+  };
+
+  Core core;
+  Waiter waiters[3];
+  RelacySync::Atomic<int> hasSuspended{0}, otherHadIt{0};
+
+  void before() { check(core.tryLock(), "a free mutex can be taken"); }
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      const SuspendingHost host(hasSuspended);
+      while (otherHadIt.load(std::memory_order_relaxed) == 0) {
+        unlock(core, host);
+        lock(core, waiters[0], host);
+      }
+      unlock(core, host);
+    } else if (index == 2) {
+      const Host<true> host;
+      lock(core, waiters[2], host);
+      unlock(core, host);
+    } else {
+      const SlowHost<false> host(hasSuspended);
+      lock(core, waiters[1], host);
+      otherHadIt.store(1, std::memory_order_relaxed);
+      unlock(core, host);
+    }
+  }
+
+  void after() { check(core.isIdle(), "the mutex is free at the end"); }
+};
+
+// One that only tries, beside a waiter that cannot run before: it gets what was offered.
+struct OnlyTries : rl::test_suite<OnlyTries, 3> {
+  Core core;
+  Waiter waiters[2];
+  RelacySync::Atomic<int> triedHadIt{0};
+  RelacySync::Var<int> data;
+
+  void before() {
+    check(core.tryLock(), "a free mutex can be taken");
+    data.set(0);
+  }
+
+  template <class H>
+  void useAndUnlock(const H& host) {
+    data.set(data.get() + 1);
+    unlock(core, host);
+  }
+
+  void thread(unsigned index) {
+    const Host<true> host;
+    if (index == 2) {
+      for (int round = 0; round < 2; ++round) {
+        useAndUnlock(host);
+        while (!(core.isOffered() ? core.tryTakeOffer(host) : core.tryLock())) {
+          RelacySync::pause();
+        }
+      }
+      triedHadIt.store(1, std::memory_order_relaxed);
+      useAndUnlock(host);
+    } else {
+      const SlowHost<true> slow(triedHadIt);
+      lock(core, waiters[index], slow);
+      useAndUnlock(slow);
+    }
+  }
+
+  void after() {
+    check(data.get() == 5, "each had it in turn");
+    check(core.isIdle(), "the mutex is free at the end");
+  }
+};
+
+}  // namespace
+}  // namespace weft::model
+
+int main(int argc, char** argv) {
+  using namespace weft::model;
+  return runModel(argc, argv, [] {
+    return explore<Exclude<false>>("three that lock it twice", 200'000) &&
+           explore<Exclude<true>>("three that look again", 200'000) &&
+           explore<Destroy<false>>("a waiter destroys it", 100'000) &&
+           explore<Destroy<true>>("a waiter that looks again destroys it", 100'000) &&
+           explore<Stuck>("a woken waiter cannot run", 100'000) &&
+           explore<SameThread<false>>("a waiter of the same thread", 100'000) &&
+           explore<SameThread<true>>("a waiter of the same thread, and a third", 100'000) &&
+           explore<OnlyTries>("one that only tries", 100'000);
+  });
+}

@@ -1,0 +1,52 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# Headers and mistakes, with both families of compilers where they are there. Whoever is not asked for by
+# CMAKE_CXX_COMPILER is left to .ci/run.
+find_program(WEFT_GNU NAMES g++)
+find_program(WEFT_Clang NAMES clang++ clang++-19 clang++-14)
+set(WEFT_${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER})
+
+# weft_source_test(name family script [-D...]): a script of the folder cmake, with a compiler of the family.
+function(weft_source_test name family script)
+  if(NOT WEFT_${family})
+    return()
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${WEFT_${family}} -DINCLUDE=${PROJECT_SOURCE_DIR}/include
+      -DWORK=${CMAKE_CURRENT_BINARY_DIR}/${name} ${ARGN} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/${script}.cmake)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
+  if(NOT family STREQUAL CMAKE_CXX_COMPILER_ID)
+    set_tests_properties(${name} PROPERTIES LABELS rest)
+  endif()
+endfunction()
+
+set(headerBatches 4)
+foreach(family IN ITEMS GNU Clang)
+  string(TOLOWER ${family} suffix)
+  foreach(script IN ITEMS header_rules errors parallel_errors fair_warnings)
+    weft_source_test(${script}_${suffix} ${family} ${script})
+  endforeach()
+  foreach(batch RANGE 1 ${headerBatches})
+    weft_source_test(headers_${suffix}_${batch} ${family} headers -DBATCH=${batch} -DNUM_BATCHES=${headerBatches})
+  endforeach()
+endforeach()
+weft_source_test(thread_safety Clang thread_safety)
+weft_source_test(qualified_calls Clang qualified_calls)
+
+# The machine code of the switch: no executable stack, the marks for unwinding and for control-flow enforcement.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_test(NAME osfiber_object
+    COMMAND ${CMAKE_COMMAND} -DCOMPILER=${CMAKE_CXX_COMPILER} -DREADELF=${CMAKE_READELF} -DOBJDUMP=${CMAKE_OBJDUMP}
+      -DSOURCE=${PROJECT_SOURCE_DIR}/src/osfiber_asm/osfiber_x86_64.S -DWORK=${CMAKE_CURRENT_BINARY_DIR}/osfiber_object
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/osfiber_object.cmake)
+endif()
+
+# The notes on memory orders, where the checker for them is at hand.
+find_package(Python3 COMPONENTS Interpreter)
+find_file(WEFT_CHECK_ATOMICS check_atomics.py PATHS ${PROJECT_SOURCE_DIR}/../shared NO_DEFAULT_PATH)
+if(Python3_Interpreter_FOUND AND WEFT_CHECK_ATOMICS)
+  file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/*.h
+    ${PROJECT_SOURCE_DIR}/src/*.cpp)
+  add_test(NAME atomics COMMAND Python3::Interpreter ${WEFT_CHECK_ATOMICS} ${code})
+endif()

@@ -1,0 +1,60 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# One program and one test per file, named after it. What all of them include of others is compiled once, but nothing of weft: a
+# precompiled header is a system header, whose warnings are lost.
+file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
+add_library(test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
+target_link_libraries(test_headers PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
+target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <condition_variable> <deque>
+  <functional> <future> <memory> <mutex> <numeric> <optional> <set> <stdexcept> <stop_token> <string> <thread> <tuple> <utility>
+  <vector>)
+
+file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp detail/*_test.cpp marl/*_test.cpp)
+foreach(file IN LISTS unitTests)
+  cmake_path(GET file STEM name)
+  add_executable(${name} ${file})
+  target_precompile_headers(${name} REUSE_FROM test_headers)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
+  if(file MATCHES "/marl/[a-z_]+\\.cpp$")
+    target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)
+  endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endforeach()
+
+# Tests whose frames are larger than a guard are built as the documents tell users to build such code.
+set_source_files_properties(overflow_test.cpp overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+  COMPILE_OPTIONS -fstack-clash-protection COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)
+
+# Shared libraries that contain weft, for a program to load and unload. They show one function: the unique symbols of
+# inline variables would keep them loaded otherwise.
+foreach(name IN ITEMS weft_plugin weft_unused_plugin)
+  add_library(${name} MODULE unloading/plugin.cpp)
+  target_link_libraries(${name} PRIVATE ${weft_under_test} weft_own)
+  target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/unloading/plugin.map)
+endforeach()
+add_dependencies(unloading_test weft_plugin weft_unused_plugin)
+target_compile_definitions(unloading_test PRIVATE
+  WEFT_TEST_PLUGIN="$<TARGET_FILE:weft_plugin>" WEFT_TEST_UNUSED_PLUGIN="$<TARGET_FILE:weft_unused_plugin>")
+
+# Applications without exceptions and run-time type information.
+foreach(program IN ITEMS no_exceptions no_exceptions_marl)
+  add_executable(${program})
+  target_compile_options(${program} PRIVATE -fno-exceptions -fno-rtti)
+  target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own)
+  add_test(NAME ${program} COMMAND ${program})
+endforeach()
+target_sources(no_exceptions PRIVATE consumer/main.cpp consumer/crew.cpp)
+target_sources(no_exceptions_marl PRIVATE consumer/marl_main.cpp)
+target_include_directories(no_exceptions_marl PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)
+
+# Memcheck does not go with a sanitizer, and Debian 12's does not read what clang writes for debuggers.
+find_program(WEFT_VALGRIND valgrind)
+if(WEFT_VALGRIND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+  foreach(program IN ITEMS no_exceptions osfiber_test osfiber_exceptions_test osfiber_frames_test)
+    add_test(NAME memcheck_${program}
+      COMMAND ${WEFT_VALGRIND} -q --error-exitcode=9 --leak-check=full $<TARGET_FILE:${program}>)
+  endforeach()
+endif()
