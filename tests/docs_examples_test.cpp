@@ -216,7 +216,7 @@ void waitGroupExample() {
 
 namespace fs = std::filesystem;
 
-const fs::path kRoot = fs::path(__FILE__).parent_path().parent_path();
+const fs::path kRoot = WEFT_TEST_SOURCE_DIR;
 
 std::string contents(const fs::path& path) {
   std::ifstream file(path);

@@ -24,6 +24,8 @@ foreach(file IN LISTS unitTests)
   set_tests_properties(${name} PROPERTIES TIMEOUT 300)
 endforeach()
 
+target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+
 # Tests whose frames are larger than a guard are built as the documents tell users to build such code.
 set_source_files_properties(overflow_test.cpp overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS -fstack-clash-protection COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)

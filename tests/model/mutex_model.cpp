@@ -18,6 +18,8 @@
 // Seeded bug: mutex_core.h:4:split
 // Seeded bug: mutex_core.h:5
 // Seeded bug: mutex_core.h:5:split
+// Seeded bug: mutex_core.h:6
+// Seeded bug: mutex_core.h:6:split
 // Seeded bug: tiny_lock.h:1
 namespace weft::model {
 namespace {

@@ -53,6 +53,11 @@ struct Continuation {
   }
   using Returned = typename Unwrapped<typename decltype(returned())::type>::Returned;
 
+  // (Before its version 12 gcc leaks the members of an aggregate of which a later one throws.)
+  template <class From>
+  Continuation(From&& f, E&& where, Parent&& source)
+      : function(std::forward<From>(f)), executor(std::move(where)), parent(std::move(source)) {}
+
   bool passesErrorOn(EscapedException& to) {
     if constexpr (kForm != ContinuationForm::Whole) {
       if constexpr (std::is_copy_constructible_v<Parent>) {

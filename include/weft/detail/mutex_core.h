@@ -84,14 +84,16 @@ class MutexCore {
   bool tryTakeOffer(const Host& host) {
     uint32_t word = lockList() | kListLocked;
     const uint32_t now = ticks(host.now());
-    const bool isOverdue = now - wokenAt_ >= kPatienceTicks;
+    const bool isOverdue = now - wokenAt_.get() >= kPatienceTicks;
     bool isTaken = false;
     while (isOverdue && !isTaken && (word & kOffered) != 0) {
-      // relaxed, both: as in takeOrQueue().
+      // relaxed, both: lockList() has seen what the holder before wrote, and the list stays locked.
       isTaken = word_.compare_exchange_weak(word, taken(word, How::Comes), std::memory_order_relaxed,
                                             std::memory_order_relaxed);
     }
-    wokenAt_ = isTaken ? now : wokenAt_;
+    if (isTaken) {
+      wokenAt_.set(now);
+    }
     releaseList(0, 0);
     return isTaken;
   }
@@ -127,7 +129,7 @@ class MutexCore {
   template <class Host>
   List unlock(const Host& host) {
     const uint32_t now = ticks(host.now());
-    const uint32_t unansweredFor = now - wokenAt_;
+    const uint32_t unansweredFor = now - wokenAt_.get();
     // relaxed: only a guess for the compare-exchange.
     uint32_t word = word_.load(std::memory_order_relaxed);
     while (needsNoWake(word, unansweredFor)) {
@@ -144,9 +146,11 @@ class MutexCore {
     List woken;
     if (!list_.isEmpty() && (isOffered || (word & kWoken) == 0)) {
       list_.claimFront(woken);
-      ++numOnTheWay_;
+      numOnTheWay_.set(numOnTheWay_.get() + 1);
     }
-    wokenAt_ = isOffered || !woken.isEmpty() ? now : wokenAt_;
+    if (isOffered || !woken.isEmpty()) {
+      wokenAt_.set(now);
+    }
     releaseList(isOffered ? 0 : kLocked,
                 (isOffered ? kOffered | kWoken : 0) | (woken.isEmpty() ? 0 : kWoken));
     return woken;
@@ -191,7 +195,7 @@ class MutexCore {
     const uint32_t now = (word | kLocked) & ~kOffered;
     return how == How::Comes ? now : (now & ~(kWoken | kMissing)) | missing();
   }
-  uint32_t missing() const { return numOnTheWay_ != 0 ? kMissing : 0; }
+  uint32_t missing() const { return numOnTheWay_.get() != 0 ? kMissing : 0; }
 
   // Nobody waits, or somebody is on the way already and need not be given way to.
   static bool needsNoWake(uint32_t word, uint32_t unansweredFor) {
@@ -229,10 +233,11 @@ class MutexCore {
   template <class Waiter>
   bool takeOrQueue(Waiter& self, How how) {
     uint32_t word = lockList() | kListLocked;
-    numOnTheWay_ -= how == How::WasWoken ? 1 : 0;
+    numOnTheWay_.set(numOnTheWay_.get() - (how == How::WasWoken ? 1 : 0));
     while (mayTake(word, how)) {
-      // relaxed, both: lockList() has seen what the holder before wrote. The list is as it was.
-      if (word_.compare_exchange_weak(word, taken(word, how) & ~kListLocked, std::memory_order_relaxed,
+      // (6) release: the next lockBit sees what is counted; pairs with it. (lockList() has seen what the holder
+      // before wrote.)
+      if (word_.compare_exchange_weak(word, taken(word, how) & ~kListLocked, std::memory_order_release,
                                       std::memory_order_relaxed)) {
         return true;
       }
@@ -274,14 +279,14 @@ class MutexCore {
     // Read with the lock, so that it is not before wokenAt_.
     const TimePoint now = host.now();
     next = now + std::max<std::chrono::nanoseconds>(kPatience, (now - began) / kShareOfWait);
-    const uint32_t unansweredFor = ticks(now) - wokenAt_;
+    const uint32_t unansweredFor = ticks(now) - wokenAt_.get();
     const bool isOverdue = unansweredFor >= kPatienceTicks;
     while (mayTake(word, How::TimeIsUp) && ((word & kWoken) == 0 || isOverdue)) {
-      // relaxed, both: as in takeOrQueue().
+      // relaxed, both: lockList() has seen what the holder before wrote, and the list stays locked.
       if (word_.compare_exchange_weak(word, taken(word, How::TimeIsUp), std::memory_order_relaxed,
                                       std::memory_order_relaxed)) {
         list_.remove(self);
-        wokenAt_ = ticks(now);
+        wokenAt_.set(ticks(now));
         releaseList(0, 0);
         return Retry::Taken;
       }
@@ -307,11 +312,12 @@ class MutexCore {
   }
 
   typename Sync::template Atomic<uint32_t> word_{0};
-  // When a waiter was woken, or the mutex was offered, last; or when one that was not woken took it
-  // nevertheless.
-  uint32_t wokenAt_ = 0;  // in ticks; written under kLocked and kListLocked, and so read under either
-  uint32_t numOnTheWay_ = 0;  // that were woken and have not come; guarded by kListLocked
-  List list_;             // guarded by kListLocked
+  // When, in ticks, a waiter was woken, or the mutex was offered, last; or when one that was not woken took it
+  // nevertheless. Written under kLocked and kListLocked, and so read under either.
+  typename Sync::template Var<uint32_t> wokenAt_{0};
+  // That were woken and have not come; guarded by kListLocked.
+  typename Sync::template Var<uint32_t> numOnTheWay_{0};
+  List list_;  // guarded by kListLocked
 };
 
 }  // namespace weft::detail
