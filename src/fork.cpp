@@ -17,6 +17,11 @@ bool ForkLane::mayRunInPlaceNow() {
   return Worker::current()->mayRunInPlaceNow();
 }
 
+void ForkLane::letOthersRun() {
+  Worker& worker = *Worker::current();
+  worker.yield(*worker.currentFiberBlock());
+}
+
 void ForkLane::putBack(TaskNode* node) {
   deque->push(node);
   // A searcher may have looked while it was away.

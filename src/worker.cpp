@@ -240,7 +240,7 @@ void Worker::yield(FiberBlock& self) {
     next_ = takeTask();
   }
   makeReady(self);
-  suspend();
+  switchToNext();
 }
 
 FiberBlock& Worker::awaitNext() {

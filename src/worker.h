@@ -79,6 +79,8 @@ class Worker {
 
   // Suspends the current fiber: returns once somebody has made it ready and this worker has chosen it.
   void suspend();
+  // The same for one that is ready already.
+  void switchToNext();
   void block(FiberBlock& self, const char* what, const void* object);
   bool blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
   // The same for one who only looks again at that time.

@@ -54,8 +54,13 @@ inline void Worker::wake(FiberBlock& fiber) noexcept {
 }
 
 inline void Worker::suspend() {
-  FiberBlock* self = current_.get();
   ++numBlocked_;
+  switchToNext();
+  --numBlocked_;
+}
+
+inline void Worker::switchToNext() {
+  FiberBlock* self = current_.get();
   FiberBlock* to = nullptr;
   if (lane_.untilPoll > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
     --lane_.untilPoll;
@@ -67,7 +72,6 @@ inline void Worker::suspend() {
   if (to != self) {
     switchTo(*to);
   }
-  --numBlocked_;
 }
 
 // Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are newer than whatever

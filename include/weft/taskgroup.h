@@ -224,10 +224,10 @@ class TaskGroup {
     count_.endInPlace(left);
   }
 
-  // Returns: null if the newest is none that the owner has scheduled, or if it is the turn of others.
+  // Returns: null if the newest is none that the owner has scheduled.
   detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
     if (!lane.mayRunInPlace()) [[unlikely]] {
-      return nullptr;
+      detail::ForkLane::letOthersRun();
     }
     detail::TaskNode* newest = lane.deque->take(lane.thief);
     if (newest == nullptr || ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {

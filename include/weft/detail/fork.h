@@ -46,6 +46,8 @@ struct ForkLane {
     return true;
   }
   WEFT_EXPORT bool mayRunInPlaceNow();
+  // Then it may also let them go first, once.
+  WEFT_EXPORT static void letOthersRun();
 
   // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque->push(&node); }
