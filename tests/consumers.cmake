@@ -29,7 +29,7 @@ foreach(kind IN ITEMS static shared)
       --test-command ${CMAKE_COMMAND} -DPROGRAMS=consumer+marl_consumer+mixed_consumer+mixed_consumer_reversed
         -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/consumer.cmake)
   add_test(NAME package_${kind}
-    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_${kind}
+    COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPYTHON=${Python3_EXECUTABLE} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_${kind}
       -DSHARED=$<BOOL:${shared}> -DCOMPILER=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
       "-DOPTIONS=${strangerOptions}" ${packageBuild_${kind}} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/package.cmake)
   set_tests_properties(consumer_${kind} package_${kind} PROPERTIES ENVIRONMENT "${noNetwork}")

@@ -42,11 +42,8 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/osfiber_object.cmake)
 endif()
 
-# The notes on memory orders, where the checker for them is at hand.
-find_package(Python3 COMPONENTS Interpreter)
-find_file(WEFT_CHECK_ATOMICS check_atomics.py PATHS ${PROJECT_SOURCE_DIR}/../shared NO_DEFAULT_PATH)
-if(Python3_Interpreter_FOUND AND WEFT_CHECK_ATOMICS)
-  file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/*.h
-    ${PROJECT_SOURCE_DIR}/src/*.cpp)
-  add_test(NAME atomics COMMAND Python3::Interpreter ${WEFT_CHECK_ATOMICS} ${code})
-endif()
+# What is read rather than compiled: the notes on memory orders, and which folder includes which.
+file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/src/*.h
+  ${PROJECT_SOURCE_DIR}/src/*.cpp)
+add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
+add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})

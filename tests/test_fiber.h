@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "osfiber.h"
+#include "os/osfiber.h"
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>

@@ -10,7 +10,7 @@ target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <arra
   <functional> <future> <memory> <mutex> <numeric> <optional> <set> <stdexcept> <stop_token> <string> <thread> <tuple> <utility>
   <vector>)
 
-file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp detail/*_test.cpp marl/*_test.cpp)
+file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp */*_test.cpp)
 foreach(file IN LISTS unitTests)
   cmake_path(GET file STEM name)
   add_executable(${name} ${file})
@@ -27,7 +27,7 @@ endforeach()
 target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # Tests whose frames are larger than a guard are built as the documents tell users to build such code.
-set_source_files_properties(overflow_test.cpp overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
+set_source_files_properties(os/overflow_test.cpp os/overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS -fstack-clash-protection COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)
 
 # Shared libraries that contain weft, for a program to load and unload. They show one function: the unique symbols of

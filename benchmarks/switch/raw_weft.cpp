@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "osfiber.h"
+#include "os/osfiber.h"
 #include "raw.h"
 
 namespace {

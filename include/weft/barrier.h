@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <chrono>
@@ -12,9 +12,9 @@
 #include <stop_token>
 #include <utility>
 
-#include "weft/detail/barrier_phase.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/stoppable.h"
+#include "weft/detail/wait/barrier_phase.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 
 namespace weft {

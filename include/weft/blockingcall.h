@@ -3,14 +3,14 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <functional>
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/outcome.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/export.h"
 
 namespace weft {

@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <exception>
 #include <stop_token>
 
-#include "weft/detail/raise.h"
+#include "weft/detail/base/raise.h"
 #include "weft/export.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <concepts>
@@ -16,11 +16,11 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/channel_state.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/raise.h"
-#include "weft/detail/shared.h"
-#include "weft/detail/stoppable.h"
+#include "weft/detail/channel/state.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/raise.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <deque>
 #include <functional>
@@ -13,8 +13,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "weft/detail/list.h"
-#include "weft/detail/small_vector.h"
+#include "weft/detail/container/list.h"
+#include "weft/detail/container/small_vector.h"
 #include "weft/memory.h"
 
 // Containers that take their memory from an Allocator.

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/dag_graph.h"
+#include "weft/detail/fork/dag_graph.h"
 #include "weft/memory.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <concepts>
@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/executor_link.h"
-#include "weft/detail/task_node.h"
-#include "weft/detail/wait_handler.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/future/executor_link.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/wait/wait_handler.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
 

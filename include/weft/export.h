@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 // WEFT_EXPORT marks what a shared weft shows to its users; everything else is hidden there. Two definitions
 // decide what it becomes, both set by the build: WEFT_SHARED (public: this weft is a shared library) and

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <concepts>
 #include <cstdint>
@@ -13,8 +13,8 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/node_memory.h"
-#include "weft/detail/raise.h"
+#include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/raise.h"
 #include "weft/export.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <concepts>
 #include <exception>
@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/continuation.h"
-#include "weft/detail/task_state.h"
+#include "weft/detail/future/continuation.h"
+#include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 
@@ -267,4 +267,4 @@ auto async(std::stop_token token, F&& function) {
 
 }  // namespace weft
 
-#include "weft/detail/when.h"
+#include "weft/detail/future/when.h"

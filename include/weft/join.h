@@ -3,16 +3,16 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork.h"
-#include "weft/detail/outcome.h"
-#include "weft/detail/run_on.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
 namespace weft {

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <array>
 #include <atomic>
@@ -234,4 +234,4 @@ struct StlAllocator {
 
 }  // namespace weft
 
-#include "weft/detail/memory_inl.h"
+#include "weft/detail/base/memory_inl.h"

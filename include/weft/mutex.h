@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 
-#include "weft/detail/mutex_core.h"
-#include "weft/detail/owner.h"
+#include "weft/detail/wait/mutex_core.h"
+#include "weft/detail/base/owner.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <concepts>
@@ -12,8 +12,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "weft/detail/raise.h"
-#include "weft/detail/waiter.h"
+#include "weft/detail/base/raise.h"
+#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
 namespace weft {

@@ -3,16 +3,16 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <utility>
 
-#include "weft/detail/parallel_for.h"
-#include "weft/detail/parallel_pipeline.h"
-#include "weft/detail/parallel_reduce.h"
-#include "weft/detail/parallel_scan.h"
-#include "weft/detail/parallel_sort.h"
-#include "weft/detail/parallel_transform.h"
+#include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/pipeline.h"
+#include "weft/detail/parallel/reduce.h"
+#include "weft/detail/parallel/scan.h"
+#include "weft/detail/parallel/sort.h"
+#include "weft/detail/parallel/transform.h"
 #include "weft/join.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): what nobody takes is a

@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <cstddef>
 #include <utility>
 
-#include "weft/detail/outcome.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 

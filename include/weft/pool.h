@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <cstddef>
@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/pool_object.h"
-#include "weft/detail/pool_storage.h"
-#include "weft/detail/raise.h"
+#include "weft/detail/container/pool_object.h"
+#include "weft/detail/container/pool_storage.h"
+#include "weft/detail/base/raise.h"
 #include "weft/memory.h"
 
 namespace weft {

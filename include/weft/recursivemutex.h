@@ -3,14 +3,14 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/stoppable.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/sharedmutex.h"
 #include "weft/tsa.h"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 // WEFT_<NAME>_SANITIZER_ENABLED is 1 where the including file is compiled with that sanitizer, else 0.
 // WEFT_<NAME>_SANITIZER_ONLY(x) is x there, else nothing.

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <concepts>
@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "weft/channel.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/raise.h"
-#include "weft/detail/select_case.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/raise.h"
+#include "weft/detail/channel/select_case.h"
 #include "weft/event.h"
 
 namespace weft {

@@ -3,17 +3,17 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/shared.h"
-#include "weft/detail/stoppable.h"
-#include "weft/detail/waiter.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 

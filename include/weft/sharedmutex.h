@@ -3,16 +3,16 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <chrono>
 #include <stop_token>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/owner.h"
-#include "weft/detail/shared_lock.h"
-#include "weft/detail/stoppable.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/owner.h"
+#include "weft/detail/wait/shared_lock.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 

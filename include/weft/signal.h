@@ -3,12 +3,12 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/parker.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/park/parker.h"
 
 namespace weft {
 

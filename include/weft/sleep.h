@@ -3,14 +3,14 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <stop_token>
 
-#include "weft/detail/deadline.h"
-#include "weft/detail/stoppable.h"
-#include "weft/detail/waiter.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/wait/waiter.h"
 
 namespace weft {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <concepts>
 #include <cstdint>
@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/task_node.h"
+#include "weft/detail/base/task_node.h"
 
 namespace weft {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <concepts>
@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork.h"
-#include "weft/detail/group_count.h"
-#include "weft/detail/node_memory.h"
-#include "weft/detail/raise.h"
-#include "weft/detail/task_node.h"
-#include "weft/detail/task_scope.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/fork/group_count.h"
+#include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/raise.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/base/task_scope.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <cstddef>
@@ -12,10 +12,10 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/node_pool.h"
-#include "weft/detail/shared.h"
-#include "weft/detail/task_node.h"
-#include "weft/detail/ticket_node.h"
+#include "weft/detail/base/node_pool.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/fork/ticket_node.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 #include "weft/task.h"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 // clang's thread safety analysis (-Wthread-safety), with its attributes under names of our own; nothing
 // elsewhere. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html

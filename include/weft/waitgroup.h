@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <atomic>
 #include <chrono>
@@ -11,11 +11,11 @@
 #include <stop_token>
 
 #include "weft/debug.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/shared.h"
-#include "weft/detail/stoppable.h"
-#include "weft/detail/tiny_lock.h"
-#include "weft/detail/waiter.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 // Everything that weft offers, but for the macro `defer`, which is in weft/defer.h alone; WEFT_DEFER is the same.
 #include "weft/barrier.h"

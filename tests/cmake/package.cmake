@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Installs a weft, moves it elsewhere, and builds and runs the consumer with it by find_package and by pkg-config:
-#   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
+#   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DPYTHON=<python3> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
 #     [-DBUILD=<build folder of such a weft, instead of one of its own>] -P this
 
 file(REMOVE_RECURSE ${WORK})
@@ -21,9 +21,14 @@ endif()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
 file(RENAME ${WORK}/installed "${prefix}")
 
-# What is installed: every public header, each of marl's where its target leads, and nothing of the inside.
-file(GLOB_RECURSE expected RELATIVE ${ROOT}/include ${ROOT}/include/*.h)
-list(TRANSFORM expected REPLACE "^compat/" "weft/compat/")
+# What is installed: every public header, what these include, and each of marl's where its target leads.
+execute_process(COMMAND ${PYTHON} ${ROOT}/tests/layers.py ${ROOT} --reached
+  OUTPUT_VARIABLE reached OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" reached "${reached}")
+list(TRANSFORM reached REPLACE "^include/" "")
+file(GLOB_RECURSE expected RELATIVE ${ROOT}/include/compat ${ROOT}/include/compat/*.h)
+list(TRANSFORM expected PREPEND weft/compat/)
+list(APPEND expected ${reached})
 file(GLOB_RECURSE actual RELATIVE "${prefix}/include" "${prefix}/include/*")
 list(SORT expected)
 list(SORT actual)
@@ -55,8 +60,7 @@ endforeach()
 # pkg-config
 find_program(pkgConfig NAMES pkg-config pkgconf)
 if(NOT pkgConfig)
-  message(STATUS "no pkg-config: not tried")
-  return()
+  message(FATAL_ERROR "There is no pkg-config to try the installed files with: apt-get install -y pkgconf")
 endif()
 file(GLOB_RECURSE pcFile "${prefix}/weft.pc")
 cmake_path(GET pcFile PARENT_PATH pcFolder)

@@ -1,18 +1,18 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/barrier_phase.h>
+#include <weft/detail/wait/barrier_phase.h>
 
 #include "explore.h"
 #include "model_waiter.h"
 
-// Seeded bug: barrier_phase.h:1
-// Seeded bug: barrier_phase.h:1:split
-// Seeded bug: barrier_phase.h:2
-// Seeded bug: barrier_phase.h:3
-// Seeded bug: barrier_phase.h:4
-// Seeded bug: barrier_phase.h:4:split
-// Seeded bug: tiny_lock.h:1
+// Seeded bug: wait/barrier_phase.h:1
+// Seeded bug: wait/barrier_phase.h:1:split
+// Seeded bug: wait/barrier_phase.h:2
+// Seeded bug: wait/barrier_phase.h:3
+// Seeded bug: wait/barrier_phase.h:4
+// Seeded bug: wait/barrier_phase.h:4:split
+// Seeded bug: base/tiny_lock.h:1
 namespace weft::model {
 namespace {
 

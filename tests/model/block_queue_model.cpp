@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: block_queue.h:1:relaxed
-// Seeded bug: block_queue.h:2:relaxed
-// Seeded bug: block_queue.h:3:relaxed
-// Seeded bug: block_queue.h:3:split
-// Seeded bug: block_queue.h:4:relaxed
-// Seeded bug: block_queue.h:5:relaxed
-// Seeded bug: block_queue.h:6:relaxed
-// Seeded bug: block_consumer.h:1:relaxed
-// Seeded bug: block_consumer.h:2:split
-// Seeded bug: block_consumer.h:3:split
+// Seeded bug: queue/block_queue.h:1:relaxed
+// Seeded bug: queue/block_queue.h:2:relaxed
+// Seeded bug: queue/block_queue.h:3:relaxed
+// Seeded bug: queue/block_queue.h:3:split
+// Seeded bug: queue/block_queue.h:4:relaxed
+// Seeded bug: queue/block_queue.h:5:relaxed
+// Seeded bug: queue/block_queue.h:6:relaxed
+// Seeded bug: queue/block_consumer.h:1:relaxed
+// Seeded bug: queue/block_consumer.h:2:split
+// Seeded bug: queue/block_consumer.h:3:split
 
 #include <cstdlib>
 
-#include <weft/detail/block_queue.h>
+#include <weft/detail/queue/block_queue.h>
 
 #include "explore.h"
 #include "model_allocator.h"

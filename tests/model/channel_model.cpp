@@ -3,11 +3,11 @@
 
 #include "channel_parts.h"
 
-// Seeded bug: channel_side.h:1
-// Seeded bug: channel_side.h:1:split
-// Seeded bug: channel_side.h:2
-// Seeded bug: channel_side.h:3
-// Seeded bug: channel_side.h:4
+// Seeded bug: channel/side.h:1
+// Seeded bug: channel/side.h:1:split
+// Seeded bug: channel/side.h:2
+// Seeded bug: channel/side.h:3
+// Seeded bug: channel/side.h:4
 namespace weft::model {
 namespace {
 

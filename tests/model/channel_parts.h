@@ -5,9 +5,9 @@
 
 #include <mutex>
 
-#include <weft/detail/channel_core.h>
-#include <weft/detail/parker.h>
-#include <weft/detail/select_node.h>
+#include <weft/detail/channel/core.h>
+#include <weft/detail/park/parker.h>
+#include <weft/detail/wait/select_node.h>
 
 #include "explore.h"
 

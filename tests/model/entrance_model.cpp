@@ -1,15 +1,15 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/entrance.h>
-#include <weft/detail/quiescence.h>
+#include <weft/detail/wait/entrance.h>
+#include <weft/detail/park/quiescence.h>
 
 #include "explore.h"
 
-// Seeded bug: entrance.h:1:split
-// Seeded bug: entrance.h:2
-// Seeded bug: entrance.h:3
-// Seeded bug: entrance.h:4:split
+// Seeded bug: wait/entrance.h:1:split
+// Seeded bug: wait/entrance.h:2
+// Seeded bug: wait/entrance.h:3
+// Seeded bug: wait/entrance.h:4:split
 namespace weft::model {
 namespace {
 

@@ -2,27 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: inbox.h:1:relaxed
-// Seeded bug: inbox.h:1:split
-// Seeded bug: inbox.h:2:relaxed
-// Seeded bug: inbox.h:2:split
-// Seeded bug: inbox.h:3:relaxed
-// Seeded bug: inbox.h:3:split
-// Seeded bug: block_queue.h:1:relaxed
-// Seeded bug: block_queue.h:4:relaxed
-// Seeded bug: block_consumer.h:1:relaxed
-// Seeded bug: block_consumer.h:2:split
-// Seeded bug: block_consumer.h:3:split
-// Seeded bug: parker.h:4:relaxed
-// Seeded bug: parker.h:4:split
-// Seeded bug: parker.h:4:touch
+// Seeded bug: queue/inbox.h:1:relaxed
+// Seeded bug: queue/inbox.h:1:split
+// Seeded bug: queue/inbox.h:2:relaxed
+// Seeded bug: queue/inbox.h:2:split
+// Seeded bug: queue/inbox.h:3:relaxed
+// Seeded bug: queue/inbox.h:3:split
+// Seeded bug: queue/block_queue.h:1:relaxed
+// Seeded bug: queue/block_queue.h:4:relaxed
+// Seeded bug: queue/block_consumer.h:1:relaxed
+// Seeded bug: queue/block_consumer.h:2:split
+// Seeded bug: queue/block_consumer.h:3:split
+// Seeded bug: park/parker.h:4:relaxed
+// Seeded bug: park/parker.h:4:split
+// Seeded bug: park/parker.h:4:touch
 
 #include <cstddef>
 #include <new>
 
-#include <weft/detail/block_queue.h>
-#include <weft/detail/inbox.h>
-#include <weft/detail/parker.h>
+#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 #include "model_allocator.h"

@@ -2,17 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: fair_role.h:1:relaxed
-// Seeded bug: fair_role.h:2:relaxed
-// Seeded bug: fair_role.h:3:relaxed
-// Seeded bug: fair_role.h:4:relaxed
-// Seeded bug: fair_role.h:5:relaxed
-// Seeded bug: fair_role.h:6:relaxed
-// Seeded bug: fair_role.h:7:relaxed
-// Seeded bug: fair_role.h:7:split
-// Seeded bug: fair_role.h:8:relaxed
+// Seeded bug: fair/role.h:1:relaxed
+// Seeded bug: fair/role.h:2:relaxed
+// Seeded bug: fair/role.h:3:relaxed
+// Seeded bug: fair/role.h:4:relaxed
+// Seeded bug: fair/role.h:5:relaxed
+// Seeded bug: fair/role.h:6:relaxed
+// Seeded bug: fair/role.h:7:relaxed
+// Seeded bug: fair/role.h:7:split
+// Seeded bug: fair/role.h:8:relaxed
 
-#include <weft/detail/fair_role.h>
+#include <weft/detail/fair/role.h>
 
 #include "explore.h"
 

@@ -2,19 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: fair_state.h:1:relaxed
-// Seeded bug: fair_state.h:1:split
-// Seeded bug: fair_state.h:2:relaxed
-// Seeded bug: fair_state.h:2:split
-// Seeded bug: fair_state.h:3:relaxed
-// Seeded bug: fair_state.h:4:relaxed
-// Seeded bug: fair_state.h:5:relaxed
-// Seeded bug: fair_state.h:5:split
-// Seeded bug: fair_state.h:6:split
+// Seeded bug: fair/state.h:1:relaxed
+// Seeded bug: fair/state.h:1:split
+// Seeded bug: fair/state.h:2:relaxed
+// Seeded bug: fair/state.h:2:split
+// Seeded bug: fair/state.h:3:relaxed
+// Seeded bug: fair/state.h:4:relaxed
+// Seeded bug: fair/state.h:5:relaxed
+// Seeded bug: fair/state.h:5:split
+// Seeded bug: fair/state.h:6:split
 
-#include <weft/detail/fair_state.h>
-#include <weft/detail/inbox.h>
-#include <weft/detail/parker.h>
+#include <weft/detail/fair/state.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 

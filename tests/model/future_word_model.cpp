@@ -1,23 +1,23 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/future_word.h>
-#include <weft/detail/parker.h>
+#include <weft/detail/future/word.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 
-// Seeded bug: future_word.h:1
-// Seeded bug: future_word.h:2
-// Seeded bug: future_word.h:2:split
-// Seeded bug: future_word.h:3
-// Seeded bug: future_word.h:3:split
-// Seeded bug: future_word.h:4
-// Seeded bug: future_word.h:4:split
-// Seeded bug: future_word.h:5
-// Seeded bug: future_word.h:6:split
-// Seeded bug: future_word.h:7
-// Seeded bug: future_word.h:8
-// Seeded bug: future_word.h:8:split
+// Seeded bug: future/word.h:1
+// Seeded bug: future/word.h:2
+// Seeded bug: future/word.h:2:split
+// Seeded bug: future/word.h:3
+// Seeded bug: future/word.h:3:split
+// Seeded bug: future/word.h:4
+// Seeded bug: future/word.h:4:split
+// Seeded bug: future/word.h:5
+// Seeded bug: future/word.h:6:split
+// Seeded bug: future/word.h:7
+// Seeded bug: future/word.h:8
+// Seeded bug: future/word.h:8:split
 namespace weft::model {
 namespace {
 

@@ -1,18 +1,18 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/idle.h>
-#include <weft/detail/inbox.h>
-#include <weft/detail/stealing_deque.h>
+#include <weft/detail/park/idle.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include <utility>
 
 #include "explore.h"
 
-// Seeded bug: idle.h:1
-// Seeded bug: idle.h:2
-// Seeded bug: idle.h:3
-// Seeded bug: idle.h:4
+// Seeded bug: park/idle.h:1
+// Seeded bug: park/idle.h:2
+// Seeded bug: park/idle.h:3
+// Seeded bug: park/idle.h:4
 namespace weft::model {
 namespace {
 

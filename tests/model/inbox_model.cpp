@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: inbox.h:1:relaxed
-// Seeded bug: inbox.h:1:split
-// Seeded bug: inbox.h:2:relaxed
-// Seeded bug: inbox.h:2:split
-// Seeded bug: inbox.h:3:relaxed
-// Seeded bug: inbox.h:3:split
+// Seeded bug: queue/inbox.h:1:relaxed
+// Seeded bug: queue/inbox.h:1:split
+// Seeded bug: queue/inbox.h:2:relaxed
+// Seeded bug: queue/inbox.h:2:split
+// Seeded bug: queue/inbox.h:3:relaxed
+// Seeded bug: queue/inbox.h:3:split
 
-#include <weft/detail/inbox.h>
-#include <weft/detail/parker.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 

@@ -1,25 +1,25 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/completion.h>
-#include <weft/detail/group_count.h>
-#include <weft/detail/parker.h>
-#include <weft/detail/stealing_deque.h>
-#include <weft/detail/thieves.h>
+#include <weft/detail/fork/completion.h>
+#include <weft/detail/fork/group_count.h>
+#include <weft/detail/park/parker.h>
+#include <weft/detail/queue/stealing_deque.h>
+#include <weft/detail/queue/thieves.h>
 
 #include "explore.h"
 
-// Seeded bug: completion.h:1
-// Seeded bug: completion.h:1:split
-// Seeded bug: completion.h:2
-// Seeded bug: completion.h:2:split
-// Seeded bug: group_count.h:1
-// Seeded bug: group_count.h:1:split
-// Seeded bug: group_count.h:2
-// Seeded bug: group_count.h:3
-// Seeded bug: group_count.h:3:split
-// Seeded bug: stealing_deque.h:2
-// Seeded bug: thieves.h:2
+// Seeded bug: fork/completion.h:1
+// Seeded bug: fork/completion.h:1:split
+// Seeded bug: fork/completion.h:2
+// Seeded bug: fork/completion.h:2:split
+// Seeded bug: fork/group_count.h:1
+// Seeded bug: fork/group_count.h:1:split
+// Seeded bug: fork/group_count.h:2
+// Seeded bug: fork/group_count.h:3
+// Seeded bug: fork/group_count.h:3:split
+// Seeded bug: queue/stealing_deque.h:2
+// Seeded bug: queue/thieves.h:2
 namespace weft::model {
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include <weft/detail/parker.h>
+#include <weft/detail/park/parker.h>
 
 #include "relacy_sync.h"
 

@@ -1,26 +1,26 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/mutex_core.h>
+#include <weft/detail/wait/mutex_core.h>
 
 #include <chrono>
 
 #include "explore.h"
 #include "model_waiter.h"
 
-// Seeded bug: mutex_core.h:1
-// Seeded bug: mutex_core.h:1:split
-// Seeded bug: mutex_core.h:2
-// Seeded bug: mutex_core.h:2:split
-// Seeded bug: mutex_core.h:3
-// Seeded bug: mutex_core.h:3:split
-// Seeded bug: mutex_core.h:4
-// Seeded bug: mutex_core.h:4:split
-// Seeded bug: mutex_core.h:5
-// Seeded bug: mutex_core.h:5:split
-// Seeded bug: mutex_core.h:6
-// Seeded bug: mutex_core.h:6:split
-// Seeded bug: tiny_lock.h:1
+// Seeded bug: wait/mutex_core.h:1
+// Seeded bug: wait/mutex_core.h:1:split
+// Seeded bug: wait/mutex_core.h:2
+// Seeded bug: wait/mutex_core.h:2:split
+// Seeded bug: wait/mutex_core.h:3
+// Seeded bug: wait/mutex_core.h:3:split
+// Seeded bug: wait/mutex_core.h:4
+// Seeded bug: wait/mutex_core.h:4:split
+// Seeded bug: wait/mutex_core.h:5
+// Seeded bug: wait/mutex_core.h:5:split
+// Seeded bug: wait/mutex_core.h:6
+// Seeded bug: wait/mutex_core.h:6:split
+// Seeded bug: base/tiny_lock.h:1
 namespace weft::model {
 namespace {
 

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: parker.h:1:relaxed
-// Seeded bug: parker.h:1:split
-// Seeded bug: parker.h:3:relaxed
-// Seeded bug: parker.h:3:split
-// Seeded bug: parker.h:4:relaxed
-// Seeded bug: parker.h:4:split
+// Seeded bug: park/parker.h:1:relaxed
+// Seeded bug: park/parker.h:1:split
+// Seeded bug: park/parker.h:3:relaxed
+// Seeded bug: park/parker.h:3:split
+// Seeded bug: park/parker.h:4:relaxed
+// Seeded bug: park/parker.h:4:split
 
-#include <weft/detail/parker.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 

@@ -1,19 +1,19 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/parker.h>
-#include <weft/detail/permit.h>
+#include <weft/detail/park/parker.h>
+#include <weft/detail/park/permit.h>
 
 #include "explore.h"
 
-// Seeded bug: permit.h:1
-// Seeded bug: permit.h:1:split
-// Seeded bug: permit.h:2:split
-// Seeded bug: permit.h:3
-// Seeded bug: permit.h:3:split
-// Seeded bug: permit.h:4
-// Seeded bug: permit.h:5
-// Seeded bug: permit.h:5:split
+// Seeded bug: park/permit.h:1
+// Seeded bug: park/permit.h:1:split
+// Seeded bug: park/permit.h:2:split
+// Seeded bug: park/permit.h:3
+// Seeded bug: park/permit.h:3:split
+// Seeded bug: park/permit.h:4
+// Seeded bug: park/permit.h:5
+// Seeded bug: park/permit.h:5:split
 namespace weft::model {
 namespace {
 

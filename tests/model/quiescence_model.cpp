@@ -1,15 +1,15 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/parker.h>
-#include <weft/detail/quiescence.h>
-#include <weft/detail/stealing_deque.h>
+#include <weft/detail/park/parker.h>
+#include <weft/detail/park/quiescence.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include "explore.h"
 
-// Seeded bug: quiescence.h:1
-// Seeded bug: quiescence.h:2
-// Seeded bug: quiescence.h:3
+// Seeded bug: park/quiescence.h:1
+// Seeded bug: park/quiescence.h:2
+// Seeded bug: park/quiescence.h:3
 namespace weft::model {
 namespace {
 

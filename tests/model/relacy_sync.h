@@ -11,7 +11,7 @@
 #include <cstring>
 #include <mutex>
 
-#include <weft/detail/sync.h>
+#include <weft/detail/base/sync.h>
 
 #include <relacy/relacy.hpp>
 

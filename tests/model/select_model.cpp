@@ -1,16 +1,16 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/select_core.h>
+#include <weft/detail/channel/select_core.h>
 
 #include <optional>
 
 #include "channel_parts.h"
 
-// Seeded bug: channel_side.h:1
-// Seeded bug: channel_side.h:1:split
-// Seeded bug: channel_side.h:2
-// Seeded bug: select_node.h:1:split
+// Seeded bug: channel/side.h:1
+// Seeded bug: channel/side.h:1:split
+// Seeded bug: channel/side.h:2
+// Seeded bug: wait/select_node.h:1:split
 namespace weft::model {
 namespace {
 

@@ -1,27 +1,27 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/shared_lock.h>
+#include <weft/detail/wait/shared_lock.h>
 
 #include "explore.h"
 #include "model_waiter.h"
 
-// Seeded bug: shared_lock.h:1
-// Seeded bug: shared_lock.h:1:split
-// Seeded bug: shared_lock.h:2
-// Seeded bug: shared_lock.h:2:split
-// Seeded bug: shared_lock.h:3
-// Seeded bug: shared_lock.h:3:split
-// Seeded bug: shared_lock.h:4
-// Seeded bug: shared_lock.h:4:split
-// Seeded bug: shared_lock.h:5
-// Seeded bug: shared_lock.h:5:split
-// Seeded bug: shared_lock.h:6
-// Seeded bug: shared_lock.h:6:split
-// Seeded bug: shared_lock.h:7
-// Seeded bug: shared_lock.h:7:split
-// Seeded bug: shared_lock.h:8:split
-// Seeded bug: tiny_lock.h:1
+// Seeded bug: wait/shared_lock.h:1
+// Seeded bug: wait/shared_lock.h:1:split
+// Seeded bug: wait/shared_lock.h:2
+// Seeded bug: wait/shared_lock.h:2:split
+// Seeded bug: wait/shared_lock.h:3
+// Seeded bug: wait/shared_lock.h:3:split
+// Seeded bug: wait/shared_lock.h:4
+// Seeded bug: wait/shared_lock.h:4:split
+// Seeded bug: wait/shared_lock.h:5
+// Seeded bug: wait/shared_lock.h:5:split
+// Seeded bug: wait/shared_lock.h:6
+// Seeded bug: wait/shared_lock.h:6:split
+// Seeded bug: wait/shared_lock.h:7
+// Seeded bug: wait/shared_lock.h:7:split
+// Seeded bug: wait/shared_lock.h:8:split
+// Seeded bug: base/tiny_lock.h:1
 namespace weft::model {
 namespace {
 

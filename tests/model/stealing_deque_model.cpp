@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: stealing_deque.h:2:relaxed
-// Seeded bug: stealing_deque.h:4:relaxed
-// Seeded bug: stealing_deque.h:4:acq_rel
-// Seeded bug: stealing_deque.h:5:relaxed
-// Seeded bug: stealing_deque.h:5:acq_rel
-// Seeded bug: stealing_deque.h:6:relaxed
-// Seeded bug: stealing_deque.h:7:split
-// Seeded bug: stealing_deque.h:10:split
-// Seeded bug: stealing_deque.h:11:split
-// Seeded bug: thieves.h:2:relaxed
-// Seeded bug: thieves.h:4:relaxed
+// Seeded bug: queue/stealing_deque.h:2:relaxed
+// Seeded bug: queue/stealing_deque.h:4:relaxed
+// Seeded bug: queue/stealing_deque.h:4:acq_rel
+// Seeded bug: queue/stealing_deque.h:5:relaxed
+// Seeded bug: queue/stealing_deque.h:5:acq_rel
+// Seeded bug: queue/stealing_deque.h:6:relaxed
+// Seeded bug: queue/stealing_deque.h:7:split
+// Seeded bug: queue/stealing_deque.h:10:split
+// Seeded bug: queue/stealing_deque.h:11:split
+// Seeded bug: queue/thieves.h:2:relaxed
+// Seeded bug: queue/thieves.h:4:relaxed
 
-#include <weft/detail/stealing_deque.h>
-#include <weft/detail/thieves.h>
+#include <weft/detail/queue/stealing_deque.h>
+#include <weft/detail/queue/thieves.h>
 
 #include "explore.h"
 

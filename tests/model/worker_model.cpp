@@ -1,25 +1,25 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/block_queue.h>
-#include <weft/detail/idle.h>
-#include <weft/detail/inbox.h>
-#include <weft/detail/quiescence.h>
-#include <weft/detail/stealing_deque.h>
-#include <weft/detail/thieves.h>
+#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/park/idle.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/park/quiescence.h>
+#include <weft/detail/queue/stealing_deque.h>
+#include <weft/detail/queue/thieves.h>
 
 #include <utility>
 
 #include "explore.h"
 #include "model_allocator.h"
 
-// Seeded bug: idle.h:1
-// Seeded bug: idle.h:4
-// Seeded bug: parker.h:1
-// Seeded bug: parker.h:4
-// Seeded bug: parker.h:4:split
-// Seeded bug: stealing_deque.h:2
-// Seeded bug: stealing_deque.h:7:split
+// Seeded bug: park/idle.h:1
+// Seeded bug: park/idle.h:4
+// Seeded bug: park/parker.h:1
+// Seeded bug: park/parker.h:4
+// Seeded bug: park/parker.h:4:split
+// Seeded bug: queue/stealing_deque.h:2
+// Seeded bug: queue/stealing_deque.h:7:split
 namespace weft::model {
 namespace {
 

@@ -3,15 +3,15 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <concepts>
 #include <exception>
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/node_memory.h"
-#include "weft/detail/task_node.h"
+#include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/task_node.h"
 #include "weft/fair/coro.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"

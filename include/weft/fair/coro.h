@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <coroutine>
@@ -11,10 +11,10 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/coro_frame.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/tiny_lock.h"
-#include "weft/detail/waiter.h"
+#include "weft/detail/fair/coro_frame.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <concepts>
@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/deadline.h"
-#include "weft/detail/fair_task.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/fair/task.h"
 
 namespace weft::fair {
 

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "weft/detail/language.h"
+#include "weft/detail/base/language.h"
 
 #include <chrono>
 #include <concepts>
@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "weft/debug.h"
-#include "weft/detail/node_memory.h"
-#include "weft/detail/raise.h"
+#include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/raise.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/memory.h"

@@ -1,0 +1,55 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <utility>
+
+#include "weft/detail/base/node_pool.h"
+
+namespace weft::detail {
+
+// Where objects of type T lie: in pooled nodes where they fit, else where operator new puts them.
+template <class T>
+class NodeMemory {
+ public:
+  // A constructor that throws leaves nothing behind.
+  template <class... Args>
+  static T* make(Args&&... args) {
+    NodeMemory memory;
+    auto* object = ::new (memory.memory_) T(std::forward<Args>(args)...);
+    memory.memory_ = nullptr;
+    return object;
+  }
+
+  static void destroy(T& object) noexcept {
+    object.~T();
+    free(&object);
+  }
+
+ private:
+  static constexpr NodeSize kNode = alignof(T) <= kLine ? nodeSizeFor(sizeof(T)) : NodeSize::None;
+  static constexpr std::align_val_t kAlignment{alignof(T)};
+  static constexpr bool isPooled() { return kNode != NodeSize::None; }
+
+  NodeMemory() : memory_(isPooled() ? allocateNode(kNode) : ::operator new(sizeof(T), kAlignment)) {}
+  ~NodeMemory() {
+    if (memory_ != nullptr) {
+      free(memory_);
+    }
+  }
+
+  static void free(void* memory) noexcept {
+    if constexpr (isPooled()) {
+      freeNode(memory, kNode);
+    } else {
+      ::operator delete(memory, kAlignment);
+    }
+  }
+
+  void* memory_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,141 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/base/raise.h"
+
+namespace weft::detail {
+
+// The exception that a function let escape, if it did.
+class EscapedException {
+ public:
+  // Calls function(), and keeps what it throws.
+  template <class F>
+  [[gnu::always_inline]] void capture(F&& function) {
+    detail::callOrHandle(std::forward<F>(function), [this] { captureCurrent(); });
+  }
+
+  // Keeps the exception that is being handled.
+  void captureCurrent() noexcept { exception_ = std::current_exception(); }
+
+  // Keeps `exception`, as if it had escaped.
+  void set(std::exception_ptr exception) noexcept { exception_ = std::move(exception); }
+
+  explicit operator bool() const noexcept { return exception_ != nullptr; }
+
+  // Throws what was kept, and keeps it no more.
+  void rethrow() {
+    if (exception_ != nullptr) [[unlikely]] {
+      raise(std::move(exception_));
+    }
+  }
+
+  // Throws what was kept, any number of times.
+  void rethrowAgain() const {
+    if (exception_ != nullptr) [[unlikely]] {
+      raise(exception_);
+    }
+  }
+
+  const std::exception_ptr& pointer() const noexcept { return exception_; }
+
+ private:
+  std::exception_ptr exception_;
+};
+
+// What became of a call elsewhere: a result of type R (a value, a reference or void), or an
+// exception.
+template <class R>
+class Outcome {
+ public:
+  template <class F>
+  void capture(F&& function) {
+    exception_.capture([&] {
+      if constexpr (std::is_void_v<R>) {
+        std::forward<F>(function)();
+      } else if constexpr (std::is_reference_v<R>) {
+        R&& result = std::forward<F>(function)();
+        result_ = std::addressof(result);
+      } else {
+        result_.emplace(std::forward<F>(function)());
+      }
+    });
+  }
+
+  // Throws the exception, if there is one.
+  void rethrow() { exception_.rethrow(); }
+
+  // Returns: the result, or throws the exception. Once.
+  R take() {
+    exception_.rethrow();
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*result_);
+    } else if constexpr (!std::is_void_v<R>) {
+      std::remove_cv_t<R> result = std::move(*result_);
+      result_.reset();  // what is left of it goes now, whoever else holds this
+      return result;
+    }
+  }
+
+  // Returns: the result where it is, or throws the exception. Any number of times.
+  decltype(auto) look() const {
+    exception_.rethrowAgain();
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*result_);
+    } else if constexpr (!std::is_void_v<R>) {
+      return static_cast<const R&>(*result_);
+    }
+  }
+
+  // Takes over what became of `other`, which is not looked at again.
+  void takeFrom(Outcome& other) {
+    if (other.exception_) {
+      exception_ = std::move(other.exception_);
+    } else {
+      capture([&]() -> R { return other.take(); });
+    }
+  }
+  // Copies it.
+  void takeFrom(const Outcome& other) {
+    if (other.exception_) {
+      exception_ = other.exception_;
+    } else {
+      capture([&]() -> R { return other.look(); });
+    }
+  }
+
+  EscapedException& error() noexcept { return exception_; }
+  const EscapedException& error() const noexcept { return exception_; }
+
+ private:
+  struct Nothing {};
+  template <class T>
+  struct Holder {
+    using type = std::optional<std::remove_cv_t<T>>;
+  };
+  template <class T>
+  requires std::is_reference_v<T>
+  struct Holder<T> {
+    using type = std::remove_reference_t<T>*;
+  };
+  template <class T>
+  requires std::is_void_v<T>
+  struct Holder<T> {
+    using type = Nothing;
+  };
+
+  [[no_unique_address]] typename Holder<R>::type result_{};
+  EscapedException exception_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,127 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include "weft/detail/base/node_pool.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// Counts the handles that share a state.
+struct ReferenceCount {
+  explicit ReferenceCount(uint32_t count) : references(count) {}
+
+  // relaxed: the caller has a handle already.
+  void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
+
+  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: something else keeps the memory.
+  bool tryRetain() noexcept {
+    // relaxed, all of it: as retain().
+    uint32_t count = references.load(std::memory_order_relaxed);
+    while (count != 0) {
+      if (references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Returns: whether it was the last handle. `mayBeUpgraded`: somebody may call tryRetain() meanwhile.
+  bool releaseReference(bool mayBeUpgraded) noexcept {
+    // (2) acquire: who finds itself alone needs no read-modify-write, since nobody else could copy the handle; pairs with (1).
+    if (!mayBeUpgraded && references.load(std::memory_order_acquire) == 1) {
+      return true;
+    }
+    // (1) acq_rel: what the other handles did comes before the destruction; pairs with (1, 2).
+    return references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  std::atomic<uint32_t> references;
+};
+
+// The base of state that several handles share. Made by Shared, destroyed with the last handle.
+struct SharedState : ReferenceCount {
+  explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
+
+  // Whether tryRetain() is used: a State that uses it says true.
+  static constexpr bool kMayBeUpgraded = false;
+
+  Allocator* const allocator;
+};
+
+// A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled nodes; one that is
+// made otherwise, and given to adopt(), has a function State::free(State*).
+template <class State>
+class Shared {
+ public:
+  template <class... Args>
+  explicit Shared(Allocator* allocator, Args&&... args) : state_(make(allocator, std::forward<Args>(args)...)) {}
+
+  // Takes over a reference that was counted already.
+  static Shared adopt(State* state) { return Shared(state); }
+
+  Shared(const Shared& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) {
+      state_->retain();
+    }
+  }
+  // The moved-from handle may only be assigned to or destroyed.
+  Shared(Shared&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Shared& operator=(Shared other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Shared() {
+    if (state_ != nullptr) {
+      release(state_);
+    }
+  }
+
+  // Requires: not moved from. (Told to gcc 12, which otherwise warns of the null pointer that a moved-from handle holds.)
+  State* operator->() const noexcept {
+    if (state_ == nullptr) {
+      __builtin_unreachable();
+    }
+    return state_;
+  }
+  State& operator*() const noexcept { return *operator->(); }
+  State* get() const noexcept { return state_; }
+
+ private:
+  static constexpr NodeSize kNode = nodeSizeFor(sizeof(State));
+  static bool isPooled(const Allocator* allocator) { return kNode != NodeSize::None && allocator == Allocator::Default; }
+
+  explicit Shared(State* state) : state_(state) {}
+
+  template <class... Args>
+  static State* make(Allocator* allocator, Args&&... args) {
+    if (isPooled(allocator)) {
+      return ::new (allocateNode(kNode)) State(allocator, std::forward<Args>(args)...);
+    }
+    return allocator->template create<State>(allocator, std::forward<Args>(args)...);
+  }
+
+  static void release(State* state) noexcept {
+    if (!state->releaseReference(State::kMayBeUpgraded)) {
+      return;
+    }
+    if constexpr (requires { State::free(state); }) {
+      State::free(state);
+    } else if (Allocator* allocator = state->allocator; isPooled(allocator)) {
+      state->~State();
+      detail::freeNode(state, kNode);
+    } else {
+      allocator->destroy(state);
+    }
+  }
+
+  State* state_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,141 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/export.h"
+
+// What the lock-free parts need from the machine, as a policy class, so that tests/model can run the very
+// same code on the Relacy model checker. A part is a template over `Sync` and touches shared memory through
+// it alone.
+namespace weft::detail {
+
+using TimePoint = std::chrono::steady_clock::time_point;
+
+inline constexpr size_t kCacheLine = 64;
+
+// True once the process is registered for membarrier(PRIVATE_EXPEDITED): set once, by the first
+// heavyFence() at the latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
+WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
+
+// Looks whether membarrier still works, which a sandbox may forbid at any time; if not, both kinds of fence are full ones
+// from now on. Requires: nobody is using fences; no scheduler exists.
+void agreeOnFences();
+
+// Fetches a line that is about to be written, so that no other core has it then.
+inline void prefetchForWrite(const void* line) {
+#if defined(__x86_64__)
+  // What __builtin_prefetch makes is a prefetch for reading, unless the compiler is told of the processor.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
+// The policy of production code.
+struct StdSync {
+  template <class T>
+  using Atomic = std::atomic<T>;
+
+  // Data that is shared without being atomic: the part's own orders keep its accesses apart.
+  template <class T>
+  class Var {
+   public:
+    Var() = default;
+    explicit Var(T value) : value_(value) {}
+    T get() const { return value_; }
+    void set(T value) { value_ = value; }
+
+   private:
+    T value_{};
+  };
+
+  // A lock for sections of a few instructions.
+  using Lock = TinyLock;
+
+  // An array of atomics that costs no store, and so no memory, until it is used. An element must be stored
+  // before it is loaded.
+  template <class T, size_t N>
+  class LazyArray {
+   public:
+    LazyArray() {}
+    Atomic<T>& operator[](size_t i) { return atoms_[i]; }
+
+   private:
+    static_assert(std::atomic<T>::is_always_lock_free && sizeof(std::atomic<T>) == sizeof(T));
+    union {
+      Atomic<T> atoms_[N];
+    };
+  };
+
+  // As std::atomic_thread_fence, but a full fence on x86 is a locked add to the stack: `mfence`, which
+  // compilers emit, takes about twice as long.
+  static void fence(std::memory_order order) {
+#if defined(__x86_64__)
+    // (1) seq_cst: asked for by the caller, whose note names its mates.
+    if (order == std::memory_order_seq_cst) {
+      asm volatile("lock addl $0, -64(%%rsp)" ::: "memory", "cc");
+      return;
+    }
+#endif
+    std::atomic_thread_fence(order);
+  }
+
+  // The two sides of an asymmetric store-load fence (Dekker's): of two threads of which one does `store A;
+  // lightFence; load B` and the other `store B; heavyFence; load A`, at least one sees the other's store.
+  // Two light fences order nothing.
+  //
+  // The light side is a compiler barrier where the heavy side is a membarrier; otherwise both are full
+  // fences. The flag may become true at any time: a light fence that reads it as false is a full fence,
+  // which is good enough against either heavy side, and a heavy fence uses membarrier whenever anybody may
+  // have read it as true. Where membarrier fails then, a message ends the program: no fence of one side alone
+  // would do.
+  static void lightFence() {
+    // relaxed: the flag publishes nothing.
+    if (heavyFenceIsMembarrier.load(std::memory_order_relaxed)) [[likely]] {
+      // (2) seq_cst: emits no instruction; the heavy fence of the other side completes it.
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+    } else {
+      // (3) seq_cst: no membarrier, or not yet; the other side's heavyFence is, or contains, a full fence.
+      fence(std::memory_order_seq_cst);
+    }
+  }
+  WEFT_EXPORT static void heavyFence();
+
+  // One step of a short wait for another thread.
+  static void pause() {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+  }
+
+  // A step back after a lost race, so that others get on: 16 pauses, up to 256 (some microseconds) as `fails`, which
+  // it increments, grows.
+  static void backOff(uint32_t& fails) {
+    for (uint32_t i = 16u << fails; i != 0; i--) pause();
+    if (fails < 4) fails++;
+  }
+
+  // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once
+  // `round`, which it increments, has grown.
+  static void relax(uint32_t& round) { detail::relax(round); }
+
+  // Blocks the thread while `word` holds `expected`, until futexWake or `deadline` (none when null). May
+  // return early for no reason. Returns: false once the deadline has passed, else true.
+  WEFT_EXPORT static bool futexWait(std::atomic<uint32_t>& word, uint32_t expected,
+                                    const TimePoint* deadline);
+
+  // Wakes at most `count` threads that wait on `word`. Looks at the address only, so that the word need not
+  // be alive any more; its memory must still be mapped.
+  WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,295 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "weft/detail/channel/side.h"
+#include "weft/detail/channel/value.h"
+#include "weft/detail/base/raise.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/wait/waiter.h"
+
+// The protocol of Channel<T>, for values of any type.
+//
+// A ring with a side for senders, the tail, and one for receivers, the head; see ChannelSide. kOthersWait
+// says at the tail that receivers wait, at the head that senders do; kClosed is the tail's.
+//
+// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and gives the
+// lock back with the new number, by one store; a receiver does the same at the head. Each remembers what it
+// saw last of the other side's number and reads it again only when by that memory the ring is full (or
+// empty), so that one sender and one receiver which run at the same time touch each other's lines rarely. A
+// value whose move throws is not counted; nothing else has to be undone.
+//
+// Everything else takes both locks, first the tail's, then the head's ("a section"): waiting, handing over to
+// whoever waits, closing. A channel without a ring uses the tail's alone.
+//
+//   receivers wait   only while the ring is empty; the sender that comes next hands its value to the first of
+//   them senders wait     only while the ring is full; the receiver that comes next moves the first one's
+//   value into the ring, or
+//                    without a ring takes it
+//
+// What must not happen: a receiver finds the ring empty and goes to wait, while a sender, which has not seen
+// it wait, sends into the ring and goes on. It cannot: kOthersWait is set in the word that the sender changes
+// by compare-exchange, under that word's lock and with the number of values in view. So there is no fence on
+// either side. Likewise at the head.
+//
+// A section ends with the store to the tail, its last access to the channel; those it has claimed are woken
+// after that. The usual way's last access is its store. So whoever learns from one of these that a call has
+// had its effect may destroy the channel while that call is still returning.
+//
+// Rejected: slots with a sequence number each (Vyukov 2010), which let two senders fill slots at the same
+// time, but need a mark for a value whose move has thrown, a wait for a slot half filled, and a fence between
+// filling a slot and looking for waiters; one lock for both sides, as in Go, whose line then travels twice
+// for each value.
+namespace weft::detail {
+
+// Host: static bool claim(Waiter&)       whether the caller may go on with it: see select_node.h
+//       static Waiter& owner(Waiter&)    whom to wake once it is claimed
+//       static void wake(Waiter&)
+template <class Sync, class Host>
+class ChannelCore {
+ public:
+  ChannelCore(const ValueType& valueType, size_t maxSize, size_t numSlots, unsigned char* storage)
+      : type_(valueType),
+        capacity_(maxSize),
+        mask_(numSlots == 0 ? 0 : numSlots - 1),
+        ahead_(1 + 3 * kCacheLine / valueType.size),
+        slots_(storage) {}
+  ChannelCore(const ChannelCore&) = delete;
+  ChannelCore& operator=(const ChannelCore&) = delete;
+
+  // The usual ways, of a thread `who`. put(slot) makes a value, get(slot) takes it and destroys the slot's,
+  // also when it throws. Return: false where only a section can tell.
+  template <class Put>
+  bool tryPut(uintptr_t who, Put&& put) {
+    Word word = 0;
+    if (capacity_ == 0 || !tail_.lockUnless(Side::kOthersWait | Side::kClosed, word)) {
+      return false;
+    }
+    tail_.noteUser(who);
+    const uint64_t at = Side::position(word);
+    if (at - tail_.seenOther.get() >= capacity_) {
+      tail_.seenOther.set(head_.numPassed());
+      if (at - tail_.seenOther.get() >= capacity_) {
+        tail_.unlock(word);
+        return false;
+      }
+    }
+    detail::prefetchForWrite(slot(at + ahead_));
+    detail::callAndEnd(
+        [&]() noexcept(noexcept(put(slot(at)))) {
+          put(slot(at));
+          word += Side::kOne;
+        },
+        [&] { tail_.unlock(word); });
+    return true;
+  }
+
+  template <class Get>
+  bool tryGet(uintptr_t who, Get&& get) {
+    Word word = 0;
+    if (capacity_ == 0 || !head_.lockUnless(Side::kOthersWait, word)) {
+      return false;
+    }
+    head_.noteUser(who);
+    const uint64_t at = Side::position(word);
+    // What was received in sections may be beyond what was seen here last.
+    if (at >= head_.seenOther.get()) {
+      head_.seenOther.set(tail_.numPassed());
+      if (at >= head_.seenOther.get()) {
+        head_.unlock(word);
+        return false;
+      }
+    }
+    if (at + ahead_ < head_.seenOther.get()) {
+      __builtin_prefetch(slot(at + ahead_));
+    }
+    word += Side::kOne;
+    detail::callAndEnd([&]() noexcept(noexcept(get(slot(at)))) { get(slot(at)); }, [&] { head_.unlock(word); });
+    return true;
+  }
+
+  // Both locks. Those who are claimed meanwhile are woken at the end.
+  class Section {
+   public:
+    explicit Section(ChannelCore& channel) : Section(channel, std::defer_lock) { lock(); }
+    Section(ChannelCore& channel, std::defer_lock_t) : core_(channel) {}
+    ~Section() {
+      if (isLocked_) {
+        unlock();
+      }
+      for (Waiter* waiter = claimed_.front(); waiter != nullptr;) {
+        Waiter& woken = *waiter;
+        waiter = woken.next;
+        Host::wake(woken);
+      }
+    }
+    Section(const Section&) = delete;
+    Section& operator=(const Section&) = delete;
+
+    void lock() {
+      core_.tail_.lockUnless(0, tail_);
+      if (core_.capacity_ != 0) {
+        core_.head_.lockUnless(0, head_);
+      }
+      received_ = Side::position(head_);
+      isLocked_ = true;
+    }
+
+    void unlock() {
+      isLocked_ = false;
+      const uint64_t head = (head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait);
+      const uint64_t tail = (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
+      // What shows the effect is the last access: whoever sees it may destroy the channel.
+      const bool hasReceived = Side::position(head_) != received_;
+      if (core_.capacity_ != 0 && !hasReceived) {
+        core_.head_.unlock(head);
+      }
+      core_.tail_.unlock(tail);
+      if (hasReceived) {
+        core_.head_.unlock(head);
+      }
+    }
+
+   private:
+    friend ChannelCore;
+
+    // Returns: the first of `list`, claimed, or null.
+    Waiter* claimFirst(WaitList& list) {
+      while (Waiter* waiter = list.popFront()) {
+        if (Host::claim(*waiter)) {
+          claimed_.pushClaimed(Host::owner(*waiter));
+          return waiter;
+        }
+      }
+      return nullptr;
+    }
+
+    ChannelCore& core_;
+    uint64_t tail_ = 0, head_ = 0;  // the words while they are locked, and their next ones
+    uint64_t received_ = 0;         // the head's position before
+    WaitList claimed_;
+    bool isLocked_ = false;
+  };
+
+  // Within a section.
+  ChannelEnd send(Section& section, Transfer& mine) {
+    if ((section.tail_ & Side::kClosed) != 0) {
+      return ChannelEnd::Closed;
+    }
+    if (Waiter* receiver = section.claimFirst(receivers_)) {
+      receiver->mark = static_cast<uint8_t>(ChannelEnd::Retry);
+      mine.type->hand(transferOf(*receiver).value, mine.value);
+      receiver->mark = static_cast<uint8_t>(ChannelEnd::Done);
+      return ChannelEnd::Done;
+    }
+    if (Side::position(section.tail_) - Side::position(section.head_) >= capacity_) {
+      return ChannelEnd::WouldWait;
+    }
+    mine.type->put(slot(Side::position(section.tail_)), mine.value);
+    section.tail_ += Side::kOne;
+    return ChannelEnd::Done;
+  }
+
+  ChannelEnd receive(Section& section, Transfer& mine) {
+    if (Side::position(section.tail_) != Side::position(section.head_)) {
+      struct Refill {
+        ~Refill() { section.core_.refill(section); }
+        Section& section;
+      } refill{section};
+      section.head_ += Side::kOne;
+      type_.get(mine.value, slot(Side::position(section.head_) - 1));
+      return ChannelEnd::Done;
+    }
+    while (Waiter* sender = section.claimFirst(senders_)) {
+      sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
+      Transfer& theirs = transferOf(*sender);
+      if (theirs.type == &type_) {
+        theirs.type->hand(mine.value, theirs.value);
+        return ChannelEnd::Done;
+      }
+      // A conversion is the sender's affair, as it is where a slot is between.
+      theirs.error.capture([&] { theirs.type->hand(mine.value, theirs.value); });
+      if (!theirs.error) {
+        return ChannelEnd::Done;
+      }
+    }
+    return (section.tail_ & Side::kClosed) != 0 ? ChannelEnd::Closed : ChannelEnd::WouldWait;
+  }
+
+  void close(Section& section) {
+    section.tail_ |= Side::kClosed;
+    for (WaitList* list : {&senders_, &receivers_}) {
+      while (Waiter* waiter = section.claimFirst(*list)) {
+        waiter->mark = static_cast<uint8_t>(ChannelEnd::Closed);
+      }
+    }
+  }
+
+  // Within a section: those who wait, each with its Transfer in `data`. The end comes with the wake, in
+  // `mark`.
+  WaitList& senders() { return senders_; }
+  WaitList& receivers() { return receivers_; }
+
+  bool isClosed() const { return tail_.isClosed(); }
+  // An estimate.
+  size_t size() const {
+    const uint64_t received = head_.estimate();
+    const uint64_t sent = tail_.estimate();
+    return sent > received ? static_cast<size_t>(sent - received) : 0;
+  }
+  size_t capacity() const { return capacity_; }
+  const ValueType& type() const { return type_; }
+  // For hints.
+  ChannelSide<Sync>& sendersSide() { return tail_; }
+  ChannelSide<Sync>& receiversSide() { return head_; }
+
+  // Requires: nobody else uses it any more. Returns: whether nobody waited.
+  bool destroyValues() {
+    const uint64_t sent = tail_.estimate();
+    for (uint64_t at = head_.estimate(); at != sent; ++at) {
+      type_.destroy(slot(at));
+    }
+    return senders_.isEmpty() && receivers_.isEmpty();
+  }
+
+ private:
+  using Side = ChannelSide<Sync>;
+  using Word = typename Side::Word;
+
+  static Transfer& transferOf(const Waiter& waiter) { return *static_cast<Transfer*>(waiter.data); }
+  unsigned char* slot(uint64_t at) const { return slots_ + (at & mask_) * type_.size; }
+
+  // Moves values of waiting senders to where there is room now.
+  void refill(Section& section) {
+    while (Side::position(section.tail_) - Side::position(section.head_) < capacity_) {
+      Waiter* sender = section.claimFirst(senders_);
+      if (sender == nullptr) {
+        return;
+      }
+      Transfer& theirs = transferOf(*sender);
+      sender->mark = static_cast<uint8_t>(ChannelEnd::Done);
+      theirs.error.capture([&] { theirs.type->put(slot(Side::position(section.tail_)), theirs.value); });
+      section.tail_ += theirs.error ? 0 : Side::kOne;
+    }
+  }
+
+  const ValueType& type_;
+  const uint64_t capacity_;
+  const uint64_t mask_;
+  const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
+  unsigned char* const slots_;
+
+  // Two lines apart, since processors fetch lines in pairs. What a section changes in the lists is seen by
+  // the next.
+  alignas(2 * kCacheLine) Side tail_;
+  alignas(2 * kCacheLine) Side head_;
+  alignas(2 * kCacheLine) WaitList senders_;
+  WaitList receivers_;
+};
+
+}  // namespace weft::detail

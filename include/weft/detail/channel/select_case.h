@@ -1,0 +1,79 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+
+#include "weft/detail/channel/state.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/select_node.h"
+#include "weft/detail/wait/waiter.h"
+#include "weft/export.h"
+
+namespace weft {
+
+class Event;
+
+namespace detail {
+
+// One thing that a select() waits for, and what SelectCore needs of it. Used once, in place.
+class SelectCase {
+ public:
+  SelectCase(const SelectCase&) = delete;
+  SelectCase& operator=(const SelectCase&) = delete;
+
+  const void* key() const { return primitive_; }
+  void lock();
+  void unlock();
+  void shareLock(SelectCase& other) { holder_ = &other; }
+  void wake();
+  bool act();
+  bool tryAlone();
+  void link();
+  void unlink();
+
+  SelectNode<> node;
+  SelectCase* nextInOrder = nullptr;
+
+ protected:
+  enum class Kind : uint8_t { Send, Receive, Signal, Time, Stop, Otherwise };
+
+  // `value`: a sender's T, a receiver's std::optional<T>.
+  WEFT_EXPORT SelectCase(Kind kind, ChannelState& channel, void* value);
+  WEFT_EXPORT explicit SelectCase(const Event& event);
+  explicit SelectCase(TimePoint deadline) : kind_(Kind::Time), deadline_(deadline) {}
+  explicit SelectCase(const std::stop_token& token) : kind_(Kind::Stop), token_(&token) {}
+  SelectCase() : kind_(Kind::Otherwise) {}
+  ~SelectCase() = default;
+
+  void setValue(void* value) { transfer_.value = value; }
+  bool isClosed() const { return end_ == ChannelEnd::Closed; }
+
+ private:
+  friend class Selection;
+
+  void lockAlone();
+  void unlockAlone();
+  WaitList& waiters();
+
+  const Kind kind_;
+  ChannelEnd end_ = ChannelEnd::Done;
+  void* primitive_ = nullptr;  // a ChannelState or an Event's state
+  Transfer transfer_;
+  TimePoint deadline_ = kNever;
+  const std::stop_token* token_ = nullptr;
+  SelectCase* holder_ = this;  // has the lock of the primitive
+  ChannelState::Section* section_ =
+      nullptr;  // of a channel, in the room below, until its claimed waiters are woken
+  alignas(ChannelState::Section) unsigned char roomForSection_[sizeof(ChannelState::Section)];
+  uintptr_t signalled_ = 0;  // of an event, while it is locked
+};
+
+// Waits for one of the cases. Returns: which one.
+WEFT_EXPORT size_t selectOne(SelectCase* const* cases, size_t count);
+
+}  // namespace detail
+}  // namespace weft

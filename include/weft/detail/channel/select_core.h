@@ -1,0 +1,145 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/wait/select_node.h"
+#include "weft/detail/wait/waiter.h"
+
+// The protocol of select().
+//
+//   1  each case is tried alone
+//   2  all primitives are locked, in the order of their addresses; each case is tried again
+//   3  where none can happen a node is linked for each; all are unlocked
+//   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
+//   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
+//
+// Since the nodes become visible all at once (3), and a select that looks for partners (2) is not visible
+// itself, two selects that face each other on the same channels cannot claim each other at the same time, which
+// would leave both without, or have each wait for the other: whoever locks first is found by the other one.
+// The order of the locks excludes a deadlock.
+//
+// Rejected: linking the nodes one by one, as Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009), where a
+// select that finds a partner must first claim itself, and take that back, and look at everything again,
+// where the partner is taken: the price of fine locks is more atomic operations where nobody contends. All
+// locks at once are Go's way.
+//
+// What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the
+// node under the lock of a primitive in which the select linked it, and the select has that lock in (5).
+namespace weft::detail {
+
+// Case:  const void* key() const       the address of its primitive; null: nothing to lock
+//        void lock(), unlock()         the primitive, if no other case of this select has; wakes nobody
+//        void shareLock(Case&)         lets `other`, which has the same key and is locked instead of it, lock
+//        for it void wake()                   wakes those that act() has claimed, unlocked bool act() locked:
+//        whether it happened bool tryAlone()               unlocked: the same void link() locked: links
+//        `node` void unlink()                 locks, and unlinks `node` if it is linked SelectNode<Sync> node
+template <class Case>
+class SelectCore {
+ public:
+  // Requires: no two of them were used before. `first` is the case that is tried first.
+  SelectCore(Case* const* cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
+  SelectCore(const SelectCore&) = delete;
+  SelectCore& operator=(const SelectCore&) = delete;
+
+  static constexpr size_t kNone = SIZE_MAX;
+
+  // (1). Returns: the index of the case that happened, or kNone.
+  size_t tryEachAlone() {
+    return tryEach([](Case& one) { return one.tryAlone(); });
+  }
+
+  // (2, 3). Returns: the index of the case that happened, or kNone, and `choice` will tell.
+  template <class Choice>
+  size_t tryOrLink(Waiter& self, Choice& choice) {
+    sort();
+    size_t done = kNone;
+    {
+      const Locked locked(*this);
+      done = tryEach([](Case& one) { return one.key() != nullptr && one.act(); });
+      for (uint32_t i = 0; done == kNone && i < count_; ++i) {
+        if (Case& one = *cases_[i]; one.key() != nullptr) {
+          one.node.owner = &self;
+          one.node.choice = &choice;
+          one.node.index = i;
+          one.link();
+        }
+      }
+    }
+    return done;
+  }
+
+  // (5). `chosen`: the case whose claimer has unlinked its node, and may have destroyed its primitive since; or kNone.
+  void unlink(size_t chosen) {
+    for (size_t i = 0; i < count_; ++i) {
+      if (i != chosen && cases_[i]->key() != nullptr) {
+        cases_[i]->unlink();
+      }
+    }
+  }
+
+ private:
+  // All primitives; wakes who was claimed once it has unlocked all.
+  struct Locked {
+    explicit Locked(SelectCore& core) : first(core.inOrder_) {
+      for (Case* one = first; one != nullptr; one = one->nextInOrder) {
+        one->lock();
+      }
+    }
+    ~Locked() {
+      for (Case* one = first; one != nullptr; one = one->nextInOrder) {
+        one->unlock();
+      }
+      for (Case* one = first; one != nullptr; one = one->nextInOrder) {
+        one->wake();
+      }
+    }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+
+    Case* const first;
+  };
+
+  template <class Try>
+  size_t tryEach(Try&& happens) {
+    for (size_t i = 0; i < count_; ++i) {
+      const size_t index = first_ + i < count_ ? first_ + i : first_ + i - count_;
+      if (happens(*cases_[index])) {
+        return index;
+      }
+    }
+    return kNone;
+  }
+
+  // One case for each primitive, in the order of their addresses.
+  void sort() {
+    inOrder_ = nullptr;
+    for (size_t i = 0; i < count_; ++i) {
+      Case& one = *cases_[i];
+      if (one.key() == nullptr) {
+        continue;
+      }
+      Case** at = &inOrder_;
+      while (*at != nullptr &&
+             reinterpret_cast<uintptr_t>((*at)->key()) < reinterpret_cast<uintptr_t>(one.key())) {
+        at = &(*at)->nextInOrder;
+      }
+      if (*at != nullptr && (*at)->key() == one.key()) {
+        one.shareLock(**at);
+      } else {
+        one.nextInOrder = *at;
+        *at = &one;
+      }
+    }
+  }
+
+  Case* const* const cases_;
+  const size_t count_;
+  const size_t first_;
+  Case* inOrder_ = nullptr;  // linked through nextInOrder
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,69 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "weft/detail/base/outcome.h"
+
+namespace weft::detail {
+
+// How a channel moves values of one type: from a sender's object, a T or what converts to one, through a slot
+// of raw memory, to a receiver's std::optional<T>.
+struct ValueType {
+  size_t size;
+  size_t alignment;
+  void (*put)(void* slot, void* from);
+  void (*get)(void* to, void* slot);  // destroys the slot's value, also when it throws
+  void (*hand)(void* to, void* from);
+  void (*destroy)(void* slot);
+};
+
+template <class T, class From = T>
+struct ValueFunctions {
+  static void put(void* slot, void* from) { ::new (slot) T(std::move(*static_cast<From*>(from))); }
+
+  static void get(void* to, void* slot) {
+    struct Destroy {
+      ~Destroy() { value->~T(); }
+      T* value;
+    } destroy{std::launder(static_cast<T*>(slot))};
+    static_cast<std::optional<T>*>(to)->emplace(std::move(*destroy.value));
+  }
+
+  static void hand(void* to, void* from) {
+    static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<From*>(from)));
+  }
+
+  static void destroy(void* slot) { std::launder(static_cast<T*>(slot))->~T(); }
+};
+
+template <class T, class From = T>
+inline constexpr ValueType valueTypeOf = {sizeof(T),
+                                          alignof(T),
+                                          &ValueFunctions<T, From>::put,
+                                          &ValueFunctions<T, From>::get,
+                                          &ValueFunctions<T, From>::hand,
+                                          &ValueFunctions<T, From>::destroy};
+
+// What one who waits gives or wants: in its frame, with Waiter::data pointing to it.
+struct Transfer {
+  void* value = nullptr;            // a sender's object, a receiver's std::optional<T>
+  const ValueType* type = nullptr;  // a sender's: how to move its object
+  EscapedException error;           // of the move of a sender's value by another
+};
+
+// How a call ended, or the wait of another: Waiter::mark.
+enum class ChannelEnd : uint8_t {
+  Done,
+  Closed,
+  WouldWait,  // nothing was changed
+  Retry,      // a move to the waiter threw at the sender: begin anew
+};
+
+}  // namespace weft::detail

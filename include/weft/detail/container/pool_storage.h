@@ -1,0 +1,90 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+#include "weft/detail/base/sync.h"
+#include "weft/detail/wait/waiter.h"
+#include "weft/export.h"
+
+// What pools are underneath, whatever they hold: a list of free items under a tiny lock, and those who wait
+// for one.
+namespace weft::detail {
+
+class PoolStorage;
+
+struct PoolItem {
+  PoolStorage* home = nullptr;
+  PoolItem* next = nullptr;        // among the free ones; guarded by the storage's lock
+  std::atomic<uint32_t> loans{0};  // copies of the Loan: the first is stored, further ones add to it
+};
+
+// The items of a pool: they live as long as the pool or a loan of it does.
+class PoolStorage {
+ public:
+  // destroy(storage) is called once, when neither pool nor loan is left.
+  PoolStorage(bool isPreserving, void (*destroy)(PoolStorage*)) noexcept
+      : isPreserving_(isPreserving), destroy_(destroy) {}
+  PoolStorage(const PoolStorage&) = delete;
+  PoolStorage& operator=(const PoolStorage&) = delete;
+
+  bool isPreserving() const { return isPreserving_; }
+
+  // Handles of the pool. relaxed: the caller has one already.
+  void retain() noexcept { pools_.fetch_add(1, std::memory_order_relaxed); }
+  WEFT_EXPORT void release() noexcept;
+
+  // Takes the item that became free last. Returns: null where none is free.
+  WEFT_EXPORT PoolItem* tryTake();
+  // As tryTake(); waits for its turn where none is free.
+  WEFT_EXPORT PoolItem* take();
+  // Gives an item to the first who waits, or makes it a free one. The storage may be gone afterwards.
+  WEFT_EXPORT void give(PoolItem* item) noexcept;
+  // Adds new free items: a list, linked through `next`.
+  WEFT_EXPORT void add(PoolItem* first) noexcept;
+
+ protected:
+  ~PoolStorage() = default;
+
+ private:
+  // In the frame of one who waits.
+  struct Pending {
+    Waiter* waiter;
+    PoolItem* item = nullptr;
+    Pending* next = nullptr;
+  };
+
+  const bool isPreserving_;
+  void (*const destroy_)(PoolStorage*);
+  std::atomic<uint32_t> pools_{1};
+  StdSync::Lock lock_;
+  PoolItem* free_ = nullptr;  // all guarded by lock_
+  Pending* firstPending_ = nullptr;
+  Pending* lastPending_ = nullptr;
+  uint64_t numUsers_ = 1;  // items that are not free, and one for the pool
+};
+
+// A counted pointer to a storage. Copies are handles of one pool.
+class PoolHandle {
+ public:
+  // Takes over the count that a new storage begins with.
+  explicit PoolHandle(PoolStorage* storage) noexcept : storage_(storage) {}
+  PoolHandle(const PoolHandle& other) noexcept : storage_(other.storage_) { storage_->retain(); }
+  PoolHandle& operator=(PoolHandle other) noexcept {
+    std::swap(storage_, other.storage_);
+    return *this;
+  }
+  ~PoolHandle() { storage_->release(); }
+
+  PoolStorage* operator->() const noexcept { return storage_; }
+  PoolStorage& operator*() const noexcept { return *storage_; }
+
+ private:
+  PoolStorage* storage_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,142 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <coroutine>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/raise.h"
+
+namespace weft::fair {
+class CoroTask;
+class TaskScheduler;
+}  // namespace weft::fair
+
+namespace weft::detail {
+
+struct CoroFrame;
+
+// What the coroutines of one fair::CoroTask, each of which awaits the next, have in common. None of them resumes another: the
+// innermost returns to CoroTask's loop, which goes on with the one that is innermost now. So neither calls nor returns use up the
+// thread's stack, whatever the compiler makes of tail calls.
+struct CoroStack {
+  fair::CoroTask* task = nullptr;
+  CoroFrame* innermost = nullptr;  // null once the outermost has ended
+
+  // What the innermost coroutine has suspended for: to be posted to `scheduler`, unless that is null.
+  fair::TaskScheduler* scheduler = nullptr;
+  TimePoint deadline{};
+  bool isForSignal = false;  // a wakeup alone does not do
+};
+
+// An awaiter that suspends a coroutine of a fair::CoroTask so that the task's loop knows why; or one that does not suspend at all.
+template <class A>
+concept CoroAwaiter =
+    requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } || std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
+
+// What leads to one.
+template <class A>
+concept CoroAwaitable = CoroAwaiter<A> || requires(A&& awaited) {
+  { static_cast<A&&>(awaited).operator co_await() } -> CoroAwaiter;
+} || requires(A&& awaited) {
+  { operator co_await(static_cast<A&&>(awaited)) } -> CoroAwaiter;
+};
+
+// What is awaited where a static_assert has failed, so that nothing else is said.
+struct CoroInstead {
+  struct Anything {
+    template <class T>
+    operator T() const;
+  };
+  bool await_ready() const noexcept { return true; }
+  void await_suspend(std::coroutine_handle<>) const noexcept {}
+  Anything await_resume() const noexcept { return {}; }
+};
+
+// The part of a coroutine's promise that does not depend on its result.
+struct CoroFrame {
+  CoroStack* stack = nullptr;      // once it has begun
+  CoroFrame* caller = nullptr;     // awaits this one
+  CoroFrame** holder = nullptr;    // the handle in the caller's frame that owns this one
+  std::coroutine_handle<> handle;
+  std::exception_ptr error;
+
+  // Ends the coroutine: its caller is innermost then.
+  struct Return {
+    bool await_ready() const noexcept { return false; }
+    template <class Promise>
+    void await_suspend(std::coroutine_handle<Promise> ended) const noexcept {
+      CoroFrame& frame = ended.promise();
+      frame.stack->innermost = frame.caller;
+    }
+    void await_resume() const noexcept {}
+  };
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  Return final_suspend() const noexcept { return {}; }
+  // The loop of CoroTask resumes whatever has not said when: something foreign at once, before it is ready, and that once more.
+  template <class A>
+  decltype(auto) await_transform(A&& awaited) const noexcept {
+    static_assert(CoroAwaitable<A>,
+                  "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), wait(), signalUntil(), "
+                  "signalFor(), receiveSignal(), moveTo() and self(). For whatever else there is fair::signalAfter(source, "
+                  "scheduler, co_await fair::self()), and then co_await fair::receiveSignal().");
+    if constexpr (CoroAwaitable<A>) {
+      return static_cast<A&&>(awaited);
+    } else {
+      return CoroInstead();
+    }
+  }
+  void unhandled_exception() noexcept {
+    error = std::current_exception();
+  }
+
+  void rethrow() const {
+    if (error != nullptr) {
+      raise(error);
+    }
+  }
+};
+
+template <class T>
+struct CoroResult : CoroFrame {
+  template <class U = T>
+  void return_value(U&& result) {
+    static_assert(std::convertible_to<U, T>,
+                  "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return T(value), if that is "
+                  "meant.");
+    if constexpr (std::convertible_to<U, T>) {
+      value.emplace(std::forward<U>(result));
+    }
+  }
+  T take() {
+    rethrow();
+    return std::move(*value);
+  }
+  std::optional<T> value;
+};
+
+template <class T>
+struct CoroResult<T&> : CoroFrame {
+  void return_value(T& result) { value = &result; }
+  T& take() {
+    rethrow();
+    return *value;
+  }
+  T* value = nullptr;
+};
+
+template <>
+struct CoroResult<void> : CoroFrame {
+  void return_void() const noexcept {}
+  void take() const { rethrow(); }
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,49 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// The end of something that one fiber or thread waits for, once.
+//
+//   word          who changes it
+//   kRunning      -> the waiter   the one that waits, about to suspend
+//   kRunning      -> kDone        whoever ends it: nobody waits yet
+//   the waiter    -> kDone        whoever ends it, and then owes the waiter exactly one wake
+//
+// What must not happen: the waiter looks, sees nothing, and suspends after the end was announced. Both sides change the word with
+// one read-modify-write, so that one of the two sees the other. The end is the last access to this object: the waiter may
+// destroy it at once.
+template <class Waiter, class Sync = StdSync>
+class Completion {
+ public:
+  // Whoever ends it. Returns: whom to wake, or null.
+  Waiter* finish() {
+    // (1) acq_rel: releases the results to the one that waits (2, 3), and acquires its waiter (2).
+    const uintptr_t old = word_.exchange(kDone, std::memory_order_acq_rel);
+    return old == kRunning ? nullptr : reinterpret_cast<Waiter*>(old);
+  }
+
+  // The one that waits. Returns: whether it is over; if not, a wake of `self` will come.
+  bool isDoneOrWakes(Waiter& self) {
+    uintptr_t old = kRunning;
+    // (2) release: publishes the waiter to (1); acquire on failure: sees the results.
+    return !word_.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self), std::memory_order_release,
+                                          std::memory_order_acquire);
+  }
+
+  // (3) acquire: sees the results; pairs with (1).
+  bool isDone() const { return word_.load(std::memory_order_acquire) == kDone; }
+
+ private:
+  static constexpr uintptr_t kRunning = 0, kDone = 1;
+
+  typename Sync::template Atomic<uintptr_t> word_{kRunning};
+};
+
+}  // namespace weft::detail

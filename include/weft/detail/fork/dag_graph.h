@@ -1,0 +1,165 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/detail/base/sync.h"
+#include "weft/export.h"
+#include "weft/memory.h"
+
+// What a DAG is underneath, whatever its data.
+//
+// A node of one predecessor is ready when that has run. One of several has a counter in each run's context:
+// whoever brings it to zero sets it back for the next run, and starts the node. Whoever runs a node goes on
+// with a successor that it made ready, in a loop, and leaves the others to the scheduler: a chain costs no
+// task, and no stack. A node without successors counts down the run's WaitGroup: once all of them have, every
+// node has run, since each leads to one of them.
+namespace weft::detail {
+
+enum class DagOp : uint8_t { Call, Move, Destroy };
+
+// A function with its type erased, for a node: `operand` is the data to Call it with, or the DagWork to Move
+// it to.
+class DagWork {
+ public:
+  DagWork() noexcept = default;
+
+  // kCall(function, data) calls it.
+  template <auto kCall, class F>
+  static DagWork make(Allocator* allocator, F&& function) {
+    using Function = std::decay_t<F>;
+    DagWork work;
+    if constexpr (kIsInline<Function>) {
+      ::new (static_cast<void*>(work.storage_)) Function(std::forward<F>(function));
+    } else {
+      ::new (static_cast<void*>(work.storage_))
+          Elsewhere<Function>{allocator, allocator->create<Function>(std::forward<F>(function))};
+    }
+    work.op_ = &operate<Function, kCall>;
+    return work;
+  }
+
+  DagWork(DagWork&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {
+    if (op_ != nullptr) {
+      op_(other, DagOp::Move, this);
+    }
+  }
+  DagWork& operator=(DagWork&&) = delete;
+  ~DagWork() {
+    if (op_ != nullptr) {
+      op_(*this, DagOp::Destroy, nullptr);
+    }
+  }
+
+  void operator()(void* data) {
+    if (op_ != nullptr) {
+      op_(*this, DagOp::Call, data);
+    }
+  }
+
+ private:
+  static constexpr size_t kInlineBytes = 24;
+
+  template <class F>
+  static constexpr bool kIsInline = sizeof(F) <= kInlineBytes &&
+                                    alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
+
+  template <class F>
+  struct Elsewhere {
+    Allocator* allocator;
+    F* function;
+  };
+
+  template <class F, auto kCall>
+  static void operate(DagWork& work, DagOp op, void* operand) {
+    using Stored = std::conditional_t<kIsInline<F>, F, Elsewhere<F>>;
+    auto& stored = *std::launder(reinterpret_cast<Stored*>(work.storage_));
+    if (op == DagOp::Call) {
+      if constexpr (kIsInline<F>) {
+        kCall(stored, operand);
+      } else {
+        kCall(*stored.function, operand);
+      }
+      return;
+    }
+    if (op == DagOp::Move) {
+      ::new (static_cast<void*>(static_cast<DagWork*>(operand)->storage_)) Stored(std::move(stored));
+    } else if constexpr (!kIsInline<F>) {
+      stored.allocator->destroy(stored.function);
+    }
+    stored.~Stored();
+  }
+
+  void (*op_)(DagWork& work, DagOp op, void* operand) = nullptr;
+  alignas(void*) unsigned char storage_[kInlineBytes];
+};
+
+class WEFT_EXPORT DagGraph {
+ public:
+  static constexpr uint32_t kRoot = 0;
+
+  // With a root that does nothing.
+  explicit DagGraph(Allocator* allocator);
+  ~DagGraph();
+  DagGraph(const DagGraph&) = delete;
+  DagGraph& operator=(const DagGraph&) = delete;
+
+  // Before finish().
+  uint32_t addNode(DagWork&& work);
+  void addEdge(uint32_t before, uint32_t after);
+  // Ends the program with a message where a node would never run.
+  void finish();
+
+  // After it. Any number of threads and fibers at once.
+  void run(void* data, Allocator* allocator);
+
+  Allocator* allocator() const { return allocator_; }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  struct Node {
+    explicit Node(DagWork&& function) : work(std::move(function)) {}
+    DagWork work;
+    uint32_t firstOut = 0;  // in outs_
+    uint32_t numOuts = 0;
+    uint32_t numIns = 0;
+    uint32_t counter = kNone;  // in a run's context
+  };
+  struct Edge {
+    uint32_t before;
+    uint32_t after;
+  };
+  struct Run;
+  template <class T>
+  using Vector = std::vector<T, StlAllocator<T>>;
+
+  void sortEdges();
+  void checkAllRun();
+  [[noreturn]] void reportCycle(const Vector<uint32_t>& missing) const;
+  Run& beginRun(Allocator* allocator);
+  void endRun(Run& run);
+  void strand(Run& run, uint32_t node);
+  uint32_t arrive(Run& run, uint32_t begin, uint32_t end);
+  bool isReady(Run& run, const Node& node);
+
+  Allocator* const allocator_;
+  Vector<Node> nodes_;
+  Vector<Edge> edges_;  // until finish()
+  Vector<uint32_t> outs_;
+  uint32_t numLeaves_ = 0;
+  uint32_t numCounters_ = 0;
+  StdSync::Lock lock_;
+  Run* idleRuns_ = nullptr;  // guarded by lock_
+  int numRunning_ = 0;       // guarded by lock_
+};
+
+}  // namespace weft::detail

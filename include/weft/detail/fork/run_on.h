@@ -1,0 +1,80 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/executor.h"
+
+// What join() and the parallel algorithms do with an executor: they run there as one task, while the caller
+// waits. On a worker of weft's that task forks as any other does. Other threads have no deque, so that it is
+// a plain call there. The other way, a task of the executor for each fork, would bring nothing to workers,
+// and an executor of one thread, a strand or a user interface, would wait for itself.
+namespace weft::detail {
+
+// A task that lies in the frame of the one that waits for it: calls `function`, whose result or exception it
+// keeps.
+template <class F>
+class TaskElsewhere : public TaskNode {
+ public:
+  using Result = std::invoke_result_t<F&>;
+
+  explicit TaskElsewhere(F& function)
+      : TaskNode{&invokeThis, nullptr, 0, NodeSize::None}, function_(function) {}
+  TaskElsewhere(const TaskElsewhere&) = delete;
+  TaskElsewhere& operator=(const TaskElsewhere&) = delete;
+
+  // Returns once the task has run, or was dropped: what schedule() throws is thrown after that.
+  template <class E>
+  Result runOn(E& executor) {
+    EscapedException refusal;
+    refusal.capture([&] { executor.schedule(TaskHandle::fromVoidPointer(static_cast<TaskNode*>(this))); });
+    detail::waitForChild(completion_, "executor");
+    refusal.rethrow();
+    return outcome_.take();
+  }
+
+ private:
+  static void invokeThis(TaskNode* node, TaskOp op) {
+    auto& self = *static_cast<TaskElsewhere*>(node);
+    if (op == TaskOp::Run) {
+      self.outcome_.capture(self.function_);
+    } else {
+      detail::setNotExecuted(self.outcome_.error());
+    }
+    detail::finishChild(self.completion_);
+  }
+
+  F& function_;
+  ChildCompletion completion_;
+  Outcome<Result> outcome_;
+};
+
+// Returns: whether the caller runs where the tasks of `executor` do, as far as its type tells.
+template <class E>
+bool isOn(E& executor) {
+  if constexpr (std::derived_from<E, Scheduler>) {
+    return Scheduler::get() == &executor;
+  } else if constexpr (std::derived_from<E, PoolExecutor>) {
+    return Scheduler::get() == &executor.scheduler();
+  } else {
+    return false;
+  }
+}
+
+// Calls function() as a task of `executor`, and waits for its end. Returns: what it returns.
+template <class E, class F>
+auto runOn(E& executor, F&& function) -> std::invoke_result_t<std::remove_reference_t<F>&> {
+  if (detail::isOn(executor)) {
+    return function();
+  }
+  return TaskElsewhere<std::remove_reference_t<F>>(function).runOn(executor);
+}
+
+}  // namespace weft::detail

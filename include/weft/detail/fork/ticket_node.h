@@ -1,0 +1,166 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// One place in a row of tickets, of which each is called when all before it are done. All that happens to it
+// is a bit of one word, set once and never cleared:
+//
+//   kCalled    all before it are done                        whoever passes the call on to it
+//   kDone      its holder is done with it                    a holder
+//   kLinked    the one after it is known, or never comes     whoever takes that one, or ends the row
+//   kDropped   no holder is left; implies kDone              the last holder
+//
+// Whoever sets the last of kCalled, kDone and kLinked, in whatever order they come, passes the call on to the
+// one after; whoever sets the last of all four frees the node. Each is found out from the read-modify-write
+// that sets the bit, so that exactly one does it. A ticket that is done before its turn stays in the row, and
+// passes the call on when it comes.
+//
+// The rest of the word is a stack of listeners, which grows until kCalled is set: that step takes them all
+// over.
+//
+// What must not happen: one sets kCalled on a ticket that is done already, and wants to pass the call on,
+// while the last holder sees all three bits, drops the node and frees it. So each step reads the link to the
+// one after first, and uses nothing of the node after the read-modify-write that made it possible for others
+// to free it.
+//
+// Rejected: a reference of the row on the node, which costs one more read-modify-write a ticket; unlinking a
+// ticket that is done early, as a doubly linked list does, which needs a lock for the whole row; one who
+// calls the next ticket's holder in place, which recurses as deep as the row is long.
+//
+// Listener: aligned to 16 bytes, with a pointer `next`.
+template <class Listener, class Sync = StdSync>
+class TicketNode {
+ public:
+  // What is left to do for the one who made a step.
+  struct Outcome {
+    TicketNode* toCall = nullptr;  // call() it
+    bool isOver = false;           // nobody else will touch the node: free it
+  };
+
+  // The newest of a row.
+  TicketNode() = default;
+  // One that comes before `after`.
+  explicit TicketNode(TicketNode* after) : word_(kLinked), after_(after) {}
+
+  TicketNode(const TicketNode&) = delete;
+  TicketNode& operator=(const TicketNode&) = delete;
+
+  // Requires: made with a link.
+  TicketNode* after() const { return after_.get(); }
+
+  // Whoever took `after` behind this one; with null, whoever ends the row. Once, on one made without a link.
+  Outcome link(TicketNode* after) {
+    after_.set(after);
+    // (1) acq_rel: publishes the link; sees the work of this ticket and of those before it, if it falls to
+    // the caller to pass that on; pairs with (2, 3, 4, 5, 8).
+    const Word old = word_.fetch_add(kLinked, std::memory_order_acq_rel);
+    return outcome(old, old | kLinked, after);
+  }
+
+  // A holder; what was written before is seen by whoever finds a later ticket called. Any number of times.
+  Outcome done() { return finish(kDone); }
+
+  // The last holder, as its last access.
+  Outcome drop() {
+    // (5) acquire: the others' steps come before the node is freed; pairs with (1, 2, 3).
+    if ((word_.load(std::memory_order_acquire) & kPast) == kPast) {
+      return {nullptr, true};
+    }
+    return finish(kDone | kDropped);
+  }
+
+  // Whoever found it in an Outcome, or took the first one of a row; once. Hands over the listeners, the
+  // oldest first.
+  Outcome call(Listener*& listeners) {
+    TicketNode* after = nullptr;
+    // (4) acquire, here and on failure: sees the link; pairs with (1).
+    Word old = word_.load(std::memory_order_acquire);
+    do {
+      after = linkIn(old);
+      // (3) acq_rel: passes on the work of the tickets before to those who find this one called, and sees the
+      // listeners and the work of this one; pairs with (1, 2, 5, 6, 7, 9).
+    } while (!word_.compare_exchange_weak(old, (old & kFlags) | kCalled, std::memory_order_acq_rel,
+                                          std::memory_order_acquire));
+    // The next step of a lane changes that one, whose memory was last used when it was taken.
+    __builtin_prefetch(after, 1);
+    listeners = reversed(listenersIn(old));
+    return outcome(old, old | kCalled, after);
+  }
+
+  // A holder: leaves `listener` to whoever calls this ticket. Returns: false, and leaves nothing, if it was
+  // called already.
+  bool listen(Listener* listener) {
+    // (7) acquire, here and on failure: sees the work of the tickets before; pairs with (3).
+    Word old = word_.load(std::memory_order_acquire);
+    do {
+      if ((old & kCalled) != 0) {
+        return false;
+      }
+      listener->next = listenersIn(old);
+      // (6) release: the listener is complete; pairs with (3).
+    } while (!word_.compare_exchange_weak(old, (old & kFlags) | reinterpret_cast<Word>(listener),
+                                          std::memory_order_release, std::memory_order_acquire));
+    return true;
+  }
+
+  // A holder. Returns: whether the ticket was called; the work of those before it is seen then.
+  bool isCalled() const {
+    // (9) acquire: sees the work of the tickets before; pairs with (3).
+    return (word_.load(std::memory_order_acquire) & kCalled) != 0;
+  }
+
+ private:
+  using Word = uintptr_t;
+  static constexpr Word kCalled = 1, kDone = 2, kLinked = 4, kDropped = 8;
+  static constexpr Word kPast = kCalled | kDone | kLinked, kFlags = kPast | kDropped;
+
+  static Listener* listenersIn(Word word) { return reinterpret_cast<Listener*>(word & ~kFlags); }
+
+  static Listener* reversed(Listener* listener) {
+    Listener* oldestFirst = nullptr;
+    while (listener != nullptr) {
+      Listener* older = listener->next;
+      listener->next = oldestFirst;
+      oldestFirst = listener;
+      listener = older;
+    }
+    return oldestFirst;
+  }
+
+  static Outcome outcome(Word old, Word now, TicketNode* after) {
+    const bool passesCall = (old & kPast) != kPast && (now & kPast) == kPast;
+    return {passesCall ? after : nullptr, (now & kFlags) == kFlags};
+  }
+
+  TicketNode* linkIn(Word word) const { return (word & kLinked) != 0 ? after_.get() : nullptr; }
+
+  Outcome finish(Word flags) {
+    // (8) acquire, here and on failure: sees the link; pairs with (1).
+    Word old = word_.load(std::memory_order_acquire);
+    TicketNode* after = nullptr;
+    do {
+      if ((old & flags) == flags) {
+        return {};
+      }
+      after = linkIn(old);
+      // (2) acq_rel: publishes the work of this ticket, and sees that of those before it, which it may fall
+      // to the caller to pass on; pairs with (1, 3, 5).
+    } while (
+        !word_.compare_exchange_weak(old, old | flags, std::memory_order_acq_rel, std::memory_order_acquire));
+    return outcome(old, old | flags, after);
+  }
+
+  typename Sync::template Atomic<Word> word_{0};
+  typename Sync::template Var<TicketNode*> after_{
+      nullptr};  // written before kLinked is set, constant from then on
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,203 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/future/handle.h"
+#include "weft/detail/future/launch.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/future/task_state.h"
+#include "weft/executor.h"
+
+// What then() makes, and what else makes futures.
+namespace weft::detail {
+
+enum class ContinuationForm { Value, Whole, Nothing, None };
+
+// How `F` may be called with a Future<T> or a SharedFuture<T> that is ready, the first way that is possible.
+template <class F, class Future, class Value>
+constexpr ContinuationForm continuationForm() {
+  if constexpr (!std::is_void_v<Value> && std::is_invocable_v<F, std::add_rvalue_reference_t<Value>>) {
+    return ContinuationForm::Value;
+  } else if constexpr (std::is_void_v<Value> && std::is_invocable_v<F>) {
+    return ContinuationForm::Nothing;
+  } else if constexpr (std::is_invocable_v<F, Future>) {
+    return ContinuationForm::Whole;
+  } else {
+    return std::is_invocable_v<F> ? ContinuationForm::Nothing : ContinuationForm::None;
+  }
+}
+
+// The body of then(): `function` gets what `parent` has become.
+template <class F, class ParentFuture, class Value, class E>
+struct Continuation {
+  using Parent = ParentFuture;
+  static constexpr ContinuationForm kForm = detail::continuationForm<F, Parent, Value>();
+
+  static auto returned() {
+    if constexpr (kForm == ContinuationForm::Whole) {
+      return std::type_identity<std::invoke_result_t<F, Parent>>();
+    } else if constexpr (kForm == ContinuationForm::Value) {
+      return std::type_identity<std::invoke_result_t<F, std::add_rvalue_reference_t<Value>>>();
+    } else {
+      return std::type_identity<std::invoke_result_t<F>>();
+    }
+  }
+  using Returned = typename Unwrapped<typename decltype(returned())::type>::Returned;
+
+  // (Before its version 12 gcc leaks the members of an aggregate of which a later one throws.)
+  template <class From>
+  Continuation(From&& f, E&& where, Parent&& source)
+      : function(std::forward<From>(f)), executor(std::move(where)), parent(std::move(source)) {}
+
+  bool passesErrorOn(EscapedException& to) {
+    if constexpr (kForm != ContinuationForm::Whole) {
+      if constexpr (std::is_copy_constructible_v<Parent>) {
+        to = FutureAccess::error(parent);
+      } else {
+        to = std::move(FutureAccess::error(parent));
+      }
+    }
+    return static_cast<bool>(to);
+  }
+
+  void run(Outcome<Returned>& outcome) {
+    outcome.capture([&]() -> Returned {
+      if constexpr (kForm == ContinuationForm::Whole) {
+        return std::invoke(std::move(function), std::move(parent));
+      } else if constexpr (kForm == ContinuationForm::Value) {
+        return std::invoke(std::move(function), parent.get());
+      } else {
+        return std::invoke(std::move(function));
+      }
+    });
+  }
+
+  F function;
+  E executor;
+  Parent parent;  // the last, so that what the moves of the others throw leaves the future where it was
+};
+
+// A program's own executor that was given as a variable.
+template <class E>
+struct ExecutorPointer {
+  void schedule(TaskHandle task) const { executor->schedule(std::move(task)); }
+
+  E* executor;
+};
+
+// Those that keep nothing alive: weft's own, which leave a link behind; references; and what is nothing but a
+// type, such as inlineExecutor().
+template <class E>
+inline constexpr bool kIsLinked =
+    std::same_as<E, Scheduler> || std::same_as<E, PoolExecutor> || std::same_as<E, MainLoopExecutor>;
+template <class E>
+inline constexpr bool kIsCopied = std::derived_from<E, ExecutorReference> ||
+                                  (std::is_empty_v<E> && std::is_trivially_copyable_v<E>);
+
+template <class E>
+auto keepExecutor(E&& executor) {
+  using Kept = std::remove_cvref_t<E>;
+  if constexpr (kIsLinked<Kept>) {
+    return ExecutorAccess::keep(executor);
+  } else if constexpr (std::is_lvalue_reference_v<E> && !kIsCopied<Kept>) {
+    return ExecutorPointer<std::remove_reference_t<E>>{std::addressof(executor)};
+  } else {
+    return Kept(std::forward<E>(executor));
+  }
+}
+
+// For the end of a promise.
+template <class T>
+void abandon(PlainState<T>* state) noexcept {
+  if (state != nullptr && state->word.claim()) {
+    detail::setBroken(state->outcome.error());
+    state->complete();
+  } else if (state != nullptr) {
+    state->release();
+  }
+}
+
+inline void assertException(const std::exception_ptr& exception) {
+  WEFT_ASSERT(exception != nullptr,
+              "a future was to be given a null exception. Give it a value, or an exception.");
+}
+
+// The argument of set_exception() and makeExceptionalFuture(). One that is no temporary may be part of an
+// exception of another class, which a copy would lose.
+template <class Error>
+constexpr bool assertError() {
+  constexpr bool kIsException = std::derived_from<std::remove_cvref_t<Error>, std::exception>;
+  constexpr bool kIsWhole = !std::is_lvalue_reference_v<Error> || std::is_final_v<std::remove_cvref_t<Error>>;
+  static_assert(kIsException,
+                "set_exception() and makeExceptionalFuture() take a std::exception_ptr, or an object whose "
+                "class derives from std::exception. Write set_exception(std::make_exception_ptr(error)).");
+  static_assert(
+      kIsWhole || !kIsException,
+      "set_exception() and makeExceptionalFuture() take no reference to an exception, of which only "
+      "the part that the type names would be copied. In a catch block write "
+      "set_exception(std::current_exception()); else give a temporary, or a std::exception_ptr.");
+  return kIsException && kIsWhole;
+}
+
+template <class T, class F>
+auto makeReady(const F& write) {
+  auto* state = detail::makeState<PlainState<T>>(2u);
+  auto future = FutureAccess::make(state);
+  write(state->outcome);
+  state->complete();
+  return future;
+}
+
+// What Future and SharedFuture have in common, beside the handle.
+template <class Self, class T>
+class FutureBase : public FutureHandle {
+ public:
+  // As wait(). Returns: the exception that get() would throw, or null.
+  std::exception_ptr exception() const {
+    wait();
+    return FutureAccess::outcome<T>(*this).error().pointer();
+  }
+
+  // Returns: whether get() would throw: false as long as there is neither a result nor an exception. Neither
+  // suspends nor blocks. Requires: valid().
+  bool failed() const {
+    return core("failed").isReady() && static_cast<bool>(FutureAccess::outcome<T>(*this).error());
+  }
+
+ protected:
+  FutureBase() noexcept = default;
+  explicit FutureBase(FutureCore* state) noexcept : FutureHandle(state) {}
+  explicit FutureBase(FutureHandle&& other) noexcept : FutureHandle(std::move(other)) {}
+
+  // Has function(...) run by `executor` once this future is ready, which it takes over.
+  template <class Value, class E, class F>
+  static auto chain(Self&& self, E&& executor, F&& function) {
+    using Function = std::decay_t<F>;
+    constexpr bool kCanBeCalled = detail::continuationForm<Function, Self, Value>() != ContinuationForm::None;
+    constexpr bool kHasExecutor = detail::assertExecutor<E, F>();
+    static_assert(kCanBeCalled || !kHasExecutor,
+                  "then(f): f can be called with neither the value, nor the future, nor nothing.");
+    if constexpr (kHasExecutor && kCanBeCalled) {
+      FutureCore& parent = self.core("then");
+      auto kept = detail::keepExecutor(std::forward<E>(executor));
+      using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;
+      State* state = detail::makeState<State>(std::forward<F>(function), std::move(kept), std::move(self));
+      auto future = FutureAccess::make(state);
+      parent.tellWhenReady(*state);
+      return future;
+    } else {
+      return Self();
+    }
+  }
+};
+
+}  // namespace weft::detail

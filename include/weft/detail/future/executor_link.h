@@ -1,0 +1,70 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <utility>
+
+#include "weft/detail/wait/entrance.h"
+#include "weft/detail/base/shared.h"
+#include "weft/export.h"
+
+namespace weft {
+
+class MainLoopExecutor;
+class PoolExecutor;
+class Scheduler;
+class TaskHandle;
+
+namespace detail {
+
+// What is left of an executor of weft's as long as a continuation may want it: it takes tasks, and drops them
+// once the executor has ended.
+struct WEFT_EXPORT ExecutorLink : ReferenceCount {
+  ExecutorLink() : ReferenceCount(1) {}
+  ExecutorLink(const ExecutorLink&) = delete;
+  ExecutorLink& operator=(const ExecutorLink&) = delete;
+
+  // Any thread. Neither suspends nor blocks.
+  virtual void schedule(TaskHandle task) = 0;
+  // Gives its memory back.
+  virtual void free() noexcept = 0;
+
+  void release() noexcept {
+    if (releaseReference(false)) {
+      free();
+    }
+  }
+
+  Entrance<> entrance;  // of threads that use the executor, which its end closes
+
+ protected:
+  ~ExecutorLink() = default;
+};
+
+// An executor of weft's, as a continuation keeps it.
+class KeptExecutor {
+ public:
+  explicit KeptExecutor(ExecutorLink& link) noexcept : link_(&link) { link.retain(); }
+  KeptExecutor(KeptExecutor&& other) noexcept : link_(std::exchange(other.link_, nullptr)) {}
+  KeptExecutor& operator=(KeptExecutor&&) = delete;
+  ~KeptExecutor() {
+    if (link_ != nullptr) {
+      link_->release();
+    }
+  }
+
+  WEFT_EXPORT void schedule(TaskHandle task) const;
+
+ private:
+  ExecutorLink* link_;
+};
+
+struct ExecutorAccess {
+  WEFT_EXPORT static KeptExecutor keep(Scheduler& executor);
+  WEFT_EXPORT static KeptExecutor keep(PoolExecutor& executor);
+  WEFT_EXPORT static KeptExecutor keep(MainLoopExecutor& executor);
+};
+
+}  // namespace detail
+}  // namespace weft

@@ -1,0 +1,139 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <functional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/cancellation.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/future/task_state.h"
+#include "weft/executor.h"
+
+// async(): the functions that its tasks run, what starts them, and what is said of its misuse.
+namespace weft::detail {
+
+// The body of async().
+template <class F>
+struct Call {
+  using Returned = typename Unwrapped<std::invoke_result_t<F>>::Returned;
+
+  void run(Outcome<Returned>& outcome) {
+    outcome.capture([&]() -> Returned { return std::invoke(std::move(function)); });
+  }
+
+  F function;
+};
+
+// The same, with a stop token, which the function may take.
+template <class F>
+struct StoppableCall {
+  static constexpr bool kTakesToken = std::is_invocable_v<F, std::stop_token>;
+  using Returned =
+      typename Unwrapped<typename std::conditional_t<kTakesToken, std::invoke_result<F, std::stop_token>,
+                                                     std::invoke_result<F>>::type>::Returned;
+
+  void run(Outcome<Returned>& outcome) {
+    if (token.stop_requested()) {
+      detail::setCanceled(outcome.error());
+      return;
+    }
+    outcome.capture([&]() -> Returned {
+      if constexpr (kTakesToken) {
+        return std::invoke(std::move(function), std::move(token));
+      } else {
+        return std::invoke(std::move(function));
+      }
+    });
+  }
+
+  F function;
+  std::stop_token token;
+};
+
+// Where then(f) without an executor runs: on the scheduler that is bound to the thread that makes the future
+// ready, else on the default executor.
+struct BoundOrDefaultExecutor {
+  void schedule(TaskHandle task) const {
+    auto* node = static_cast<TaskNode*>(task.toVoidPointer());
+    if (!scheduleIfBound(node)) {
+      TaskHandle again = TaskHandleAccess::make(node);  // which outlives what defaultExecutor() may throw
+      defaultExecutor().schedule(std::move(again));
+    }
+  }
+};
+
+// What is returned where a static_assert has failed, so that nothing else is said: a type that is complete
+// once it is asked for.
+template <class>
+struct Instead {
+  using Type = Future<void>;
+};
+
+// The first argument of async(E, F) and then(E, F). Each mistake gets one error, which says what to write.
+template <class E, class F>
+constexpr bool assertExecutor() {
+  constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;
+  constexpr bool kIsFunction = !Executor<E> && !kIsToken && std::is_invocable_v<std::decay_t<E>, F>;
+  static_assert(
+      !kIsToken,
+      "then() takes no stop token. Write then([token](...) { ... }), and ask the token in the function.");
+  static_assert(!kIsFunction,
+                "async() and then() take no arguments for the function. Let it capture them: write "
+                "async([=] { return f(argument); }).");
+  static_assert(Executor<E> || kIsToken || kIsFunction,
+                "the first argument is no executor: weft::async(executor, f) and then(executor, f) take an "
+                "object that has a member function schedule(weft::TaskHandle)");
+  return Executor<E>;
+}
+
+// `kCanBeCalled`: the function can.
+template <bool kCanBeCalled>
+constexpr bool assertFunction() {
+  static_assert(
+      kCanBeCalled,
+      "async(f): f cannot be called without arguments, and with a stop token only where async() gets "
+      "one before it. Write async([=] { return f(argument); }).");
+  return kCanBeCalled;
+}
+
+// Has a new task run by `executor`. Returns: its future.
+template <class Body, class E, class... Args>
+auto launch(E&& executor, Args&&... args) {
+  auto* state = detail::makeState<TaskState<Body>>(std::forward<Args>(args)...);
+  auto future = FutureAccess::make(state);
+  executor.schedule(TaskHandleAccess::make(state));
+  return future;
+}
+
+// async().
+template <class E, class F>
+auto launchCall(E&& executor, F&& function) {
+  using Function = std::decay_t<F>;
+  if constexpr (!detail::assertExecutor<E, F>()) {
+    return typename Instead<F>::Type();
+  } else if constexpr (!detail::assertFunction<std::is_invocable_v<Function>>()) {
+    return typename Instead<F>::Type();
+  } else {
+    return detail::launch<Call<Function>>(executor, std::forward<F>(function));
+  }
+}
+template <class E, class F>
+auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
+  using Function = std::decay_t<F>;
+  constexpr bool kCanBeCalled =
+      std::is_invocable_v<Function> || std::is_invocable_v<Function, std::stop_token>;
+  if constexpr (!detail::assertExecutor<E, F>()) {
+    return typename Instead<F>::Type();
+  } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
+    return typename Instead<F>::Type();
+  } else {
+    return detail::launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
+  }
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,159 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/future/word.h"
+#include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/wait/waiter.h"
+#include "weft/export.h"
+
+// The state that a Future shares with whoever makes it ready. That of a task is the task's node as well: the
+// function, the result and what links them lie in one allocation, a pooled node where 128 bytes are enough.
+//
+// A state that gets ready tells its listeners in a loop. A continuation that completes on the spot, since it
+// passes an error on, is told of by the same loop. One whose executor runs it within schedule() is ready, and
+// those that wait for it are woken, before its run() has returned: the executor may go on with tasks that
+// need it. Its continuations are called by a loop of their own then, or, where such loops are nested deeply
+// already, by the innermost one once schedule() has returned. So a chain may be of any length.
+namespace weft::detail {
+
+// A listener that may leave before it is told.
+struct LeavingListener : TaskNode {
+  explicit LeavingListener(void (*tell)(TaskNode*, TaskOp))
+      : TaskNode{tell, nullptr, kMark, NodeSize::None} {}
+
+  static bool is(const TaskNode& listener) { return listener.flags == kMark; }
+
+  TaskNode* before = nullptr;  // in the list of a room; null for the first
+
+ private:
+  static constexpr uint32_t kMark = ~uint32_t{0};  // no Task::Flags
+};
+
+// Those who are to be told that a future is ready. Waits are TaskNodes too, see waiting_listener.h. See
+// FutureWord.
+struct FutureListeners {
+  WEFT_EXPORT void pushBack(TaskNode& listener);
+  WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
+  WEFT_EXPORT void pushClaimed(TaskNode& listener);
+  WEFT_EXPORT void takeAll(FutureListeners& other);
+
+  WaitList waiters;
+  TaskNode* first = nullptr;
+  TaskNode* last = nullptr;  // meaningful while there is a first
+
+ private:
+  void append(TaskNode* begin, TaskNode* end);
+};
+
+// The loop that tells listeners, as one that is told finds it behind its `next`, whose `next` is to be set to
+// a state that has become complete thereby.
+struct TellLoop : TaskNode {
+  TellLoop(FutureListeners& listeners, int numOuterLoops)
+      : TaskNode{nullptr, nullptr, 0, NodeSize::None}, left(listeners), numOuter(numOuterLoops) {}
+
+  FutureListeners& left;  // those who are told next
+  const int numOuter;     // loops that wait for the schedule() in which this one runs
+};
+
+struct FutureCore : TaskNode, ReferenceCount {
+  using Word = FutureWord<TaskNode, FutureListeners>;
+
+  FutureCore(void (*invokeState)(TaskNode*, TaskOp), uint32_t numReferences)
+      : TaskNode{invokeState, nullptr, 0, NodeSize::None}, ReferenceCount(numReferences) {}
+  WEFT_EXPORT ~FutureCore();
+
+  void release() noexcept {
+    if (releaseReference(false)) {
+      invoke(this, TaskOp::Free);
+    }
+  }
+
+  bool isReady() const { return word.isReady(); }
+
+  // Suspends the fiber, or blocks the thread, until the state is ready. A task that has not begun, and was
+  // the last to be scheduled by this worker, is run in its place, if there is stack enough.
+  void wait() {
+    if (!isReady()) {
+      waitSlow();
+    }
+  }
+  // As wait(), for a handle that is the only one, and that no other thread uses meanwhile.
+  void waitAsOwner() {
+    if (!isReady() && !runAsOwner()) {
+      waitSlow();
+    }
+  }
+  // The same until `deadline`, or until a stop is requested. Returns: whether the state is ready.
+  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
+
+  // Has `listener` invoked with TaskOp::Ready when the state is ready: by whoever makes it so, or at once.
+  // `listener.next` is a TellLoop then.
+  WEFT_EXPORT void tellWhenReady(TaskNode& listener);
+  // Takes that back. Returns: whether `listener` is not invoked, and never will be; else it was, or is about
+  // to be.
+  WEFT_EXPORT bool forget(LeavingListener& listener);
+
+  // The result was written: makes the state ready, and drops the caller's reference.
+  void complete() noexcept {
+    if (step == Step::RunByOwner) {
+      // Nobody else can see the state, so that what takes atomic operations else is left out.
+      step = Step::NotBegun;
+      word.publishAlone();
+      references.store(1, std::memory_order_relaxed);
+    } else {
+      completeShared();
+    }
+  }
+
+  enum class Step : uint8_t {
+    NotBegun,      // or running
+    RunByOwner,    // by the wait of the only handle
+    FollowsInner,  // the function returned a future, which the state waits for
+  };
+  Step step = Step::NotBegun;  // of a task: whoever has to run it, or runs it
+  Word word;
+
+ private:
+  WEFT_EXPORT void waitSlow();
+  WEFT_EXPORT bool runAsOwner();
+  WEFT_EXPORT void completeShared() noexcept;
+  static void tell(FutureListeners& listeners, int numOuter) noexcept;
+  static void tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept;
+};
+
+template <class R>
+struct FutureState : FutureCore {
+  using FutureCore::FutureCore;
+  Outcome<R> outcome;  // written before the state is ready, by one
+};
+
+template <class State, class... Args>
+State* makeState(Args&&... args) {
+  return NodeMemory<State>::make(std::forward<Args>(args)...);
+}
+
+// The state of a promise, or of a future that is ready from the start.
+template <class R>
+struct PlainState final : FutureState<R> {
+  explicit PlainState(uint32_t numReferences) : FutureState<R>(&invokeThis, numReferences) {}
+
+  static void invokeThis(TaskNode* node, TaskOp) {
+    NodeMemory<PlainState>::destroy(*static_cast<PlainState*>(node));
+  }
+};
+
+}  // namespace weft::detail

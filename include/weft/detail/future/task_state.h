@@ -1,0 +1,242 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/future/handle.h"
+#include "weft/detail/future/state.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/executor.h"
+#include "weft/export.h"
+
+// What tasks with a result are made of: a state, and a body that fills in its outcome.
+namespace weft {
+
+template <class T>
+class Future;
+template <class T>
+class SharedFuture;
+
+namespace detail {
+
+struct TaskHandleAccess {
+  static TaskHandle make(TaskNode* node) noexcept { return TaskHandle(node); }
+};
+
+// What a handle keeps to itself.
+struct FutureAccess {
+  static FutureCore* core(const FutureHandle& future) noexcept { return future.core_; }
+  static FutureCore& checkedCore(const FutureHandle& future, const char* function) {
+    return future.core(function);
+  }
+  template <class T>
+  static Outcome<T>& outcome(const FutureHandle& future) noexcept {
+    return static_cast<FutureState<T>*>(future.core_)->outcome;
+  }
+  template <template <class> class Handle, class T>
+  static EscapedException& error(const Handle<T>& future) noexcept {
+    return outcome<T>(future).error();
+  }
+  // Takes over a reference that was counted already.
+  template <class T>
+  static Future<T> make(FutureState<T>* state) noexcept {
+    return Future<T>(state);
+  }
+};
+
+// A future's type, what a function that returns one yields, and how the outcome of the inner one is taken
+// over.
+template <class R>
+struct Unwrapped {
+  static constexpr bool kIsFuture = false;
+  using Returned =
+      std::remove_cv_t<std::conditional_t<std::is_rvalue_reference_v<R>, std::remove_reference_t<R>, R>>;
+  using Result = Returned;
+};
+template <class T>
+struct Unwrapped<Future<T>> {
+  static constexpr bool kIsFuture = true;
+  using Returned = Future<T>;
+  using Result = T;
+  static void take(Outcome<T>& to, const FutureHandle& from) { to.takeFrom(FutureAccess::outcome<T>(from)); }
+};
+template <class T>
+struct Unwrapped<SharedFuture<T>> {
+  static constexpr bool kIsFuture = true;
+  using Returned = SharedFuture<T>;
+  using Result = T;
+  static void take(Outcome<T>& to, const FutureHandle& from) {
+    to.takeFrom(std::as_const(FutureAccess::outcome<T>(from)));
+  }
+};
+
+// The call of an executor's schedule() with the task of a state, by the loop that tells that state. It may
+// run or drop the task at once, which finds the call then.
+class WEFT_EXPORT ScheduleCall {
+ public:
+  ScheduleCall(FutureCore& state, TellLoop& loop) noexcept;
+  ~ScheduleCall();
+  ScheduleCall(const ScheduleCall&) = delete;
+  ScheduleCall& operator=(const ScheduleCall&) = delete;
+
+  // Returns: the call with `state` that goes on, on this fiber or thread; or null.
+  static ScheduleCall* of(const FutureCore& state) noexcept;
+
+  // Whether what is dropped now is dropped by an exception, which may be what schedule() throws.
+  static bool isUnwinding() noexcept;
+
+  TellLoop& loop;
+  bool isDropped = false;  // an exception has destroyed the task's handle
+
+ private:
+  TaskNode* mark() noexcept { return reinterpret_cast<TaskNode*>(this); }
+
+  FutureCore& state_;
+  Fiber* const fiber_;
+  ScheduleCall* outer_;
+};
+
+// For errors of use, see executor.cpp and future.cpp.
+[[noreturn, gnu::cold]] WEFT_EXPORT void reportSecondFuture();
+[[noreturn, gnu::cold]] WEFT_EXPORT void reportNoPromise(const char* function);
+[[noreturn, gnu::cold]] WEFT_EXPORT void reportOwnFuture();
+WEFT_EXPORT void setCanceled(EscapedException& error);
+WEFT_EXPORT void setBroken(EscapedException& error);
+
+// The state of a task. `Body` has
+//   using Returned          what the function returns
+//   void run(Outcome<Returned>&)
+// and, if the task waits for another future first, a type Parent, and
+//   executor                which runs it once that one is ready
+//   bool passesErrorOn(EscapedException&)   whether the function is skipped; hands the error over then
+// Where the function returns a future, the state waits for that one then, and takes its outcome over.
+template <class Body>
+class TaskState final : public FutureState<typename Unwrapped<typename Body::Returned>::Result> {
+  using Returned = typename Body::Returned;
+  using Inner = Unwrapped<Returned>;
+  using Result = typename Inner::Result;
+
+ public:
+  template <class... Args>
+  explicit TaskState(Args&&... args)
+      : FutureState<Result>(&invokeThis, 2), body_{std::forward<Args>(args)...} {}
+  ~TaskState() {}
+
+ private:
+  static void invokeThis(TaskNode* node, TaskOp op) {
+    auto& self = *static_cast<TaskState*>(node);
+    if (op == TaskOp::Run) {
+      self.run();
+    } else if (op == TaskOp::Free) {
+      NodeMemory<TaskState>::destroy(self);
+    } else if (op == TaskOp::Ready) {
+      self.becomeReady(node->next);
+    } else {
+      self.drop();
+    }
+  }
+
+  void run() {
+    if constexpr (Inner::kIsFuture) {
+      Outcome<Returned> returned;
+      body_.run(returned);
+      body_.~Body();
+      if (returned.error()) {
+        this->outcome.error() = std::move(returned.error());
+        this->complete();
+      } else {
+        follow(returned.take());
+      }
+    } else {
+      body_.run(this->outcome);
+      body_.~Body();
+      this->complete();
+    }
+  }
+
+  // Seldom, and apart, so that run() has few registers to save.
+  [[gnu::noinline]] void drop() {
+    if (ScheduleCall* call = ScheduleCall::of(*this); call != nullptr && ScheduleCall::isUnwinding()) {
+      call->isDropped = true;
+      return;
+    }
+    detail::setNotExecuted(this->outcome.error());
+    body_.~Body();
+    this->complete();
+  }
+
+  template <class InnerFuture>
+  void follow(InnerFuture future) {
+    FutureCore* inner = FutureAccess::core(future);
+    if (inner == this) [[unlikely]] {
+      reportOwnFuture();
+    }
+    if (inner == nullptr) {
+      detail::setBroken(this->outcome.error());
+      this->complete();
+    } else if (inner->isReady()) {
+      Inner::take(this->outcome, future);
+      this->complete();
+    } else {
+      this->step = FutureCore::Step::FollowsInner;
+      std::construct_at(std::addressof(inner_), std::move(future));
+      inner->tellWhenReady(*this);
+    }
+  }
+
+  // What it waits for is ready.
+  void becomeReady(TaskNode* answer) {
+    if constexpr (Inner::kIsFuture) {
+      if (this->step == FutureCore::Step::FollowsInner) {
+        Inner::take(this->outcome, inner_);
+        std::destroy_at(std::addressof(inner_));
+        answer->next = this;
+        return;
+      }
+    }
+    if constexpr (requires { typename Body::Parent; }) {
+      if (passesErrorOn() || isCompleteOnceScheduled(static_cast<TellLoop&>(*answer))) {
+        answer->next = this;
+      }
+    }
+  }
+
+  bool passesErrorOn() {
+    const bool isSkipped = body_.passesErrorOn(this->outcome.error());
+    if (isSkipped) {
+      body_.~Body();
+    }
+    return isSkipped;
+  }
+
+  // Whoever gets the handle may destroy the body, and the whole state, before this has returned. The executor
+  // may be a program's own, whose move throws: the handle is dropped then.
+  bool isCompleteOnceScheduled(TellLoop& loop) {
+    ScheduleCall call(*this, loop);
+    EscapedException error;
+    error.capture([&] {
+      TaskHandle task = TaskHandleAccess::make(this);
+      auto executor = std::move(body_.executor);
+      executor.schedule(std::move(task));
+    });
+    if (call.isDropped) {
+      error ? void(this->outcome.error() = std::move(error)) : detail::setNotExecuted(this->outcome.error());
+      body_.~Body();
+    }
+    return call.isDropped;
+  }
+
+  union {
+    Body body_;
+    std::conditional_t<Inner::kIsFuture, Returned, char> inner_;
+  };
+};
+
+}  // namespace detail
+}  // namespace weft

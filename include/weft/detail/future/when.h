@@ -1,0 +1,235 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/detail/future/handle.h"
+#include "weft/detail/future/state.h"
+#include "weft/future.h"
+
+// whenAll() and whenAny(). Included by future.h.
+namespace weft {
+
+// What whenAny() gives: all the futures, and which of them was the first to be ready.
+template <class Futures>
+struct WhenAnyResult {
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  size_t index = kNone;  // kNone only where there were no futures
+  Futures futures;       // a std::vector or a std::tuple, in their order
+};
+
+namespace detail {
+
+// The futures that are waited for, a listener for each, and the result. Each listener holds a reference until
+// it was told or has left, as does the one who makes them listen, until that is done.
+//
+// Of whenAny, those that come too late leave, so that nothing piles up on a future that is never ready.
+template <class Futures, class Result, bool kAll>
+class WhenState final : public FutureState<Result> {
+ public:
+  WhenState(Futures futures, size_t count)
+      : FutureState<Result>(&invokeThis, static_cast<uint32_t>(count) + 2),
+        futures_(std::move(futures)),
+        listeners_(std::make_unique<Listener[]>(count)),
+        left_(kAll ? count + 1 : 2) {}
+
+  // Neither a listener nor another thread may take the futures while this one looks at them: the last step is
+  // its own. Returns: the future of this state.
+  Future<Result> begin() {
+    Future<Result> future = FutureAccess::make(static_cast<FutureState<Result>*>(this));
+    size_t count = 0;
+    forEach(futures_, [&](const FutureHandle& each) {
+      Listener& listener = listeners_[count];
+      listener.state = this;
+      listener.index = count++;
+      FutureAccess::checkedCore(each, kAll ? "whenAll" : "whenAny").tellWhenReady(listener);
+    });
+    if (count == 0 || step()) {
+      finish();
+      this->complete();
+    } else {
+      this->release();
+    }
+    return future;
+  }
+
+ private:
+  struct Listener : LeavingListener {
+    Listener() : LeavingListener(&Listener::tell) {}
+
+    static void tell(TaskNode* node, TaskOp) {
+      auto& self = *static_cast<Listener*>(node);
+      TaskNode* answer = self.next;
+      WhenState& state = *self.state;
+      if (state.arrives(self.index)) {
+        state.finish();
+        answer->next = &state;
+      } else {
+        state.release();
+      }
+    }
+
+    WhenState* state = nullptr;
+    size_t index = 0;
+  };
+
+  template <class Each>
+  static void forEach(const std::vector<Each>& futures, const auto& f) {
+    for (const Each& each : futures) {
+      f(each);
+    }
+  }
+  template <class... Each>
+  static void forEach(const std::tuple<Each...>& futures, const auto& f) {
+    std::apply([&](const Each&... each) { (f(each), ...); }, futures);
+  }
+
+  // Returns: whether the result can be made.
+  bool arrives(size_t index) {
+    if constexpr (!kAll) {
+      size_t none = kNone;
+      // relaxed: step() publishes it.
+      if (!winner_.compare_exchange_strong(none, index, std::memory_order_relaxed,
+                                           std::memory_order_relaxed)) {
+        return false;
+      }
+    }
+    return step();
+  }
+
+  bool step() {
+    // (1) acq_rel: the last one sees what all did before; pairs with (1).
+    return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+
+  // All listen by now, and the futures are still here.
+  void leaveLosers() {
+    // relaxed: seen by step().
+    const size_t winner = winner_.load(std::memory_order_relaxed);
+    size_t index = 0;
+    forEach(futures_, [&](const FutureHandle& each) {
+      if (index != winner && FutureAccess::core(each)->forget(listeners_[index])) {
+        this->release();
+      }
+      ++index;
+    });
+  }
+
+  void finish() {
+    if constexpr (!kAll) {
+      leaveLosers();
+    }
+    this->outcome.capture([&]() -> Result {
+      if constexpr (kAll) {
+        return std::move(futures_);
+      } else {
+        // relaxed: seen by step().
+        return {winner_.load(std::memory_order_relaxed), std::move(futures_)};
+      }
+    });
+  }
+
+  static void invokeThis(TaskNode* node, TaskOp) {
+    NodeMemory<WhenState>::destroy(*static_cast<WhenState*>(node));
+  }
+
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  Futures futures_;
+  std::unique_ptr<Listener[]> listeners_;
+  std::atomic<size_t> left_;           // steps to the result; the last is this thread's, or a listener's
+  std::atomic<size_t> winner_{kNone};  // of whenAny: set once, by the first listener
+};
+
+template <bool kAll, class Futures>
+auto when(Futures futures, size_t count) {
+  using Result = std::conditional_t<kAll, Futures, WhenAnyResult<Futures>>;
+  return detail::makeState<WhenState<Futures, Result, kAll>>(std::move(futures), count)->begin();
+}
+
+template <class T>
+inline constexpr bool kIsFuture = std::derived_from<std::remove_cvref_t<T>, FutureHandle>;
+
+// Each argument is moved or copied into the tuple.
+template <class... Futures>
+constexpr bool assertTakenOver() {
+  constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
+  static_assert(
+      kIsTakenOver,
+      "whenAll() and whenAny() take futures over. Write whenAll(std::move(a), std::move(b)), or share() "
+      "those that are needed elsewhere.");
+  return kIsTakenOver;
+}
+
+template <bool kAll, class... Futures>
+auto whenEach(Futures&&... futures) {
+  if constexpr (detail::assertTakenOver<Futures...>()) {
+    return detail::when<kAll>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
+                              sizeof...(Futures));
+  } else {
+    return Future<void>();
+  }
+}
+
+// Moves futures out of a range; those that may be copied are.
+template <class Iterator>
+auto collect(Iterator begin, Iterator end) {
+  using Each = typename std::iterator_traits<Iterator>::value_type;
+  std::vector<Each> futures;
+  for (; begin != end; ++begin) {
+    if constexpr (std::is_copy_constructible_v<Each>) {
+      futures.push_back(*begin);
+    } else {
+      futures.push_back(std::move(*begin));
+    }
+  }
+  return futures;
+}
+
+}  // namespace detail
+
+// Return: a future that is ready when all are, of a std::vector or a std::tuple of them. Futures are taken
+// over, SharedFutures copied. None are ready at once. Requires: each is valid().
+template <std::input_iterator Iterator>
+auto whenAll(Iterator begin, Iterator end) {
+  auto futures = detail::collect(begin, end);
+  const size_t count = futures.size();
+  return detail::when<true>(std::move(futures), count);
+}
+template <class Range>
+requires(!detail::kIsFuture<Range>) auto whenAll(Range&& range) {
+  return weft::whenAll(std::begin(range), std::end(range));
+}
+template <class... Futures>
+requires(detail::kIsFuture<Futures>&&...) auto whenAll(Futures&&... futures) {
+  return detail::whenEach<true>(std::forward<Futures>(futures)...);
+}
+
+// Return: the same, but ready when one of them is, of a WhenAnyResult. The others keep nothing of the call: a
+// loop may wait for the same SharedFuture again and again.
+template <std::input_iterator Iterator>
+auto whenAny(Iterator begin, Iterator end) {
+  auto futures = detail::collect(begin, end);
+  const size_t count = futures.size();
+  return detail::when<false>(std::move(futures), count);
+}
+template <class Range>
+requires(!detail::kIsFuture<Range>) auto whenAny(Range&& range) {
+  return weft::whenAny(std::begin(range), std::end(range));
+}
+template <class... Futures>
+requires(detail::kIsFuture<Futures>&&...) auto whenAny(Futures&&... futures) {
+  return detail::whenEach<false>(std::forward<Futures>(futures)...);
+}
+
+}  // namespace weft

@@ -1,0 +1,129 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/base/raise.h"
+
+// Reached through weft/parallel.h.
+namespace weft {
+
+// A number that counts up or down in equal steps: an iterator over numbers.
+template <std::integral Int>
+class NumberIterator {
+ public:
+  using iterator_concept = std::random_access_iterator_tag;
+  using iterator_category = std::input_iterator_tag;  // as it yields values, not references
+  using value_type = Int;
+  using difference_type = std::ptrdiff_t;
+  using reference = Int;
+  using pointer = void;
+
+  constexpr NumberIterator() = default;
+  constexpr NumberIterator(Int first, Int step, difference_type index)
+      : first_(first), step_(step), index_(index) {}
+
+  // Unsigned, as the end of a range may lie beyond what Int can hold.
+  constexpr Int operator*() const { return static_cast<Int>(Word(first_) + Word(step_) * Word(index_)); }
+  constexpr Int operator[](difference_type n) const { return *(*this + n); }
+
+  constexpr NumberIterator& operator+=(difference_type n) {
+    index_ += n;
+    return *this;
+  }
+  constexpr NumberIterator& operator-=(difference_type n) { return *this += -n; }
+  constexpr NumberIterator& operator++() { return *this += 1; }
+  constexpr NumberIterator& operator--() { return *this -= 1; }
+  constexpr NumberIterator operator++(int) { return std::exchange(*this, *this + 1); }
+  constexpr NumberIterator operator--(int) { return std::exchange(*this, *this - 1); }
+  friend constexpr NumberIterator operator+(NumberIterator it, difference_type n) { return it += n; }
+  friend constexpr NumberIterator operator+(difference_type n, NumberIterator it) { return it += n; }
+  friend constexpr NumberIterator operator-(NumberIterator it, difference_type n) { return it -= n; }
+  friend constexpr difference_type operator-(const NumberIterator& a, const NumberIterator& b) {
+    return a.index_ - b.index_;
+  }
+  friend constexpr bool operator==(const NumberIterator& a, const NumberIterator& b) {
+    return a.index_ == b.index_;
+  }
+  friend constexpr auto operator<=>(const NumberIterator& a, const NumberIterator& b) {
+    return a.index_ <=> b.index_;
+  }
+
+ private:
+  using Word = uint64_t;
+
+  Int first_{};
+  Int step_{1};
+  difference_type index_ = 0;
+};
+
+// The numbers of irange().
+template <std::integral Int>
+class NumberRange {
+ public:
+  constexpr NumberRange(Int first, Int step, std::ptrdiff_t count)
+      : first_(first), step_(step), count_(count) {}
+
+  constexpr NumberIterator<Int> begin() const { return {first_, step_, 0}; }
+  constexpr NumberIterator<Int> end() const { return {first_, step_, count_}; }
+  constexpr size_t size() const { return static_cast<size_t>(count_); }
+  constexpr bool empty() const { return count_ == 0; }
+  constexpr Int operator[](size_t i) const { return begin()[static_cast<std::ptrdiff_t>(i)]; }
+
+ private:
+  Int first_;
+  Int step_;
+  std::ptrdiff_t count_;
+};
+
+// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, which is not among them;
+// downwards where step is negative. None where `end` lies on the other side. They are of the common type of
+// `begin` and `end`, whose own values count, signed or not.
+//
+//   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
+//
+// Errors: std::invalid_argument where step is 0, and where numbers are negative and that type is unsigned.
+template <std::integral Begin, std::integral End, std::integral Step = int>
+constexpr auto irange(Begin begin, End end, Step step = 1) {
+  using Int = std::common_type_t<Begin, End>;
+  using Word = uint64_t;
+  if (step == 0) {
+    detail::raise(std::invalid_argument(
+        "irange() got a step of 0, with which it would have no end. Give another step."));
+  }
+  const bool isUpwards = step > 0;
+  Word count = 0;
+  // With their promotions, since characters are not compared by std::cmp_less.
+  if (isUpwards ? std::cmp_less(+begin, +end) : std::cmp_less(+end, +begin)) {
+    const Word distance = isUpwards ? Word(end) - Word(begin) : Word(begin) - Word(end);
+    const Word stride = isUpwards ? Word(step) : Word(0) - Word(step);
+    count = (distance - 1) / stride + 1;
+    const bool isNegative =
+        isUpwards ? std::cmp_less(+begin, 0) : std::cmp_less(+end, 0) && (count - 1) * stride > Word(begin);
+    if (std::is_unsigned_v<Int> && isNegative) {
+      detail::raise(std::invalid_argument(
+          "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, "
+          "while "
+          "one of the two is unsigned, and so are the numbers. Convert that one to a signed type, such as "
+          "std::ptrdiff_t."));
+    }
+  }
+  if (count > Word(std::numeric_limits<std::ptrdiff_t>::max())) {
+    detail::raise(std::invalid_argument(
+        "irange() has more numbers than a std::ptrdiff_t can count. Give a larger step."));
+  }
+  return NumberRange<Int>(static_cast<Int>(begin), static_cast<Int>(step),
+                          static_cast<std::ptrdiff_t>(count));
+}
+
+}  // namespace weft

@@ -1,0 +1,170 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <stop_token>
+#include <utility>
+
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/parallel/pace.h"
+
+// A loop that is split while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A
+// Run-Time Adaptive Work-Stealing Scheduler" (PPoPP 2010).
+//
+// The caller runs the loop from its beginning, piece by piece. Between two pieces it looks at its deque:
+// while that holds little, the later half of what is left is exposed there as a forked child. Who takes that
+// half does the same with it. If nobody takes it, its parent goes on with it as if it had never been split
+// off, so that a loop that nobody helps with is split into a few hundred parts, whatever its length.
+//
+// Different from the paper: the deque is filled up to a few children and not to one, or a loop whose first
+// iterations are its longest would offer nothing during each of these once the one child is taken. And a loop
+// without a given grain measures what its iterations cost, and exposes nothing that is not worth it (pace.h):
+// the exposed half of a tiny loop would wake a thread for more than the loop costs.
+namespace weft::detail {
+
+template <class Cursor>
+constexpr void skip(Cursor& cursor, size_t count) {
+  if constexpr (requires { cursor += static_cast<std::ptrdiff_t>(count); }) {
+    cursor += static_cast<std::iter_difference_t<Cursor>>(count);
+  } else {
+    for (; count != 0; --count) {
+      ++cursor;
+    }
+  }
+}
+
+// Body: Result                           what a part of the loop comes to; default constructible
+//       Cursor run(from, count, result)  runs some iterations, and adds to the part's result; returns where
+//       they end void append(left, right)         adds to a part's result that of the part that follows it
+template <class Body, class Cursor>
+class LazyLoop {
+ public:
+  using Result = typename Body::Result;
+
+  LazyLoop(Body& body, const std::stop_token& token, const char* what)
+      : body_(body), token_(token), hasToken_(token.stop_possible()), what_(what) {}
+  LazyLoop(const LazyLoop&) = delete;
+  LazyLoop& operator=(const LazyLoop&) = delete;
+
+  // With a grain of 0 the loop finds out itself how many iterations are worth a look around.
+  void run(Cursor from, size_t count, size_t grain, Result& result) {
+    if (count == 0) {
+      return;
+    }
+    ForkLane* lane = forkLane();
+    const bool hasHelp = lane != nullptr && (lane->numOthers != 0 || grain != 0);
+    if (!hasHelp && !hasToken_) {
+      body_.run(from, count, result);
+      return;
+    }
+    Pace pace(grain);
+    pace.begin();
+    runPieces(hasHelp ? lane : nullptr, from, count, result, pace);
+  }
+
+ private:
+  struct Part : TaskNode {
+    Part(LazyLoop& whole, Cursor begin, size_t length, const Pace& parents)
+        : TaskNode{&runAsTask, nullptr, 0, NodeSize::None},
+          loop(whole),
+          from(begin),
+          count(length),
+          pace(parents) {}
+
+    static void runAsTask(TaskNode* node, TaskOp) {
+      auto& self = *static_cast<Part*>(node);
+      beginAsTask();
+      self.loop.capture(self.exception, [&self] {
+        self.pace.begin();
+        self.loop.runPieces(forkLane(), self.from, self.count, self.result, self.pace);
+      });
+      detail::finishChild(self.completion);
+    }
+
+    LazyLoop& loop;
+    Cursor from;
+    size_t count;
+    Pace pace;
+    Result result{};
+    EscapedException exception;
+    ChildCompletion completion;
+  };
+
+  // `from` on; `lane` is null where there is nobody to share with.
+  void runPieces(ForkLane* lane, Cursor from, size_t count, Result& result, Pace& pace) {
+    const size_t whole = count;
+    while (!isStopped()) {
+      if (lane != nullptr && lane->offersLittle() && pace.isWorthSharing(count, *lane)) {
+        if (!runHalf(*lane, from, count, result, pace)) {
+          return;
+        }
+        continue;
+      }
+      const size_t piece = pace.nextPiece(count, whole);
+      from = body_.run(from, piece, result);
+      count -= piece;
+      if (count == 0) {
+        return;
+      }
+      pace.note(piece);
+    }
+  }
+
+  // Runs the first half, with the second one exposed. Returns: whether the second is left to do, at `from`
+  // and `count`; else somebody has done it.
+  bool runHalf(ForkLane& lane, Cursor& from, size_t& count, Result& result, Pace& pace) {
+    const size_t first = pace.firstHalf(count);
+    Cursor middle = from;
+    detail::skip(middle, first);
+    Part second(*this, middle, count - first, pace);
+    const bool isExposed = lane.expose(second);
+    if (isExposed) {
+      lane.announce();
+    }
+    EscapedException exception;
+    capture(exception, [&] { runPieces(isExposed ? &lane : nullptr, from, first, result, pace); });
+    if (isExposed) {
+      assertStillBound(&lane);
+    }
+    const bool isLeft = !isExposed || lane.takeBack(second);
+    if (!isLeft) {
+      detail::waitForChild(second.completion, what_);
+    }
+    exception.rethrow();
+    if (isLeft) {
+      from = middle;
+      count = second.count;
+      pace.begin();
+      return true;
+    }
+    second.exception.rethrow();
+    body_.append(result, std::move(second.result));
+    return false;
+  }
+
+  template <class F>
+  void capture(EscapedException& exception, F&& function) {
+    exception.capture(std::forward<F>(function));
+    if (exception) [[unlikely]] {
+      // relaxed, all of it: what the others do not begin any more is all that hangs on it.
+      hasThrown_.store(true, std::memory_order_relaxed);
+    }
+  }
+
+  bool isStopped() const {
+    return hasThrown_.load(std::memory_order_relaxed) || (hasToken_ && token_.stop_requested());
+  }
+
+  Body& body_;
+  const std::stop_token& token_;
+  const bool hasToken_;
+  const char* const what_;
+  std::atomic<bool> hasThrown_{false};  // false -> true, by whoever saw a piece throw
+};
+
+}  // namespace weft::detail

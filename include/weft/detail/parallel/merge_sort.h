@@ -1,0 +1,120 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/parallel/for.h"
+#include "weft/join.h"
+
+namespace weft::detail {
+
+// Merge sort whose halves are forked. Two sorted halves are merged as four: the element in the middle of the
+// longer one says where to cut the other, and exchanging what lies between the cuts leaves two merges that
+// have nothing to do with each other (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric
+// Comparisons", ESA 2004). Short merges go through a buffer. A comparator that throws loses no element.
+template <class Iterator, class Less>
+class MergeSort {
+ public:
+  explicit MergeSort(Less& less) : less_(less) {}
+
+  void sort(Iterator first, Iterator last) {
+    const Difference count = last - first;
+    const auto forEachThread = static_cast<Difference>(grainForEachThread(static_cast<size_t>(count)));
+    if (forEachThread >= count) {
+      Buffer buffer;
+      sortAlone(first, last, buffer);
+      return;
+    }
+    mergedAlone_ = std::max(forEachThread / 4, kSortedAlone);
+    sortPart(first, last);
+  }
+
+ private:
+  using Difference = std::iter_difference_t<Iterator>;
+  using Buffer = std::vector<std::iter_value_t<Iterator>>;
+
+  static constexpr Difference kFewElements = 16;
+  static constexpr Difference kSortedAlone = 4096;
+
+  void sortPart(Iterator first, Iterator last) {
+    if (last - first <= kSortedAlone) {
+      Buffer buffer;
+      sortAlone(first, last, buffer);
+      return;
+    }
+    const Iterator middle = first + (last - first) / 2;
+    weft::join([&] { sortPart(first, middle); }, [&] { sortPart(middle, last); });
+    merge(first, middle, last);
+  }
+
+  void merge(Iterator first, Iterator middle, Iterator last) {
+    if (last - first <= mergedAlone_) {
+      Buffer buffer;
+      mergeAlone(first, middle, last, buffer);
+      return;
+    }
+    if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
+      return;
+    }
+    Iterator left = first, right = middle;
+    if (middle - first >= last - middle) {
+      left += (middle - first) / 2;
+      right = std::lower_bound(middle, last, *left, std::ref(less_));
+    } else {
+      right += (last - middle) / 2;
+      left = std::upper_bound(first, middle, *right, std::ref(less_));
+    }
+    const Iterator cut = std::rotate(left, middle, right);
+    weft::join([&] { merge(first, left, cut); }, [&] { merge(cut, right, last); });
+  }
+
+  void sortAlone(Iterator first, Iterator last, Buffer& buffer) {
+    if (last - first > kFewElements) {
+      const Iterator middle = first + (last - first) / 2;
+      sortAlone(first, middle, buffer);
+      sortAlone(middle, last, buffer);
+      mergeAlone(first, middle, last, buffer);
+      return;
+    }
+    for (Iterator it = first; it != last; ++it) {
+      std::rotate(std::upper_bound(first, it, *it, std::ref(less_)), it, it + 1);
+    }
+  }
+
+  void mergeAlone(Iterator first, Iterator middle, Iterator last, Buffer& buffer) {
+    if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
+      return;
+    }
+    buffer.assign(std::make_move_iterator(first), std::make_move_iterator(middle));
+    auto rest = buffer.begin();
+    Iterator to = first;
+    EscapedException thrown;
+    thrown.capture([&] {
+      for (; rest != buffer.end() && middle != last; ++to) {
+        if (less_(*middle, *rest)) {
+          *to = std::move(*middle);
+          ++middle;
+        } else {
+          *to = std::move(*rest);
+          ++rest;
+        }
+      }
+    });
+    // The room between `to` and `middle` is what the buffer's rest needs, however the loop ended.
+    std::move(rest, buffer.end(), to);
+    thrown.rethrow();
+  }
+
+  Less& less_;
+  Difference mergedAlone_ = 0;
+};
+
+}  // namespace weft::detail

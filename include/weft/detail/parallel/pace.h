@@ -1,0 +1,112 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/ticks.h"
+
+// How long the iterations of a loop take, and what follows from it: how many of them to run before looking
+// around again, and whether the rest is worth another thread.
+//
+// Nobody tells, so a loop begins alone and measures. Its first piece is one iteration; the next ones grow
+// while they take next to no time. The estimate of what is left decides: below kWorthStealing even a thief
+// that is looking costs more than it saves, and below kWorthWaking so does waking one that sleeps (12 us for
+// the waker, 32 us until it runs, on a virtual machine). Iterations that are unlike the ones before are
+// noticed at the end of their piece, which is why pieces stay short.
+namespace weft::detail {
+
+class Pace {
+ public:
+  // A loop that looks around after `grain` iterations, and gives away whatever is more than that; with 0 it
+  // finds out itself.
+  explicit Pace(size_t grain) : grain_(grain), piece_(grain) {}
+
+  bool isMeasured() const { return grain_ == 0; }
+
+  // A thread begins with the loop, or with what firstHalf() has left of it.
+  void begin() {
+    if (isMeasured()) {
+      done_ = 0;
+      last_ = ticks();
+    }
+  }
+
+  // `count` iterations have been run since begin() or since the last of these calls.
+  void note(size_t count) {
+    if (isMeasured()) {
+      done_ += count;
+      const uint64_t now = ticks();
+      const auto taken = static_cast<float>(now - last_);
+      last_ = now;
+      measured_ += taken;
+      each_ = taken / static_cast<float>(count);
+    }
+  }
+
+  // Returns: how many iterations to run next, of `left` out of a part of `whole`.
+  size_t nextPiece(size_t left, size_t whole) {
+    if (isMeasured()) {
+      const size_t grown = std::max<size_t>(piece_ * kGrowth, 1);
+      const float ticksOfPiece = each_ > kNextToNothing ? kShortPiece : kLongPiece;
+      const bool mayGrow = static_cast<float>(grown) * each_ <= ticksOfPiece;
+      piece_ = mayGrow ? grown : std::max<size_t>(static_cast<size_t>(ticksOfPiece / each_), 1);
+      if (measured_ < kMeasuredEnough) {
+        piece_ = std::min(piece_, std::max<size_t>(whole / kFewestPieces, 1));
+      }
+      return std::min(aligned(piece_), left);
+    }
+    return std::min(piece_, left);
+  }
+
+  // Returns: how many of `left` iterations, which are worth sharing, to keep.
+  size_t firstHalf(size_t left) const {
+    const size_t half = left - left / 2;
+    return isMeasured() ? aligned(half) : (half - 1) / grain_ * grain_ + grain_;
+  }
+
+  // Returns: whether half of `left` iterations should be another thread's.
+  bool isWorthSharing(size_t left, const ForkLane& lane) const {
+    if (left < 2) {
+      return false;
+    }
+    if (!isMeasured()) {
+      return left > grain_;
+    }
+    const float rest = static_cast<float>(left) * each_;
+    return measured_ >= kMeasuredEnough && rest >= kWorthStealing &&
+           (rest >= kWorthWaking || !lane.idle.wouldWake());
+  }
+
+ private:
+  // Rounds a number of iterations down, so that what comes after them begins as many iterations after the
+  // loop's beginning as make full cache lines, whatever is as large as a byte. Vector instructions across
+  // lines would cost a third more time.
+  size_t aligned(size_t count) const {
+    return count < 2 * kAlignment ? count : count - (done_ + count) % kAlignment;
+  }
+
+  static constexpr size_t kAlignment = 64;
+  static constexpr size_t kGrowth = 16;
+  static constexpr size_t kFewestPieces = 8;  // while little is known
+  static constexpr float kMeasuredEnough = 1 * kTicksPerMicrosecond;
+  // What takes more than some instructions may soon take far more.
+  static constexpr float kNextToNothing = 0.01f * kTicksPerMicrosecond;
+  static constexpr float kShortPiece = 1 * kTicksPerMicrosecond;
+  static constexpr float kLongPiece = 8 * kTicksPerMicrosecond;
+  static constexpr float kWorthStealing = 8 * kTicksPerMicrosecond;
+  static constexpr float kWorthWaking = 25 * kTicksPerMicrosecond;
+
+  size_t grain_;
+  size_t piece_;
+  size_t done_ = 0;  // iterations since a place that is aligned
+  uint64_t last_ = 0;
+  float each_ = 0;      // ticks that an iteration took of late
+  float measured_ = 0;  // ticks in all
+};
+
+}  // namespace weft::detail

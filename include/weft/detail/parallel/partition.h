@@ -1,0 +1,283 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/parallel/irange.h"
+#include "weft/detail/base/raise.h"
+
+// Reached through weft/parallel.h: what the parallel algorithms run over.
+namespace weft {
+
+// How a range is cut into pieces that are run in a row by one thread; see autoPartitioner() and
+// staticPartitioner().
+template <class Iterator>
+struct Partition {
+  Iterator first;
+  size_t count;
+  size_t grain = 0;  // 0: chosen
+  bool isStatic = false;
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsPartition = false;
+template <class Iterator>
+inline constexpr bool kIsPartition<Partition<Iterator>> = true;
+
+// What the algorithms take as a whole: a container, an array, a view, or a partitioner.
+template <class T>
+concept Partitionable = kIsPartition<std::remove_cvref_t<T>> || requires(T& range) {
+  std::begin(range);
+  std::end(range);
+};
+
+// What they take in twos: the ends of a range.
+template <class T>
+concept Endpoint = std::integral<T> || requires(T at) {
+  *at;
+  ++at;
+};
+
+// Two that belong together: these, and operations, tell the ends of a range, of which the first may be the
+// name of an array, from an array and what follows it.
+template <class Begin, class End>
+concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
+                    (!std::integral<Begin> && Endpoint<Begin> &&
+                     requires(Begin begin, End end) { begin != end; });
+
+template <class Op, class T>
+concept Operation = std::invocable<Op&, T, T>;
+
+// A range is walked more than once: to be split, if not to be counted. Returns: whether that can be done, by
+// what the iterator says of itself; one that says nothing can be copied then, and compared with the copy.
+template <class Iterator>
+constexpr bool isMultipass() {
+  if constexpr (requires { typename Iterator::iterator_concept; }) {
+    return std::derived_from<typename Iterator::iterator_concept, std::forward_iterator_tag>;
+  } else if constexpr (requires { typename std::iterator_traits<Iterator>::iterator_category; }) {
+    return std::derived_from<typename std::iterator_traits<Iterator>::iterator_category,
+                             std::forward_iterator_tag>;
+  } else {
+    return std::copyable<Iterator> && requires(const Iterator& at) {
+      at != at;
+    };
+  }
+}
+
+// The iterator of what a static_assert has refused, so that nothing else is said: the algorithms do nothing.
+struct Refused {};
+
+template <class Iterator>
+inline constexpr bool kIsRefused = std::is_same_v<Iterator, Refused>;
+
+template <class Iterator>
+constexpr bool assertMultipass() {
+  static_assert(
+      detail::isMultipass<Iterator>(),
+      "weft's parallel algorithms need forward iterators at least: what an input iterator has read, "
+      "or a channel has given, is gone. Read it into a container first.");
+  return detail::isMultipass<Iterator>();
+}
+
+template <class Iterator, class End>
+constexpr size_t countBetween(Iterator first, const End& last) {
+  if constexpr (requires { last - first; }) {
+    return last - first > 0 ? static_cast<size_t>(last - first) : 0;
+  } else {
+    size_t count = 0;
+    for (; first != last; ++first) {
+      ++count;
+    }
+    return count;
+  }
+}
+
+template <class Range>
+constexpr auto partition(Range&& range) {
+  if constexpr (kIsPartition<std::remove_cvref_t<Range>>) {
+    return range;
+  } else if constexpr (!detail::assertMultipass<decltype(std::begin(range))>()) {
+    return Partition<Refused>{};
+  } else {
+    auto first = std::begin(range);
+    return Partition<decltype(first)>{first, detail::countBetween(first, std::end(range))};
+  }
+}
+
+// A number, for loops over all numbers between two: without a step, such a loop becomes vector instructions.
+template <class Int>
+struct Index {
+  using difference_type = std::ptrdiff_t;
+
+  constexpr Int operator*() const { return value; }
+  constexpr Index& operator++() {
+    ++value;
+    return *this;
+  }
+  constexpr Index& operator+=(difference_type n) {
+    value = static_cast<Int>(static_cast<uint64_t>(value) + static_cast<uint64_t>(n));
+    return *this;
+  }
+
+  Int value;
+};
+
+template <class Begin, class End>
+constexpr auto partition(Begin begin, End end) {
+  constexpr bool kMatch = std::integral<Begin> == std::integral<End>;
+  static_assert(
+      kMatch,
+      "a range that begins with a number ends with one, and one that begins with an iterator with an "
+      "iterator.");
+  if constexpr (!kMatch) {
+    return Partition<Refused>{};
+  } else if constexpr (std::integral<Begin>) {
+    const auto numbers = weft::irange(begin, end);
+    using Int = std::common_type_t<Begin, End>;
+    return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};
+  } else if constexpr (!detail::assertMultipass<Begin>()) {
+    return Partition<Refused>{};
+  } else {
+    return Partition<Begin>{begin, detail::countBetween(begin, end)};
+  }
+}
+
+// What the elements are, without a reference or a proxy.
+template <class Iterator>
+struct Element {
+  using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
+};
+template <class Iterator>
+requires requires {
+  typename std::iter_value_t<Iterator>;
+}
+struct Element<Iterator> {
+  using type = std::iter_value_t<Iterator>;
+};
+template <>
+struct Element<Refused> {
+  using type = int;
+};
+
+template <class Range>
+struct FirstOf {
+  using type = std::remove_cvref_t<decltype(std::begin(std::declval<Range&>()))>;
+};
+template <class Iterator>
+struct FirstOf<Partition<Iterator>> {
+  using type = Iterator;
+};
+template <class Iterator>
+struct FirstOf<const Partition<Iterator>> {
+  using type = Iterator;
+};
+
+// Of a range, or between two ends.
+template <class Range, class...>
+struct ElementBetween : Element<typename FirstOf<std::remove_reference_t<Range>>::type> {};
+template <class Begin, class End>
+struct ElementBetween<Begin, End> : Element<Begin> {};
+template <std::integral Begin, std::integral End>
+struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
+template <class... Range>
+using ElementOf = typename ElementBetween<Range...>::type;
+
+// Where algorithms write what is of type T.
+template <class Out, class T>
+constexpr bool assertOutput() {
+  constexpr bool kHasPlaces = detail::isMultipass<Out>() && !requires {
+    typename Out::container_type;
+  };
+  constexpr bool kAreObjects = !kHasPlaces || std::is_reference_v<decltype(*std::declval<Out&>())> ||
+                               !std::is_same_v<typename Element<Out>::type, bool>;
+  constexpr bool kCanBeAssigned =
+      !kHasPlaces || !kAreObjects || std::is_assignable_v<decltype(*std::declval<Out&>()), T>;
+  static_assert(kHasPlaces,
+                "weft's parallel algorithms write through forward iterators, since threads write at several "
+                "places: make room in the output before, and pass its begin() instead of an inserter.");
+  static_assert(
+      kAreObjects,
+      "weft's parallel algorithms do not write to a vector<bool>, whose elements share bytes, which "
+      "several threads would write. Use a vector<char>.");
+  static_assert(kCanBeAssigned,
+                "what a parallel algorithm writes cannot be assigned to the elements of its output.");
+  return kHasPlaces && kAreObjects && kCanBeAssigned;
+}
+
+template <class Range>
+auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
+  if (grain <= 0) [[unlikely]] {
+    raise(
+        std::invalid_argument("a grain is how many elements one thread runs in a row, and is at least 1; it "
+                              "was zero or negative. Leave it out to have one "
+                              "chosen."));
+  }
+  auto result = detail::partition(std::forward<Range>(range));
+  result.grain = static_cast<size_t>(grain);
+  result.isStatic = isStatic;
+  return result;
+}
+
+}  // namespace detail
+
+// Returns: `range` for any parallel algorithm, to be split where and when somebody is idle, and again where a
+// part was taken: what they do with a range anyway. `grain` says how many elements are worth a thread of
+// their own, even if it must be woken: pieces of so many are run in a row. Without it the time that the
+// elements take is measured, and what is not worth it is not split.
+//
+//   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
+//
+// Errors: std::invalid_argument where the grain is zero or negative. Lifetime: refers to the range; a list in
+// braces lives until the end of the statement.
+template <detail::Partitionable Range>
+auto autoPartitioner(Range&& range) {
+  return detail::partition(std::forward<Range>(range));
+}
+template <class T>
+auto autoPartitioner(std::initializer_list<T> elements) {
+  return detail::partition(elements);
+}
+template <detail::Partitionable Range>
+auto autoPartitioner(Range&& range, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(std::forward<Range>(range), grain, false);
+}
+template <class T>
+auto autoPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(elements, grain, false);
+}
+
+// The same, split at once into pieces of `grain` elements, and not again; without a grain, into one piece for
+// each thread. For elements that are known to take the same time each.
+template <detail::Partitionable Range>
+auto staticPartitioner(Range&& range) {
+  auto result = detail::partition(std::forward<Range>(range));
+  result.isStatic = true;
+  return result;
+}
+template <detail::Partitionable Range>
+auto staticPartitioner(Range&& range, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(std::forward<Range>(range), grain, true);
+}
+template <class T>
+auto staticPartitioner(std::initializer_list<T> elements) {
+  auto result = detail::partition(elements);
+  result.isStatic = true;
+  return result;
+}
+template <class T>
+auto staticPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+  return detail::partitionWithGrain(elements, grain, true);
+}
+
+}  // namespace weft

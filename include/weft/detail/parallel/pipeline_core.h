@@ -1,0 +1,218 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "weft/conditionvariable.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/base/raise.h"
+#include "weft/mutex.h"
+#include "weft/tsa.h"
+
+namespace weft {
+
+enum class StageOrder {
+  Serial,            // one item at a time, in the order in which the first stage made them
+  SerialOutOfOrder,  // one item at a time, in any order
+  Parallel,          // many items at the same time
+};
+
+namespace detail {
+
+// Lets one item at a time pass; in order, only the one whose turn it is.
+class StageGate {
+ public:
+  // Returns: false if the pipeline has stopped.
+  bool enter(StageOrder order, uint64_t item) {
+    std::unique_lock<mutex> guard(mutex_);
+    changed_.wait(guard,
+                  [&] { return isStopped_ || (!isBusy_ && (order != StageOrder::Serial || item == turn_)); });
+    isBusy_ = true;
+    return !isStopped_;
+  }
+  void leave() {
+    {
+      const std::lock_guard<mutex> guard(mutex_);
+      isBusy_ = false;
+      ++turn_;
+    }
+    changed_.notify_all();
+  }
+  void stop() {
+    {
+      const std::lock_guard<mutex> guard(mutex_);
+      isStopped_ = true;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  mutex mutex_;
+  ConditionVariable changed_;
+  uint64_t turn_ = 0;
+  bool isBusy_ = false;
+  bool isStopped_ = false;
+};
+
+// A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
+// where the turn of its item has not come; the item whose turn it is never waits for another, so that all get
+// on.
+template <class... Stages>
+class Pipeline {
+ public:
+  explicit Pipeline(std::tuple<Stages&...> stages) : stages_(stages) {}
+
+  void run(size_t numTokens) {
+    const auto token = [this] { runToken(); };
+    std::deque<Child<decltype(token)>> others;
+    ForkLane* lane = forkLane();
+    for (size_t i = 1; i < numTokens && lane != nullptr; ++i) {
+      others.emplace_back(token);
+    }
+    // Nothing throws from here on until all have ended, since they lie in this frame.
+    for (auto& other : others) {
+      other.expose(lane);
+    }
+    if (lane != nullptr) {
+      lane->announce();
+    }
+    runToken();
+    for (; !others.empty(); others.pop_back()) {
+      others.back().complete(lane);
+    }
+    thrown_.rethrow();
+  }
+
+ private:
+  static constexpr size_t kNumStages = sizeof...(Stages);
+
+  template <size_t kIndex>
+  using StageAt = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
+
+  // Whatever throws, a stage or a move of what goes from one to the next, ends the pipeline: no item waits
+  // for the turn of one that is gone.
+  void runToken() {
+    uint64_t item = 0;
+    capture(item, [&] {
+      for (;;) {
+        auto made = fetch(item);
+        if (!made) {
+          return;
+        }
+        pass<1>(item, *std::move(made));
+      }
+    });
+  }
+
+  // Returns: what the first stage makes, and its number; nothing at its end.
+  auto fetch(uint64_t& item) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
+    static_assert(
+        requires(Made made) { made ? *std::move(made) : *std::move(made); } && !std::is_pointer_v<Made>,
+        "the first stage of a parallelPipeline() returns a std::optional: the next item, or nothing at the "
+        "end.");
+    Made made{};
+    sourceMutex_.lock();
+    detail::callAndEnd([&] { fetchInto(made, item); }, [this]() WEFT_NO_THREAD_SAFETY_ANALYSIS { sourceMutex_.unlock(); });
+    return made;
+  }
+
+  template <class Made>
+  void fetchInto(Made& made, uint64_t& item) {
+    if (hasEnded_ || isStopped()) {
+      return;
+    }
+    item = numMade_++;
+    hasEnded_ = true;  // unless this one is made
+    made = std::get<0>(stages_).function();
+    hasEnded_ = !made || isStopped();
+    if (hasEnded_) {
+      made = Made{};
+    }
+  }
+
+  template <size_t kIndex, class T>
+  void pass(uint64_t item, T&& value) {
+    if constexpr (kIndex < kNumStages) {
+      using Result = std::invoke_result_t<decltype(StageAt<kIndex>::function)&, T>;
+      static_assert(kIndex + 1 == kNumStages || !std::is_void_v<Result>,
+                    "a stage of a parallelPipeline() that is not its last returns what the next one gets.");
+      Outcome<Result> outcome;
+      if (call<kIndex>(item, outcome, std::forward<T>(value))) {
+        if constexpr (!std::is_void_v<Result>) {
+          pass<kIndex + 1>(item, outcome.take());
+        }
+      }
+    }
+  }
+
+  // Returns: false if the item goes no further.
+  template <size_t kIndex, class Result, class T>
+  bool call(uint64_t item, Outcome<Result>& outcome, T&& value) {
+    constexpr StageOrder kOrder = StageAt<kIndex>::kOrder;
+    StageGate& gate = gates_[kIndex];
+    if (isStopped() || (kOrder != StageOrder::Parallel && !gate.enter(kOrder, item))) {
+      return false;
+    }
+    const bool hasReturned = capture(item, [&] {
+      outcome.capture([&]() -> Result { return std::get<kIndex>(stages_).function(std::forward<T>(value)); });
+      outcome.rethrow();
+    });
+    if (kOrder != StageOrder::Parallel) {
+      gate.leave();
+    }
+    return hasReturned;
+  }
+
+  // Returns: whether nothing was thrown. Of several exceptions that of the earliest item is kept: `item` as
+  // it is then.
+  template <class F>
+  bool capture(const uint64_t& item, F&& function) {
+    EscapedException escaped;
+    escaped.capture(std::forward<F>(function));
+    if (!escaped) [[likely]] {
+      return true;
+    }
+    {
+      const std::lock_guard<mutex> guard(thrownMutex_);
+      if (!thrown_ || item < thrownBy_) {
+        thrown_ = std::move(escaped);
+        thrownBy_ = item;
+      }
+    }
+    // relaxed, and below: what is not begun any more is all that hangs on it.
+    isStopped_.store(true, std::memory_order_relaxed);
+    for (StageGate& gate : gates_) {
+      gate.stop();
+    }
+    return false;
+  }
+
+  bool isStopped() const { return isStopped_.load(std::memory_order_relaxed); }
+
+  std::tuple<Stages&...> stages_;
+  StageGate gates_[kNumStages];
+  mutex sourceMutex_;
+  bool hasEnded_ = false;  // this and the next: guarded by sourceMutex_
+  uint64_t numMade_ = 0;
+  mutex thrownMutex_;
+  EscapedException thrown_;  // this and the next: guarded by thrownMutex_
+  uint64_t thrownBy_ = 0;
+  std::atomic<bool> isStopped_{false};  // false -> true, by whoever saw a stage throw
+};
+
+}  // namespace detail
+
+}  // namespace weft

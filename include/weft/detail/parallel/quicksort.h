@@ -1,0 +1,240 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/base/outcome.h"
+
+namespace weft::detail {
+
+// Quicksort (Hoare 1961) whose halves are forked. The pivot is the median of three medians of three (Bentley
+// and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a branch that depends on
+// them, each written where it belongs whatever the comparison says (Edelkamp and Weiss, "BlockQuicksort", ESA
+// 2016, show what mispredicted branches cost). Elements that equal the one before their part are split off at
+// once, and an uneven partition stirs the elements that the next pivot would be chosen from; after too many
+// of those a sort that is never quadratic does the rest (Peters, "Pattern-defeating Quicksort", 2021).
+//
+// No element is held outside the range while the comparator is called, so that one that throws loses none. So
+// where it may throw, std::sort, which is a little faster for few elements, is not used for them.
+template <class Iterator, class Less>
+class Quicksort {
+ public:
+  explicit Quicksort(Less& less) : less_(less) {}
+
+  void sort(Iterator first, Iterator last) {
+    if (last - first <= kFewElements || !std::is_sorted(first, last, std::ref(less_))) {
+      sortPart(first, last, static_cast<int>(std::bit_width(static_cast<size_t>(last - first))), true);
+    }
+  }
+
+ private:
+  using Value = std::iter_value_t<Iterator>;
+  using Difference = std::iter_difference_t<Iterator>;
+
+  static constexpr Difference kFewElements = 24;
+  static constexpr Difference kManyElements = 128;
+  static constexpr Difference kWorthForking = 2048;
+  static constexpr Difference kUneven = 8;
+  static constexpr bool kAreNumbers =
+      std::is_arithmetic_v<Value> && std::is_same_v<std::iter_reference_t<Iterator>, Value&>;
+
+  // `isFirst`: nothing lies before the part that is not greater than all in it.
+  void sortPart(Iterator first, Iterator last, int unevenLeft, bool isFirst) {
+    for (;;) {
+      const Difference count = last - first;
+      if (count <= kFewElements || unevenLeft == 0) {
+        sortAlone(first, last);
+        return;
+      }
+      movePivotTo(first, count);
+      if (!isFirst && !less_(*(first - 1), *first)) {
+        first = split(first, last,
+                      [this](const Value& pivot, const Value& value) { return !less_(pivot, value); }) +
+                1;
+        continue;
+      }
+      const Iterator middle =
+          split(first, last, [this](const Value& pivot, const Value& value) { return less_(value, pivot); });
+      if (std::min(middle - first, last - middle) < count / kUneven) {
+        --unevenLeft;
+        stir(first, middle);
+        stir(middle + 1, last);
+      }
+      // The shorter part is sorted first, and the longer one in this frame, so that few frames lie on the
+      // stack.
+      const bool isLeftShorter = middle - first < last - middle;
+      const Part left{first, middle, isFirst}, right{middle + 1, last, false};
+      const Part& longer = isLeftShorter ? right : left;
+      if (!sortShorter(isLeftShorter ? left : right, longer, unevenLeft, count >= kWorthForking)) {
+        return;
+      }
+      first = longer.first;
+      last = longer.last;
+      isFirst = longer.isFirst;
+    }
+  }
+
+  struct Part {
+    Iterator first, last;
+    bool isFirst;
+  };
+
+  // Returns: whether the longer part is left to do; else somebody has done it meanwhile.
+  bool sortShorter(const Part& shorter, const Part& longer, int unevenLeft, bool mayFork) {
+    const auto sort = [this, unevenLeft](const Part& part) {
+      sortPart(part.first, part.last, unevenLeft, part.isFirst);
+    };
+    ForkLane* lane = mayFork ? forkLane() : nullptr;
+    if (lane == nullptr) {
+      sort(shorter);
+      return true;
+    }
+    const auto sortLonger = [&] { sort(longer); };
+    Child<decltype(sortLonger)> child(sortLonger);
+    child.expose(lane);
+    lane->announce();
+    EscapedException exception;
+    exception.capture([&] { sort(shorter); });
+    const bool isLeft = child.takeBackOrWait(lane);
+    exception.rethrow();
+    child.outcome().rethrow();
+    return isLeft;
+  }
+
+  // Moves what belongs before the pivot, which is *first, there. Returns: where the pivot lies then.
+  template <class IsBefore>
+  Iterator split(Iterator first, Iterator last, IsBefore isBefore) {
+    Iterator end = first + 1;
+    if constexpr (kAreNumbers) {
+      const Value pivot = *first;
+      for (Iterator it = end; it != last; ++it) {
+        const Value value = *it;
+        const bool belongsBefore = isBefore(pivot, value);
+        *it = *end;
+        *end = value;
+        end += belongsBefore;
+      }
+    } else {
+      end = std::partition(end, last, [&](const Value& value) { return isBefore(*first, value); });
+    }
+    std::iter_swap(first, end - 1);
+    return end - 1;
+  }
+
+  // Few elements, or those that quicksort does not get on with.
+  void sortAlone(Iterator first, Iterator last) {
+    if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
+      std::sort(first, last, std::ref(less_));
+    } else if (last - first <= kFewElements) {
+      insertionSort(first, last);
+    } else {
+      heapSort(first, last);
+    }
+  }
+
+  void insertionSort(Iterator first, Iterator last) {
+    for (Iterator it = first; it != last; ++it) {
+      Iterator to = it;
+      if constexpr (kAreNumbers) {
+        const Value value = *it;
+        for (; to != first && less_(value, *(to - 1)); --to) {
+          *to = *(to - 1);
+          *(to - 1) = value;
+        }
+      } else {
+        while (to != first && less_(*it, *(to - 1))) {
+          --to;
+        }
+        if (to != it) {
+          Value value = std::move(*it);
+          std::move_backward(to, it, it + 1);
+          *to = std::move(value);
+        }
+      }
+    }
+  }
+
+  // Heapsort (Williams 1964), by swaps.
+  void heapSort(Iterator first, Iterator last) {
+    const Difference count = last - first;
+    for (Difference at = count / 2; at != 0; --at) {
+      siftDown(first, at - 1, count);
+    }
+    for (Difference left = count - 1; left > 0; --left) {
+      std::iter_swap(first, first + left);
+      siftDown(first, 0, left);
+    }
+  }
+  void siftDown(Iterator first, Difference at, Difference count) {
+    for (Difference child = 2 * at + 1; child < count; child = 2 * at + 1) {
+      if (child + 1 < count && less_(*(first + child), *(first + (child + 1)))) {
+        ++child;
+      }
+      if (!less_(*(first + at), *(first + child))) {
+        return;
+      }
+      std::iter_swap(first + at, first + child);
+      at = child;
+    }
+  }
+
+  void movePivotTo(Iterator first, Difference count) {
+    const Iterator middle = first + count / 2, last = first + (count - 1);
+    if (count < kManyElements) {
+      sortThree(middle, first, last);
+      return;
+    }
+    const Difference step = count / 8;
+    sortThree(first + step, first + 2 * step, first + 3 * step);
+    sortThree(middle - step / 2, middle, middle + step / 2);
+    sortThree(last - 3 * step + 1, last - 2 * step, last - step);
+    sortThree(first + 2 * step, middle, last - 2 * step);
+    std::iter_swap(first, middle);
+  }
+
+  void sortThree(Iterator a, Iterator b, Iterator c) {
+    sortTwo(a, b);
+    sortTwo(b, c);
+    sortTwo(a, b);
+  }
+  void sortTwo(Iterator a, Iterator b) {
+    if (less_(*b, *a)) {
+      std::iter_swap(a, b);
+    }
+  }
+
+  // Exchanges some elements from where pivots are looked for with others.
+  static void stir(Iterator first, Iterator last) {
+    const Difference count = last - first;
+    if (count <= kFewElements) {
+      return;
+    }
+    auto random = static_cast<uint64_t>(count);
+    const auto exchange = [&](Difference at) {
+      // xorshift64 (Marsaglia 2003).
+      random ^= random << 13;
+      random ^= random >> 7;
+      random ^= random << 17;
+      std::iter_swap(first + at, first + static_cast<Difference>(random % static_cast<uint64_t>(count)));
+    };
+    for (Difference eighth = 0; eighth < 8; ++eighth) {
+      exchange(count / 8 * eighth);
+      exchange(count / 8 * eighth + count / 16);
+    }
+    exchange(count - 1);
+  }
+
+  Less& less_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,210 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/reduce.h"
+#include "weft/detail/parallel/partition.h"
+#include "weft/detail/fork/run_on.h"
+#include "weft/executor.h"
+
+// Reached through weft/parallel.h.
+namespace weft {
+
+namespace detail {
+
+// A stretch of a scan. In three steps, after Blelloch, "Prefix Sums and Their Applications" (1990): the
+// totals of all stretches but the last, what comes before each, and the prefixes within each.
+template <class Cursor, class Out, class T>
+struct ScanStretch {
+  template <class Op>
+  void sum(Op& op) {
+    ReduceBody<T, const Identity, Op>{kIdentity, op}.run(in, count, value);
+  }
+
+  // Requires: `value` is what comes before, if anything does.
+  template <class Op>
+  void scan(Op& op, bool isInclusive) {
+    isInclusive ? scanInclusive(op) : scanExclusive(op);
+  }
+
+  Cursor in;
+  Out out;
+  size_t count;
+  std::optional<T> value;
+
+ private:
+  template <class Op>
+  void scanInclusive(Op& op) {
+    T total = value ? op(std::move(*value), *in) : T(*in);
+    *out = total;
+    for (size_t left = count - 1; left != 0; --left) {
+      total = op(std::move(total), *++in);
+      *++out = total;
+    }
+  }
+
+  template <class Op>
+  void scanExclusive(Op& op) {
+    T total = std::move(*value);
+    for (size_t left = count; left != 0; --left, (void)++in, (void)++out) {
+      T next = op(total, *in);  // before the output is written, which may be where the input is
+      *out = std::exchange(total, std::move(next));
+    }
+  }
+};
+
+// Shorter stretches are not worth going over the elements twice.
+inline constexpr size_t kShortestStretch = 4096;
+
+template <class Cursor>
+size_t stretchOf(const Partition<Cursor>& range) {
+  const ForkLane* lane = forkLane();
+  if (lane == nullptr || lane->numOthers == 0) {
+    return range.count;
+  }
+  return range.grain != 0 ? range.grain
+                          : std::max(kShortestStretch, detail::grainForEachThread(range.count) / 4 + 1);
+}
+
+template <class Cursor, class Out, class T, class Op>
+Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
+  using Stretch = ScanStretch<Cursor, Out, T>;
+  if (range.count == 0) {
+    return out;
+  }
+  const size_t length = detail::stretchOf(range);
+  std::vector<Stretch> stretches;
+  stretches.reserve((range.count - 1) / length + 1);
+  Cursor in = range.first;
+  for (size_t left = range.count; left != 0;) {
+    const size_t count = std::min(left, length);
+    stretches.push_back({in, out, count, std::nullopt});
+    detail::skip(in, count);
+    detail::skip(out, count);
+    left -= count;
+  }
+  const auto forEach = [&stretches](size_t count, auto&& function) {
+    weft::parallelFor(autoPartitioner(irange(size_t{0}, count), 1),
+                      [&](size_t i) { function(stretches[i]); });
+  };
+  forEach(stretches.size() - 1, [&op](Stretch& stretch) { stretch.sum(op); });
+  std::optional<T> before = std::move(init);
+  for (Stretch& stretch : stretches) {
+    std::optional<T> total = std::exchange(stretch.value, before);
+    if (&stretch != &stretches.back()) {
+      before = before ? op(std::move(*before), std::move(*total)) : std::move(*total);
+    }
+  }
+  forEach(stretches.size(), [&op, isInclusive](Stretch& stretch) { stretch.scan(op, isInclusive); });
+  return out;
+}
+
+template <class Cursor, class Out, class T, class Op>
+Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
+  if constexpr (!kIsRefused<Cursor>) {
+    if constexpr (detail::assertOutput<Out, const T&>() &&
+                  detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
+      return detail::scanFrom(range, out, op, std::move(init), isInclusive);
+    }
+  }
+  return out;
+}
+
+}  // namespace detail
+
+// Writes to `out` the prefixes of a range, each element's own included: a, op(a, b), op(op(a, b), c), ...,
+// with parentheses anywhere, as std::inclusive_scan does; where `init` is given, it comes before the first.
+// `out` may be where the range begins.
+// Returns: the end of what was written.
+//
+//   weft::parallelScan(lengths, ends.begin());
+//
+// The range is given and run as by parallelFor(), which see for suspension, errors and lifetimes. Where there
+// are workers to share it with, `op` is called about twice for each element; the memory for one T in each
+// stretch of some thousand elements, or of the partitioner's grain, is allocated.
+// Requires: op(T, T) gives a T, is associative, and may be called on several threads at the same time; T is
+// the type of `init`, else of the elements, and can be copied; `out` is a forward iterator, not to the bits
+// of a vector<bool>, and there are as many elements to be assigned to.
+template <detail::Partitionable Range, class Out,
+          detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
+Out parallelScan(Range&& range, Out out, Op&& op = {}) {
+  using T = detail::ElementOf<Range>;
+  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op, std::optional<T>(), true);
+}
+template <detail::Partitionable Range, class Out, class Op, class T>
+requires detail::Operation<Op, T> Out parallelScan(Range&& range, Out out, Op&& op, T init) {
+  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
+                        std::optional<T>(std::move(init)), true);
+}
+template <class T, class Out, detail::Operation<T> Op = std::plus<>>
+Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(), true);
+}
+template <class Element, class Out, class Op, class T>
+requires detail::Operation<Op, T> Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op,
+                                                   T init) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), true);
+}
+template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
+requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
+  using T = detail::ElementOf<Begin, End>;
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(), true);
+}
+template <class Begin, class End, class Out, class Op, class T>
+requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
+}
+
+// The prefixes without each element's own: init, op(init, a), op(op(init, a), b), ..., as
+// std::exclusive_scan.
+//
+//   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
+template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
+Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
+  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
+                        std::optional<T>(std::move(init)), false);
+}
+template <class Element, class Out, class T, detail::Operation<T> Op = std::plus<>>
+Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {}) {
+  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), false);
+}
+template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
+requires detail::Endpoints<Begin, End> Out parallelExclusiveScan(Begin begin, End end, Out out, T init,
+                                                                 Op&& op = {}) {
+  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(elements, std::forward<Args>(args)...); });
+}
+
+// As a task of `executor`; see parallelFor().
+template <Executor E, class... Args>
+auto parallelExclusiveScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelExclusiveScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelExclusiveScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor,
+                       [&] { return weft::parallelExclusiveScan(elements, std::forward<Args>(args)...); });
+}
+
+}  // namespace weft

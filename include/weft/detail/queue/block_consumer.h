@@ -1,0 +1,159 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/queue/block_queue.h"
+
+namespace weft::detail {
+
+// A place in a BlockQueue, whose page explains it, for one thread at a time; each item goes to one of all consumers.
+// Lifetime: ends before its queue does.
+template <class T, class Sync, uint32_t BlockSize, Producers kProducers>
+class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
+ public:
+  explicit Consumer(BlockQueue& queue) : queue_(queue) {
+    queue_.lock_.lock();
+    enter();
+    queue_.lock_.unlock();
+  }
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+  ~Consumer() {
+    queue_.lock_.lock();
+    queue_.unlockWith(leave(nullptr));
+  }
+
+  // Removes the oldest item. Returns: false when all that the caller knows to have been pushed (whose push
+  // happens before) has been taken.
+  bool pop(T& item) { return popBatch(&item, 1) == 1; }
+
+  // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max` also at
+  // the end of a block, zero only where pop() returns false.
+  uint32_t popBatch(T* out, uint32_t max) {
+    uint32_t round = 0;
+    for (uint32_t fails = 0;;) {
+      if (isFull_) {
+        if (const uint32_t count = takeOfFull(out, max); count != 0) return count;
+      }
+      // relaxed: where to look; the slots have orders of their own.
+      uint32_t index = block_->index.load(std::memory_order_relaxed);
+      if (index >= queue_.shape_.size()) [[unlikely]] {
+        if (!advance()) return 0;
+        continue;
+      }
+      const uint32_t count = peek(index, out, max);
+      if (count == 0) {
+        if (!queue_.isReserved(*block_, index)) return 0;
+        Sync::relax(round);
+        // (2) relaxed: the items have been read, and as long as somebody stands in the block the index only grows.
+      } else if (block_->index.compare_exchange_weak(index, index + count, std::memory_order_relaxed,
+                                                     std::memory_order_relaxed)) {
+        return count;
+      } else {
+        Sync::backOff(fails);
+      }
+    }
+  }
+
+  // Whether pop() would return false. False perhaps while the oldest item is being written.
+  bool empty() {
+    for (;;) {
+      // relaxed: as in popBatch().
+      const uint32_t index = block_->index.load(std::memory_order_relaxed);
+      if (index < queue_.shape_.size()) [[likely]] {
+        // relaxed: nothing is read of the item.
+        return block_->slots()[index].load(std::memory_order_relaxed) == nullptr &&
+               !queue_.isReserved(*block_, index);
+      }
+      if (!advance()) return true;
+    }
+  }
+
+  // How many items there were, about.
+  size_t size() {
+    leaveUsedUp();
+    return queue_.sizeFrom(*block_);
+  }
+
+  // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more at any time.
+  uint64_t numTaken() {
+    leaveUsedUp();
+    // relaxed: an estimate.
+    const uint32_t index = block_->index.load(std::memory_order_relaxed);
+    return block_->begin.get() + (index < queue_.shape_.size() ? index : queue_.shape_.size());
+  }
+
+ private:
+  void leaveUsedUp() {
+    while (queue_.isUsedUp(*block_) && advance()) {
+    }
+  }
+
+  // The items from `index` on that have been written. Returns: how many, at most `max`.
+  uint32_t peek(uint32_t index, T* out, uint32_t max) {
+    const uint32_t room = queue_.shape_.size() - index;
+    const uint32_t most = max < room ? max : room;
+    for (uint32_t i = 0; i < most; i++) {
+      // (1) acquire: sees what came before the push of the item; pairs with block_queue.h (1).
+      out[i] = block_->slots()[index + i].load(std::memory_order_acquire);
+      if (out[i] == nullptr) return i;
+    }
+    return most;
+  }
+
+  // All slots of the block have been reserved. Returns: zero if they have been taken as well.
+  uint32_t takeOfFull(T* out, uint32_t max) {
+    const uint32_t size = queue_.shape_.size();
+    const uint32_t wanted = max < size ? max : size;
+    // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants: as many
+    // consumers as threads, of some dozens or one each, do not make it overflow.
+    const uint32_t index = block_->index.fetch_add(wanted, std::memory_order_relaxed);
+    if (index >= size) [[unlikely]] {
+      isFull_ = false;
+      return 0;
+    }
+    const uint32_t count = wanted < size - index ? wanted : size - index;
+    isFull_ = index + count < size;
+    for (uint32_t i = 0; i < count; i++) {
+      uint32_t round = 0;
+      while (peek(index + i, out + i, 1) == 0) Sync::relax(round);
+    }
+    return count;
+  }
+
+  // From a block that is used up to the oldest that is not. Returns: false if there is none.
+  [[gnu::noinline]] bool advance() {
+    // relaxed: passUsedUp() looks again.
+    if (block_->next.load(std::memory_order_relaxed) == nullptr) return false;
+    queue_.lock_.lock();
+    Block* unused = leave(queue_.passUsedUp());
+    enter();
+    queue_.unlockWith(unused);
+    return true;
+  }
+
+  // With the lock.
+  void enter() {
+    block_ = queue_.oldest_.get();
+    block_->users.set(block_->users.get() + 1);
+    // relaxed: if the last slot has been reserved, so have the others; what is in them is waited for.
+    isFull_ = block_->slots()[queue_.shape_.size() - 1].load(std::memory_order_relaxed) != nullptr;
+  }
+
+  // With the lock. Returns: `unused`, blocks that nobody uses any more, and perhaps this one before them.
+  Block* leave(Block* unused) {
+    block_->users.set(block_->users.get() - 1);
+    const bool isLast = block_->users.get() == 0 && block_ != queue_.oldest_.get();
+    return isLast ? prepend(block_, unused) : unused;
+  }
+
+  BlockQueue& queue_;
+  Block* block_ = nullptr;
+  bool isFull_ = false;  // all slots of the block had been reserved when this consumer came, and are not all taken
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,156 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// Where a node of an Inbox keeps the next one, as its member `inboxNext`.
+template <class Node, class Sync = StdSync>
+class InboxLink {
+ public:
+  // For whoever has the node: nothing is ordered by it.
+  Node* get() const { return node_.load(std::memory_order_relaxed); }
+  void set(Node* node) { node_.store(node, std::memory_order_relaxed); }
+
+ private:
+  template <class, class>
+  friend class Inbox;
+
+  typename Sync::template Atomic<Node*> node_{nullptr};
+};
+
+// An unbounded intrusive queue with any number of producers and one consumer, the owner. The list is a stack
+// that is only ever taken whole, which rids it of the ABA problem: nobody follows a link of a node that another
+// thread may take. Treiber's (IBM RJ 5118, 1986) links a node before it is the newest, by a compare-exchange that may fail;
+// here an exchange makes it the newest, and the link follows, as in D. Vyukov's queue (1024cores, 2010; there is no paper).
+//
+// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to), or the newest node;
+// older ones follow through `inboxNext`, which is an odd number until its producer has written it. A mark is an odd number;
+// where several threads are the owner in turn, it can say whom a producer must wake.
+//   null -> mark           the owner, tryPark
+//   mark -> null           the owner, cancelPark
+//   any -> node            a producer, push; if it replaced the mark, it owns waking the owner
+//   node -> null           the owner, popAll
+//
+// What must not happen:
+//     owner                        producer
+//     popAll: nothing
+//                                  push; nobody is parked: no wake-up
+//     parks, and sleeps with a node queued
+// It cannot, because parking is a compare-exchange of the same word from null: of the two, the later sees
+// the former. Rejected: a separate "parked" flag, which costs a full fence on both sides (Dekker), and
+// costs the producer a second cache line.
+//
+// The exchange is the producer's last access to the inbox, and the link to the node, which the owner waits for: then it may
+// take the node, finish, and free the inbox. The wake-up that a producer may owe goes to a Parker, whose memory outlives
+// everybody.
+//
+// Rejected: the compare-exchange, at twice the price alone, where it waits for a load of what another exchange has just
+// written, and at three times beside other producers. Its push was lock-free; now a thread that is preempted between two
+// instructions holds up the owner, which gives its processor away meanwhile.
+template <class Node, class Sync = StdSync>
+class Inbox {
+ public:
+  Inbox() = default;
+  Inbox(const Inbox&) = delete;
+  Inbox& operator=(const Inbox&) = delete;
+
+  // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
+  // Returns: the mark of the owner that was parked here, upon which the caller must wake it; else 0.
+  // Memory ordering: what came before push is seen by the owner after the popAll that returns `node`; what
+  // the owner did before tryPark is seen by a caller who gets a mark.
+  uintptr_t push(Node* node) { return pushChain(node, node); }
+
+  // The same for several nodes at once, which are linked through inboxNext already: from the newest, that
+  // is the last one to be popped, to the oldest.
+  uintptr_t pushChain(Node* newest, Node* oldest) {
+    // relaxed: published by the exchange.
+    oldest->inboxNext.node_.store(unlinked(), std::memory_order_relaxed);
+    // (1) acq_rel: publishes the node to (2); sees what the owner did before it parked (3).
+    Node* old = head_.exchange(newest, std::memory_order_acq_rel);
+    // (4) release: the producer is done with the node; pairs with (5).
+    oldest->inboxNext.node_.store(isMark(old) ? nullptr : old, std::memory_order_release);
+    return isMark(old) ? reinterpret_cast<uintptr_t>(old) : 0;
+  }
+
+  // Owner: removes all nodes. Returns: the oldest, from which the others follow through inboxNext in the
+  // order of their pushes; null when there is none.
+  Node* popAll() {
+    Node* node = popAllNewestFirst();
+    Node* oldestFirst = nullptr;
+    while (node != nullptr) {
+      Node* next = older(*node);
+      node->inboxNext.set(oldestFirst);
+      oldestFirst = node;
+      node = next;
+    }
+    return oldestFirst;
+  }
+
+  // Owner: the same, but returns the newest, from which the others follow by older(), in the reverse order.
+  Node* popAllNewestFirst() {
+    if (empty()) return nullptr;
+    // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
+    // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
+    return head_.exchange(nullptr, std::memory_order_acquire);
+  }
+
+  // Owner: the node that was pushed before `node`, or null. Waits for the producer of `node` to be done with it.
+  static Node* older(Node& node) {
+    uint32_t round = 0;
+    for (;;) {
+      // (5) acquire: the producer's last access comes before the end of the node; pairs with (4).
+      Node* next = node.inboxNext.node_.load(std::memory_order_acquire);
+      if (next != unlinked()) [[likely]] return next;
+      Sync::relax(round);
+    }
+  }
+
+  // Owner: leaves `mark`. Returns: false when something is queued, upon which the owner must not sleep, or
+  // when a mark is there.
+  bool tryPark(uintptr_t mark = kParked) {
+    Node* expected = nullptr;
+    // (3) release: a producer that replaces the mark sees what the owner did before; pairs with (1).
+    return head_.compare_exchange_strong(expected, toNode(mark), std::memory_order_release,
+                                         std::memory_order_relaxed);
+  }
+
+  // Owner: removes `mark`, unless a producer has replaced it and owes a wake-up, which may come late: the
+  // owner's parker then holds a permit that nobody waits for.
+  // Returns: true iff the mark was still there.
+  bool cancelPark(uintptr_t mark = kParked) {
+    Node* expected = toNode(mark);
+    // relaxed: takes back what is the owner's own.
+    return head_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed,
+                                         std::memory_order_relaxed);
+  }
+
+  // Any thread: whether no node was queued at some moment of late; a parked owner's inbox is empty.
+  bool empty() const {
+    // relaxed: an estimate for others; the owner takes the nodes by (2).
+    const Node* head = head_.load(std::memory_order_relaxed);
+    return head == nullptr || isMark(head);
+  }
+
+  // Any thread: whether a mark was there at some moment of late.
+  bool isParked() const {
+    // relaxed: as empty().
+    return isMark(head_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  static constexpr uintptr_t kParked = 1;
+  static Node* unlinked() { return toNode(1); }
+  static Node* toNode(uintptr_t mark) { return reinterpret_cast<Node*>(mark); }
+  static bool isMark(const Node* head) { return (reinterpret_cast<uintptr_t>(head) & 1) != 0; }
+  static bool isNone(const Node* head) { return head == nullptr || isMark(head); }
+
+  typename Sync::template Atomic<Node*> head_{nullptr};
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,210 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// A bounded work-stealing deque of T*, after Chase and Lev, "Dynamic Circular Work-Stealing Deque" (SPAA
+// 2005), with the memory orders of Le, Pop, Cohen and Zappa Nardelli, "Correct and Efficient Work-Stealing
+// for Weak Memory Models" (PPoPP 2013).
+//
+// State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up for
+// ever, in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
+//   bottom   stored by the owner alone: +1 by push, -1 by take (and back, when there was no item or the
+//            last one had to be won by compare-exchange);
+//   top      moved up only, by compare-exchange: by thieves, by takeOldest*, and by take for the last item.
+//
+// Steps: push writes the slot, then moves bottom with a release store. take announces with `bottom - 1`,
+// passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no compare-exchange
+// for the last item (thieves.h). steal reads top, passes a full fence, then reads bottom, reads the
+// slot, and owns the item if it moves top from the value it had read.
+//
+// What must not happen, top 0 and bottom 2 with a second thief about:
+//     owner (take)                 thief
+//     bottom = 1                   top = 1 (read; another thief took item 0)
+//     read top: 0, stale           read bottom: 2, stale
+//     1 > 0: take item 1           1 < 2: steal item 1, compare-exchange 1 -> 2 succeeds
+// The two fences forbid it: in their common order one comes first, and the other side's read then sees at
+// least what the first side saw or stored.
+//
+// Departures from the papers, and what was rejected:
+//   - The array does not grow. A full deque makes push return false, and the owner moves a batch elsewhere
+//     with takeOldestBatch; so there are no retired arrays to free.
+//   - Release stores of bottom in place of a release fence and relaxed stores: the same code on x86,
+//     visible to ThreadSanitizer. All of them must be release, those that take things back included, since
+//     a thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
+//   - A mark per slot instead of the fence in take (the THE protocol, or ABP's tag) trades the fence for an
+//     atomic read-modify-write per item. thieves.h frees take of its fence while nobody steals.
+//   - `cachedTop_` lets push look at the thieves' cache line once in Capacity pushes only. It lags behind
+//     top, and so errs towards "full", upon which push reads top itself.
+template <class T, class Sync = StdSync, uint32_t Capacity = 4096>
+class StealingDeque {
+  static_assert((Capacity & (Capacity - 1)) == 0, "an index becomes a slot by masking");
+
+ public:
+  static constexpr uint32_t kCapacity = Capacity;
+
+  // `lostRace` says that another thread took the item first, so that a second try may find more.
+  struct Stolen {
+    T* item;
+    bool lostRace;
+  };
+
+  // Not defaulted: that would zero the slots wherever the deque is value-initialised.
+  StealingDeque() {}
+  StealingDeque(const StealingDeque&) = delete;
+  StealingDeque& operator=(const StealingDeque&) = delete;
+
+  // Owner: appends `item`, the newest. Returns: false when the deque is full.
+  bool push(T* item) {
+    // relaxed: the owner's own.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    if (bottom - cachedTop_ >= Capacity) [[unlikely]] {
+      // (1) acquire: the thief's read of the slot comes before this write of it; pairs with (7).
+      cachedTop_ = top_.load(std::memory_order_acquire);
+      if (bottom - cachedTop_ >= Capacity) return false;
+    }
+    // relaxed: bottom publishes it.
+    slot(bottom).store(item, std::memory_order_relaxed);
+    // (2) release: publishes the slot and what the item points to; pairs with (6).
+    bottom_.store(bottom + 1, std::memory_order_release);
+    return true;
+  }
+
+  // Owner: removes the newest item. `self` is a Thieves<Sync>::Member, as each thief is one. Returns: null when the deque is
+  // empty.
+  template <class Member>
+  T* take(Member& self) {
+    // relaxed: the owner's own.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    // (3) release: a thief that reads it goes on to read the older slots; pairs with (6).
+    bottom_.store(bottom, std::memory_order_release);
+    if (!self.isUnseen()) [[unlikely]] {
+      return takeBesideThieves(bottom);
+    }
+    // relaxed: nobody moves it beyond `bottom`.
+    if (top_.load(std::memory_order_relaxed) <= bottom) [[likely]] {
+      return slot(bottom).load(std::memory_order_relaxed);
+    }
+    // (12) release: likewise; pairs with (6).
+    bottom_.store(bottom + 1, std::memory_order_release);
+    return nullptr;
+  }
+
+  // Owner. Returns: the newest item, or null; a thief may take it at any time, so that take() may find nothing.
+  T* newest() {
+    // relaxed, all of it: the slots are the owner's own.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    return bottom == top_.load(std::memory_order_relaxed) ? nullptr : slot(bottom - 1).load(std::memory_order_relaxed);
+  }
+
+  // Any thread that has entered the Thieves: removes the oldest item.
+  // Memory ordering: what the owner did before push is seen by whoever got the item.
+  Stolen steal() {
+    // relaxed: only a hint, for a cheap way out; read again below.
+    if (empty()) return {nullptr, false};
+    // (9) acquire: sees the bottom that the owner had announced before it moved top; pairs with (10).
+    int64_t top = top_.load(std::memory_order_acquire);
+    // (5) seq_cst: top before bottom; the mate is (4).
+    Sync::fence(std::memory_order_seq_cst);
+    // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8, 12).
+    const int64_t bottom = bottom_.load(std::memory_order_acquire);
+    if (top >= bottom) return {nullptr, false};
+    // relaxed: published by bottom; what a later round may have put there is lost with the race.
+    T* item = slot(top).load(std::memory_order_relaxed);
+    // (7) seq_cst: claims the item, in one order with the fences; hands its slot back to the owner; pairs
+    // with (1).
+    if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
+      return {nullptr, true};
+    }
+    return {item, false};
+  }
+
+  // Owner: removes the oldest item. Returns: null when the deque is empty.
+  T* takeOldest() {
+    T* item;
+    return takeOldestBatch(&item, 1) == 1 ? item : nullptr;
+  }
+
+  // Owner: removes up to `max` of the oldest items with one compare-exchange. Returns: how many; they lie
+  // in `out`, the oldest first.
+  uint32_t takeOldestBatch(T** out, uint32_t max) {
+    // relaxed, all of it: the slots are the owner's own, and the compare-exchange decides.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    int64_t top = top_.load(std::memory_order_relaxed);
+    for (;;) {
+      const int64_t queued = bottom - top;
+      const uint32_t count = queued < max ? static_cast<uint32_t>(queued) : max;
+      if (count == 0) return 0;
+      for (uint32_t i = 0; i < count; i++) {
+        out[i] = slot(top + i).load(std::memory_order_relaxed);
+      }
+      // (10) release: a thief that reads the new top sees at least the present bottom; pairs with (9).
+      if (top_.compare_exchange_weak(top, top + count, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+        cachedTop_ = top + count;
+        return count;
+      }
+    }
+  }
+
+  // Any thread: how many items there were at some moment of late. Exact for the owner while nobody steals.
+  uint32_t size() const {
+    // relaxed: an estimate. Top first: it only grows, so a result of zero was true when bottom was read.
+    const int64_t top = top_.load(std::memory_order_relaxed);
+    const int64_t queued = bottom_.load(std::memory_order_relaxed) - top;
+    return queued <= 0 ? 0 : queued >= Capacity ? Capacity : static_cast<uint32_t>(queued);
+  }
+
+  bool empty() const { return size() == 0; }
+
+  // Owner: the index that the next item gets; the newest has the one before it.
+  int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
+
+  // Owner: a lower bound of the oldest item's index. Exact while nobody steals.
+  int64_t beginIndex() const { return top_.load(std::memory_order_relaxed); }
+
+ private:
+  using Slots = typename Sync::template LazyArray<T*, Capacity>;
+
+  auto& slot(int64_t index) { return slots_[static_cast<size_t>(index) & (Capacity - 1)]; }
+
+  // take(), once `bottom` is announced.
+  T* takeBesideThieves(int64_t bottom) {
+    // (4) seq_cst: announce before looking at top; the mate is (5).
+    Sync::fence(std::memory_order_seq_cst);
+    // relaxed: the fence orders it, and the items were the owner's own before.
+    const int64_t top = top_.load(std::memory_order_relaxed);
+    if (top < bottom) [[likely]] {
+      return slot(bottom).load(std::memory_order_relaxed);
+    }
+    T* item = top == bottom ? takeLast(top) : nullptr;
+    // (8) release: for a thief that reads it, likewise; pairs with (6).
+    bottom_.store(bottom + 1, std::memory_order_release);
+    return item;
+  }
+
+  // The last item, at `top`: thieves may want it as well.
+  T* takeLast(int64_t top) {
+    T* item = slot(top).load(std::memory_order_relaxed);
+    // (11) seq_cst: claims the item in one order with the fences.
+    return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)
+               ? item
+               : nullptr;
+  }
+
+  // Written by the owner.
+  alignas(kCacheLine) typename Sync::template Atomic<int64_t> bottom_{0};
+  int64_t cachedTop_ = 0;
+  // Written by thieves, and by the owner for the last item.
+  alignas(kCacheLine) typename Sync::template Atomic<int64_t> top_{0};
+  alignas(kCacheLine) Slots slots_;
+};
+
+}  // namespace weft::detail

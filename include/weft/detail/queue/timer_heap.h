@@ -1,0 +1,136 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "weft/detail/base/sync.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// The `timerIndex` of an item that is in no heap.
+inline constexpr uint32_t kNotInHeap = UINT32_MAX;
+
+// The items of one worker that wait for a time, the earliest at hand. For one thread at a time.
+//
+// An Item has two public members: `TimePoint deadline`, which does not change while the item is in the
+// heap, and `uint32_t timerIndex`, initialised to kNotInHeap and owned by the heap. A heap of four children
+// a node: add and remove take O(log n), earliest O(1). Items of equal deadlines come out in no particular
+// order.
+template <class Item>
+class TimerHeap {
+ public:
+  explicit TimerHeap(Allocator* allocator = Allocator::Default) : allocator_(allocator) {}
+  TimerHeap(const TimerHeap&) = delete;
+  TimerHeap& operator=(const TimerHeap&) = delete;
+  ~TimerHeap() {
+    if (memory_.ptr != nullptr) allocator_->free(memory_);
+  }
+
+  // Requires: item->timerIndex == kNotInHeap. Allocates only when the heap grows beyond its largest size so
+  // far.
+  void add(Item* item) {
+    if (size_ == capacity_) grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
+    siftUp(size_++, {item->deadline, item});
+  }
+
+  // Takes `item` out; nothing where item->timerIndex == kNotInHeap.
+  void remove(Item* item) {
+    const uint32_t index = item->timerIndex;
+    if (index == kNotInHeap) return;
+    item->timerIndex = kNotInHeap;
+    const Entry last = entries()[--size_];
+    if (index == size_) return;
+    if (index > 0 && last.deadline < entries()[parent(index)].deadline) {
+      siftUp(index, last);
+    } else {
+      siftDown(index, last);
+    }
+  }
+
+  // Returns: the item of the earliest deadline, null when there is none.
+  Item* earliest() const { return size_ == 0 ? nullptr : entries()[0].item; }
+
+  // Takes out the earliest item if its deadline is not after `now`. Returns: it, or null.
+  Item* popExpired(TimePoint now) {
+    if (size_ == 0 || now < entries()[0].deadline) return nullptr;
+    Item* item = entries()[0].item;
+    remove(item);
+    return item;
+  }
+
+  // Makes room for `count` items.
+  void reserve(uint32_t count) {
+    if (count > capacity_) grow(count);
+  }
+
+  uint32_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  // The deadline lies beside the pointer, so that sifting touches no item but those it moves.
+  struct Entry {
+    TimePoint deadline;
+    Item* item;
+  };
+  static constexpr uint32_t kArity = 4;
+  static constexpr uint32_t kFirstCapacity = 16;
+
+  static uint32_t parent(uint32_t index) { return (index - 1) / kArity; }
+
+  Entry* entries() const { return static_cast<Entry*>(memory_.ptr); }
+
+  void place(uint32_t index, const Entry& entry) {
+    entries()[index] = entry;
+    entry.item->timerIndex = index;
+  }
+
+  void siftUp(uint32_t index, Entry entry) {
+    while (index > 0 && entry.deadline < entries()[parent(index)].deadline) {
+      place(index, entries()[parent(index)]);
+      index = parent(index);
+    }
+    place(index, entry);
+  }
+
+  void siftDown(uint32_t index, Entry entry) {
+    for (;;) {
+      const uint32_t first = index * kArity + 1;
+      if (first >= size_) break;
+      const uint32_t end = size_ - first < kArity ? size_ : first + kArity;
+      uint32_t least = first;
+      for (uint32_t child = first + 1; child < end; child++) {
+        if (entries()[child].deadline < entries()[least].deadline) least = child;
+      }
+      if (entry.deadline <= entries()[least].deadline) break;
+      place(index, entries()[least]);
+      index = least;
+    }
+    place(index, entry);
+  }
+
+  void grow(uint32_t capacity) {
+    Allocation::Request request;
+    request.size = size_t{capacity} * sizeof(Entry);
+    request.alignment = alignof(Entry);
+    request.usage = Allocation::Usage::Vector;
+    const Allocation grown = allocator_->allocate(request);
+    if (memory_.ptr != nullptr) {
+      std::memcpy(grown.ptr, memory_.ptr, size_ * sizeof(Entry));
+      allocator_->free(memory_);
+    }
+    memory_ = grown;
+    capacity_ = capacity;
+  }
+
+  Allocator* const allocator_;
+  Allocation memory_;
+  uint32_t size_ = 0;
+  uint32_t capacity_ = 0;
+};
+
+}  // namespace weft::detail

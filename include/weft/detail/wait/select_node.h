@@ -1,0 +1,68 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+#include "weft/detail/wait/waiter.h"
+
+namespace weft::detail {
+
+// Which of the things that a select waits for has happened: in the frame of the one who waits.
+//
+// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with it
+// only if it moves this word from kNone; otherwise it has lost, drops the node and takes the next waiter. So
+// exactly one of the claimers, the deadline and the stop wins. The others have touched nothing but this word,
+// under a lock that the select takes once more before it returns.
+template <class Sync = StdSync>
+class SelectChoice {
+ public:
+  // Any thread. Returns: whether `index` is what happens.
+  bool tryChoose(uint32_t index) {
+    uint32_t expected = kNone;
+    // (1) relaxed: only one may win. The lock has brought the node, and the wake will bring what was done
+    // with it.
+    return choice_.compare_exchange_strong(expected, index, std::memory_order_relaxed,
+                                           std::memory_order_relaxed);
+  }
+
+  // The owner, when it was woken or has chosen itself.
+  uint32_t get() const { return choice_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  typename Sync::template Atomic<uint32_t> choice_{kNone};
+};
+
+// What a select links into a primitive, for each of its cases. Its owner is woken instead of it, once it is
+// claimed.
+template <class Sync = StdSync>
+struct SelectNode : Waiter {
+  SelectNode() { isOfSelect = true; }
+
+  Waiter* owner = nullptr;
+  SelectChoice<Sync>* choice = nullptr;
+  uint32_t index = 0;
+};
+
+// For one who has unlinked `waiter`. Returns: whether it has claimed it thereby, and owes ownerOf(waiter) a
+// wake.
+template <class Sync = StdSync>
+bool claim(Waiter& waiter) noexcept {
+  if (!waiter.isOfSelect) [[likely]] {
+    return true;
+  }
+  auto& node = static_cast<SelectNode<Sync>&>(waiter);
+  return node.choice->tryChoose(node.index);
+}
+
+template <class Sync = StdSync>
+Waiter& ownerOf(Waiter& waiter) noexcept {
+  return !waiter.isOfSelect ? waiter : *static_cast<SelectNode<Sync>&>(waiter).owner;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,374 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/blockingcall.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "os/detached_thread.h"
+#include "scheduler/process_fork.h"
+#include "os/stack_overflow.h"
+#include "weft/debug.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/park/parker.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/wait/waiter.h"
+#include "weft/scheduler.h"
+
+// A pool of detached threads. An idle thread lies in a list, with the newest first, so that those that are
+// not needed grow old at its end. Who takes a thread off that list owes it exactly one call; a thread whose
+// time is up takes itself off, or finds that it was taken, and waits for the call.
+//
+// A thread enters the list before it wakes the caller whose call it has made: that one's next call then finds
+// it. What is used after that lies on the thread's own stack, in memory that stays (parkers), or in the call
+// of the next caller.
+//
+// All of it stays until the process has ended: threads that sleep then touch nothing of static storage that
+// was destroyed.
+namespace weft {
+namespace detail {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// A thread that has made a call looks for the next one for a while before it sleeps: longer after a success,
+// shorter after a failure, so that calls far apart cost little.
+constexpr std::chrono::nanoseconds kLongestSpin = microseconds(20);
+constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
+constexpr int kLooksPerYield = 8;
+constexpr int kMostSpinning = 1;
+
+// In the frame of its caller.
+struct BlockingCall {
+  void (*run)(void*);
+  void* argument;
+  Scheduler* scheduler;  // the caller's, or null
+  Waiter* waiter;
+  int error = 0;                 // of the system, which granted no thread for it
+  BlockingCall* next = nullptr;  // of those that wait for a thread; guarded by the pool's lock
+};
+
+struct BlockingThread {
+  // Caller: null -> a call, once it has taken the thread off the list; its last access. Thread: a call ->
+  // null.
+  std::atomic<BlockingCall*> call{nullptr};
+  Parker<>* parker = nullptr;
+  std::chrono::nanoseconds spin = kLongestSpin / 2;
+  BlockingThread* newer = nullptr;  // these three are guarded by the pool's lock
+  BlockingThread* older = nullptr;
+  bool isIdle = false;
+};
+
+struct BlockingPool {
+  TinyLock lock;
+  BlockingThread* newestIdle = nullptr;  // all guarded by lock
+  BlockingCall* firstWaiting = nullptr;
+  BlockingCall* lastWaiting = nullptr;
+  unsigned int numThreads = 0;
+  unsigned int maxThreads = std::numeric_limits<unsigned int>::max();
+  milliseconds idleTime{10'000};
+
+  void addIdle(BlockingThread& thread) {
+    thread.isIdle = true;
+    thread.newer = nullptr;
+    thread.older = newestIdle;
+    if (newestIdle != nullptr) {
+      newestIdle->newer = &thread;
+    }
+    newestIdle = &thread;
+  }
+
+  void removeIdle(BlockingThread& thread) {
+    thread.isIdle = false;
+    (thread.newer != nullptr ? thread.newer->older : newestIdle) = thread.older;
+    if (thread.older != nullptr) {
+      thread.older->newer = thread.newer;
+    }
+  }
+
+  void addWaiting(BlockingCall& call) {
+    (firstWaiting != nullptr ? lastWaiting->next : firstWaiting) = &call;
+    lastWaiting = &call;
+  }
+
+  void addWaitingFirst(BlockingCall& call) {
+    call.next = firstWaiting;
+    lastWaiting = firstWaiting != nullptr ? lastWaiting : &call;
+    firstWaiting = &call;
+  }
+
+  BlockingCall* takeWaiting() {
+    return firstWaiting != nullptr ? std::exchange(firstWaiting, firstWaiting->next) : nullptr;
+  }
+};
+
+constinit BlockingPool pool;
+
+constinit thread_local bool isBlockingThread = false;
+
+// The child of a fork has none of the threads. (Where a scheduler existed, it may not call anyway: see
+// forked.h.)
+void registerForkHandlers() {
+  const auto unlock = [] { pool.lock.unlock(); };
+  const auto forget = [] {
+    pool.newestIdle = nullptr;
+    pool.firstWaiting = nullptr;
+    pool.numThreads = isBlockingThread ? 1 : 0;
+    pool.lock.unlock();
+  };
+  // A refusal for want of memory costs a child that calls without exec(), no more.
+  [[maybe_unused]] static const int registered = pthread_atfork([] { pool.lock.lock(); }, unlock, forget);
+}
+
+void make(const BlockingCall& call) {
+  if (call.scheduler != nullptr) {
+    call.scheduler->bind();
+  }
+  call.run(call.argument);
+  WEFT_ASSERT(
+      Scheduler::get() == call.scheduler,
+      "a function that was given to blocking_call() has %s. Let it unbind what it binds, and nothing else.",
+      Scheduler::get() != nullptr ? "left a scheduler bound" : "unbound the scheduler of its caller");
+  if (call.scheduler != nullptr) {
+    Scheduler::unbind();
+  }
+}
+
+// What a thread does after a call: it makes the next one, or is idle for a time, or ends.
+struct NextStep {
+  BlockingCall* call = nullptr;
+  bool isIdle = false;
+  milliseconds idleTime{};
+};
+
+NextStep chooseNext(BlockingThread& self) {
+  std::scoped_lock guard(pool.lock);
+  if (pool.numThreads > pool.maxThreads) {
+    --pool.numThreads;
+    return {};
+  }
+  if (BlockingCall* waiting = pool.takeWaiting()) {
+    return {waiting};
+  }
+  pool.addIdle(self);
+  return {nullptr, true, pool.idleTime};
+}
+
+BlockingCall* takeCall(BlockingThread& self) {
+  // (1) acquire: sees what the caller did before; pairs with (2).
+  BlockingCall* call = self.call.load(std::memory_order_acquire);
+  if (call != nullptr) {
+    // relaxed: the next call comes after this thread has entered the list again.
+    self.call.store(nullptr, std::memory_order_relaxed);
+  }
+  return call;
+}
+
+// Threads that spin now. relaxed throughout: a count that is off by one costs a little time.
+constinit std::atomic<int> numSpinning{0};
+
+// The caller that was just woken may share this thread's processor, so it is given away at each step.
+BlockingCall* spinForCall(BlockingThread& self) {
+  BlockingCall* call = nullptr;
+  if (numSpinning.fetch_add(1, std::memory_order_relaxed) < kMostSpinning) {
+    const TimePoint end = TimePoint::clock::now() + self.spin;
+    for (;;) {
+      for (int i = 0; i < kLooksPerYield && call == nullptr; ++i) {
+        StdSync::pause();
+        call = takeCall(self);
+      }
+      if (call != nullptr || TimePoint::clock::now() >= end) {
+        break;
+      }
+      sched_yield();
+    }
+    self.spin =
+        call != nullptr ? std::min(2 * self.spin, kLongestSpin) : std::max(self.spin / 2, kShortestSpin);
+  }
+  numSpinning.fetch_sub(1, std::memory_order_relaxed);
+  return call;
+}
+
+// Returns: null when the thread has been idle for too long, and is no part of the pool any more.
+BlockingCall* waitForCall(BlockingThread& self, milliseconds idleTime) {
+  BlockingCall* call = spinForCall(self);
+  TimePoint deadline = deadlineAfter(idleTime);
+  while (call == nullptr) {
+    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
+      std::scoped_lock guard(pool.lock);
+      if (self.isIdle) {
+        pool.removeIdle(self);
+        --pool.numThreads;
+        return nullptr;
+      }
+      deadline = kNever;  // a call is on its way
+    }
+    call = takeCall(self);
+  }
+  return call;
+}
+
+void* runBlockingThread(void* firstCall) {
+  pthread_setname_np(pthread_self(), "weft:blocking");
+  AlternateStack signalStack;
+  isBlockingThread = true;
+  BlockingThread self;
+  self.parker = acquireParker();
+  auto* call = static_cast<BlockingCall*>(firstCall);
+  while (call != nullptr) {
+    make(*call);
+    Waiter& waiter = *call->waiter;
+    const NextStep next = chooseNext(self);
+    wake(waiter);
+    call = next.isIdle ? waitForCall(self, next.idleTime) : next.call;
+  }
+  releaseParker(self.parker);
+  return nullptr;
+}
+
+void give(BlockingThread& thread, BlockingCall& call) {
+  Parker<>* parker = thread.parker;
+  // (2) release: what the caller did is seen by the thread; the last access to it; pairs with (1).
+  thread.call.store(&call, std::memory_order_release);
+  parker->unpark();
+}
+
+[[noreturn]] void reportUnstartedThread(int error) {
+  constexpr const char* kMessage =
+      "weft::blocking_call: the system granted no further thread. Bound the calls at one time "
+      "(BlockingThreads::setMaxCount), or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
+  throw std::system_error(error, std::generic_category(), kMessage);
+}
+
+// Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
+int startThread(BlockingCall& call) {
+  return startDetachedThread(&runBlockingThread, &call);
+}
+
+// The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait need one started.
+bool handleRefusal(BlockingCall& call, int error) {
+  BlockingThread* idle = nullptr;
+  {
+    std::scoped_lock guard(pool.lock);
+    --pool.numThreads;
+    idle = pool.newestIdle;
+    if (idle != nullptr) {
+      pool.removeIdle(*idle);
+    } else if (pool.numThreads != 0) {
+      pool.addWaitingFirst(call);  // for a thread that ends its call
+      return false;
+    }
+  }
+  if (idle != nullptr) {
+    give(*idle, call);
+  } else {
+    call.error = error;
+    wake(*call.waiter);
+  }
+  return true;
+}
+
+// Starts threads for calls that wait, as far as the bound allows.
+void startForWaiting() {
+  BlockingCall* call = nullptr;
+  int error = 0;
+  do {
+    {
+      std::scoped_lock guard(pool.lock);
+      call = pool.numThreads < pool.maxThreads ? pool.takeWaiting() : nullptr;
+      pool.numThreads += call != nullptr ? 1 : 0;
+    }
+    error = call != nullptr ? startThread(*call) : 0;
+  } while (call != nullptr && (error == 0 || handleRefusal(*call, error)));
+}
+
+enum class Granted { IdleThread, NewThread, Later, OwnThread };
+
+Granted findThread(BlockingCall& call, BlockingThread*& idle) {
+  std::scoped_lock guard(pool.lock);
+  idle = pool.newestIdle;
+  if (idle != nullptr) {
+    pool.removeIdle(*idle);
+    return Granted::IdleThread;
+  }
+  if (pool.numThreads < pool.maxThreads) {
+    ++pool.numThreads;
+    return Granted::NewThread;
+  }
+  if (isBlockingThread) {
+    return Granted::OwnThread;
+  }
+  pool.addWaiting(call);
+  return Granted::Later;
+}
+
+}  // namespace
+
+void callOnBlockingThread(void (*run)(void*), void* argument) {
+  assertNotForked("blocking_call()");
+  registerForkHandlers();
+  Waiter& self = currentWaiter();
+  BlockingCall call{run, argument, Scheduler::get(), &self};
+  BlockingThread* idle = nullptr;
+  switch (findThread(call, idle)) {
+    case Granted::IdleThread:
+      give(*idle, call);
+      // The thread may share this processor; then the call, if it is short, is over before this thread looks
+      // for other work.
+      sched_yield();
+      break;
+    case Granted::NewThread:
+      if (const int error = startThread(call); error != 0) {
+        {
+          std::scoped_lock guard(pool.lock);
+          --pool.numThreads;
+        }
+        startForWaiting();  // others may rely on this one
+        reportUnstartedThread(error);
+      }
+      break;
+    case Granted::OwnThread:
+      run(argument);
+      return;
+    case Granted::Later:
+      break;
+  }
+  block(self, "blocking_call", argument);
+  if (call.error != 0) {
+    reportUnstartedThread(call.error);
+  }
+}
+
+}  // namespace detail
+
+void BlockingThreads::setMaxCount(unsigned int count) {
+  using namespace detail;
+  WEFT_ASSERT(count > 0,
+              "BlockingThreads::setMaxCount(0): no call could ever be made. Allow one thread at least.");
+  {
+    std::scoped_lock guard(pool.lock);
+    pool.maxThreads = count;
+  }
+  startForWaiting();
+}
+
+void BlockingThreads::setIdleTime(std::chrono::milliseconds time) {
+  std::scoped_lock guard(detail::pool.lock);
+  detail::pool.idleTime = time;
+}
+
+unsigned int BlockingThreads::count() {
+  std::scoped_lock guard(detail::pool.lock);
+  return detail::pool.numThreads;
+}
+
+}  // namespace weft

@@ -1,0 +1,263 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+#include "weft/debug.h"
+#include "weft/detail/fork/dag_graph.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/scheduler.h"
+#include "weft/waitgroup.h"
+
+namespace weft::detail {
+namespace {
+
+// More successors than these are split into halves, of which one is left to the scheduler: a thief gets the
+// largest part.
+constexpr uint32_t kMostInPlace = 4;
+
+}  // namespace
+
+// What one run needs; the counters lie behind it.
+struct DagGraph::Run {
+  Run(Allocator* from, const Allocation& all, WaitGroup&& end)
+      : memory(all), allocator(from), finished(std::move(end)) {}
+
+  std::atomic<uint32_t>* counters() { return reinterpret_cast<std::atomic<uint32_t>*>(this + 1); }
+
+  const Allocation memory;
+  Allocator* const allocator;
+  WaitGroup finished;  // counts the nodes without successors
+  void* data = nullptr;
+  Run* nextIdle = nullptr;
+  std::atomic<bool> hasFailed{false};  // false -> true, by the first that fails; set back between runs
+  EscapedException failure;            // that one's; `finished` publishes it
+};
+
+DagGraph::DagGraph(Allocator* allocator)
+    : allocator_(allocator), nodes_(allocator), edges_(allocator), outs_(allocator) {
+  nodes_.emplace_back(DagWork());
+}
+
+DagGraph::~DagGraph() {
+  WEFT_ASSERT(numRunning_ == 0, "a DAG was destroyed while it runs. Keep it until run() has returned.");
+  while (idleRuns_ != nullptr) {
+    Run* run = std::exchange(idleRuns_, idleRuns_->nextIdle);
+    const Allocation memory = run->memory;
+    run->~Run();
+    allocator_->free(memory);
+  }
+}
+
+uint32_t DagGraph::addNode(DagWork&& work) {
+  WEFT_ASSERT(nodes_.size() < kNone, "a DAG of more than %u nodes is not supported.", kNone);
+  nodes_.emplace_back(std::move(work));
+  return static_cast<uint32_t>(nodes_.size() - 1);
+}
+
+void DagGraph::addEdge(uint32_t before, uint32_t after) {
+  WEFT_ASSERT(after != kRoot,
+              "DAGBuilder::addDependency(): the root cannot depend on node %u, since each run begins with "
+              "it. Let that node depend on another one.",
+              before);
+  edges_.push_back({before, after});
+}
+
+void DagGraph::finish() {
+  sortEdges();
+  checkAllRun();
+  for (Node& node : nodes_) {
+    if (node.numIns > 1) {
+      node.counter = numCounters_++;
+    }
+    numLeaves_ += node.numOuts == 0 ? 1 : 0;
+  }
+}
+
+// From a list of edges to the successors of each node, in one array.
+void DagGraph::sortEdges() {
+  WEFT_ASSERT(edges_.size() < kNone, "a DAG of more than %u dependencies is not supported.", kNone);
+  for (const Edge& edge : edges_) {
+    ++nodes_[edge.before].numOuts;
+    ++nodes_[edge.after].numIns;
+  }
+  uint32_t end = 0;
+  for (Node& node : nodes_) {
+    end += node.numOuts;
+    node.firstOut = end;
+  }
+  outs_.resize(end);
+  for (auto edge = edges_.rbegin(); edge != edges_.rend(); ++edge) {
+    outs_[--nodes_[edge->before].firstOut] = edge->after;
+  }
+}
+
+// Goes through the graph as a run would.
+void DagGraph::checkAllRun() {
+  Vector<uint32_t> missing{
+      StlAllocator<uint32_t>(allocator_)};  // predecessors of each node that have not run
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    WEFT_ASSERT(i == kRoot || nodes_[i].numIns > 0,
+                "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on nothing, "
+                "and would never run. Make it by root().then(), or give it a dependency.",
+                i);
+    missing.push_back(nodes_[i].numIns);
+  }
+  Vector<uint32_t> ready{StlAllocator<uint32_t>(allocator_)};
+  ready.push_back(kRoot);
+  size_t numRun = 0;
+  for (; !ready.empty(); ++numRun) {
+    const Node& node = nodes_[ready.back()];
+    ready.pop_back();
+    for (uint32_t i = node.firstOut; i < node.firstOut + node.numOuts; ++i) {
+      if (--missing[outs_[i]] == 0) {
+        ready.push_back(outs_[i]);
+      }
+    }
+  }
+  if (numRun < nodes_.size()) {
+    reportCycle(missing);
+  }
+  edges_ = Vector<Edge>(edges_.get_allocator());
+}
+
+// Each node that lacks a predecessor has one that lacks one too: whoever walks back for long enough walks in
+// a circle.
+void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
+  Vector<uint32_t> predecessor(nodes_.size(), kNone, StlAllocator<uint32_t>(allocator_));
+  for (const Edge& edge : edges_) {
+    if (missing[edge.before] > 0) {
+      predecessor[edge.after] = edge.before;
+    }
+  }
+  auto node = static_cast<uint32_t>(
+      std::find_if(missing.begin(), missing.end(), [](uint32_t n) { return n > 0; }) - missing.begin());
+  for (size_t i = 0; i < nodes_.size(); ++i) {
+    node = predecessor[node];
+  }
+  WEFT_FATAL(
+      "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on itself, by way of "
+      "node %u, and would never run. Take one dependency of the circle away.",
+      node, predecessor[node]);
+}
+
+void DagGraph::run(void* data, Allocator* allocator) {
+  assert_has_bound_scheduler("DAG::run()");
+  Run& run = beginRun(allocator == Allocator::Default ? allocator_ : allocator);
+  run.data = data;
+  run.finished.add(numLeaves_);
+  strand(run, kRoot);
+  run.finished.wait();
+  EscapedException failure = std::exchange(run.failure, {});
+  endRun(run);
+  failure.rethrow();
+}
+
+DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
+  {
+    std::scoped_lock guard(lock_);
+    if (idleRuns_ != nullptr && allocator == allocator_) {
+      ++numRunning_;
+      return *std::exchange(idleRuns_, idleRuns_->nextIdle);
+    }
+  }
+  Allocation::Request request;
+  request.size = sizeof(Run) + numCounters_ * sizeof(std::atomic<uint32_t>);
+  request.alignment = alignof(Run);
+  request.usage = Allocation::Usage::Create;
+  WaitGroup finished(0, allocator);  // first, since either allocation may throw
+  const Allocation memory = allocator->allocate(request);
+  Run* run = ::new (memory.ptr) Run(allocator, memory, std::move(finished));
+  for (const Node& node : nodes_) {
+    if (node.counter != kNone) {
+      ::new (&run->counters()[node.counter]) std::atomic<uint32_t>(node.numIns);
+    }
+  }
+  std::scoped_lock guard(lock_);
+  ++numRunning_;
+  return *run;
+}
+
+void DagGraph::endRun(Run& run) {
+  // relaxed: the lock publishes it.
+  run.hasFailed.store(false, std::memory_order_relaxed);
+  const bool isKept = run.allocator == allocator_;
+  if (!isKept) {
+    const Allocation memory = run.memory;
+    Allocator* allocator = run.allocator;
+    run.~Run();
+    allocator->free(memory);
+  }
+  std::scoped_lock guard(lock_);
+  --numRunning_;
+  if (isKept) {
+    run.nextIdle = idleRuns_;
+    idleRuns_ = &run;
+  }
+}
+
+// Runs `index`, then a successor that is ready, and so on.
+void DagGraph::strand(Run& run, uint32_t index) {
+  while (index != kNone) {
+    Node& node = nodes_[index];
+    // relaxed: it says only that functions need not be called any more.
+    if (!run.hasFailed.load(std::memory_order_relaxed)) [[likely]] {
+      EscapedException failure;
+      failure.capture([&] { node.work(run.data); });
+      if (failure && !run.hasFailed.exchange(true, std::memory_order_relaxed)) [[unlikely]] {
+        run.failure = std::move(failure);
+      }
+    }
+    if (node.numOuts == 0) {
+      // The run may be over, and its memory used by the next one.
+      run.finished.done();
+      return;
+    }
+    index = arrive(run, node.firstOut, node.firstOut + node.numOuts);
+  }
+}
+
+// One predecessor of each of the successors [begin, end) has run. Schedules those that are ready, but one.
+// Returns: that one, or kNone; the run may be over then.
+uint32_t DagGraph::arrive(Run& run, uint32_t begin, uint32_t end) {
+  while (end - begin > kMostInPlace) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    schedule([this, &run, middle, end] { strand(run, arrive(run, middle, end)); });
+    end = middle;
+  }
+  uint32_t next = kNone;
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint32_t index = outs_[i];
+    if (!isReady(run, nodes_[index])) {
+      continue;
+    }
+    if (next == kNone) {
+      next = index;
+    } else {
+      schedule([this, &run, index] { strand(run, index); });
+    }
+  }
+  return next;
+}
+
+bool DagGraph::isReady(Run& run, const Node& node) {
+  if (node.counter == kNone) {
+    return true;
+  }
+  std::atomic<uint32_t>& counter = run.counters()[node.counter];
+  // (1) acquire: sees the work of the other predecessors, so that the last one needs no read-modify-write;
+  // pairs with (2).
+  if (counter.load(std::memory_order_acquire) != 1 &&
+      // (2) acq_rel: publishes the work of this one to the last, which sees that of all; pairs with (1, 2).
+      counter.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return false;
+  }
+  // relaxed: for the next run, which begins after this one has ended.
+  counter.store(node.numIns, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace weft::detail

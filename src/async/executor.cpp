@@ -1,0 +1,231 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/executor.h"
+
+#include <pthread.h>
+
+#include <mutex>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "os/detached_thread.h"
+#include "scheduler/process_fork.h"
+#include "os/stack_overflow.h"
+#include "weft/cancellation.h"
+#include "scheduler/scheduler_core.h"
+#include "weft/debug.h"
+#include "weft/detail/queue/block_queue.h"
+#include "weft/detail/future/task_state.h"
+#include "weft/detail/base/tiny_lock.h"
+
+namespace weft {
+
+const char* TaskNotExecuted::what() const noexcept {
+  return "weft::TaskNotExecuted: the executor of this task dropped it without having run it";
+}
+
+namespace detail {
+namespace {
+
+void* runTaskThread(void* task) {
+  pthread_setname_np(pthread_self(), "weft:task");
+  AlternateStack signalStack;
+  TaskHandle::fromVoidPointer(task).run();
+  return nullptr;
+}
+
+// What setDefaultExecutor() has set.
+struct DefaultExecutor {
+  TinyLock lock;
+  std::optional<ExecutorReference> chosen;  // guarded by lock
+};
+constinit DefaultExecutor defaultOne;
+
+ExecutorReference sharedPool() {
+  // Never destroyed: its tasks may still run while static objects are.
+  static PoolExecutor* const pool =
+      new PoolExecutor(static_cast<size_t>(Scheduler::Config::allCores().workerThread.count));
+  return *pool;
+}
+
+}  // namespace
+
+void setCanceled(EscapedException& error) {
+  error.set(std::make_exception_ptr(TaskCanceled()));
+}
+
+void setNotExecuted(EscapedException& error) {
+  error.set(std::make_exception_ptr(TaskNotExecuted()));
+}
+
+void reportNoTask(const char* function) {
+  WEFT_FATAL(
+      "TaskHandle::%s() was called on a handle without a task: one that was run already, or moved from. A "
+      "task runs once; "
+      "test the handle with `if (task)`.",
+      function);
+}
+
+ExecutorReference sharedDefaultExecutor() {
+  {
+    std::scoped_lock guard(defaultOne.lock);
+    if (defaultOne.chosen) {
+      return *defaultOne.chosen;
+    }
+  }
+  return sharedPool();
+}
+
+}  // namespace detail
+
+std::optional<ExecutorReference> setDefaultExecutor(std::optional<ExecutorReference> executor) {
+  std::scoped_lock guard(detail::defaultOne.lock);
+  return std::exchange(detail::defaultOne.chosen, executor);
+}
+
+void TaskHandle::runWithWaitHandler(WaitHandler handler) {
+  if (node_ == nullptr) {
+    detail::reportNoTask("runWithWaitHandler");
+  }
+  if (detail::currentFiber != nullptr) {
+    // A fiber calls no handler; and others of its thread would find this one.
+    run();
+    return;
+  }
+  struct Restore {
+    WaitHandler before;
+    ~Restore() { setThreadWaitHandler(std::move(before)); }
+  } restore{setThreadWaitHandler(std::move(handler))};
+  run();
+}
+
+void ThreadExecutor::schedule(TaskHandle task) const {
+  detail::assertNotForked("ThreadExecutor::schedule()");
+  if (!task) {
+    return;
+  }
+  void* pointer = task.toVoidPointer();
+  if (const int error = detail::startDetachedThread(&detail::runTaskThread, pointer); error != 0) {
+    task = TaskHandle::fromVoidPointer(pointer);
+    constexpr const char* kMessage =
+        "weft::threadExecutor(): the system granted no further thread. Run fewer tasks at one time, or raise "
+        "the limit on "
+        "threads (ulimit -u, the cgroup's pids.max)";
+    throw std::system_error(error, std::generic_category(), kMessage);
+  }
+}
+
+namespace {
+
+Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun) {
+  WEFT_ASSERT(numWorkers > 0 && numWorkers <= size_t{Scheduler::kMaxWorkerThreads},
+              "PoolExecutor(%td): from 1 to %d worker threads make sense.",
+              static_cast<ptrdiff_t>(numWorkers),  // as whoever gave a negative number wrote it
+              Scheduler::kMaxWorkerThreads);
+  Scheduler::Config config;
+  config.setWorkerThreadCount(static_cast<int>(numWorkers));
+  if (prerun != nullptr) {
+    config.setWorkerThreadInitializer([call = std::move(prerun)](int) { call(); });
+  }
+  if (postrun != nullptr) {
+    config.setWorkerThreadFinalizer([call = std::move(postrun)](int) { call(); });
+  }
+  return config;
+}
+
+}  // namespace
+
+namespace detail {
+
+// Those who are within push tasks.
+struct MainLoop final : ExecutorLink {
+  void schedule(TaskHandle task) override {
+    if (task && entrance.enter()) {
+      tasks.push(static_cast<TaskNode*>(task.toVoidPointer()));
+      entrance.leave();
+    }
+  }
+  void free() noexcept override { delete this; }
+
+  // Returns: the oldest task, or none.
+  TaskHandle pop() {
+    TaskNode* node = nullptr;
+    const std::scoped_lock guard(lock);
+    return consumer.pop(node) ? TaskHandleAccess::make(node) : TaskHandle();
+  }
+
+  void end() {
+    entrance.close();
+    entrance.awaitAllLeft();
+    while (pop()) {
+    }
+  }
+
+  using Tasks = BlockQueue<TaskNode*>;
+  Tasks tasks;
+  TinyLock lock;
+  Tasks::Consumer consumer{tasks};  // guarded by lock
+};
+
+void KeptExecutor::schedule(TaskHandle task) const {
+  link_->schedule(std::move(task));
+}
+
+KeptExecutor ExecutorAccess::keep(Scheduler& executor) {
+  return KeptExecutor(executor.core_->outside);
+}
+KeptExecutor ExecutorAccess::keep(PoolExecutor& executor) {
+  return keep(executor.scheduler_);
+}
+KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) {
+  return KeptExecutor(*executor.loop_);
+}
+
+}  // namespace detail
+
+PoolExecutor::PoolExecutor(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun)
+    : scheduler_(poolConfig(numWorkers, std::move(prerun), std::move(postrun))) {}
+
+PoolExecutor::~PoolExecutor() {
+  detail::assertMayEnd(scheduler_, "PoolExecutor", "the pool");
+}
+
+MainLoopExecutor::MainLoopExecutor() : loop_(new detail::MainLoop) {}
+
+MainLoopExecutor::~MainLoopExecutor() {
+  loop_->end();
+  loop_->release();
+}
+
+void MainLoopExecutor::schedule(TaskHandle task) {
+  loop_->schedule(std::move(task));
+}
+
+bool MainLoopExecutor::tryRunOne() {
+  TaskHandle task = loop_->pop();
+  const bool isFound = static_cast<bool>(task);
+  if (isFound) {
+    task.run();
+  }
+  return isFound;
+}
+
+// A task may destroy the executor.
+size_t MainLoopExecutor::run(bool (*mayGoOn)(const void*), const void* context) {
+  detail::MainLoop& loop = *loop_;
+  const detail::KeptExecutor kept(loop);
+  size_t count = 0;
+  do {
+    TaskHandle task = loop.pop();
+    if (!task) {
+      break;
+    }
+    task.run();
+    ++count;
+  } while (mayGoOn(context));
+  return count;
+}
+
+}  // namespace weft

@@ -1,0 +1,261 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/future.h"
+
+#include <exception>
+
+#include "scheduler/waiter_inl.h"
+#include "async/waiting_listener.h"
+#include "weft/detail/wait/stoppable.h"
+#include "scheduler/worker.h"
+
+namespace weft {
+
+const char* BrokenPromise::what() const noexcept {
+  return "weft::BrokenPromise: the promise of this future was destroyed before it was set";
+}
+
+namespace detail {
+namespace {
+
+// The calls of schedule() that go on, on this thread, the newest first. A fiber that is suspended in one
+// leaves it here, so that calls may end in any order.
+constinit thread_local ScheduleCall* scheduleCalls = nullptr;
+
+FutureCore::Word::Room* makeRoom() {
+  static_assert(sizeof(FutureCore::Word::Room) <= kLine);
+  return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
+}
+
+// How many loops that tell listeners one stack holds, beside the first, each in a schedule() of the one
+// before: strands that run the tasks of each other seldom go further. Each takes some 350 bytes, 800 if not
+// optimized.
+constexpr int kNestedLoops = 4;
+
+void freeRoom(FutureCore::Word::Room* room) {
+  room->~Room();
+  freeNode(room, NodeSize::Line);
+}
+
+}  // namespace
+
+void FutureListeners::append(TaskNode* begin, TaskNode* end) {
+  (first != nullptr ? last->next : first) = begin;
+  last = end;
+}
+
+void FutureListeners::pushBack(TaskNode& listener) {
+  if (WaitingListener::is(listener)) {
+    waiters.pushBack(*static_cast<WaitingListener&>(listener).waiter);
+    return;
+  }
+  if (LeavingListener::is(listener)) {
+    static_cast<LeavingListener&>(listener).before = first != nullptr ? last : nullptr;
+  }
+  listener.next = nullptr;
+  append(&listener, &listener);
+}
+
+void FutureListeners::remove(TaskNode& listener) {
+  TaskNode* const before = static_cast<LeavingListener&>(listener).before;
+  TaskNode* const after = listener.next;
+  (before != nullptr ? before->next : first) = after;
+  if (after == nullptr) {
+    last = before;
+  } else if (LeavingListener::is(*after)) {
+    static_cast<LeavingListener*>(after)->before = before;
+  }
+}
+
+void FutureListeners::pushClaimed(TaskNode& listener) {
+  if (WaitingListener::is(listener)) {
+    waiters.pushClaimed(*static_cast<WaitingListener&>(listener).waiter);
+  } else {
+    listener.next = nullptr;
+    append(&listener, &listener);
+  }
+}
+
+void FutureListeners::takeAll(FutureListeners& other) {
+  waiters.claimAll(other.waiters);
+  if (other.first != nullptr) {
+    append(std::exchange(other.first, nullptr), other.last);
+  }
+}
+
+FutureCore::~FutureCore() {
+  if (Word::Room* room = word.room()) {
+    freeRoom(room);
+  }
+}
+
+void FutureCore::waitSlow() {
+  // Not where continuations may be there or come: they would run on this stack before the wait is over, and may need what comes
+  // after it. The task has a reference, and the handle.
+  // relaxed: only the caller can make it more than these two.
+  const bool isAlone = word.isUntouched() && references.load(std::memory_order_relaxed) == 2;
+  if (Worker* worker = Worker::current(); isAlone && worker != nullptr && worker->takeToRunInPlace(this)) {
+    worker->runInPlace(this);
+    if (isReady()) {
+      return;
+    }
+  }
+  Waiter& self = inlined::currentWaiter();
+  WaitingListener listener(self);
+  if (word.listen(listener, makeRoom, freeRoom)) {
+    inlined::block(self, "Future", this);
+  }
+}
+
+bool FutureCore::waitUntil(TimePoint deadline, const std::stop_token& token) {
+  if (isReady()) {
+    return true;
+  }
+  if (token.stop_requested()) {
+    return false;
+  }
+  Word::Room* room = word.enter(makeRoom, freeRoom);
+  if (room == nullptr) {
+    return true;
+  }
+  Waiter& self = currentWaiter();
+  WaitingListener listener(self);
+  if (!room->add(listener)) {
+    return true;
+  }
+  const auto claim = [&] { return unlinkIfLinked(self, room->lock, room->list.waiters); };
+  return blockStoppable(self, deadline, token, claim, "Future", this) == WaitEnd::Woken;
+}
+
+void FutureCore::tellWhenReady(TaskNode& listener) {
+  if (!word.listen(listener, makeRoom, freeRoom)) {
+    FutureListeners listeners;
+    listeners.pushClaimed(listener);
+    tell(listeners, 0);
+  }
+}
+
+bool FutureCore::forget(LeavingListener& listener) {
+  return word.leave(listener);
+}
+
+bool FutureCore::runAsOwner() {
+  Worker* worker = Worker::current();
+  if (!word.isUntouched() || worker == nullptr || !worker->takeToRunInPlace(this)) {
+    return false;
+  }
+  step = Step::RunByOwner;
+  worker->runInPlace(this);
+  return isReady();
+}
+
+void FutureCore::completeShared() noexcept {
+  ScheduleCall* call = ScheduleCall::of(*this);
+  FutureListeners listeners;
+  word.publish(listeners);
+  if (call != nullptr) [[unlikely]] {
+    tellWithin(call->loop, listeners);
+  } else {
+    tell(listeners, 0);
+  }
+  release();
+}
+
+// From within schedule(), called by the loop `outer`.
+void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept {
+  if (outer.numOuter < kNestedLoops) {
+    tell(listeners, outer.numOuter + 1);
+  } else {
+    WaitList claimed = std::exchange(listeners.waiters, {});
+    wakeAll(claimed);
+    outer.left.takeAll(listeners);
+  }
+}
+
+// Wakes those who wait before it calls continuations, which may take their time.
+void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
+  TellLoop loop(listeners, numOuter);
+  for (;;) {
+    WaitList claimed = std::exchange(listeners.waiters, {});
+    wakeAll(claimed);
+    TaskNode* listener = listeners.first;
+    if (listener == nullptr) {
+      return;
+    }
+    listeners.first = listener->next;
+    listener->next = &loop;
+    listener->invoke(listener, TaskOp::Ready);
+    if (TaskNode* state = std::exchange(loop.next, nullptr)) {
+      auto& complete = static_cast<FutureCore&>(*state);
+      complete.word.publish(listeners);
+      complete.release();
+    }
+  }
+}
+
+// The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor has the task.
+ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
+    : loop(tellLoop), state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
+  state.next = mark();
+}
+
+ScheduleCall::~ScheduleCall() {
+  ScheduleCall** link = &scheduleCalls;
+  while (*link != this) {
+    link = &(*link)->outer_;
+  }
+  *link = outer_;
+}
+
+ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
+  ScheduleCall* call = scheduleCalls;
+  while (call != nullptr && !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
+    call = call->outer_;
+  }
+  return call;
+}
+
+bool ScheduleCall::isUnwinding() noexcept {
+  return std::uncaught_exceptions() > 0;
+}
+
+bool scheduleIfBound(TaskNode* node) {
+  Worker* worker = Worker::current();
+  if (worker != nullptr) {
+    worker->enqueue(node);
+  }
+  return worker != nullptr;
+}
+
+void setBroken(EscapedException& error) {
+  error.set(std::make_exception_ptr(BrokenPromise()));
+}
+
+void reportNoFuture(const char* function) {
+  WEFT_FATAL(
+      "%s() of a Future without state: one that was made by Future() or moved from, or whose get(), then() "
+      "or share() was "
+      "called already. Test it with valid(), or share() a result that is needed more than once.",
+      function);
+}
+
+void reportNoPromise(const char* function) {
+  WEFT_FATAL("Promise::%s() was called on a promise that was moved from. Use the one that it was moved to.",
+             function);
+}
+
+void reportOwnFuture() {
+  WEFT_FATAL(
+      "a function that was given to async() or then() returned the future of its own result, which so would "
+      "never be ready. "
+      "Return the result, or the future of another task.");
+}
+
+void reportSecondFuture() {
+  WEFT_FATAL(
+      "Promise::get_future() was called twice. Call it once, and share() the future where several need it.");
+}
+
+}  // namespace detail
+}  // namespace weft

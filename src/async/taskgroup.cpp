@@ -1,0 +1,197 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/taskgroup.h"
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "scheduler/report.h"
+#include "scheduler/waiter_inl.h"
+#include "weft/cancellation.h"
+#include "weft/debug.h"
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/base/tiny_lock.h"
+
+namespace weft {
+
+namespace {
+
+// Whether the exception that is being handled only says that a task has ended early, as it was asked to.
+bool isTaskCanceled() {
+  try {
+    throw;
+  } catch (const TaskCanceled&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+}  // namespace
+
+struct TaskGroup::Control {
+  struct Cancel {
+    TaskGroup* group;
+    void operator()() const { group->cancel(); }
+  };
+
+  void tellOfDropped();
+
+  detail::EscapedException exception;
+  std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
+  std::atomic<bool> hasDropped{false};  // false -> true, by a task that its executor dropped; back, once it is told
+  std::optional<ExecutorReference> executor;
+  detail::TinyLock lock;
+  std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
+  std::optional<std::stop_callback<Cancel>> parent;
+};
+
+TaskGroup::TaskGroup(const std::stop_token& parent) { control().parent.emplace(parent, Control::Cancel{this}); }
+
+TaskGroup::TaskGroup(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
+  Control& own = control();
+  own.executor = executor;
+  own.parent.emplace(parent, Control::Cancel{this});
+}
+
+TaskGroup::Control& TaskGroup::control() {
+  // (1) acquire: sees what was made; pairs with (2).
+  Control* control = control_.load(std::memory_order_acquire);
+  if (control == nullptr) {
+    auto made = std::make_unique<Control>();
+    // (2) release: publishes it; acquire on failure: somebody else's; pairs with (1, 2).
+    if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release, std::memory_order_acquire)) {
+      control = made.release();
+    }
+  }
+  return *control;
+}
+
+constinit thread_local TaskGroup::UnboundCall* TaskGroup::UnboundCall::innermost_ = nullptr;
+
+TaskGroup::UnboundCall::UnboundCall(TaskGroup& group)
+    : group_(group), outer_(std::exchange(innermost_, this)) {
+  group_.count_.addOther();
+}
+
+TaskGroup::UnboundCall::~UnboundCall() {
+  innermost_ = outer_;
+  if (detail::Waiter* waiter = group_.count_.endOfOther()) {
+    detail::wake(*waiter);
+  }
+}
+
+bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
+  const UnboundCall* call = innermost_;
+  while (call != nullptr && &call->group_ != &group) {
+    call = call->outer_;
+  }
+  return call != nullptr;
+}
+
+void TaskGroup::scheduleElsewhere(GroupNode& node) {
+  count_.addOther();
+  const auto schedule = [&] {
+    control().executor->schedule(TaskHandle::fromVoidPointer(static_cast<detail::TaskNode*>(&node)));
+  };
+  try {
+    schedule();
+  } catch (...) {
+    fail();
+  }
+}
+
+// Not kept as an exception at once: schedule() may throw the better one after this.
+void TaskGroup::drop() {
+  if (!isCanceled()) {
+    // relaxed: the end of the task publishes it to whoever waits for it.
+    control().hasDropped.store(true, std::memory_order_relaxed);
+    cancel();
+  }
+}
+
+void TaskGroup::waitForOthers() {
+  WEFT_ASSERT(!count_.isWaitedFor() && !UnboundCall::isOpen(*this),
+              "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits too. Only one may, and no "
+              "task of the group, which would wait for itself. Wait where the group was made, and make a group of its own for what "
+              "a task waits for.",
+              static_cast<const void*>(this));
+  detail::Waiter& self = detail::inlined::currentWaiter();
+  if (!count_.isOverOrWakes(self)) {
+    detail::inlined::block(self, "TaskGroup", this);
+  }
+  count_.endWait();
+}
+
+void TaskGroup::cancel() {
+  Control& shared = control();
+  std::stop_source source(std::nostopstate);
+  {
+    std::scoped_lock guard(shared.lock);
+    // relaxed: a hint to tasks that are about to begin; token() reads it under the lock.
+    isCanceled_.store(true, std::memory_order_relaxed);
+    source = shared.source;
+  }
+  // Not under the lock: this calls functions.
+  source.request_stop();
+}
+
+std::stop_token TaskGroup::token() {
+  Control& shared = control();
+  std::scoped_lock guard(shared.lock);
+  if (!shared.source.stop_possible()) {
+    shared.source = std::stop_source();
+    if (isCanceled()) {
+      shared.source.request_stop();
+    }
+  }
+  return shared.source.get_token();
+}
+
+void TaskGroup::fail() {
+  if (isCanceled() && isTaskCanceled()) {
+    return;
+  }
+  Control& shared = control();
+  // relaxed: the end of the task publishes the exception to whoever waits for it.
+  if (!shared.hasFailed.exchange(true, std::memory_order_relaxed)) {
+    shared.exception.captureCurrent();
+  }
+  cancel();
+}
+
+void TaskGroup::Control::tellOfDropped() {
+  // relaxed, both: no task is left.
+  if (hasDropped.load(std::memory_order_relaxed) && !exception) [[unlikely]] {
+    detail::setNotExecuted(exception);
+  }
+  hasDropped.store(false, std::memory_order_relaxed);
+}
+
+void TaskGroup::rethrow() {
+  Control& shared = control();
+  shared.tellOfDropped();
+  std::exchange(shared.exception, {}).rethrow();
+}
+
+void TaskGroup::destroyControl() {
+  Control& shared = control();
+  // First of all, since the parent's stop uses the rest.
+  shared.parent.reset();
+  shared.tellOfDropped();
+  if (shared.exception) {
+    const std::string message =
+        "a TaskGroup was destroyed whose task had let an exception escape: " + detail::describe(shared.exception) +
+        ". Nobody had called wait(), which throws it. Call wait() before the group ends.";
+    WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", message.c_str());
+    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.", message.c_str());
+  }
+  delete &shared;
+}
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/wait/waiter.h"
+
+namespace weft::detail {
+
+// One that waits, among the listeners of a ticket or a future, of which the others are tasks. It lies in the
+// frame of the wait.
+struct alignas(16) WaitingListener : TaskNode {
+  explicit WaitingListener(Waiter& self) : TaskNode{nullptr, nullptr, 0, NodeSize::None}, waiter(&self) {}
+
+  static bool is(const TaskNode& listener) { return listener.invoke == nullptr; }
+
+  Waiter* const waiter;
+};
+
+}  // namespace weft::detail

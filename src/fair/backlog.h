@@ -1,0 +1,104 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/fair/task.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// The tasks of a fair::TaskScheduler that are ready, in the order of their posts, in chunks of pointers. For one thread at a
+// time.
+//
+// Not a list through the tasks: one that is long lies in memory, not in the cache, where each link costs as much as a step;
+// pointers say early which tasks come, so that several are fetched at the same time.
+class FairBacklog {
+ public:
+  explicit FairBacklog(Allocator* allocator) : allocator_(allocator) { first_ = last_ = takeSpare(); }
+  FairBacklog(const FairBacklog&) = delete;
+  FairBacklog& operator=(const FairBacklog&) = delete;
+  ~FairBacklog();
+
+  bool isEmpty() const { return first_->begin == first_->end; }
+
+  void append(FairTask* task) {
+    if (last_->end == kSlots) [[unlikely]] {
+      appendChunk();
+    }
+    last_->slots[last_->end++] = task;
+  }
+
+  // Requires: it is not empty.
+  FairTask* pop() {
+    Chunk& chunk = *first_;
+    FairTask* task = chunk.slots[chunk.begin++];
+    if (chunk.begin + kAhead < chunk.end) {
+      const auto* ahead = reinterpret_cast<const char*>(chunk.slots[chunk.begin + kAhead]);
+      __builtin_prefetch(ahead, 1);
+      __builtin_prefetch(ahead + kCacheLine, 1);
+    }
+    if (chunk.begin == chunk.end) [[unlikely]] {
+      chunk.next == nullptr ? chunk.clear() : dropFirst();
+    }
+    return task;
+  }
+
+ private:
+  struct Chunk;
+
+ public:
+  // Collects tasks from the newest to the oldest, and then appends them in the order of their posts.
+  class Reversed {
+   public:
+    explicit Reversed(FairBacklog& backlog) : backlog_(backlog) {}
+
+    void prepend(FairTask* task) {
+      if (first_ == nullptr || first_->begin == 0) [[unlikely]] {
+        prependChunk();
+      }
+      first_->slots[--first_->begin] = task;
+    }
+
+    // Last of all.
+    void append();
+
+   private:
+    void prependChunk();
+
+    FairBacklog& backlog_;
+    Chunk* first_ = nullptr;
+    Chunk* last_ = nullptr;
+  };
+
+ private:
+  static constexpr uint32_t kSlots = 509;  // with the chunk's head 4 KiB
+  static constexpr uint32_t kAhead = 6;    // tasks: some 200 ns of short steps
+  static constexpr uint32_t kMaxSpares = 8;
+
+  struct Chunk {
+    Chunk() {}  // not defaulted: that would zero the slots
+    void clear() { begin = end = 0; }
+
+    Chunk* next;
+    uint32_t begin;
+    uint32_t end;
+    FairTask* slots[kSlots];
+  };
+
+  Chunk* takeSpare();
+  void giveSpare(Chunk* chunk);
+  void appendChunk();
+  void appendChunks(Chunk* first, Chunk* last);
+  void dropFirst();
+
+  Allocator* const allocator_;
+  Chunk* first_;  // none is empty, unless it is the only one
+  Chunk* last_;
+  Chunk* spares_ = nullptr;
+  uint32_t numSpares_ = 0;
+};
+
+}  // namespace weft::detail

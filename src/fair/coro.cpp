@@ -1,0 +1,122 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <utility>
+
+#include "fair/core.h"
+#include "weft/debug.h"
+#include "weft/fair/coro.h"
+
+namespace weft::fair {
+
+CoroTask::CoroTask(Coro<> body) : outermost_(std::exchange(body.frame_, nullptr)) {
+  static constexpr detail::FairOps kOps{&step, &detail::FairNoCallback::destroy, false, true};
+  WEFT_ASSERT(outermost_ != nullptr && outermost_->stack == nullptr,
+              "a fair::CoroTask needs a body that was neither moved from nor awaited.");
+  ops = &kOps;
+  stack_.task = this;
+  stack_.innermost = outermost_;
+  outermost_->stack = &stack_;
+}
+
+// From the innermost to the outermost, as if each returned; none then finds the one that it awaits, so that
+// destroying does not recurse.
+CoroTask::~CoroTask() {
+  assertIsOwned("destroyed");
+  WEFT_ASSERT(!isInBody_,
+              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner do so once wait() has "
+              "returned, or have the body run by fair::async().");
+  WEFT_ASSERT(waiters_.isEmpty(), "a fair::CoroTask was destroyed while somebody waits for its end. Let wait() return first.");
+  detail::CoroFrame* frame = stack_.innermost != nullptr ? stack_.innermost : outermost_;
+  while (frame != nullptr) {
+    detail::CoroFrame* const caller = frame->caller;
+    if (frame->holder != nullptr) {
+      *frame->holder = nullptr;
+    }
+    frame->handle.destroy();
+    frame = caller;
+  }
+}
+
+void CoroTask::step(FairTask& task) {
+  auto& self = static_cast<CoroTask&>(static_cast<Task&>(task));
+  if (self.runBody()) {
+    self.end();
+  }
+}
+
+// Returns: whether the body has ended; else the task may be anywhere now.
+bool CoroTask::runBody() {
+  assertNotPosted(!isInBody_);
+  // What it waits for is a signal, and it was only woken up.
+  if (stack_.isForSignal && !isSignaled() && TimePoint::clock::now() < stack_.deadline) {
+    TaskScheduler::current()->postDeadline(this, stack_.deadline);
+    return false;
+  }
+  stack_.isForSignal = false;
+  isInBody_ = true;
+  while (stack_.innermost != nullptr && stack_.scheduler == nullptr) {
+    stack_.innermost->handle.resume();
+  }
+  isInBody_ = false;
+  // relaxed: what the step has written itself, or somebody who must not.
+  assertNotPosted(postedTo.load(std::memory_order_relaxed) == nullptr);
+  if (TaskScheduler* next = std::exchange(stack_.scheduler, nullptr)) {
+    next->postDeadline(this, stack_.deadline);
+    return false;
+  }
+  outermost_->rethrow();
+  return true;
+}
+
+void CoroTask::assertNotPosted(bool isNotPosted) {
+  WEFT_ASSERT(isNotPosted,
+              "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), delay(), moveTo() and the "
+              "like, which post it, and let others wake or signal it.");
+}
+
+void CoroTask::postOwned(TaskScheduler& scheduler, Coro<> body) {
+  static constexpr detail::FairOps kOps{&runOwned, &destroyOwned, true, true};
+  auto* task = new CoroTask(std::move(body));
+  task->ops = &kOps;
+  scheduler.post(task);
+}
+
+void CoroTask::runOwned(FairTask& task) {
+  auto& self = static_cast<CoroTask&>(static_cast<Task&>(task));
+  if (self.runBody()) {
+    destroyOwned(self);
+  }
+}
+
+void CoroTask::destroyOwned(FairTask& task) {
+  task.ops = &detail::FairNoCallback::kOps;  // nothing that ~Task has to destroy
+  delete static_cast<CoroTask*>(static_cast<Task*>(&task));
+}
+
+// Whoever waits may destroy the task as soon as the lock is free.
+void CoroTask::end() {
+  detail::WaitList woken;
+  lock_.lock();
+  hasEnded_ = true;
+  woken.claimAll(waiters_);
+  lock_.unlock();
+  detail::wakeAll(woken);
+}
+
+bool CoroTask::waitUntil(detail::TimePoint deadline) {
+  const detail::FairWorker* worker = detail::currentFairWorker;
+  WEFT_ASSERT(worker == nullptr || worker->current != this,
+              "fair::CoroTask::wait() was called by the body of the task, which would wait for itself.");
+  detail::Waiter& self = detail::currentWaiter();
+  lock_.lock();
+  if (hasEnded_) {
+    lock_.unlock();
+    return true;
+  }
+  waiters_.pushBack(self);
+  lock_.unlock();
+  return detail::blockLinked(self, lock_, waiters_, deadline, "the end of a fair::CoroTask", this);
+}
+
+}  // namespace weft::fair

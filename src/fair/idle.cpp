@@ -1,0 +1,307 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+
+#include "fair/core.h"
+#include "weft/debug.h"
+
+// How the threads of a fair::TaskScheduler sleep and are woken.
+//
+// A thread is active (in a step or between two) or idle (on the stack of idle ones, asleep or about to be).
+// Nobody who queues work looks at the idle ones; instead, whenever some are idle, one of these holds:
+//
+//   mark      The front queue bears the mark of an idle thread. Who replaces the mark wakes it, by its parker
+//             alone: no access to the scheduler follows the push. It sleeps until the earliest deadline.
+//   watcher   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
+//             waits that nobody gets to. The tick grows from 50 us to 1 ms; when there was nothing for that
+//             long, the watcher leaves its mark instead, and looks once more a tick later.
+//   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the
+//             others holds (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
+//   woken     Who has replaced the mark is about to wake its thread.
+//
+// So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an
+// idle thread for longer than a tick and a wake.
+//
+// A watcher that finds work joins in, unless the active threads run steps so short that a further one would
+// only get in their way: then it goes on watching, and joins as soon as a step turns out to be long. An
+// active thread that finds itself among others with such steps retires to be idle. What a step costs is thus
+// found by measuring.
+//
+// The last thread that becomes idle takes the mark over, with the deadline, from whoever left it. If that
+// fails, something was pushed. If it succeeds, nothing is queued: all others were idle already, and left
+// nothing behind, as each looks at every queue, with the lock, after its last step. That is also the moment
+// in which the scheduler may be empty.
+//
+// Rejected: waking a thread for each task that is ready (a wake costs 12 us on a virtual machine; a step may
+// cost 20 ns); a count of tasks (two more contended read-modify-writes for each step, for the sake of
+// waitEmpty()).
+namespace weft::detail {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kFirstTick = microseconds(50);
+constexpr nanoseconds kLongestTick = microseconds(1'000);
+constexpr nanoseconds kLongestTickBesideWork = microseconds(400);
+
+// A search for work before the sleep: about as long as waking costs.
+constexpr nanoseconds kLongestSpin = microseconds(40);
+constexpr nanoseconds kShortestSpin = microseconds(4);
+constexpr int kLooksPerClock = 8;
+
+TimePoint timeOf(int64_t ticks) {
+  return TimePoint(TimePoint::duration(ticks));
+}
+
+}  // namespace
+
+// Returns when there may be something to do, or the thread is to end. `isRetiring`: although there is work.
+void FairWorker::waitForWork(bool isRetiring) {
+  if (!isRetiring && spin()) {
+    return;
+  }
+  TimePoint until = kNever;
+  if (!beginIdle(isRetiring, until)) {
+    return;
+  }
+  for (;;) {
+    ++numParks;
+    parker->parkUntil(until);
+    core.lock.lock();
+    const bool stays = staysIdle(until);
+    core.lock.unlock();
+    if (!stays) {
+      return;
+    }
+  }
+}
+
+// Looks for work for a little while, if nobody else does. Returns: whether it saw some.
+bool FairWorker::spin() {
+  // relaxed, throughout: the queues have orders of their own.
+  if (core.isSpinning.load(std::memory_order_relaxed) ||
+      core.isSpinning.exchange(true, std::memory_order_relaxed)) {
+    return hasWork();
+  }
+  if (core.front.isParked()) {
+    core.lock.lock();
+    if (core.marked != nullptr) {
+      core.front.cancelPark(FairCore::markOf(*core.marked));
+    }
+    core.lock.unlock();
+  }
+  bool found = false;
+  const TimePoint end = TimePoint::clock::now() + spinBudget_;
+  TimePoint now{};
+  do {
+    for (int i = 0; i < kLooksPerClock && !found; ++i) {
+      StdSync::pause();
+      found = hasQueued() || core.isStopping.load(std::memory_order_relaxed);
+    }
+    now = TimePoint::clock::now();
+    found = found || core.isDue(now);
+  } while (!found && now < end);
+  spinBudget_ = found ? std::min(2 * spinBudget_, kLongestSpin) : std::max(spinBudget_ / 2, kShortestSpin);
+  core.isSpinning.store(false, std::memory_order_relaxed);
+  return found;
+}
+
+// Returns: false if there is something to do instead. `until`: when to wake without being woken.
+bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
+  WaitList woken;
+  core.lock.lock();
+  const bool isLast = core.role.numActive() == 1;
+  // relaxed: the sleeping ones are woken after it is set.
+  const bool isWanted =
+      core.isStopping.load(std::memory_order_relaxed) ||
+      (isRetiring ? isLast : core.hasQueued() || core.hasDue());
+  const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
+  if (isIdling) {
+    core.enterIdle(*this);
+    if (isLast) {
+      core.watcher = nullptr;
+      until = core.sleepUntil(kNever);
+      core.wakeIfEmpty(woken);
+    } else if (core.watcher == nullptr) {
+      const TimePoint now = TimePoint::clock::now();
+      core.beginWatch(*this, now);
+      until = core.sleepUntil(now + tick);
+    }
+    core.publishIdle();
+  }
+  core.lock.unlock();
+  wakeAll(woken);
+  return isIdling;
+}
+
+// With the lock, after a sleep. Returns: whether to sleep on, `until` when.
+bool FairWorker::staysIdle(TimePoint& until) {
+  const TimePoint now = TimePoint::clock::now();
+  const bool isWatching = core.watcher == this;
+  const bool isQueued = core.hasQueued() || core.isDue(now);
+  const bool areOthersActive = core.role.numActive() != 0;
+  const bool leavesItToOthers = isWatching && areOthersActive && core.areStepsFine(now);
+  // relaxed: the sleeping ones are woken after it is set.
+  bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
+  until = kNever;
+  if (stays && !areOthersActive) {
+    core.watcher = isWatching ? nullptr : core.watcher;
+    if (core.marked == this || !core.front.isParked()) {
+      stays = core.takeMark(*this);
+      until = core.sleepUntil(kNever);
+    }
+  } else if (stays && isWatching) {
+    watchOn(now, isQueued, until);
+  } else if (stays && core.watcher == nullptr && !core.front.isParked()) {
+    core.beginWatch(*this, now);
+    until = core.sleepUntil(now + tick);
+  } else if (stays && core.watcher == nullptr) {
+    // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
+    core.sleepUntil(kNever);
+    // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is not seen to;
+    // pairs with the fence of runStep().
+    StdSync::heavyFence();
+    until = core.sleepUntil(kNever);
+  }
+  if (stays) {
+    core.publishIdle();
+  } else {
+    core.leaveIdle(*this);
+  }
+  return stays;
+}
+
+// With the lock: the watcher has found nothing to do for itself.
+void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
+  tick *= 2;
+  if (isQueued) {
+    tick = std::min(tick, kLongestTickBesideWork);
+  } else if (tick > kLongestTick && core.leaveMark(*this)) {
+    // Another thread may be between queueing something and a look at isUnwatched, as it was: one more tick.
+    core.watcher = nullptr;
+    until = core.sleepUntil(now + kLongestTick);
+    return;
+  }
+  tick = std::min(tick, kLongestTick);
+  until = core.sleepUntil(now + tick);
+}
+
+bool FairCore::isEmptyLocked() {
+  // With nobody active, nobody has the role.
+  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
+}
+
+void FairCore::enterIdle(FairWorker& worker) {
+  worker.below = idle;
+  idle = &worker;
+  role.end();
+}
+
+void FairCore::leaveIdle(FairWorker& worker) {
+  FairWorker** link = &idle;
+  while (*link != &worker) {
+    link = &(*link)->below;
+  }
+  *link = worker.below;
+  if (watcher == &worker) {
+    watcher = nullptr;
+  }
+  if (marked == &worker) {
+    front.cancelPark(markOf(worker));
+    marked = nullptr;
+  }
+  // Before it is active: see runStep().
+  publishIdle();
+  role.begin();
+  // relaxed: a hint to those without the lock.
+  armed.store(kNoEarliest, std::memory_order_relaxed);
+}
+
+// Leaves the mark of an idle thread. Returns: whether one is there; else something was pushed.
+bool FairCore::leaveMark(FairWorker& worker) {
+  if (front.tryPark(markOf(worker))) {
+    marked = &worker;
+    return true;
+  }
+  return front.isParked();
+}
+
+// Makes the mark that of `worker`. Returns: false if something was pushed.
+bool FairCore::takeMark(FairWorker& worker) {
+  if (marked != nullptr) {
+    front.cancelPark(markOf(*marked));
+    marked = nullptr;
+  }
+  if (!front.tryPark(markOf(worker))) {
+    return false;
+  }
+  marked = &worker;
+  return true;
+}
+
+void FairCore::beginWatch(FairWorker& worker, TimePoint now) {
+  watcher = &worker;
+  worker.tick = kFirstTick;
+  watchedSteps = numStepsOfAll();
+  watchedAt = now;
+}
+
+// Whether the active threads have run short steps since the watcher looked last.
+bool FairCore::areStepsFine(TimePoint now) {
+  const uint64_t steps = numStepsOfAll();
+  const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
+  const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
+  return ns * role.numActive() < numNew * kFineStepNs;
+}
+
+// Returns: `until`, or the earliest deadline where that is less, which somebody sleeps for from now on.
+TimePoint FairCore::sleepUntil(TimePoint until) {
+  // relaxed: hints; who makes the earliest earlier sees to the idle ones.
+  const int64_t at = std::min(until.time_since_epoch().count(), earliest.load(std::memory_order_relaxed));
+  armed.store(at, std::memory_order_relaxed);
+  return timeOf(at);
+}
+
+void FairCore::publishIdle() {
+  // relaxed: a hint to those who are between two steps.
+  isUnwatched.store(idle != nullptr && watcher == nullptr, std::memory_order_relaxed);
+}
+
+// Wakes an idle thread, to find out whether it is of use, unless one does so now and then already.
+void FairCore::appointWatcher() {
+  Parker<>* parker = nullptr;
+  lock.lock();
+  if (idle != nullptr && watcher == nullptr) {
+    beginWatch(*idle, TimePoint::clock::now());
+    parker = idle->parker;
+    publishIdle();
+  }
+  lock.unlock();
+  if (parker != nullptr) {
+    parker->unpark();
+  }
+}
+
+void FairCore::exitThread() {
+  WaitList woken;
+  lock.lock();
+  role.end();
+  wakeIfEmpty(woken);
+  if (--numRunning == 0) {
+    woken.claimAll(stopWaiters);
+  }
+  lock.unlock();
+  wakeAll(woken);
+}
+
+// With the lock: claims those who wait for the scheduler to be empty, if it is.
+void FairCore::wakeIfEmpty(WaitList& woken) {
+  if (isEmptyLocked()) {
+    woken.claimAll(emptyWaiters);
+  }
+}
+
+}  // namespace weft::detail

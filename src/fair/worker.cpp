@@ -1,0 +1,437 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <utility>
+
+#include "fair/core.h"
+#include "scheduler/report.h"
+#include "weft/debug.h"
+#include "weft/detail/base/ticks.h"
+
+// What a thread of a fair::TaskScheduler does while there is work: dispatch, run, look around.
+namespace weft::detail {
+namespace {
+
+using std::chrono::nanoseconds;
+using Hold = FairRole<>::Hold;
+
+// Tasks that the role hands to the ready queue at once.
+constexpr uint32_t kRefill = 64;
+// Due tasks that run in a row before one from the ready queue.
+constexpr uint32_t kDueInARow = 16;
+
+// How many steps a thread runs between two looks at the front queue and at the deadlines, by the length of
+// its steps.
+constexpr uint64_t kLongStepNs = 2'000;
+constexpr uint32_t kLookAfterShort = 16;
+constexpr uint32_t kLookAfterMiddle = 4;
+constexpr uint64_t kMiddleStepNs = 200;
+
+constexpr uint32_t kFineLooksUntilRetired = 16;
+
+// How often a thread tries for work that only the holder of the role can give it, before it sleeps.
+constexpr uint32_t kRoundsBesideRole = 64;
+
+// While there is work, a thread of short steps leaves those who post alone for so long.
+constexpr nanoseconds kIntakePause{20'000};
+
+}  // namespace
+
+constinit thread_local FairWorker* currentFairWorker = nullptr;
+
+FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), due_(fairCore.due), ready_(fairCore.ready) {}
+
+void FairWorker::run() {
+  currentFairWorker = this;
+  lookedAt_ = TimePoint::clock::now();
+  while (FairTask* task = next()) {
+    runStep(*task);
+  }
+  core.exitThread();
+  currentFairWorker = nullptr;
+}
+
+void FairWorker::runStep(FairTask& task) {
+  // (1) what this thread has queued before the look at whether somebody watches; pairs with FairRole's (1), by which a
+  // watcher that joins has published that nobody does.
+  StdSync::lightFence();
+  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
+  if (core.isUnwatched.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
+    seeToTheIdle();
+  }
+  ++numSteps;
+  const bool hadDeadline = task.deadline != FairTask::kNoDeadline;
+  const bool wasDue = task.state.start();
+  task.isExpired = wasDue || !hadDeadline;
+  task.deadline = FairTask::kNoDeadline;
+  // relaxed: from here on the task is the step's, on this thread.
+  task.postedTo.store(nullptr, std::memory_order_relaxed);
+  current = &task;
+  runStepOrDie(task);
+  current = nullptr;
+}
+
+inline bool FairWorker::isAlone() const {
+  return core.role.numActive() == 1;
+}
+
+// With the role: the next task that is ready, the others behind it for the other threads.
+inline FairTask* FairWorker::dispatch() {
+  ++numDispatches;
+  if (core.backlog.isEmpty()) {
+    core.intake();  // and what is due
+  }
+  // Another thread may have dispatched meanwhile: what it has queued comes first.
+  if (!due_.empty() || !ready_.empty()) [[unlikely]] {
+    if (FairTask* task = popQueued()) {
+      core.publishBacklog();  // requeue() may have appended to it
+      return task;
+    }
+  }
+  if (core.backlog.isEmpty()) {
+    return nullptr;
+  }
+  FairTask* task = core.backlog.pop();
+  if (!isAlone() && !core.backlog.isEmpty()) {
+    core.refillReady();
+  }
+  core.publishBacklog();
+  return task;
+}
+
+// Returns: what to run next; null when the thread is to end.
+FairTask* FairWorker::next() {
+  if (--untilLook_ == 0 || (core.hasTimed() && wasLong())) {
+    look();
+  }
+  // relaxed, below: stop() waits for the thread to end, and asks for nothing else.
+  if (FairTask* const own = std::exchange(reposted_, nullptr)) {
+    if (core.backlogIsEmpty() && isNext(*own)) {
+      return own;
+    }
+    if (FairTask* task = requeue(*own)) {
+      return task;
+    }
+  }
+  bool isRetiring = std::exchange(isRetired_, false);
+  uint32_t round = 0;
+  while (!core.isStopping.load(std::memory_order_relaxed)) {
+    if (!isRetiring) {
+      if (FairTask* task = takeNext()) {
+        return task;
+      }
+      // Another thread dispatches: it will see to the idle ones before its next step.
+      isRetiring = round >= kRoundsBesideRole;
+    }
+    if (!isRetiring && hasWork()) {
+      StdSync::relax(round);
+      continue;
+    }
+    waitForWork(std::exchange(isRetiring, false));
+    round = 0;
+    lookedAt_ = TimePoint::clock::now();
+    stepsAtLook_ = numSteps.get();
+    untilLook_ = 1;
+  }
+  return nullptr;
+}
+
+// Whether the task that its own step has posted comes next: nothing is queued, nor in the hands of who dispatches.
+inline bool FairWorker::isNext(const FairTask& task) {
+  // relaxed, both: written by the step; and as in next().
+  return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core && !hasQueued() &&
+         (isAlone() || !core.role.isTaken()) && !core.isStopping.load(std::memory_order_relaxed);
+}
+
+// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
+// next, or null where that is still to be found.
+FairTask* FairWorker::requeue(FairTask& task) {
+  // relaxed: written by the step.
+  FairCore& to = *task.postedTo.load(std::memory_order_relaxed);
+  if (task.deadline != FairTask::kNoDeadline) [[unlikely]] {
+    to.countTimed(task);
+  }
+  if (&to != &core) [[unlikely]] {
+    to.enqueueKept(task);
+    return nullptr;
+  }
+  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
+  // to look each time.
+  const bool hasFront = !core.front.empty();
+  // relaxed: as in next().
+  if (isAlone() && (!hasFront || core.backlogIsEmpty()) && !core.isStopping.load(std::memory_order_relaxed)) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      if (hasFront) {
+        core.intake();
+      }
+      core.accept(task);
+      FairTask* next = dispatch();
+      core.role.leave(hold);
+      return next;
+    }
+  }
+  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before
+  // it sleeps, or sees to the idle ones before the next step: nobody needs to be woken.
+  owesMark_ = core.front.push(&task) != 0 || owesMark_;
+  return nullptr;
+}
+
+FairTask* FairWorker::takeNext() {
+  if (!due_.empty()) [[unlikely]] {
+    if (FairTask* task = takeDue()) {
+      return task;
+    }
+  }
+  if (!ready_.empty()) {
+    if (FairTask* task = popReady()) {
+      return task;
+    }
+  }
+  if (hasWork()) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      FairTask* task = dispatch();
+      core.role.leave(hold);
+      return task;
+    }
+  }
+  dueInARow_ = 0;  // whose turn it was does not come, or is not there
+  return nullptr;
+}
+
+// Returns: null too while it is the turn of the others.
+FairTask* FairWorker::takeDue() {
+  FairTask* task = nullptr;
+  if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
+    return nullptr;  // whatever pop() has seen another thread take
+  }
+  ++dueInARow_;
+  return task;
+}
+
+FairTask* FairWorker::popReady() {
+  FairTask* task = nullptr;
+  if (!ready_.pop(task)) {
+    return nullptr;
+  }
+  dueInARow_ = 0;
+  return task;
+}
+
+// With the role. Returns: null too where it is the turn of the backlog.
+FairTask* FairWorker::popQueued() {
+  FairTask* task = takeDue();
+  task = task == nullptr ? popReady() : task;
+  if (task != nullptr) {
+    return task;
+  }
+  dueInARow_ = 0;
+  return core.backlog.isEmpty() ? takeDue() : nullptr;
+}
+
+// Whether the step since the last call was a long one.
+inline bool FairWorker::wasLong() {
+  constexpr auto kLongTicks = static_cast<uint64_t>(kTicksPerMicrosecond) * kLongStepNs / 1'000;
+  const uint64_t now = ticks();
+  return now - std::exchange(ticks_, now) >= kLongTicks;
+}
+
+// Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
+// those that have come.
+void FairWorker::look() {
+  const TimePoint now = TimePoint::clock::now();
+  const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
+  const auto ns = static_cast<uint64_t>(std::max<int64_t>((now - lookedAt_).count(), 0)) / steps;
+  lookedAt_ = now;
+  stepsAtLook_ += steps;
+  lookEvery_ = ns >= kLongStepNs ? 1 : ns >= kMiddleStepNs ? kLookAfterMiddle : kLookAfterShort;
+  untilLook_ = lookEvery_;
+  isRetired_ = shouldRetire(ns);
+  const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
+  if (core.isDue(now) || (isTurn && !core.front.empty())) {
+    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+      core.intake();
+      core.role.leave(hold);
+      intakeAt_ = now + kIntakePause;
+    }
+  }
+}
+
+bool FairWorker::shouldRetire(uint64_t nsPerStep) {
+  if (nsPerStep >= FairCore::kFineStepNs || isAlone()) {
+    fineLooks_ = 0;
+    return false;
+  }
+  return ++fineLooks_ % kFineLooksUntilRetired == 0;
+}
+
+// Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
+void FairWorker::seeToTheIdle() {
+  owesMark_ = false;
+  // However short the steps were: the next may be long. Who is woken for this watches for some ticks, during
+  // which nobody is woken.
+  // relaxed: hints; what this thread has changed it sees.
+  const bool isUnarmed =
+      core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);
+  if (hasQueued() || isUnarmed) {
+    core.appointWatcher();
+  } else if (!core.front.isParked()) {
+    core.lock.lock();
+    const bool isLeft = core.idle == nullptr || core.watcher != nullptr || core.leaveMark(*core.idle);
+    core.lock.unlock();
+    if (!isLeft) {
+      core.appointWatcher();
+    }
+  }
+}
+
+void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
+  const FairWorker* worker = currentFairWorker;
+  if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest && front.empty()) {
+    // The only thread has the role, and nobody needs to be woken.
+    accept(newest);
+    publishBacklog();
+    return;
+  }
+  // The push may be the last moment of the scheduler.
+  if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
+    wakeMarked(mark);
+  }
+}
+
+// Takes over what was posted. Deadlines are looked at now, so that they run however long the backlog is.
+void FairCore::intake() {
+  if (front.empty() && heap.empty()) {
+    return;
+  }
+  // relaxed: a wish.
+  heap.reserve(wantedRoom.load(std::memory_order_relaxed));
+  FairBacklog::Reversed taken(backlog);
+  TimePoint now = TimePoint::min();  // read at the first use
+  for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
+    FairTask* older = front.older(*task);
+    if (task->deadline == FairTask::kNoDeadline || isReady(*task, now)) [[likely]] {
+      taken.prepend(task);
+    }
+    task = older;
+  }
+  taken.append();
+  publishBacklog();
+  expire();
+}
+
+// What the role does not run itself.
+void FairCore::refillReady() {
+  FairTask* batch[kRefill];
+  uint32_t count = 0;
+  while (count < kRefill && !backlog.isEmpty()) {
+    batch[count++] = backlog.pop();
+  }
+  ready.pushBatch(batch, count);
+}
+
+// After each change.
+void FairCore::publishBacklog() {
+  // relaxed: a hint; the role guards the backlog. Written only where it changes, since others look at it.
+  if (hasBacklog.load(std::memory_order_relaxed) == backlog.isEmpty()) {
+    hasBacklog.store(!backlog.isEmpty(), std::memory_order_relaxed);
+  }
+}
+
+void FairCore::acceptDeadline(FairTask& task) {
+  TimePoint now = TimePoint::min();
+  if (isReady(task, now)) {
+    backlog.append(&task);
+  }
+  expire();
+}
+
+// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the heap now, out of which
+// expire() takes it though its deadline has come already; or if it is due. `now`: TimePoint::min() until it is read.
+bool FairCore::isReady(FairTask& task, TimePoint& now) {
+  forgetWait(task);
+  if (task.state.tryWait()) {
+    heap.add(&task);
+    return false;
+  }
+  // Woken; where the deadline has come all the same, that must not be later for it.
+  if (task.deadline == kNever) {
+    return true;
+  }
+  now = now == TimePoint::min() ? TimePoint::clock::now() : now;
+  if (now < task.deadline) {
+    return true;
+  }
+  due.push(&task);
+  return false;
+}
+
+void FairCore::forgetWait(FairTask& task) {
+  if (task.timerIndex == kAwaited) {
+    task.timerIndex = kNotInHeap;
+    --numAwaited;
+  } else if (task.timerIndex != kNotInHeap) {
+    heap.remove(&task);
+  } else if (task.hasTime()) {
+    numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
+  }
+}
+
+// A task that is out of the heap, but has been claimed.
+void FairCore::await(FairTask& task) {
+  task.timerIndex = kAwaited;
+  ++numAwaited;
+}
+
+// Queues those whose deadlines have come, and publishes the next one.
+void FairCore::expire() {
+  if (!heap.empty() && heap.earliest()->deadline != kNever) {
+    const TimePoint now = TimePoint::clock::now();
+    while (FairTask* task = heap.popExpired(now)) {
+      if (task->state.expire()) {
+        due.push(task);
+      } else {
+        await(*task);
+      }
+    }
+  }
+  publishEarliest();
+}
+
+void FairCore::publishEarliest() {
+  const int64_t at = heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count();
+  // relaxed, all: hints of when to look.
+  earliest.store(at, std::memory_order_relaxed);
+  const bool wasInHeap = (numTimed.load(std::memory_order_relaxed) & kInHeap) != 0;
+  if (wasInHeap != (at != kNoEarliest)) {
+    numTimed.fetch_xor(kInHeap, std::memory_order_relaxed);
+  }
+}
+
+bool FairWorker::hasQueued() {
+  return !core.backlogIsEmpty() || !core.front.empty() || !ready_.empty() || !due_.empty();
+}
+
+bool FairWorker::hasWork() { return hasQueued() || core.hasDue(); }
+
+bool FairCore::hasQueued() { return !backlogIsEmpty() || !front.empty() || !ready.empty() || !due.empty(); }
+
+bool FairCore::hasDue() const {
+  // relaxed: a hint of when to look.
+  return earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now());
+}
+
+bool FairCore::isDue(TimePoint now) const {
+  // relaxed: a hint of when to look.
+  return earliest.load(std::memory_order_relaxed) <= now.time_since_epoch().count();
+}
+
+uint64_t FairCore::numStepsOfAll() const {
+  uint64_t sum = 0;
+  for (const auto& worker : workers) {
+    sum += worker->numSteps.get();
+  }
+  return sum;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,247 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/base/node_pool.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "os/keep_loaded.h"
+#include "weft/debug.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/sanitizers.h"
+
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace weft::detail {
+namespace {
+
+constexpr uint32_t kMagazine = 64;  // nodes
+constexpr uint32_t kAhead = 8;      // how many allocations before its own a node is fetched into the cache
+constexpr int kNumSizes = 2;
+constexpr size_t kChunkBytes = size_t{256} * 1024;
+
+struct FreeNode {
+  FreeNode* next;
+  FreeNode* later;         // mostly the one kAhead after this one: only ever prefetched
+  FreeNode* nextMagazine;  // in the depot, in a magazine's first node
+  uint32_t count;          // likewise
+};
+
+struct Magazine {
+  FreeNode* head;
+  uint32_t count;
+};
+
+struct Chunk {
+  Chunk* next;
+};
+
+// What all threads share for one node size.
+struct Depot {
+  TinyLock lock;
+  FreeNode* magazines;  // full ones, and what ending threads leave; guarded by lock
+  char* fresh;          // the uncarved rest of the newest chunk; guarded by lock
+  char* freshEnd;
+  Chunk* chunks;  // keeps every chunk reachable for leak checkers; guarded by lock
+};
+
+constinit Depot depots[kNumSizes]{};
+constinit std::atomic<size_t> numChunks{0};
+
+constexpr size_t bytesOf(int size) { return kLine << size; }
+
+// A thread's magazines. `loaded` serves; `spare` is either empty or full, so that a thread which allocates and frees in
+// turn at the border of a magazine does not visit the depot each time.
+struct Cache {
+  Magazine loaded[kNumSizes];
+  Magazine spare[kNumSizes];
+  FreeNode* lastFreed[kNumSizes][kAhead];
+  uint32_t mostLoaded;  // a free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
+  bool registered;
+  bool dead;  // the thread is ending: nodes go straight to the depot
+};
+
+constinit thread_local Cache cache{};
+
+// A free node's memory must not be touched by anybody but the pool, which lets itself in for its own links.
+void poison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  __asan_poison_memory_region(node, bytes);
+#endif
+}
+
+void unpoison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  __asan_unpoison_memory_region(node, bytes);
+#endif
+}
+
+class OpenNode {
+ public:
+  explicit OpenNode(FreeNode* node) noexcept : node_(node) { unpoison(node_, sizeof(FreeNode)); }
+  ~OpenNode() { poison(node_, sizeof(FreeNode)); }
+  OpenNode(const OpenNode&) = delete;
+  OpenNode& operator=(const OpenNode&) = delete;
+  FreeNode* operator->() const noexcept { return node_; }
+
+ private:
+  FreeNode* node_;
+};
+
+void giveToDepot(Depot& depot, Magazine& magazine) noexcept {
+  if (magazine.head == nullptr) {
+    return;
+  }
+  std::scoped_lock guard(depot.lock);
+  OpenNode head(magazine.head);
+  head->count = magazine.count;
+  head->nextMagazine = depot.magazines;
+  depot.magazines = magazine.head;
+  magazine = {};
+}
+
+struct FlushAtThreadEnd {
+  ~FlushAtThreadEnd() {
+    cache.dead = true;
+    cache.mostLoaded = 0;
+    for (int size = 0; size < kNumSizes; ++size) {
+      giveToDepot(depots[size], cache.loaded[size]);
+      giveToDepot(depots[size], cache.spare[size]);
+    }
+  }
+};
+
+void registerThread() {
+  if (!cache.registered) {
+    keepLoaded();
+    static thread_local FlushAtThreadEnd flush;
+    (void)flush;
+    cache.registered = true;
+    cache.mostLoaded = kMagazine - 1;
+  }
+}
+
+void refillFromSystem(Depot& depot) {
+  char* chunk = static_cast<char*>(std::aligned_alloc(kLine, kChunkBytes));
+  if (chunk == nullptr) {
+    WEFT_FATAL("out of memory: no %zu bytes for task nodes. Bound the number of tasks in flight.", kChunkBytes);
+  }
+  auto* header = reinterpret_cast<Chunk*>(chunk);
+  header->next = depot.chunks;
+  depot.chunks = header;
+  depot.fresh = chunk + 2 * kLine;
+  depot.freshEnd = chunk + kChunkBytes;
+  // relaxed: a statistic.
+  numChunks.fetch_add(1, std::memory_order_relaxed);
+}
+
+// A magazine from the depot, or one carved from fresh memory.
+Magazine takeFromDepot(int size) {
+  Depot& depot = depots[size];
+  std::scoped_lock guard(depot.lock);
+  if (depot.magazines != nullptr) {
+    OpenNode head(depot.magazines);
+    const Magazine magazine{depot.magazines, head->count};
+    depot.magazines = head->nextMagazine;
+    return magazine;
+  }
+  if (depot.fresh == depot.freshEnd) {
+    refillFromSystem(depot);
+  }
+  Magazine magazine{};
+  while (magazine.count < kMagazine && depot.fresh != depot.freshEnd) {
+    depot.freshEnd -= bytesOf(size);
+    auto* node = reinterpret_cast<FreeNode*>(depot.freshEnd);
+    node->next = magazine.head;
+    node->later = reinterpret_cast<FreeNode*>(depot.freshEnd + kAhead * bytesOf(size));
+    poison(node, bytesOf(size));
+    magazine.head = node;
+    ++magazine.count;
+  }
+  return magazine;
+}
+
+void reload(int size) {
+  registerThread();
+  Magazine& loaded = cache.loaded[size];
+  Magazine& spare = cache.spare[size];
+  if (spare.head != nullptr) {
+    loaded = spare;
+    spare = {};
+  } else {
+    loaded = takeFromDepot(size);
+    if (cache.dead) {
+      // Nothing will flush this thread's magazines any more: keep the one node that is asked for.
+      OpenNode first(loaded.head);
+      Magazine rest{first->next, loaded.count - 1};
+      first->next = nullptr;
+      loaded.count = 1;
+      giveToDepot(depots[size], rest);
+    }
+  }
+}
+
+[[gnu::noinline]] void unload(int size) noexcept {
+  Magazine& loaded = cache.loaded[size];
+  if (cache.dead) {
+    giveToDepot(depots[size], loaded);
+    return;
+  }
+  registerThread();
+  if (loaded.count < kMagazine) {
+    return;
+  }
+  giveToDepot(depots[size], cache.spare[size]);
+  cache.spare[size] = loaded;
+  loaded = {};
+}
+
+void* takeLoaded(int size) noexcept {
+  Magazine& loaded = cache.loaded[size];
+  FreeNode* node = loaded.head;
+  unpoison(node, bytesOf(size));
+  loaded.head = node->next;
+  --loaded.count;
+  // The list threads through memory that may be cold.
+  __builtin_prefetch(node->later, 1);
+  return node;
+}
+
+// A call of its own, so that the usual way needs no frame.
+[[gnu::noinline]] void* reloadAndTake(int size) {
+  reload(size);
+  return takeLoaded(size);
+}
+
+}  // namespace
+
+void* allocateNode(NodeSize nodeSize) {
+  const int size = static_cast<int>(nodeSize);
+  if (cache.loaded[size].head == nullptr) [[unlikely]] {
+    return reloadAndTake(size);
+  }
+  return takeLoaded(size);
+}
+
+void freeNode(void* memory, NodeSize nodeSize) noexcept {
+  const int size = static_cast<int>(nodeSize);
+  Magazine& loaded = cache.loaded[size];
+  auto* node = static_cast<FreeNode*>(memory);
+  node->next = loaded.head;
+  node->later = std::exchange(cache.lastFreed[size][loaded.count % kAhead], node);
+  poison(node, bytesOf(size));
+  loaded.head = node;
+  if (++loaded.count > cache.mostLoaded) [[unlikely]] {
+    unload(size);
+  }
+}
+
+// relaxed: a statistic.
+size_t numNodeChunks() noexcept { return numChunks.load(std::memory_order_relaxed); }
+
+}  // namespace weft::detail

@@ -1,0 +1,149 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "os/osfiber.h"
+
+#include <cxxabi.h>
+
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "weft/sanitizers.h"
+
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+#include <pthread.h>
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if WEFT_THREAD_SANITIZER_ENABLED
+#include <sanitizer/tsan_interface.h>
+#endif
+
+// The backend; osfiber_asm/README.md has the contract.
+extern "C" {
+[[gnu::visibility("hidden")]] void weft_fiber_switch(void** saveSp, void* targetSp);
+[[gnu::visibility("hidden")]] void* weft_fiber_prepare(void* stackTop, void (*entry)(void*), void* arg);
+}
+
+namespace weft::detail {
+namespace {
+
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+// Lies at the top of a fiber's stack.
+struct FirstCall {
+  void (*entry)(void*);
+  void* arg;
+};
+
+void completeFirstSwitch(void* p) {
+  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+  auto* call = static_cast<FirstCall*>(p);
+  call->entry(call->arg);
+}
+
+void findThreadStack(OSFiber& fiber) {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &fiber.stackBase, &fiber.stackSize);
+    pthread_attr_destroy(&attributes);
+  }
+}
+
+// Frees what ASan holds for a suspended fiber, which it does for the running one only: pretends to switch
+// there and to let it die.
+void freeFakeStack(OSFiber& fiber) {
+  void* own = nullptr;
+  const void* ownBase = nullptr;
+  size_t ownSize = 0;
+  __sanitizer_start_switch_fiber(&own, fiber.stackBase, fiber.stackSize);
+  __sanitizer_finish_switch_fiber(fiber.sanitizerState, &ownBase, &ownSize);
+  __sanitizer_start_switch_fiber(nullptr, ownBase, ownSize);
+  __sanitizer_finish_switch_fiber(own, nullptr, nullptr);
+}
+#endif
+
+// Both words in one load and one store each: a pointer, and an unsigned int with padding after it.
+inline void swapExceptions(OSFiber& from, OSFiber& to, void** globals) {
+  static_assert(sizeof(from.exceptions) == 16);
+  std::memcpy(from.exceptions, globals, sizeof(from.exceptions));
+  std::memcpy(globals, to.exceptions, sizeof(to.exceptions));
+}
+
+}  // namespace
+
+void OSFiber::initThread() {
+  *this = OSFiber();
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  findThreadStack(*this);
+#endif
+#if WEFT_THREAD_SANITIZER_ENABLED
+  sanitizerState = __tsan_get_current_fiber();
+#endif
+}
+
+void OSFiber::init(void* base, size_t size, void (*entry)(void*), void* arg) {
+  destroy();
+  stackBase = base;
+  stackSize = size;
+  char* top = static_cast<char*>(base) + size;
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  top -= sizeof(FirstCall) + reinterpret_cast<uintptr_t>(top) % alignof(FirstCall);
+  auto* call = reinterpret_cast<FirstCall*>(top);
+  *call = {entry, arg};
+  entry = &completeFirstSwitch;
+  arg = call;
+#endif
+#if WEFT_THREAD_SANITIZER_ENABLED
+  sanitizerState = __tsan_create_fiber(0);
+#endif
+  sp = weft_fiber_prepare(top, entry, arg);
+}
+
+void OSFiber::destroy() {
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  if (sanitizerState != nullptr) {
+    freeFakeStack(*this);
+  }
+#endif
+#if WEFT_THREAD_SANITIZER_ENABLED
+  if (stackBase != nullptr) {  // a thread's own is not ours to free
+    __tsan_destroy_fiber(sanitizerState);
+  }
+#endif
+  *this = OSFiber();
+}
+
+// In builds without sanitizers this ends in a jump to weft_fiber_switch: one call and one return in all.
+[[gnu::noinline]] void OSFiber::switchTo(OSFiber& from, OSFiber& to, void** globals) {
+  swapExceptions(from, to, globals);
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  __sanitizer_start_switch_fiber(&from.sanitizerState, to.stackBase, to.stackSize);
+#endif
+#if WEFT_THREAD_SANITIZER_ENABLED
+  __tsan_switch_to_fiber(to.sanitizerState, 0);
+#endif
+  weft_fiber_switch(&from.sp, to.sp);
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  __sanitizer_finish_switch_fiber(std::exchange(from.sanitizerState, nullptr), nullptr, nullptr);
+#endif
+}
+
+void OSFiber::switchToFinal(OSFiber& from, OSFiber& to, void** globals) {
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  // The frames that the fiber ends in are never left: take ASan's marks off them, for the stack's next user.
+  auto* frame = static_cast<char*>(__builtin_frame_address(0));
+  char* top = static_cast<char*>(from.stackBase) + from.stackSize;
+  __asan_unpoison_memory_region(frame, static_cast<size_t>(top - frame));
+  swapExceptions(from, to, globals);
+  __sanitizer_start_switch_fiber(nullptr, to.stackBase, to.stackSize);
+  weft_fiber_switch(&from.sp, to.sp);
+#else
+  switchTo(from, to, globals);
+#endif
+  __builtin_trap();
+}
+
+void** OSFiber::exceptionGlobals() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }
+
+}  // namespace weft::detail

@@ -1,0 +1,103 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/park/parker.h"
+
+#include <sys/mman.h>
+
+#include <new>
+
+#include "os/keep_loaded.h"
+#include "weft/debug.h"
+#include "weft/detail/base/tiny_lock.h"
+
+// Parkers come from slabs: the first in static memory, the others mapped, none ever given back.
+namespace weft::detail {
+namespace {
+
+struct alignas(kCacheLine) Slot {
+  Parker<> parker;
+  Slot* nextFree = nullptr;
+};
+
+constexpr size_t kSlotsPerSlab = 64;
+
+struct Depot {
+  TinyLock lock;
+  Slot* free = nullptr;    // guarded by lock
+  Slot* fresh = nullptr;   // guarded by lock: the unused rest of the newest slab
+  size_t numFresh = 0;     // guarded by lock
+};
+
+constinit Slot firstSlab[kSlotsPerSlab];
+constinit Depot depot{{}, nullptr, firstSlab, kSlotsPerSlab};
+
+Slot* mapSlab() {
+  void* memory = mmap(nullptr, sizeof(Slot) * kSlotsPerSlab, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    WEFT_FATAL("no memory for a page of parkers: mmap failed. Raise the process's memory limit");
+  }
+  auto* slots = static_cast<Slot*>(memory);
+  for (size_t i = 0; i < kSlotsPerSlab; i++) new (&slots[i]) Slot();
+  return slots;
+}
+
+Slot* takeSlot() {
+  depot.lock.lock();
+  Slot* slot = depot.free;
+  if (slot != nullptr) {
+    depot.free = slot->nextFree;
+  } else {
+    if (depot.numFresh == 0) {
+      depot.fresh = mapSlab();
+      depot.numFresh = kSlotsPerSlab;
+    }
+    slot = depot.fresh++;
+    depot.numFresh--;
+  }
+  depot.lock.unlock();
+  return slot;
+}
+
+// What the calling thread has, apart from the object that gives it back: plain data outlives all
+// thread_local objects, so that their destructors may park.
+constinit thread_local Parker<>* ownParker = nullptr;
+
+struct OwnParkerReleaser {
+  ~OwnParkerReleaser() {
+    Parker<>* parker = ownParker;
+    ownParker = nullptr;
+    if (parker != nullptr) releaseParker(parker);
+  }
+};
+
+[[gnu::noinline]] Parker<>& acquireOwnParker() {
+  static thread_local OwnParkerReleaser releaser;
+  (void)releaser;
+  ownParker = acquireParker();
+  return *ownParker;
+}
+
+}  // namespace
+
+Parker<>* acquireParker() {
+  keepLoaded();
+  Slot* slot = takeSlot();
+  slot->parker.tryPark();
+  return &slot->parker;
+}
+
+void releaseParker(Parker<>* parker) {
+  auto* slot = reinterpret_cast<Slot*>(parker);
+  depot.lock.lock();
+  slot->nextFree = depot.free;
+  depot.free = slot;
+  depot.lock.unlock();
+}
+
+Parker<>& threadParker() {
+  return ownParker != nullptr ? *ownParker : acquireOwnParker();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,170 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "weft/detail/base/sync.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/export.h"
+
+// The process-wide pool of fiber stacks.
+//
+// Address space is reserved in slabs of up to 1,024 equal stacks; a page costs memory from its first touch
+// on. Below each stack lies one guard page. All bookkeeping is in dense tables apart from the stacks (about a
+// third of a byte a stack): the pool itself never touches a stack. A free stack is warm, when it holds pages
+// from earlier use, or cold. Warm ones are handed out first, and those of low slabs before those of high
+// ones, so that after a burst whole slabs become free and can be unmapped.
+//
+// Guards are marks in the page table (MADV_GUARD_INSTALL, Linux 6.13), any number of them in one mapping.
+// Where the system has none they are pages without access, each of which splits a mapping in two. The kernel
+// limits the number of mappings, and a process that has used them all can neither allocate nor start threads.
+// So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668 stacks. Stacks
+// past that are handed out without a guard, after one warning; an overflow there runs into the stack below
+// unnoticed. vm.max_map_count raises the limit.
+namespace weft::detail {
+
+// A stack from a StackPool, usable in [base, base + size); empty (base is null) where there was none to have.
+struct Stack {
+  void* base = nullptr;
+  uint32_t size = 0;  // bytes
+  uint32_t id = 0;    // the pool's
+
+  explicit operator bool() const { return base != nullptr; }
+  uintptr_t bottom() const { return reinterpret_cast<uintptr_t>(base); }
+  uintptr_t top() const { return bottom() + size; }
+};
+
+// Hands out stacks of one size. Any thread may call any member; none suspends the fiber.
+class StackPool {
+ public:
+  static constexpr uint32_t kStacksPerSlab = 1024;
+  static constexpr size_t kMaxStackSize = size_t{1} << 31;
+
+  // The pool for stacks of `bytes`, rounded up to whole pages.
+  // Requires: 0 < bytes <= kMaxStackSize.
+  // Lifetime: pools are never destroyed.
+  WEFT_EXPORT static StackPool& forSize(size_t bytes);
+
+  // Returns: a stack with arbitrary contents; an empty one where the system gives no memory.
+  WEFT_EXPORT Stack acquire() noexcept;
+
+  // Fills `stacks` with up to `count` stacks. Returns: how many, 0 only where the system gives no memory. May
+  // be fewer than asked for at any time. Cheaper than single calls: one lock for all, and one system call for
+  // new guards.
+  WEFT_EXPORT uint32_t acquireBatch(Stack* stacks, uint32_t count) noexcept;
+
+  // Takes stacks back, with the pages that they hold.
+  // Requires: they came from this pool, and nothing runs on them.
+  WEFT_EXPORT void release(const Stack& stack) noexcept;
+  WEFT_EXPORT void releaseBatch(const Stack* stacks, uint32_t count) noexcept;
+
+  // Gives memory back to the system, highest slabs first: at most `keepFree` free stacks keep pages, and
+  // slabs without a stack in use are unmapped as long as `keepFree` free stacks remain. Takes about a
+  // microsecond a stack.
+  WEFT_EXPORT void trim(size_t keepFree) noexcept;
+
+  // Trims to the demand of the recent past: what was not used between two calls at least kPeriod apart is
+  // given back, about kTrimmedAtOnce stacks in one call, so that the caller is back within a millisecond or two. A
+  // load and a comparison when that is not due. For workers to call before they park. Returns: when to call
+  // again so that nothing surplus stays; TimePoint::max() when nothing is left to give back.
+  WEFT_EXPORT TimePoint giveBackSurplus(TimePoint now) noexcept;
+  static constexpr std::chrono::milliseconds kPeriod{500};
+  static constexpr std::chrono::milliseconds kTrimPause{1};
+  static constexpr size_t kTrimmedAtOnce = 1024;
+
+  // Prepares a stack for its next fiber where it does not go through release(), as in a cache of free stacks:
+  // tells AddressSanitizer that nothing on it is poisoned any more.
+  WEFT_EXPORT static void scrub(const Stack& stack) noexcept;
+
+  size_t stackSize() const { return stackSize_; }
+
+  // The guard of a stack is [base - guardSize(), base).
+  WEFT_EXPORT static size_t guardSize() noexcept;
+
+  struct Stats {
+    size_t numInUse;      // acquired and not released
+    size_t numWarm;       // free, with pages
+    size_t numCold;       // free, without pages, guard in place
+    size_t numSlabs;      // mapped
+    size_t numUnguarded;  // of those mapped, in use or free
+    size_t mappedBytes;   // address space of the slabs
+  };
+  WEFT_EXPORT Stats stats() noexcept;
+
+ private:
+  struct Slab;
+  struct Tables;
+  struct Cut;  // a piece of a slab that trim() works on
+
+  explicit StackPool(size_t stackSize, Tables* tables);
+
+  uint32_t takeFree(Stack* stacks, uint32_t count, bool warm) noexcept;
+  uint32_t carve(Stack* stacks, uint32_t count) noexcept;
+  void guard(Stack* stacks, uint32_t count) noexcept;
+  bool grow() noexcept;
+  char* mapSlab(uint32_t& capacity) noexcept;
+  bool addSlab(char* memory, uint32_t capacity) noexcept;
+  uint32_t trimBelow(uint32_t end, size_t keepFree, size_t budget) noexcept;
+  bool cutSlab(uint32_t index, size_t keepFree, Cut& cut) noexcept;
+  void unmapSlab(uint32_t index, const Cut& cut) noexcept;
+  void coolStacks(uint32_t index, const Cut& cut) noexcept;
+  void markFree(uint32_t index, uint32_t slot, bool warm) noexcept;
+  void unmarkFree(uint32_t index, uint32_t slot, bool warm) noexcept;
+  Stack stackAt(uint32_t index, uint32_t slot) const noexcept;
+
+  const size_t stackSize_;
+  const size_t stride_;  // stack and guard
+  Tables* const tables_;
+  std::mutex growth_;    // held while a slab is mapped
+  std::mutex trimming_;  // held while memory is given back; guards these three:
+  uint32_t surplusEnd_ = 0;  // giveBackSurplus() has still to trim the slabs below this index
+  size_t surplusKept_ = 0;   // to this many free stacks
+  TimePoint periodEnd_{};
+
+  // Guards what follows and the tables. Held for table updates only, never for a system call.
+  TinyLock lock_;
+  uint32_t slabEnd_ = 0;  // no slab has this index or a higher one
+  uint32_t fresh_;        // the slab with stacks never handed out, or kNoSlab
+  uint32_t numSlabs_ = 0;
+  size_t numCapacity_ = 0;  // stacks in all slabs
+  size_t numInUse_ = 0;
+  size_t numFree_[2] = {};      // cold, warm
+  uint32_t firstWord_[2] = {};  // no earlier word of the slab index has a bit; cold, warm
+  size_t peakInUse_ = 0;        // since the last giveBackSurplus() that did something
+
+  // Stored by releases (true) and giveBackSurplus() (false), loaded by the latter.
+  std::atomic<bool> mayHaveSurplus_{false};
+  // steady_clock ticks; stored by giveBackSurplus() under lock_, loaded by it without, too.
+  std::atomic<TimePoint::rep> nextCheck_{0};
+
+  StackPool* nextPool_ = nullptr;
+};
+
+enum class GuardKind : uint8_t { Install, Protect, None };
+
+// How new stacks are guarded. Found out when the first one is made.
+WEFT_EXPORT GuardKind stackGuardKind() noexcept;
+
+// For tests: forces the kind, and the number of Protect guards that the process may have at once.
+WEFT_EXPORT void setStackGuards(GuardKind kind, size_t maxProtectGuards) noexcept;
+
+// The system calls that the pool makes, for tests to let them fail. Requires: no pool is in use while they
+// change.
+struct StackSystem {
+  void* (*map)(size_t bytes);  // null on failure
+  int (*unmap)(void* memory, size_t bytes);
+  int (*advise)(void* memory, size_t bytes, int advice);
+  int (*protect)(void* memory, size_t bytes, int protection);
+  ssize_t (*adviseMany)(const iovec* pieces, size_t count, int advice);
+};
+WEFT_EXPORT extern StackSystem stackSystem;
+
+}  // namespace weft::detail

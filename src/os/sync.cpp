@@ -1,0 +1,91 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/base/sync.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "weft/debug.h"
+
+namespace weft::detail {
+namespace {
+
+// From <linux/membarrier.h>, which older systems lack.
+constexpr int kPrivateExpedited = 1 << 3;
+constexpr int kRegisterPrivateExpedited = 1 << 4;
+
+long membarrier(int command) { return syscall(__NR_membarrier, command, 0, 0); }
+
+bool registerForMembarrier() {
+  if (membarrier(kRegisterPrivateExpedited) != 0 || membarrier(kPrivateExpedited) != 0) return false;
+  // relaxed: publishes nothing; see StdSync::lightFence.
+  heavyFenceIsMembarrier.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+bool isRegistered() {
+  static const bool registered = registerForMembarrier();
+  return registered;
+}
+
+// Early, since registering costs a process with several threads some milliseconds.
+[[maybe_unused]] const bool kRegisteredEarly = isRegistered();
+
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* deadline) {
+  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, deadline, nullptr,
+                 FUTEX_BITSET_MATCH_ANY);
+}
+
+}  // namespace
+
+constinit std::atomic<bool> heavyFenceIsMembarrier{false};
+
+void agreeOnFences() {
+  if (isRegistered() && membarrier(kPrivateExpedited) != 0) {
+    // relaxed: whoever uses what is made next, and so needs fences, is ordered after its making.
+    heavyFenceIsMembarrier.store(false, std::memory_order_relaxed);
+  }
+}
+
+void StdSync::heavyFence() {
+  // relaxed: it changes only while nobody needs fences.
+  if (isRegistered() && heavyFenceIsMembarrier.load(std::memory_order_relaxed)) {
+    if (membarrier(kPrivateExpedited) == 0) return;
+    // The light sides that have passed meanwhile were none.
+    WEFT_FATAL(
+        "the system call membarrier has failed (%s), on which the threads of all schedulers that exist rely since it "
+        "worked when they were made. A sandbox such as a seccomp filter that is put up while a scheduler exists must "
+        "allow it; one that forbids it must be put up before.",
+        std::strerror(errno));
+  }
+  // (1) seq_cst: the heavy side where all fences are full; the mates are light fences.
+  fence(std::memory_order_seq_cst);
+}
+
+bool StdSync::futexWait(std::atomic<uint32_t>& word, uint32_t expected, const TimePoint* deadline) {
+  if (deadline == nullptr) {
+    futex(word, FUTEX_WAIT_BITSET, expected, nullptr);
+    return true;
+  }
+  // steady_clock is CLOCK_MONOTONIC, by which FUTEX_WAIT_BITSET takes an absolute time.
+  using std::chrono::nanoseconds;
+  const int64_t ns = std::chrono::duration_cast<nanoseconds>(deadline->time_since_epoch()).count();
+  const int64_t since = ns < 0 ? 0 : ns;
+  timespec until;
+  until.tv_sec = static_cast<time_t>(since / 1'000'000'000);
+  until.tv_nsec = static_cast<long>(since % 1'000'000'000);
+  return futex(word, FUTEX_WAIT_BITSET, expected, &until) == 0 || errno != ETIMEDOUT;
+}
+
+void StdSync::futexWake(std::atomic<uint32_t>& word, int count) {
+  futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr);
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,22 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/base/tiny_lock.h"
+
+#include <sched.h>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+void relax(uint32_t& round) noexcept {
+  // About as long as a preempted holder's neighbours run on; longer waits are for the system to end.
+  constexpr uint32_t kPauses = 64;
+  if (round++ < kPauses) {
+    StdSync::pause();
+  } else {
+    sched_yield();
+  }
+}
+
+}  // namespace weft::detail

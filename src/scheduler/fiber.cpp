@@ -1,0 +1,124 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/fiber.h"
+
+#include <sched.h>
+
+#include "scheduler/fiber_block.h"
+#include "scheduler/in_place.h"
+#include "scheduler/waiter_inl.h"
+#include "weft/debug.h"
+#include "weft/detail/wait/waiter.h"
+#include "scheduler/worker.h"
+#include "scheduler/worker_inl.h"
+
+namespace weft {
+namespace detail {
+
+constinit thread_local Fiber* currentFiber = nullptr;
+
+Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
+
+void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
+
+void wakeAll(WaitList& claimed) noexcept {
+  for (Waiter* waiter = claimed.front(); waiter != nullptr;) {
+    Waiter* next = waiter->next;
+    inlined::wake(*waiter);
+    waiter = next;
+  }
+}
+
+void block(Waiter& self, const char* what, const void* object) { inlined::block(self, what, object); }
+
+bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
+  }
+  return blockThreadUntil(self, deadline);
+}
+
+bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    return self.fiber->worker->blockForLock(*self.fiber, deadline, what, object);
+  }
+  return parkThreadUntil(self, deadline);
+}
+
+void FiberBlock::wake() noexcept { worker->wake(*this); }
+
+void FiberBlock::block() { worker->block(*this, "Fiber::notify", this); }
+
+bool FiberBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, until, "Fiber::notify", this); }
+
+}  // namespace detail
+
+namespace {
+
+void assertIsCurrent(Fiber* fiber, const char* function) {
+  WEFT_ASSERT(fiber == Fiber::current(),
+              "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. Call it on "
+              "Fiber::current().",
+              function, fiber->id);
+}
+
+// Calls function(host, permit): the fiber that waits, and what for. For the task whose Fiber it is.
+template <class F>
+auto withPermit(Fiber* fiber, const F& function) {
+  if (detail::InPlaceFiber* inPlace = detail::asInPlace(fiber)) [[unlikely]] {
+    return function(*inPlace->host, inPlace->permit);
+  }
+  auto& block = *static_cast<detail::FiberBlock*>(fiber);
+  return function(block, block.permit);
+}
+
+}  // namespace
+
+void Fiber::wait() {
+  assertIsCurrent(this, "wait");
+  withPermit(this, [](detail::FiberBlock& host, detail::Permit<>& permit) { permit.wait(host); });
+}
+
+bool Fiber::waitUntil(detail::TimePoint deadline) {
+  assertIsCurrent(this, "wait");
+  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+    return permit.waitUntil(host, deadline);
+  });
+}
+
+bool Fiber::waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
+  assertIsCurrent(this, "wait");
+  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+    return permit.waitBy([&] {
+      const auto claim = [&] { return permit.cancel(); };
+      return detail::blockStoppable(host.waiter, deadline, token, claim, "Fiber::notify", this) ==
+             detail::WaitEnd::Woken;
+    });
+  });
+}
+
+void Fiber::notify() {
+  if (detail::InPlaceFiber* inPlace = detail::asInPlace(this)) [[unlikely]] {
+    inPlace->permit.notify(*inPlace);
+  } else {
+    auto& block = *static_cast<detail::FiberBlock*>(this);
+    block.permit.notify(block);
+  }
+}
+
+void Fiber::yield() {
+  assertIsCurrent(this, "yield");
+  weft::yield();
+}
+
+void yield() {
+  if (Fiber* fiber = detail::currentFiber) {
+    auto& self = *static_cast<detail::FiberBlock*>(fiber);
+    self.worker->yield(self);
+  } else {
+    sched_yield();
+  }
+}
+
+}  // namespace weft

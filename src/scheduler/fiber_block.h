@@ -1,0 +1,119 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "os/osfiber.h"
+#include "os/own_counter.h"
+#include "weft/detail/queue/inbox.h"
+#include "weft/detail/park/permit.h"
+#include "os/stack_pool.h"
+#include "weft/detail/queue/timer_heap.h"
+#include "weft/detail/wait/wait_handler.h"
+#include "weft/detail/wait/waiter.h"
+#include "weft/fiber.h"
+
+namespace weft::detail {
+
+class Worker;
+struct FiberLocalNode;
+
+// A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers touches
+// little memory.
+//
+// Unless said otherwise a member belongs to the thread of `worker`.
+struct FiberBlock final : Fiber {
+  FiberBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
+
+  uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
+  Waiter waiter;  // guarded by the primitive that it is linked in
+  Worker* const worker;
+  InboxLink<FiberBlock> inboxNext;  // the inbox's
+  FiberBlock* listNext = nullptr;       // in the ready list or the idle list
+  TimePoint deadline{};
+  Permit<> permit;  // any thread
+  bool isQueued = false;  // in the ready list
+  bool isWoken = false;   // the wake() that block() waits for has come
+  bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
+  bool isTimedOut : 1 = false;
+  bool hasScheduled : 1 = false;  // since its task began
+  OSFiber os;
+  Stack stack;                      // its base is written atomically: see FiberFactory::findByStack()
+  const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
+  const void* blockedObject = nullptr;
+  OwnPointer<const void> task;       // the code of the task that runs on it, or null
+  FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
+
+  void setTaskNumber(uint64_t value) { number = value; }
+  TaskScope* scope() { return this; }
+  const TaskScope* scope() const { return this; }
+
+  // The Permit's host.
+  void wake() noexcept;
+  void block();
+  bool blockUntil(TimePoint deadline);
+};
+
+static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
+
+// The waiting of a thread that runs no fibers, defined in thread_waiter.cpp.
+Waiter& threadWaiter() noexcept;
+void blockThread(Waiter& self);
+bool blockThreadUntil(Waiter& self, TimePoint deadline);
+bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
+void wakeThread(Waiter& waiter) noexcept;
+
+// The waits of a thread within its scope call no handler: they are for locks, which a handler could come to need that runs on top
+// of them.
+class WithoutHandler {
+ public:
+  WithoutHandler() noexcept;
+  ~WithoutHandler();
+  WithoutHandler(const WithoutHandler&) = delete;
+  WithoutHandler& operator=(const WithoutHandler&) = delete;
+
+ private:
+  std::function<void(WaitHandle)>* const handler_;
+};
+
+// Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
+bool isOwnWaiter(const Waiter& waiter) noexcept;
+
+// First in, first out; linked through listNext.
+class FiberList {
+ public:
+  bool isEmpty() const { return first_ == nullptr; }
+
+  void pushBack(FiberBlock& fiber) {
+    fiber.listNext = nullptr;
+    (first_ != nullptr ? last_->listNext : first_) = &fiber;
+    last_ = &fiber;
+  }
+
+  void pushFront(FiberBlock& fiber) {
+    fiber.listNext = first_;
+    if (first_ == nullptr) {
+      last_ = &fiber;
+    }
+    first_ = &fiber;
+  }
+
+  FiberBlock* popFront() {
+    FiberBlock* fiber = first_;
+    if (fiber != nullptr) {
+      first_ = fiber->listNext;
+    }
+    return fiber;
+  }
+
+  FiberBlock* front() const { return first_; }
+
+ private:
+  FiberBlock* first_ = nullptr;
+  FiberBlock* last_ = nullptr;  // meaningful while there is a first
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,109 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/fiber_factory.h"
+
+#include <atomic>
+#include <new>
+
+#include "scheduler/worker.h"
+
+namespace weft::detail {
+namespace {
+
+// Stacks begin a multiple of a large power of two apart. Tops that all fell on the same cache sets would make a switch
+// among very many fibers miss the cache each time, so they are spread over a few lines.
+constexpr uint32_t kColours = 16;
+constexpr size_t kColourStep = 64;
+
+// relaxed: for findByStack(), which takes it for a hint. All others are this thread, which may read it as it
+// likes.
+void setStackBase(FiberBlock& fiber, void* base) {
+  std::atomic_ref(fiber.stack.base).store(base, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+FiberFactory::FiberFactory(Allocator* allocator, size_t stackSize)
+    : allocator_(allocator), stacks_(StackPool::forSize(stackSize)) {}
+
+FiberFactory::~FiberFactory() {
+  stacks_.releaseBatch(cachedStacks_, numCachedStacks_);
+  // relaxed: this thread's, or published by the end of its thread.
+  for (Slab* slab = slabs_.load(std::memory_order_relaxed); slab != nullptr;) {
+    const Allocation memory = slab->memory;
+    slab = slab->next;
+    allocator_->free(memory);
+  }
+}
+
+FiberBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
+  if (numCachedStacks_ == 0) {
+    numCachedStacks_ = stacks_.acquireBatch(cachedStacks_, kStackBatch);
+    if (numCachedStacks_ == 0) {
+      return nullptr;
+    }
+  }
+  FiberBlock* fiber = newBlock(worker);
+  const Stack& stack = cachedStacks_[--numCachedStacks_];
+  fiber->stack.size = stack.size;
+  fiber->stack.id = stack.id;
+  setStackBase(*fiber, stack.base);
+  const size_t colour = kColourStep * (nextColour_++ % kColours);
+  fiber->os.init(fiber->stack.base, fiber->stack.size - colour, entry, &worker);
+  return fiber;
+}
+
+void FiberFactory::destroy(FiberBlock& fiber) {
+  fiber.os.destroy();
+  stacks_.release(fiber.stack);
+  setStackBase(fiber, nullptr);
+  spareBlocks_.pushFront(fiber);
+}
+
+TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
+
+FiberBlock* FiberFactory::newBlock(Worker& worker) {
+  // One whose fiber was idle is as new but for its stack. It is not made anew, since others may look at it.
+  if (FiberBlock* spare = spareBlocks_.popFront()) {
+    return spare;
+  }
+  // relaxed, all: this thread wrote it last.
+  Slab* slab = slabs_.load(std::memory_order_relaxed);
+  if (slab == nullptr || slab->numUsed.load(std::memory_order_relaxed) == kBlocksPerSlab) {
+    Allocation::Request request;
+    request.size = sizeof(Slab);
+    request.alignment = alignof(Slab);
+    request.usage = Allocation::Usage::Create;
+    const Allocation memory = allocator_->allocate(request);
+    slab = ::new (memory.ptr) Slab{slab, memory, 0, {}};
+    // (1) release: publishes the slab; pairs with the load in forEachBlock().
+    slabs_.store(slab, std::memory_order_release);
+  }
+  const uint32_t index = slab->numUsed.load(std::memory_order_relaxed);
+  auto* fiber = ::new (slab->blocks[index]) FiberBlock(worker, nextId_++);
+  // (2) release: publishes the block; pairs with the load in forEachBlock().
+  slab->numUsed.store(index + 1, std::memory_order_release);
+  return fiber;
+}
+
+const FiberBlock* FiberFactory::findByScope(const void* scope) const {
+  const FiberBlock* found = nullptr;
+  forEachBlock([&](FiberBlock& fiber) { found = scope == fiber.scope() ? &fiber : found; });
+  return found;
+}
+
+const FiberBlock* FiberFactory::findByStack(const void* scope) const {
+  const auto place = reinterpret_cast<uintptr_t>(scope);
+  const FiberBlock* found = nullptr;
+  forEachBlock([&](FiberBlock& fiber) {
+    // relaxed: a hint; see setStackBase().
+    void* const base = std::atomic_ref(fiber.stack.base).load(std::memory_order_relaxed);
+    if (base != nullptr && place - reinterpret_cast<uintptr_t>(base) < stacks_.stackSize()) {
+      found = &fiber;
+    }
+  });
+  return found;
+}
+
+}  // namespace weft::detail

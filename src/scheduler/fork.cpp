@@ -1,0 +1,51 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/fork/fork.h"
+
+#include "scheduler/fiber_block.h"
+#include "scheduler/waiter_inl.h"
+#include "weft/debug.h"
+#include "scheduler/worker.h"
+#include "scheduler/worker_inl.h"
+
+namespace weft::detail {
+
+constinit thread_local ForkLane* currentLane = nullptr;
+
+bool ForkLane::mayRunInPlaceNow() {
+  return Worker::current()->mayRunInPlaceNow();
+}
+
+void ForkLane::letOthersRun() {
+  Worker& worker = *Worker::current();
+  worker.yield(*worker.currentFiberBlock());
+}
+
+void ForkLane::putBack(TaskNode* node) {
+  deque->push(node);
+  // A searcher may have looked while it was away.
+  idle.onPublish();
+}
+
+ForkLane* openLane() {
+  Worker* worker = Worker::current();
+  return worker != nullptr ? worker->openLane() : nullptr;
+}
+
+void reportUnboundFork() {
+  WEFT_FATAL(
+      "Scheduler::unbind() was called in a function of join(). Unbind where bind() was called, after it has "
+      "returned.");
+}
+
+void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }
+
+void waitForChild(ChildCompletion& completion, const char* what) {
+  Waiter& self = inlined::currentWaiter();
+  if (!completion.isDoneOrWakes(self)) {
+    inlined::block(self, what, &completion);
+  }
+}
+
+}  // namespace weft::detail

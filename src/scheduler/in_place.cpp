@@ -1,0 +1,104 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/in_place.h"
+
+#include <utility>
+
+#include "weft/fiberlocal.h"
+#include "scheduler/worker.h"
+
+namespace weft::detail {
+
+constinit thread_local TaskScope* currentTask = nullptr;
+
+InPlaceFibers::~InPlaceFibers() {
+  while (spares_ != nullptr) {
+    allocator_->destroy(std::exchange(spares_, spares_->nextSpare));
+  }
+}
+
+InPlaceFiber& InPlaceFibers::take(FiberBlock& host) {
+  InPlaceFiber* fiber = spares_;
+  if (fiber != nullptr) {
+    spares_ = fiber->nextSpare;
+  } else {
+    fiber = allocator_->create<InPlaceFiber>(numMade_++);
+  }
+  fiber->host = &host;
+  fiber->permit.reset();
+  return *fiber;
+}
+
+void InPlaceFibers::giveBack(InPlaceFiber& fiber) {
+  fiber.nextSpare = std::exchange(spares_, &fiber);
+}
+
+// What only this file does with a scope.
+struct InPlaceAccess {
+  static InPlaceScope& current() { return static_cast<InPlaceScope&>(*currentTask); }
+
+  // The innermost, which has no number yet.
+  static InPlaceScope& begin() {
+    InPlaceScope& scope = current();
+    scope.number = static_cast<FiberBlock*>(currentFiber)->worker->newTaskNumber();
+    scope.locals_ = nullptr;
+    scope.fiber_ = nullptr;
+    return scope;
+  }
+
+  // The innermost, which has a number afterwards.
+  static InPlaceScope& begun() { return current().number != 0 ? current() : begin(); }
+
+  static InPlaceFiber*& fiber(InPlaceScope& scope) { return scope.fiber_; }
+  static FiberLocalNode*& locals(InPlaceScope& scope) { return scope.locals_; }
+  static const TaskScope* outer(const TaskScope& scope) {
+    return static_cast<const InPlaceScope&>(scope).outer_;
+  }
+};
+
+// The first scope of a fiber is part of it.
+bool isInPlace(const TaskScope& task) noexcept {
+  return &task != static_cast<FiberBlock*>(currentFiber)->scope();
+}
+
+uint64_t numberInPlace() noexcept {
+  return InPlaceAccess::begin().number;
+}
+
+FiberLocalNode*& inPlaceLocals() noexcept {
+  return InPlaceAccess::locals(InPlaceAccess::begun());
+}
+
+Fiber* inPlaceFiber() noexcept {
+  if (currentFiber == nullptr) [[unlikely]] {
+    return nullptr;  // in a child of fork()
+  }
+  InPlaceFiber*& fiber = InPlaceAccess::fiber(InPlaceAccess::begun());
+  if (fiber == nullptr) {
+    fiber = &Worker::current()->inPlaceFibers().take(*static_cast<FiberBlock*>(currentFiber));
+  }
+  return fiber;
+}
+
+void InPlaceScope::giveBack() {
+  destroyFiberLocals(locals_);
+  if (fiber_ != nullptr) {
+    Worker::current()->inPlaceFibers().giveBack(*fiber_);
+  }
+}
+
+bool waitsForCaller(const void* task) noexcept {
+  if (currentTask == nullptr) {
+    return false;
+  }
+  for (const TaskScope* inner = currentTask; isInPlace(*inner);) {
+    inner = InPlaceAccess::outer(*inner);
+    if (inner == task) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace weft::detail

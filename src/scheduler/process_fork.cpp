@@ -1,0 +1,56 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/process_fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "weft/debug.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/base/tiny_lock.h"
+#include "weft/fiber.h"
+
+namespace weft::detail {
+namespace {
+
+// relaxed, both, everywhere: a thread that forks knows of the schedulers that it has to do with.
+constinit TinyLock lock;
+constinit std::atomic<int> numSchedulers{0};                // grows under the lock
+constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
+
+void enterChild() {
+  // Another thread of the parent may have held it.
+  lock.unlock();
+  if (numSchedulers.load(std::memory_order_relaxed) != 0) {
+    isForkedChild.store(true, std::memory_order_relaxed);
+    // So that what looks for the current fiber or task finds that there is none, and asks why.
+    currentFiber = nullptr;
+    currentTask = nullptr;
+  }
+}
+
+}  // namespace
+
+SchedulerExists::SchedulerExists() noexcept {
+  // A refusal for want of memory costs a message in a child, no more.
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
+  // The lock has a second scheduler wait until the first one's fences are decided on.
+  const std::scoped_lock guard(lock);
+  if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
+    agreeOnFences();
+  }
+}
+
+SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_order_relaxed); }
+
+void assertNotForked(const char* what) noexcept {
+  WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),
+              "%s was called in a child of fork(), in which the scheduler's threads do not exist. Call exec() or _exit() "
+              "there, or fork before the first scheduler is made.",
+              what);
+}
+
+}  // namespace weft::detail

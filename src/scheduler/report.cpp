@@ -1,0 +1,235 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/report.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string_view>
+#include <typeinfo>
+
+#include "scheduler/fiber_block.h"
+#include "scheduler/scheduler_core.h"
+#include "weft/debug.h"
+#include "weft/detail/fair/task.h"
+#include "weft/mutex.h"
+#include "weft/sharedmutex.h"
+#include "scheduler/worker.h"
+
+namespace weft::detail {
+
+// What is read while the holder goes on is a hint, and is compared, never followed: the holder may have
+// ended.
+struct OwnerAccess {
+  static const void* ownerOf(const char* what, const void* object) {
+    const std::string_view name(what);
+    if (name == "mutex") {
+      // relaxed: see above.
+      return static_cast<const mutex*>(object)->owner_.load(std::memory_order_relaxed);
+    }
+    // A RecursiveMutex begins with the SharedMutex on which it stands.
+    if (name == "SharedMutex" || name == "RecursiveMutex") {
+      // relaxed: see above.
+      return static_cast<const SharedMutex*>(object)->owner_.load(std::memory_order_relaxed);
+    }
+    return nullptr;
+  }
+};
+
+namespace {
+
+// The name of the function at `address`, as far as the dynamic linker knows it.
+struct Symbol {
+  explicit Symbol(const void* address) {
+    Dl_info info{};
+    if (dladdr(address, &info) == 0) {
+      std::snprintf(text, sizeof text, "%p", address);
+    } else if (info.dli_sname == nullptr) {
+      std::snprintf(text, sizeof text, "%s+0x%zx", info.dli_fname,
+                    static_cast<size_t>(static_cast<const char*>(address) - static_cast<char*>(info.dli_fbase)));
+    } else {
+      int status = 0;
+      char* name = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+      std::snprintf(text, sizeof text, "%s", name != nullptr ? name : info.dli_sname);
+      std::free(name);
+    }
+  }
+  char text[256];
+};
+
+struct WorkerName {
+  explicit WorkerName(int workerId) {
+    if (workerId == kBoundThread) {
+      std::snprintf(text, sizeof text, "a bound thread");
+    } else {
+      std::snprintf(text, sizeof text, "worker %d", workerId);
+    }
+  }
+  char text[32];
+};
+
+// Who holds the lock that a fiber waits for; empty where it waits for something else, and where nobody does.
+struct Holder {
+  explicit Holder(const FiberBlock& waiter) {
+    const void* owner = OwnerAccess::ownerOf(waiter.blockedOn, waiter.blockedObject);
+    TaskPlace place;
+    if (owner == nullptr) {
+      return;
+    }
+    if (!waiter.worker->core().findTask(owner, place)) {
+      std::snprintf(text, sizeof text, ", held by a thread or a fiber that is not of this scheduler");
+    } else if (place.task != nullptr) {
+      std::snprintf(text, sizeof text, ", held by %s, fiber %u, task %s", WorkerName(place.workerId).text,
+                    place.fiberId, Symbol(place.task).text);
+    } else if (place.isOnThread) {
+      std::snprintf(text, sizeof text, ", held by the code of %s, outside of tasks",
+                    WorkerName(place.workerId).text);
+    } else {
+      std::snprintf(text, sizeof text,
+                    ", held by a task of %s, fiber %u, that has ended without unlocking it",
+                    WorkerName(place.workerId).text, place.fiberId);
+    }
+  }
+  char text[384] = "";
+};
+
+// The type of the exception that is being handled, and what it says.
+struct Escaped {
+  explicit Escaped(const char* what) {
+    const std::type_info* type = abi::__cxa_current_exception_type();
+    int status = 0;
+    char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
+    std::snprintf(text, sizeof text, "%s%s%s", name != nullptr ? name : "of an unknown type", what != nullptr ? ": " : "",
+                  what != nullptr ? what : "");
+    std::free(name);
+  }
+  char text[1024];
+};
+
+// Calls f(), and report(Escaped) if an exception escapes it.
+template <class F, class Report>
+void callOrReport(F f, Report report) {
+  try {
+    f();
+  } catch (const std::exception& exception) {
+    report(Escaped(exception.what()));
+  } catch (const char* message) {
+    report(Escaped(message));
+  } catch (...) {
+    report(Escaped(nullptr));
+  }
+}
+
+}  // namespace
+
+void runOrDie(TaskNode* node) {
+  callOrReport([node] { node->invoke(node, TaskOp::Run); },
+               [](const Escaped& escaped) {
+                 const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
+                 WEFT_FATAL(
+                     "an exception escaped from a task: %s, on fiber %u, task %s. Catch it inside the task, "
+                     "and hand errors on "
+                     "as values.",
+                     escaped.text, fiber->id, Symbol(fiber->task.get()).text);
+               });
+}
+
+std::string describe(EscapedException& exception) {
+  std::string text;
+  callOrReport([&exception] { exception.rethrow(); }, [&text](const Escaped& escaped) { text = escaped.text; });
+  return text;
+}
+
+void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId) {
+  callOrReport([&] { function(workerId); },
+               [&](const Escaped& escaped) {
+                 WEFT_FATAL(
+                     "an exception escaped from the %s of worker thread %d (Config::setWorkerThread%c%s): %s. "
+                     "Catch it inside the %s.",
+                     name, workerId, name[0] - 'a' + 'A', name + 1, escaped.text, name);
+               });
+}
+
+void runOrDie(const std::function<void()>& function, const char* what) {
+  callOrReport(function, [what](const Escaped& escaped) {
+    WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
+  });
+}
+
+Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner) {
+  Allocation allocation;
+  callOrReport([&] { allocation = allocator.allocate(request); },
+               [&](const Escaped& escaped) {
+                 WEFT_FATAL(
+                     "%s::Config::allocator threw when it was asked for %zu bytes: %s. A scheduler cannot go on without: its "
+                     "allocator returns memory or ends the program, as Allocator::Default does.",
+                     owner, request.size, escaped.text);
+               });
+  WEFT_ASSERT(allocation.ptr != nullptr,
+              "%s::Config::allocator returned null when it was asked for %zu bytes. A scheduler cannot go on without: its "
+              "allocator returns memory or ends the program, as Allocator::Default does.",
+              owner, request.size);
+  return allocation;
+}
+
+void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept {
+  callOrReport([&] { allocator.free(allocation); },
+               [owner](const Escaped& escaped) {
+                 WEFT_FATAL("%s::Config::allocator threw when it was given memory back: %s. Catch it inside free().", owner,
+                            escaped.text);
+               });
+}
+
+void runStepOrDie(FairTask& task) {
+  callOrReport([&task] { task.ops->run(task); },
+               [](const Escaped& escaped) {
+                 WEFT_FATAL("an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and hand errors on "
+                            "as values.",
+                            escaped.text);
+               });
+}
+
+void reportBlockedFiber(const FiberBlock& fiber, int workerId) {
+  const void* task = fiber.task.get();
+  const Holder holder(fiber);
+  if (task == nullptr) {
+    WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s %p%s", fiber.blockedOn,
+              fiber.blockedObject, holder.text);
+  } else {
+    WEFT_WARN("%s, fiber %u, task %s, waits for %s %p%s", WorkerName(workerId).text, fiber.id,
+              Symbol(task).text, fiber.blockedOn, fiber.blockedObject, holder.text);
+  }
+}
+
+void reportSilentWorker(const SilentWorker& worker) {
+  const auto since =
+      static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(worker.since).count());
+  const TaskPlace& place = worker.place;
+  if (place.task != nullptr) {
+    WEFT_WARN(
+        "%s does not answer: it is in task %s, on fiber %u, for %lld ms at least, and has neither waited nor "
+        "ended since",
+        WorkerName(place.workerId).text, Symbol(place.task).text, place.fiberId, since);
+  } else {
+    WEFT_WARN("%s does not answer: it is in %s, outside of tasks, for %lld ms at least",
+              WorkerName(place.workerId).text,
+              place.workerId == kBoundThread ? "its own code" : "its initializer or on its way", since);
+  }
+}
+
+void reportNumBlocked(int workerId, uint64_t count) {
+  WEFT_WARN("%s has %llu fibers that wait", WorkerName(workerId).text, static_cast<unsigned long long>(count));
+}
+
+bool isOnlyThreadOfProcess() {
+  struct stat status {};
+  // One directory a thread, and two for "." and "..".
+  return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,99 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "weft/detail/base/task_node.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// An unbounded queue of tasks that one thread uses at both ends: a ring that doubles when full and is kept. Its size may
+// be read by any thread.
+class TaskRing {
+ public:
+  explicit TaskRing(Allocator* allocator) : allocator_(allocator) {}
+  TaskRing(const TaskRing&) = delete;
+  TaskRing& operator=(const TaskRing&) = delete;
+  ~TaskRing() {
+    if (memory_.ptr != nullptr) {
+      allocator_->free(memory_);
+    }
+  }
+
+  void pushNewest(TaskNode* node) {
+    if (newest_ - oldest_ == capacity_) [[unlikely]] {
+      grow();
+    }
+    slots()[newest_++ & (capacity_ - 1)] = node;
+    publishSize();
+  }
+
+  // Returns: null when empty.
+  TaskNode* takeNewest() {
+    if (isEmpty()) {
+      return nullptr;
+    }
+    TaskNode* node = slots()[--newest_ & (capacity_ - 1)];
+    publishSize();
+    return node;
+  }
+
+  // Returns: null when empty.
+  TaskNode* takeOldest() {
+    if (isEmpty()) {
+      return nullptr;
+    }
+    TaskNode* node = slots()[oldest_++ & (capacity_ - 1)];
+    // A long queue has left the cache by the time it is run: fetch the task after the next.
+    if (newest_ - oldest_ > 1) {
+      __builtin_prefetch(slots()[(oldest_ + 1) & (capacity_ - 1)]);
+    }
+    publishSize();
+    return node;
+  }
+
+  // Requires: not empty.
+  TaskNode* newest() const { return slots()[(newest_ - 1) & (capacity_ - 1)]; }
+
+  bool isEmpty() const { return oldest_ == newest_; }
+
+  // relaxed: an estimate for other threads.
+  uint64_t size() const { return size_.load(std::memory_order_relaxed); }
+
+ private:
+  TaskNode** slots() const { return static_cast<TaskNode**>(memory_.ptr); }
+
+  // relaxed: as above.
+  void publishSize() { size_.store(newest_ - oldest_, std::memory_order_relaxed); }
+
+  void grow() {
+    const uint64_t newCapacity = capacity_ == 0 ? 64 : capacity_ * 2;
+    Allocation::Request request;
+    request.size = newCapacity * sizeof(TaskNode*);
+    request.alignment = alignof(TaskNode*);
+    request.usage = Allocation::Usage::Vector;
+    const Allocation grown = allocator_->allocate(request);
+    auto** to = static_cast<TaskNode**>(grown.ptr);
+    for (uint64_t i = oldest_; i != newest_; ++i) {
+      to[i & (newCapacity - 1)] = slots()[i & (capacity_ - 1)];
+    }
+    if (memory_.ptr != nullptr) {
+      allocator_->free(memory_);
+    }
+    memory_ = grown;
+    capacity_ = newCapacity;
+  }
+
+  Allocator* const allocator_;
+  Allocation memory_;
+  uint64_t capacity_ = 0;  // a power of two, or none yet
+  uint64_t oldest_ = 0;
+  uint64_t newest_ = 0;  // one past
+  std::atomic<uint64_t> size_{0};
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,188 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "scheduler/fiber_block.h"
+#include "scheduler/process_fork.h"
+#include "scheduler/report.h"
+#include "weft/detail/park/parker.h"
+#include "weft/detail/wait/wait_handler.h"
+#include "weft/detail/wait/waiter.h"
+
+// How a thread waits that runs no fibers: parked, or as its wait handler has it.
+//
+// A handler may wait in turn. What it waits for gets another waiter, in the frame of the outer wait, as that
+// one's may be linked somewhere.
+namespace weft {
+namespace detail {
+
+struct ThreadWaiter : Waiter {
+  // kNotWoken -> kWoken, or where a handler left a callback: its address -> kCalling -> kWoken, by the waker,
+  // as its last access to the waiter. kNotWoken <-> the address of a callback, and kWoken -> kNotWoken, by
+  // the thread.
+  static constexpr uintptr_t kNotWoken = 0, kWoken = 1, kCalling = 2;
+  using Callback = std::function<void()>;
+
+  static bool isCallback(uintptr_t state) { return state > kCalling; }
+
+  bool isReady() const {
+    // (1) acquire: sees what the waker did before; pairs with (2, 4).
+    const uintptr_t now = state.load(std::memory_order_acquire);
+    return now == kWoken || now == kCalling;
+  }
+
+  // Puts `callback`, or none, in the place of the one before. Returns: false if the wake came first.
+  bool replace(Callback* callback) {
+    // relaxed: the thread's own callback, or a guess for the compare-exchange.
+    uintptr_t before = state.load(std::memory_order_relaxed);
+    do {
+      if (before == kWoken || before == kCalling) {
+        return false;
+      }
+      // (3) release: the callback is complete; pairs with (2).
+    } while (!state.compare_exchange_weak(before, reinterpret_cast<uintptr_t>(callback),
+                                          std::memory_order_release, std::memory_order_relaxed));
+    delete reinterpret_cast<Callback*>(before);
+    return true;
+  }
+
+  void wakeUp() {
+    Parker<>* const ownParker = parker;
+    uintptr_t before = kNotWoken;
+    // (2) acq_rel: what the waker did is seen by the thread; sees the callback complete; pairs with (1, 3, 5,
+    // 6). The waiter may be gone after it.
+    while (!state.compare_exchange_weak(before, isCallback(before) ? kCalling : kWoken,
+                                        std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+    if (isCallback(before)) {
+      callAndWake(before);
+    }
+    ownParker->unpark();
+  }
+
+  [[gnu::cold]] void callAndWake(uintptr_t address) {
+    const std::unique_ptr<Callback> callback(reinterpret_cast<Callback*>(address));
+    runOrDie([&] { (*callback)(); }, "the function of WaitHandle::onReady()");
+    // (4) release: the callback has returned, and so may the wait; the last access to the waiter; pairs with
+    // (1, 5, 6).
+    state.store(kWoken, std::memory_order_release);
+  }
+
+  Parker<>* parker = nullptr;  // the thread's own; process-wide memory
+  std::atomic<uintptr_t> state{kNotWoken};
+
+  static WaitHandle handle(ThreadWaiter& self, TimePoint deadline) { return {self, deadline}; }
+};
+
+namespace {
+
+constinit thread_local ThreadWaiter ownWaiter;
+constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
+
+// The thread's handler. The pointer outlives it, for waits of other objects that the thread's end destroys.
+constinit thread_local WaitHandler* currentHandler = nullptr;
+struct OwnHandler {
+  WaitHandler handler;
+  ~OwnHandler() { currentHandler = nullptr; }
+};
+thread_local OwnHandler ownHandler;
+
+ThreadWaiter& innermostWaiter() {
+  return nestedWaiter != nullptr ? *nestedWaiter : ownWaiter;
+}
+
+[[gnu::cold]] void callHandler(ThreadWaiter& self, TimePoint deadline) {
+  ThreadWaiter nested;
+  ThreadWaiter* const outer = std::exchange(nestedWaiter, &nested);
+  const WaitHandler handler = *currentHandler;  // which may be replaced meanwhile
+  runOrDie([&] { handler(ThreadWaiter::handle(self, deadline)); }, "a wait handler");
+  nestedWaiter = outer;
+  self.replace(nullptr);
+}
+
+}  // namespace
+
+WithoutHandler::WithoutHandler() noexcept
+    : handler_(currentFiber == nullptr ? std::exchange(currentHandler, nullptr) : nullptr) {}
+
+WithoutHandler::~WithoutHandler() {
+  if (handler_ != nullptr) {
+    currentHandler = handler_;
+  }
+}
+
+Waiter& threadWaiter() noexcept {
+  ThreadWaiter& waiter = innermostWaiter();
+  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was
+  // given back.
+  waiter.parker = &threadParker();
+  return waiter;
+}
+
+bool isOwnWaiter(const Waiter& waiter) noexcept {
+  return waiter.fiber == currentFiber && (waiter.fiber != nullptr || &waiter == &innermostWaiter());
+}
+
+bool parkThreadUntil(Waiter& waiter, TimePoint deadline) {
+  auto& self = static_cast<ThreadWaiter&>(waiter);
+  assertNotForked("something that waits");
+  uintptr_t woken = ThreadWaiter::kWoken;
+  // (5) acquire: sees what the waker did before; pairs with (2, 4).
+  while (!self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+    // A permit may be left over from an earlier wait, so look again each time.
+    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
+      woken = ThreadWaiter::kWoken;
+      // (6) acquire: likewise, for a wake at the last moment; pairs with (2, 4).
+      return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
+                                                std::memory_order_relaxed);
+    }
+    woken = ThreadWaiter::kWoken;
+  }
+  return true;
+}
+
+bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
+  if (currentHandler != nullptr) [[unlikely]] {
+    auto& self = static_cast<ThreadWaiter&>(waiter);
+    if (!self.isReady() && (deadline == kNever || TimePoint::clock::now() < deadline)) {
+      callHandler(self, deadline);
+    }
+  }
+  return parkThreadUntil(waiter, deadline);
+}
+
+void blockThread(Waiter& waiter) {
+  blockThreadUntil(waiter, kNever);
+}
+
+void wakeThread(Waiter& waiter) noexcept {
+  static_cast<ThreadWaiter&>(waiter).wakeUp();
+}
+
+}  // namespace detail
+
+bool WaitHandle::ready() const noexcept {
+  return waiter_->isReady() || (deadline_ != detail::kNever && detail::TimePoint::clock::now() >= deadline_);
+}
+
+void WaitHandle::onReady(std::function<void()> wake) const {
+  auto callback = std::make_unique<std::function<void()>>(std::move(wake));
+  if (waiter_->replace(callback.get())) {
+    (void)callback.release();
+  } else {
+    (*callback)();
+  }
+}
+
+WaitHandler setThreadWaitHandler(WaitHandler handler) {
+  WaitHandler before = std::exchange(detail::ownHandler.handler, std::move(handler));
+  detail::currentHandler = detail::ownHandler.handler != nullptr ? &detail::ownHandler.handler : nullptr;
+  return before;
+}
+
+}  // namespace weft

@@ -1,0 +1,213 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/select.h"
+
+#include <new>
+#include <utility>
+
+#include "scheduler/waiter_inl.h"
+#include "weft/debug.h"
+#include "weft/detail/channel/select_core.h"
+#include "weft/detail/wait/stoppable.h"
+
+namespace weft::detail {
+
+struct SelectAccess {
+  using EventState = Event::State;
+
+  static EventState& stateOf(const Event& event) { return *event.state_; }
+};
+
+namespace {
+
+using EventState = SelectAccess::EventState;
+
+// Where a select begins to look: any of its cases.
+size_t randomBelow(size_t count) {
+  thread_local uint32_t random =
+      0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&currentFiber) >> 6);
+  random ^= random << 13;
+  random ^= random >> 17;
+  random ^= random << 5;
+  return (static_cast<uint64_t>(random) * count) >> 32;
+}
+
+ChannelState& channelOf(void* primitive) {
+  return *static_cast<ChannelState*>(primitive);
+}
+EventState& eventOf(void* primitive) {
+  return *static_cast<EventState*>(primitive);
+}
+
+}  // namespace
+
+SelectCase::SelectCase(Kind kind, ChannelState& channel, void* value) : kind_(kind), primitive_(&channel) {
+  transfer_.value = value;
+  transfer_.type = &channel.type();
+}
+
+SelectCase::SelectCase(const Event& event) : kind_(Kind::Signal), primitive_(&SelectAccess::stateOf(event)) {}
+
+inline void SelectCase::lock() {
+  holder_ = this;
+  if (kind_ == Kind::Signal) {
+    signalled_ = eventOf(primitive_).lock();
+  } else {
+    section_ = ::new (roomForSection_) ChannelState::Section(channelOf(primitive_));
+  }
+}
+
+inline void SelectCase::unlock() {
+  if (kind_ == Kind::Signal) {
+    eventOf(primitive_).unlock(signalled_);
+  } else {
+    section_->unlock();
+  }
+}
+
+inline void SelectCase::wake() {
+  if (section_ != nullptr) {
+    std::exchange(section_, nullptr)->~Section();
+  }
+}
+
+inline bool SelectCase::act() {
+  if (kind_ == Kind::Signal) {
+    EventState& event = eventOf(primitive_);
+    const bool happens = holder_->signalled_ != 0;
+    holder_->signalled_ = happens && event.mode == Event::Mode::Auto ? 0 : holder_->signalled_;
+    return happens;
+  }
+  ChannelState& channel = channelOf(primitive_);
+  ChannelState::Section& section = *holder_->section_;
+  end_ = kind_ == Kind::Send ? channel.ChannelCore::send(section, transfer_)
+                             : channel.ChannelCore::receive(section, transfer_);
+  return end_ != ChannelEnd::WouldWait;
+}
+
+inline bool SelectCase::tryAlone() {
+  switch (kind_) {
+    case Kind::Send:
+    case Kind::Receive: {
+      struct Alone {
+        ~Alone() { one.wake(); }
+        SelectCase& one;
+      } alone{*this};
+      lock();
+      return act();
+    }
+    case Kind::Signal:
+      return eventOf(primitive_).tryWait();
+    case Kind::Time:
+      return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
+    case Kind::Stop:
+      return token_->stop_requested();
+    case Kind::Otherwise:
+      break;
+  }
+  return false;
+}
+
+inline WaitList& SelectCase::waiters() {
+  if (kind_ == Kind::Signal) {
+    return eventOf(primitive_).waiters;
+  }
+  return kind_ == Kind::Send ? channelOf(primitive_).senders() : channelOf(primitive_).receivers();
+}
+
+inline void SelectCase::link() {
+  node.data = &transfer_;
+  if (kind_ == Kind::Signal) {
+    eventOf(primitive_).hasSelects = true;
+  }
+  waiters().pushBack(node);
+}
+
+inline void SelectCase::unlink() {
+  lock();
+  if (node.isLinked) {
+    waiters().remove(node);
+  }
+  unlock();
+  wake();
+}
+
+// Which of the cases end the wait by themselves.
+class Selection {
+ public:
+  Selection(SelectCase* const* cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
+    for (size_t i = 0; i < count; ++i) {
+      const SelectCase& one = *cases[i];
+      if (one.kind_ == SelectCase::Kind::Time &&
+          (time_ == kNone || one.deadline_ < cases[time_]->deadline_)) {
+        time_ = i;
+      } else if (one.kind_ == SelectCase::Kind::Stop) {
+        WEFT_ASSERT(
+            stop_ == kNone,
+            "select() was given more than one onStop(). Make one std::stop_source stop with the others, by a "
+            "std::stop_callback, and wait for that one.");
+        stop_ = i;
+      } else if (one.kind_ == SelectCase::Kind::Otherwise) {
+        otherwise_ = i;
+      }
+    }
+  }
+
+  size_t run() {
+    for (;;) {
+      size_t chosen = core_.tryEachAlone();
+      chosen = chosen == kNone ? otherwise_ : chosen;
+      if (chosen == kNone) {
+        chosen = waitForOne();
+      }
+      if (cases_[chosen]->end_ != ChannelEnd::Retry) {
+        return chosen;
+      }
+    }
+  }
+
+ private:
+  static constexpr size_t kNone = SelectCore<SelectCase>::kNone;
+  static constexpr uint32_t kLimit = UINT32_MAX - 1;
+
+  size_t waitForOne() {
+    Waiter& self = inlined::currentWaiter();
+    SelectChoice<> choice;
+    size_t chosen = core_.tryOrLink(self, choice);
+    if (chosen == kNone) {
+      const WaitEnd end = wait(self, choice);
+      core_.unlink(end == WaitEnd::Woken ? choice.get() : kNone);
+      if (end != WaitEnd::Woken) {
+        return end == WaitEnd::TimedOut ? time_ : stop_;
+      }
+      chosen = choice.get();
+      SelectCase& one = *cases_[chosen];
+      one.transfer_.error.rethrow();
+      one.end_ =
+          one.kind_ == SelectCase::Kind::Signal ? ChannelEnd::Done : static_cast<ChannelEnd>(one.node.mark);
+    }
+    return chosen;
+  }
+
+  WaitEnd wait(Waiter& self, SelectChoice<>& choice) const {
+    if (time_ == kNone && stop_ == kNone) [[likely]] {
+      inlined::block(self, "select", nullptr);
+      return WaitEnd::Woken;
+    }
+    return blockStoppable(
+        self, time_ == kNone ? kNever : cases_[time_]->deadline_,
+        stop_ == kNone ? std::stop_token() : *cases_[stop_]->token_, [&] { return choice.tryChoose(kLimit); },
+        "select", nullptr);
+  }
+
+  SelectCase* const* const cases_;
+  SelectCore<SelectCase> core_;
+  size_t time_ = kNone, stop_ = kNone, otherwise_ = kNone;
+};
+
+size_t selectOne(SelectCase* const* cases, size_t count) {
+  return Selection(cases, count).run();
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,419 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "os/stack_overflow.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include "os/stack_pool.h"
+#include <weft/sanitizers.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+// Frames that are larger than the guard are caught only in code that probes them. gcc can be told so per
+// function; with clang the file must be compiled with -fstack-clash-protection, and WEFT_TEST_STACK_CLASH
+// says that it is.
+#if defined(__GNUC__) && !defined(__clang__)
+#define PROBED __attribute__((noinline, optimize("stack-clash-protection")))
+#define CAN_PROBE 1
+#elif defined(WEFT_TEST_STACK_CLASH)
+#define PROBED __attribute__((noinline))
+#define CAN_PROBE 1
+#else
+#define PROBED __attribute__((noinline))
+#define CAN_PROBE 0
+#endif
+
+namespace weft::detail {
+namespace {
+
+constexpr size_t kStackSize = size_t{1024} * 1024;
+constexpr bool kToolHandlesFaults = WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED;
+
+struct Outcome {
+  int status = 0;
+  std::string text;  // what it wrote to stderr
+
+  bool diedOf(int signal) const { return WIFSIGNALED(status) && WTERMSIG(status) == signal; }
+  bool exitedWith(int code) const { return WIFEXITED(status) && WEXITSTATUS(status) == code; }
+  bool says(const char* words) const { return text.find(words) != std::string::npos; }
+  size_t count(const char* words) const {
+    size_t n = 0;
+    for (size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) {
+      ++n;
+    }
+    return n;
+  }
+};
+
+// Runs f in a child process, which exits with 0 when f returns.
+template <class F>
+Outcome inChild(F&& f) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[0]);
+    close(ends[1]);
+    f();
+    _exit(0);
+  }
+  close(ends[1]);
+  Outcome outcome;
+  char buffer[4096];
+  for (ssize_t n; (n = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    outcome.text.append(buffer, static_cast<size_t>(n));
+  }
+  close(ends[0]);
+  EXPECT_EQ(waitpid(child, &outcome.status, 0), child);
+  return outcome;
+}
+
+// The simplest of fibers: runs a function on a stack of the pool, with stacks below and above that must stay
+// whole.
+struct MiniFiber {
+  Stack stacks[3];
+  const Stack* own = nullptr;
+  ucontext_t back;
+  ucontext_t self;
+  void (*function)() = nullptr;
+};
+thread_local MiniFiber* current = nullptr;
+
+void fill(const Stack& stack) {
+  for (uintptr_t place = stack.bottom(); place < stack.top(); place += 8) {
+    *reinterpret_cast<volatile uint64_t*>(place) = place;
+  }
+}
+
+bool isWhole(const Stack& stack) {
+  for (uintptr_t place = stack.bottom(); place < stack.top(); place += 8) {
+    if (*reinterpret_cast<volatile uint64_t*>(place) != place) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool currentStack(CurrentStack* out) {
+  if (current == nullptr) {
+    return false;
+  }
+  const Stack& own = *current->own;
+  for (const Stack& stack : current->stacks) {
+    if (&stack != &own && !isWhole(stack)) {
+      const char text[] = "a neighbour was touched\n";
+      (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    }
+  }
+  *out = {own.bottom() - StackPool::guardSize(), own.bottom(), own.top(), 42,
+          reinterpret_cast<const void*>(current->function)};
+  return true;
+}
+
+void enterFiber() {
+  current->function();
+}
+
+void runOnFiber(void (*function)()) {
+  AlternateStack signalStack;
+  StackPool& pool = StackPool::forSize(kStackSize);
+  MiniFiber fiber;
+  ASSERT_EQ(pool.acquireBatch(fiber.stacks, 3), 3u);
+  fiber.own = &fiber.stacks[1];
+  fill(fiber.stacks[0]);
+  fill(fiber.stacks[2]);
+  fiber.function = function;
+  getcontext(&fiber.self);
+  fiber.self.uc_stack.ss_sp = fiber.own->base;
+  fiber.self.uc_stack.ss_size = fiber.own->size;
+  fiber.self.uc_link = &fiber.back;
+  makecontext(&fiber.self, enterFiber, 0);
+  current = &fiber;
+  swapcontext(&fiber.back, &fiber.self);
+  current = nullptr;
+  pool.releaseBatch(fiber.stacks, 3);
+}
+
+volatile int depth = 1000000;
+
+__attribute__((noinline)) int recurse(int n) {
+  char frame[3 * 1024];
+  frame[0] = static_cast<char>(n);
+  asm volatile("" : : "r"(frame) : "memory");
+  return n == 0 ? 0 : recurse(n - 1) + frame[0];
+}
+
+void overflowByRecursion() {
+  depth = recurse(depth);
+}
+
+PROBED void overflowByOneFrame() {
+  char frame[1100 * 1024];
+  frame[0] = 1;
+  asm volatile("" : : "r"(frame) : "memory");  // the compiler must make the whole frame
+}
+
+const volatile uintptr_t nowhere = 16;
+
+void readNowhere() {
+  depth = *reinterpret_cast<volatile int*>(nowhere);
+}
+
+void install() {
+  installOverflowHandler(currentStack);
+}
+
+void expectReport(const Outcome& outcome) {
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+  EXPECT_EQ(outcome.count("weft: fatal: stack overflow in fiber 42: its stack of 1048576 bytes"), 1u)
+      << outcome.text;
+  EXPECT_TRUE(outcome.says("setFiberStackSize()")) << outcome.text;
+  EXPECT_TRUE(outcome.says("-fstack-clash-protection")) << outcome.text;
+  EXPECT_TRUE(outcome.says("  task: 0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("    #0 0x")) << outcome.text;
+  EXPECT_FALSE(outcome.says("neighbour")) << outcome.text;
+}
+
+TEST(OverflowDeathTest, ADeepRecursionIsReportedWithItsFiber) {
+  const Outcome outcome = inChild([] {
+    install();
+    runOnFiber(overflowByRecursion);
+  });
+  expectReport(outcome);
+  // The recursion's many frames are cut in the middle; both ends are there.
+  EXPECT_TRUE(outcome.says(" more ...")) << outcome.text;
+  EXPECT_TRUE(outcome.says("    #23 0x")) << outcome.text;
+  EXPECT_GE(outcome.count("\n    #"), 32u) << outcome.text;
+}
+
+TEST(OverflowDeathTest, AFrameLargerThanTheStackIsReportedWhereItIsProbed) {
+  if (!CAN_PROBE) {
+    GTEST_SKIP() << "compiled without -fstack-clash-protection";
+  }
+  expectReport(inChild([] {
+    install();
+    runOnFiber(overflowByOneFrame);
+  }));
+}
+
+TEST(OverflowDeathTest, AnOverflowOnAnotherThreadIsReported) {
+  expectReport(inChild([] {
+    install();
+    std::thread(runOnFiber, overflowByRecursion).join();
+  }));
+}
+
+TEST(OverflowDeathTest, OverflowsOfSeveralThreadsMakeOneReport) {
+  expectReport(inChild([] {
+    install();
+    std::thread other(runOnFiber, overflowByRecursion);
+    std::thread third(runOnFiber, overflowByRecursion);
+    runOnFiber(overflowByRecursion);
+    other.join();
+    third.join();
+  }));
+}
+
+TEST(OverflowDeathTest, OtherFaultsAreLeftToTheActionBefore) {
+  const Outcome outcome = inChild([] {
+    install();
+    runOnFiber(readNowhere);
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(kToolHandlesFaults || outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, ASignalSentByHandEndsTheProcessAsBefore) {
+  const Outcome outcome = inChild([] {
+    signal(SIGSEGV, SIG_DFL);
+    install();
+    raise(SIGSEGV);
+    _exit(7);
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, ASignalSentByHandIsIgnoredWhereItWasBefore) {
+  const Outcome outcome = inChild([] {
+    signal(SIGSEGV, SIG_IGN);
+    install();
+    raise(SIGSEGV);
+    _exit(7);
+  });
+  EXPECT_TRUE(outcome.exitedWith(7)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, AFaultIsFatalEvenWhereTheSignalWasIgnored) {
+  const Outcome outcome = inChild([] {
+    signal(SIGSEGV, SIG_IGN);
+    install();
+    readNowhere();
+    _exit(7);
+  });
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, AnEarlierHandlerSeesOtherFaultsAndMayMendThem) {
+  static char* page;
+  const Outcome outcome = inChild([] {
+    const auto size = static_cast<size_t>(getpagesize());
+    page = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO;
+    action.sa_sigaction = [](int, siginfo_t* info, void*) {
+      if (info->si_addr == page + 8) {
+        mprotect(page, static_cast<size_t>(getpagesize()), PROT_READ | PROT_WRITE);
+      } else {
+        _exit(8);
+      }
+    };
+    sigaction(SIGSEGV, &action, nullptr);
+    install();
+    runOnFiber([] { *static_cast<volatile char*>(page + 8) = 1; });
+    _exit(7);
+  });
+  EXPECT_TRUE(outcome.exitedWith(7)) << outcome.status << outcome.text;
+}
+
+TEST(OverflowDeathTest, AnEarlierHandlerOfTheOldKindIsCalled) {
+  const Outcome outcome = inChild([] {
+    signal(SIGSEGV, [](int) { _exit(9); });
+    install();
+    readNowhere();
+  });
+  EXPECT_TRUE(outcome.exitedWith(9)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, AnEarlierHandlerDoesNotSeeOverflows) {
+  expectReport(inChild([] {
+    signal(SIGSEGV, [](int) { _exit(9); });
+    install();
+    runOnFiber(overflowByRecursion);
+  }));
+}
+
+TEST(OverflowDeathTest, AnEarlierHandlerForOneSignalIsCalledOnce) {
+  const Outcome outcome = inChild([] {
+    struct sigaction action {};
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    action.sa_handler = [](int) {
+      (void)!write(STDERR_FILENO, "once ", 5);
+      readNowhere();
+    };
+    sigaction(SIGSEGV, &action, nullptr);
+    install();
+    readNowhere();
+  });
+  EXPECT_EQ(outcome.count("once"), 1u) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, TheEnvironmentCanTurnTheHandlerOff) {
+  const Outcome outcome = inChild([] {
+    setenv("WEFT_OVERFLOW_HANDLER", "0", 1);
+    signal(SIGSEGV, SIG_DFL);
+    install();
+    runOnFiber(overflowByRecursion);
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST(OverflowDeathTest, TheHandlerCanBeDisabledForGood) {
+  for (const bool before : {false, true}) {
+    const Outcome outcome = inChild([before] {
+      signal(SIGSEGV, [](int) { _exit(9); });
+      if (!before) {
+        install();
+      }
+      disableOverflowHandler();
+      install();
+      struct sigaction action {};
+      sigaction(SIGSEGV, nullptr, &action);
+      if ((action.sa_flags & SA_SIGINFO) != 0) {
+        _exit(10);
+      }
+      readNowhere();
+    });
+    EXPECT_TRUE(outcome.exitedWith(9)) << outcome.status;
+  }
+}
+
+TEST(OverflowDeathTest, ALaterHandlerMayPassOnToWefts) {
+  static struct sigaction wefts;
+  expectReport(inChild([] {
+    install();
+    struct sigaction action {};
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    action.sa_sigaction = [](int s, siginfo_t* info, void* context) { wefts.sa_sigaction(s, info, context); };
+    sigaction(SIGSEGV, &action, &wefts);
+    runOnFiber(overflowByRecursion);
+  }));
+}
+
+// The signal stack of a thread that has none, and the state after.
+stack_t signalStackNow() {
+  stack_t now{};
+  EXPECT_EQ(sigaltstack(nullptr, &now), 0);
+  return now;
+}
+
+struct NoSignalStack {
+  stack_t before = signalStackNow();
+  NoSignalStack() {
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    EXPECT_EQ(sigaltstack(&none, nullptr), 0);
+  }
+  ~NoSignalStack() { EXPECT_EQ(sigaltstack(&before, nullptr), 0); }
+};
+
+TEST(AlternateStackTest, IsThereForItsLifetime) {
+  NoSignalStack none;
+  {
+    AlternateStack stack;
+    EXPECT_EQ(signalStackNow().ss_flags & SS_DISABLE, 0);
+    EXPECT_GE(signalStackNow().ss_size, 64u * 1024);
+  }
+  EXPECT_NE(signalStackNow().ss_flags & SS_DISABLE, 0);
+}
+
+TEST(AlternateStackTest, LeavesAnotherOneAlone) {
+  NoSignalStack none;
+  static char memory[256 * 1024];
+  stack_t theirs{};
+  theirs.ss_sp = memory;
+  theirs.ss_size = sizeof memory;
+  ASSERT_EQ(sigaltstack(&theirs, nullptr), 0);
+  {
+    AlternateStack stack;
+    EXPECT_EQ(signalStackNow().ss_sp, memory);
+  }
+  EXPECT_EQ(signalStackNow().ss_sp, memory);
+}
+
+TEST(AlternateStackTest, LeavesALaterOneAlone) {
+  NoSignalStack none;
+  static char memory[256 * 1024];
+  {
+    AlternateStack stack;
+    stack_t theirs{};
+    theirs.ss_sp = memory;
+    theirs.ss_size = sizeof memory;
+    ASSERT_EQ(sigaltstack(&theirs, nullptr), 0);
+  }
+  EXPECT_EQ(signalStackNow().ss_sp, memory);
+}
+
+}  // namespace
+}  // namespace weft::detail

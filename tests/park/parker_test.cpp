@@ -1,0 +1,164 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/park/parker.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace weft::detail {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+TEST(ParkerTest, APermitGivenBeforeIsConsumedAndPermitsMerge) {
+  Parker<> parker;
+  parker.unpark();
+  parker.unpark();
+  parker.park();
+  EXPECT_FALSE(parker.tryPark());
+  EXPECT_FALSE(parker.parkUntil(Clock::now() - 1s));
+}
+
+TEST(ParkerTest, ParkUntilTimesOutAndNotEarly) {
+  Parker<> parker;
+  const auto deadline = Clock::now() + 20ms;
+  EXPECT_FALSE(parker.parkUntil(deadline));
+  EXPECT_GE(Clock::now(), deadline);
+  EXPECT_FALSE(parker.parkUntil(TimePoint::min()));
+  EXPECT_FALSE(parker.parkUntil(TimePoint()));
+  parker.unpark();
+  EXPECT_TRUE(parker.parkUntil(TimePoint::min()));
+}
+
+TEST(ParkerTest, ParkUntilMaxWaitsForThePermit) {
+  Parker<> parker;
+  std::thread waker([&] {
+    std::this_thread::sleep_for(10ms);
+    parker.unpark();
+  });
+  EXPECT_TRUE(parker.parkUntil(TimePoint::max()));
+  waker.join();
+}
+
+TEST(ParkerTest, NoPermitIsLostBetweenTwoThreads) {
+  Parker<>* first = acquireParker();
+  Parker<>* second = acquireParker();
+  ASSERT_NE(first, second);
+  int ball = 0;  // handed over by the permits alone
+  constexpr int kRounds = 5'000;
+  std::thread other([&] {
+    for (int i = 0; i < kRounds; i++) {
+      first->park();
+      ball++;
+      second->unpark();
+    }
+  });
+  for (int i = 0; i < kRounds; i++) {
+    first->unpark();
+    second->park();
+    ASSERT_EQ(ball, i + 1);
+  }
+  other.join();
+  releaseParker(first);
+  releaseParker(second);
+}
+
+TEST(ParkerTest, ATimeoutAndAnUnparkNeverBothWin) {
+  Parker<>* parker = acquireParker();
+  std::atomic<int> round{0};
+  constexpr int kRounds = 3'000;
+  std::thread waker([&] {
+    for (int i = 1; i <= kRounds; i++) {
+      while (round.load() != i) std::this_thread::yield();
+      parker->unpark();
+    }
+  });
+  for (int i = 1; i <= kRounds; i++) {
+    round.store(i);
+    if (!parker->parkUntil(Clock::now() + std::chrono::microseconds(i % 50))) parker->park();
+    ASSERT_FALSE(parker->tryPark());
+  }
+  waker.join();
+  releaseParker(parker);
+}
+
+TEST(ParkerTest, ParkersAreApartAndRecycled) {
+  std::set<Parker<>*> parkers;
+  for (int i = 0; i < 300; i++) {
+    Parker<>* parker = acquireParker();
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(parker) % kCacheLine, 0u);
+    EXPECT_TRUE(parkers.insert(parker).second);
+  }
+  for (Parker<>* parker : parkers) releaseParker(parker);
+  Parker<>* again = acquireParker();
+  EXPECT_EQ(parkers.count(again), 1u);
+  // A late unpark of the parker's last owner is no more than a permit.
+  again->unpark();
+  EXPECT_TRUE(again->tryPark());
+  releaseParker(again);
+}
+
+TEST(ParkerTest, EveryThreadHasItsOwnParker) {
+  Parker<>* own = &threadParker();
+  EXPECT_EQ(own, &threadParker());
+  Parker<>* ofOther = nullptr;
+  std::thread([&] { ofOther = &threadParker(); }).join();
+  EXPECT_NE(own, ofOther);
+}
+
+struct ParksAtThreadExit {
+  ~ParksAtThreadExit() {
+    threadParker().unpark();
+    threadParker().park();
+  }
+};
+
+TEST(ParkerTest, ThreadLocalDestructorsMayPark) {
+  std::thread([] {
+    // Constructed first, so destroyed after the thread's parker has been given back.
+    static thread_local ParksAtThreadExit late;
+    (void)&late;
+    threadParker().unpark();
+    threadParker().park();
+  }).join();
+}
+
+// Dekker's pattern over the asymmetric fences: one of the two sees the other.
+TEST(SyncTest, LightAndHeavyFenceOrderAStoreBeforeALoad) {
+  constexpr int kRounds = 3'000;
+  std::atomic<int> light{0}, heavy{0}, arrived{0};
+  std::vector<int> seenByLight(kRounds + 1), seenByHeavy(kRounds + 1);
+  const auto meet = [&](int i) {
+    arrived.fetch_add(1);
+    uint32_t round = 0;
+    while (arrived.load() < 2 * i) StdSync::relax(round);
+  };
+  std::thread other([&] {
+    for (int i = 1; i <= kRounds; i++) {
+      meet(i);
+      light.store(i, std::memory_order_relaxed);
+      StdSync::lightFence();
+      seenByLight[static_cast<size_t>(i)] = heavy.load(std::memory_order_relaxed);
+    }
+  });
+  for (int i = 1; i <= kRounds; i++) {
+    meet(i);
+    heavy.store(i, std::memory_order_relaxed);
+    StdSync::heavyFence();
+    seenByHeavy[static_cast<size_t>(i)] = light.load(std::memory_order_relaxed);
+  }
+  other.join();
+  for (size_t i = 1; i <= kRounds; i++) {
+    EXPECT_TRUE(seenByLight[i] >= static_cast<int>(i) || seenByHeavy[i] >= static_cast<int>(i)) << i;
+  }
+}
+
+}  // namespace
+}  // namespace weft::detail

@@ -1,0 +1,341 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <fstream>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/conditionvariable.h>
+#include <weft/detail/base/node_pool.h>
+#include "os/stack_pool.h"
+#include <weft/event.h>
+#include <weft/future.h>
+#include <weft/mutex.h>
+#include <weft/scheduler.h>
+#include <weft/semaphore.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "count_mallocs.h"
+#include "with_scheduler.h"
+#include "workloads.h"
+
+// How much memory things take, and that the steady state takes no more.
+
+namespace weft {
+namespace {
+
+using tests::scaled;
+using tests::smallConfig;
+using tests::kMaxTsanFibers;
+
+constexpr uint64_t kMiB = uint64_t{1} << 20;
+
+// What may be used where most of it is stacks. The frames of code that is not optimised are larger.
+constexpr uint64_t boundOnStacks(uint64_t bytes) {
+#if defined(__OPTIMIZE__)
+  return bytes;
+#else
+  return bytes + bytes / 4;
+#endif
+}
+
+// Runs with few workers: memory depends on them little, and time a lot.
+class MemoryBoundsTest : public tests::WithScheduler {};
+INSTANTIATE_TEST_SUITE_P(Workers, MemoryBoundsTest, ::testing::Values(0, 1, 2),
+                         [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
+
+// Bytes, from a line of /proc/self/status.
+uint64_t statusBytes(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    if (word == key + ":") {
+      uint64_t kibibytes = 0;
+      status >> kibibytes;
+      return kibibytes * 1024;
+    }
+  }
+  return 0;
+}
+
+// The most resident memory while f() runs, beyond what there is before. 0 where it means nothing or cannot be told.
+template <class F>
+uint64_t peakBytes(F f) {
+  // What earlier tests have left.
+  detail::StackPool::forSize(smallConfig(0).fiberStackSize).trim(0);
+  malloc_trim(0);
+  const bool isReset = static_cast<bool>(std::ofstream("/proc/self/clear_refs") << 5 << std::flush);
+  const uint64_t before = statusBytes("VmRSS");
+  f();
+  const uint64_t peak = statusBytes("VmHWM");
+  ::testing::Test::RecordProperty("peakKiB", static_cast<int>((peak - before) / 1024));
+  return isReset && tests::kCountsMallocs && peak > before ? peak - before : 0;
+}
+
+TEST_P(MemoryBoundsTest, FibThroughTasksStaysWithinSixteenMebibytes) {
+  const unsigned n = scaled(30u, 16u);
+  uint64_t result = 0;
+  const uint64_t bytes = peakBytes([&] { result = tests::fibInTask(n); });
+  EXPECT_EQ(result, scaled(832'040u, 987u));
+  EXPECT_LE(bytes, boundOnStacks(16 * kMiB));
+}
+
+// Each level waits for the next.
+void nest(int depth, int* deepest) {
+  ++*deepest;
+  if (depth > 1) {
+    Event done;
+    schedule([=] {
+      nest(depth - 1, deepest);
+      done.signal();
+    });
+    done.wait();
+  }
+}
+
+TEST_P(MemoryBoundsTest, AHundredThousandFibersWaitForEachOther) {
+  const int kDepth = scaled(100'000, tests::kUnderTsan ? kMaxTsanFibers / 2 : 8'000);
+  int deepest = 0;
+  const uint64_t bytes = peakBytes([&] {
+    Event done;
+    schedule([&, done] {
+      nest(kDepth, &deepest);
+      done.signal();
+    });
+    done.wait();
+  });
+  EXPECT_EQ(deepest, kDepth);
+  // A page of stack, its share of the page table, the control block.
+  EXPECT_LE(bytes, boundOnStacks(static_cast<uint64_t>(kDepth) * 8192 + kMiB));
+}
+
+TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) {
+  const int kTasks = scaled(1'000'000, 20'000);
+  const uint64_t bytes = peakBytes([&] { tests::runRowOfTasks(kTasks); });
+  const uint64_t fibers = tests::numFibers(scheduler());
+  // A node for each task, one for each event, and where it is queued: in a ring that doubles, or in the injector's blocks.
+  const uint64_t queued = static_cast<uint64_t>(kTasks) * (64 + 64) + 32 * kMiB;
+  EXPECT_LE(bytes, queued + 64 * kMiB) << "with " << fibers << " fibers";
+  EXPECT_LT(fibers, 15'000u);
+}
+
+TEST_P(MemoryBoundsTest, AsManyTasksAsWaitForEachOtherAreStarted) {
+  // A worker that has many blocked fibers hesitates to start more, but does.
+  const int kTasks = std::min(scaled(50'000, 20'000), tests::kUnderTsan ? kMaxTsanFibers / 2 : 50'000);
+  WaitGroup started(static_cast<unsigned>(kTasks)), done(static_cast<unsigned>(kTasks));
+  schedule([=] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([=] {
+        started.done();
+        started.wait();
+        done.done();
+      });
+    }
+  });
+  done.wait();
+}
+
+TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
+  constexpr int kFibers = 4000;
+  detail::StackPool& pool = detail::StackPool::forSize(scheduler().config().fiberStackSize);
+  const size_t before = pool.stats().numWarm + pool.stats().numInUse;
+  Event go(Event::Mode::Manual);
+  WaitGroup waiting(kFibers), done(kFibers);
+  for (int i = 0; i < kFibers; ++i) {
+    schedule([=] {
+      waiting.done();
+      go.wait();
+      done.done();
+    });
+  }
+  waiting.wait();
+  go.signal();
+  done.wait();
+  // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that wakes them.
+  const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
+  Event isGivenBack;
+  std::thread watcher([&] {
+    while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
+      std::this_thread::yield();
+    }
+    isGivenBack.signal();
+  });
+  isGivenBack.wait();
+  watcher.join();
+}
+
+// Counts what rounds of `work` allocate, after some that find out how much they need.
+class SteadyStateTest : public MemoryBoundsTest {
+ protected:
+  template <class F>
+  void expectNoAllocations(F work) {
+    if (!tests::kCountsMallocs) {
+      work();
+      GTEST_SKIP() << "the sanitizer owns malloc";
+    }
+    // Where threads are involved, how many tasks are in flight at the same time differs from round to round, and with it what
+    // has to be there; but soon there is enough.
+    int numClean = 0;
+    for (int round = 0; round < 200 && numClean < 10; ++round) {
+      const uint64_t before = tests::numMallocs() + detail::numNodeChunks();
+      work();
+      numClean = tests::numMallocs() + detail::numNodeChunks() == before ? numClean + 1 : 0;
+    }
+    EXPECT_EQ(numClean, 10) << "rounds in a row without an allocation";
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Workers, SteadyStateTest, ::testing::Values(0, 1, 2),
+                         [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
+
+TEST_P(SteadyStateTest, TasksFromOutsideAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(10'000);
+    for (int i = 0; i < 10'000; ++i) {
+      schedule([done] { done.done(); });
+    }
+    done.wait();
+  });
+}
+
+TEST_P(SteadyStateTest, TasksFromATaskAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(10'001);
+    schedule([done] {
+      for (int i = 0; i < 10'000; ++i) {
+        schedule([done] { done.done(); });
+      }
+      done.done();
+    });
+    done.wait();
+  });
+}
+
+TEST_P(SteadyStateTest, TasksWithLargeCapturesAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(100);
+    Event a, b;
+    uint64_t words[8] = {};
+    for (int i = 0; i < 100; ++i) {
+      schedule([done, a, b, words] {
+        (void)words;
+        done.done();
+      });
+    }
+    done.wait();
+  });
+}
+
+TEST_P(SteadyStateTest, TasksThatBlockAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(100);
+    Event previous(Event::Mode::Manual, true);
+    for (int i = 0; i < 100; ++i) {
+      Event next(Event::Mode::Manual);
+      schedule([=] {
+        previous.wait();
+        yield();
+        next.signal();
+        done.done();
+      });
+      previous = next;
+    }
+    done.wait();
+  });
+}
+
+TEST_P(SteadyStateTest, ForksAndJoinsAllocateNothing) {
+  expectNoAllocations([] { EXPECT_EQ(tests::fibInTask(12), 144u); });
+}
+
+TEST_P(SteadyStateTest, TimedWaitsAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(20);
+    Event event;
+    for (int i = 0; i < 20; ++i) {
+      schedule([=] {
+        event.wait_for(std::chrono::microseconds(10));
+        Fiber::current()->wait(std::chrono::steady_clock::now() + std::chrono::microseconds(10));
+        sleep_for(std::chrono::microseconds(10));
+        done.done();
+      });
+    }
+    done.wait();
+  });
+}
+
+TEST_P(SteadyStateTest, MutexesConditionVariablesAndSemaphoresAllocateNothing) {
+  expectNoAllocations([] {
+    WaitGroup done(20);
+    Semaphore semaphore(1);
+    mutex guard;
+    ConditionVariable condition;
+    int next = 0;
+    for (int i = 0; i < 20; ++i) {
+      schedule([&, i, semaphore, done] {
+        semaphore.acquire();
+        semaphore.release();
+        {
+          std::unique_lock lock(guard);
+          condition.wait(lock, [&] { return next == i; });
+          ++next;
+          condition.notify_all();
+        }
+        done.done();
+      });
+    }
+    done.wait();
+  });
+}
+
+TEST_P(MemoryBoundsTest, ManyRoundsOfWhenAnyLeaveNothingOnAFutureThatIsNeverReady) {
+  const int kRounds = scaled(100'000, 1'000);
+  Promise<void> promise, late;
+  const SharedFuture<void> never = promise.get_future();
+  const auto lose = [&] { EXPECT_EQ(whenAny(never, makeReadyFuture(1)).get().index, 1u); };
+  const auto other = whenAny(never, late.get_future());  // so that two at a time listen
+  lose();
+  const size_t chunks = detail::numNodeChunks();
+  const uint64_t bytes = peakBytes([&] {
+    for (int round = 0; round < kRounds; ++round) {
+      lose();
+    }
+  });
+  EXPECT_LE(detail::numNodeChunks(), chunks + 1);
+  EXPECT_LE(bytes, kMiB);
+}
+
+// Runs before the others, which leave very many free nodes behind.
+TEST(NodePoolBoundsTest, EightProducersWithTenThousandTasksInFlightNeedNoMoreNodesThanThose) {
+  constexpr int kProducers = 8, kInFlight = 10'000;
+  const int kPerProducer = scaled(1'250'000, 2'000);
+  const uint64_t bytes = peakBytes([&] {
+    const Semaphore slots(kInFlight);
+    Scheduler scheduler(smallConfig(1));
+    std::vector<std::thread> producers;
+    for (int i = 0; i < kProducers; ++i) {
+      producers.emplace_back([&] {
+        for (int task = 0; task < kPerProducer; ++task) {
+          slots.acquire();
+          scheduler.enqueue(Task([&slots] { slots.release(); }));
+        }
+      });
+    }
+    for (std::thread& producer : producers) {
+      producer.join();
+    }
+  });
+  // 4,096 nodes a chunk, of which each thread may have some hundreds at hand.
+  EXPECT_LE(detail::numNodeChunks(), size_t{6});
+  EXPECT_LE(bytes, 8 * kMiB);
+}
+
+}  // namespace
+}  // namespace weft

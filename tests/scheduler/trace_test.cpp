@@ -1,0 +1,251 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#undef WEFT_TRACE_ENABLED
+#define WEFT_TRACE_ENABLED 1
+#include <weft/trace.h>
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+#include "os/json_text.h"
+
+namespace weft {
+namespace {
+
+// Reads JSON, and complains of what is none.
+class JsonReader {
+ public:
+  explicit JsonReader(std::string_view text) : rest_(text) {}
+
+  // Returns: whether the text is one value and nothing else.
+  bool isValid() {
+    value();
+    space();
+    return good_ && rest_.empty();
+  }
+
+ private:
+  void space() {
+    while (!rest_.empty() && std::strchr(" \n\t\r", rest_.front()) != nullptr) {
+      rest_.remove_prefix(1);
+    }
+  }
+  bool take(char c) {
+    space();
+    const bool is = !rest_.empty() && rest_.front() == c;
+    rest_.remove_prefix(is ? 1 : 0);
+    return is;
+  }
+  void expect(bool condition) {
+    if (!condition) {
+      good_ = false;
+      rest_ = {};
+    }
+  }
+
+  void value() {
+    if (take('{')) {
+      list('}', [this] {
+        string();
+        expect(take(':'));
+        value();
+      });
+    } else if (take('[')) {
+      list(']', [this] { value(); });
+    } else if (!rest_.empty() && rest_.front() == '"') {
+      string();
+    } else {
+      const size_t length = rest_.find_first_not_of("0123456789.");
+      expect(length > 0 && length != std::string_view::npos);
+      rest_.remove_prefix(good_ ? length : 0);
+    }
+  }
+  template <class F>
+  void list(char end, F element) {
+    if (take(end)) {
+      return;
+    }
+    do {
+      element();
+    } while (good_ && take(','));
+    expect(take(end));
+  }
+  void string() {
+    expect(take('"'));
+    while (good_ && !rest_.empty() && rest_.front() != '"') {
+      expect(static_cast<unsigned char>(rest_.front()) >= 0x20);
+      if (good_ && rest_.front() == '\\') {
+        rest_.remove_prefix(1);
+        expect(!rest_.empty() && std::strchr("\"\\u", rest_.front()) != nullptr);
+      }
+      rest_.remove_prefix(good_ ? 1 : 0);
+    }
+    expect(take('"'));
+  }
+
+  std::string_view rest_;
+  bool good_ = true;
+};
+
+// Runs `events` in a process of its own. Returns: the trace that it leaves.
+template <class F>
+std::string traceOf(F events) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const std::string path = testing::TempDir() + "weft_trace_test." +
+                           testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+  EXPECT_EXIT(
+      {
+        setenv("WEFT_TRACE_FILE", path.c_str(), 1);
+        events();
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "");
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::remove(path.c_str());
+  EXPECT_TRUE(JsonReader(text.str()).isValid()) << text.str();
+  return text.str();
+}
+
+int count(std::string_view text, std::string_view part) {
+  int found = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) {
+    ++found;
+  }
+  return found;
+}
+
+TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
+  const std::string trace = traceOf([] {
+    WEFT_NAME_THREAD("main");
+    WEFT_SCOPED_EVENT("outer %d", 1);
+    { WEFT_SCOPED_EVENT("inner"); }
+  });
+  EXPECT_EQ(count(trace, "\"ph\":\"M\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main\"}"), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"outer 1\""), 1);
+  EXPECT_EQ(count(trace, "\"ph\":\"B\""), 2);
+  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 2);
+}
+
+TEST(TraceDeathTest, AsynchronousEventsCarryTheirIdAndName) {
+  const std::string trace = traceOf([] {
+    WEFT_BEGIN_ASYNC_EVENT(7, "request %s", "a");
+    std::thread([] { WEFT_END_ASYNC_EVENT(7, "request %s", "a"); }).join();
+    WEFT_SCOPED_ASYNC_EVENT(8, "request %s", "b");
+  });
+  EXPECT_EQ(count(trace, "\"ph\":\"b\""), 2);
+  EXPECT_EQ(count(trace, "\"ph\":\"e\""), 2);
+  EXPECT_EQ(count(trace, "\"id\":7,\"name\":\"request a\""), 2);
+  EXPECT_EQ(count(trace, "\"id\":8,\"name\":\"request b\""), 2);
+}
+
+TEST(TraceDeathTest, NamesAreEscapedAndCut) {
+  const std::string trace = traceOf([] {
+    WEFT_SCOPED_EVENT("%s", "quote \" backslash \\ newline \n end");
+    WEFT_SCOPED_EVENT("%s", std::string(1'000, '\x01').c_str());
+    WEFT_SCOPED_EVENT("%s",
+                      (std::string(62, 'a') + "\xc3\xa4").c_str());  // the cut goes through the last letter
+  });
+  EXPECT_EQ(count(trace, R"("quote \" backslash \\ newline \u000a end")"), 1);
+  EXPECT_EQ(count(trace, "\\u0001"), Trace::MaxEventNameLength - 1);
+  EXPECT_EQ(count(trace, std::string(62, 'a').append("\\ufffd\"")), 1);
+}
+
+TEST(TraceDeathTest, ATraceWithoutEventsIsAnEmptyList) {
+  EXPECT_EQ(traceOf([] { Trace::get(); }), "[\n]\n");
+}
+
+TEST(TraceDeathTest, EachFiberHasALineOfItsOwn) {
+  const std::string trace = traceOf([] {
+    Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+    Scheduler::Binding bound(scheduler);
+    const WaitGroup arrived(2), done(2);
+    for (int i = 0; i < 2; ++i) {
+      schedule([=] {
+        WEFT_SCOPED_EVENT("task");
+        arrived.done();
+        arrived.wait();  // both are in their scopes at the same time
+        done.done();
+      });
+    }
+    done.wait();
+  });
+  std::vector<std::string> lines;
+  for (size_t at = trace.find("\"tid\":"); at != std::string::npos; at = trace.find("\"tid\":", at + 1)) {
+    lines.push_back(trace.substr(at, trace.find(',', at) - at));
+  }
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_NE(lines[0], lines[1]);
+}
+
+TEST(TraceDeathTest, EventsOfManyThreadsDoNotMix) {
+  const std::string trace = traceOf([] {
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([i] {
+        WEFT_NAME_THREAD("thread %d", i);
+        for (int j = 0; j < 500; ++j) {
+          WEFT_SCOPED_EVENT("event");
+        }
+      });
+    }
+    for (std::thread& thread : threads) {
+      thread.join();
+    }
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"event\""), 2'000);
+  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 2'000);
+}
+
+TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("WEFT_TRACE_FILE", "/nonexistent/trace.json", 1);
+        { WEFT_SCOPED_EVENT("lost"); }
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "weft: warning: Trace: /nonexistent/trace.json cannot be written .*WEFT_TRACE_FILE");
+}
+
+std::string jsonText(const std::string& text) {
+  std::string out(text.size() * detail::kJsonBytesPerByte + 1, '\0');
+  out.resize(static_cast<size_t>(detail::writeJsonText(text.c_str(), out.data()) - out.data()));
+  return out;
+}
+
+TEST(JsonTextTest, KeepsValidUtf8) {
+  for (const char* text :
+       {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
+    EXPECT_EQ(jsonText(text), text);
+  }
+}
+
+TEST(JsonTextTest, ReplacesWhatIsNoUtf8) {
+  for (const char* byte : {"\x80", "\xc0", "\xc3", "\xff"}) {
+    EXPECT_EQ(jsonText(std::string("a") + byte + "b"), "a\\ufffdb");
+  }
+  EXPECT_EQ(jsonText("\xc0\xaf"), "\\ufffd\\ufffd") << "overlong";
+  EXPECT_EQ(jsonText("\xe0\x80\xaf"), "\\ufffd\\ufffd\\ufffd") << "overlong";
+  EXPECT_EQ(jsonText("\xed\xa0\x80"), "\\ufffd\\ufffd\\ufffd") << "surrogate";
+  EXPECT_EQ(jsonText("\xf4\x90\x80\x80"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "beyond the last character";
+}
+
+}  // namespace
+}  // namespace weft

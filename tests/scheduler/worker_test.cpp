@@ -1,0 +1,526 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <latch>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/scheduler.h>
+#include <weft/sleep.h>
+#include <weft/waitgroup.h>
+
+#include "scheduler/scheduler_core.h"
+#include "with_scheduler.h"
+
+namespace weft::detail {
+
+// What the tests see of a worker.
+struct WorkerTestAccess {
+  static void waitForWork(Worker& worker) { worker.waitForWork(); }
+  static bool hasReady(Worker& worker) { return !worker.ready_.isEmpty(); }
+  static bool hasTask(Worker& worker) { return worker.next_ != nullptr; }
+  static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
+  static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.searchBudget_; }
+  static uint64_t random(Worker& worker) { return worker.random_; }
+  static void* savedStackPointer(Worker& worker) { return worker.currentFiberBlock()->os.sp; }
+  static bool hasTimer(Worker& worker) { return !worker.timers_.empty(); }
+};
+
+}  // namespace weft::detail
+
+namespace weft {
+namespace {
+
+using detail::Worker;
+using Access = detail::WorkerTestAccess;
+using std::chrono::microseconds;
+using tests::smallConfig;
+
+// One bound thread without workers, so that each step is the test's own.
+class WorkerTest : public tests::WithAllocator {
+ protected:
+  void SetUp() override {
+    scheduler_.bind();
+    worker_ = Worker::current();
+  }
+  void TearDown() override {
+    if (Scheduler::get() != nullptr) {
+      Scheduler::unbind();
+    }
+  }
+
+  Worker& worker() { return *worker_; }
+  Scheduler::WorkerStats stats() { return worker_->stats(); }
+
+  // Starts a task that runs f() up to its first wait.
+  template <class F>
+  void start(F f) {
+    schedule(f);
+    Event started;
+    schedule([started] { started.signal(); });
+    started.wait();
+  }
+
+ private:
+  Scheduler scheduler_{smallConfig(0)};
+  Worker* worker_ = nullptr;
+};
+
+TEST_F(WorkerTest, SuspendSwitchesToAResumableFiber) {
+  Event go, back;
+  Fiber* before = nullptr;
+  Fiber* after = nullptr;
+  Scheduler::WorkerStats inside;
+  start([&, go, back] {
+    before = Fiber::current();
+    go.wait();
+    after = Fiber::current();
+    inside = stats();
+    back.signal();
+  });
+  // Both are there: the fiber comes first.
+  bool taskRan = false;
+  schedule([&] { taskRan = true; });
+  go.signal();
+  const Scheduler::WorkerStats outside = stats();
+  EXPECT_EQ(outside.num, 2u);
+  back.wait();
+  EXPECT_EQ(after, before);
+  EXPECT_EQ(inside.numFibers, outside.numFibers);
+  EXPECT_EQ(inside.numIdleFibers, outside.numIdleFibers);
+  EXPECT_EQ(inside.num, 1u) << "the task is queued still";
+  EXPECT_FALSE(taskRan);
+  start([] {});
+  EXPECT_TRUE(taskRan);
+}
+
+TEST_F(WorkerTest, SuspendSwitchesToAnIdleFiberWhenOnlyATaskIsThere) {
+  Fiber* idle = nullptr;
+  Event first;
+  schedule([&, first] {
+    idle = Fiber::current();
+    first.signal();
+  });
+  first.wait();
+  ASSERT_EQ(stats().numIdleFibers, 1u);
+  const uint64_t fibers = stats().numFibers;
+  Fiber* used = nullptr;
+  Scheduler::WorkerStats inside;
+  Event second;
+  schedule([&, second] {
+    used = Fiber::current();
+    inside = stats();
+    second.signal();
+  });
+  second.wait();
+  EXPECT_EQ(used, idle);
+  EXPECT_EQ(inside.numFibers, fibers);
+  EXPECT_EQ(inside.numIdleFibers, 0u);
+}
+
+TEST_F(WorkerTest, SuspendSwitchesToANewFiberThatBeginsInRunWhenNoneIsIdle) {
+  ASSERT_EQ(stats().numFibers, 0u);
+  Event done;
+  Event go;
+  Scheduler::WorkerStats inside[2];
+  // The first task runs on a new fiber; so does the second, since the first one waits.
+  schedule([&, go] {
+    inside[0] = stats();
+    go.wait();
+  });
+  schedule([&, go, done] {
+    inside[1] = stats();
+    go.signal();
+    done.signal();
+  });
+  done.wait();
+  EXPECT_EQ(inside[0].numFibers, 1u);
+  EXPECT_EQ(inside[0].numIdleFibers, 0u);
+  EXPECT_EQ(inside[1].numFibers, 2u);
+  EXPECT_EQ(inside[1].numIdleFibers, 0u);
+  EXPECT_EQ(inside[1].numBlockedFibers, 2u) << "the thread's own and the first task's";
+}
+
+TEST_F(WorkerTest, AFiberThatIsItselfNextReturnsWithoutSwitching) {
+  Event done;
+  schedule([done] { done.signal(); });
+  done.wait();
+  // The stack pointer is saved by a switch only, and differs from one call depth to another.
+  const auto atAnotherDepth = [this]() __attribute__((noinline)) {
+    volatile char room[1000];
+    room[0] = 0;
+    yield();
+    return Access::savedStackPointer(worker()) == nullptr || room[0] != 0;
+  };
+  void* const before = Access::savedStackPointer(worker());
+  ASSERT_NE(before, nullptr);
+  EXPECT_FALSE(atAnotherDepth());
+  EXPECT_EQ(Access::savedStackPointer(worker()), before);
+}
+
+TEST_F(WorkerTest, TasksThatDoNotBlockShareAFiber) {
+  std::vector<Fiber*> fibers;
+  WaitGroup done(100);
+  for (int i = 0; i < 100; ++i) {
+    schedule([&fibers, done] {
+      fibers.push_back(Fiber::current());
+      done.done();
+    });
+  }
+  done.wait();
+  EXPECT_TRUE(std::all_of(fibers.begin(), fibers.end(), [&](Fiber* fiber) { return fiber == fibers[0]; }));
+  EXPECT_EQ(stats().numFibers, 1u);
+}
+
+TEST_F(WorkerTest, IdleFibersAreReused) {
+  for (int i = 0; i < 100; ++i) {
+    Event go, done;
+    start([go, done] {
+      go.wait();
+      done.signal();
+    });
+    go.signal();
+    done.wait();
+  }
+  EXPECT_LE(stats().numFibers, 2u);
+}
+
+TEST_F(WorkerTest, CountsQueuedTasksAndResumableFibers) {
+  Event go(Event::Mode::Manual);
+  for (int i = 0; i < 3; ++i) {
+    start([go] { go.wait(); });
+  }
+  EXPECT_EQ(stats().num, 0u);
+  EXPECT_EQ(stats().numBlockedFibers, 3u);
+  for (int i = 0; i < 4; ++i) {
+    schedule([] {});
+  }
+  EXPECT_EQ(stats().num, 4u);
+  go.signal();
+  EXPECT_EQ(stats().num, 7u);
+  EXPECT_EQ(stats().numBlockedFibers, 3u) << "they are inside suspend() until they run";
+  Event done;
+  schedule([done] { done.signal(); });
+  done.wait();
+  EXPECT_EQ(stats().num, 0u);
+  EXPECT_EQ(stats().numBlockedFibers, 0u);
+  EXPECT_EQ(stats().numTasksRun, 3u + 3u + 4u + 1u);
+  EXPECT_EQ(stats().numIdleFibers, stats().numFibers);
+}
+
+TEST_F(WorkerTest, WaitForWorkEndsWhenAFiberBecomesReady) {
+  Event go;
+  start([go] { go.wait(); });
+  std::thread other([go] { go.signal(); });
+  Access::waitForWork(worker());
+  EXPECT_TRUE(Access::hasReady(worker()));
+  EXPECT_FALSE(Access::hasTask(worker()));
+  other.join();
+}
+
+TEST_F(WorkerTest, WaitForWorkEndsWhenThereIsATask) {
+  bool ran = false;
+  schedule([&] { ran = true; });
+  Access::waitForWork(worker());
+  EXPECT_TRUE(Access::hasTask(worker()));
+  EXPECT_FALSE(Access::hasReady(worker()));
+  EXPECT_FALSE(ran) << "it only finds the task";
+  yield();
+  EXPECT_TRUE(ran);
+}
+
+TEST_F(WorkerTest, WaitForWorkEndsWhenATimeoutHasPassed) {
+  const auto time = std::chrono::steady_clock::now() + microseconds(300);
+  start([time] { sleep_until(time); });
+  ASSERT_TRUE(Access::hasTimer(worker()));
+  Access::waitForWork(worker());
+  EXPECT_GE(std::chrono::steady_clock::now(), time);
+  EXPECT_TRUE(Access::hasReady(worker()));
+  EXPECT_FALSE(Access::hasTimer(worker()));
+}
+
+TEST_F(WorkerTest, WaitForWorkEndsAtShutdown) {
+  Access::setEnding(worker(), true);
+  Access::waitForWork(worker());
+  EXPECT_FALSE(Access::hasReady(worker()));
+  EXPECT_FALSE(Access::hasTask(worker()));
+  Access::setEnding(worker(), false);
+}
+
+TEST_F(WorkerTest, WaitForWorkTakesNoShutdownForAnEndWhileAFiberWaits) {
+  Event go;
+  start([go] { go.wait(); });
+  Access::setEnding(worker(), true);
+  std::thread other([go] { go.signal(); });
+  Access::waitForWork(worker());
+  EXPECT_TRUE(Access::hasReady(worker()));
+  Access::setEnding(worker(), false);
+  other.join();
+}
+
+TEST_F(WorkerTest, ASingleThreadedWorkerNeverSpins) {
+  // Each spin makes the next one longer or shorter.
+  const auto budget = Access::searchBudget(worker());
+  for (int i = 0; i < 20; ++i) {
+    Event go;
+    std::thread other([go] { go.signal(); });
+    go.wait();
+    sleep_for(microseconds(10));
+    other.join();
+  }
+  EXPECT_EQ(Access::searchBudget(worker()), budget);
+}
+
+TEST_F(WorkerTest, FibersWokenByAnotherThreadResumeInTheOrderOfTheirWakes) {
+  constexpr int kFibers = 100;
+  std::vector<Event> events;
+  std::vector<int> order;
+  WaitGroup done(kFibers);
+  for (int i = 0; i < kFibers; ++i) {
+    events.emplace_back();
+    schedule([&order, i, done, event = events.back()] {
+      event.wait();
+      order.push_back(i);
+      done.done();
+    });
+  }
+  start([] {});
+  std::thread([&] {
+    for (int i = kFibers - 1; i >= 0; --i) {
+      events[static_cast<size_t>(i)].signal();
+    }
+  }).join();
+  done.wait();
+  std::vector<int> expected(kFibers);
+  std::iota(expected.rbegin(), expected.rend(), 0);
+  EXPECT_EQ(order, expected);
+}
+
+TEST_F(WorkerTest, AThreadThatIsUnboundHasNoWorker) {
+  EXPECT_EQ(Worker::current(), &worker());
+  EXPECT_EQ(worker().mode(), Worker::Mode::SingleThreaded);
+  Scheduler::unbind();
+  EXPECT_EQ(Worker::current(), nullptr);
+}
+
+// Workers with threads of their own.
+class WorkerThreadTest : public tests::WithAllocator {
+ protected:
+  static Scheduler::WorkerStats statsOf(const Scheduler& scheduler, size_t worker) {
+    return scheduler.stats().workers[worker];
+  }
+
+  // Waits until the worker has gone to sleep since `numParks`.
+  static void waitUntilAsleep(const Scheduler& scheduler, uint64_t numParks) {
+    while (statsOf(scheduler, 0).numParks <= numParks) {
+      std::this_thread::yield();
+    }
+  }
+};
+
+TEST_F(WorkerThreadTest, ASleepingWorkerIsWokenByATask) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t parks = statsOf(scheduler, 0).numParks;
+    Event ran;
+    scheduler.enqueue(Task([ran] { ran.signal(); }));
+    ran.wait();
+    waitUntilAsleep(scheduler, parks);
+  }
+}
+
+TEST_F(WorkerThreadTest, ASleepingWorkerIsWokenByAFiberThatBecomesReady) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  for (int i = 0; i < 20; ++i) {
+    Event go, done;
+    const uint64_t parks = statsOf(scheduler, 0).numParks;
+    scheduler.enqueue(Task([go, done] {
+      go.wait();
+      done.signal();
+    }));
+    waitUntilAsleep(scheduler, parks);
+    go.signal();
+    done.wait();
+  }
+}
+
+TEST_F(WorkerThreadTest, ASleepingWorkerIsWokenByATimeout) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  Event done;
+  const uint64_t parks = statsOf(scheduler, 0).numParks;
+  scheduler.enqueue(Task([done] {
+    sleep_for(std::chrono::milliseconds(2));
+    done.signal();
+  }));
+  done.wait();
+  EXPECT_GT(statsOf(scheduler, 0).numParks, parks);
+}
+
+TEST_F(WorkerThreadTest, ASleepingWorkerIsWokenByShutdown) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  waitUntilAsleep(scheduler, 0);
+}
+
+TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnother) {
+  std::atomic<bool> wasOnMain{true};
+  {
+    Scheduler scheduler(smallConfig(1, allocator()));
+    Event first;
+    // The first task runs on the main fiber, and keeps it; the loop goes on on another fiber, which runs the second. Both end
+    // there: the main fiber as an idle one.
+    scheduler.enqueue(Task([first] { first.wait(); }));
+    scheduler.enqueue(Task([&wasOnMain, first] {
+      wasOnMain = Worker::current()->currentFiberBlock() == &Worker::current()->mainFiber();
+      first.signal();
+      yield();
+    }));
+  }
+  EXPECT_FALSE(wasOnMain);
+}
+
+TEST_F(WorkerThreadTest, ThievesTakeTheOldestAndOneAtATime) {
+  constexpr int kTasks = 50;
+  Scheduler scheduler(smallConfig(2, allocator()));
+  std::vector<int> order;
+  std::latch stolen(kTasks);
+  std::vector<Worker*> thieves;
+  Event done;
+  scheduler.enqueue(Task([&, done] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&, i] {
+        order.push_back(i);
+        thieves.push_back(Worker::current());
+        stolen.count_down();
+      });
+    }
+    // Holds the thread, so that the other worker has to run them all.
+    stolen.wait();
+    thieves.push_back(Worker::current());
+    done.signal();
+  }));
+  done.wait();
+  std::vector<int> expected(kTasks);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(order, expected);
+  EXPECT_EQ(std::count(thieves.begin(), thieves.end(), thieves.back()), 1) << "the owner ran none of them";
+  const Scheduler::Stats stats = scheduler.stats();
+  EXPECT_EQ(stats.workers[0].numSteals + stats.workers[1].numSteals, static_cast<uint64_t>(kTasks));
+}
+
+TEST_F(WorkerThreadTest, WorkersBeginTheirStealingAtDifferentVictims) {
+  Scheduler scheduler(smallConfig(4, allocator()));
+  std::vector<uint64_t> seeds(4);
+  std::latch all(4);
+  WaitGroup done(4);
+  for (size_t i = 0; i < 4; ++i) {
+    scheduler.enqueue(Task([&, i, done] {
+      all.arrive_and_wait();
+      seeds[i] = Access::random(*Worker::current());
+      done.done();
+    }));
+  }
+  done.wait();
+  std::sort(seeds.begin(), seeds.end());
+  EXPECT_EQ(std::adjacent_find(seeds.begin(), seeds.end()), seeds.end());
+}
+
+TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoTheInjectorInBatches) {
+  constexpr int kTasks = 10'000;
+  Scheduler scheduler(smallConfig(1, allocator()));
+  std::atomic<int> ran{0};
+  Scheduler::Stats inside;
+  WaitGroup done(kTasks + 1);
+  scheduler.enqueue(Task([&, done] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&ran, done] {
+        ++ran;
+        done.done();
+      });
+    }
+    inside = scheduler.stats();
+    done.done();
+  }));
+  done.wait();
+  EXPECT_EQ(ran, kTasks);
+  EXPECT_GT(inside.numInjected, 0u);
+  EXPECT_LE(inside.workers[0].num, 4096u);
+  EXPECT_EQ(inside.numInjected + inside.workers[0].num, static_cast<uint64_t>(kTasks));
+}
+
+TEST_F(WorkerThreadTest, IdleFibersOfABurstAreGivenBackAfterwards) {
+  constexpr int kFibers = 1000;
+  Scheduler scheduler(smallConfig(1, allocator()));
+  Event go(Event::Mode::Manual);
+  WaitGroup waiting(kFibers), done(kFibers);
+  for (int i = 0; i < kFibers; ++i) {
+    scheduler.enqueue(Task([=] {
+      waiting.done();
+      go.wait();
+      done.done();
+    }));
+  }
+  waiting.wait();
+  go.signal();
+  done.wait();
+  EXPECT_GE(statsOf(scheduler, 0).numFibers, static_cast<uint64_t>(kFibers) - 1);
+  while (statsOf(scheduler, 0).numFibers > 100) {
+    std::this_thread::yield();
+  }
+  // Those that are left work still.
+  Event again;
+  scheduler.enqueue(Task([again] { again.signal(); }));
+  again.wait();
+}
+
+TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
+  detail::IdleSet<> idle(4, 1);
+  detail::IdleSet<>::Sleeper sleepers[3];
+  for (auto& sleeper : sleepers) {
+    sleeper.parker = detail::acquireParker();
+    idle.announce(sleeper, false);
+  }
+  struct NoHost {
+    bool seesSharedWork() { return false; }
+  } host;
+  for (const size_t expected : {size_t{2}, size_t{1}, size_t{0}}) {
+    idle.onPublish();
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(sleepers[i].listed, i < expected) << "sleeper " << i;
+    }
+    EXPECT_TRUE(sleepers[expected].parker->tryPark()) << "it has its permit";
+    EXPECT_TRUE(idle.retract(sleepers[expected])) << "it is a searcher now";
+    // While it searches nobody else is woken.
+    idle.onPublish();
+    EXPECT_EQ(std::count_if(std::begin(sleepers), std::end(sleepers), [](const auto& sleeper) { return sleeper.listed; }),
+              static_cast<long>(expected));
+    idle.endSearch(host);
+  }
+  for (auto& sleeper : sleepers) {
+    detail::releaseParker(sleeper.parker);
+  }
+}
+
+using WorkerDeathTest = tests::DeathTest;
+
+TEST_F(WorkerDeathTest, AWaitAfterAllTasksHaveEndedIsReported) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] {
+          Worker::current()->core().isDone = true;
+          Worker::current()->core().isStopping = true;
+          Event().wait();
+        }));
+      },
+      "weft: fatal: a fiber waits whose scheduler has ended all tasks.*before ~Scheduler");
+}
+
+}  // namespace
+}  // namespace weft
