@@ -331,7 +331,7 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   EXPECT_GE(numExamples, 9u);
   numExamples = 0;
   for (const auto& header : filesIn("include/weft", ".h")) {
-    if (header.parent_path().filename() == "detail" || header.filename() == "debug.h") {
+    if (header.string().find("/detail/") != std::string::npos || header.filename() == "debug.h") {
       continue;  // debug.h's is a line of weft itself
     }
     for (const auto& example : examples(header)) {

@@ -19,8 +19,9 @@ namespace {
 
 // Whether messages of `file` are of the library's own, whose place says little to who misused it.
 bool isOfLibrary(const char* file) {
-  const std::string_view own(__FILE__);
-  return std::string_view(file).starts_with(own.substr(0, own.rfind('/') + 1));
+  constexpr std::string_view kOwn(__FILE__), kPath("os/debug.cpp");
+  static_assert(kOwn.ends_with(kPath));
+  return std::string_view(file).starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
 }
 
 // Where the calls were made that have led here, innermost first.
