@@ -16,7 +16,7 @@
 #include <vector>
 
 #include <weft/conditionvariable.h>
-#include <weft/detail/base/tiny_lock.h>
+#include <weft/detail/base/spin_lock.h>
 #include <weft/event.h>
 #include <weft/fiber.h>
 #include <weft/memory.h>

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/queue/inbox.h>
 #include <weft/fair/task_scheduler.h>
 #include <weft/signal.h>
@@ -235,7 +235,7 @@ void idle(bench::Run& run) {
 struct Ready {
   // As in a fair::TaskScheduler.
   using Queue =
-      weft::detail::BlockQueue<fair::Item*, weft::detail::StdSync, 0, weft::detail::Producers::InTurn>;
+      weft::detail::SegmentedQueue<fair::Item*, weft::detail::StdSync, 0, weft::detail::Producers::InTurn>;
   struct Consumer {
     explicit Consumer(Ready& ready) : consumer(ready.queue) {}
     fair::Item* pop() {

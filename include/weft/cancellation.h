@@ -8,7 +8,7 @@
 #include <exception>
 #include <stop_token>
 
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
 
 namespace weft {
@@ -27,7 +27,7 @@ class WEFT_EXPORT TaskCanceled : public std::exception {
 //   }
 inline void interruptionPoint(const std::stop_token& token) {
   if (token.stop_requested()) [[unlikely]] {
-    detail::raise(TaskCanceled());
+    detail::throwOrDie(TaskCanceled());
   }
 }
 

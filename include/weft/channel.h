@@ -18,7 +18,7 @@
 
 #include "weft/detail/channel/state.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
@@ -236,7 +236,7 @@ class Channel {
     const detail::ChannelEnd end =
         state_->send(std::addressof(object), detail::valueTypeOf<T, From>, deadline, token);
     if (end == detail::ChannelEnd::Closed) [[unlikely]] {
-      detail::raise(ChannelClosed());
+      detail::throwOrDie(ChannelClosed());
     }
     return end == detail::ChannelEnd::Done;
   }

@@ -14,7 +14,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/node_memory.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
 
 namespace weft {

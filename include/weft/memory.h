@@ -177,7 +177,7 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
     std::atomic<size_t> bytes{0};
   };
 
-  Allocator* const inner_;
+  Allocator* const pinnedLifo_;
   std::array<Counters, static_cast<size_t>(Allocation::Usage::Count)> counters_;
 };
 

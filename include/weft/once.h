@@ -12,7 +12,7 @@
 #include <stop_token>
 #include <utility>
 
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 

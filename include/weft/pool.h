@@ -14,7 +14,7 @@
 #include "weft/debug.h"
 #include "weft/detail/container/pool_object.h"
 #include "weft/detail/container/pool_storage.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/memory.h"
 
 namespace weft {

@@ -16,7 +16,7 @@
 
 #include "weft/channel.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/channel/select_case.h"
 #include "weft/event.h"
 
@@ -51,7 +51,7 @@ class SendCase final : public SelectCase {
   }
   void run() {
     if (isClosed()) [[unlikely]] {
-      raise(ChannelClosed());
+      throwOrDie(ChannelClosed());
     }
     handler_();
   }

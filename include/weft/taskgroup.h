@@ -16,7 +16,7 @@
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/fork/group_count.h"
 #include "weft/detail/base/node_memory.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/task_scope.h"
 #include "weft/executor.h"
@@ -154,7 +154,7 @@ class TaskGroup {
 
    private:
     TaskGroup& group_;
-    UnboundCall* const outer_;
+    UnboundCall* const pinnedFifo_;
     static thread_local UnboundCall* innermost_;
   };
 

@@ -14,7 +14,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/wait/stoppable.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"

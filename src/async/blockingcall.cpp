@@ -19,7 +19,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/park/parker.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
@@ -69,7 +69,7 @@ struct BlockingThread {
 };
 
 struct BlockingPool {
-  TinyLock lock;
+  SpinLock lock;
   BlockingThread* newestIdle = nullptr;  // all guarded by lock
   BlockingCall* firstWaiting = nullptr;
   BlockingCall* lastWaiting = nullptr;

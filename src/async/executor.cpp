@@ -16,9 +16,9 @@
 #include "weft/cancellation.h"
 #include "scheduler/scheduler_core.h"
 #include "weft/debug.h"
-#include "weft/detail/queue/block_queue.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/future/task_state.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 namespace weft {
 
@@ -38,7 +38,7 @@ void* runTaskThread(void* task) {
 
 // What setDefaultExecutor() has set.
 struct DefaultExecutor {
-  TinyLock lock;
+  SpinLock lock;
   std::optional<ExecutorReference> chosen;  // guarded by lock
 };
 constinit DefaultExecutor defaultOne;
@@ -163,9 +163,9 @@ struct MainLoop final : ExecutorLink {
     }
   }
 
-  using Tasks = BlockQueue<TaskNode*>;
+  using Tasks = SegmentedQueue<TaskNode*>;
   Tasks tasks;
-  TinyLock lock;
+  SpinLock lock;
   Tasks::Consumer consumer{tasks};  // guarded by lock
 };
 

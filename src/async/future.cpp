@@ -196,22 +196,22 @@ void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
 
 // The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor has the task.
 ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
-    : loop(tellLoop), state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
+    : loop(tellLoop), state_(state), fiber_(currentFiber), pinnedFifo_(std::exchange(scheduleCalls, this)) {
   state.next = mark();
 }
 
 ScheduleCall::~ScheduleCall() {
   ScheduleCall** link = &scheduleCalls;
   while (*link != this) {
-    link = &(*link)->outer_;
+    link = &(*link)->pinnedFifo_;
   }
-  *link = outer_;
+  *link = pinnedFifo_;
 }
 
 ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
   ScheduleCall* call = scheduleCalls;
   while (call != nullptr && !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
-    call = call->outer_;
+    call = call->pinnedFifo_;
   }
   return call;
 }

@@ -15,7 +15,7 @@
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 namespace weft {
 
@@ -46,7 +46,7 @@ struct TaskGroup::Control {
   std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
   std::atomic<bool> hasDropped{false};  // false -> true, by a task that its executor dropped; back, once it is told
   std::optional<ExecutorReference> executor;
-  detail::TinyLock lock;
+  detail::SpinLock lock;
   std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
@@ -75,12 +75,12 @@ TaskGroup::Control& TaskGroup::control() {
 constinit thread_local TaskGroup::UnboundCall* TaskGroup::UnboundCall::innermost_ = nullptr;
 
 TaskGroup::UnboundCall::UnboundCall(TaskGroup& group)
-    : group_(group), outer_(std::exchange(innermost_, this)) {
+    : group_(group), pinnedFifo_(std::exchange(innermost_, this)) {
   group_.count_.addOther();
 }
 
 TaskGroup::UnboundCall::~UnboundCall() {
-  innermost_ = outer_;
+  innermost_ = pinnedFifo_;
   if (detail::Waiter* waiter = group_.count_.endOfOther()) {
     detail::wake(*waiter);
   }
@@ -89,7 +89,7 @@ TaskGroup::UnboundCall::~UnboundCall() {
 bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
   const UnboundCall* call = innermost_;
   while (call != nullptr && &call->group_ != &group) {
-    call = call->outer_;
+    call = call->pinnedFifo_;
   }
   return call != nullptr;
 }

@@ -14,13 +14,13 @@
 #include "fair/backlog.h"
 #include "scheduler/process_fork.h"
 #include "os/own_counter.h"
-#include "weft/detail/queue/block_queue.h"
-#include "weft/detail/fair/role.h"
+#include "weft/detail/queue/segmented_queue.h"
+#include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"
 #include "weft/detail/queue/inbox.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/queue/timer_heap.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/mutex.h"
@@ -30,7 +30,7 @@ namespace weft::detail {
 
 struct FairCore;
 
-using FairQueue = BlockQueue<FairTask*, StdSync, 0, Producers::InTurn>;
+using FairQueue = SegmentedQueue<FairTask*, StdSync, 0, Producers::InTurn>;
 
 // One thread of a fair::TaskScheduler. Everything is for the thread itself unless it says otherwise.
 class FairWorker {
@@ -195,7 +195,7 @@ struct FairCore {
 
   bool isEmpty();
   bool waitEmptyUntil(TimePoint deadline);
-  void appointWatcher();
+  void appointPoller();
   void exitThread();
   void wakeIfEmpty(WaitList& woken);
 
@@ -216,7 +216,7 @@ struct FairCore {
 
   alignas(kCacheLine) Inbox<FairTask> front;
 
-  FairRole<> role;  // guards the next four; an only thread has it always
+  DispatcherLock<> dispatcherLock;  // guards the next four; an only thread has it always
   FairBacklog backlog;  // ready, still to go into the ready queue
   TimerHeap<FairTask> heap;
   uint32_t numAwaited = 0;  // that were in the heap, until a waker claimed them whose push has yet to come
@@ -237,16 +237,16 @@ struct FairCore {
   std::vector<std::unique_ptr<FairWorker>> workers;
 
   // Written with the lock, read by everybody.
-  alignas(kCacheLine) std::atomic<bool> isUnwatched{false};  // some are idle, and none of them looks now and then
+  alignas(kCacheLine) std::atomic<bool> hasNoPoller{false};  // some are idle, and none of them looks now and then
   std::atomic<int64_t> armed{kNoEarliest};                 // until when the idle ones sleep at most
   std::atomic<bool> isStopping{false};
   std::atomic<bool> isSpinning{false};  // one thread looks for work busily
 
-  TinyLock lock;
+  SpinLock lock;
   FairWorker* idle = nullptr;     // guarded by lock: a stack
-  FairWorker* watcher = nullptr;  // guarded by lock: the idle one that looks now and then while others are active
+  FairWorker* poller = nullptr;  // guarded by lock: the idle one that looks now and then while others are active
   FairWorker* marked = nullptr;   // guarded by lock: whose mark was left in the front queue last
-  uint64_t watchedSteps = 0;      // guarded by lock: numStepsOfAll() when the watcher looked last
+  uint64_t watchedSteps = 0;      // guarded by lock: numStepsOfAll() when the poller looked last
   TimePoint watchedAt{};          // guarded by lock
   uint32_t numRunning = 0;        // guarded by lock: threads
   WaitList emptyWaiters;          // guarded by lock

@@ -14,9 +14,9 @@
 //
 //   mark      The front queue bears the mark of an idle thread. Who replaces the mark wakes it, by its parker
 //             alone: no access to the scheduler follows the push. It sleeps until the earliest deadline.
-//   watcher   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
+//   poller   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
 //             waits that nobody gets to. The tick grows from 50 us to 1 ms; when there was nothing for that
-//             long, the watcher leaves its mark instead, and looks once more a tick later.
+//             long, the poller leaves its mark instead, and looks once more a tick later.
 //   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the
 //             others holds (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
 //   woken     Who has replaced the mark is about to wake its thread.
@@ -24,7 +24,7 @@
 // So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an
 // idle thread for longer than a tick and a wake.
 //
-// A watcher that finds work joins in, unless the active threads run steps so short that a further one would
+// A poller that finds work joins in, unless the active threads run steps so short that a further one would
 // only get in their way: then it goes on watching, and joins as soon as a step turns out to be long. An
 // active thread that finds itself among others with such steps retires to be idle. What a step costs is thus
 // found by measuring.
@@ -113,7 +113,7 @@ bool FairWorker::spin() {
 bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   WaitList woken;
   core.lock.lock();
-  const bool isLast = core.role.numActive() == 1;
+  const bool isLast = core.dispatcherLock.numActive() == 1;
   // relaxed: the sleeping ones are woken after it is set.
   const bool isWanted =
       core.isStopping.load(std::memory_order_relaxed) ||
@@ -122,10 +122,10 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   if (isIdling) {
     core.enterIdle(*this);
     if (isLast) {
-      core.watcher = nullptr;
+      core.poller = nullptr;
       until = core.sleepUntil(kNever);
       core.wakeIfEmpty(woken);
-    } else if (core.watcher == nullptr) {
+    } else if (core.poller == nullptr) {
       const TimePoint now = TimePoint::clock::now();
       core.beginWatch(*this, now);
       until = core.sleepUntil(now + tick);
@@ -140,25 +140,25 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
 // With the lock, after a sleep. Returns: whether to sleep on, `until` when.
 bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
-  const bool isWatching = core.watcher == this;
+  const bool isPolling = core.poller == this;
   const bool isQueued = core.hasQueued() || core.isDue(now);
-  const bool areOthersActive = core.role.numActive() != 0;
-  const bool leavesItToOthers = isWatching && areOthersActive && core.areStepsFine(now);
+  const bool areOthersActive = core.dispatcherLock.numActive() != 0;
+  const bool leavesItToOthers = isPolling && areOthersActive && core.areStepsFine(now);
   // relaxed: the sleeping ones are woken after it is set.
   bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
-    core.watcher = isWatching ? nullptr : core.watcher;
+    core.poller = isPolling ? nullptr : core.poller;
     if (core.marked == this || !core.front.isParked()) {
       stays = core.takeMark(*this);
       until = core.sleepUntil(kNever);
     }
-  } else if (stays && isWatching) {
+  } else if (stays && isPolling) {
     watchOn(now, isQueued, until);
-  } else if (stays && core.watcher == nullptr && !core.front.isParked()) {
+  } else if (stays && core.poller == nullptr && !core.front.isParked()) {
     core.beginWatch(*this, now);
     until = core.sleepUntil(now + tick);
-  } else if (stays && core.watcher == nullptr) {
+  } else if (stays && core.poller == nullptr) {
     // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
     core.sleepUntil(kNever);
     // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is not seen to;
@@ -174,14 +174,14 @@ bool FairWorker::staysIdle(TimePoint& until) {
   return stays;
 }
 
-// With the lock: the watcher has found nothing to do for itself.
+// With the lock: the poller has found nothing to do for itself.
 void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
   tick *= 2;
   if (isQueued) {
     tick = std::min(tick, kLongestTickBesideWork);
   } else if (tick > kLongestTick && core.leaveMark(*this)) {
-    // Another thread may be between queueing something and a look at isUnwatched, as it was: one more tick.
-    core.watcher = nullptr;
+    // Another thread may be between queueing something and a look at hasNoPoller, as it was: one more tick.
+    core.poller = nullptr;
     until = core.sleepUntil(now + kLongestTick);
     return;
   }
@@ -191,13 +191,13 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
 
 bool FairCore::isEmptyLocked() {
   // With nobody active, nobody has the role.
-  return role.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
+  return dispatcherLock.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
 }
 
 void FairCore::enterIdle(FairWorker& worker) {
   worker.below = idle;
   idle = &worker;
-  role.end();
+  dispatcherLock.end();
 }
 
 void FairCore::leaveIdle(FairWorker& worker) {
@@ -206,8 +206,8 @@ void FairCore::leaveIdle(FairWorker& worker) {
     link = &(*link)->below;
   }
   *link = worker.below;
-  if (watcher == &worker) {
-    watcher = nullptr;
+  if (poller == &worker) {
+    poller = nullptr;
   }
   if (marked == &worker) {
     front.cancelPark(markOf(worker));
@@ -215,7 +215,7 @@ void FairCore::leaveIdle(FairWorker& worker) {
   }
   // Before it is active: see runStep().
   publishIdle();
-  role.begin();
+  dispatcherLock.begin();
   // relaxed: a hint to those without the lock.
   armed.store(kNoEarliest, std::memory_order_relaxed);
 }
@@ -243,18 +243,18 @@ bool FairCore::takeMark(FairWorker& worker) {
 }
 
 void FairCore::beginWatch(FairWorker& worker, TimePoint now) {
-  watcher = &worker;
+  poller = &worker;
   worker.tick = kFirstTick;
   watchedSteps = numStepsOfAll();
   watchedAt = now;
 }
 
-// Whether the active threads have run short steps since the watcher looked last.
+// Whether the active threads have run short steps since the poller looked last.
 bool FairCore::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
   const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
   const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
-  return ns * role.numActive() < numNew * kFineStepNs;
+  return ns * dispatcherLock.numActive() < numNew * kFineStepNs;
 }
 
 // Returns: `until`, or the earliest deadline where that is less, which somebody sleeps for from now on.
@@ -267,14 +267,14 @@ TimePoint FairCore::sleepUntil(TimePoint until) {
 
 void FairCore::publishIdle() {
   // relaxed: a hint to those who are between two steps.
-  isUnwatched.store(idle != nullptr && watcher == nullptr, std::memory_order_relaxed);
+  hasNoPoller.store(idle != nullptr && poller == nullptr, std::memory_order_relaxed);
 }
 
 // Wakes an idle thread, to find out whether it is of use, unless one does so now and then already.
-void FairCore::appointWatcher() {
+void FairCore::appointPoller() {
   Parker<>* parker = nullptr;
   lock.lock();
-  if (idle != nullptr && watcher == nullptr) {
+  if (idle != nullptr && poller == nullptr) {
     beginWatch(*idle, TimePoint::clock::now());
     parker = idle->parker;
     publishIdle();
@@ -288,7 +288,7 @@ void FairCore::appointWatcher() {
 void FairCore::exitThread() {
   WaitList woken;
   lock.lock();
-  role.end();
+  dispatcherLock.end();
   wakeIfEmpty(woken);
   if (--numRunning == 0) {
     woken.claimAll(stopWaiters);

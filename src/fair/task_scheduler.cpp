@@ -71,7 +71,7 @@ void FairCore::start() {
   const bool isRunning = numRunning != 0;
   if (!isRunning) {
     numRunning = static_cast<uint32_t>(numThreads);
-    role.beginAll(numRunning);
+    dispatcherLock.beginAll(numRunning);
     // relaxed: the threads are started afterwards.
     isStopping.store(false, std::memory_order_relaxed);
   }
@@ -365,7 +365,7 @@ std::vector<Task*> TaskScheduler::takeBack() {
   const bool isStopped = core_->numRunning == 0;
   if (isStopped) {
     // The scheduler is not empty while its tasks are in the hands of this thread.
-    core_->role.begin();
+    core_->dispatcherLock.begin();
   }
   core_->lock.unlock();
   WEFT_ASSERT(isStopped, "fair::TaskScheduler::takeBack() on \"%s\", whose threads run. Call stop() first.",
@@ -379,7 +379,7 @@ std::vector<Task*> TaskScheduler::takeBack() {
   }
   detail::WaitList woken;
   core_->lock.lock();
-  core_->role.end();
+  core_->dispatcherLock.end();
   core_->wakeIfEmpty(woken);
   core_->lock.unlock();
   detail::wakeAll(woken);

@@ -14,7 +14,7 @@ namespace weft::detail {
 namespace {
 
 using std::chrono::nanoseconds;
-using Hold = FairRole<>::Hold;
+using Hold = DispatcherLock<>::Hold;
 
 // Tasks that the role hands to the ready queue at once.
 constexpr uint32_t kRefill = 64;
@@ -53,11 +53,11 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  // (1) what this thread has queued before the look at whether somebody watches; pairs with FairRole's (1), by which a
-  // watcher that joins has published that nobody does.
+  // (1) what this thread has queued before the look at whether somebody watches; pairs with DispatcherLock's (1), by which a
+  // poller that joins has published that nobody does.
   StdSync::lightFence();
   // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
-  if (core.isUnwatched.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
+  if (core.hasNoPoller.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
     seeToTheIdle();
   }
   ++numSteps;
@@ -73,7 +73,7 @@ void FairWorker::runStep(FairTask& task) {
 }
 
 inline bool FairWorker::isAlone() const {
-  return core.role.numActive() == 1;
+  return core.dispatcherLock.numActive() == 1;
 }
 
 // With the role: the next task that is ready, the others behind it for the other threads.
@@ -141,7 +141,7 @@ FairTask* FairWorker::next() {
 inline bool FairWorker::isNext(const FairTask& task) {
   // relaxed, both: written by the step; and as in next().
   return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core && !hasQueued() &&
-         (isAlone() || !core.role.isTaken()) && !core.isStopping.load(std::memory_order_relaxed);
+         (isAlone() || !core.dispatcherLock.isTaken()) && !core.isStopping.load(std::memory_order_relaxed);
 }
 
 // Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
@@ -161,13 +161,13 @@ FairTask* FairWorker::requeue(FairTask& task) {
   const bool hasFront = !core.front.empty();
   // relaxed: as in next().
   if (isAlone() && (!hasFront || core.backlogIsEmpty()) && !core.isStopping.load(std::memory_order_relaxed)) {
-    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
       if (hasFront) {
         core.intake();
       }
       core.accept(task);
       FairTask* next = dispatch();
-      core.role.leave(hold);
+      core.dispatcherLock.leave(hold);
       return next;
     }
   }
@@ -189,9 +189,9 @@ FairTask* FairWorker::takeNext() {
     }
   }
   if (hasWork()) {
-    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
       FairTask* task = dispatch();
-      core.role.leave(hold);
+      core.dispatcherLock.leave(hold);
       return task;
     }
   }
@@ -249,9 +249,9 @@ void FairWorker::look() {
   isRetired_ = shouldRetire(ns);
   const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
   if (core.isDue(now) || (isTurn && !core.front.empty())) {
-    if (const auto hold = core.role.tryTake(); hold != Hold::None) {
+    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
       core.intake();
-      core.role.leave(hold);
+      core.dispatcherLock.leave(hold);
       intakeAt_ = now + kIntakePause;
     }
   }
@@ -274,13 +274,13 @@ void FairWorker::seeToTheIdle() {
   const bool isUnarmed =
       core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);
   if (hasQueued() || isUnarmed) {
-    core.appointWatcher();
+    core.appointPoller();
   } else if (!core.front.isParked()) {
     core.lock.lock();
-    const bool isLeft = core.idle == nullptr || core.watcher != nullptr || core.leaveMark(*core.idle);
+    const bool isLeft = core.idle == nullptr || core.poller != nullptr || core.leaveMark(*core.idle);
     core.lock.unlock();
     if (!isLeft) {
-      core.appointWatcher();
+      core.appointPoller();
     }
   }
 }

@@ -131,14 +131,14 @@ size_t pageSize() noexcept {
   return size;
 }
 
-TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept : inner_(inner) {}
+TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept : pinnedLifo_(inner) {}
 
 TrackedAllocator::~TrackedAllocator() = default;
 
 Allocation TrackedAllocator::allocate(const Allocation::Request& request) {
   const auto usage = static_cast<size_t>(request.usage);
   WEFT_ASSERT(usage < counters_.size(), "TrackedAllocator: there is no usage %zu.", usage);
-  Allocation allocation = inner_->allocate(request);
+  Allocation allocation = pinnedLifo_->allocate(request);
   // relaxed, both: statistics.
   counters_[usage].count.fetch_add(1, std::memory_order_relaxed);
   counters_[usage].bytes.fetch_add(request.size, std::memory_order_relaxed);
@@ -160,7 +160,7 @@ void TrackedAllocator::free(const Allocation& allocation) {
       "TrackedAllocator: %p (%zu bytes, usage %zu) was not allocated here, or with another size or usage. "
       "Free each allocation once, with the request that it was made with.",
       allocation.ptr, size, usage);
-  inner_->free(allocation);
+  pinnedLifo_->free(allocation);
 }
 
 TrackedAllocator::Stats TrackedAllocator::stats() const noexcept {

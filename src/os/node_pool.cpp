@@ -10,7 +10,7 @@
 
 #include "os/keep_loaded.h"
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/sanitizers.h"
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
@@ -43,7 +43,7 @@ struct Chunk {
 
 // What all threads share for one node size.
 struct Depot {
-  TinyLock lock;
+  SpinLock lock;
   FreeNode* magazines;  // full ones, and what ending threads leave; guarded by lock
   char* fresh;          // the uncarved rest of the newest chunk; guarded by lock
   char* freshEnd;

@@ -9,7 +9,7 @@
 
 #include "os/keep_loaded.h"
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 // Parkers come from slabs: the first in static memory, the others mapped, none ever given back.
 namespace weft::detail {
@@ -23,7 +23,7 @@ struct alignas(kCacheLine) Slot {
 constexpr size_t kSlotsPerSlab = 64;
 
 struct Depot {
-  TinyLock lock;
+  SpinLock lock;
   Slot* free = nullptr;    // guarded by lock
   Slot* fresh = nullptr;   // guarded by lock: the unused rest of the newest slab
   size_t numFresh = 0;     // guarded by lock

@@ -20,7 +20,7 @@
 
 #include "os/keep_loaded.h"
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/memory.h"
 
 // What runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
@@ -311,7 +311,7 @@ size_t signalStackSize() {
 
 // Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs on.
 constexpr size_t kSignalStacksKept = 64;
-constinit TinyLock keptLock;
+constinit SpinLock keptLock;
 constinit size_t numKept = 0;                    // guarded by keptLock
 constinit void* kept[kSignalStacksKept] = {};    // guarded by keptLock
 

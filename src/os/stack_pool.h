@@ -12,7 +12,7 @@
 #include <mutex>
 
 #include "weft/detail/base/sync.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/export.h"
 
 // The process-wide pool of fiber stacks.
@@ -130,7 +130,7 @@ class StackPool {
   TimePoint periodEnd_{};
 
   // Guards what follows and the tables. Held for table updates only, never for a system call.
-  TinyLock lock_;
+  SpinLock lock_;
   uint32_t slabEnd_ = 0;  // no slab has this index or a higher one
   uint32_t fresh_;        // the slab with stacks never handed out, or kNoSlab
   uint32_t numSlabs_ = 0;

@@ -5,7 +5,7 @@
 
 #include <sched.h>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/in_place.h"
 #include "scheduler/waiter_inl.h"
 #include "weft/debug.h"
@@ -46,11 +46,11 @@ bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void
   return parkThreadUntil(self, deadline);
 }
 
-void FiberBlock::wake() noexcept { worker->wake(*this); }
+void FiberControlBlock::wake() noexcept { worker->wake(*this); }
 
-void FiberBlock::block() { worker->block(*this, "Fiber::notify", this); }
+void FiberControlBlock::block() { worker->block(*this, "Fiber::notify", this); }
 
-bool FiberBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, until, "Fiber::notify", this); }
+bool FiberControlBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, until, "Fiber::notify", this); }
 
 }  // namespace detail
 
@@ -69,7 +69,7 @@ auto withPermit(Fiber* fiber, const F& function) {
   if (detail::InPlaceFiber* inPlace = detail::asInPlace(fiber)) [[unlikely]] {
     return function(*inPlace->host, inPlace->permit);
   }
-  auto& block = *static_cast<detail::FiberBlock*>(fiber);
+  auto& block = *static_cast<detail::FiberControlBlock*>(fiber);
   return function(block, block.permit);
 }
 
@@ -77,19 +77,19 @@ auto withPermit(Fiber* fiber, const F& function) {
 
 void Fiber::wait() {
   assertIsCurrent(this, "wait");
-  withPermit(this, [](detail::FiberBlock& host, detail::Permit<>& permit) { permit.wait(host); });
+  withPermit(this, [](detail::FiberControlBlock& host, detail::Permit<>& permit) { permit.wait(host); });
 }
 
 bool Fiber::waitUntil(detail::TimePoint deadline) {
   assertIsCurrent(this, "wait");
-  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+  return withPermit(this, [&](detail::FiberControlBlock& host, detail::Permit<>& permit) {
     return permit.waitUntil(host, deadline);
   });
 }
 
 bool Fiber::waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
   assertIsCurrent(this, "wait");
-  return withPermit(this, [&](detail::FiberBlock& host, detail::Permit<>& permit) {
+  return withPermit(this, [&](detail::FiberControlBlock& host, detail::Permit<>& permit) {
     return permit.waitBy([&] {
       const auto claim = [&] { return permit.cancel(); };
       return detail::blockStoppable(host.waiter, deadline, token, claim, "Fiber::notify", this) ==
@@ -102,7 +102,7 @@ void Fiber::notify() {
   if (detail::InPlaceFiber* inPlace = detail::asInPlace(this)) [[unlikely]] {
     inPlace->permit.notify(*inPlace);
   } else {
-    auto& block = *static_cast<detail::FiberBlock*>(this);
+    auto& block = *static_cast<detail::FiberControlBlock*>(this);
     block.permit.notify(block);
   }
 }
@@ -114,7 +114,7 @@ void Fiber::yield() {
 
 void yield() {
   if (Fiber* fiber = detail::currentFiber) {
-    auto& self = *static_cast<detail::FiberBlock*>(fiber);
+    auto& self = *static_cast<detail::FiberControlBlock*>(fiber);
     self.worker->yield(self);
   } else {
     sched_yield();

@@ -18,7 +18,7 @@ constexpr size_t kColourStep = 64;
 
 // relaxed: for findByStack(), which takes it for a hint. All others are this thread, which may read it as it
 // likes.
-void setStackBase(FiberBlock& fiber, void* base) {
+void setStackBase(FiberControlBlock& fiber, void* base) {
   std::atomic_ref(fiber.stack.base).store(base, std::memory_order_relaxed);
 }
 
@@ -37,14 +37,14 @@ FiberFactory::~FiberFactory() {
   }
 }
 
-FiberBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
+FiberControlBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
   if (numCachedStacks_ == 0) {
     numCachedStacks_ = stacks_.acquireBatch(cachedStacks_, kStackBatch);
     if (numCachedStacks_ == 0) {
       return nullptr;
     }
   }
-  FiberBlock* fiber = newBlock(worker);
+  FiberControlBlock* fiber = newBlock(worker);
   const Stack& stack = cachedStacks_[--numCachedStacks_];
   fiber->stack.size = stack.size;
   fiber->stack.id = stack.id;
@@ -54,7 +54,7 @@ FiberBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
   return fiber;
 }
 
-void FiberFactory::destroy(FiberBlock& fiber) {
+void FiberFactory::destroy(FiberControlBlock& fiber) {
   fiber.os.destroy();
   stacks_.release(fiber.stack);
   setStackBase(fiber, nullptr);
@@ -63,9 +63,9 @@ void FiberFactory::destroy(FiberBlock& fiber) {
 
 TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
 
-FiberBlock* FiberFactory::newBlock(Worker& worker) {
+FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
   // One whose fiber was idle is as new but for its stack. It is not made anew, since others may look at it.
-  if (FiberBlock* spare = spareBlocks_.popFront()) {
+  if (FiberControlBlock* spare = spareBlocks_.popFront()) {
     return spare;
   }
   // relaxed, all: this thread wrote it last.
@@ -81,22 +81,22 @@ FiberBlock* FiberFactory::newBlock(Worker& worker) {
     slabs_.store(slab, std::memory_order_release);
   }
   const uint32_t index = slab->numUsed.load(std::memory_order_relaxed);
-  auto* fiber = ::new (slab->blocks[index]) FiberBlock(worker, nextId_++);
+  auto* fiber = ::new (slab->blocks[index]) FiberControlBlock(worker, nextId_++);
   // (2) release: publishes the block; pairs with the load in forEachBlock().
   slab->numUsed.store(index + 1, std::memory_order_release);
   return fiber;
 }
 
-const FiberBlock* FiberFactory::findByScope(const void* scope) const {
-  const FiberBlock* found = nullptr;
-  forEachBlock([&](FiberBlock& fiber) { found = scope == fiber.scope() ? &fiber : found; });
+const FiberControlBlock* FiberFactory::findByScope(const void* scope) const {
+  const FiberControlBlock* found = nullptr;
+  forEachBlock([&](FiberControlBlock& fiber) { found = scope == fiber.scope() ? &fiber : found; });
   return found;
 }
 
-const FiberBlock* FiberFactory::findByStack(const void* scope) const {
+const FiberControlBlock* FiberFactory::findByStack(const void* scope) const {
   const auto place = reinterpret_cast<uintptr_t>(scope);
-  const FiberBlock* found = nullptr;
-  forEachBlock([&](FiberBlock& fiber) {
+  const FiberControlBlock* found = nullptr;
+  forEachBlock([&](FiberControlBlock& fiber) {
     // relaxed: a hint; see setStackBase().
     void* const base = std::atomic_ref(fiber.stack.base).load(std::memory_order_relaxed);
     if (base != nullptr && place - reinterpret_cast<uintptr_t>(base) < stacks_.stackSize()) {

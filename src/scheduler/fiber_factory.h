@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "weft/memory.h"
 
 namespace weft::detail {
@@ -21,19 +21,19 @@ class FiberFactory {
   FiberFactory& operator=(const FiberFactory&) = delete;
 
   // Returns: a fiber that begins in entry(worker); null where the system gives no stack.
-  FiberBlock* create(Worker& worker, void (*entry)(void*));
+  FiberControlBlock* create(Worker& worker, void (*entry)(void*));
 
   // Gives the fiber's stack back to the pool, and keeps the control block for reuse.
   // Requires: the fiber does not run and will not be resumed.
-  void destroy(FiberBlock& fiber);
+  void destroy(FiberControlBlock& fiber);
 
   // Lets the pool give back stacks that nobody has needed of late. Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
 
-  // Calls f(FiberBlock&) for each fiber that exists.
+  // Calls f(FiberControlBlock&) for each fiber that exists.
   template <class F>
   void forEach(F&& f) const {
-    forEachBlock([&](FiberBlock& fiber) {
+    forEachBlock([&](FiberControlBlock& fiber) {
       if (fiber.stack.base != nullptr) {
         f(fiber);
       }
@@ -43,8 +43,8 @@ class FiberFactory {
   // Return: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies; null if there is none.
   // Any thread: a fiber that has been found may have ended, but its control block stays until this object
   // goes.
-  const FiberBlock* findByScope(const void* scope) const;
-  const FiberBlock* findByStack(const void* scope) const;
+  const FiberControlBlock* findByScope(const void* scope) const;
+  const FiberControlBlock* findByStack(const void* scope) const;
 
  private:
   static constexpr uint32_t kBlocksPerSlab = 64;
@@ -54,11 +54,11 @@ class FiberFactory {
     Slab* next;
     Allocation memory;
     std::atomic<uint32_t> numUsed;
-    alignas(64) unsigned char blocks[kBlocksPerSlab][sizeof(FiberBlock)];
-    FiberBlock* block(uint32_t i) { return reinterpret_cast<FiberBlock*>(blocks[i]); }
+    alignas(64) unsigned char blocks[kBlocksPerSlab][sizeof(FiberControlBlock)];
+    FiberControlBlock* block(uint32_t i) { return reinterpret_cast<FiberControlBlock*>(blocks[i]); }
   };
 
-  FiberBlock* newBlock(Worker& worker);
+  FiberControlBlock* newBlock(Worker& worker);
 
   template <class F>
   void forEachBlock(F&& f) const {

@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/in_place.h"
 
 namespace weft::detail {
@@ -22,7 +22,7 @@ thread_local ThreadLocals threadLocals;
 
 FiberLocalNode*& fiberLocals() noexcept {
   if (currentFiber != nullptr) {
-    auto& fiber = *static_cast<FiberBlock*>(currentFiber);
+    auto& fiber = *static_cast<FiberControlBlock*>(currentFiber);
     if (isInPlace(*currentTask)) {
       return inPlaceLocals();
     }

@@ -3,7 +3,7 @@
 
 #include "weft/detail/fork/fork.h"
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/waiter_inl.h"
 #include "weft/debug.h"
 #include "scheduler/worker.h"
@@ -19,7 +19,7 @@ bool ForkLane::mayRunInPlaceNow() {
 
 void ForkLane::letOthersRun() {
   Worker& worker = *Worker::current();
-  worker.yield(*worker.currentFiberBlock());
+  worker.yield(*worker.currentControlBlock());
 }
 
 void ForkLane::putBack(TaskNode* node) {

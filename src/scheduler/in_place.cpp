@@ -18,7 +18,7 @@ InPlaceFibers::~InPlaceFibers() {
   }
 }
 
-InPlaceFiber& InPlaceFibers::take(FiberBlock& host) {
+InPlaceFiber& InPlaceFibers::take(FiberControlBlock& host) {
   InPlaceFiber* fiber = spares_;
   if (fiber != nullptr) {
     spares_ = fiber->nextSpare;
@@ -41,7 +41,7 @@ struct InPlaceAccess {
   // The innermost, which has no number yet.
   static InPlaceScope& begin() {
     InPlaceScope& scope = current();
-    scope.number = static_cast<FiberBlock*>(currentFiber)->worker->newTaskNumber();
+    scope.number = static_cast<FiberControlBlock*>(currentFiber)->worker->newTaskNumber();
     scope.locals_ = nullptr;
     scope.fiber_ = nullptr;
     return scope;
@@ -53,13 +53,13 @@ struct InPlaceAccess {
   static InPlaceFiber*& fiber(InPlaceScope& scope) { return scope.fiber_; }
   static FiberLocalNode*& locals(InPlaceScope& scope) { return scope.locals_; }
   static const TaskScope* outer(const TaskScope& scope) {
-    return static_cast<const InPlaceScope&>(scope).outer_;
+    return static_cast<const InPlaceScope&>(scope).pinnedFifo_;
   }
 };
 
 // The first scope of a fiber is part of it.
 bool isInPlace(const TaskScope& task) noexcept {
-  return &task != static_cast<FiberBlock*>(currentFiber)->scope();
+  return &task != static_cast<FiberControlBlock*>(currentFiber)->scope();
 }
 
 uint64_t numberInPlace() noexcept {
@@ -76,7 +76,7 @@ Fiber* inPlaceFiber() noexcept {
   }
   InPlaceFiber*& fiber = InPlaceAccess::fiber(InPlaceAccess::begun());
   if (fiber == nullptr) {
-    fiber = &Worker::current()->inPlaceFibers().take(*static_cast<FiberBlock*>(currentFiber));
+    fiber = &Worker::current()->inPlaceFibers().take(*static_cast<FiberControlBlock*>(currentFiber));
   }
   return fiber;
 }

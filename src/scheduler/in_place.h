@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "weft/detail/park/permit.h"
 #include "weft/detail/base/task_scope.h"
 #include "weft/fiber.h"
@@ -29,7 +29,7 @@ struct InPlaceFiber final : Fiber {
   // The Permit's host, for notifiers.
   void wake() noexcept { host->wake(); }
 
-  FiberBlock* host = nullptr;  // the owner's; a notifier's between its notify() and the wake
+  FiberControlBlock* host = nullptr;  // the owner's; a notifier's between its notify() and the wake
   Permit<> permit;
   InPlaceFiber* nextSpare = nullptr;
 
@@ -50,7 +50,7 @@ class InPlaceFibers {
   InPlaceFibers(const InPlaceFibers&) = delete;
   InPlaceFibers& operator=(const InPlaceFibers&) = delete;
 
-  InPlaceFiber& take(FiberBlock& host);
+  InPlaceFiber& take(FiberControlBlock& host);
   void giveBack(InPlaceFiber& fiber);
 
  private:

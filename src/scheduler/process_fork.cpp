@@ -10,14 +10,14 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/sync.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/fiber.h"
 
 namespace weft::detail {
 namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it has to do with.
-constinit TinyLock lock;
+constinit SpinLock lock;
 constinit std::atomic<int> numSchedulers{0};                // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 

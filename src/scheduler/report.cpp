@@ -13,7 +13,7 @@
 #include <string_view>
 #include <typeinfo>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/scheduler_core.h"
 #include "weft/debug.h"
 #include "weft/detail/fair/task.h"
@@ -75,7 +75,7 @@ struct WorkerName {
 
 // Who holds the lock that a fiber waits for; empty where it waits for something else, and where nobody does.
 struct Holder {
-  explicit Holder(const FiberBlock& waiter) {
+  explicit Holder(const FiberControlBlock& waiter) {
     const void* owner = OwnerAccess::ownerOf(waiter.blockedOn, waiter.blockedObject);
     TaskPlace place;
     if (owner == nullptr) {
@@ -130,7 +130,7 @@ void callOrReport(F f, Report report) {
 void runOrDie(TaskNode* node) {
   callOrReport([node] { node->invoke(node, TaskOp::Run); },
                [](const Escaped& escaped) {
-                 const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
+                 const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
                  WEFT_FATAL(
                      "an exception escaped from a task: %s, on fiber %u, task %s. Catch it inside the task, "
                      "and hand errors on "
@@ -194,7 +194,7 @@ void runStepOrDie(FairTask& task) {
                });
 }
 
-void reportBlockedFiber(const FiberBlock& fiber, int workerId) {
+void reportBlockedFiber(const FiberControlBlock& fiber, int workerId) {
   const void* task = fiber.task.get();
   const Holder holder(fiber);
   if (task == nullptr) {

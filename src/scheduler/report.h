@@ -16,7 +16,7 @@
 namespace weft::detail {
 
 struct FairTask;
-struct FiberBlock;
+struct FiberControlBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
@@ -61,7 +61,7 @@ void reportSilentWorker(const SilentWorker& worker);
 
 // Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker thread, or
 // kBoundThread.
-void reportBlockedFiber(const FiberBlock& fiber, int workerId);
+void reportBlockedFiber(const FiberControlBlock& fiber, int workerId);
 
 // Ends such a list with how many there were.
 void reportNumBlocked(int workerId, uint64_t count);

@@ -66,7 +66,7 @@ const Scheduler::Config& checked(const Scheduler::Config& config) {
 }
 
 bool currentStack(CurrentStack* out) {
-  const auto* fiber = static_cast<const FiberBlock*>(currentFiber);
+  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
   if (fiber == nullptr || fiber->stack.base == nullptr) {
     return false;
   }
@@ -143,8 +143,8 @@ SchedulerCore::~SchedulerCore() {
   outside.entrance.awaitAllLeft();
   outside.release();
   // relaxed: the worker threads have ended.
-  for (Guest* guest = firstGuest.load(std::memory_order_relaxed); guest != nullptr;) {
-    allocator->destroy(std::exchange(guest, guest->next));
+  for (ExternalDeque* external = firstExternal.load(std::memory_order_relaxed); external != nullptr;) {
+    allocator->destroy(std::exchange(external, external->next));
   }
   for (int i = 0; i < numWorkers; ++i) {
     threads[i].~WorkerThread();
@@ -252,33 +252,33 @@ void SchedulerCore::unbind(Worker& worker) {
   }
 }
 
-void SchedulerCore::addGuest(StealingDeque<TaskNode>*& slot) {
-  idle.addGuest();
+void SchedulerCore::addExternal(StealingDeque<TaskNode>*& slot) {
+  idle.addExternal();
   std::scoped_lock guard(boundMutex);
   // relaxed: written under the lock.
-  Guest* const first = firstGuest.load(std::memory_order_relaxed);
-  for (Guest* guest = first; guest != nullptr; guest = guest->next) {
-    if (!std::exchange(guest->isTaken, true)) {
-      slot = &guest->deque;
+  ExternalDeque* const first = firstExternal.load(std::memory_order_relaxed);
+  for (ExternalDeque* external = first; external != nullptr; external = external->next) {
+    if (!std::exchange(external->isTaken, true)) {
+      slot = &external->deque;
       return;
     }
   }
-  auto* guest = allocator->create<Guest>();
-  guest->next = first;
-  // (7) release: publishes the deque to the thieves; pairs with the load in forEachGuest().
-  firstGuest.store(guest, std::memory_order_release);
-  slot = &guest->deque;
+  auto* external = allocator->create<ExternalDeque>();
+  external->next = first;
+  // (7) release: publishes the deque to the thieves; pairs with the load in forEachExternal().
+  firstExternal.store(external, std::memory_order_release);
+  slot = &external->deque;
 }
 
-void SchedulerCore::removeGuest(StealingDeque<TaskNode>& deque) {
+void SchedulerCore::removeExternal(StealingDeque<TaskNode>& deque) {
   std::scoped_lock guard(boundMutex);
   // relaxed: as above.
-  Guest* guest = firstGuest.load(std::memory_order_relaxed);
-  while (&guest->deque != &deque) {
-    guest = guest->next;
+  ExternalDeque* external = firstExternal.load(std::memory_order_relaxed);
+  while (&external->deque != &deque) {
+    external = external->next;
   }
-  guest->isTaken = false;
-  idle.removeGuest();
+  external->isTaken = false;
+  idle.removeExternal();
 }
 
 void SchedulerCore::enqueueFromOutside(TaskNode* node) {
@@ -559,7 +559,7 @@ void Scheduler::bind() { core_->bind(); }
 void Scheduler::unbind() {
   detail::Worker& worker = detail::boundWorker("Scheduler::unbind()");
   WEFT_ASSERT(worker.mode() == detail::Worker::Mode::SingleThreaded &&
-                  worker.currentFiberBlock() == &worker.mainFiber() && !worker.isRunningTask() &&
+                  worker.currentControlBlock() == &worker.mainFiber() && !worker.isRunningTask() &&
                   !detail::isInPlace(*detail::currentTask),
               "Scheduler::unbind() was called inside a task. Call it on the thread that called bind(), "
               "outside of tasks.");

@@ -12,7 +12,7 @@
 #include "scheduler/checked_allocator.h"
 #include "scheduler/process_fork.h"
 #include "os/stack_overflow.h"
-#include "weft/detail/queue/block_queue.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/future/executor_link.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/base/node_memory.h"
@@ -73,23 +73,23 @@ struct SchedulerCore {
     }
   }
 
-  // A deque for a bound thread, which workers steal from as well, from addGuest() to removeGuest() on that thread.
+  // A deque for a bound thread, which workers steal from as well, from addExternal() to removeExternal() on that thread.
   // Sets `slot`, under boundMutex.
-  void addGuest(StealingDeque<TaskNode>*& slot);
-  void removeGuest(StealingDeque<TaskNode>& deque);
+  void addExternal(StealingDeque<TaskNode>*& slot);
+  void removeExternal(StealingDeque<TaskNode>& deque);
 
   template <class F>
-  void forEachGuest(F&& f) {
-    // (1) acquire: sees the deque; pairs with the store in addGuest().
-    for (Guest* guest = firstGuest.load(std::memory_order_acquire); guest != nullptr; guest = guest->next) {
-      f(guest->deque);
+  void forEachExternal(F&& f) {
+    // (1) acquire: sees the deque; pairs with the store in addExternal().
+    for (ExternalDeque* external = firstExternal.load(std::memory_order_acquire); external != nullptr; external = external->next) {
+      f(external->deque);
     }
   }
 
   // Kept until the end, and used again, since a thief may look into it at any time.
-  struct Guest {
+  struct ExternalDeque {
     StealingDeque<TaskNode> deque;
-    Guest* next = nullptr;
+    ExternalDeque* next = nullptr;
     bool isTaken = true;  // guarded by boundMutex
   };
 
@@ -129,10 +129,10 @@ struct SchedulerCore {
   Allocation arrays[2];
   Worker** workers = nullptr;
   WorkerThread* threads = nullptr;
-  BlockQueue<TaskNode*> injector;
+  SegmentedQueue<TaskNode*> injector;
   IdleSet<> idle;
-  Thieves<> thieves;
-  std::atomic<Guest*> firstGuest{nullptr};  // changed under boundMutex
+  StealGate<> stealGate;
+  std::atomic<ExternalDeque*> firstExternal{nullptr};  // changed under boundMutex
 
   std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
   std::atomic<bool> isDone{

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/report.h"
 #include "weft/detail/park/parker.h"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/waiter.h"
 #include "scheduler/worker.h"
@@ -13,7 +13,7 @@
 namespace weft::detail::inlined {
 
 inline Waiter& currentWaiter() noexcept {
-  Waiter& waiter = currentFiber != nullptr ? static_cast<FiberBlock*>(currentFiber)->waiter : threadWaiter();
+  Waiter& waiter = currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->waiter : threadWaiter();
   assertNotWaiting(waiter);
   return waiter;
 }

@@ -35,9 +35,9 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       parker_(acquireParker()),
       current_(&main_),
       taskNumber_(firstTaskNumber()),
-      lane_{nullptr, core.idle, Thieves<>::Member(core.thieves), 0, kPollInterval},
-      inner_(core.allocator),
-      outer_(core.allocator),
+      lane_{nullptr, core.idle, StealGate<>::Member(core.stealGate), 0, kPollInterval},
+      pinnedLifo_(core.allocator),
+      pinnedFifo_(core.allocator),
       timers_(core.allocator),
       fibers_(core.allocator, core.config.fiberStackSize),
       inPlaceFibers_(core.allocator),
@@ -70,19 +70,19 @@ void Worker::enterThread() {
 }
 
 void Worker::leaveThread() {
-  fibers_.forEach([this](FiberBlock& fiber) { fibers_.destroy(fiber); });
+  fibers_.forEach([this](FiberControlBlock& fiber) { fibers_.destroy(fiber); });
   main_.os.destroy();
   currentFiber = nullptr;
   currentTask = nullptr;
   currentLane = nullptr;
   if (mode_ == Mode::SingleThreaded && deque_ != nullptr) {
-    core_.removeGuest(*deque_);
+    core_.removeExternal(*deque_);
   }
 }
 
 ForkLane* Worker::openLane() {
   if (deque_ == nullptr) {
-    core_.addGuest(deque_);
+    core_.addExternal(deque_);
     lane_.deque = deque_;
     lane_.numOthers = static_cast<uint32_t>(core_.numWorkers);
     currentLane = &lane_;
@@ -109,7 +109,7 @@ void Worker::runOnOtherFibers() {
     waitForWork();
     if (next_ != nullptr) {
       switchTo(idleOrNewFiber());
-    } else if (FiberBlock* fiber = popReady()) {
+    } else if (FiberControlBlock* fiber = popReady()) {
       switchTo(*fiber);
     }
   }
@@ -142,7 +142,7 @@ bool Worker::shouldEnd() {
   if (isEnding_) {
     giveForksAway();
   }
-  return isEnding_ && next_ == nullptr && ready_.isEmpty() && inner_.isEmpty() && outer_.isEmpty() &&
+  return isEnding_ && next_ == nullptr && ready_.isEmpty() && pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() &&
          (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
 }
 
@@ -156,7 +156,7 @@ void Worker::runUntilIdle() {
       if (!inbox_.empty()) {
         drainInbox();
       }
-      if (FiberBlock* fiber = popReady()) {
+      if (FiberControlBlock* fiber = popReady()) {
         idle_.pushFront(*current_.get());
         ++numIdle_;
         switchTo(*fiber);
@@ -172,7 +172,7 @@ void Worker::runUntilIdle() {
 }
 
 void Worker::runTask(TaskNode* node) {
-  FiberBlock& fiber = *current_.get();
+  FiberControlBlock& fiber = *current_.get();
   fiber.task.set(reinterpret_cast<const void*>(node->invoke));
   fiber.permit.reset();
   fiber.setTaskNumber(++taskNumber_);
@@ -187,7 +187,7 @@ void Worker::runTask(TaskNode* node) {
   lane_.counters.countEnded();
 }
 
-bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
+bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object) {
   if (deadline == kNever) {
     block(self, what, object);
     return true;
@@ -216,7 +216,7 @@ bool Worker::blockUntil(FiberBlock& self, TimePoint deadline, const char* what, 
   return std::exchange(self.isWoken, false);
 }
 
-bool Worker::blockForLock(FiberBlock& self, TimePoint deadline, const char* what, const void* object) {
+bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object) {
   if (deadline == kNever) {
     block(self, what, object);
     return true;
@@ -232,7 +232,7 @@ bool Worker::blockForLock(FiberBlock& self, TimePoint deadline, const char* what
   return isWoken;
 }
 
-void Worker::yield(FiberBlock& self) {
+void Worker::yield(FiberControlBlock& self) {
   noteForks(self);
   const bool isOthersTurn = lane_.untilPoll == 1 && (untilTurns_ == 0 || expireIfDue());
   if (ready_.isEmpty() && next_ == nullptr && !isOthersTurn) {
@@ -243,26 +243,26 @@ void Worker::yield(FiberBlock& self) {
   switchToNext();
 }
 
-FiberBlock& Worker::awaitNext() {
+FiberControlBlock& Worker::awaitNext() {
   waitForWork();
   if (next_ != nullptr) {
     return idleOrNewFiber();
   }
-  FiberBlock* fiber = popReady();
+  FiberControlBlock* fiber = popReady();
   WEFT_ASSERT(fiber != nullptr,
               "a fiber waits whose scheduler has ended all tasks: nothing will ever run there again. Wait inside a task, or "
               "before ~Scheduler.");
   return *fiber;
 }
 
-FiberBlock& Worker::idleOrNewFiber() {
-  if (FiberBlock* fiber = idle_.popFront()) {
+FiberControlBlock& Worker::idleOrNewFiber() {
+  if (FiberControlBlock* fiber = idle_.popFront()) {
     --numIdle_;
     fewestIdle_ = std::min(fewestIdle_, numIdle_.get());
     return *fiber;
   }
   fewestIdle_ = 0;
-  FiberBlock* fiber = fibers_.create(*this, &Worker::fiberMain);
+  FiberControlBlock* fiber = fibers_.create(*this, &Worker::fiberMain);
   if (fiber == nullptr) {
     WEFT_FATAL(
         "no memory for another fiber: this worker has %llu, of which %llu are blocked, with stacks of %zu bytes. Bound the "
@@ -277,7 +277,7 @@ FiberBlock& Worker::idleOrNewFiber() {
 Scheduler::WorkerStats Worker::stats() const {
   Scheduler::WorkerStats stats;
   stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
-  stats.num = numReady_.get() + inner_.size() + outer_.size() + (deque_ != nullptr ? deque_->size() : 0);
+  stats.num = numReady_.get() + pinnedLifo_.size() + pinnedFifo_.size() + (deque_ != nullptr ? deque_->size() : 0);
   stats.numBlockedFibers = numBlocked_.get();
   stats.numIdleFibers = numIdle_.get();
   stats.numFibers = numFibers_.get();

@@ -7,20 +7,20 @@
 #include <cstdint>
 
 #include "scheduler/due_time.h"
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "scheduler/fiber_factory.h"
 #include "scheduler/in_place.h"
 #include "os/own_counter.h"
 #include "scheduler/report.h"
 #include "scheduler/task_ring.h"
-#include "weft/detail/queue/block_queue.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/queue/inbox.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/stealing_deque.h"
-#include "weft/detail/queue/thieves.h"
+#include "weft/detail/queue/steal_gate.h"
 #include "weft/detail/queue/timer_heap.h"
 #include "weft/scheduler.h"
 
@@ -42,7 +42,7 @@ class Worker {
 
   // Returns: the worker of the calling thread, or null.
   static Worker* current() noexcept {
-    return currentFiber != nullptr ? static_cast<FiberBlock*>(currentFiber)->worker : nullptr;
+    return currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->worker : nullptr;
   }
 
   // Makes the calling thread's native stack the main fiber.
@@ -81,20 +81,20 @@ class Worker {
   void suspend();
   // The same for one that is ready already.
   void switchToNext();
-  void block(FiberBlock& self, const char* what, const void* object);
-  bool blockUntil(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
+  void block(FiberControlBlock& self, const char* what, const void* object);
+  bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
   // The same for one who only looks again at that time.
-  bool blockForLock(FiberBlock& self, TimePoint deadline, const char* what, const void* object);
-  void yield(FiberBlock& self);
+  bool blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
+  void yield(FiberControlBlock& self);
 
   // Makes `fiber`, of this worker, ready. Any thread.
-  void wake(FiberBlock& fiber) noexcept;
+  void wake(FiberControlBlock& fiber) noexcept;
 
   StealingDeque<TaskNode>& deque() { return *deque_; }
   Parker<>& parker() { return *parker_; }
   const TaskCounters<>& counters() const { return lane_.counters; }
-  FiberBlock& mainFiber() { return main_; }
-  FiberBlock* currentFiberBlock() { return current_.get(); }
+  FiberControlBlock& mainFiber() { return main_; }
+  FiberControlBlock* currentControlBlock() { return current_.get(); }
   Mode mode() const { return mode_; }
   SchedulerCore& core() { return core_; }
   bool isRunningTask() const { return current_.get()->task.get() != nullptr; }
@@ -140,8 +140,8 @@ class Worker {
   bool hasStackForTask() const;
   void waitForWork();
   bool spin(bool forSharedWork);
-  bool mayHoldBack() const;
-  void holdBack();
+  bool mayThrottle() const;
+  void throttle();
   void awaitReady(TimePoint until);
   void parkUntil(TimePoint deadline);
   // Any thread; a hint.
@@ -149,12 +149,12 @@ class Worker {
   void sleepForOwnWork();
   bool shouldEnd();
 
-  void switchTo(FiberBlock& to);
-  void beginBlock(FiberBlock& self, const char* what, const void* object);
-  FiberBlock& awaitNext();
-  FiberBlock& idleOrNewFiber();
-  void makeReady(FiberBlock& fiber);
-  FiberBlock* popReady();
+  void switchTo(FiberControlBlock& to);
+  void beginBlock(FiberControlBlock& self, const char* what, const void* object);
+  FiberControlBlock& awaitNext();
+  FiberControlBlock& idleOrNewFiber();
+  void makeReady(FiberControlBlock& fiber);
+  FiberControlBlock* popReady();
   void drainInbox();
   bool expireTimers();
 
@@ -166,10 +166,10 @@ class Worker {
   TaskNode* takeOverflowed();
   uint32_t numLeftOfBatch() const;
   TaskNode* liftBatch(uint32_t count);
-  void noteForks(FiberBlock& fiber);
+  void noteForks(FiberControlBlock& fiber);
   void giveForksAway();
   bool moveToInjector(uint32_t wanted);
-  bool stealFromGuest();
+  bool stealFromExternal();
   void poll();
   void giveTurns();
   void setNextPoll(uint32_t untilTurns);
@@ -181,9 +181,9 @@ class Worker {
   bool mayTakeItBack(Worker& victim);
   bool stealFrom(StealingDeque<TaskNode>& deque);
   void pushShared(TaskNode* node);
-  void overflow(TaskNode* node);
+  void moveOverflow(TaskNode* node);
   TimePoint trimIdleFibers(TimePoint now);
-  TaskPlace placeOf(const FiberBlock& fiber) const;
+  TaskPlace placeOf(const FiberControlBlock& fiber) const;
   TaskPlace currentPlace() const;
   int reportedId() const { return mode_ == Mode::MultiThreaded ? id_ : kBoundThread; }
   void reportDeadlockIfCertain();
@@ -196,7 +196,7 @@ class Worker {
   Parker<>* const parker_;
 
   // The owner's, in the order of use.
-  OwnPointer<FiberBlock> current_;
+  OwnPointer<FiberControlBlock> current_;
   uint64_t taskNumber_;  // of the task that began last
   FiberList ready_;
   TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
@@ -214,7 +214,7 @@ class Worker {
   uint64_t hesitatedAt_ = 0;
   bool hasHesitated_ = false;
   uint64_t overflowEnd_ = 0;  // see takeOverflowed()
-  uint64_t blockedLimit_ = kBlockedFreely;  // these four: see holdBack()
+  uint64_t blockedLimit_ = kBlockedFreely;  // these four: see throttle()
   uint64_t heldAt_ = 0;
   uint64_t endedBefore_ = 0;
   TimePoint heldUntil_{};
@@ -222,22 +222,22 @@ class Worker {
   void** cxaGlobals_ = nullptr;
   StealingDeque<TaskNode>* deque_ = nullptr;  // a single-threaded worker has none before its first fork
   ForkLane lane_;                             // to deque_
-  TaskRing inner_;  // scheduled by tasks, for this thread only: the newest first
-  TaskRing outer_;  // scheduled outside of tasks, for this thread only: the oldest first
-  TimerHeap<FiberBlock> timers_;
+  TaskRing pinnedLifo_;  // scheduled by tasks, for this thread only: the newest first
+  TaskRing pinnedFifo_;  // scheduled outside of tasks, for this thread only: the oldest first
+  TimerHeap<FiberControlBlock> timers_;
   DueTime due_;  // of the earliest timer
   uint32_t numLookingAgain_ = 0;  // of those in timers_: see blockForLock()
   FiberList idle_;
   FiberFactory fibers_;
   InPlaceFibers inPlaceFibers_;
-  FiberBlock main_;
+  FiberControlBlock main_;
   std::atomic<bool> isParked_{false};
   OwnCounter numReady_, numBlocked_, numIdle_, numFibers_, numSteals_, numParks_;
 
   // Searching and sleeping.
   IdleSet<>::Sleeper sleeper_;
   uint64_t random_;
-  BlockQueue<TaskNode*>::Consumer injected_;
+  SegmentedQueue<TaskNode*>::Consumer injected_;
   TimePoint lastSteal_{};
   std::chrono::nanoseconds searchBudget_;  // how long the next search may take
   uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_
@@ -245,7 +245,7 @@ class Worker {
   TimePoint tidyAt_{};  // when tidyUp() wants to be called again
 
   // Written by other threads.
-  alignas(64) Inbox<FiberBlock> inbox_;
+  alignas(64) Inbox<FiberControlBlock> inbox_;
   std::atomic<bool> isReportWanted_{false};  // false -> true by any thread, true -> false by the owner
   // Guarded by SchedulerCore::boundMutex: what this worker was seen at since it was asked, and when first.
   TaskPlace seenAt_;
@@ -255,7 +255,7 @@ class Worker {
   // About as long as waking a sleeping worker would cost others.
   static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
   static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
-  static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see holdBack()
+  static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see throttle()
   static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at inbox and injector
   static constexpr uint32_t kPollsPerOldest = 17;  // polls between turns of the oldest own task: every 1,037 dequeues
 };

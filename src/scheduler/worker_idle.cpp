@@ -36,8 +36,8 @@ constexpr uint64_t kMostReported = 100;  // fibers of a worker, lest very many f
 }  // namespace
 
 void Worker::waitForWork() {
-  if (mayHoldBack()) [[unlikely]] {
-    holdBack();
+  if (mayThrottle()) [[unlikely]] {
+    throttle();
   }
   if (findOwnWork()) {
     return;
@@ -53,7 +53,7 @@ void Worker::waitForWork() {
   } while (!findOwnWork());
 }
 
-bool Worker::mayHoldBack() const {
+bool Worker::mayThrottle() const {
   return hasThieves_ && hasBlockedAtOnce_ && next_ == nullptr && numBlocked_.get() > kBlockedFreely;
 }
 
@@ -70,7 +70,7 @@ bool Worker::mayHoldBack() const {
 // start.
 //
 // Rejected: as many again in all cases, since a turn that comes some milliseconds late then costs gigabytes.
-void Worker::holdBack() {
+void Worker::throttle() {
   const uint64_t blocked = numBlocked_.get();
   blockedLimit_ = std::max(std::min(blockedLimit_, 4 * blocked), kBlockedFreely);
   if (blocked <= blockedLimit_) {
@@ -185,7 +185,7 @@ void Worker::park() {
 void Worker::parkUntil(TimePoint deadline) {
   ++numParks_;
   lane_.thief.leave();
-  // relaxed, both: a hint for holdBack().
+  // relaxed, both: a hint for throttle().
   isParked_.store(true, std::memory_order_relaxed);
   parker_->parkUntil(timers_.empty() ? deadline : std::min(deadline, timers_.earliest()->deadline));
   isParked_.store(false, std::memory_order_relaxed);
@@ -201,7 +201,7 @@ TimePoint Worker::trimIdleFibers(TimePoint now) {
     return trimAt_;
   }
   for (uint64_t i = 0; i < kIdleFibersTrimmedAtOnce && fewestIdle_ > kIdleFibersKept; ++i) {
-    FiberBlock* fiber = idle_.popFront();
+    FiberControlBlock* fiber = idle_.popFront();
     --fewestIdle_;
     --numIdle_;
     --numFibers_;
@@ -216,8 +216,8 @@ TimePoint Worker::trimIdleFibers(TimePoint now) {
 }
 
 void Worker::drainInbox() {
-  for (FiberBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
-    FiberBlock* next = fiber->inboxNext.get();
+  for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
+    FiberControlBlock* next = fiber->inboxNext.get();
     fiber->isWoken = true;
     blockedLimit_ += fiber->isWokenFromOutside ? kStartsPerForeignWake : 0;
     makeReady(*fiber);
@@ -231,7 +231,7 @@ bool Worker::expireTimers() {
   }
   bool any = false;
   const TimePoint now = due_.now();
-  while (FiberBlock* fiber = timers_.popExpired(now)) {
+  while (FiberControlBlock* fiber = timers_.popExpired(now)) {
     fiber->isTimedOut = true;
     blockedLimit_ += kStartsPerForeignWake;
     makeReady(*fiber);
@@ -248,7 +248,7 @@ bool Worker::expireIfDue() { return !timers_.empty() && due_.mayHaveCome() && ex
 void Worker::reportBlockedFibers() const {
   const int id = reportedId();
   uint64_t numBlocked = 0;
-  const auto report = [&](const FiberBlock& fiber) {
+  const auto report = [&](const FiberControlBlock& fiber) {
     if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {
       reportBlockedFiber(fiber, id);
     }
@@ -284,7 +284,7 @@ SilentWorker Worker::describeSilence(TimePoint now) {
   return {place, now - seenSince_};
 }
 
-TaskPlace Worker::placeOf(const FiberBlock& fiber) const {
+TaskPlace Worker::placeOf(const FiberControlBlock& fiber) const {
   return {reportedId(), fiber.id, &fiber == &main_, fiber.task.look()};
 }
 
@@ -296,7 +296,7 @@ TaskPlace Worker::currentPlace() const {
 }
 
 bool Worker::findFiberOf(const void* scope, TaskPlace& place) const {
-  const FiberBlock* fiber = scope == main_.scope() ? &main_ : fibers_.findByScope(scope);
+  const FiberControlBlock* fiber = scope == main_.scope() ? &main_ : fibers_.findByScope(scope);
   if (fiber != nullptr) {
     place = placeOf(*fiber);
   }
@@ -304,7 +304,7 @@ bool Worker::findFiberOf(const void* scope, TaskPlace& place) const {
 }
 
 bool Worker::findStackOf(const void* scope, TaskPlace& place) const {
-  const FiberBlock* fiber = fibers_.findByStack(scope);
+  const FiberControlBlock* fiber = fibers_.findByStack(scope);
   if (fiber != nullptr) {
     place = placeOf(*fiber);
   }

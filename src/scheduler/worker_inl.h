@@ -9,8 +9,8 @@
 // What runs for every task and every switch, to be inlined into the few functions that need it.
 namespace weft::detail {
 
-inline void Worker::switchTo(FiberBlock& to) {
-  FiberBlock& from = *current_.get();
+inline void Worker::switchTo(FiberControlBlock& to) {
+  FiberControlBlock& from = *current_.get();
   TaskScope* const task = currentTask;
   current_.set(&to);
   currentFiber = &to;
@@ -18,7 +18,7 @@ inline void Worker::switchTo(FiberBlock& to) {
   currentTask = task;
 }
 
-inline void Worker::makeReady(FiberBlock& fiber) {
+inline void Worker::makeReady(FiberControlBlock& fiber) {
   if (!fiber.isQueued) {
     fiber.isQueued = true;
     ready_.pushBack(fiber);
@@ -26,19 +26,19 @@ inline void Worker::makeReady(FiberBlock& fiber) {
   }
 }
 
-inline FiberBlock* Worker::popReady() {
-  FiberBlock* fiber = ready_.popFront();
+inline FiberControlBlock* Worker::popReady() {
+  FiberControlBlock* fiber = ready_.popFront();
   if (fiber != nullptr) {
     fiber->isQueued = false;
     --numReady_;
-    if (FiberBlock* next = ready_.front()) {
+    if (FiberControlBlock* next = ready_.front()) {
       __builtin_prefetch(next->os.sp);
     }
   }
   return fiber;
 }
 
-inline void Worker::wake(FiberBlock& fiber) noexcept {
+inline void Worker::wake(FiberControlBlock& fiber) noexcept {
   const Worker* waker = current();
   if (waker == this) {
     fiber.isWoken = true;
@@ -60,8 +60,8 @@ inline void Worker::suspend() {
 }
 
 inline void Worker::switchToNext() {
-  FiberBlock* self = current_.get();
-  FiberBlock* to = nullptr;
+  FiberControlBlock* self = current_.get();
+  FiberControlBlock* to = nullptr;
   if (lane_.untilPoll > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
     --lane_.untilPoll;
     to = popReady();
@@ -76,7 +76,7 @@ inline void Worker::switchToNext() {
 
 // Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are newer than whatever
 // else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing its fiber.
-inline void Worker::noteForks(FiberBlock& fiber) {
+inline void Worker::noteForks(FiberControlBlock& fiber) {
   if (lane_.hasForked) {
     lane_.hasForked = false;
     fiber.hasScheduled = true;
@@ -84,7 +84,7 @@ inline void Worker::noteForks(FiberBlock& fiber) {
   }
 }
 
-inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* object) {
+inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const void* object) {
   self.blockedOn = what;
   self.blockedObject = object;
   noteForks(self);
@@ -96,7 +96,7 @@ inline void Worker::beginBlock(FiberBlock& self, const char* what, const void* o
   }
 }
 
-inline void Worker::block(FiberBlock& self, const char* what, const void* object) {
+inline void Worker::block(FiberControlBlock& self, const char* what, const void* object) {
   beginBlock(self, what, object);
   // Who is woken before this call, by its own thread, is in the ready list already: it leaves that in its turn.
   while (!self.isWoken || self.isQueued) {
@@ -120,7 +120,7 @@ inline void Worker::enqueue(TaskNode* node) {
 
 inline void Worker::pushShared(TaskNode* node) {
   if (!deque_->push(node)) [[unlikely]] {
-    overflow(node);
+    moveOverflow(node);
   }
 }
 

@@ -24,7 +24,7 @@ constexpr uint32_t kManyQuickSteals = 8;
 constexpr uint32_t kMostHesitations = 16;
 
 // Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth turn of the oldest.
-constexpr uint32_t kTurnsPerGuest = 4;
+constexpr uint32_t kTurnsPerExternal = 4;
 
 // A task may be run on top of another that waits for it while no more than this part of the stack is in use, so that it
 // finds about as much as on a stack of its own.
@@ -35,14 +35,14 @@ constexpr uint32_t kShareOfStackInUse = 8;
 void Worker::enqueueElsewhere(TaskNode* node) {
   const bool isPinned = (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) != 0;
   if (isPinned || core_.numWorkers == 0) {
-    (isRunningTask() ? inner_ : outer_).pushNewest(node);
+    (isRunningTask() ? pinnedLifo_ : pinnedFifo_).pushNewest(node);
   } else {
     core_.injector.push(node);
     core_.idle.onPublishFromOutside();
   }
 }
 
-void Worker::overflow(TaskNode* node) {
+void Worker::moveOverflow(TaskNode* node) {
   moveToInjector(StealingDeque<TaskNode>::kCapacity / 2);
   deque_->push(node);
 }
@@ -68,16 +68,16 @@ bool Worker::moveToInjector(uint32_t wanted) {
 // Unbinding: what the workers may run is theirs.
 void Worker::giveForksAway() {
   if (deque_ != nullptr && core_.numWorkers > 0 && moveToInjector(StealingDeque<TaskNode>::kCapacity)) {
-    // This thread may be no guest any more by the time a worker goes to sleep.
+    // This thread may be no external thread of the idle set any more by the time a worker goes to sleep.
     core_.idle.onPublishFromOutside();
   }
 }
 
 void Worker::exposeElsewhere(TaskNode* node) {
   if (core_.numWorkers > 0) {
-    overflow(node);
+    moveOverflow(node);
   } else {
-    inner_.pushNewest(node);
+    pinnedLifo_.pushNewest(node);
   }
 }
 
@@ -122,12 +122,12 @@ void Worker::giveTurns() {
   }
   if (--untilOldest_ == 0) {
     untilOldest_ = kPollsPerOldest;
-    if (++numTurns_ % kTurnsPerGuest != 0 || mode_ != Mode::MultiThreaded || !stealFromGuest()) {
+    if (++numTurns_ % kTurnsPerExternal != 0 || mode_ != Mode::MultiThreaded || !stealFromExternal()) {
       next_ = takeOldestInTurn();
     }
   }
   if (next_ == nullptr) {
-    next_ = outer_.takeOldest();
+    next_ = pinnedFifo_.takeOldest();
   }
   if (next_ == nullptr && mode_ == Mode::MultiThreaded) {
     takeOldestFromOutside();
@@ -146,11 +146,11 @@ void Worker::takeOldestFromOutside() {
 // The oldest of this thread's own tasks and the oldest of those that thieves may take, by turns.
 TaskNode* Worker::takeOldestInTurn() {
   isInnersTurn_ = !isInnersTurn_;
-  TaskNode* node = isInnersTurn_ ? inner_.takeOldest() : nullptr;
+  TaskNode* node = isInnersTurn_ ? pinnedLifo_.takeOldest() : nullptr;
   if (node == nullptr && deque_ != nullptr) {
     node = takeOldestOfDeque();
   }
-  return node != nullptr ? node : inner_.takeOldest();
+  return node != nullptr ? node : pinnedLifo_.takeOldest();
 }
 
 // A batch is older than the rest of the deque, which was empty when it came; its first task is at the newer end.
@@ -191,11 +191,11 @@ TaskNode* Worker::liftBatch(uint32_t count) {
 }
 
 TaskNode* Worker::takeTask() {
-  if (!inner_.isEmpty()) {
-    return oldestFirst_ ? inner_.takeOldest() : inner_.takeNewest();
+  if (!pinnedLifo_.isEmpty()) {
+    return oldestFirst_ ? pinnedLifo_.takeOldest() : pinnedLifo_.takeNewest();
   }
-  if (!outer_.isEmpty()) {
-    return outer_.takeOldest();
+  if (!pinnedFifo_.isEmpty()) {
+    return pinnedFifo_.takeOldest();
   }
   if (deque_ == nullptr || deque_->empty()) {
     return nullptr;
@@ -218,8 +218,8 @@ TaskNode* Worker::takeOverflowed() {
 }
 
 bool Worker::takeIfNewest(TaskNode* node) {
-  if (!inner_.isEmpty()) {
-    return inner_.newest() == node && inner_.takeNewest() != nullptr;
+  if (!pinnedLifo_.isEmpty()) {
+    return pinnedLifo_.newest() == node && pinnedLifo_.takeNewest() != nullptr;
   }
   return deque_ != nullptr && deque_->newest() == node && takeNewestOfDeque() != nullptr;
 }
@@ -241,7 +241,7 @@ bool Worker::mayRunInPlaceNow() {
   drainInbox();
   expireTimers();
   const bool isOldestsTurn = --untilOldest_ == 0;
-  const bool isOthersTurn = isOldestsTurn || !ready_.isEmpty() || !outer_.isEmpty() ||
+  const bool isOthersTurn = isOldestsTurn || !ready_.isEmpty() || !pinnedFifo_.isEmpty() ||
                             (mode_ == Mode::MultiThreaded && !injected_.empty());
   untilOldest_ += isOthersTurn ? 1 : 0;  // giveTurns() counts
   setNextPoll(isOthersTurn ? 1 : kPollInterval);
@@ -249,7 +249,7 @@ bool Worker::mayRunInPlaceNow() {
 }
 
 void Worker::runInPlace(TaskNode* node) {
-  FiberBlock& fiber = *current_.get();
+  FiberControlBlock& fiber = *current_.get();
   const void* outer = fiber.task.get();
   fiber.task.set(reinterpret_cast<const void*>(node->invoke));
   {
@@ -262,7 +262,7 @@ void Worker::runInPlace(TaskNode* node) {
 }
 
 bool Worker::hasStackForTask() const {
-  const FiberBlock& fiber = *current_.get();
+  const FiberControlBlock& fiber = *current_.get();
   const Stack& stack = fiber.stack;
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return fiber.task.get() != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
@@ -309,7 +309,7 @@ bool Worker::steal(bool isPatient) {
       return true;
     }
   }
-  return stealFromGuest();
+  return stealFromExternal();
 }
 
 // Of a victim with one task: whether it has scheduled it since this worker looked last. Whoever schedules a task and waits
@@ -324,9 +324,9 @@ bool Worker::mayTakeItBack(Worker& victim) {
   return true;
 }
 
-bool Worker::stealFromGuest() {
+bool Worker::stealFromExternal() {
   bool any = false;
-  core_.forEachGuest([&](StealingDeque<TaskNode>& deque) { any = any || stealFrom(deque); });
+  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) { any = any || stealFrom(deque); });
   return any;
 }
 
@@ -360,7 +360,7 @@ bool Worker::seesSharedWork() {
   }
   bool any = false;
   core_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
-  core_.forEachGuest([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
+  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
   return any;
 }
 

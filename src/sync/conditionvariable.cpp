@@ -4,7 +4,7 @@
 #include "weft/conditionvariable.h"
 
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 namespace weft {
 

@@ -9,7 +9,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/wait/select_node.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 // Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for, for using
 // one up, and for the only waiter, whose address is in the word: it puts it there itself, and the signal that takes it out has

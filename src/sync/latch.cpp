@@ -4,7 +4,7 @@
 #include "weft/latch.h"
 
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 // The last waiter that is back from wait() may destroy the latch, so that nobody may come to look for waiters
 // after the step that makes the count zero. That step therefore takes kLocked where somebody waits, or is

@@ -3,11 +3,11 @@
 
 #include "weft/once.h"
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/wait/stoppable.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 namespace weft {
 namespace {

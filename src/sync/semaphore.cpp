@@ -4,7 +4,7 @@
 #include "weft/semaphore.h"
 
 #include "weft/debug.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 // A permit is taken by a compare-exchange, whatever the bits. One is given by a compare-exchange while both bits are clear,
 // and under the lock otherwise: a waiter that is linking itself, or is linked, must be found. A waiter sets kWaiters and clears

@@ -3,7 +3,7 @@
 
 #include "weft/sharedmutex.h"
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "weft/debug.h"
 
 namespace weft {

@@ -3,8 +3,8 @@
 
 #include "weft/detail/wait/stoppable.h"
 
-#include "scheduler/fiber_block.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "scheduler/fiber_control_block.h"
+#include "weft/detail/base/spin_lock.h"
 
 namespace weft::detail {
 
@@ -43,7 +43,7 @@ bool sleepUntilStop(TimePoint deadline, const std::stop_token& token) {
     return false;
   }
   Waiter& self = currentWaiter();
-  TinyLock lock;
+  SpinLock lock;
   WaitList list;
   list.pushBack(self);
   const auto claim = [&] { return unlinkIfLinked(self, lock, list); };

@@ -4,7 +4,7 @@
 #include "weft/waitgroup.h"
 
 #include "scheduler/waiter_inl.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 
 // A last done() that finds a bit set comes back to wake; one that finds none touches the state no more. So a waiter that
 // reads a count of zero beside a set bit must be woken by that done() before it may return, and one that reads all zeros may

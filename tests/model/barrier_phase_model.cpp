@@ -12,7 +12,7 @@
 // Seeded bug: wait/barrier_phase.h:3
 // Seeded bug: wait/barrier_phase.h:4
 // Seeded bug: wait/barrier_phase.h:4:split
-// Seeded bug: base/tiny_lock.h:1
+// Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
 

@@ -8,11 +8,11 @@
 // Seeded bug: queue/inbox.h:2:split
 // Seeded bug: queue/inbox.h:3:relaxed
 // Seeded bug: queue/inbox.h:3:split
-// Seeded bug: queue/block_queue.h:1:relaxed
-// Seeded bug: queue/block_queue.h:4:relaxed
-// Seeded bug: queue/block_consumer.h:1:relaxed
-// Seeded bug: queue/block_consumer.h:2:split
-// Seeded bug: queue/block_consumer.h:3:split
+// Seeded bug: queue/segmented_queue.h:1:relaxed
+// Seeded bug: queue/segmented_queue.h:4:relaxed
+// Seeded bug: queue/segmented_queue_consumer.h:1:relaxed
+// Seeded bug: queue/segmented_queue_consumer.h:2:split
+// Seeded bug: queue/segmented_queue_consumer.h:3:split
 // Seeded bug: park/parker.h:4:relaxed
 // Seeded bug: park/parker.h:4:split
 // Seeded bug: park/parker.h:4:touch
@@ -20,7 +20,7 @@
 #include <cstddef>
 #include <new>
 
-#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/parker.h>
 
@@ -168,7 +168,7 @@ struct MarkIsLeftForAnother : rl::test_suite<MarkIsLeftForAnother, 3>, FrontQueu
 // The ready queue: the role refills it in batches, whoever is free takes one task at a time. Blocks of two,
 // of a size that is only known at run time.
 struct ReadyQueue {
-  using Queue = detail::BlockQueue<Task*, RelacySync, 0, detail::Producers::InTurn>;
+  using Queue = detail::SegmentedQueue<Task*, RelacySync, 0, detail::Producers::InTurn>;
   using Consumer = Queue::Consumer;
 
   Queue queue{&allocator, 1, 3};

@@ -25,7 +25,7 @@
 //
 // Abstracted: a queue's operation is one step, and what is taken out of one and not yet in the next is seen by nobody; a tick
 // may be over at any time, and until then nobody sleeps for less; deadlines come in their order, each at any time; what depends
-// on measured times (whether a step is long, when to look, when to retire, whether a watcher gives up) happens or not. Due
+// on measured times (whether a step is long, when to look, when to retire, whether a poller gives up) happens or not. Due
 // tasks have no limit in a row.
 
 #ifndef W
@@ -176,11 +176,11 @@ bool isGone;                       // it has received the signal
 chan lock = [W + 1] of { byte };   // its holder, then those who wait for it
 byte idle[W];                      // guarded by lock: a stack of 1 + the thread
 byte numIdle;                      // guarded by lock
-byte watcher, marked;              // guarded by lock: 1 + the thread
+byte poller, marked;              // guarded by lock: 1 + the thread
 byte numActive = W;
 byte numRunning = W;               // guarded by lock
-bool isUnwatched, isStopping, isSpinning;
-bool hasStepped;                   // since the watcher looked
+bool hasNoPoller, isStopping, isSpinning;
+bool hasStepped;                   // since the poller looked
 bool isEmptyAwaited;               // guarded by lock
 bool isEmptied, isStopped;
 bool permit[W];
@@ -255,7 +255,7 @@ inline cancelPark(who) {
 inline hasQueued(r) { r = isQueuedNow }
 inline hasWork(r) { r = isQueuedNow || now >= earliest }
 
-// The role: FairRole.
+// The role: DispatcherLock.
 inline tryTake(r) {
   hold = NONE_HELD;
   if
@@ -564,7 +564,7 @@ inline requeue(t) {
 
 // ---- idling, with the lock
 
-inline publishIdle() { isUnwatched = numIdle != 0 && watcher == 0 }
+inline publishIdle() { hasNoPoller = numIdle != 0 && poller == 0 }
 inline enterIdle() { d_step { idle[numIdle] = w + 1; numIdle++; numActive-- } }
 inline leaveIdle() {
   d_step {
@@ -581,7 +581,7 @@ inline leaveIdle() {
     idle[numIdle] = 0;
     it = NONE;
     if
-    :: watcher == w + 1 -> watcher = 0
+    :: poller == w + 1 -> poller = 0
     :: else
     fi
   }
@@ -618,7 +618,7 @@ inline takeMark(r) {
     fi
   }
 }
-inline beginWatch(who) { d_step { watcher = who; hasStepped = false } }
+inline beginWatch(who) { d_step { poller = who; hasStepped = false } }
 inline sleepUntil(time) {
   d_step {
     armed = (time < earliest -> time : earliest);
@@ -640,10 +640,10 @@ inline wakeIfEmpty() {
   fi;
   ok = false
 }
-inline appointWatcher() {
+inline appointPoller() {
   lockIt();
   if
-  :: numIdle != 0 && watcher == 0 ->
+  :: numIdle != 0 && poller == 0 ->
      it = idle[numIdle - 1];
      beginWatch(it);
      publishIdle();
@@ -654,7 +654,7 @@ inline appointWatcher() {
 }
 inline seeToTheIdle() {
   if
-  :: !isUnwatched && !owesMark
+  :: !hasNoPoller && !owesMark
   :: else ->
      owesMark = false;
      isUnarmed = earliest < armed;
@@ -666,12 +666,12 @@ inline seeToTheIdle() {
 #endif
      hasQueued(ok);
      if
-     :: ok || isUnarmed -> appointWatcher()
+     :: ok || isUnarmed -> appointPoller()
      :: else ->
         if
         :: mark == 0 ->
            lockIt();
-           ok = numIdle == 0 || watcher != 0;
+           ok = numIdle == 0 || poller != 0;
            if
            :: ok
            :: else -> it = idle[numIdle - 1] - 1; leaveMark(it, ok); it = NONE
@@ -679,7 +679,7 @@ inline seeToTheIdle() {
            unlockIt();
            if
            :: ok
-           :: else -> appointWatcher()
+           :: else -> appointPoller()
            fi
         :: else
         fi
@@ -743,13 +743,13 @@ inline beginIdle() {
      until = NEVER;
      if
      :: isLast ->
-        watcher = 0;
+        poller = 0;
         sleepUntil(NEVER);
 #ifndef BUG_nobodyTellsThatItIsEmpty
         wakeIfEmpty()
 #endif
 #ifndef BUG_nobodyWatches
-     :: !isLast && watcher == 0 -> beginWatch(w + 1); sleepUntil(TICK)
+     :: !isLast && poller == 0 -> beginWatch(w + 1); sleepUntil(TICK)
 #endif
      :: else
      fi;
@@ -766,8 +766,8 @@ inline watchOn() {
      leaveMark(w, ok);
      if
      :: ok ->
-        watcher = 0;
-#ifdef BUG_noTickAfterTheMark /* somebody was between taking a task and looking at isUnwatched */
+        poller = 0;
+#ifdef BUG_noTickAfterTheMark /* somebody was between taking a task and looking at hasNoPoller */
         sleepUntil(NEVER)
 #else
         sleepUntil(TICK)
@@ -785,33 +785,33 @@ inline staysIdle() {
     :: stays && isQueued ->
        if
        :: stays = false
-       :: watcher == w + 1 && numActive != 0 && hasStepped // and all steps were short
+       :: poller == w + 1 && numActive != 0 && hasStepped // and all steps were short
        fi
     :: else
     fi;
-    hasStepped = (watcher == w + 1 -> false : hasStepped);
+    hasStepped = (poller == w + 1 -> false : hasStepped);
     until = NEVER
   }
   if
   :: !stays
   :: stays && numActive == 0 ->
      if
-     :: watcher == w + 1 -> watcher = 0
+     :: poller == w + 1 -> poller = 0
      :: else
      fi;
      if
      :: marked == w + 1 || mark == 0 -> takeMark(stays); sleepUntil(NEVER)
      :: else
      fi
-  :: stays && numActive != 0 && watcher == w + 1 -> watchOn()
+  :: stays && numActive != 0 && poller == w + 1 -> watchOn()
   :: else ->
      ok = mark != 0;
      if
-     :: watcher == 0 && !ok -> beginWatch(w + 1); sleepUntil(TICK)
+     :: poller == 0 && !ok -> beginWatch(w + 1); sleepUntil(TICK)
 #ifdef BUG_onlyTheMarkedSleepsUntilTheDeadline /* but it may sleep already, for ever */
-     :: !(watcher == 0 && !ok) && marked == w + 1 -> sleepUntil(NEVER)
+     :: !(poller == 0 && !ok) && marked == w + 1 -> sleepUntil(NEVER)
 #else
-     :: watcher == 0 && ok -> sleepUntil(NEVER)
+     :: poller == 0 && ok -> sleepUntil(NEVER)
 #endif
      :: else
      fi
@@ -890,7 +890,7 @@ inline begin(t) {
     :: else
     fi;
 #endif
-    hasStepped = (watcher != 0);
+    hasStepped = (poller != 0);
 #if ND
     if
     :: t < ND ->
@@ -1195,7 +1195,7 @@ init {
     :: numIdle < W -> idle[numIdle] = W - numIdle; numIdle++
     :: else -> break
     od;
-    isUnwatched = true;
+    hasNoPoller = true;
     mark = 1;
     marked = 1;
     inHeap[0] = true;

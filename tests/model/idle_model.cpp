@@ -108,8 +108,8 @@ struct OneTaskFromOutside : rl::test_suite<OneTaskFromOutside, 2> {
   }
 };
 
-// The same with a producer that is a guest while it publishes.
-struct OneTaskFromGuest : rl::test_suite<OneTaskFromGuest, 2> {
+// The same with a producer that is a external thread while it publishes.
+struct OneTaskFromExternal : rl::test_suite<OneTaskFromExternal, 2> {
   Idle idle{1, 1};
   Deque deque;
   Item task;
@@ -118,10 +118,10 @@ struct OneTaskFromGuest : rl::test_suite<OneTaskFromGuest, 2> {
 
   void thread(unsigned index) {
     if (index == 0) {
-      idle.addGuest();
+      idle.addExternal();
       publish(deque, idle, task);
       ran.park();
-      idle.removeGuest();
+      idle.removeExternal();
     } else {
       waitForSharedWork(idle, thief.sleeper, thief);
       check(thief.stolen == &task, "the thief found the task");
@@ -219,7 +219,7 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<OneTask>("one task", 300'000) &&
            explore<OneTaskFromOutside>("one task from outside", 300'000) &&
-           explore<OneTaskFromGuest>("one task from a guest", 300'000) &&
+           explore<OneTaskFromExternal>("one task from a external thread", 300'000) &&
            explore<TwoLongTasks>("two long tasks", 300'000) &&
            explore<InboxAndTask>("inbox and task", 200'000) && explore<ChosenButBusy>("chosen but busy", 200'000);
   });

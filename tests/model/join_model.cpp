@@ -5,7 +5,7 @@
 #include <weft/detail/fork/group_count.h>
 #include <weft/detail/park/parker.h>
 #include <weft/detail/queue/stealing_deque.h>
-#include <weft/detail/queue/thieves.h>
+#include <weft/detail/queue/steal_gate.h>
 
 #include "explore.h"
 
@@ -19,12 +19,12 @@
 // Seeded bug: fork/group_count.h:3
 // Seeded bug: fork/group_count.h:3:split
 // Seeded bug: queue/stealing_deque.h:2
-// Seeded bug: queue/thieves.h:2
+// Seeded bug: queue/steal_gate.h:2
 namespace weft::model {
 namespace {
 
 using Parker = detail::Parker<RelacySync>;
-using Thieves = detail::Thieves<RelacySync>;
+using StealGate = detail::StealGate<RelacySync>;
 
 // Memory that is only marked when it is freed: a later access is then a race, or fails.
 struct Frame {
@@ -56,7 +56,7 @@ void runAsTask(Child& child) {
   }
 }
 
-void steal(Deque& deque, Thieves::Member& self) {
+void steal(Deque& deque, StealGate::Member& self) {
   self.enter();
   Deque::Stolen stolen;
   do {
@@ -70,8 +70,8 @@ void steal(Deque& deque, Thieves::Member& self) {
 
 // A parent that forks two children, one after the other's join, and two thieves.
 struct ForkAndJoin : rl::test_suite<ForkAndJoin, 3> {
-  Thieves thieves;
-  Thieves::Member members[3] = {Thieves::Member(thieves), Thieves::Member(thieves), Thieves::Member(thieves)};
+  StealGate gate;
+  StealGate::Member members[3] = {StealGate::Member(gate), StealGate::Member(gate), StealGate::Member(gate)};
   Deque deque;
   Child children[2];
   Parker parent;

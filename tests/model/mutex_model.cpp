@@ -20,7 +20,7 @@
 // Seeded bug: wait/mutex_core.h:5:split
 // Seeded bug: wait/mutex_core.h:6
 // Seeded bug: wait/mutex_core.h:6:split
-// Seeded bug: base/tiny_lock.h:1
+// Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
 

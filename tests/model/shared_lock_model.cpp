@@ -21,7 +21,7 @@
 // Seeded bug: wait/shared_lock.h:7
 // Seeded bug: wait/shared_lock.h:7:split
 // Seeded bug: wait/shared_lock.h:8:split
-// Seeded bug: base/tiny_lock.h:1
+// Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
 

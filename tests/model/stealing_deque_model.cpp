@@ -11,11 +11,11 @@
 // Seeded bug: queue/stealing_deque.h:7:split
 // Seeded bug: queue/stealing_deque.h:10:split
 // Seeded bug: queue/stealing_deque.h:11:split
-// Seeded bug: queue/thieves.h:2:relaxed
-// Seeded bug: queue/thieves.h:4:relaxed
+// Seeded bug: queue/steal_gate.h:2:relaxed
+// Seeded bug: queue/steal_gate.h:4:relaxed
 
 #include <weft/detail/queue/stealing_deque.h>
-#include <weft/detail/queue/thieves.h>
+#include <weft/detail/queue/steal_gate.h>
 
 #include "explore.h"
 
@@ -38,11 +38,11 @@ struct SyncWithoutLightFence : RelacySync {
 template <class Sync>
 struct DequeSuite {
   using Deque = detail::StealingDeque<Item, Sync, 2>;
-  using Thieves = detail::Thieves<Sync>;
-  using Member = typename Thieves::Member;
+  using StealGate = detail::StealGate<Sync>;
+  using Member = typename StealGate::Member;
 
-  Thieves thieves;
-  Member members[3] = {Member(thieves), Member(thieves), Member(thieves)};
+  StealGate gate;
+  Member members[3] = {Member(gate), Member(gate), Member(gate)};
   Deque deque;
   Item items[kItems];
   int numPushed = 0;

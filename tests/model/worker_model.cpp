@@ -1,12 +1,12 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/park/idle.h>
 #include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/quiescence.h>
 #include <weft/detail/queue/stealing_deque.h>
-#include <weft/detail/queue/thieves.h>
+#include <weft/detail/queue/steal_gate.h>
 
 #include <utility>
 
@@ -41,14 +41,14 @@ struct Core;
 
 struct Worker {
   using Deque = detail::StealingDeque<Job, RelacySync, 4>;
-  using Injector = detail::BlockQueue<Job*, RelacySync, 2>;
+  using Injector = detail::SegmentedQueue<Job*, RelacySync, 2>;
 
   Worker(Core& itsCore, unsigned itsIndex);
 
   Core* const core;
   const unsigned index;
   Injector::Consumer injected;
-  detail::Thieves<RelacySync>::Member thief;
+  detail::StealGate<RelacySync>::Member thief;
   Job* next = nullptr;
   Job* ready = nullptr;
   Deque deque;
@@ -88,7 +88,7 @@ struct Core {
 
   detail::IdleSet<RelacySync> idle{kWorkers, 1};
   Worker::Injector injector{&allocator, 1};
-  detail::Thieves<RelacySync> thieves;
+  detail::StealGate<RelacySync> stealGate;
   Worker workers[kWorkers] = {Worker(*this, 0), Worker(*this, 1)};
   RelacySync::Atomic<int> isStopping{0};
   RelacySync::Atomic<int> isDone{0};
@@ -132,7 +132,7 @@ struct Core {
 };
 
 Worker::Worker(Core& itsCore, unsigned itsIndex)
-    : core(&itsCore), index(itsIndex), injected(itsCore.injector), thief(itsCore.thieves) {
+    : core(&itsCore), index(itsIndex), injected(itsCore.injector), thief(itsCore.stealGate) {
   sleeper.parker = &parker;
 }
 

@@ -13,7 +13,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/fiber_block.h"
+#include "scheduler/fiber_control_block.h"
 #include "with_scheduler.h"
 
 // Stack overflows of the tasks of a scheduler. This file is built with -fstack-clash-protection, as the documents tell users
@@ -99,7 +99,7 @@ void overflowAmongOthers(int numWorkers, void (*overflow)()) {
       for (unsigned i = 0; i < count; ++i) {
         schedule(Task(
             [go, waiting] {
-              const detail::Stack& stack = static_cast<detail::FiberBlock*>(Fiber::current())->stack;
+              const detail::Stack& stack = static_cast<detail::FiberControlBlock*>(Fiber::current())->stack;
               if (stack.base != nullptr) {
                 neighbours.push_back({stack.bottom(), stack.top(), 0});
               }

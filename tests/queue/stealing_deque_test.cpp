@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/detail/queue/stealing_deque.h>
-#include <weft/detail/queue/thieves.h>
+#include <weft/detail/queue/steal_gate.h>
 
 #include <algorithm>
 #include <atomic>
@@ -17,12 +17,12 @@
 namespace weft::detail {
 namespace {
 
-using Thief = Thieves<>::Member;
+using Thief = StealGate<>::Member;
 
 TEST(StealingDequeTest, TakeReturnsTheNewest) {
   auto deque = std::make_unique<StealingDeque<int>>();
-  Thieves<> thieves;
-  Thief owner(thieves);
+  StealGate<> gate;
+  Thief owner(gate);
   int items[3];
   for (int& item : items) ASSERT_TRUE(deque->push(&item));
   EXPECT_EQ(deque->size(), 3u);
@@ -36,9 +36,9 @@ TEST(StealingDequeTest, TakeReturnsTheNewest) {
 
 TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   auto deque = std::make_unique<StealingDeque<int>>();
-  Thieves<> thieves;
-  Thief owner(thieves);
-  Thief thief(thieves);
+  StealGate<> gate;
+  Thief owner(gate);
+  Thief thief(gate);
   int items[3];
   for (int& item : items) ASSERT_TRUE(deque->push(&item));
   thief.enter();
@@ -53,9 +53,9 @@ TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
 
 // A worker that has stolen and is busy itself since makes its own takes, and those of all others, cheap again.
 TEST(StealingDequeTest, AThiefThatIsBusyLeaves) {
-  Thieves<> thieves;
-  Thief owner(thieves);
-  Thief thief(thieves);
+  StealGate<> gate;
+  Thief owner(gate);
+  Thief thief(gate);
   thief.enter();
   EXPECT_FALSE(owner.isUnseen());
   for (int i = 0; i < 10'000; ++i) thief.isUnseen();
@@ -66,8 +66,8 @@ TEST(StealingDequeTest, AThiefThatIsBusyLeaves) {
 
 TEST(StealingDequeTest, StealAndTakeOldestReturnTheOldest) {
   auto deque = std::make_unique<StealingDeque<int>>();
-  Thieves<> thieves;
-  Thief owner(thieves);
+  StealGate<> gate;
+  Thief owner(gate);
   int items[3];
   for (int& item : items) ASSERT_TRUE(deque->push(&item));
   const auto stolen = deque->steal();
@@ -123,7 +123,7 @@ TEST(StealingDequeTest, EveryItemIsTakenOnceAmongOwnerAndThieves) {
   auto deque = std::make_unique<StealingDeque<int, StdSync, 64>>();
   std::vector<int> items(kItems, 0);  // written by whoever takes the item, so that TSan sees a double take
   std::atomic<int> numTaken{0};
-  Thieves<> members;
+  StealGate<> members;
   Thief owner(members);
 
   std::vector<std::thread> thieves;

@@ -162,14 +162,14 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that wakes them.
   const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
   Event isGivenBack;
-  std::thread watcher([&] {
+  std::thread poller([&] {
     while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
       std::this_thread::yield();
     }
     isGivenBack.signal();
   });
   isGivenBack.wait();
-  watcher.join();
+  poller.join();
 }
 
 // Counts what rounds of `work` allocate, after some that find out how much they need.

@@ -29,7 +29,7 @@ struct WorkerTestAccess {
   static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
   static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.searchBudget_; }
   static uint64_t random(Worker& worker) { return worker.random_; }
-  static void* savedStackPointer(Worker& worker) { return worker.currentFiberBlock()->os.sp; }
+  static void* savedStackPointer(Worker& worker) { return worker.currentControlBlock()->os.sp; }
   static bool hasTimer(Worker& worker) { return !worker.timers_.empty(); }
 };
 
@@ -377,7 +377,7 @@ TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnothe
     // there: the main fiber as an idle one.
     scheduler.enqueue(Task([first] { first.wait(); }));
     scheduler.enqueue(Task([&wasOnMain, first] {
-      wasOnMain = Worker::current()->currentFiberBlock() == &Worker::current()->mainFiber();
+      wasOnMain = Worker::current()->currentControlBlock() == &Worker::current()->mainFiber();
       first.signal();
       yield();
     }));
@@ -484,7 +484,7 @@ TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
   detail::IdleSet<>::Sleeper sleepers[3];
   for (auto& sleeper : sleepers) {
     sleeper.parker = detail::acquireParker();
-    idle.announce(sleeper, false);
+    idle.addSleeper(sleeper, false);
   }
   struct NoHost {
     bool seesSharedWork() { return false; }
@@ -495,7 +495,7 @@ TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
       EXPECT_EQ(sleepers[i].listed, i < expected) << "sleeper " << i;
     }
     EXPECT_TRUE(sleepers[expected].parker->tryPark()) << "it has its permit";
-    EXPECT_TRUE(idle.retract(sleepers[expected])) << "it is a searcher now";
+    EXPECT_TRUE(idle.removeSleeper(sleepers[expected])) << "it is a searcher now";
     // While it searches nobody else is woken.
     idle.onPublish();
     EXPECT_EQ(std::count_if(std::begin(sleepers), std::end(sleepers), [](const auto& sleeper) { return sleeper.listed; }),

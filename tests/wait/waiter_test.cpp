@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include <weft/detail/base/tiny_lock.h>
+#include <weft/detail/base/spin_lock.h>
 #include <weft/event.h>
 
 #include "waiting.h"
@@ -137,7 +137,7 @@ TEST_P(WaiterTest, WakeBeforeTheBlockIsNotLost) {
 TEST_P(WaiterTest, TimeoutAgainstClaimHasOneWinner) {
   const int rounds = scaled(3'000, 300);
   for (Kind kind : kKinds) {
-    TinyLock lock;
+    SpinLock lock;
     WaitList list;
     std::atomic<bool> hasEnded{false};
     int numWoken = 0, numClaimed = 0;
@@ -173,7 +173,7 @@ TEST_P(WaiterTest, TimeoutAgainstClaimHasOneWinner) {
 
 TEST_P(WaiterTest, WakeAllWakesAll) {
   constexpr int kWaiters = 12;
-  TinyLock lock;
+  SpinLock lock;
   WaitList list;
   std::atomic<int> numLinked{0};
   Crew crew(scheduler());

@@ -13,7 +13,7 @@
 #include "weft/debug.h"
 #include "weft/detail/fair/coro_frame.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
@@ -154,7 +154,7 @@ class WEFT_EXPORT CoroTask : public Task {
   detail::CoroFrame* outermost_;
   bool isInBody_ = false;
   bool hasEnded_ = false;     // guarded by lock_
-  detail::TinyLock lock_;
+  detail::SpinLock lock_;
   detail::WaitList waiters_;  // guarded by lock_
 };
 

@@ -19,7 +19,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/node_memory.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
 #include "weft/memory.h"

@@ -11,7 +11,7 @@
 // The process-wide pool of small nodes: tasks and the shared state of waiting primitives live in them.
 //
 // Each thread keeps two magazines (linked lists of up to kMagazine free nodes) a size, and exchanges whole
-// magazines with one depot under a tiny lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). A thread that
+// magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). A thread that
 // only allocates and one that only frees therefore meet once in 64 nodes. The memory is carved from chunks that are
 // never given back, so that a node may be freed by any thread at any time, at process exit included.
 namespace weft::detail {

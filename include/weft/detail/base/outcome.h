@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 
 namespace weft::detail {
 
@@ -36,14 +36,14 @@ class EscapedException {
   // Throws what was kept, and keeps it no more.
   void rethrow() {
     if (exception_ != nullptr) [[unlikely]] {
-      raise(std::move(exception_));
+      throwOrDie(std::move(exception_));
     }
   }
 
   // Throws what was kept, any number of times.
   void rethrowAgain() const {
     if (exception_ != nullptr) [[unlikely]] {
-      raise(exception_);
+      throwOrDie(exception_);
     }
   }
 

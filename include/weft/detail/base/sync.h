@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/export.h"
 
 // What the lock-free parts need from the machine, as a policy class, so that tests/model can run the very
@@ -57,7 +57,7 @@ struct StdSync {
   };
 
   // A lock for sections of a few instructions.
-  using Lock = TinyLock;
+  using Lock = SpinLock;
 
   // An array of atomics that costs no store, and so no memory, until it is used. An element must be stored
   // before it is loaded.

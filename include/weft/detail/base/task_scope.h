@@ -45,8 +45,8 @@ extern WEFT_EXPORT constinit thread_local TaskScope* currentTask
 // The scope of tasks that are run in place, one after the other. Requires: something is bound.
 class InPlaceScope : public TaskScope {
  public:
-  InPlaceScope() : outer_(currentTask) { currentTask = this; }
-  ~InPlaceScope() { currentTask = outer_; }
+  InPlaceScope() : pinnedFifo_(currentTask) { currentTask = this; }
+  ~InPlaceScope() { currentTask = pinnedFifo_; }
   InPlaceScope(const InPlaceScope&) = delete;
   InPlaceScope& operator=(const InPlaceScope&) = delete;
 
@@ -66,7 +66,7 @@ class InPlaceScope : public TaskScope {
   // Destroys the task's FiberLocals, and lets go of its Fiber.
   WEFT_EXPORT void giveBack();
 
-  TaskScope* const outer_;  // of the task that waits for this one
+  TaskScope* const pinnedFifo_;  // of the task that waits for this one
   // Valid where there is a number.
   FiberLocalNode* locals_;
   InPlaceFiber* fiber_;  // or null

@@ -9,7 +9,7 @@
 
 #include "weft/detail/channel/side.h"
 #include "weft/detail/channel/value.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 

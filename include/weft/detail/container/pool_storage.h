@@ -11,7 +11,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// What pools are underneath, whatever they hold: a list of free items under a tiny lock, and those who wait
+// What pools are underneath, whatever they hold: a list of free items under a spin lock, and those who wait
 // for one.
 namespace weft::detail {
 

@@ -164,7 +164,7 @@ class vector {
     size_t capacity = 0;
   };
 
-  T* inner() noexcept { return reinterpret_cast<T*>(inner_); }
+  T* inner() noexcept { return reinterpret_cast<T*>(pinnedLifo_); }
 
   size_t checked(size_t index) const {
     WEFT_DCHECK(index < size_, "containers::vector: there is no element %zu of %zu.", index, size_);
@@ -247,11 +247,11 @@ class vector {
 
   static constexpr size_t kInnerCapacity = static_cast<size_t>(kBaseCapacity);
 
-  alignas(T) unsigned char inner_[kBaseCapacity > 0 ? sizeof(T) * kInnerCapacity : 1];
+  alignas(T) unsigned char pinnedLifo_[kBaseCapacity > 0 ? sizeof(T) * kInnerCapacity : 1];
   T* elements_ = inner();
   size_t size_ = 0;
   size_t capacity_ = kInnerCapacity;
-  Allocation heap_;  // null while the elements lie in inner_
+  Allocation heap_;  // null while the elements lie in pinnedLifo_
 };
 
 }  // namespace weft::containers

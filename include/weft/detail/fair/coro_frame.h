@@ -12,7 +12,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 
 namespace weft::fair {
 class CoroTask;
@@ -100,7 +100,7 @@ struct CoroFrame {
 
   void rethrow() const {
     if (error != nullptr) {
-      raise(error);
+      throwOrDie(error);
     }
   }
 };

@@ -13,7 +13,7 @@
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/stealing_deque.h"
 #include "weft/detail/base/task_node.h"
-#include "weft/detail/queue/thieves.h"
+#include "weft/detail/queue/steal_gate.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
@@ -30,7 +30,7 @@ namespace weft::detail {
 struct ForkLane {
   StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
-  Thieves<>::Member thief;
+  StealGate<>::Member thief;
   uint32_t numOthers;  // workers that may steal from this deque
   uint32_t untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector, if not
                        // at once: 1

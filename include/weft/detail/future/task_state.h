@@ -99,7 +99,7 @@ class WEFT_EXPORT ScheduleCall {
 
   FutureCore& state_;
   Fiber* const fiber_;
-  ScheduleCall* outer_;
+  ScheduleCall* pinnedFifo_;
 };
 
 // For errors of use, see executor.cpp and future.cpp.
@@ -185,7 +185,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
       this->complete();
     } else {
       this->step = FutureCore::Step::FollowsInner;
-      std::construct_at(std::addressof(inner_), std::move(future));
+      std::construct_at(std::addressof(pinnedLifo_), std::move(future));
       inner->tellWhenReady(*this);
     }
   }
@@ -194,8 +194,8 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
   void becomeReady(TaskNode* answer) {
     if constexpr (Inner::kIsFuture) {
       if (this->step == FutureCore::Step::FollowsInner) {
-        Inner::take(this->outcome, inner_);
-        std::destroy_at(std::addressof(inner_));
+        Inner::take(this->outcome, pinnedLifo_);
+        std::destroy_at(std::addressof(pinnedLifo_));
         answer->next = this;
         return;
       }
@@ -234,7 +234,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
 
   union {
     Body body_;
-    std::conditional_t<Inner::kIsFuture, Returned, char> inner_;
+    std::conditional_t<Inner::kIsFuture, Returned, char> pinnedLifo_;
   };
 };
 

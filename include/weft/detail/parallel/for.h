@@ -236,7 +236,7 @@ class BlockIterator {
 // Errors: std::invalid_argument where a block's side is zero or negative.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
-    detail::raise(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));
+    detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));
   }
   const detail::BlockIterator first(plane, blockRows, blockColumns);
   return Partition<detail::BlockIterator>{first, first.numBlocks()};

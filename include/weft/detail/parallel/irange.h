@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 
 // Reached through weft/parallel.h.
 namespace weft {
@@ -98,7 +98,7 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
   using Int = std::common_type_t<Begin, End>;
   using Word = uint64_t;
   if (step == 0) {
-    detail::raise(std::invalid_argument(
+    detail::throwOrDie(std::invalid_argument(
         "irange() got a step of 0, with which it would have no end. Give another step."));
   }
   const bool isUpwards = step > 0;
@@ -111,7 +111,7 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     const bool isNegative =
         isUpwards ? std::cmp_less(+begin, 0) : std::cmp_less(+end, 0) && (count - 1) * stride > Word(begin);
     if (std::is_unsigned_v<Int> && isNegative) {
-      detail::raise(std::invalid_argument(
+      detail::throwOrDie(std::invalid_argument(
           "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, "
           "while "
           "one of the two is unsigned, and so are the numbers. Convert that one to a signed type, such as "
@@ -119,7 +119,7 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     }
   }
   if (count > Word(std::numeric_limits<std::ptrdiff_t>::max())) {
-    detail::raise(std::invalid_argument(
+    detail::throwOrDie(std::invalid_argument(
         "irange() has more numbers than a std::ptrdiff_t can count. Give a larger step."));
   }
   return NumberRange<Int>(static_cast<Int>(begin), static_cast<Int>(step),

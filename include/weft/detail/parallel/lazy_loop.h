@@ -11,7 +11,7 @@
 
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/parallel/pace.h"
+#include "weft/detail/parallel/grain_estimator.h"
 
 // A loop that is split while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A
 // Run-Time Adaptive Work-Stealing Scheduler" (PPoPP 2010).
@@ -62,14 +62,14 @@ class LazyLoop {
       body_.run(from, count, result);
       return;
     }
-    Pace pace(grain);
+    GrainEstimator pace(grain);
     pace.begin();
     runPieces(hasHelp ? lane : nullptr, from, count, result, pace);
   }
 
  private:
   struct Part : TaskNode {
-    Part(LazyLoop& whole, Cursor begin, size_t length, const Pace& parents)
+    Part(LazyLoop& whole, Cursor begin, size_t length, const GrainEstimator& parents)
         : TaskNode{&runAsTask, nullptr, 0, NodeSize::None},
           loop(whole),
           from(begin),
@@ -89,14 +89,14 @@ class LazyLoop {
     LazyLoop& loop;
     Cursor from;
     size_t count;
-    Pace pace;
+    GrainEstimator pace;
     Result result{};
     EscapedException exception;
     ChildCompletion completion;
   };
 
   // `from` on; `lane` is null where there is nobody to share with.
-  void runPieces(ForkLane* lane, Cursor from, size_t count, Result& result, Pace& pace) {
+  void runPieces(ForkLane* lane, Cursor from, size_t count, Result& result, GrainEstimator& pace) {
     const size_t whole = count;
     while (!isStopped()) {
       if (lane != nullptr && lane->offersLittle() && pace.isWorthSharing(count, *lane)) {
@@ -117,7 +117,7 @@ class LazyLoop {
 
   // Runs the first half, with the second one exposed. Returns: whether the second is left to do, at `from`
   // and `count`; else somebody has done it.
-  bool runHalf(ForkLane& lane, Cursor& from, size_t& count, Result& result, Pace& pace) {
+  bool runHalf(ForkLane& lane, Cursor& from, size_t& count, Result& result, GrainEstimator& pace) {
     const size_t first = pace.firstHalf(count);
     Cursor middle = from;
     detail::skip(middle, first);

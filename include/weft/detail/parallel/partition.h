@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "weft/detail/parallel/irange.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 
 // Reached through weft/parallel.h: what the parallel algorithms run over.
 namespace weft {
@@ -218,7 +218,7 @@ constexpr bool assertOutput() {
 template <class Range>
 auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
   if (grain <= 0) [[unlikely]] {
-    raise(
+    throwOrDie(
         std::invalid_argument("a grain is how many elements one thread runs in a row, and is at least 1; it "
                               "was zero or negative. Leave it out to have one "
                               "chosen."));

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "weft/detail/parallel/pipeline_core.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
@@ -62,7 +62,7 @@ void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
       std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::kOrder != StageOrder::Parallel,
       "the first stage of a parallelPipeline() is a serialStage(): it makes one item after the other.");
   if (maxTokens < 1) [[unlikely]] {
-    detail::raise(std::invalid_argument(
+    detail::throwOrDie(std::invalid_argument(
         "parallelPipeline() needs at least one token to take an item through its stages."));
   }
   detail::Pipeline<std::remove_reference_t<Stages>...> pipeline(std::tie(stages...));

@@ -17,7 +17,7 @@
 #include "weft/conditionvariable.h"
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 

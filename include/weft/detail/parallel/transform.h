@@ -101,7 +101,7 @@ requires(!Executor<First>) Out parallelTransform(First&& first, Second&& second,
     const auto range = detail::partition(std::forward<First>(first));
     const auto other = detail::partition(std::forward<Second>(second));
     if (other.count < range.count) [[unlikely]] {
-      detail::raise(
+      detail::throwOrDie(
           std::invalid_argument("parallelTransform() got a second range that is shorter than the first."));
     }
     return detail::transformTo(out, function, range, other.first);

@@ -13,7 +13,7 @@
 // How workers without work search, sleep and are woken.
 //
 // States of a worker: busy -> searching -> announced (on the list of sleepers) -> asleep. `state_` counts the searching
-// and the announced ones; the list itself is guarded by a tiny lock, since going to sleep and waking cost
+// and the announced ones; the list itself is guarded by a spin lock, since going to sleep and waking cost
 // microseconds anyway.
 //
 //   producer                              worker
@@ -70,14 +70,14 @@ class IdleSet {
   }
 
   // A thread that is no worker: from now on, until it leaves, its onPublish() is as good as a worker's.
-  void addGuest() {
+  void addExternal() {
     // relaxed: the fence orders it.
-    numGuests_.fetch_add(1, std::memory_order_relaxed);
-    // (5) seq_cst: the count before all that the guest publishes; pairs with (2).
+    numExternals_.fetch_add(1, std::memory_order_relaxed);
+    // (5) seq_cst: the count before all that the external thread publishes; pairs with (2).
     Sync::fence(std::memory_order_seq_cst);
   }
   // relaxed: it has published its last.
-  void removeGuest() { numGuests_.fetch_sub(1, std::memory_order_relaxed); }
+  void removeExternal() { numExternals_.fetch_sub(1, std::memory_order_relaxed); }
 
   // Worker: becomes a searcher, unless there are enough. Returns: whether it did.
   bool tryBeginSearch() {
@@ -113,12 +113,12 @@ class IdleSet {
   }
 
   // Worker: lists itself as the newest sleeper (W1), and fences (W2). A searcher stops being one in the same step.
-  void announce(Sleeper& self, bool wasSearching) {
+  void addSleeper(Sleeper& self, bool wasSearching) {
     fenceAgainstProducers(list(self, wasSearching) == numWorkers_);
   }
 
   // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a searcher.
-  bool retract(Sleeper& self) {
+  bool removeSleeper(Sleeper& self) {
     const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
       return true;
@@ -164,13 +164,13 @@ class IdleSet {
 
   // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those have published what
   // they had to, and one that has left the list since did so by a later change of state_, so that it sees this worker's change
-  // when it publishes; only threads that are no workers may not, and their fence is a full one, or they are guests.
+  // when it publishes; only threads that are no workers may not, and their fence is a full one, or they are external threads.
   void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
-      // (2) seq_cst: the change of state_ before the look at the guests and at the queues; pairs with (4, 5).
+      // (2) seq_cst: the change of state_ before the look at the external threads and at the queues; pairs with (4, 5).
       Sync::fence(std::memory_order_seq_cst);
       // relaxed: the fence orders it.
-      if (numGuests_.load(std::memory_order_relaxed) == 0) {
+      if (numExternals_.load(std::memory_order_relaxed) == 0) {
         return;
       }
     }
@@ -201,7 +201,7 @@ class IdleSet {
   }
 
   typename Sync::template Atomic<uint32_t> state_{0};  // searching | sleeping << 16
-  typename Sync::template Atomic<uint32_t> numGuests_{0};
+  typename Sync::template Atomic<uint32_t> numExternals_{0};
   const uint32_t numWorkers_;
   const uint32_t maxSearchers_;
   typename Sync::Lock lock_;
@@ -231,14 +231,14 @@ void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& sel
                            : host.findOwnWork() || host.findSharedWork() || host.spinOnInbox();
     const bool hasLooked = !found;
     if (hasLooked) {
-      idle.announce(self, searching);
+      idle.addSleeper(self, searching);
       searching = false;
       found = host.findOwnWork() || host.findSharedWork();
       if (!found && host.tryParkInbox()) {
         host.park();
         host.cancelParkInbox();
       }
-      searching = idle.retract(self);
+      searching = idle.removeSleeper(self);
     }
     if (found && searching) {
       idle.endSearch(host);

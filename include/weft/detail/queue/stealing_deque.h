@@ -22,7 +22,7 @@ namespace weft::detail {
 //
 // Steps: push writes the slot, then moves bottom with a release store. take announces with `bottom - 1`,
 // passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no compare-exchange
-// for the last item (thieves.h). steal reads top, passes a full fence, then reads bottom, reads the
+// for the last item (steal_gate.h). steal reads top, passes a full fence, then reads bottom, reads the
 // slot, and owns the item if it moves top from the value it had read.
 //
 // What must not happen, top 0 and bottom 2 with a second thief about:
@@ -40,7 +40,7 @@ namespace weft::detail {
 //     visible to ThreadSanitizer. All of them must be release, those that take things back included, since
 //     a thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
 //   - A mark per slot instead of the fence in take (the THE protocol, or ABP's tag) trades the fence for an
-//     atomic read-modify-write per item. thieves.h frees take of its fence while nobody steals.
+//     atomic read-modify-write per item. steal_gate.h frees take of its fence while nobody steals.
 //   - `cachedTop_` lets push look at the thieves' cache line once in Capacity pushes only. It lags behind
 //     top, and so errs towards "full", upon which push reads top itself.
 template <class T, class Sync = StdSync, uint32_t Capacity = 4096>
@@ -77,7 +77,7 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: removes the newest item. `self` is a Thieves<Sync>::Member, as each thief is one. Returns: null when the deque is
+  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, as each thief is one. Returns: null when the deque is
   // empty.
   template <class Member>
   T* take(Member& self) {
@@ -104,7 +104,7 @@ class StealingDeque {
     return bottom == top_.load(std::memory_order_relaxed) ? nullptr : slot(bottom - 1).load(std::memory_order_relaxed);
   }
 
-  // Any thread that has entered the Thieves: removes the oldest item.
+  // Any thread that has entered the StealGate: removes the oldest item.
   // Memory ordering: what the owner did before push is seen by whoever got the item.
   Stolen steal() {
     // relaxed: only a hint, for a cheap way out; read again below.

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "weft/detail/base/sync.h"
-#include "weft/detail/base/tiny_lock.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::detail {

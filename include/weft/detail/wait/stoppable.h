@@ -19,7 +19,7 @@
 //
 // The callback runs on the thread of request_stop(), and uses the primitive and the frame of the wait. That
 // is safe since the wait returns only when its std::stop_callback is destroyed, which waits for a callback
-// that runs on another thread; and that one never waits itself, but for tiny locks. Where the stop was
+// that runs on another thread; and that one never waits itself, but for spin locks. Where the stop was
 // requested already, the callback runs within the wait, on the fiber or thread that waits: it unlinks the
 // waiter, which needs no wake then, and the wait returns without having been suspended.
 namespace weft::detail {

@@ -12,7 +12,7 @@
 
 // How every primitive waits.
 //
-// A primitive keeps the waiters of those that wait for it in a WaitList, under a tiny lock of its own. To wait: lock,
+// A primitive keeps the waiters of those that wait for it in a WaitList, under a spin lock of its own. To wait: lock,
 // look once more, link currentWaiter(), unlock, block(). To wake: lock, unlink, unlock, wake(). Whoever unlinks a waiter
 // under the lock has claimed it, and owes it exactly one wake(). A wait that times out takes the lock and looks: still
 // linked, it unlinks itself and has timed out; claimed, it blocks again for the wake it is owed. So exactly one of the two
@@ -21,14 +21,14 @@
 // The waker's last access to the primitive is the unlock, so that whoever wakes may destroy the primitive at once.
 namespace weft::detail {
 
-struct FiberBlock;
+struct FiberControlBlock;
 
 // A blocked fiber or thread, as a primitive sees it: a fiber's lies in its control block, a thread's in thread-local
 // storage. One exists per fiber or thread, since it waits for one thing at a time.
 struct Waiter {
   Waiter* next = nullptr;  // next, previous and isLinked are guarded by the lock of the primitive
   Waiter* previous = nullptr;
-  FiberBlock* fiber = nullptr;  // null for a thread that runs no fibers
+  FiberControlBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
   bool isOfSelect = false;  // a SelectNode: see select_node.h
   uint8_t mark = 0;         // for the primitive

@@ -2,50 +2,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: fair/role.h:1:relaxed
-// Seeded bug: fair/role.h:2:relaxed
-// Seeded bug: fair/role.h:3:relaxed
-// Seeded bug: fair/role.h:4:relaxed
-// Seeded bug: fair/role.h:5:relaxed
-// Seeded bug: fair/role.h:6:relaxed
-// Seeded bug: fair/role.h:7:relaxed
-// Seeded bug: fair/role.h:7:split
-// Seeded bug: fair/role.h:8:relaxed
+// Seeded bug: fair/dispatcher_lock.h:1:relaxed
+// Seeded bug: fair/dispatcher_lock.h:2:relaxed
+// Seeded bug: fair/dispatcher_lock.h:3:relaxed
+// Seeded bug: fair/dispatcher_lock.h:4:relaxed
+// Seeded bug: fair/dispatcher_lock.h:5:relaxed
+// Seeded bug: fair/dispatcher_lock.h:6:relaxed
+// Seeded bug: fair/dispatcher_lock.h:7:relaxed
+// Seeded bug: fair/dispatcher_lock.h:7:split
+// Seeded bug: fair/dispatcher_lock.h:8:relaxed
 
-#include <weft/detail/fair/role.h>
+#include <weft/detail/fair/dispatcher_lock.h>
 
 #include "explore.h"
 
 namespace weft::model {
 namespace {
 
-using Role = detail::FairRole<RelacySync>;
+using Lock = detail::DispatcherLock<RelacySync>;
 
 // What the role guards: Relacy reports two who touch it at the same time.
 struct RoleSuite {
-  Role role;
+  Lock dispatcherLock;
   RelacySync::Var<int> guarded{0};
   RelacySync::Lock lock;
   int numTimes = 0;
 
   bool work() {
-    const Role::Hold hold = role.tryTake();
-    if (hold == Role::Hold::None) {
+    const Lock::Hold hold = dispatcherLock.tryTake();
+    if (hold == Lock::Hold::None) {
       return false;
     }
     guarded.set(guarded.get() + 1);
     numTimes++;
-    role.leave(hold);
+    dispatcherLock.leave(hold);
     return true;
   }
   void begin() {
     lock.lock();
-    role.begin();
+    dispatcherLock.begin();
     lock.unlock();
   }
   void end() {
     lock.lock();
-    role.end();
+    dispatcherLock.end();
     lock.unlock();
   }
   void checkWork() { check(guarded.get() == numTimes, "nothing of the work is lost"); }
@@ -53,7 +53,7 @@ struct RoleSuite {
 
 // One thread works all the time, alone or not; others come and go.
 struct Coming : rl::test_suite<Coming, 3>, RoleSuite {
-  void before() { role.beginAll(1); }
+  void before() { dispatcherLock.beginAll(1); }
   void after() { checkWork(); }
   void thread(unsigned index) {
     if (index == 0) {
@@ -70,7 +70,7 @@ struct Coming : rl::test_suite<Coming, 3>, RoleSuite {
 
 // All are active at first; who is left works alone.
 struct Going : rl::test_suite<Going, 2>, RoleSuite {
-  void before() { role.beginAll(2); }
+  void before() { dispatcherLock.beginAll(2); }
   void after() { checkWork(); }
   void thread(unsigned index) {
     work();

@@ -22,7 +22,7 @@ namespace weft::detail {
 //      so that the role is its own        B4 look at lone: 0, so that the role is its own
 //
 // What must not happen: A3 sees 1 and B4 sees 0, and both have the role. A2 and B2 are the two fences of the store-buffering
-// litmus test (as in thieves.h): the price, a membarrier, lies with the thread that has just been woken, which costs more.
+// litmus test (as in steal_gate.h): the price, a membarrier, lies with the thread that has just been woken, which costs more.
 //
 // A thread that has come to be the only one sees what the others did with the role: they leave it before they count themselves
 // down.
@@ -30,13 +30,13 @@ namespace weft::detail {
 // Rejected: a role that stays with the thread that had it last (biased locking): whoever wants it then must ask for it, and wait
 // as long as a step takes.
 template <class Sync = StdSync>
-class FairRole {
+class DispatcherLock {
  public:
   enum class Hold : uint8_t { None, Alone, BesideOthers };
 
-  FairRole() = default;
-  FairRole(const FairRole&) = delete;
-  FairRole& operator=(const FairRole&) = delete;
+  DispatcherLock() = default;
+  DispatcherLock(const DispatcherLock&) = delete;
+  DispatcherLock& operator=(const DispatcherLock&) = delete;
 
   // How many threads are active. Exact for whoever keeps others from changing it, else a hint.
   // relaxed: publishes nothing.

@@ -6,16 +6,16 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/detail/queue/block_queue.h"
+#include "weft/detail/queue/segmented_queue.h"
 
 namespace weft::detail {
 
-// A place in a BlockQueue, whose page explains it, for one thread at a time; each item goes to one of all consumers.
+// A place in a SegmentedQueue, whose page explains it, for one thread at a time; each item goes to one of all consumers.
 // Lifetime: ends before its queue does.
-template <class T, class Sync, uint32_t BlockSize, Producers kProducers>
-class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
+template <class T, class Sync, uint32_t SegmentSize, Producers kProducers>
+class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
  public:
-  explicit Consumer(BlockQueue& queue) : queue_(queue) {
+  explicit Consumer(SegmentedQueue& queue) : queue_(queue) {
     queue_.lock_.lock();
     enter();
     queue_.lock_.unlock();
@@ -32,7 +32,7 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
   bool pop(T& item) { return popBatch(&item, 1) == 1; }
 
   // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max` also at
-  // the end of a block, zero only where pop() returns false.
+  // the end of a segment, zero only where pop() returns false.
   uint32_t popBatch(T* out, uint32_t max) {
     uint32_t round = 0;
     for (uint32_t fails = 0;;) {
@@ -40,17 +40,17 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
         if (const uint32_t count = takeOfFull(out, max); count != 0) return count;
       }
       // relaxed: where to look; the slots have orders of their own.
-      uint32_t index = block_->index.load(std::memory_order_relaxed);
+      uint32_t index = segment_->index.load(std::memory_order_relaxed);
       if (index >= queue_.shape_.size()) [[unlikely]] {
         if (!advance()) return 0;
         continue;
       }
       const uint32_t count = peek(index, out, max);
       if (count == 0) {
-        if (!queue_.isReserved(*block_, index)) return 0;
+        if (!queue_.isReserved(*segment_, index)) return 0;
         Sync::relax(round);
-        // (2) relaxed: the items have been read, and as long as somebody stands in the block the index only grows.
-      } else if (block_->index.compare_exchange_weak(index, index + count, std::memory_order_relaxed,
+        // (2) relaxed: the items have been read, and as long as somebody stands in the segment the index only grows.
+      } else if (segment_->index.compare_exchange_weak(index, index + count, std::memory_order_relaxed,
                                                      std::memory_order_relaxed)) {
         return count;
       } else {
@@ -63,11 +63,11 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
   bool empty() {
     for (;;) {
       // relaxed: as in popBatch().
-      const uint32_t index = block_->index.load(std::memory_order_relaxed);
+      const uint32_t index = segment_->index.load(std::memory_order_relaxed);
       if (index < queue_.shape_.size()) [[likely]] {
         // relaxed: nothing is read of the item.
-        return block_->slots()[index].load(std::memory_order_relaxed) == nullptr &&
-               !queue_.isReserved(*block_, index);
+        return segment_->slots()[index].load(std::memory_order_relaxed) == nullptr &&
+               !queue_.isReserved(*segment_, index);
       }
       if (!advance()) return true;
     }
@@ -76,20 +76,20 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
   // How many items there were, about.
   size_t size() {
     leaveUsedUp();
-    return queue_.sizeFrom(*block_);
+    return queue_.sizeFrom(*segment_);
   }
 
   // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more at any time.
   uint64_t numTaken() {
     leaveUsedUp();
     // relaxed: an estimate.
-    const uint32_t index = block_->index.load(std::memory_order_relaxed);
-    return block_->begin.get() + (index < queue_.shape_.size() ? index : queue_.shape_.size());
+    const uint32_t index = segment_->index.load(std::memory_order_relaxed);
+    return segment_->begin.get() + (index < queue_.shape_.size() ? index : queue_.shape_.size());
   }
 
  private:
   void leaveUsedUp() {
-    while (queue_.isUsedUp(*block_) && advance()) {
+    while (queue_.isUsedUp(*segment_) && advance()) {
     }
   }
 
@@ -98,20 +98,20 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
     const uint32_t room = queue_.shape_.size() - index;
     const uint32_t most = max < room ? max : room;
     for (uint32_t i = 0; i < most; i++) {
-      // (1) acquire: sees what came before the push of the item; pairs with block_queue.h (1).
-      out[i] = block_->slots()[index + i].load(std::memory_order_acquire);
+      // (1) acquire: sees what came before the push of the item; pairs with segmented_queue.h (1).
+      out[i] = segment_->slots()[index + i].load(std::memory_order_acquire);
       if (out[i] == nullptr) return i;
     }
     return most;
   }
 
-  // All slots of the block have been reserved. Returns: zero if they have been taken as well.
+  // All slots of the segment have been reserved. Returns: zero if they have been taken as well.
   uint32_t takeOfFull(T* out, uint32_t max) {
     const uint32_t size = queue_.shape_.size();
     const uint32_t wanted = max < size ? max : size;
     // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants: as many
     // consumers as threads, of some dozens or one each, do not make it overflow.
-    const uint32_t index = block_->index.fetch_add(wanted, std::memory_order_relaxed);
+    const uint32_t index = segment_->index.fetch_add(wanted, std::memory_order_relaxed);
     if (index >= size) [[unlikely]] {
       isFull_ = false;
       return 0;
@@ -125,12 +125,12 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
     return count;
   }
 
-  // From a block that is used up to the oldest that is not. Returns: false if there is none.
+  // From a segment that is used up to the oldest that is not. Returns: false if there is none.
   [[gnu::noinline]] bool advance() {
     // relaxed: passUsedUp() looks again.
-    if (block_->next.load(std::memory_order_relaxed) == nullptr) return false;
+    if (segment_->next.load(std::memory_order_relaxed) == nullptr) return false;
     queue_.lock_.lock();
-    Block* unused = leave(queue_.passUsedUp());
+    Segment* unused = leave(queue_.passUsedUp());
     enter();
     queue_.unlockWith(unused);
     return true;
@@ -138,22 +138,22 @@ class BlockQueue<T, Sync, BlockSize, kProducers>::Consumer {
 
   // With the lock.
   void enter() {
-    block_ = queue_.oldest_.get();
-    block_->users.set(block_->users.get() + 1);
+    segment_ = queue_.oldest_.get();
+    segment_->users.set(segment_->users.get() + 1);
     // relaxed: if the last slot has been reserved, so have the others; what is in them is waited for.
-    isFull_ = block_->slots()[queue_.shape_.size() - 1].load(std::memory_order_relaxed) != nullptr;
+    isFull_ = segment_->slots()[queue_.shape_.size() - 1].load(std::memory_order_relaxed) != nullptr;
   }
 
-  // With the lock. Returns: `unused`, blocks that nobody uses any more, and perhaps this one before them.
-  Block* leave(Block* unused) {
-    block_->users.set(block_->users.get() - 1);
-    const bool isLast = block_->users.get() == 0 && block_ != queue_.oldest_.get();
-    return isLast ? prepend(block_, unused) : unused;
+  // With the lock. Returns: `unused`, segments that nobody uses any more, and perhaps this one before them.
+  Segment* leave(Segment* unused) {
+    segment_->users.set(segment_->users.get() - 1);
+    const bool isLast = segment_->users.get() == 0 && segment_ != queue_.oldest_.get();
+    return isLast ? prepend(segment_, unused) : unused;
   }
 
-  BlockQueue& queue_;
-  Block* block_ = nullptr;
-  bool isFull_ = false;  // all slots of the block had been reserved when this consumer came, and are not all taken
+  SegmentedQueue& queue_;
+  Segment* segment_ = nullptr;
+  bool isFull_ = false;  // all slots of the segment had been reserved when this consumer came, and are not all taken
 };
 
 }  // namespace weft::detail

@@ -33,32 +33,32 @@ namespace weft::detail {
 
 // How many workers steal now. One per scheduler.
 template <class Sync = StdSync>
-class Thieves {
+class StealGate {
  public:
   // One worker's part in it: what only that worker's thread uses.
   class Member {
    public:
-    explicit Member(Thieves& thieves) : thieves_(thieves) {}
+    explicit Member(StealGate& gate) : gate_(gate) {}
 
     // Before each theft, unless the worker is sure that it has not left since.
     void enter() {
       numTaken_ = 0;
       if (!hasEntered_) {
         hasEntered_ = true;
-        thieves_.enter();
+        gate_.enter();
       }
     }
 
     void leave() {
       if (hasEntered_) {
         hasEntered_ = false;
-        thieves_.leave();
+        gate_.leave();
       }
     }
 
     // An owner that has announced a take. Returns: whether nobody else steals who has not seen that.
     bool isUnseen() {
-      const uint32_t numThere = thieves_.numThere();
+      const uint32_t numThere = gate_.numThere();
       return numThere == 0 || (hasEntered_ && isOnly(numThere));
     }
 
@@ -72,7 +72,7 @@ class Thieves {
 
     static constexpr uint32_t kLeaveAfter = 2048;  // fences of some 6 ns
 
-    Thieves& thieves_;
+    StealGate& gate_;
     uint32_t numTaken_ = 0;  // since the last theft
     bool hasEntered_ = false;
   };

@@ -10,7 +10,7 @@
 
 namespace weft::detail {
 
-// Waits a little for the holder of a tiny lock: spins, and gives its processor away once `round` has grown, since the
+// Waits a little for the holder of a spin lock: spins, and gives its processor away once `round` has grown, since the
 // holder may have been preempted. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
@@ -40,7 +40,7 @@ Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
 }
 
 // A lock of one word for sections of a few instructions.
-class TinyLock {
+class SpinLock {
  public:
   void lock() noexcept { lockBit<uint32_t>(word_, 1); }
   // (2) release: the section's writes are seen by the next holder (1).

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/base/tiny_lock.h>
+#include <weft/detail/base/spin_lock.h>
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ void onThreads(F f) {
 }
 
 TEST(TinyLockTest, ExcludesOthers) {
-  TinyLock lock;
+  SpinLock lock;
   int count = 0;
   onThreads([&] {
     for (int i = 0; i < kRounds; ++i) {

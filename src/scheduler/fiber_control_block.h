@@ -25,14 +25,14 @@ struct FiberLocalNode;
 // little memory.
 //
 // Unless said otherwise a member belongs to the thread of `worker`.
-struct FiberBlock final : Fiber {
-  FiberBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
+struct FiberControlBlock final : Fiber {
+  FiberControlBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
   uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
   Waiter waiter;  // guarded by the primitive that it is linked in
   Worker* const worker;
-  InboxLink<FiberBlock> inboxNext;  // the inbox's
-  FiberBlock* listNext = nullptr;       // in the ready list or the idle list
+  InboxLink<FiberControlBlock> inboxNext;  // the inbox's
+  FiberControlBlock* listNext = nullptr;       // in the ready list or the idle list
   TimePoint deadline{};
   Permit<> permit;  // any thread
   bool isQueued = false;  // in the ready list
@@ -57,7 +57,7 @@ struct FiberBlock final : Fiber {
   bool blockUntil(TimePoint deadline);
 };
 
-static_assert(sizeof(FiberBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
+static_assert(sizeof(FiberControlBlock) <= 192, "a hundred thousand blocked fibers are to stay cheap");
 
 // The waiting of a thread that runs no fibers, defined in thread_waiter.cpp.
 Waiter& threadWaiter() noexcept;
@@ -87,13 +87,13 @@ class FiberList {
  public:
   bool isEmpty() const { return first_ == nullptr; }
 
-  void pushBack(FiberBlock& fiber) {
+  void pushBack(FiberControlBlock& fiber) {
     fiber.listNext = nullptr;
     (first_ != nullptr ? last_->listNext : first_) = &fiber;
     last_ = &fiber;
   }
 
-  void pushFront(FiberBlock& fiber) {
+  void pushFront(FiberControlBlock& fiber) {
     fiber.listNext = first_;
     if (first_ == nullptr) {
       last_ = &fiber;
@@ -101,19 +101,19 @@ class FiberList {
     first_ = &fiber;
   }
 
-  FiberBlock* popFront() {
-    FiberBlock* fiber = first_;
+  FiberControlBlock* popFront() {
+    FiberControlBlock* fiber = first_;
     if (fiber != nullptr) {
       first_ = fiber->listNext;
     }
     return fiber;
   }
 
-  FiberBlock* front() const { return first_; }
+  FiberControlBlock* front() const { return first_; }
 
  private:
-  FiberBlock* first_ = nullptr;
-  FiberBlock* last_ = nullptr;  // meaningful while there is a first
+  FiberControlBlock* first_ = nullptr;
+  FiberControlBlock* last_ = nullptr;  // meaningful while there is a first
 };
 
 }  // namespace weft::detail

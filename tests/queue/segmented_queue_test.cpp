@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/segmented_queue.h>
 
 #include <algorithm>
 #include <atomic>
@@ -31,8 +31,8 @@ class CountingAllocator : public Allocator {
 };
 
 TEST(BlockQueueTest, ItemsComeOutInTheirOrder) {
-  BlockQueue<int*> queue;
-  BlockQueue<int*>::Consumer consumer(queue);
+  SegmentedQueue<int*> queue;
+  SegmentedQueue<int*>::Consumer consumer(queue);
   std::vector<int> items(1'000);
   int* item = nullptr;
   EXPECT_FALSE(consumer.pop(item));
@@ -47,8 +47,8 @@ TEST(BlockQueueTest, ItemsComeOutInTheirOrder) {
 }
 
 TEST(BlockQueueTest, BatchesOfAnySizeKeepTheOrder) {
-  BlockQueue<int*> queue;
-  BlockQueue<int*>::Consumer consumer(queue);
+  SegmentedQueue<int*> queue;
+  SegmentedQueue<int*>::Consumer consumer(queue);
   std::vector<int> items(10'000);
   std::vector<int*> pointers;
   for (int& i : items) pointers.push_back(&i);
@@ -71,8 +71,8 @@ TEST(BlockQueueTest, BatchesOfAnySizeKeepTheOrder) {
 TEST(BlockQueueTest, SteadyStateDoesNotAllocateAndNothingStays) {
   CountingAllocator allocator;
   {
-    BlockQueue<int*> queue(&allocator);
-    BlockQueue<int*>::Consumer consumer(queue);
+    SegmentedQueue<int*> queue(&allocator);
+    SegmentedQueue<int*>::Consumer consumer(queue);
     int x = 0;
     int* item = nullptr;
     const auto fillAndDrain = [&](int count) {
@@ -80,7 +80,7 @@ TEST(BlockQueueTest, SteadyStateDoesNotAllocateAndNothingStays) {
       while (consumer.pop(item)) {
       }
     };
-    fillAndDrain(10'100);  // a block more, since the next fills may begin in the middle of one
+    fillAndDrain(10'100);  // a segment more, since the next fills may begin in the middle of one
     const int before = allocator.numAllocations;
     for (int i = 0; i < 20; i++) fillAndDrain(10'000);
     EXPECT_EQ(allocator.numAllocations, before);
@@ -91,8 +91,8 @@ TEST(BlockQueueTest, SteadyStateDoesNotAllocateAndNothingStays) {
 
 TEST(BlockQueueTest, BlocksBeyondTheSparesAreGivenBack) {
   CountingAllocator allocator;
-  BlockQueue<int*> queue(&allocator, 4);
-  BlockQueue<int*>::Consumer consumer(queue);
+  SegmentedQueue<int*> queue(&allocator, 4);
+  SegmentedQueue<int*>::Consumer consumer(queue);
   int x = 0;
   int* item = nullptr;
   for (int i = 0; i < 10'000; i++) queue.push(&x);
@@ -102,15 +102,15 @@ TEST(BlockQueueTest, BlocksBeyondTheSparesAreGivenBack) {
   EXPECT_LE(allocator.numAlive, 6);
 }
 
-// A consumer that lags holds on to the block that it stands in, and to no other; it goes to the oldest item at once.
+// A consumer that lags holds on to the segment that it stands in, and to no other; it goes to the oldest item at once.
 TEST(BlockQueueTest, AConsumerThatLagsCatchesUp) {
   CountingAllocator allocator;
-  BlockQueue<int*> queue(&allocator, 0);
-  BlockQueue<int*>::Consumer lagging(queue);
+  SegmentedQueue<int*> queue(&allocator, 0);
+  SegmentedQueue<int*>::Consumer lagging(queue);
   std::vector<int> items(10'000);
   int* item = nullptr;
   {
-    BlockQueue<int*>::Consumer consumer(queue);
+    SegmentedQueue<int*>::Consumer consumer(queue);
     for (size_t i = 0; i < items.size() - 2; i++) {
       queue.push(&items[i]);
       ASSERT_TRUE(consumer.pop(item));
@@ -134,10 +134,10 @@ TEST(BlockQueueTest, AConsumerThatLagsCatchesUp) {
 }
 
 TEST(BlockQueueTest, BlocksOfAnySizeKeepTheOrder) {
-  for (const uint32_t blockSize : {1u, 2u, 3u, 63u, 64u, 1'000u}) {
-    SCOPED_TRACE(blockSize);
-    using Queue = BlockQueue<int*, StdSync, 0, Producers::InTurn>;
-    Queue queue(Allocator::Default, 2, blockSize);
+  for (const uint32_t segmentSize : {1u, 2u, 3u, 63u, 64u, 1'000u}) {
+    SCOPED_TRACE(segmentSize);
+    using Queue = SegmentedQueue<int*, StdSync, 0, Producers::InTurn>;
+    Queue queue(Allocator::Default, 2, segmentSize);
     Queue::Consumer first(queue);
     Queue::Consumer second(queue);
     std::vector<int> items(1'000);
@@ -159,7 +159,7 @@ TEST(BlockQueueTest, BlocksOfAnySizeKeepTheOrder) {
 TEST(BlockQueueTest, EndsAsSoonAsItsLastItemHasBeenTaken) {
   constexpr int kProducers = 3;
   constexpr int kItems = 4;
-  using Queue = BlockQueue<int*, StdSync, 2>;
+  using Queue = SegmentedQueue<int*, StdSync, 2>;
   for (int round = 0; round < 300; round++) {
     auto queue = std::make_unique<Queue>();
     int x = 0;
@@ -192,7 +192,7 @@ struct Item {
   int numTaken = 0;
 };
 
-// Producers and consumers, singly and in batches, with few spares, so that blocks are freed all the time:
+// Producers and consumers, singly and in batches, with few spares, so that segments are freed all the time:
 // each item is taken once, and a consumer sees each producer's items in their order.
 template <class Queue>
 void takeEveryItemOnceAndInOrder(Queue& queue, int producers, uint32_t batch) {
@@ -247,7 +247,7 @@ class BlockQueueStressTest : public testing::TestWithParam<uint32_t> {};
 TEST_P(BlockQueueStressTest, EveryItemOfProducersAtOnceIsTakenOnceAndInOrder) {
   CountingAllocator allocator;
   {
-    BlockQueue<Item*> queue(&allocator, 1);
+    SegmentedQueue<Item*> queue(&allocator, 1);
     takeEveryItemOnceAndInOrder(queue, 3, GetParam());
   }
   EXPECT_EQ(allocator.numAlive, 0);
@@ -256,7 +256,7 @@ TEST_P(BlockQueueStressTest, EveryItemOfProducersAtOnceIsTakenOnceAndInOrder) {
 TEST_P(BlockQueueStressTest, EveryItemOfOneProducerIsTakenOnceAndInOrder) {
   CountingAllocator allocator;
   {
-    BlockQueue<Item*, StdSync, 0, Producers::InTurn> queue(&allocator, 1, 62);
+    SegmentedQueue<Item*, StdSync, 0, Producers::InTurn> queue(&allocator, 1, 62);
     takeEveryItemOnceAndInOrder(queue, 1, GetParam());
   }
   EXPECT_EQ(allocator.numAlive, 0);

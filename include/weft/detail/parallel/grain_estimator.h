@@ -20,11 +20,11 @@
 // noticed at the end of their piece, which is why pieces stay short.
 namespace weft::detail {
 
-class Pace {
+class GrainEstimator {
  public:
   // A loop that looks around after `grain` iterations, and gives away whatever is more than that; with 0 it
   // finds out itself.
-  explicit Pace(size_t grain) : grain_(grain), piece_(grain) {}
+  explicit GrainEstimator(size_t grain) : grain_(grain), piece_(grain) {}
 
   bool isMeasured() const { return grain_ == 0; }
 

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The test must fail with each of these in the code (see README.md):
-// Seeded bug: queue/block_queue.h:1:relaxed
-// Seeded bug: queue/block_queue.h:2:relaxed
-// Seeded bug: queue/block_queue.h:3:relaxed
-// Seeded bug: queue/block_queue.h:3:split
-// Seeded bug: queue/block_queue.h:4:relaxed
-// Seeded bug: queue/block_queue.h:5:relaxed
-// Seeded bug: queue/block_queue.h:6:relaxed
-// Seeded bug: queue/block_consumer.h:1:relaxed
-// Seeded bug: queue/block_consumer.h:2:split
-// Seeded bug: queue/block_consumer.h:3:split
+// Seeded bug: queue/segmented_queue.h:1:relaxed
+// Seeded bug: queue/segmented_queue.h:2:relaxed
+// Seeded bug: queue/segmented_queue.h:3:relaxed
+// Seeded bug: queue/segmented_queue.h:3:split
+// Seeded bug: queue/segmented_queue.h:4:relaxed
+// Seeded bug: queue/segmented_queue.h:5:relaxed
+// Seeded bug: queue/segmented_queue.h:6:relaxed
+// Seeded bug: queue/segmented_queue_consumer.h:1:relaxed
+// Seeded bug: queue/segmented_queue_consumer.h:2:split
+// Seeded bug: queue/segmented_queue_consumer.h:3:split
 
 #include <cstdlib>
 
-#include <weft/detail/queue/block_queue.h>
+#include <weft/detail/queue/segmented_queue.h>
 
 #include "explore.h"
 #include "model_allocator.h"
@@ -35,7 +35,7 @@ template <uint32_t MaxSpares>
 struct QueueSuite {
   static constexpr uint32_t kProducers = 2;
   static constexpr uint32_t kItems = 3;
-  using Queue = detail::BlockQueue<Item*, RelacySync, 2>;
+  using Queue = detail::SegmentedQueue<Item*, RelacySync, 2>;
   using Consumer = Queue::Consumer;
 
   Queue queue{&allocator, MaxSpares};
@@ -116,7 +116,7 @@ struct Batches : rl::test_suite<Batches, 3>, QueueSuite<0> {
   void after() { drain(3, 1); }
 };
 
-// Blocks come back into use while slow threads of their former life are about.
+// Segments come back into use while slow threads of their former life are about.
 struct Reuse : rl::test_suite<Reuse, 3>, QueueSuite<1> {
   void thread(unsigned index) {
     int last[kProducers] = {-1, -1};

@@ -1,20 +1,20 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "weft/detail/base/raise.h"
+#include "weft/detail/base/throw_or_die.h"
 
 #include "weft/cancellation.h"
 #include "weft/channel.h"
 
 namespace weft::detail {
 
-void raise(const ChannelClosed& error) { throw error; }
+void throwOrDie(const ChannelClosed& error) { throw error; }
 
-void raise(const TaskCanceled& error) { throw error; }
+void throwOrDie(const TaskCanceled& error) { throw error; }
 
-void raise(const std::invalid_argument& error) { throw error; }
+void throwOrDie(const std::invalid_argument& error) { throw error; }
 
-void raise(std::exception_ptr exception) {
+void throwOrDie(std::exception_ptr exception) {
   std::exception_ptr thrown = std::move(exception);
   std::rethrow_exception(std::move(thrown));
 }

@@ -24,13 +24,13 @@ namespace detail {
 // Where an exception passes through code that is compiled without, no destructors run: so is it with those that the
 // standard library throws, too.
 
-[[noreturn, gnu::cold]] WEFT_EXPORT void raise(const ChannelClosed& error);
-[[noreturn, gnu::cold]] WEFT_EXPORT void raise(const TaskCanceled& error);
-[[noreturn, gnu::cold]] WEFT_EXPORT void raise(const std::invalid_argument& error);
+[[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const ChannelClosed& error);
+[[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const TaskCanceled& error);
+[[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const std::invalid_argument& error);
 
 // Throws `exception`, which is not null. Leaves nothing in the argument, so that a frame that is left without its
 // destructors being run keeps nothing; by value, so that the kept exception can stay in a register.
-[[noreturn, gnu::cold]] WEFT_EXPORT void raise(std::exception_ptr exception);
+[[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(std::exception_ptr exception);
 
 // Returns: a std::runtime_error that says what() of an error whose type is not known.
 WEFT_EXPORT std::exception_ptr makeUntypedException(const char* what);

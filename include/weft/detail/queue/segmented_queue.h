@@ -1,0 +1,288 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "weft/detail/queue/queue_segment.h"
+#include "weft/detail/base/sync.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// Who pushes to a SegmentedQueue: threads at the same time, or one after another by means of their own, which
+// spares each push a read-modify-write.
+enum class Producers { AtOnce, InTurn };
+
+// An unbounded FIFO queue of pointers for any number of consumers, each by a handle of its own, in linked
+// segments. A counter that carries a segment pointer, at the tail, is crossbeam's SegQueue (S. Glavina, 2018; there is
+// no paper), a place of its own for each consumer Ubisoft's TaskScheduler; reservations of several slots at once,
+// and reads that neither look at the tail nor can fail where the segment is full, are weft's.
+//
+// State: `tail_` is a position, the next slot to write, with the segment it lies in. A position counts a power of
+// two per segment: offsets below the segment's size are slots, the size itself means "the segment is used up, its successor is
+// being installed", the rest are skipped. A slot is null until its item is written. Each segment has the index
+// of its next slot to read. No segment before `oldest_` has anything left to be taken.
+//
+// Steps of a push: read the tail's position, then its segment; reserve k slots by one compare-exchange of the
+// position; whoever reserves the last slot installs the next segment (allocated beforehand, so that the others
+// wait for three stores only): link it, store the tail's segment, store the position. Then write the items.
+//
+// Steps of a pop: a consumer stands in a segment, as one of its users. It looks at the slot that the segment's index
+// names. There is an item: it takes it by a compare-exchange of the index. There is none: the queue is empty;
+// unless producers come at once, and the tail says that the slot is reserved, and is about to be written. Once it
+// has seen an item in the last slot, when it came, all slots are written or about to be: it takes one by an
+// addition. Where the index says that all have been taken, and a next segment is linked, it leaves the segment
+// for `oldest_`, with the lock: once a segment, or less often if it lags behind. A segment before `oldest_` that
+// its last user leaves, or that has none when `oldest_` passes it, goes back to the spares.
+//
+// What must not happen:
+//   - A producer reserves in one segment and uses the pointer of another. The position only grows, and the
+//     segment is replaced only while the offset is its size, at which nobody reserves; so if the
+//     compare-exchange finds the position unchanged, the segment read in between is its own.
+//   - A segment is freed while somebody may touch it. Consumers touch theirs only as its users. A producer follows
+//     a segment pointer only with a reservation; its last access is the store of an item (the link is stored
+//     before), which whoever took that slot has waited for before it left, with the lock, as the
+//     last user. Nobody comes to it any more: `oldest_` does not go back.
+//   - An item that the caller knows of is missed. Then the slot is written; or, with producers at once, the tail it knows
+//     of is beyond it, and the item before it in the order that this consumer finds missing will come.
+//
+// Rejected: one counter for all that read, at the head (a pop looks at the producers' cache line, and counts the reads of
+// the segment beside, a second read-modify-write: 3 to 10 times slower beside a producer); hazard pointers and epochs
+// (the second rule makes them needless). In the strict sense a push is not lock-free: a thread that is preempted between
+// reserving and writing holds up the consumer of that slot, and while it installs a segment, all producers.
+// SegmentSize 0: whoever makes the queue says how large its segments are.
+template <class T, class Sync = StdSync, uint32_t SegmentSize = 62, Producers kProducers = Producers::AtOnce>
+class SegmentedQueue {
+  static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
+  using Segment = QueueSegment<T, Sync>;
+
+ public:
+  // Keeps up to `maxSpares` used-up segments for reuse: by default those of a million items.
+  explicit SegmentedQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384,
+                      uint32_t segmentSize = SegmentSize)
+      : shape_(segmentSize), spares_(allocator, maxSpares, shape_.size()) {
+    Segment* first = spares_.renew(nullptr);
+    // relaxed: nobody else knows of the queue yet.
+    tail_.segment.store(first, std::memory_order_relaxed);
+    oldest_.set(first);
+  }
+  SegmentedQueue(const SegmentedQueue&) = delete;
+  SegmentedQueue& operator=(const SegmentedQueue&) = delete;
+
+  // Requires: nobody uses the queue any more, and it has no consumers. Items left in it are forgotten.
+  ~SegmentedQueue() {
+    // Whoever destroys the queue is ordered after all others by other means.
+    spares_.destroyAll(oldest_.get());
+  }
+
+  // A producer: appends `item`. Requires: it is not null. The queue may end as soon as it has been taken.
+  // Memory ordering: what came before push is seen by whoever gets the item.
+  void push(T item) {
+    if constexpr (kProducers == Producers::InTurn) {
+      // The same in short where the segment does not become full: a third less, beside consumers that look for work.
+      // relaxed: as in tryReserve().
+      const uint64_t position = tail_.position.load(std::memory_order_relaxed);
+      if (offsetOf(position) + 1 < shape_.size()) [[likely]] {
+        Segment& segment = *tail_.segment.load(std::memory_order_relaxed);
+        tail_.position.store(position + 1, std::memory_order_relaxed);
+        write({&segment, offsetOf(position), 1}, &item);
+        return;
+      }
+    }
+    pushBatch(&item, 1);
+  }
+
+  // A producer: appends `count` items in their order; other producers' items may come in between.
+  void pushBatch(const T* items, uint32_t count) {
+    Segment* next = nullptr;
+    while (count > 0) {
+      const Reserved slots = reserve(count, &next);
+      // Before the last item, which may be the last moment of the queue.
+      if (slots.count == count && next != nullptr) giveBack(next);
+      write(slots, items);
+      items += slots.count;
+      count -= slots.count;
+    }
+  }
+
+  // Whoever takes from the queue.
+  class Consumer;
+
+  // Any thread: how many items have been pushed, the caller's own and all that it knows of among them.
+  // relaxed: who knows of a push knows of its position.
+  uint64_t numPushed() const { return ordinal(tail_.position.load(std::memory_order_relaxed)); }
+
+  // Any thread: whether there is no item; exact when nobody pushes or pops. Takes the lock.
+  bool empty() { return size() == 0; }
+  // Any thread: how many items there were, about; exact when nobody pushes or pops. Takes the lock.
+  size_t size() {
+    lock_.lock();
+    Segment* segment = oldest_.get();
+    while (Segment* next = isUsedUp(*segment) ? successor(*segment) : nullptr) segment = next;
+    const size_t size = sizeFrom(*segment);
+    lock_.unlock();
+    return size;
+  }
+
+ private:
+  template <class U>
+  using Atomic = typename Sync::template Atomic<U>;
+  uint64_t lap() const { return uint64_t{1} << shape_.lapShift(); }
+  uint32_t offsetOf(uint64_t position) const { return static_cast<uint32_t>(position & (lap() - 1)); }
+  // How many slots come before `position`.
+  uint64_t ordinal(uint64_t at) const { return (at >> shape_.lapShift()) * shape_.size() + offsetOf(at); }
+
+  struct Reserved {
+    Segment* segment;
+    uint32_t offset;
+    uint32_t count;
+  };
+
+  static void write(const Reserved& slots, const T* items) {
+    for (uint32_t i = 0; i < slots.count; i++) {
+      // (1) release: publishes the item; pairs with segmented_queue_consumer.h (1).
+      slots.segment->slots()[slots.offset + i].store(items[i], std::memory_order_release);
+    }
+  }
+
+  // Reserves up to `count` slots of one segment. `*spare` is a segment that the caller holds ready, or null.
+  Reserved reserve(uint32_t count, Segment** spare) {
+    uint64_t position = awaitSegment();
+    for (;;) {
+      const uint32_t offset = offsetOf(position);
+      // relaxed: the position covers its segment; a later segment comes with a compare-exchange that fails.
+      Segment* segment = tail_.segment.load(std::memory_order_relaxed);
+      const uint32_t room = shape_.size() - offset;
+      const uint32_t taken = count < room ? count : room;
+      if (taken == room && *spare == nullptr) *spare = takeSpare();
+      if (tryReserve(position, position + taken)) {
+        if (taken == room) {
+          install(*segment, **spare, position + taken);
+          *spare = nullptr;
+        }
+        return {segment, offset, taken};
+      }
+      if (offsetOf(position) == shape_.size()) position = awaitSegment();
+    }
+  }
+
+  bool tryReserve(uint64_t& position, uint64_t to) {
+    if constexpr (kProducers == Producers::InTurn) {
+      // relaxed: the next producer is ordered by other means; others only estimate.
+      tail_.position.store(to, std::memory_order_relaxed);
+      return true;
+    } else {
+      // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the segment was read before; whoever
+      // reserves after this, and installs another, reads this position.
+      return tail_.position.compare_exchange_weak(position, to, std::memory_order_acq_rel,
+                                                  std::memory_order_acquire);
+    }
+  }
+
+  // Returns: the position, once no segment is being installed.
+  uint64_t awaitSegment() const {
+    uint32_t round = 0;
+    for (;;) {
+      // (5) acquire: sees the segment that belongs to the position, emptied, or a later one; pairs with (6).
+      const uint64_t position = tail_.position.load(std::memory_order_acquire);
+      if (offsetOf(position) != shape_.size()) [[likely]] return position;
+      Sync::relax(round);
+    }
+  }
+
+  void install(Segment& full, Segment& next, uint64_t position) {
+    next.begin.set(full.begin.get() + shape_.size());
+    // (4) release: publishes the emptied segment to the consumer that comes to it; pairs with (2).
+    full.next.store(&next, std::memory_order_release);
+    // relaxed: published by the position.
+    tail_.segment.store(&next, std::memory_order_relaxed);
+    // (6) release: whoever sees this position or a later one sees its segment; pairs with (3, 5).
+    tail_.position.store(position + (lap() - shape_.size()), std::memory_order_release);
+  }
+
+  bool isUsedUp(const Segment& segment) const {
+    // relaxed: where somebody may still read, it is a user of the segment.
+    return segment.index.load(std::memory_order_relaxed) >= shape_.size();
+  }
+
+  // Of a consumer that has found no item there: whether producers that come at once are about to write it, or
+  // have written later ones.
+  bool isReserved(const Segment& segment, uint32_t index) const {
+    if constexpr (kProducers == Producers::InTurn) {
+      return false;
+    } else {
+      // relaxed: who knows of a push knows of its position.
+      return ordinal(tail_.position.load(std::memory_order_relaxed)) > segment.begin.get() + index;
+    }
+  }
+
+  static Segment* successor(const Segment& segment) {
+    // (2) acquire: sees the successor emptied; pairs with (4).
+    return segment.next.load(std::memory_order_acquire);
+  }
+
+  size_t sizeFrom(const Segment& segment) const {
+    // relaxed: an estimate.
+    const uint32_t index = segment.index.load(std::memory_order_relaxed);
+    const uint64_t head = segment.begin.get() + (index < shape_.size() ? index : shape_.size());
+    const uint64_t tail = ordinal(tail_.position.load(std::memory_order_relaxed));
+    return tail <= head ? 0 : static_cast<size_t>(tail - head);
+  }
+
+  // With the lock: moves on to the first segment that is not used up, or the last of all. Returns: those
+  // passed that nobody uses, linked by `next`.
+  Segment* passUsedUp() {
+    Segment* unused = nullptr;
+    for (Segment* segment = oldest_.get(); isUsedUp(*segment); segment = oldest_.get()) {
+      Segment* next = successor(*segment);
+      if (next == nullptr) break;
+      oldest_.set(next);
+      if (segment->users.get() == 0) unused = prepend(segment, unused);
+    }
+    return unused;
+  }
+
+  static Segment* prepend(Segment* segment, Segment* others) {
+    // relaxed: nobody uses the segment any more.
+    segment->next.store(others, std::memory_order_relaxed);
+    return segment;
+  }
+
+  // Ends the section of the lock that found `unused` segments, linked by `next`.
+  void unlockWith(Segment* unused) {
+    Segment* tooMany = spares_.keep(unused);
+    lock_.unlock();
+    spares_.destroyAll(tooMany);
+  }
+
+  void giveBack(Segment* spare) {
+    lock_.lock();
+    unlockWith(spare);
+  }
+
+  Segment* takeSpare() {
+    lock_.lock();
+    Segment* spare = spares_.take();
+    lock_.unlock();
+    return spares_.renew(spare);
+  }
+
+  struct alignas(kCacheLine) Tail {
+    Atomic<uint64_t> position{0};
+    Atomic<Segment*> segment{nullptr};
+  };
+
+  [[no_unique_address]] const BlockShape<SegmentSize> shape_;
+  Tail tail_;
+  alignas(kCacheLine) typename Sync::Lock lock_;
+  SpareSegments<Segment, Sync> spares_;                      // guarded by lock_
+  typename Sync::template Var<Segment*> oldest_{nullptr};  // guarded by lock_
+};
+
+}  // namespace weft::detail
+
+#include "weft/detail/queue/segmented_queue_consumer.h"
