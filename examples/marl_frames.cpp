@@ -84,9 +84,7 @@ class Screen {
 };
 
 // Stands for a read from a slow device, which would block the thread.
-MARL_NO_EXPORT uint32_t readSeed(int number) {
-  return 2654435761u * static_cast<uint32_t>(number + 1);
-}
+MARL_NO_EXPORT uint32_t readSeed(int number) { return 2654435761u * static_cast<uint32_t>(number + 1); }
 
 void shade(Frame& frame) {
   const auto shadeHalf = [&frame](int begin) {
@@ -103,9 +101,7 @@ void blur(Frame& frame) {
   }
 }
 
-void mark(Frame& frame) {
-  frame.buffer->pixels[0] += static_cast<uint32_t>(frame.number);
-}
+void mark(Frame& frame) { frame.buffer->pixels[0] += static_cast<uint32_t>(frame.number); }
 
 marl::Allocator::unique_ptr<marl::DAG<Frame&>> makePasses(marl::Allocator* allocator) {
   marl::DAG<Frame&>::Builder builder(allocator);

@@ -10,11 +10,12 @@
 
 #include <weft/sanitizers.h>
 
-// Counts what a program takes from the C library's allocator, operator new included. For one file of a program. A sanitizer
-// has an allocator of its own: then nothing is counted.
+// Counts what a program takes from the C library's allocator, operator new included. For one file of a
+// program. A sanitizer has an allocator of its own: then nothing is counted.
 namespace weft::tests {
 
-inline constexpr bool kCountsMallocs = WEFT_ADDRESS_SANITIZER_ENABLED == 0 && WEFT_THREAD_SANITIZER_ENABLED == 0 &&
+inline constexpr bool kCountsMallocs = WEFT_ADDRESS_SANITIZER_ENABLED == 0 &&
+                                       WEFT_THREAD_SANITIZER_ENABLED == 0 &&
                                        WEFT_MEMORY_SANITIZER_ENABLED == 0;
 
 inline constinit std::atomic<uint64_t> mallocCount{0};
@@ -23,7 +24,8 @@ inline uint64_t numMallocs() { return mallocCount.load(); }
 
 }  // namespace weft::tests
 
-#if WEFT_ADDRESS_SANITIZER_ENABLED == 0 && WEFT_THREAD_SANITIZER_ENABLED == 0 && WEFT_MEMORY_SANITIZER_ENABLED == 0
+#if WEFT_ADDRESS_SANITIZER_ENABLED == 0 && WEFT_THREAD_SANITIZER_ENABLED == 0 && \
+    WEFT_MEMORY_SANITIZER_ENABLED == 0
 
 extern "C" {
 

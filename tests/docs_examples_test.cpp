@@ -122,13 +122,19 @@ void deferExample() {
 
 void eventExample() {
   weft::Event loaded(weft::Event::Mode::Manual);
-  weft::schedule([=] { load(); loaded.signal(); });
+  weft::schedule([=] {
+    load();
+    loaded.signal();
+  });
   loaded.wait();
 }
 
 void fiberExample() {
   weft::Fiber* consumer = weft::Fiber::current();
-  weft::schedule([=] { produce(); consumer->notify(); });
+  weft::schedule([=] {
+    produce();
+    consumer->notify();
+  });
   consumer->wait();
 }
 
@@ -151,7 +157,9 @@ void memoryExample() {
   EXPECT_EQ(counting.count, 1);
 
   weft::TrackedAllocator allocator(weft::Allocator::Default);
-  { auto object = allocator.make_unique<int>(1); }
+  {
+    auto object = allocator.make_unique<int>(1);
+  }
   assert(allocator.stats().numAllocations() == 0);
 }
 
@@ -176,7 +184,10 @@ void schedulerExample() {
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
   weft::WaitGroup done(1);
-  weft::schedule([=] { work(); done.done(); });
+  weft::schedule([=] {
+    work();
+    done.done();
+  });
   done.wait();
 }
 
@@ -188,9 +199,7 @@ void semaphoreExample() {
   connections.release();
 }
 
-void sleepExample() {
-  weft::sleep_for(std::chrono::milliseconds(5));
-}
+void sleepExample() { weft::sleep_for(std::chrono::milliseconds(5)); }
 
 void taskExample() {
   auto file = std::make_unique<std::string>();
@@ -200,7 +209,10 @@ void taskExample() {
 
 void threadExample() {
   auto affinity = weft::Thread::Affinity::all();
-  weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
+  weft::Thread thread(std::move(affinity), [] {
+    weft::Thread::setName("reader");
+    read();
+  });
   thread.join();
 }
 
@@ -209,7 +221,10 @@ void waitGroupExample() {
   weft::WaitGroup files;
   for (const auto& path : paths) {
     files.add();
-    weft::schedule([=] { read(path); files.done(); });
+    weft::schedule([=] {
+      read(path);
+      files.done();
+    });
   }
   files.wait();
 }
@@ -308,9 +323,9 @@ TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
     weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
     weft::Scheduler::Binding bound(scheduler);
     for (void (*example)() :
-         {conditionVariableExample, containersExample, deferExample, eventExample, fiberExample, finallyExample,
-          memoryExample, stlAllocatorExample, mutexExample, prefixedDeferExample, semaphoreExample, sleepExample, taskExample, threadExample,
-          waitGroupExample}) {
+         {conditionVariableExample, containersExample, deferExample, eventExample, fiberExample,
+          finallyExample, memoryExample, stlAllocatorExample, mutexExample, prefixedDeferExample,
+          semaphoreExample, sleepExample, taskExample, threadExample, waitGroupExample}) {
       example();
     }
   }
@@ -325,7 +340,8 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   for (const auto& page : filesIn("docs", ".md")) {
     for (const auto& block : blocks(page, "cpp")) {
       ++numExamples;
-      EXPECT_NE(tests.find(unindented(block)), std::string::npos) << page << " has what no test has:\n" << block;
+      EXPECT_NE(tests.find(unindented(block)), std::string::npos) << page << " has what no test has:\n"
+                                                                  << block;
     }
   }
   EXPECT_GE(numExamples, 9u);
@@ -336,7 +352,8 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
     }
     for (const auto& example : examples(header)) {
       ++numExamples;
-      EXPECT_NE(tests.find(unindented(example)), std::string::npos) << header << " has what no test has:\n" << example;
+      EXPECT_NE(tests.find(unindented(example)), std::string::npos) << header << " has what no test has:\n"
+                                                                    << example;
     }
   }
   EXPECT_GE(numExamples, 21u);

@@ -47,3 +47,11 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
   ${PROJECT_SOURCE_DIR}/src/*.cpp)
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
+
+# The layout, by the one version of the tool that .ci/run installs: others differ.
+find_program(WEFT_CLANG_FORMAT clang-format-19)
+if(WEFT_CLANG_FORMAT)
+  add_test(NAME format
+    COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/format.py ${PROJECT_SOURCE_DIR} ${WEFT_CLANG_FORMAT})
+  set_tests_properties(format PROPERTIES LABELS rest)
+endif()

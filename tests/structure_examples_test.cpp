@@ -63,11 +63,11 @@ TEST_P(StructureExamplesTest, ChannelOfThePage) {
   weft::Channel<Frame> frames(8);
   weft::schedule([=] {
     for (Frame frame; camera.read(frame);) {
-      frames.send(std::move(frame));   // waits while eight are queued
+      frames.send(std::move(frame));  // waits while eight are queued
     }
     frames.close();
   });
-  for (Frame& frame : frames) {        // until it is closed and empty
+  for (Frame& frame : frames) {  // until it is closed and empty
     show(frame);
   }
   EXPECT_EQ(numCalls.load(), 1 + 2 + 3);
@@ -79,7 +79,8 @@ void produce(const weft::Channel<int>& channel, const std::stop_token& token) {
   channel.close();
 }
 void consume(const weft::Channel<int>& channel, const std::stop_token& token) {
-  while (std::optional<int> value = channel.receive(token)) {  // what was sent before the stop is still received
+  while (std::optional<int> value =
+             channel.receive(token)) {  // what was sent before the stop is still received
     show(*value);
   }
 }
@@ -187,7 +188,9 @@ struct Node {
 weft::RecursiveMutex mutex;
 void add(const Node& node) {
   std::scoped_lock lock(mutex);
-  for (const Node& child : node.children) add(child);
+  for (const Node& child : node.children) {
+    add(child);
+  }
 }
 
 }  // namespace recursive
@@ -200,7 +203,8 @@ TEST_P(StructureExamplesTest, RecursiveMutex) {
 // The end of the scheduler is that of the tasks.
 TEST(BarrierExampleTest, SwapsOnceEachStep) {
   for (const int numWorkers : {0, 2}) {
-    auto scheduler = std::make_unique<weft::Scheduler>(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
+    auto scheduler =
+        std::make_unique<weft::Scheduler>(weft::Scheduler::Config().setWorkerThreadCount(numWorkers));
     scheduler->bind();
     std::vector<int> now(4, 1), next(4);
     const auto compute = [](const std::vector<int>& from, std::vector<int>& to, int part) {
@@ -224,7 +228,10 @@ TEST(BarrierExampleTest, SwapsOnceEachStep) {
 TEST_P(StructureExamplesTest, Latch) {
   weft::Latch loaded(3);
   for (const char* name : {"map", "units", "sounds"}) {
-    weft::schedule([&loaded, name] { load(name); loaded.count_down(); });
+    weft::schedule([&loaded, name] {
+      load(name);
+      loaded.count_down();
+    });
   }
   loaded.wait();
   EXPECT_EQ(numCalls.load(), 3);
@@ -236,7 +243,9 @@ TEST_P(StructureExamplesTest, FiberLocal) {
     *request = "GET /";
     handle();  // may suspend; request.get() is "GET /" still
   });
-  while (numCalls.load() == 0) weft::yield();
+  while (numCalls.load() == 0) {
+    weft::yield();
+  }
   EXPECT_EQ(*request, "none");
 }
 

@@ -49,7 +49,8 @@ inline constexpr Kind kKinds[] = {Kind::Task, Kind::BoundThread, Kind::FreeThrea
 
 constexpr Kind kindOf(int i) { return kKinds[i % 3]; }
 
-// Runs functions as tasks and on threads, and waits for all of them. Requires: the thread that uses it is bound.
+// Runs functions as tasks and on threads, and waits for all of them. Requires: the thread that uses it is
+// bound.
 class Crew {
  public:
   explicit Crew(Scheduler& scheduler) : scheduler_(scheduler) {}
@@ -89,8 +90,8 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
-// Lets tests look at how many wait: a test that must know that somebody waits need then not guess by sleeping. An explicit
-// instantiation may name private members.
+// Lets tests look at how many wait: a test that must know that somebody waits need then not guess by
+// sleeping. An explicit instantiation may name private members.
 template <class Tag, auto kMember>
 struct Expose {
   friend constexpr auto member(Tag) { return kMember; }
@@ -107,7 +108,8 @@ int countListed(std::atomic<Int>& word, std::type_identity_t<Int> lockedBit, con
   return count;
 }
 
-// Defines numWaiting(Class&), which is to be declared before, for a class that has the word and its list as members.
+// Defines numWaiting(Class&), which is to be declared before, for a class that has the word and its list as
+// members.
 template <class Class, auto kWord, auto kLockedBit, auto kList>
 struct ExposeList {
   friend int numWaiting(Class& object) { return countListed(object.*kWord, kLockedBit, object.*kList); }
@@ -149,9 +151,7 @@ struct MutexCoreOf {
 inline int numWaiting(detail::MutexCore<>& core);
 template struct Expose<MutexCoreOf, &mutex::core_>;
 template struct ExposeList<detail::MutexCore<>, &detail::MutexCore<>::word_, 2, &detail::MutexCore<>::list_>;
-inline int numWaiting(mutex& mutex) {
-  return numWaiting(mutex.*member(MutexCoreOf{}));
-}
+inline int numWaiting(mutex& mutex) { return numWaiting(mutex.*member(MutexCoreOf{})); }
 
 // A clock that goes as it is told to.
 struct SetClock {
@@ -177,7 +177,8 @@ struct SetBackClock {
   static inline std::atomic<duration> setBack{duration::zero()};
 };
 
-// An allocator that is not the default one, so that shared state lies in memory whose misuse a sanitizer sees.
+// An allocator that is not the default one, so that shared state lies in memory whose misuse a sanitizer
+// sees.
 inline Allocator* heap() {
   static TrackedAllocator allocator(Allocator::Default);
   return &allocator;
@@ -285,7 +286,8 @@ struct MutexGate {
   std::atomic<bool> isHeld{false};
 };
 
-// Waiters of every kind, one after the other, then as many wakes: they come back in the order in which they came.
+// Waiters of every kind, one after the other, then as many wakes: they come back in the order in which they
+// came.
 template <class Gate>
 void expectFirstInFirstOut(Scheduler& scheduler) {
   constexpr int kWaiters = 9;
@@ -328,8 +330,8 @@ void expectTwoWakesWakeTwo(Scheduler& scheduler, Kind first, Kind second) {
   EXPECT_EQ(gate.numWaiting(), 0);
 }
 
-// Again and again somebody waits for a wake from another thread, and destroys the primitive the moment it is back, while
-// the waker may still be returning.
+// Again and again somebody waits for a wake from another thread, and destroys the primitive the moment it is
+// back, while the waker may still be returning.
 template <class Gate>
 void destroyAsSoonAsWaitReturns(Scheduler& scheduler, Kind kind, int rounds) {
   std::atomic<Gate*> offered{nullptr};
@@ -355,7 +357,8 @@ void destroyAsSoonAsWaitReturns(Scheduler& scheduler, Kind kind, int rounds) {
   });
 }
 
-// Rounds of the above: most of them where a fiber waits on a worker thread, which searches for a while before it sleeps.
+// Rounds of the above: most of them where a fiber waits on a worker thread, which searches for a while before
+// it sleeps.
 inline int destructionRounds(Kind kind, int numWorkers) {
   if (kind == Kind::Task && numWorkers == 1) {
     return 100'000;

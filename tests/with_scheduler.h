@@ -59,8 +59,8 @@ class DeathTest : public ::testing::Test {
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-// A test that runs once for each number of worker threads, bound to a scheduler with that many. Fails when a byte of the
-// scheduler's allocator is allocated still once the scheduler is gone.
+// A test that runs once for each number of worker threads, bound to a scheduler with that many. Fails when a
+// byte of the scheduler's allocator is allocated still once the scheduler is gone.
 class WithScheduler : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
@@ -95,6 +95,7 @@ class WithScheduler : public ::testing::TestWithParam<int> {
 }  // namespace weft::tests
 
 // Runs the tests of `Suite`, which derives from WithScheduler, with each number of workers.
-#define WEFT_INSTANTIATE_WITH_SCHEDULER(Suite)                                           \
-  INSTANTIATE_TEST_SUITE_P(Workers, Suite, ::testing::Values(0, 1, 2, 4, 8, 64),         \
-                           [](const ::testing::TestParamInfo<int>& numWorkers) { return std::to_string(numWorkers.param); })
+#define WEFT_INSTANTIATE_WITH_SCHEDULER(Suite)              \
+  INSTANTIATE_TEST_SUITE_P(                                 \
+      Workers, Suite, ::testing::Values(0, 1, 2, 4, 8, 64), \
+      [](const ::testing::TestParamInfo<int>& numWorkers) { return std::to_string(numWorkers.param); })

@@ -18,6 +18,4 @@ void one(bench::Run& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "async", "tbb", {{"one", {1, 2}, one}});
-}
+int main(int argc, char** argv) { return bench::runMain(argc, argv, "async", "tbb", {{"one", {1, 2}, one}}); }

@@ -58,12 +58,8 @@ void measureWith(bench::Run& r, Stacks stacks) {
   blocked::measure(r, blocked::fibers(r), block, finish);
 }
 
-void fromMalloc(bench::Run& r) {
-  measureWith(r, boost::fibers::fixedsize_stack(kStackSize));
-}
-void fromPool(bench::Run& r) {
-  measureWith(r, boost::fibers::pooled_fixedsize_stack(kStackSize));
-}
+void fromMalloc(bench::Run& r) { measureWith(r, boost::fibers::fixedsize_stack(kStackSize)); }
+void fromPool(bench::Run& r) { measureWith(r, boost::fibers::pooled_fixedsize_stack(kStackSize)); }
 
 }  // namespace
 

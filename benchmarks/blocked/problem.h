@@ -19,9 +19,7 @@
 
 namespace blocked {
 
-inline int64_t fibers(const bench::Run& run) {
-  return run.size<int64_t>(100000, 1000);
-}
+inline int64_t fibers(const bench::Run& run) { return run.size<int64_t>(100000, 1000); }
 
 inline double perFiber(int64_t kib, int64_t n) {
   return static_cast<double>(kib) * 1024 / static_cast<double>(n);

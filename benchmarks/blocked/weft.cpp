@@ -57,9 +57,7 @@ void measureAll(bench::Run& r, int64_t n) {
   r.metric("left_bytes", blocked::perFiber(bench::residentKib() - before, n));
 }
 
-void hundredThousand(bench::Run& r) {
-  measureAll(r, blocked::fibers(r));
-}
+void hundredThousand(bench::Run& r) { measureAll(r, blocked::fibers(r)); }
 
 void million(bench::Run& r) {
   if (!r.tiny() && bench::procField("/proc/meminfo", "MemAvailable") < 9000000) {

@@ -14,6 +14,4 @@ int64_t onNewThread(blocking::Answers& answers) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return blocking::runMain<onNewThread>(argc, argv, "floor");
-}
+int main(int argc, char** argv) { return blocking::runMain<onNewThread>(argc, argv, "floor"); }

@@ -17,9 +17,7 @@ namespace blocking {
 
 constexpr int kCallers = 64;
 
-inline int64_t calls(const bench::Run& run) {
-  return run.size<int64_t>(4000, 100);
-}
+inline int64_t calls(const bench::Run& run) { return run.size<int64_t>(4000, 100); }
 
 // The caller's oracle: the calls answer 1, 2, 3, ...
 class Answers {

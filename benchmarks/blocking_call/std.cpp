@@ -13,6 +13,4 @@ int64_t async(blocking::Answers& answers) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return blocking::runMain<async>(argc, argv, "std");
-}
+int main(int argc, char** argv) { return blocking::runMain<async>(argc, argv, "std"); }

@@ -13,9 +13,7 @@
 
 namespace channel {
 
-constexpr int64_t sumBelow(int64_t count) {
-  return count * (count - 1) / 2;
-}
+constexpr int64_t sumBelow(int64_t count) { return count * (count - 1) / 2; }
 
 // Measures `roundTrips(rounds)`, which returns how many replies there were.
 template <class F>

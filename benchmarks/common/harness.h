@@ -48,9 +48,7 @@ inline double percentile(std::vector<double> values, double p) {
   return values[index];
 }
 
-inline double median(std::vector<double> values) {
-  return percentile(std::move(values), 0.5);
-}
+inline double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
 // One measurement: a workload with a number of workers.
 class Run {

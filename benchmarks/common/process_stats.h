@@ -33,19 +33,13 @@ inline int64_t procField(const char* path, const char* key) {
 }
 
 // Peak since exec. getrusage's ru_maxrss would include what the parent had resident before the exec.
-inline int64_t peakResidentKib() {
-  return procField("/proc/self/status", "VmHWM");
-}
+inline int64_t peakResidentKib() { return procField("/proc/self/status", "VmHWM"); }
 
 // Exact, unlike VmRSS, which lags behind by some pages per processor; walks the page tables, so takes a
 // while.
-inline int64_t residentKib() {
-  return procField("/proc/self/smaps_rollup", "Rss");
-}
+inline int64_t residentKib() { return procField("/proc/self/smaps_rollup", "Rss"); }
 
-inline int64_t pageTableKib() {
-  return procField("/proc/self/status", "VmPTE");
-}
+inline int64_t pageTableKib() { return procField("/proc/self/status", "VmPTE"); }
 
 // Processor time of all threads of this process, in seconds.
 inline double processCpuSeconds() {

@@ -10,6 +10,4 @@ namespace api = marl;
 
 #include "problem.h"
 
-int main(int argc, char** argv) {
-  return runAll(argc, argv, "marl");
-}
+int main(int argc, char** argv) { return runAll(argc, argv, "marl"); }

@@ -11,8 +11,8 @@
 //   baton        two tasks that wake each other in turn through two events
 //   ticket       each task waits for its ticket, and is done with it
 //
-// ../count_instructions.py compares the two programs under callgrind, where a run with no worker threads is the
-// same each time.
+// ../count_instructions.py compares the two programs under callgrind, where a run with no worker threads is
+// the same each time.
 
 #pragma once
 

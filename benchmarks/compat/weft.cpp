@@ -7,6 +7,4 @@ namespace api = weft;
 
 #include "problem.h"
 
-int main(int argc, char** argv) {
-  return runAll(argc, argv, "weft");
-}
+int main(int argc, char** argv) { return runAll(argc, argv, "weft"); }

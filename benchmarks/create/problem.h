@@ -5,7 +5,7 @@
 //
 //   create        nothing else
 //   create-use    bound, one task waited for, unbound
-//   threads-tree  of threads, which start each other, so that several processors take part; for more workers too
+//   threads-tree  of threads, which start each other, so that several processors take part
 
 #pragma once
 

@@ -21,9 +21,7 @@ namespace dag {
 
 enum class Shape { Deep, Wide, Diamond };
 
-inline int64_t side(const bench::Run& run) {
-  return run.size<int64_t>(1000, 20);
-}
+inline int64_t side(const bench::Run& run) { return run.size<int64_t>(1000, 20); }
 
 // Calls node(i), then edge(before, after), for all nodes after the source, which is node 0.
 template <class AddNode, class AddEdge>

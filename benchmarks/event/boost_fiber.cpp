@@ -27,7 +27,9 @@ void pingPong(benchmark::State& state) {
   boost::fibers::fiber partner([&] {
     for (;;) {
       ping.wait();
-      if (stop) break;
+      if (stop) {
+        break;
+      }
       replies++;
       pong.signal();
     }
@@ -41,18 +43,12 @@ void pingPong(benchmark::State& state) {
   partner.join();
 }
 
-void conditionVariable(benchmark::State& state) {
-  pingPong<bench::BoostEvent>(state);
-}
-void channel(benchmark::State& state) {
-  pingPong<Channel>(state);
-}
+void conditionVariable(benchmark::State& state) { pingPong<bench::BoostEvent>(state); }
+void channel(benchmark::State& state) { pingPong<Channel>(state); }
 
 BENCHMARK(conditionVariable)->Name("ping-pong/workers:1");
 BENCHMARK(channel)->Name("ping-pong-channel/workers:1");
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::microMain(argc, argv);
-}
+int main(int argc, char** argv) { return bench::microMain(argc, argv); }

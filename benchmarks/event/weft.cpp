@@ -14,7 +14,9 @@ void events(benchmark::State& state) {
   weft::schedule([&, partner] {
     for (;;) {
       ping.wait();
-      if (stop) break;
+      if (stop) {
+        break;
+      }
       replies++;
       pong.signal();
     }
@@ -36,8 +38,8 @@ void events(benchmark::State& state) {
   }
 }
 
-// The same by two tasks that run one function. The return from wait() to two places in turn, as above, is mispredicted each
-// time; rivals' loops around yield() are one place.
+// The same by two tasks that run one function. The return from wait() to two places in turn, as above, is
+// mispredicted each time; rivals' loops around yield() are one place.
 void alike(benchmark::State& state) {
   constexpr int64_t kTurns = 1000;
   weft::Event ping, pong;
@@ -67,7 +69,9 @@ void notify(benchmark::State& state) {
     first->notify();
     for (;;) {
       second->wait();
-      if (stop) break;
+      if (stop) {
+        break;
+      }
       replies++;
       first->notify();
     }
@@ -95,6 +99,4 @@ BENCHMARK(run<notify>)->Name("notify")->ArgName("workers")->Arg(0)->Arg(1)->UseR
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::microMain(argc, argv);
-}
+int main(int argc, char** argv) { return bench::microMain(argc, argv); }

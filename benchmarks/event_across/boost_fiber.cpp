@@ -36,9 +36,7 @@ int64_t roundTrips(int64_t rounds) {
   return replies;
 }
 
-void run(bench::Run& r) {
-  across::measure(r, r.size(200000, 200), roundTrips);
-}
+void run(bench::Run& r) { across::measure(r, r.size(200000, 200), roundTrips); }
 
 }  // namespace
 

@@ -80,15 +80,9 @@ int64_t betweenThreads(int64_t rounds) {
   return replies;
 }
 
-void line(bench::Run& r) {
-  across::measure(r, r.size(2000000, 200), passLine);
-}
-void futex(bench::Run& r) {
-  across::measure(r, r.size(20000, 50), betweenThreads<FutexEvent>);
-}
-void condition(bench::Run& r) {
-  across::measure(r, r.size(20000, 50), betweenThreads<ConditionEvent>);
-}
+void line(bench::Run& r) { across::measure(r, r.size(2000000, 200), passLine); }
+void futex(bench::Run& r) { across::measure(r, r.size(20000, 50), betweenThreads<FutexEvent>); }
+void condition(bench::Run& r) { across::measure(r, r.size(20000, 50), betweenThreads<ConditionEvent>); }
 
 }  // namespace
 

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*), and a `Consumer` for
-// each thread that takes from it, with pop(), which returns null when the queue is empty; `Wakeup` has send() and receiveBlocking() for one
-// sleeper each.
+// The queues of a scheduler and the wake of a thread, each by itself. `Queue` has push(Item*), and a
+// `Consumer` for each thread that takes from it, with pop(), which returns null when the queue is empty;
+// `Wakeup` has send() and receiveBlocking() for one sleeper each.
 
 #pragma once
 
@@ -94,7 +94,8 @@ void measureQueue(bench::Run& run, int consumers, int64_t sleepNs, std::unique_p
     for (std::thread& thread : threads) {
       thread.join();
     }
-    bench::check(numTaken.load() == count && typename Queue::Consumer(*queue).pop() == nullptr, "fair: items");
+    bench::check(numTaken.load() == count && typename Queue::Consumer(*queue).pop() == nullptr,
+                 "fair: items");
   });
   run.metric("ns_per_item", ns / static_cast<double>(count));
 }

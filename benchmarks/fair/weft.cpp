@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/queue/inbox.h>
+#include <weft/detail/queue/segmented_queue.h>
 #include <weft/fair/task_scheduler.h>
 #include <weft/signal.h>
 

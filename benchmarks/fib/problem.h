@@ -12,9 +12,7 @@
 
 namespace fib {
 
-inline int argument(const bench::Run& run) {
-  return run.size(30, 15);
-}
+inline int argument(const bench::Run& run) { return run.size(30, 15); }
 
 // The oracle: addition alone.
 inline int64_t expected(int n) {
@@ -28,9 +26,7 @@ inline int64_t expected(int n) {
 }
 
 // Inner calls, hence forks, of the recursion.
-inline double forks(int n) {
-  return static_cast<double>(expected(n + 1) - 1);
-}
+inline double forks(int n) { return static_cast<double>(expected(n + 1) - 1); }
 
 // Measures `compute(n)`.
 template <class F>

@@ -5,9 +5,7 @@
 
 namespace {
 
-[[gnu::noinline]] int64_t compute(int n) {
-  return n < 2 ? n : compute(n - 1) + compute(n - 2);
-}
+[[gnu::noinline]] int64_t compute(int n) { return n < 2 ? n : compute(n - 1) + compute(n - 2); }
 
 }  // namespace
 

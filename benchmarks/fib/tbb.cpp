@@ -24,6 +24,4 @@ void run(bench::Run& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "fib", "tbb", {{"fib", {1, 2}, run}});
-}
+int main(int argc, char** argv) { return bench::runMain(argc, argv, "fib", "tbb", {{"fib", {1, 2}, run}}); }

@@ -66,7 +66,8 @@ void run(bench::Run& r) {
 
 int main(int argc, char** argv) {
   return bench::runMain(argc, argv, "fib", "weft",
-                        {{"fib", {0, 1, 2}, run<byValue>}, {"fib-by-reference", {1, 2}, run<byReference>},
+                        {{"fib", {0, 1, 2}, run<byValue>},
+                         {"fib-by-reference", {1, 2}, run<byReference>},
                          {"join", {0, 1, 2}, run<byJoin>},
                          {"group", {0, 1, 2}, run<byGroup>}});
 }

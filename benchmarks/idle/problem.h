@@ -15,9 +15,7 @@
 
 namespace idle {
 
-inline int64_t windowNs(const bench::Run& run) {
-  return run.size<int64_t>(3000000000, 100000000);
-}
+inline int64_t windowNs(const bench::Run& run) { return run.size<int64_t>(3000000000, 100000000); }
 
 inline void sleepUntil(int64_t steadyNs) {
   timespec t{static_cast<time_t>(steadyNs / 1000000000), static_cast<long>(steadyNs % 1000000000)};

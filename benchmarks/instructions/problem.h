@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the hot paths cost in instructions: ../count_instructions.py runs this program of two builds under callgrind, which counts
-// the same on a busy machine. With 0 workers everything happens on the bound thread; with 1 in one task of the worker, while the
-// bound thread sleeps. Every figure is per operation.
+// What the hot paths cost in instructions: ../count_instructions.py runs this program of two builds under
+// callgrind, which counts the same on a busy machine. With 0 workers everything happens on the bound thread;
+// with 1 in one task of the worker, while the bound thread sleeps. Every figure is per operation.
 
 #pragma once
 

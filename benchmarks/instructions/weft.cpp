@@ -14,8 +14,7 @@ namespace {
 template <class F>
 void measure(bench::Run& run, F program) {
   bench::Bound bound(run.workers());
-  instructions::measure(
-      run, [&](auto f) { run.workers() == 0 ? f() : bench::runTask(f); }, program);
+  instructions::measure(run, [&](auto f) { run.workers() == 0 ? f() : bench::runTask(f); }, program);
 }
 
 // Empty tasks, a thousand at a time.
@@ -160,7 +159,8 @@ void mutexUncontended(bench::Run& run) {
   });
 }
 
-// Steps of stackless tasks, `steps` for each of n / steps tasks, on one thread of weft::fair, whose first step posts them all.
+// Steps of stackless tasks, `steps` for each of n / steps tasks, on one thread of weft::fair, whose first
+// step posts them all.
 template <int64_t steps>
 void fair(bench::Run& run) {
   instructions::measure(

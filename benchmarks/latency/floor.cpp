@@ -49,5 +49,6 @@ void runTimed(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "floor", {{"futex-wake", {1}, run}, {"timed-wait", {1}, runTimed}});
+  return bench::runMain(argc, argv, "latency", "floor",
+                        {{"futex-wake", {1}, run}, {"timed-wait", {1}, runTimed}});
 }

@@ -24,5 +24,6 @@ void runTimed(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "weft", {{"outside", {1, 2}, run}, {"timed-wait", {1, 2}, runTimed}});
+  return bench::runMain(argc, argv, "latency", "weft",
+                        {{"outside", {1, 2}, run}, {"timed-wait", {1, 2}, runTimed}});
 }

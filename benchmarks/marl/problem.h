@@ -10,8 +10,8 @@
 //   event-chain        each task waits for the event before it and signals the one after it; the bound
 //                      thread signals the first when all are scheduled, and waits for the last
 //   baton              two SameThread tasks that wake each other in turn through two events
-//   ticket             each task waits for a ticket that was taken when it was scheduled, and is done with it; the
-//                      bound thread waits for one more
+//   ticket             each task waits for a ticket that was taken when it was scheduled, and is done
+//                      with it; the bound thread waits for one more
 //
 // The bars are marl's figures as ratios to oneTBB's spawn (spawn/tbb.cpp, workload task, 1 worker): marl is
 // not packaged.
@@ -24,11 +24,7 @@
 
 namespace marls {
 
-inline int64_t manyTasks(const bench::Run& run) {
-  return run.size<int64_t>(100000, 500);
-}
-inline int64_t chainLength(const bench::Run& run) {
-  return run.size<int64_t>(1000, 50);
-}
+inline int64_t manyTasks(const bench::Run& run) { return run.size<int64_t>(100000, 500); }
+inline int64_t chainLength(const bench::Run& run) { return run.size<int64_t>(1000, 50); }
 
 }  // namespace marls

@@ -28,12 +28,8 @@ void measureEmpty(bench::Run& r, bool untilFinished) {
   r.metric("ns", bench::median(times));
 }
 
-void empty(bench::Run& r) {
-  measureEmpty(r, false);
-}
-void emptyFinished(bench::Run& r) {
-  measureEmpty(r, true);
-}
+void empty(bench::Run& r) { measureEmpty(r, false); }
+void emptyFinished(bench::Run& r) { measureEmpty(r, true); }
 
 void waitGroup(bench::Run& r) {
   int64_t n = marls::manyTasks(r);

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The product of two matrices of 1,024 x 1,024 floats: the result is halved along its longer side down to tiles of 64 x 64, with
-// a fork for each half: 255 forks, each with hundreds of microseconds of work.
+// The product of two matrices of 1,024 x 1,024 floats: the result is halved along its longer side down to
+// tiles of 64 x 64, with a fork for each half: 255 forks, each with hundreds of microseconds of work.
 
 #pragma once
 
@@ -17,13 +17,10 @@ namespace matmul {
 
 constexpr int kTile = 64;
 
-inline int sizeOf(const bench::Run& run) {
-  return run.size(1024, 128);
-}
+inline int sizeOf(const bench::Run& run) { return run.size(1024, 128); }
 
 struct Matrices {
-  explicit Matrices(int size)
-      : n(size), a(count()), b(count()), c(count()) {
+  explicit Matrices(int size) : n(size), a(count()), b(count()), c(count()) {
     // Small whole numbers, whose products and sums floats hold exactly.
     for (size_t i = 0; i < count(); i++) {
       a[i] = static_cast<float>((i * 7 + i / 13) % 5) - 2;
@@ -43,16 +40,16 @@ struct Block {
   bool isTile() const { return bottom - top <= kTile && right - left <= kTile; }
   bool isTall() const { return bottom - top >= right - left; }
   Block first() const {
-    return isTall() ? Block{top, (top + bottom) / 2, left, right} : Block{top, bottom, left, (left + right) / 2};
+    return isTall() ? Block{top, (top + bottom) / 2, left, right}
+                    : Block{top, bottom, left, (left + right) / 2};
   }
   Block second() const {
-    return isTall() ? Block{(top + bottom) / 2, bottom, left, right} : Block{top, bottom, (left + right) / 2, right};
+    return isTall() ? Block{(top + bottom) / 2, bottom, left, right}
+                    : Block{top, bottom, (left + right) / 2, right};
   }
 };
 
-inline Block whole(const Matrices& m) {
-  return {0, m.n, 0, m.n};
-}
+inline Block whole(const Matrices& m) { return {0, m.n, 0, m.n}; }
 
 inline void multiplyTile(Matrices& m, const Block& block) {
   const auto n = static_cast<size_t>(m.n);

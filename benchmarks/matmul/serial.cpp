@@ -14,9 +14,7 @@ void compute(matmul::Matrices& m, const matmul::Block& block) {
   compute(m, block.second());
 }
 
-void run(bench::Run& r) {
-  matmul::measure(r, compute);
-}
+void run(bench::Run& r) { matmul::measure(r, compute); }
 
 }  // namespace
 

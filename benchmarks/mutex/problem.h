@@ -17,12 +17,8 @@ namespace mutexes {
 
 constexpr int kHolders = 16;
 
-inline int64_t uncontendedRounds(const bench::Run& run) {
-  return run.size<int64_t>(10000000, 1000);
-}
-inline int64_t contendedRounds(const bench::Run& run) {
-  return run.size<int64_t>(200000, 200);
-}
+inline int64_t uncontendedRounds(const bench::Run& run) { return run.size<int64_t>(10000000, 1000); }
+inline int64_t contendedRounds(const bench::Run& run) { return run.size<int64_t>(200000, 200); }
 
 // Measures lock and unlock of `mutex` by the caller alone.
 template <class Mutex>

@@ -35,9 +35,7 @@ inline Board place(Board board, int row, int column) {
   return board;
 }
 
-inline int queens(const bench::Run& run) {
-  return run.size(11, 6);
-}
+inline int queens(const bench::Run& run) { return run.size(11, 6); }
 
 // The oracle: the known numbers of solutions.
 inline int64_t expected(int queens) {

@@ -13,9 +13,7 @@
 
 namespace provider {
 
-inline int64_t tasks(const bench::Run& run) {
-  return run.size<int64_t>(500000, 2000);
-}
+inline int64_t tasks(const bench::Run& run) { return run.size<int64_t>(500000, 2000); }
 
 // About 100 ns of arithmetic that depends on itself. Not inline, lest the serial loop over it be vectorised.
 [[gnu::noinline]] inline uint64_t tinyWork(uint64_t seed) {

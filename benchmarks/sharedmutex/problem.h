@@ -19,12 +19,8 @@ namespace shared_mutexes {
 constexpr int kHolders = 16;
 constexpr int64_t kReadsPerWrite = 15;
 
-inline int64_t aloneRounds(const bench::Run& run) {
-  return run.size<int64_t>(10000000, 1000);
-}
-inline int64_t mixedRounds(const bench::Run& run) {
-  return run.size<int64_t>(6400, 16);
-}
+inline int64_t aloneRounds(const bench::Run& run) { return run.size<int64_t>(10000000, 1000); }
+inline int64_t mixedRounds(const bench::Run& run) { return run.size<int64_t>(6400, 16); }
 
 // Measures holds of `mutex` by the caller alone: take() and release().
 template <class Take, class Release>
@@ -44,13 +40,11 @@ void measureAlone(bench::Run& run, Take take, Release release) {
 }
 template <class Mutex>
 void measureReads(bench::Run& run, Mutex& mutex) {
-  measureAlone(
-      run, [&] { mutex.lock_shared(); }, [&] { mutex.unlock_shared(); });
+  measureAlone(run, [&] { mutex.lock_shared(); }, [&] { mutex.unlock_shared(); });
 }
 template <class Mutex>
 void measureWrites(bench::Run& run, Mutex& mutex) {
-  measureAlone(
-      run, [&] { mutex.lock(); }, [&] { mutex.unlock(); });
+  measureAlone(run, [&] { mutex.lock(); }, [&] { mutex.unlock(); });
 }
 
 // What each of the holders does.

@@ -14,13 +14,9 @@ namespace skynet {
 
 constexpr int kWays = 10;
 
-inline int64_t leaves(const bench::Run& run) {
-  return run.size<int64_t>(1000000, 1000);
-}
+inline int64_t leaves(const bench::Run& run) { return run.size<int64_t>(1000000, 1000); }
 
-inline int64_t expected(int64_t leaves) {
-  return leaves * (leaves - 1) / 2;
-}
+inline int64_t expected(int64_t leaves) { return leaves * (leaves - 1) / 2; }
 
 // Measures `compute(first, leaves)`.
 template <class F>

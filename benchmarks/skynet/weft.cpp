@@ -60,7 +60,8 @@ void run(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "skynet", "weft", {{"skynet", {0, 1, 2}, run<byWaitGroup>},
+  return bench::runMain(argc, argv, "skynet", "weft",
+                        {{"skynet", {0, 1, 2}, run<byWaitGroup>},
                          {"join", {0, 1, 2}, run<byJoin>},
                          {"group", {0, 1, 2}, run<byGroup>}});
 }

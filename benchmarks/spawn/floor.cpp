@@ -26,6 +26,4 @@ void run(bench::Run& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "spawn", "floor", {{"call", {1}, run}});
-}
+int main(int argc, char** argv) { return bench::runMain(argc, argv, "spawn", "floor", {{"call", {1}, run}}); }

@@ -22,9 +22,7 @@ namespace spawn {
 
 constexpr int64_t kBatch = 1000;
 
-inline int64_t tasks(const bench::Run& run) {
-  return run.size<int64_t>(1000000, 2000);
-}
+inline int64_t tasks(const bench::Run& run) { return run.size<int64_t>(1000000, 2000); }
 
 // Measures `spawnAll(n)`, which runs `n` tasks.
 template <class F>

@@ -17,9 +17,7 @@ namespace switching {
 
 constexpr int kFrames = 6;
 
-inline int64_t yields(const bench::Run& run) {
-  return run.size<int64_t>(1000000, 1000);
-}
+inline int64_t yields(const bench::Run& run) { return run.size<int64_t>(1000000, 1000); }
 
 // Calls `f` from `depth` frames below this one. The empty asm keeps each frame a real one.
 template <class F>

@@ -31,6 +31,4 @@ BENCHMARK(raw)->Arg(0)->Arg(2)->Arg(6)->Arg(14);
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  return bench::microMain(argc, argv);
-}
+int main(int argc, char** argv) { return bench::microMain(argc, argv); }

@@ -18,8 +18,6 @@
 
 namespace ticket {
 
-inline int64_t length(const bench::Run& run) {
-  return run.size<int64_t>(1000000, 2000);
-}
+inline int64_t length(const bench::Run& run) { return run.size<int64_t>(1000000, 2000); }
 
 }  // namespace ticket

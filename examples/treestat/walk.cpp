@@ -29,7 +29,7 @@ unsigned char typeOfEntry(int directory, const dirent& entry) {
   if (entry.d_type != DT_UNKNOWN) {
     return entry.d_type;
   }
-  struct stat status {};
+  struct stat status{};
   if (fstatat(directory, entry.d_name, &status, AT_SYMLINK_NOFOLLOW) != 0) {
     return DT_UNKNOWN;
   }
@@ -60,7 +60,7 @@ Walk::Walk(const Options& options, Console& console)
       freeBatches_(kBatchesPerThread * static_cast<uint32_t>(options.workers + 1)) {}
 
 void Walk::start(const std::shared_ptr<OpenDirectory>& root) {
-  struct stat status {};
+  struct stat status{};
   fstat(root->fd(), &status);
   device_ = status.st_dev;
   spawn([this, root] { listDirectory(root); });
@@ -96,7 +96,7 @@ void Walk::walkDirectory(const std::string& path) {
 void Walk::listDirectory(const std::shared_ptr<OpenDirectory>& directory) {
   Tally tally;
   tally.directories = 1;
-  struct stat status {};
+  struct stat status{};
   if (options_.isOneFileSystem && fstat(directory->fd(), &status) == 0 && status.st_dev != device_) {
     add(tally);
     return;
@@ -134,7 +134,7 @@ void Walk::listDirectory(const std::shared_ptr<OpenDirectory>& directory) {
 // Links are not followed: what they lead to is counted where it lies, if that is in the tree.
 void Walk::lookAtLink(const OpenDirectory& directory, const std::string& name, Tally& tally) {
   ++tally.of(Oddity::Link);
-  struct stat status {};
+  struct stat status{};
   if (fstatat(directory.fd(), name.c_str(), &status, 0) != 0) {
     if (errno == ELOOP) {
       note(directory.pathOf(name), Oddity::LinkLoop, "a link in a loop of links", tally);
@@ -176,7 +176,7 @@ Text Walk::readFile(const OpenDirectory& directory, const std::string& name, con
   // Without waiting, for it may have become a fifo by now.
   const Descriptor file(
       openat(directory.fd(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-  struct stat before {};
+  struct stat before{};
   if (file.get() < 0 || fstat(file.get(), &before) != 0) {
     noteFailure(path, errno, tally);
     return {};
@@ -195,7 +195,7 @@ Text Walk::readFile(const OpenDirectory& directory, const std::string& name, con
     bytesRead_.fetch_add(static_cast<uint64_t>(size),
                          std::memory_order_relaxed);  // relaxed: a number to be shown
   }
-  struct stat after {};
+  struct stat after{};
   if (size < 0) {
     noteFailure(path, errno, tally);
   } else if (counter.text().bytes < static_cast<uint64_t>(before.st_size) && fstat(file.get(), &after) == 0 &&

@@ -12,8 +12,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "weft/detail/wait/barrier_phase.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/barrier_phase.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 

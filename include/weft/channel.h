@@ -16,10 +16,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/channel/state.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/base/shared.h"
+#include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/channel/state.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/memory.h"
@@ -197,7 +197,8 @@ class Channel {
   template <class U, class F>
   static bool withObject(U&& value, F&& f) {
     static_assert(std::is_convertible_v<U, T>,
-                  "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. Where an explicit conversion is "
+                  "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. Where an "
+                  "explicit conversion is "
                   "meant, such as that of a pointer to a unique_ptr, write it out: send(T(value)).");
     if constexpr (std::is_convertible_v<U, T>) {
       return withConvertible(std::forward<U>(value), std::forward<F>(f));
@@ -228,9 +229,10 @@ class Channel {
     if (token != nullptr && token->stop_requested()) {
       return false;
     }
-    if (state_->tryPut(detail::thisThread(), [&](void* slot) noexcept(std::is_nothrow_constructible_v<T, From>) {
-          detail::ValueFunctions<T, From>::put(slot, std::addressof(object));
-        })) {
+    if (state_->tryPut(detail::thisThread(),
+                       [&](void* slot) noexcept(std::is_nothrow_constructible_v<T, From>) {
+                         detail::ValueFunctions<T, From>::put(slot, std::addressof(object));
+                       })) {
       return true;
     }
     const detail::ChannelEnd end =

@@ -29,8 +29,8 @@ namespace weft {
 //   use(queue.front());
 //
 // Each notify_one() wakes the one that has waited longest and has not been notified yet.
-// Lifetime: may be destroyed as soon as the last waiter has been notified, though it may not have returned yet; where waits
-// are timed or take a token, as soon as they have returned.
+// Lifetime: may be destroyed as soon as the last waiter has been notified, though it may not have returned
+// yet; where waits are timed or take a token, as soon as they have returned.
 class WEFT_EXPORT ConditionVariable {
  public:
   explicit(false) ConditionVariable(Allocator* = Allocator::Default) {}
@@ -52,8 +52,8 @@ class WEFT_EXPORT ConditionVariable {
     }
   }
 
-  // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile and held on return. May
-  // return without a reason: look at the condition again.
+  // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile and held on
+  // return. May return without a reason: look at the condition again.
   // Requires: `lock` is held, and its unlock() does not wait for anything.
   template <class Lock>
   void wait(Lock& lock) {
@@ -78,8 +78,9 @@ class WEFT_EXPORT ConditionVariable {
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // A clock that was set back makes waitUntilByClock wait again. The condition is looked at in between: a notify that
-    // came after the first wait had ended, and before the lock was held again, found nobody to wake.
+    // A clock that was set back makes waitUntilByClock wait again. The condition is looked at in between: a
+    // notify that came after the first wait had ended, and before the lock was held again, found nobody to
+    // wake.
     bool isTrue = false;
     const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
       return waitOnce(lock, deadline) || (isTrue = pred());
@@ -92,8 +93,8 @@ class WEFT_EXPORT ConditionVariable {
     return true;
   }
 
-  // Until pred() is true, or until a stop is requested by `token`. Returns: pred(), which wins against a stop. A notify_one()
-  // goes to nobody who was stopped before it.
+  // Until pred() is true, or until a stop is requested by `token`. Returns: pred(), which wins against a
+  // stop. A notify_one() goes to nobody who was stopped before it.
   template <class Lock, class Predicate>
   bool wait(Lock& lock, const std::stop_token& token, Predicate&& pred) {
     return wait_until(lock, token, detail::kNever, pred);
@@ -108,7 +109,8 @@ class WEFT_EXPORT ConditionVariable {
 
   // The same, at most until `time`; never early by its clock.
   template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, const std::stop_token& token, const std::chrono::time_point<Clock, Duration>& time,
+  bool wait_until(Lock& lock, const std::stop_token& token,
+                  const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     // As above; and whoever is woken looks at the condition before it looks at the token.
     bool isTrue = false;

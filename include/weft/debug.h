@@ -37,9 +37,9 @@ WEFT_EXPORT void assert_has_bound_scheduler(const char* feature);
 namespace detail {
 
 // As fatal(), with a further line that names the place. Where that is in the library, a line before it names
-// the calls that led there, innermost first, as offsets for addr2line: a few, of which one is the caller's. It
-// is the last if the program is linked with -rdynamic. Needs about 4 KiB of stack, and formats 2 KiB at most:
-// what is longer ends in "...". All lines leave in one write, so that messages of threads do not mix.
+// the calls that led there, innermost first, as offsets for addr2line: a few, of which one is the caller's.
+// It is the last if the program is linked with -rdynamic. Needs about 4 KiB of stack, and formats 2 KiB at
+// most: what is longer ends in "...". All lines leave in one write, so that messages of threads do not mix.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
                                                                                            int line,
                                                                                            const char* format,

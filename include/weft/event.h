@@ -28,8 +28,10 @@ struct SelectAccess;
 //   weft::schedule([=] { load(); loaded.signal(); });
 //   loaded.wait();
 //
-// A handle: copies share one event, and capturing one by value keeps it alive. Waiters are woken first in, first out.
-// Lifetime: the last copy may be destroyed as soon as every wait() has returned, also while signal() is still returning.
+// A handle: copies share one event, and capturing one by value keeps it alive. Waiters are woken first in,
+// first out.
+// Lifetime: the last copy may be destroyed as soon as every wait() has returned, also while signal() is still
+// returning.
 class Event {
  public:
   enum class Mode : uint8_t {
@@ -37,11 +39,13 @@ class Event {
     Manual,  // a signal lets every wait() return until clear()
   };
 
-  explicit(false) Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
+  explicit(false)
+      Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
       : state_(allocator, mode, initialState) {}
 
   // Signals the event. Signalling one that is signalled already changes nothing. Neither suspends nor blocks.
-  // Memory ordering: what was written before signal() is seen after the wait() or test() that finds the signal.
+  // Memory ordering: what was written before signal() is seen after the wait() or test() that finds the
+  // signal.
   void signal() const { state_->signal(); }
 
   // Takes a signal back that nobody has used.
@@ -59,11 +63,12 @@ class Event {
   // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->wait(deadline); });
+    return detail::waitUntilByClock(time,
+                                    [this](detail::TimePoint deadline) { return state_->wait(deadline); });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; an
-  // event that is signalled already wins.
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
+  // came first; an event that is signalled already wins.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
@@ -81,8 +86,8 @@ class Event {
   // Returns: whether the event is signalled; uses nothing up.
   bool isSignalled() const { return state_->isSignalled(); }
 
-  // Returns: an event that is signalled whenever one of the events [begin, end) is, or is so already. It forwards
-  // without using up the signals of its sources, and keeps them alive.
+  // Returns: an event that is signalled whenever one of the events [begin, end) is, or is so already. It
+  // forwards without using up the signals of its sources, and keeps them alive.
   template <class Iterator>
   static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
     Event result(mode, false);
@@ -124,7 +129,8 @@ class Event {
     void wakeAndUnlock(uintptr_t wasSignalled);
     bool waitSlow(detail::Waiter& self);
 
-    // kListed: waiters or forwards is not empty. Without any of the three bits: the address of the only waiter, or null.
+    // kListed: waiters or forwards is not empty. Without any of the three bits: the address of the only
+    // waiter, or null.
     static constexpr uintptr_t kSignalled = 1, kLocked = 2, kListed = 4, kBits = 7;
 
     std::atomic<uintptr_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked

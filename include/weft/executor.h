@@ -17,8 +17,8 @@
 #include <utility>
 
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/future/executor_link.h"
 #include "weft/detail/base/task_node.h"
+#include "weft/detail/future/executor_link.h"
 #include "weft/detail/wait/wait_handler.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
@@ -97,17 +97,16 @@ class TaskHandle {
 // A type that can have tasks run: `executor.schedule(TaskHandle)` takes one over, and calls its run() once,
 // on any thread, now or later.
 template <class E>
-concept Executor = requires(std::remove_reference_t<E>& executor, TaskHandle task) {
-  executor.schedule(std::move(task));
-};
+concept Executor =
+    requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };
 
 // Any executor, without its type. Lifetime: refers to the executor, which has to live as long as it is used,
 // by continuations too, also where it is one of weft's.
 class ExecutorReference {
  public:
   template <Executor E>
-  requires(!std::derived_from<std::remove_cvref_t<E>, ExecutorReference>) ExecutorReference(E& executor)
-  noexcept  // NOLINT(google-explicit-constructor): it stands for the executor
+    requires(!std::derived_from<std::remove_cvref_t<E>, ExecutorReference>)
+  ExecutorReference(E& executor) noexcept  // NOLINT(google-explicit-constructor): it stands for the executor
       : executor_(const_cast<void*>(static_cast<const void*>(std::addressof(executor)))),
         schedule_([](void* to, TaskHandle task) { static_cast<E*>(to)->schedule(std::move(task)); }) {}
 
@@ -148,7 +147,8 @@ inline const ThreadExecutor& threadExecutor() noexcept {
 class PoolExecutor {
  public:
   // `prerun` is called once on each worker thread, before its first task; `postrun` after its last one.
-  // Neither may throw; postrun may wait, but schedules nothing there. Requires: numWorkers > 0. Errors: as Scheduler().
+  // Neither may throw; postrun may wait, but schedules nothing there. Requires: numWorkers > 0. Errors: as
+  // Scheduler().
   WEFT_EXPORT explicit PoolExecutor(size_t numWorkers, std::function<void()> prerun = nullptr,
                                     std::function<void()> postrun = nullptr);
   // Waits until all tasks have ended: also those that come meanwhile, while one that came before goes on.
@@ -250,13 +250,9 @@ WEFT_EXPORT bool scheduleIfBound(TaskNode* node);
 // expression, such as `myExecutor()`, before it includes weft, in all its files alike: that is the default
 // executor then.
 #if defined(WEFT_DEFAULT_EXECUTOR)
-inline decltype(auto) defaultExecutor() {
-  return (WEFT_DEFAULT_EXECUTOR);
-}
+inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 #else
-inline ExecutorReference defaultExecutor() {
-  return detail::sharedDefaultExecutor();
-}
+inline ExecutorReference defaultExecutor() { return detail::sharedDefaultExecutor(); }
 #endif
 
 }  // namespace weft

@@ -12,8 +12,8 @@
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/lock_access.h"
-#include "weft/detail/wait/stoppable.h"
 #include "weft/detail/base/task_scope.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 
@@ -21,25 +21,26 @@ namespace weft {
 
 // A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
 //
-// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). wait() and notify() are what
-// all waiting is made of: a binary permit that notify() gives and wait() takes, so that a notify before the wait is not lost
-// and several of them count as one.
+// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). wait() and
+// notify() are what all waiting is made of: a binary permit that notify() gives and wait() takes, so that a
+// notify before the wait is not lost and several of them count as one.
 //
 //   weft::Fiber* consumer = weft::Fiber::current();
 //   weft::schedule([=] { produce(); consumer->notify(); });
 //   consumer->wait();
 //
-// A task that is run in place, on the fiber of the task that waits for it (see docs/scheduler.md), has a Fiber
-// and a permit of its own, as if it ran elsewhere.
+// A task that is run in place, on the fiber of the task that waits for it (see docs/scheduler.md), has a
+// Fiber and a permit of its own, as if it ran elsewhere.
 //
-// The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks (mxcsr, the x87 control
-// word). A task that changes it puts it back before it waits, as whatever runs next on the thread has it too.
+// The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks
+// (mxcsr, the x87 control word). A task that changes it puts it back before it waits, as whatever runs next
+// on the thread has it too.
 //
 // Lifetime: a fiber is valid while the task that runs on it has not ended; fibers are reused by later tasks.
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:
-  // Returns: the fiber of the task, or of the code between bind() and unbind(), that runs on this thread; null
-  // where no scheduler is bound.
+  // Returns: the fiber of the task, or of the code between bind() and unbind(), that runs on this thread;
+  // null where no scheduler is bound.
   static Fiber* current() noexcept;
 
   // Suspends this fiber until notify(), or takes the permit that is there already.
@@ -53,16 +54,17 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; a
-  // permit that is there already wins, and one that comes later stays.
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
+  // came first; a permit that is there already wins, and one that comes later stays.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Clock, class Duration>
   bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
-    return detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
+    return detail::waitUntilByClock(time, token,
+                                    [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
   }
 
-  // Suspends this fiber until pred() is true, looking each time it is notified. `lock` is held when pred is called and when
-  // this returns, and released in between.
+  // Suspends this fiber until pred() is true, looking each time it is notified. `lock` is held when pred is
+  // called and when this returns, and released in between.
   // Requires: this is current(); `lock` is held.
   template <class Lock, class Predicate>
     requires std::is_invocable_v<const Predicate&>
@@ -90,7 +92,8 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     return true;
   }
 
-  // Gives the permit, and makes the fiber runnable if it waits for it. Any thread; neither suspends nor blocks.
+  // Gives the permit, and makes the fiber runnable if it waits for it. Any thread; neither suspends nor
+  // blocks.
   void notify();
 
   // Lets the other runnable fibers of this thread run first. Requires: this is current().

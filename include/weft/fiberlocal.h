@@ -62,7 +62,9 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 template <class T>
 class FiberLocal {
  public:
-  FiberLocal() requires std::default_initializable<T> : initializer_([] { return T(); }) {}
+  FiberLocal()
+    requires std::default_initializable<T>
+      : initializer_([] { return T(); }) {}
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {}
   FiberLocal(const FiberLocal&) = delete;
   FiberLocal& operator=(const FiberLocal&) = delete;

@@ -164,11 +164,14 @@ class Promise {
   // came before is seen by whoever finds it ready. Lifetime: the promise may be destroyed as soon as somebody
   // has found it ready.
   template <class U = T>
-  requires(!std::is_void_v<T> && std::is_convertible_v<U&&, T>) bool set_value(U&& value) {
+    requires(!std::is_void_v<T> && std::is_convertible_v<U &&, T>)
+  bool set_value(U&& value) {
     return set(
         [&](detail::Outcome<T>& outcome) { outcome.capture([&]() -> T { return std::forward<U>(value); }); });
   }
-  bool set_value() requires std::is_void_v<T> {
+  bool set_value()
+    requires std::is_void_v<T>
+  {
     return set([](auto&) {});
   }
   // Requires: not null.
@@ -178,10 +181,11 @@ class Promise {
   }
   // `error` is a temporary whose class derives from std::exception: set_exception(std::runtime_error("why")).
   // A reference, which may refer to an object of a class further derived, is refused: that would be copied in
-  // part. In a catch block write set_exception(std::current_exception()). Code without exceptions and run-time
-  // type information gives a std::runtime_error that says the same.
+  // part. In a catch block write set_exception(std::current_exception()). Code without exceptions and
+  // run-time type information gives a std::runtime_error that says the same.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
-  requires(!std::convertible_to<Error, std::exception_ptr>) bool set_exception(Error&& error) {
+    requires(!std::convertible_to<Error, std::exception_ptr>)
+  bool set_exception(Error&& error) {
     if constexpr (detail::assertError<Error>()) {
       return set_exception(detail::makeException<kIsTyped>(error));
     } else {
@@ -225,9 +229,11 @@ inline Future<void> makeReadyFuture() {
 }
 // `error`: as for Promise::set_exception().
 template <class T, class Error, bool kIsTyped = detail::kExceptionsAreTyped>
-requires(!std::convertible_to<Error, std::exception_ptr>) Future<T> makeExceptionalFuture(Error&& error) {
+  requires(!std::convertible_to<Error, std::exception_ptr>)
+Future<T> makeExceptionalFuture(Error&& error) {
   if constexpr (detail::assertError<Error>()) {
-    return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(detail::makeException<kIsTyped>(error)); });
+    return detail::makeReady<T>(
+        [&](auto& outcome) { outcome.error().set(detail::makeException<kIsTyped>(error)); });
   } else {
     return Future<T>();
   }
@@ -249,7 +255,8 @@ auto async(F&& function) {
 
 // The same by executor.schedule(TaskHandle). What that throws is thrown here.
 template <class E, class F>
-requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>) auto async(E&& executor, F&& function) {
+  requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>)
+auto async(E&& executor, F&& function) {
   return detail::launchCall(executor, std::forward<F>(function));
 }
 template <class E, class F>

@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/fork.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
@@ -33,13 +33,14 @@ struct JoinPart<R> {
 };
 
 template <class... R>
-using JoinResult = std::conditional_t<(std::is_void_v<R> && ...), void,
-                                      decltype(std::tuple_cat(std::declval<typename JoinPart<R>::type>()...))>;
+using JoinResult =
+    std::conditional_t<(std::is_void_v<R> && ...), void,
+                       decltype(std::tuple_cat(std::declval<typename JoinPart<R>::type>()...))>;
 
 }  // namespace detail
 
-// Calls all functions, and returns when all have returned: the first on the caller's fiber or thread, and each of the others
-// there too unless an idle worker takes it first.
+// Calls all functions, and returns when all have returned: the first on the caller's fiber or thread, and
+// each of the others there too unless an idle worker takes it first.
 //
 //   long fib(int n) {
 //     if (n < 2) return n;
@@ -47,25 +48,26 @@ using JoinResult = std::conditional_t<(std::is_void_v<R> && ...), void,
 //     return a + b;
 //   }
 //
-// A fork costs a few nanoseconds and no allocation, so that functions may be small. Suspends the fiber if a function was taken
-// and has not returned yet; runs nothing else on this stack meanwhile. Where no scheduler is bound these are plain calls
-// (docs/forkjoin.md says why), and so they are beyond some four thousand forks that one thread has not joined yet: no function
-// may wait for what a later one does.
+// A fork costs a few nanoseconds and no allocation, so that functions may be small. Suspends the fiber if a
+// function was taken and has not returned yet; runs nothing else on this stack meanwhile. Where no scheduler
+// is bound these are plain calls (docs/forkjoin.md says why), and so they are beyond some four thousand forks
+// that one thread has not joined yet: no function may wait for what a later one does.
 //
 // A function that nobody takes is a plain call, part of the task that calls join(); one that was taken is a
 // task of its own. So no function may depend on which it is: it locks no lock that the caller holds, unlocks
-// what it locks, waits for its own Fiber::current() only, and uses FiberLocals that it sets itself. A loop that
-// only joins is a loop of plain calls: nothing else of its thread runs meanwhile, no timer and no fiber that
-// was woken, until it suspends; yield() now and then lets them.
+// what it locks, waits for its own Fiber::current() only, and uses FiberLocals that it sets itself. A loop
+// that only joins is a loop of plain calls: nothing else of its thread runs meanwhile, no timer and no fiber
+// that was woken, until it suspends; yield() now and then lets them.
 //
-// Returns: a tuple of what the functions return, in their order, references included, without those that return nothing; nothing
-// where none returns anything.
-// Errors: the exception that a function lets escape is thrown here, once all have returned; where several throw, that of the
-// first of them in the order of the arguments.
-// Memory ordering: what a function has written is seen afterwards. Lifetime: the functions are used where they are.
+// Returns: a tuple of what the functions return, in their order, references included, without those that
+// return nothing; nothing where none returns anything. Errors: the exception that a function lets escape is
+// thrown here, once all have returned; where several throw, that of the first of them in the order of the
+// arguments.
+// Memory ordering: what a function has written is seen afterwards. Lifetime: the functions are used where
+// they are.
 //
-// After Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language" (PLDI 1998), with child stealing:
-// the caller goes on with the first function, and others take the rest.
+// After Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language" (PLDI 1998),
+// with child stealing: the caller goes on with the first function, and others take the rest.
 template <class F, class... Others>
 auto join(F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
@@ -101,9 +103,9 @@ auto join(F&& first, Others&&... others)
   }
 }
 
-// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers share
-// the functions; on an executor of other threads they are called one after the other. The caller's thread
-// calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
+// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers
+// share the functions; on an executor of other threads they are called one after the other. The caller's
+// thread calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
 //
 //   auto [a, b] = weft::join(weft::defaultExecutor(), [&] { return fib(30); }, [&] { return fib(29); });
 //

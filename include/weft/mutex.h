@@ -7,8 +7,8 @@
 
 #include <atomic>
 
-#include "weft/detail/wait/mutex_core.h"
 #include "weft/detail/base/owner.h"
+#include "weft/detail/wait/mutex_core.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 
@@ -26,8 +26,9 @@ namespace weft {
 // Waiters are woken first in, first out. Whoever runs may take the mutex before one that has been woken, but
 // only for a millisecond: then the mutex is kept for those who wait, and lock() suspends until one of them
 // had it. A waiter that was woken and cannot run, since its thread is busy, keeps the mutex from the others
-// for a millisecond as well, and again now and then until it comes. Lifetime: may be destroyed as soon as the last unlock() has let the last waiter
-// go on; destroying it while somebody holds it or waits for it ends the program with a message.
+// for a millisecond as well, and again now and then until it comes. Lifetime: may be destroyed as soon as the
+// last unlock() has let the last waiter go on; destroying it while somebody holds it or waits for it ends the
+// program with a message.
 class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  public:
   constexpr mutex() = default;
@@ -59,7 +60,8 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     return true;
   }
 
-  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the program.
+  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
+  // program.
   void unlock() WEFT_RELEASE() {
     // relaxed: see setOwner.
     if (owner_.load(std::memory_order_relaxed) != detail::currentOwner()) [[unlikely]] {

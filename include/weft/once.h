@@ -45,7 +45,7 @@ class WEFT_EXPORT Once {
   // Requires: not called within the function, which would wait for itself; else a message ends the program.
   // Memory ordering: what the function has written is seen after each call().
   template <class Function, class... Args>
-  requires std::invocable<Function, Args...>
+    requires std::invocable<Function, Args...>
   void call(Function&& function, Args&&... args) {
     if (!isDone() && begin({}) == Turn::Mine) {
       run(std::forward<Function>(function), std::forward<Args>(args)...);

@@ -12,14 +12,15 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/container/pool_object.h"
 #include "weft/detail/container/pool_storage.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/memory.h"
 
 namespace weft {
 
-// Objects are made as by `new T`: the members of an aggregate that have no initializers begin with what was there.
+// Objects are made as by `new T`: the members of an aggregate that have no initializers begin with what was
+// there.
 enum class PoolPolicy {
   Reconstruct,  // each loan gets a new object, which is destroyed when it is given back
   Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
@@ -46,7 +47,8 @@ class Pool {
     }
     Loan(Loan&& other) noexcept : item_(std::exchange(other.item_, nullptr)) {}
     Loan& operator=(const Loan& other) noexcept { return *this = Loan(other); }
-    // Moves. `volatile` says nothing of the loan: with it, clang does not warn of `loan = std::move(pool.borrow())`.
+    // Moves. `volatile` says nothing of the loan: with it, clang does not warn of `loan =
+    // std::move(pool.borrow())`.
     Loan& operator=(volatile Loan&& other) noexcept {
       Loan taken(std::move(const_cast<Loan&>(other)));
       std::swap(item_, taken.item_);
@@ -158,8 +160,7 @@ class BoundedPool : public Pool<T> {
   // Borrows `count` objects, one after the other, and calls function(Loan&&) with each.
   template <class F>
   void borrow(size_t count, const F& function) const {
-    this->borrowEach(
-        count, [this] { return borrow(); }, function);
+    this->borrowEach(count, [this] { return borrow(); }, function);
   }
 
   // Borrows an object if one is free. Returns: it and true, or nothing and false.
@@ -204,8 +205,7 @@ class UnboundedPool : public Pool<T> {
   // Borrows `count` objects, and calls function(Loan&&) with each.
   template <class F>
   void borrow(size_t count, const F& function) const {
-    this->borrowEach(
-        count, [this] { return borrow(); }, function);
+    this->borrowEach(count, [this] { return borrow(); }, function);
   }
 
  private:

@@ -33,11 +33,11 @@ struct SchedulerCore;
 
 // Runs tasks on fibers, over a number of worker threads.
 //
-// A thread that is to schedule tasks binds the scheduler first. With worker threads, tasks run on those; with none, a task
-// runs on the thread that scheduled it, while that thread waits or unbinds.
+// A thread that is to schedule tasks binds the scheduler first. With worker threads, tasks run on those; with
+// none, a task runs on the thread that scheduled it, while that thread waits or unbinds.
 //
-// A task stays on the thread on which it began, and shares the thread's floating-point environment with all that runs there; see
-// Fiber.
+// A task stays on the thread on which it began, and shares the thread's floating-point environment with all
+// that runs there; see Fiber.
 //
 //   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
 //   weft::Scheduler::Binding bound(scheduler);
@@ -61,19 +61,21 @@ class WEFT_EXPORT Scheduler {
       int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
       ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
-      // Called on each worker thread after its last task, with nothing bound any more; may wait, must not throw.
+      // Called on each worker thread after its last task, with nothing bound any more; may wait, must not
+      // throw.
       ThreadInitializer finalizer;
     };
 
     WorkerThread workerThread;
-    // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the process, and
-    // what an Event or a WaitGroup shares from the allocator that it was given.
-    // Requires: it does not throw, as Default does not. Where there is no memory it ends the program; else a message does.
+    // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
+    // process, and what an Event or a WaitGroup shares from the allocator that it was given.
+    // Requires: it does not throw, as Default does not. Where there is no memory it ends the program; else a
+    // message does.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
 
-    // One worker per processor that the process may use: its affinity mask and its cgroup's quota count, and the
-    // environment variable WEFT_NUM_THREADS overrides both.
+    // One worker per processor that the process may use: its affinity mask and its cgroup's quota count, and
+    // the environment variable WEFT_NUM_THREADS overrides both.
     static Config allCores();
 
     Config& setAllocator(Allocator* value);
@@ -86,14 +88,14 @@ class WEFT_EXPORT Scheduler {
 
   // What a worker has queued and done. Exact while the scheduler is at rest, approximate while it runs.
   struct WorkerStats {
-    int workerId = 0;                // index of a worker thread; -1 for a bound thread
-    uint64_t num = 0;                // queued tasks and resumable fibers
-    uint64_t numBlockedFibers = 0;   // inside a wait or a yield; one that was woken counts until it runs
-    uint64_t numIdleFibers = 0;      // kept for reuse
-    uint64_t numFibers = 0;          // all that exist
-    uint64_t numTasksRun = 0;        // ended, since the worker began
-    uint64_t numSteals = 0;          // tasks taken from other workers
-    uint64_t numParks = 0;           // times the thread went to sleep
+    int workerId = 0;               // index of a worker thread; -1 for a bound thread
+    uint64_t num = 0;               // queued tasks and resumable fibers
+    uint64_t numBlockedFibers = 0;  // inside a wait or a yield; one that was woken counts until it runs
+    uint64_t numIdleFibers = 0;     // kept for reuse
+    uint64_t numFibers = 0;         // all that exist
+    uint64_t numTasksRun = 0;       // ended, since the worker began
+    uint64_t numSteals = 0;         // tasks taken from other workers
+    uint64_t numParks = 0;          // times the thread went to sleep
   };
   struct Stats {
     std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
@@ -110,9 +112,9 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: where the system refuses a thread, std::system_error is thrown, and nothing is left behind: those that were
-  // started have ended. A message and the end of the program follow from a count or stack size that makes no sense, and
-  // from Allocator::Default where it has no memory.
+  // Errors: where the system refuses a thread, std::system_error is thrown, and nothing is left behind: those
+  // that were started have ended. A message and the end of the program follow from a count or stack size that
+  // makes no sense, and from Allocator::Default where it has no memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
   // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the
@@ -134,8 +136,8 @@ class WEFT_EXPORT Scheduler {
   // Requires: a scheduler is bound, and the caller runs in no task.
   static void unbind();
 
-  // Schedules `task`. Any thread, if there are worker threads; else the task runs on the calling thread, which must be
-  // bound. Neither suspends nor blocks.
+  // Schedules `task`. Any thread, if there are worker threads; else the task runs on the calling thread,
+  // which must be bound. Neither suspends nor blocks.
   // Memory ordering: what came before is seen by the task.
   void enqueue(Task&& task);
 
@@ -189,8 +191,11 @@ void schedule(Function&& function, Args&&... args) {
     constexpr bool kCanBeCalled = detail::kCanBeBound<Function, Args...>;
     constexpr bool kCanBeKept = std::constructible_from<std::decay_t<Function>, Function> &&
                                 (std::constructible_from<std::decay_t<Args>, Args> && ...);
-    static_assert(kCanBeCalled, "schedule(f, args...): f cannot be called with these arguments, or with none if there are none.");
-    static_assert(kCanBeKept || !kCanBeCalled, "schedule() keeps copies, and something here cannot be copied. Pass std::move() of it.");
+    static_assert(
+        kCanBeCalled,
+        "schedule(f, args...): f cannot be called with these arguments, or with none if there are none.");
+    static_assert(kCanBeKept || !kCanBeCalled,
+                  "schedule() keeps copies, and something here cannot be copied. Pass std::move() of it.");
     if constexpr (kCanBeCalled && kCanBeKept && sizeof...(Args) == 0) {
       schedule(Task(std::forward<Function>(function)));
     } else if constexpr (kCanBeCalled && kCanBeKept) {

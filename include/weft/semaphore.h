@@ -26,9 +26,10 @@ namespace weft {
 //   fetch(url);
 //   connections.release();
 //
-// A handle: copies share one semaphore, and capturing one by value keeps it alive. release() hands permits to the
-// waiters first, first in, first out.
-// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, also while release() is still returning.
+// A handle: copies share one semaphore, and capturing one by value keeps it alive. release() hands permits to
+// the waiters first, first in, first out.
+// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, also while release() is
+// still returning.
 class Semaphore {
  public:
   // Requires: initialCount is below 2^30.
@@ -55,27 +56,31 @@ class Semaphore {
   // As acquire(), at most until `time`; never early by its clock. Returns: false when the time was up first.
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    return state_->tryAcquire() ||
-           detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return state_->acquire(deadline); });
+    return state_->tryAcquire() || detail::waitUntilByClock(time, [this](detail::TimePoint deadline) {
+             return state_->acquire(deadline);
+           });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time, came first; a
-  // permit that is there already wins.
+  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
+  // came first; a permit that is there already wins.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);
   }
   template <class Rep, class Period>
-  bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
+                       const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
+                         const std::stop_token& token) const {
     return state_->tryAcquire() || detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) {
              return state_->acquire(deadline, token);
            });
   }
 
-  // Gives `count` permits. Neither suspends nor blocks. Requires: the count stays below 2^30; else a message ends the program.
+  // Gives `count` permits. Neither suspends nor blocks. Requires: the count stays below 2^30; else a message
+  // ends the program.
   void release(uint32_t count = 1) const { state_->release(count); }
 
  private:
@@ -92,7 +97,8 @@ class Semaphore {
 
     static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4, kMax = 1u << 30;
 
-    // count * kOne | kWaiters | kLocked. Every change is a read-modify-write; the count is 0 while anybody waits.
+    // count * kOne | kWaiters | kLocked. Every change is a read-modify-write; the count is 0 while anybody
+    // waits.
     std::atomic<uint32_t> word;
     detail::WaitList waiters;  // guarded by kLocked
   };

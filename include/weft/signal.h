@@ -21,8 +21,9 @@ namespace weft {
 //   });
 //   finished.receiveBlocking();
 //
-// Sends do not count: any number of them before a receive make one. Nothing here takes a lock; the system is called only by a
-// receiver that must sleep and by the sender that wakes it. It blocks threads: what runs on fibers takes an Event.
+// Sends do not count: any number of them before a receive make one. Nothing here takes a lock; the system is
+// called only by a receiver that must sleep and by the sender that wakes it. It blocks threads: what runs on
+// fibers takes an Event.
 // Requires: one thread at a time receives.
 // Lifetime: whoever has received may destroy it at once, also while send() is still returning.
 class Signal {

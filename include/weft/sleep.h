@@ -14,11 +14,11 @@
 
 namespace weft {
 
-// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its clock. Where `time`
-// has passed it returns at once, as all waits with a time limit do; but such a wait counts as a dequeue, so that a loop around
-// it lets others run when it is their turn, some 61 rounds later at most.
-// A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits, behind those that could
-// go on before; it waits for at most one task.
+// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its
+// clock. Where `time` has passed it returns at once, as all waits with a time limit do; but such a wait
+// counts as a dequeue, so that a loop around it lets others run when it is their turn, some 61 rounds later
+// at most. A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits,
+// behind those that could go on before; it waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
 template <class Clock, class Duration>

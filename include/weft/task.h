@@ -22,7 +22,8 @@ namespace weft {
 //   weft::Task task([file = std::move(file)] { parse(*file); });
 //   weft::schedule(std::move(task));
 //
-// Captures up to 104 bytes are stored in pooled nodes, so that making and running such a task calls no malloc.
+// Captures up to 104 bytes are stored in pooled nodes, so that making and running such a task calls no
+// malloc.
 class Task {
  public:
   enum class Flags : uint32_t {
@@ -87,12 +88,14 @@ namespace detail {
 
 // Whether bindOnce(function, args...) gives something that can be called.
 template <class F, class... Args>
-constexpr bool kCanBeBound = (std::is_bind_expression_v<std::decay_t<Args>> || ...) ||
-                             std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...> ||
-                             std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...>;
+constexpr bool kCanBeBound =
+    (std::is_bind_expression_v<std::decay_t<Args>> || ...) ||
+    std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...> ||
+    std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...>;
 
-// A callable with its arguments, as std::bind gives them: decayed copies, std::ref for references. They are moved into
-// the call where the function takes them so (it is called once only), and passed as lvalues otherwise.
+// A callable with its arguments, as std::bind gives them: decayed copies, std::ref for references. They are
+// moved into the call where the function takes them so (it is called once only), and passed as lvalues
+// otherwise.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
   if constexpr ((std::is_bind_expression_v<std::decay_t<Args>> || ...)) {

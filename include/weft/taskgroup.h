@@ -13,12 +13,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork/fork.h"
-#include "weft/detail/fork/group_count.h"
 #include "weft/detail/base/node_memory.h"
-#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/task_scope.h"
+#include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/fork/group_count.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 
@@ -37,13 +37,15 @@ namespace weft {
 // token; a TaskCanceled that they let escape then is how they end, and no error. Cancellation passes from a
 // group down to those that were made with it, or with its token.
 //
-// Each task is a task of its own, with its own FiberLocals, locks and Fiber::current(), wherever it is called.
+// Each task is a task of its own, with its own FiberLocals, locks and Fiber::current(), wherever it is
+// called.
 //
 // A group that is made with an executor schedules each task there, wherever run() is called:
 //
 //   weft::TaskGroup group(weft::defaultExecutor());
 //
-// Else, where no scheduler is bound, run() calls the function at once, as part of what calls it; docs/forkjoin.md says why.
+// Else, where no scheduler is bound, run() calls the function at once, as part of what calls it;
+// docs/forkjoin.md says why.
 //
 // Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time.
 // wait() is for one at a time, and not for a task of the group, which would wait for itself: what a task
@@ -88,7 +90,8 @@ class TaskGroup {
                   "TaskGroup::run(f) keeps a copy of f, which cannot be copied. Write run(std::move(f)).");
     if constexpr (kCanBeCalled && kCanBeKept) {
       if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
-        expose(*lane, *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
+        expose(*lane,
+               *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
       } else if (hasExecutor()) {
         scheduleElsewhere(
             *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
@@ -106,9 +109,9 @@ class TaskGroup {
 
   // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has
   // scheduled last and that nobody has taken are called here, unless it is the turn of others; for the rest
-  // the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape, once;
-  // a message ends the program where it is found to wait while another wait does, or within a task of the
-  // group. Memory ordering: what the tasks have written is seen afterwards.
+  // the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape,
+  // once; a message ends the program where it is found to wait while another wait does, or within a task of
+  // the group. Memory ordering: what the tasks have written is seen afterwards.
   void wait() {
     finish();
     // relaxed: as above.
@@ -230,16 +233,15 @@ class TaskGroup {
       detail::ForkLane::letOthersRun();
     }
     detail::TaskNode* newest = lane.deque->take(lane.thief);
-    if (newest == nullptr || ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {
+    if (newest == nullptr ||
+        ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {
       return newest;
     }
     lane.putBack(newest);
     return nullptr;
   }
 
-  bool hasExecutor() const {
-    return owner_ == kNoOwner;
-  }
+  bool hasExecutor() const { return owner_ == kNoOwner; }
 
   WEFT_EXPORT void scheduleElsewhere(GroupNode& node);
   WEFT_EXPORT void drop();

@@ -84,9 +84,7 @@ class WEFT_EXPORT Thread {
     // process's unless somebody bound this thread.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
-    size_t count() const noexcept {
-      return cores_.size();
-    }
+    size_t count() const noexcept { return cores_.size(); }
 
     // Returns: the processor at `index` in ascending order. Requires: `index` is below count().
     Core operator[](size_t index) const;
@@ -97,9 +95,7 @@ class WEFT_EXPORT Thread {
     // Takes away what is in `other`.
     Affinity& remove(const Affinity& other);
 
-    bool operator==(const Affinity& other) const noexcept {
-      return cores_ == other.cores_;
-    }
+    bool operator==(const Affinity& other) const noexcept { return cores_ == other.cores_; }
 
    private:
     void normalize();

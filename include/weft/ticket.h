@@ -57,8 +57,8 @@ class Ticket {
     std::swap(state_, copy.state_);
     return *this;
   }
-  // Moves. `volatile` says nothing of the ticket: with it, clang does not warn of what programs for marl write,
-  // `ticket = std::move(queue.take())`.
+  // Moves. `volatile` says nothing of the ticket: with it, clang does not warn of what programs for marl
+  // write, `ticket = std::move(queue.take())`.
   Ticket& operator=(volatile Ticket&& other) noexcept {
     Ticket taken(std::move(const_cast<Ticket&>(other)));
     std::swap(state_, taken.state_);

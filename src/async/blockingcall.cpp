@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "os/detached_thread.h"
-#include "scheduler/process_fork.h"
 #include "os/stack_overflow.h"
+#include "scheduler/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/park/parker.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/park/parker.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
@@ -250,11 +250,10 @@ void give(BlockingThread& thread, BlockingCall& call) {
 }
 
 // Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
-int startThread(BlockingCall& call) {
-  return startDetachedThread(&runBlockingThread, &call);
-}
+int startThread(BlockingCall& call) { return startDetachedThread(&runBlockingThread, &call); }
 
-// The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait need one started.
+// The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait
+// need one started.
 bool handleRefusal(BlockingCall& call, int error) {
   BlockingThread* idle = nullptr;
   {

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/fork/dag_graph.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/dag_graph.h"
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 

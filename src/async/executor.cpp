@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "os/detached_thread.h"
-#include "scheduler/process_fork.h"
 #include "os/stack_overflow.h"
-#include "weft/cancellation.h"
+#include "scheduler/process_fork.h"
 #include "scheduler/scheduler_core.h"
+#include "weft/cancellation.h"
 #include "weft/debug.h"
-#include "weft/detail/queue/segmented_queue.h"
-#include "weft/detail/future/task_state.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/future/task_state.h"
+#include "weft/detail/queue/segmented_queue.h"
 
 namespace weft {
 
@@ -52,13 +52,9 @@ ExecutorReference sharedPool() {
 
 }  // namespace
 
-void setCanceled(EscapedException& error) {
-  error.set(std::make_exception_ptr(TaskCanceled()));
-}
+void setCanceled(EscapedException& error) { error.set(std::make_exception_ptr(TaskCanceled())); }
 
-void setNotExecuted(EscapedException& error) {
-  error.set(std::make_exception_ptr(TaskNotExecuted()));
-}
+void setNotExecuted(EscapedException& error) { error.set(std::make_exception_ptr(TaskNotExecuted())); }
 
 void reportNoTask(const char* function) {
   WEFT_FATAL(
@@ -169,28 +165,18 @@ struct MainLoop final : ExecutorLink {
   Tasks::Consumer consumer{tasks};  // guarded by lock
 };
 
-void KeptExecutor::schedule(TaskHandle task) const {
-  link_->schedule(std::move(task));
-}
+void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
 
-KeptExecutor ExecutorAccess::keep(Scheduler& executor) {
-  return KeptExecutor(executor.core_->outside);
-}
-KeptExecutor ExecutorAccess::keep(PoolExecutor& executor) {
-  return keep(executor.scheduler_);
-}
-KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) {
-  return KeptExecutor(*executor.loop_);
-}
+KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside); }
+KeptExecutor ExecutorAccess::keep(PoolExecutor& executor) { return keep(executor.scheduler_); }
+KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) { return KeptExecutor(*executor.loop_); }
 
 }  // namespace detail
 
 PoolExecutor::PoolExecutor(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun)
     : scheduler_(poolConfig(numWorkers, std::move(prerun), std::move(postrun))) {}
 
-PoolExecutor::~PoolExecutor() {
-  detail::assertMayEnd(scheduler_, "PoolExecutor", "the pool");
-}
+PoolExecutor::~PoolExecutor() { detail::assertMayEnd(scheduler_, "PoolExecutor", "the pool"); }
 
 MainLoopExecutor::MainLoopExecutor() : loop_(new detail::MainLoop) {}
 
@@ -199,9 +185,7 @@ MainLoopExecutor::~MainLoopExecutor() {
   loop_->release();
 }
 
-void MainLoopExecutor::schedule(TaskHandle task) {
-  loop_->schedule(std::move(task));
-}
+void MainLoopExecutor::schedule(TaskHandle task) { loop_->schedule(std::move(task)); }
 
 bool MainLoopExecutor::tryRunOne() {
   TaskHandle task = loop_->pop();

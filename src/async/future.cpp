@@ -5,10 +5,10 @@
 
 #include <exception>
 
-#include "scheduler/waiter_inl.h"
 #include "async/waiting_listener.h"
-#include "weft/detail/wait/stoppable.h"
+#include "scheduler/waiter_inl.h"
 #include "scheduler/worker.h"
+#include "weft/detail/wait/stoppable.h"
 
 namespace weft {
 
@@ -91,8 +91,8 @@ FutureCore::~FutureCore() {
 }
 
 void FutureCore::waitSlow() {
-  // Not where continuations may be there or come: they would run on this stack before the wait is over, and may need what comes
-  // after it. The task has a reference, and the handle.
+  // Not where continuations may be there or come: they would run on this stack before the wait is over, and
+  // may need what comes after it. The task has a reference, and the handle.
   // relaxed: only the caller can make it more than these two.
   const bool isAlone = word.isUntouched() && references.load(std::memory_order_relaxed) == 2;
   if (Worker* worker = Worker::current(); isAlone && worker != nullptr && worker->takeToRunInPlace(this)) {
@@ -136,9 +136,7 @@ void FutureCore::tellWhenReady(TaskNode& listener) {
   }
 }
 
-bool FutureCore::forget(LeavingListener& listener) {
-  return word.leave(listener);
-}
+bool FutureCore::forget(LeavingListener& listener) { return word.leave(listener); }
 
 bool FutureCore::runAsOwner() {
   Worker* worker = Worker::current();
@@ -194,7 +192,8 @@ void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
   }
 }
 
-// The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor has the task.
+// The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor
+// has the task.
 ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
     : loop(tellLoop), state_(state), fiber_(currentFiber), pinnedFifo_(std::exchange(scheduleCalls, this)) {
   state.next = mark();
@@ -210,15 +209,14 @@ ScheduleCall::~ScheduleCall() {
 
 ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
   ScheduleCall* call = scheduleCalls;
-  while (call != nullptr && !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
+  while (call != nullptr &&
+         !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
     call = call->pinnedFifo_;
   }
   return call;
 }
 
-bool ScheduleCall::isUnwinding() noexcept {
-  return std::uncaught_exceptions() > 0;
-}
+bool ScheduleCall::isUnwinding() noexcept { return std::uncaught_exceptions() > 0; }
 
 bool scheduleIfBound(TaskNode* node) {
   Worker* worker = Worker::current();
@@ -228,9 +226,7 @@ bool scheduleIfBound(TaskNode* node) {
   return worker != nullptr;
 }
 
-void setBroken(EscapedException& error) {
-  error.set(std::make_exception_ptr(BrokenPromise()));
-}
+void setBroken(EscapedException& error) { error.set(std::make_exception_ptr(BrokenPromise())); }
 
 void reportNoFuture(const char* function) {
   WEFT_FATAL(

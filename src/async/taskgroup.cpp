@@ -44,14 +44,17 @@ struct TaskGroup::Control {
 
   detail::EscapedException exception;
   std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
-  std::atomic<bool> hasDropped{false};  // false -> true, by a task that its executor dropped; back, once it is told
+  std::atomic<bool> hasDropped{
+      false};  // false -> true, by a task that its executor dropped; back, once it is told
   std::optional<ExecutorReference> executor;
   detail::SpinLock lock;
   std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
 
-TaskGroup::TaskGroup(const std::stop_token& parent) { control().parent.emplace(parent, Control::Cancel{this}); }
+TaskGroup::TaskGroup(const std::stop_token& parent) {
+  control().parent.emplace(parent, Control::Cancel{this});
+}
 
 TaskGroup::TaskGroup(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
   Control& own = control();
@@ -65,7 +68,8 @@ TaskGroup::Control& TaskGroup::control() {
   if (control == nullptr) {
     auto made = std::make_unique<Control>();
     // (2) release: publishes it; acquire on failure: somebody else's; pairs with (1, 2).
-    if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release, std::memory_order_acquire)) {
+    if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release,
+                                         std::memory_order_acquire)) {
       control = made.release();
     }
   }
@@ -117,8 +121,10 @@ void TaskGroup::drop() {
 
 void TaskGroup::waitForOthers() {
   WEFT_ASSERT(!count_.isWaitedFor() && !UnboundCall::isOpen(*this),
-              "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits too. Only one may, and no "
-              "task of the group, which would wait for itself. Wait where the group was made, and make a group of its own for what "
+              "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits "
+              "too. Only one may, and no "
+              "task of the group, which would wait for itself. Wait where the group was made, and make a "
+              "group of its own for what "
               "a task waits for.",
               static_cast<const void*>(this));
   detail::Waiter& self = detail::inlined::currentWaiter();
@@ -186,10 +192,12 @@ void TaskGroup::destroyControl() {
   shared.tellOfDropped();
   if (shared.exception) {
     const std::string message =
-        "a TaskGroup was destroyed whose task had let an exception escape: " + detail::describe(shared.exception) +
+        "a TaskGroup was destroyed whose task had let an exception escape: " +
+        detail::describe(shared.exception) +
         ". Nobody had called wait(), which throws it. Call wait() before the group ends.";
     WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", message.c_str());
-    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.", message.c_str());
+    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.",
+              message.c_str());
   }
   delete &shared;
 }

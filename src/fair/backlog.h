@@ -10,11 +10,11 @@
 
 namespace weft::detail {
 
-// The tasks of a fair::TaskScheduler that are ready, in the order of their posts, in chunks of pointers. For one thread at a
-// time.
+// The tasks of a fair::TaskScheduler that are ready, in the order of their posts, in chunks of pointers. For
+// one thread at a time.
 //
-// Not a list through the tasks: one that is long lies in memory, not in the cache, where each link costs as much as a step;
-// pointers say early which tasks come, so that several are fetched at the same time.
+// Not a list through the tasks: one that is long lies in memory, not in the cache, where each link costs as
+// much as a step; pointers say early which tasks come, so that several are fetched at the same time.
 class FairBacklog {
  public:
   explicit FairBacklog(Allocator* allocator) : allocator_(allocator) { first_ = last_ = takeSpare(); }

@@ -10,17 +10,17 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/checked_allocator.h"
 #include "fair/backlog.h"
-#include "scheduler/process_fork.h"
 #include "os/own_counter.h"
-#include "weft/detail/queue/segmented_queue.h"
+#include "scheduler/checked_allocator.h"
+#include "scheduler/process_fork.h"
+#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"
-#include "weft/detail/queue/inbox.h"
 #include "weft/detail/park/parker.h"
+#include "weft/detail/queue/inbox.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/queue/timer_heap.h"
-#include "weft/detail/base/spin_lock.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/mutex.h"
@@ -54,7 +54,7 @@ class FairWorker {
   OwnCounter numSteps, numDispatches, numParks;
 
   // Guarded by the core's lock.
-  FairWorker* below = nullptr;  // in the stack of idle ones
+  FairWorker* below = nullptr;      // in the stack of idle ones
   std::chrono::nanoseconds tick{};  // while it watches
 
  private:
@@ -126,8 +126,8 @@ struct FairCore {
     }
     countTimed(task);
   }
-  // The same by the step of the task, which pays for no read-modify-write, 6 of its 25 ns: whoever else posts the
-  // task is caught, unless that happens between the load and the store.
+  // The same by the step of the task, which pays for no read-modify-write, 6 of its 25 ns: whoever else posts
+  // the task is caught, unless that happens between the load and the store.
   void claimInItsStep(FairTask& task) {
     // relaxed, both: as in claim().
     if (task.postedTo.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
@@ -217,15 +217,15 @@ struct FairCore {
   alignas(kCacheLine) Inbox<FairTask> front;
 
   DispatcherLock<> dispatcherLock;  // guards the next four; an only thread has it always
-  FairBacklog backlog;  // ready, still to go into the ready queue
+  FairBacklog backlog;              // ready, still to go into the ready queue
   TimerHeap<FairTask> heap;
   uint32_t numAwaited = 0;  // that were in the heap, until a waker claimed them whose push has yet to come
 
   // Written by the role, read by everybody.
   alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
   std::atomic<bool> hasBacklog{false};
-  // Of the tasks with a time: those that are posted and on their way to the role, which anybody adds and the role takes off, and
-  // whether the heap has one, which the role says.
+  // Of the tasks with a time: those that are posted and on their way to the role, which anybody adds and the
+  // role takes off, and whether the heap has one, which the role says.
   std::atomic<uint32_t> numTimed{0};
 
   std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
@@ -237,22 +237,24 @@ struct FairCore {
   std::vector<std::unique_ptr<FairWorker>> workers;
 
   // Written with the lock, read by everybody.
-  alignas(kCacheLine) std::atomic<bool> hasNoPoller{false};  // some are idle, and none of them looks now and then
-  std::atomic<int64_t> armed{kNoEarliest};                 // until when the idle ones sleep at most
+  alignas(kCacheLine) std::atomic<bool> hasNoPoller{
+      false};                               // some are idle, and none of them looks now and then
+  std::atomic<int64_t> armed{kNoEarliest};  // until when the idle ones sleep at most
   std::atomic<bool> isStopping{false};
   std::atomic<bool> isSpinning{false};  // one thread looks for work busily
 
   SpinLock lock;
-  FairWorker* idle = nullptr;     // guarded by lock: a stack
-  FairWorker* poller = nullptr;  // guarded by lock: the idle one that looks now and then while others are active
-  FairWorker* marked = nullptr;   // guarded by lock: whose mark was left in the front queue last
-  uint64_t watchedSteps = 0;      // guarded by lock: numStepsOfAll() when the poller looked last
-  TimePoint watchedAt{};          // guarded by lock
-  uint32_t numRunning = 0;        // guarded by lock: threads
-  WaitList emptyWaiters;          // guarded by lock
-  WaitList stopWaiters;           // guarded by lock
-  uint32_t numKept = 0;           // guarded by lock: tasks that expectKept() has told of
-  WaitList keptWaiters;           // guarded by lock
+  FairWorker* idle = nullptr;  // guarded by lock: a stack
+  FairWorker* poller =
+      nullptr;  // guarded by lock: the idle one that looks now and then while others are active
+  FairWorker* marked = nullptr;  // guarded by lock: whose mark was left in the front queue last
+  uint64_t watchedSteps = 0;     // guarded by lock: numStepsOfAll() when the poller looked last
+  TimePoint watchedAt{};         // guarded by lock
+  uint32_t numRunning = 0;       // guarded by lock: threads
+  WaitList emptyWaiters;         // guarded by lock
+  WaitList stopWaiters;          // guarded by lock
+  uint32_t numKept = 0;          // guarded by lock: tasks that expectKept() has told of
+  WaitList keptWaiters;          // guarded by lock
 };
 
 inline void FairWorker::repost(FairTask& task, FairCore& to) {

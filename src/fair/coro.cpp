@@ -24,9 +24,11 @@ CoroTask::CoroTask(Coro<> body) : outermost_(std::exchange(body.frame_, nullptr)
 CoroTask::~CoroTask() {
   assertIsOwned("destroyed");
   WEFT_ASSERT(!isInBody_,
-              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner do so once wait() has "
+              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner do so "
+              "once wait() has "
               "returned, or have the body run by fair::async().");
-  WEFT_ASSERT(waiters_.isEmpty(), "a fair::CoroTask was destroyed while somebody waits for its end. Let wait() return first.");
+  WEFT_ASSERT(waiters_.isEmpty(),
+              "a fair::CoroTask was destroyed while somebody waits for its end. Let wait() return first.");
   detail::CoroFrame* frame = stack_.innermost != nullptr ? stack_.innermost : outermost_;
   while (frame != nullptr) {
     detail::CoroFrame* const caller = frame->caller;
@@ -71,7 +73,8 @@ bool CoroTask::runBody() {
 
 void CoroTask::assertNotPosted(bool isNotPosted) {
   WEFT_ASSERT(isNotPosted,
-              "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), delay(), moveTo() and the "
+              "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), "
+              "delay(), moveTo() and the "
               "like, which post it, and let others wake or signal it.");
 }
 

@@ -52,9 +52,7 @@ constexpr nanoseconds kLongestSpin = microseconds(40);
 constexpr nanoseconds kShortestSpin = microseconds(4);
 constexpr int kLooksPerClock = 8;
 
-TimePoint timeOf(int64_t ticks) {
-  return TimePoint(TimePoint::duration(ticks));
-}
+TimePoint timeOf(int64_t ticks) { return TimePoint(TimePoint::duration(ticks)); }
 
 }  // namespace
 
@@ -115,9 +113,8 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   core.lock.lock();
   const bool isLast = core.dispatcherLock.numActive() == 1;
   // relaxed: the sleeping ones are woken after it is set.
-  const bool isWanted =
-      core.isStopping.load(std::memory_order_relaxed) ||
-      (isRetiring ? isLast : core.hasQueued() || core.hasDue());
+  const bool isWanted = core.isStopping.load(std::memory_order_relaxed) ||
+                        (isRetiring ? isLast : core.hasQueued() || core.hasDue());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
   if (isIdling) {
     core.enterIdle(*this);
@@ -161,8 +158,8 @@ bool FairWorker::staysIdle(TimePoint& until) {
   } else if (stays && core.poller == nullptr) {
     // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
     core.sleepUntil(kNever);
-    // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is not seen to;
-    // pairs with the fence of runStep().
+    // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is
+    // not seen to; pairs with the fence of runStep().
     StdSync::heavyFence();
     until = core.sleepUntil(kNever);
   }

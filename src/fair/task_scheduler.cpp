@@ -19,9 +19,7 @@ constexpr uint32_t kMaxBlockSize = 1u << 20;
 // Used-up blocks that a ready queue keeps.
 constexpr uint32_t kSpareBlocks = 16;
 
-void runThread(void* worker) {
-  static_cast<FairWorker*>(worker)->run();
-}
+void runThread(void* worker) { static_cast<FairWorker*>(worker)->run(); }
 
 void assertNotInOwnStep(const FairCore& core, const char* what) {
   WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,
@@ -134,12 +132,14 @@ void FairCore::enqueueKept(FairTask& task) {
 
 void FairCore::assertKeepsNone(const char* what) const {
   WEFT_ASSERT(currentFairWorker == nullptr || !currentFairWorker->keepsOneFor(*this),
-              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", and would wait for "
+              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", and "
+              "would wait for "
               "that step: the task comes when it returns. Call it before the post, or from another thread.",
               what, name.c_str());
 }
 
-// Before the tasks are taken back: those that were posted, too, and come when steps of other schedulers have ended.
+// Before the tasks are taken back: those that were posted, too, and come when steps of other schedulers have
+// ended.
 void FairCore::awaitKept() {
   assertKeepsNone("takeBack() or its destructor");
   Waiter& self = currentWaiter();
@@ -198,7 +198,8 @@ std::vector<FairTask*> FairCore::takeAll() {
 
 void FairCore::reportPostedTwice() const {
   WEFT_FATAL(
-      "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or wake "
+      "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or "
+      "wake "
       "it up.",
       name.c_str());
 }
@@ -260,7 +261,8 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads)
     : TaskScheduler(name, numThreads, Config()) {}
 
 TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Config& config)
-    : core_(nullptr, [](detail::FairCore* core) { detail::CheckedAllocator(core->allocator).destroy(core); }) {
+    : core_(nullptr,
+            [](detail::FairCore* core) { detail::CheckedAllocator(core->allocator).destroy(core); }) {
   WEFT_ASSERT(numThreads >= 1 && numThreads <= detail::kMaxThreads,
               "fair::TaskScheduler \"%s\" with %d threads: ask for 1 to %d.", name.c_str(), numThreads,
               detail::kMaxThreads);
@@ -268,7 +270,8 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Conf
               "fair::TaskScheduler \"%s\" with a block size of %u: ask for 1 to %u.", name.c_str(),
               config.blockSize, detail::kMaxBlockSize);
   WEFT_ASSERT(config.allocator != nullptr,
-              "fair::TaskScheduler \"%s\": Config::allocator is null. Leave it at Allocator::Default.", name.c_str());
+              "fair::TaskScheduler \"%s\": Config::allocator is null. Leave it at Allocator::Default.",
+              name.c_str());
   detail::CheckedAllocator allocator(config.allocator, detail::kOwner);
   core_.reset(allocator.create<detail::FairCore>(*this, name, numThreads, config));
   core_->start();
@@ -341,21 +344,13 @@ void TaskScheduler::reserve(size_t numDeadlines) {
   core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
 }
 
-bool TaskScheduler::isEmpty() const {
-  return core_->isEmpty();
-}
+bool TaskScheduler::isEmpty() const { return core_->isEmpty(); }
 
-bool TaskScheduler::waitEmptyUntil(detail::TimePoint deadline) {
-  return core_->waitEmptyUntil(deadline);
-}
+bool TaskScheduler::waitEmptyUntil(detail::TimePoint deadline) { return core_->waitEmptyUntil(deadline); }
 
-void TaskScheduler::stop() {
-  core_->stop();
-}
+void TaskScheduler::stop() { core_->stop(); }
 
-void TaskScheduler::start() {
-  core_->start();
-}
+void TaskScheduler::start() { core_->start(); }
 
 std::vector<Task*> TaskScheduler::takeBack() {
   std::vector<Task*> tasks;
@@ -399,12 +394,8 @@ TaskScheduler* TaskScheduler::current() noexcept {
   return worker != nullptr ? &worker->core.facade : nullptr;
 }
 
-const std::string& TaskScheduler::name() const noexcept {
-  return core_->name;
-}
+const std::string& TaskScheduler::name() const noexcept { return core_->name; }
 
-int TaskScheduler::numThreads() const noexcept {
-  return core_->numThreads;
-}
+int TaskScheduler::numThreads() const noexcept { return core_->numThreads; }
 
 }  // namespace weft::fair

@@ -53,8 +53,8 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  // (1) what this thread has queued before the look at whether somebody watches; pairs with DispatcherLock's (1), by which a
-  // poller that joins has published that nobody does.
+  // (1) what this thread has queued before the look at whether somebody watches; pairs with DispatcherLock's
+  // (1), by which a poller that joins has published that nobody does.
   StdSync::lightFence();
   // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
   if (core.hasNoPoller.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
@@ -72,9 +72,7 @@ void FairWorker::runStep(FairTask& task) {
   current = nullptr;
 }
 
-inline bool FairWorker::isAlone() const {
-  return core.dispatcherLock.numActive() == 1;
-}
+inline bool FairWorker::isAlone() const { return core.dispatcherLock.numActive() == 1; }
 
 // With the role: the next task that is ready, the others behind it for the other threads.
 inline FairTask* FairWorker::dispatch() {
@@ -137,11 +135,13 @@ FairTask* FairWorker::next() {
   return nullptr;
 }
 
-// Whether the task that its own step has posted comes next: nothing is queued, nor in the hands of who dispatches.
+// Whether the task that its own step has posted comes next: nothing is queued, nor in the hands of who
+// dispatches.
 inline bool FairWorker::isNext(const FairTask& task) {
   // relaxed, both: written by the step; and as in next().
-  return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core && !hasQueued() &&
-         (isAlone() || !core.dispatcherLock.isTaken()) && !core.isStopping.load(std::memory_order_relaxed);
+  return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core &&
+         !hasQueued() && (isAlone() || !core.dispatcherLock.isTaken()) &&
+         !core.isStopping.load(std::memory_order_relaxed);
 }
 
 // Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
@@ -346,8 +346,9 @@ void FairCore::acceptDeadline(FairTask& task) {
   expire();
 }
 
-// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the heap now, out of which
-// expire() takes it though its deadline has come already; or if it is due. `now`: TimePoint::min() until it is read.
+// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
+// heap now, out of which expire() takes it though its deadline has come already; or if it is due. `now`:
+// TimePoint::min() until it is read.
 bool FairCore::isReady(FairTask& task, TimePoint& now) {
   forgetWait(task);
   if (task.state.tryWait()) {

@@ -14,8 +14,8 @@
 namespace weft::detail {
 namespace {
 
-// false -> true. Not a static object that is made once: another thread would wait for the one that makes it, which may
-// wait for the dynamic linker's lock, which the other may hold.
+// false -> true. Not a static object that is made once: another thread would wait for the one that makes it,
+// which may wait for the dynamic linker's lock, which the other may hold.
 constinit std::atomic<bool> isKept{false};
 
 }  // namespace
@@ -26,7 +26,8 @@ void keepLoaded() noexcept {
     return;
   }
   Dl_info self{};
-  if (dlopen != nullptr && dladdr(reinterpret_cast<const void*>(&keepLoaded), &self) != 0 && self.dli_fname != nullptr) {
+  if (dlopen != nullptr && dladdr(reinterpret_cast<const void*>(&keepLoaded), &self) != 0 &&
+      self.dli_fname != nullptr) {
     // Null for the program itself, which stays anyway.
     if (void* library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
       dlclose(library);

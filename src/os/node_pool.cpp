@@ -55,13 +55,15 @@ constinit std::atomic<size_t> numChunks{0};
 
 constexpr size_t bytesOf(int size) { return kLine << size; }
 
-// A thread's magazines. `loaded` serves; `spare` is either empty or full, so that a thread which allocates and frees in
-// turn at the border of a magazine does not visit the depot each time.
+// A thread's magazines. `loaded` serves; `spare` is either empty or full, so that a thread which allocates
+// and frees in turn at the border of a magazine does not visit the depot each time.
 struct Cache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
   FreeNode* lastFreed[kNumSizes][kAhead];
-  uint32_t mostLoaded;  // a free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
+  uint32_t
+      // A free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
+      mostLoaded;
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot
 };
@@ -129,7 +131,8 @@ void registerThread() {
 void refillFromSystem(Depot& depot) {
   char* chunk = static_cast<char*>(std::aligned_alloc(kLine, kChunkBytes));
   if (chunk == nullptr) {
-    WEFT_FATAL("out of memory: no %zu bytes for task nodes. Bound the number of tasks in flight.", kChunkBytes);
+    WEFT_FATAL("out of memory: no %zu bytes for task nodes. Bound the number of tasks in flight.",
+               kChunkBytes);
   }
   auto* header = reinterpret_cast<Chunk*>(chunk);
   header->next = depot.chunks;

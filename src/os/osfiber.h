@@ -58,9 +58,9 @@ struct OSFiber {
 
   static constexpr size_t kMinStackSize = 256;
 
-  void* sp = nullptr;            // while suspended: the stack pointer, with the saved registers at it
-  void* exceptions[2] = {};      // while suspended: the contents of *exceptionGlobals()
-  void* stackBase = nullptr;     // null for a thread, except under ASan
+  void* sp = nullptr;         // while suspended: the stack pointer, with the saved registers at it
+  void* exceptions[2] = {};   // while suspended: the contents of *exceptionGlobals()
+  void* stackBase = nullptr;  // null for a thread, except under ASan
   size_t stackSize = 0;
   void* sanitizerState = nullptr;  // TSan's fiber; under ASan, while suspended, the fake stack
 };

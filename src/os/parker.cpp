@@ -24,22 +24,24 @@ constexpr size_t kSlotsPerSlab = 64;
 
 struct Depot {
   SpinLock lock;
-  Slot* free = nullptr;    // guarded by lock
-  Slot* fresh = nullptr;   // guarded by lock: the unused rest of the newest slab
-  size_t numFresh = 0;     // guarded by lock
+  Slot* free = nullptr;   // guarded by lock
+  Slot* fresh = nullptr;  // guarded by lock: the unused rest of the newest slab
+  size_t numFresh = 0;    // guarded by lock
 };
 
 constinit Slot firstSlab[kSlotsPerSlab];
 constinit Depot depot{{}, nullptr, firstSlab, kSlotsPerSlab};
 
 Slot* mapSlab() {
-  void* memory = mmap(nullptr, sizeof(Slot) * kSlotsPerSlab, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(nullptr, sizeof(Slot) * kSlotsPerSlab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     WEFT_FATAL("no memory for a page of parkers: mmap failed. Raise the process's memory limit");
   }
   auto* slots = static_cast<Slot*>(memory);
-  for (size_t i = 0; i < kSlotsPerSlab; i++) new (&slots[i]) Slot();
+  for (size_t i = 0; i < kSlotsPerSlab; i++) {
+    new (&slots[i]) Slot();
+  }
   return slots;
 }
 
@@ -68,7 +70,9 @@ struct OwnParkerReleaser {
   ~OwnParkerReleaser() {
     Parker<>* parker = ownParker;
     ownParker = nullptr;
-    if (parker != nullptr) releaseParker(parker);
+    if (parker != nullptr) {
+      releaseParker(parker);
+    }
   }
 };
 
@@ -96,8 +100,6 @@ void releaseParker(Parker<>* parker) {
   depot.lock.unlock();
 }
 
-Parker<>& threadParker() {
-  return ownParker != nullptr ? *ownParker : acquireOwnParker();
-}
+Parker<>& threadParker() { return ownParker != nullptr ? *ownParker : acquireOwnParker(); }
 
 }  // namespace weft::detail

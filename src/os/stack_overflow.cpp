@@ -202,7 +202,7 @@ void report(const CurrentStack& stack, uintptr_t address, const Registers& regis
 }
 
 void restoreDefaultAction(int signal) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = SIG_DFL;
   sigemptyset(&action.sa_mask);
   sigaction(signal, &action, nullptr);
@@ -283,7 +283,7 @@ void installOverflowHandler(CurrentStackHook hook) noexcept {
   warmUp();
   // (2) release: what the caller has set up for its hook; pairs with (1).
   currentStackHook.store(hook, std::memory_order_release);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = handleFault;
   action.sa_mask = previous.sa_mask;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & SA_RESTART);
@@ -295,7 +295,7 @@ void disableOverflowHandler() noexcept {
   isDisabled = true;
   // relaxed: a thread that still sees the hook faulted before the call, as far as anybody can tell.
   currentStackHook.store(nullptr, std::memory_order_relaxed);
-  struct sigaction current {};
+  struct sigaction current{};
   if (isInstalled && sigaction(SIGSEGV, nullptr, &current) == 0 && (current.sa_flags & SA_SIGINFO) != 0 &&
       current.sa_sigaction == handleFault) {
     sigaction(SIGSEGV, &previous, nullptr);
@@ -309,11 +309,12 @@ size_t signalStackSize() {
   return alignUp(std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0), pageSize());
 }
 
-// Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs on.
+// Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs
+// on.
 constexpr size_t kSignalStacksKept = 64;
 constinit SpinLock keptLock;
-constinit size_t numKept = 0;                    // guarded by keptLock
-constinit void* kept[kSignalStacksKept] = {};    // guarded by keptLock
+constinit size_t numKept = 0;                  // guarded by keptLock
+constinit void* kept[kSignalStacksKept] = {};  // guarded by keptLock
 
 // Returns: the guard page with `usable` bytes above it, or null where there is no memory.
 void* acquireSignalStack(size_t usable) {

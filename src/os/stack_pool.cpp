@@ -233,9 +233,7 @@ bool StackPool::addSlab(char* memory, uint32_t capacity) noexcept {
   return true;
 }
 
-void StackPool::release(const Stack& stack) noexcept {
-  releaseBatch(&stack, 1);
-}
+void StackPool::release(const Stack& stack) noexcept { releaseBatch(&stack, 1); }
 
 void StackPool::releaseBatch(const Stack* stacks, uint32_t count) noexcept {
   for (uint32_t i = 0; i < count; ++i) {

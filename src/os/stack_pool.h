@@ -11,8 +11,8 @@
 #include <cstdint>
 #include <mutex>
 
-#include "weft/detail/base/sync.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
 #include "weft/export.h"
 
 // The process-wide pool of fiber stacks.
@@ -72,9 +72,9 @@ class StackPool {
   WEFT_EXPORT void trim(size_t keepFree) noexcept;
 
   // Trims to the demand of the recent past: what was not used between two calls at least kPeriod apart is
-  // given back, about kTrimmedAtOnce stacks in one call, so that the caller is back within a millisecond or two. A
-  // load and a comparison when that is not due. For workers to call before they park. Returns: when to call
-  // again so that nothing surplus stays; TimePoint::max() when nothing is left to give back.
+  // given back, about kTrimmedAtOnce stacks in one call, so that the caller is back within a millisecond or
+  // two. A load and a comparison when that is not due. For workers to call before they park. Returns: when to
+  // call again so that nothing surplus stays; TimePoint::max() when nothing is left to give back.
   WEFT_EXPORT TimePoint giveBackSurplus(TimePoint now) noexcept;
   static constexpr std::chrono::milliseconds kPeriod{500};
   static constexpr std::chrono::milliseconds kTrimPause{1};
@@ -123,8 +123,8 @@ class StackPool {
   const size_t stackSize_;
   const size_t stride_;  // stack and guard
   Tables* const tables_;
-  std::mutex growth_;    // held while a slab is mapped
-  std::mutex trimming_;  // held while memory is given back; guards these three:
+  std::mutex growth_;        // held while a slab is mapped
+  std::mutex trimming_;      // held while memory is given back; guards these three:
   uint32_t surplusEnd_ = 0;  // giveBackSurplus() has still to trim the slabs below this index
   size_t surplusKept_ = 0;   // to this many free stacks
   TimePoint periodEnd_{};

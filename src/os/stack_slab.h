@@ -41,14 +41,8 @@ struct StackPool::Cut {
   bool isWhole;           // the slab is to be unmapped
 };
 
-inline bool isSet(const uint64_t* bits, uint32_t i) {
-  return ((bits[i / 64] >> (i % 64)) & 1) != 0;
-}
-inline void setBit(uint64_t* bits, uint32_t i) {
-  bits[i / 64] |= uint64_t{1} << (i % 64);
-}
-inline void clearBit(uint64_t* bits, uint32_t i) {
-  bits[i / 64] &= ~(uint64_t{1} << (i % 64));
-}
+inline bool isSet(const uint64_t* bits, uint32_t i) { return ((bits[i / 64] >> (i % 64)) & 1) != 0; }
+inline void setBit(uint64_t* bits, uint32_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
+inline void clearBit(uint64_t* bits, uint32_t i) { bits[i / 64] &= ~(uint64_t{1} << (i % 64)); }
 
 }  // namespace weft::detail

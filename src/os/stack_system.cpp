@@ -219,9 +219,7 @@ void valgrindForget([[maybe_unused]] uint32_t id) noexcept {
 #endif
 }
 
-size_t StackPool::guardSize() noexcept {
-  return pageSize();
-}
+size_t StackPool::guardSize() noexcept { return pageSize(); }
 
 constinit StackSystem stackSystem = {
     .map = mapPages,

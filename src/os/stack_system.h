@@ -31,7 +31,8 @@ struct OtherGuards {
   uint32_t numUnguarded = 0;
 };
 
-// Makes the `count` pages that `pieces` lists guards, as far as the system allows. Requires: count <= kMaxGuardsAtOnce.
+// Makes the `count` pages that `pieces` lists guards, as far as the system allows. Requires: count <=
+// kMaxGuardsAtOnce.
 OtherGuards makeGuards(const iovec* pieces, uint32_t count) noexcept;
 
 // Says that so many guards without access are no more.

@@ -7,9 +7,9 @@
 #include <bit>
 #include <cstdlib>
 
+#include "os/stack_pool.h"
 #include "os/stack_slab.h"
 #include "os/stack_system.h"
-#include "os/stack_pool.h"
 
 // How a pool gives memory back to the system.
 namespace weft::detail {
@@ -24,7 +24,8 @@ void StackPool::trim(size_t keepFree) noexcept {
   trimBelow(index, keepFree, SIZE_MAX);
 }
 
-// Trims the slabs below index `end`, highest first, until `budget` stacks or up to a slab more have been given back.
+// Trims the slabs below index `end`, highest first, until `budget` stacks or up to a slab more have been
+// given back.
 // Returns: below which index slabs are left to trim. Requires: trimming_ is held.
 uint32_t StackPool::trimBelow(uint32_t end, size_t keepFree, size_t budget) noexcept {
   while (end != 0 && budget != 0) {

@@ -24,7 +24,9 @@ constexpr int kRegisterPrivateExpedited = 1 << 4;
 long membarrier(int command) { return syscall(__NR_membarrier, command, 0, 0); }
 
 bool registerForMembarrier() {
-  if (membarrier(kRegisterPrivateExpedited) != 0 || membarrier(kPrivateExpedited) != 0) return false;
+  if (membarrier(kRegisterPrivateExpedited) != 0 || membarrier(kPrivateExpedited) != 0) {
+    return false;
+  }
   // relaxed: publishes nothing; see StdSync::lightFence.
   heavyFenceIsMembarrier.store(true, std::memory_order_relaxed);
   return true;
@@ -57,11 +59,15 @@ void agreeOnFences() {
 void StdSync::heavyFence() {
   // relaxed: it changes only while nobody needs fences.
   if (isRegistered() && heavyFenceIsMembarrier.load(std::memory_order_relaxed)) {
-    if (membarrier(kPrivateExpedited) == 0) return;
+    if (membarrier(kPrivateExpedited) == 0) {
+      return;
+    }
     // The light sides that have passed meanwhile were none.
     WEFT_FATAL(
-        "the system call membarrier has failed (%s), on which the threads of all schedulers that exist rely since it "
-        "worked when they were made. A sandbox such as a seccomp filter that is put up while a scheduler exists must "
+        "the system call membarrier has failed (%s), on which the threads of all schedulers that exist rely "
+        "since it "
+        "worked when they were made. A sandbox such as a seccomp filter that is put up while a scheduler "
+        "exists must "
         "allow it; one that forbids it must be put up before.",
         std::strerror(errno));
   }

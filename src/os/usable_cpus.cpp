@@ -42,7 +42,9 @@ std::string_view cut(std::string_view& text, std::string_view separator) {
 
 bool hasOption(std::string_view list, std::string_view option) {
   while (!list.empty()) {
-    if (cut(list, ",") == option) return true;
+    if (cut(list, ",") == option) {
+      return true;
+    }
   }
   return false;
 }
@@ -73,7 +75,9 @@ Hierarchy findHierarchy(std::string_view mountinfo, bool isV2) {
   while (!mountinfo.empty()) {
     std::string_view end = cut(mountinfo, "\n");
     std::string_view start = cut(end, " - ");
-    for (int skipped = 0; skipped < 3; ++skipped) cut(start, " ");
+    for (int skipped = 0; skipped < 3; ++skipped) {
+      cut(start, " ");
+    }
     const std::string_view root = cut(start, " ");
     const std::string_view point = cut(start, " ");
     const std::string_view type = cut(end, " ");
@@ -125,9 +129,7 @@ unsigned int quotaOf(const std::string& directory, bool isV2) {
   return static_cast<unsigned int>(std::min(cpus, 1'000'000LL));
 }
 
-unsigned int stricter(unsigned int a, unsigned int b) {
-  return a == 0 || b == 0 ? a + b : std::min(a, b);
-}
+unsigned int stricter(unsigned int a, unsigned int b) { return a == 0 || b == 0 ? a + b : std::min(a, b); }
 
 unsigned int quotaIn(const std::string& root, bool isV2) {
   const Hierarchy hierarchy = findHierarchy(readFile(root + "/proc/self/mountinfo"), isV2);
@@ -175,9 +177,7 @@ unsigned int numThreadsWished() {
 
 }  // namespace
 
-unsigned int cgroupCpuQuota(const char* root) {
-  return stricter(quotaIn(root, true), quotaIn(root, false));
-}
+unsigned int cgroupCpuQuota(const char* root) { return stricter(quotaIn(root, true), quotaIn(root, false)); }
 
 unsigned int numUsableCpus() {
   if (const unsigned int wished = numThreadsWished(); wished != 0) {

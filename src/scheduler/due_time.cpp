@@ -25,7 +25,9 @@ bool isCounterSteady() {
 #endif
 }
 
-double nanoseconds(TimePoint::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
+double nanoseconds(TimePoint::duration time) {
+  return std::chrono::duration<double, std::nano>(time).count();
+}
 
 }  // namespace
 
@@ -36,7 +38,8 @@ void DueTime::expect(TimePoint deadline) {
     expected_ = 0;
     return;
   }
-  const double left = nanoseconds(deadline - time_) * kSlack * (static_cast<double>(tick_ - firstTick_) / measured);
+  const double left =
+      nanoseconds(deadline - time_) * kSlack * (static_cast<double>(tick_ - firstTick_) / measured);
   constexpr double kMost = 1e18;
   expected_ = left < kMost ? tick_ + static_cast<uint64_t>(left) : std::numeric_limits<uint64_t>::max();
 }

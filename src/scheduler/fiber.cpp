@@ -8,10 +8,10 @@
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/in_place.h"
 #include "scheduler/waiter_inl.h"
-#include "weft/debug.h"
-#include "weft/detail/wait/waiter.h"
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
+#include "weft/debug.h"
+#include "weft/detail/wait/waiter.h"
 
 namespace weft {
 namespace detail {
@@ -50,7 +50,9 @@ void FiberControlBlock::wake() noexcept { worker->wake(*this); }
 
 void FiberControlBlock::block() { worker->block(*this, "Fiber::notify", this); }
 
-bool FiberControlBlock::blockUntil(TimePoint until) { return worker->blockUntil(*this, until, "Fiber::notify", this); }
+bool FiberControlBlock::blockUntil(TimePoint until) {
+  return worker->blockUntil(*this, until, "Fiber::notify", this);
+}
 
 }  // namespace detail
 

@@ -8,9 +8,9 @@
 
 #include "os/osfiber.h"
 #include "os/own_counter.h"
-#include "weft/detail/queue/inbox.h"
-#include "weft/detail/park/permit.h"
 #include "os/stack_pool.h"
+#include "weft/detail/park/permit.h"
+#include "weft/detail/queue/inbox.h"
 #include "weft/detail/queue/timer_heap.h"
 #include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
@@ -21,22 +21,22 @@ namespace weft::detail {
 class Worker;
 struct FiberLocalNode;
 
-// A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers touches
-// little memory.
+// A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers
+// touches little memory.
 //
 // Unless said otherwise a member belongs to the thread of `worker`.
 struct FiberControlBlock final : Fiber {
   FiberControlBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
   uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
-  Waiter waiter;  // guarded by the primitive that it is linked in
+  Waiter waiter;                     // guarded by the primitive that it is linked in
   Worker* const worker;
   InboxLink<FiberControlBlock> inboxNext;  // the inbox's
-  FiberControlBlock* listNext = nullptr;       // in the ready list or the idle list
+  FiberControlBlock* listNext = nullptr;   // in the ready list or the idle list
   TimePoint deadline{};
-  Permit<> permit;  // any thread
-  bool isQueued = false;  // in the ready list
-  bool isWoken = false;   // the wake() that block() waits for has come
+  Permit<> permit;                  // any thread
+  bool isQueued = false;            // in the ready list
+  bool isWoken = false;             // the wake() that block() waits for has come
   bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
@@ -66,8 +66,8 @@ bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
 
-// The waits of a thread within its scope call no handler: they are for locks, which a handler could come to need that runs on top
-// of them.
+// The waits of a thread within its scope call no handler: they are for locks, which a handler could come to
+// need that runs on top of them.
 class WithoutHandler {
  public:
   WithoutHandler() noexcept;

@@ -11,8 +11,8 @@
 namespace weft::detail {
 namespace {
 
-// Stacks begin a multiple of a large power of two apart. Tops that all fell on the same cache sets would make a switch
-// among very many fibers miss the cache each time, so they are spread over a few lines.
+// Stacks begin a multiple of a large power of two apart. Tops that all fell on the same cache sets would make
+// a switch among very many fibers miss the cache each time, so they are spread over a few lines.
 constexpr uint32_t kColours = 16;
 constexpr size_t kColourStep = 64;
 

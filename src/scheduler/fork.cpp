@@ -5,17 +5,15 @@
 
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/waiter_inl.h"
-#include "weft/debug.h"
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
+#include "weft/debug.h"
 
 namespace weft::detail {
 
 constinit thread_local ForkLane* currentLane = nullptr;
 
-bool ForkLane::mayRunInPlaceNow() {
-  return Worker::current()->mayRunInPlaceNow();
-}
+bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayRunInPlaceNow(); }
 
 void ForkLane::letOthersRun() {
   Worker& worker = *Worker::current();

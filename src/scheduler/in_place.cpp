@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "weft/fiberlocal.h"
 #include "scheduler/worker.h"
+#include "weft/fiberlocal.h"
 
 namespace weft::detail {
 
@@ -30,9 +30,7 @@ InPlaceFiber& InPlaceFibers::take(FiberControlBlock& host) {
   return *fiber;
 }
 
-void InPlaceFibers::giveBack(InPlaceFiber& fiber) {
-  fiber.nextSpare = std::exchange(spares_, &fiber);
-}
+void InPlaceFibers::giveBack(InPlaceFiber& fiber) { fiber.nextSpare = std::exchange(spares_, &fiber); }
 
 // What only this file does with a scope.
 struct InPlaceAccess {
@@ -62,13 +60,9 @@ bool isInPlace(const TaskScope& task) noexcept {
   return &task != static_cast<FiberControlBlock*>(currentFiber)->scope();
 }
 
-uint64_t numberInPlace() noexcept {
-  return InPlaceAccess::begin().number;
-}
+uint64_t numberInPlace() noexcept { return InPlaceAccess::begin().number; }
 
-FiberLocalNode*& inPlaceLocals() noexcept {
-  return InPlaceAccess::locals(InPlaceAccess::begun());
-}
+FiberLocalNode*& inPlaceLocals() noexcept { return InPlaceAccess::locals(InPlaceAccess::begun()); }
 
 Fiber* inPlaceFiber() noexcept {
   if (currentFiber == nullptr) [[unlikely]] {

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "scheduler/fiber_control_block.h"
-#include "weft/detail/park/permit.h"
 #include "weft/detail/base/task_scope.h"
+#include "weft/detail/park/permit.h"
 #include "weft/fiber.h"
 #include "weft/memory.h"
 

@@ -9,8 +9,8 @@
 #include <mutex>
 
 #include "weft/debug.h"
-#include "weft/detail/base/sync.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
 #include "weft/fiber.h"
 
 namespace weft::detail {
@@ -18,7 +18,7 @@ namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it has to do with.
 constinit SpinLock lock;
-constinit std::atomic<int> numSchedulers{0};                // grows under the lock
+constinit std::atomic<int> numSchedulers{0};       // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 
 void enterChild() {
@@ -48,7 +48,8 @@ SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_ord
 
 void assertNotForked(const char* what) noexcept {
   WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),
-              "%s was called in a child of fork(), in which the scheduler's threads do not exist. Call exec() or _exit() "
+              "%s was called in a child of fork(), in which the scheduler's threads do not exist. Call "
+              "exec() or _exit() "
               "there, or fork before the first scheduler is made.",
               what);
 }

@@ -5,8 +5,9 @@
 
 namespace weft::detail {
 
-// After fork() the child has one thread: the workers are gone, and whatever they held stays locked. If a scheduler
-// existed at that time, the child may only exec() or _exit(), and these make all else end with a message.
+// After fork() the child has one thread: the workers are gone, and whatever they held stays locked. If a
+// scheduler existed at that time, the child may only exec() or _exit(), and these make all else end with a
+// message.
 
 // Counts the schedulers that exist.
 struct SchedulerExists {

@@ -15,11 +15,11 @@
 
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/fair/task.h"
 #include "weft/mutex.h"
 #include "weft/sharedmutex.h"
-#include "scheduler/worker.h"
 
 namespace weft::detail {
 
@@ -50,8 +50,9 @@ struct Symbol {
     if (dladdr(address, &info) == 0) {
       std::snprintf(text, sizeof text, "%p", address);
     } else if (info.dli_sname == nullptr) {
-      std::snprintf(text, sizeof text, "%s+0x%zx", info.dli_fname,
-                    static_cast<size_t>(static_cast<const char*>(address) - static_cast<char*>(info.dli_fbase)));
+      std::snprintf(
+          text, sizeof text, "%s+0x%zx", info.dli_fname,
+          static_cast<size_t>(static_cast<const char*>(address) - static_cast<char*>(info.dli_fbase)));
     } else {
       int status = 0;
       char* name = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
@@ -104,8 +105,8 @@ struct Escaped {
     const std::type_info* type = abi::__cxa_current_exception_type();
     int status = 0;
     char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
-    std::snprintf(text, sizeof text, "%s%s%s", name != nullptr ? name : "of an unknown type", what != nullptr ? ": " : "",
-                  what != nullptr ? what : "");
+    std::snprintf(text, sizeof text, "%s%s%s", name != nullptr ? name : "of an unknown type",
+                  what != nullptr ? ": " : "", what != nullptr ? what : "");
     std::free(name);
   }
   char text[1024];
@@ -141,18 +142,20 @@ void runOrDie(TaskNode* node) {
 
 std::string describe(EscapedException& exception) {
   std::string text;
-  callOrReport([&exception] { exception.rethrow(); }, [&text](const Escaped& escaped) { text = escaped.text; });
+  callOrReport([&exception] { exception.rethrow(); },
+               [&text](const Escaped& escaped) { text = escaped.text; });
   return text;
 }
 
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId) {
-  callOrReport([&] { function(workerId); },
-               [&](const Escaped& escaped) {
-                 WEFT_FATAL(
-                     "an exception escaped from the %s of worker thread %d (Config::setWorkerThread%c%s): %s. "
-                     "Catch it inside the %s.",
-                     name, workerId, name[0] - 'a' + 'A', name + 1, escaped.text, name);
-               });
+  callOrReport(
+      [&] { function(workerId); },
+      [&](const Escaped& escaped) {
+        WEFT_FATAL(
+            "an exception escaped from the %s of worker thread %d (Config::setWorkerThread%c%s): %s. "
+            "Catch it inside the %s.",
+            name, workerId, name[0] - 'a' + 'A', name + 1, escaped.text, name);
+      });
 }
 
 void runOrDie(const std::function<void()>& function, const char* what) {
@@ -166,12 +169,14 @@ Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& reques
   callOrReport([&] { allocation = allocator.allocate(request); },
                [&](const Escaped& escaped) {
                  WEFT_FATAL(
-                     "%s::Config::allocator threw when it was asked for %zu bytes: %s. A scheduler cannot go on without: its "
+                     "%s::Config::allocator threw when it was asked for %zu bytes: %s. A scheduler cannot go "
+                     "on without: its "
                      "allocator returns memory or ends the program, as Allocator::Default does.",
                      owner, request.size, escaped.text);
                });
   WEFT_ASSERT(allocation.ptr != nullptr,
-              "%s::Config::allocator returned null when it was asked for %zu bytes. A scheduler cannot go on without: its "
+              "%s::Config::allocator returned null when it was asked for %zu bytes. A scheduler cannot go on "
+              "without: its "
               "allocator returns memory or ends the program, as Allocator::Default does.",
               owner, request.size);
   return allocation;
@@ -180,17 +185,20 @@ Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& reques
 void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept {
   callOrReport([&] { allocator.free(allocation); },
                [owner](const Escaped& escaped) {
-                 WEFT_FATAL("%s::Config::allocator threw when it was given memory back: %s. Catch it inside free().", owner,
-                            escaped.text);
+                 WEFT_FATAL(
+                     "%s::Config::allocator threw when it was given memory back: %s. Catch it inside free().",
+                     owner, escaped.text);
                });
 }
 
 void runStepOrDie(FairTask& task) {
   callOrReport([&task] { task.ops->run(task); },
                [](const Escaped& escaped) {
-                 WEFT_FATAL("an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and hand errors on "
-                            "as values.",
-                            escaped.text);
+                 WEFT_FATAL(
+                     "an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and "
+                     "hand errors on "
+                     "as values.",
+                     escaped.text);
                });
 }
 
@@ -223,11 +231,12 @@ void reportSilentWorker(const SilentWorker& worker) {
 }
 
 void reportNumBlocked(int workerId, uint64_t count) {
-  WEFT_WARN("%s has %llu fibers that wait", WorkerName(workerId).text, static_cast<unsigned long long>(count));
+  WEFT_WARN("%s has %llu fibers that wait", WorkerName(workerId).text,
+            static_cast<unsigned long long>(count));
 }
 
 bool isOnlyThreadOfProcess() {
-  struct stat status {};
+  struct stat status{};
   // One directory a thread, and two for "." and "..".
   return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }

@@ -24,14 +24,15 @@ void runOrDie(TaskNode* node);
 // Returns: the type of `exception`, which is thrown for it, and what it says.
 std::string describe(EscapedException& exception);
 
-// Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program with a message.
+// Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program
+// with a message.
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId);
 
 // Calls `function`, which is named `what`. An exception that escapes it ends the program with a message.
 void runOrDie(const std::function<void()>& function, const char* what);
 
-// Ask `allocator`, of the Config of `owner`, for memory, and give it back. An exception that escapes it, or null, ends the program
-// with a message.
+// Ask `allocator`, of the Config of `owner`, for memory, and give it back. An exception that escapes it, or
+// null, ends the program with a message.
 Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner);
 void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept;
 
@@ -59,8 +60,8 @@ struct SilentWorker {
 // Prints one line: that the worker does not answer, and what it does.
 void reportSilentWorker(const SilentWorker& worker);
 
-// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker thread, or
-// kBoundThread.
+// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker
+// thread, or kBoundThread.
 void reportBlockedFiber(const FiberControlBlock& fiber, int workerId);
 
 // Ends such a list with how many there were.

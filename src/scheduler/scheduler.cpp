@@ -14,13 +14,13 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/process_fork.h"
 #include "os/stack_overflow.h"
+#include "scheduler/process_fork.h"
 #include "scheduler/report.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/worker_inl.h"
 #include "weft/debug.h"
 #include "weft/executor.h"
-#include "scheduler/worker_inl.h"
 
 namespace weft {
 namespace detail {
@@ -47,19 +47,23 @@ uint32_t maxSearchers(int numWorkers) { return numWorkers < 8 ? 1 : static_cast<
 const Scheduler::Config& checked(const Scheduler::Config& config) {
   assertNotForked("Scheduler()");
   WEFT_ASSERT(config.workerThread.count >= 0 && config.workerThread.count <= Scheduler::kMaxWorkerThreads,
-              "Scheduler: %d worker threads make no sense; from 0 to %d do. Config::allCores() gives one a processor.",
+              "Scheduler: %d worker threads make no sense; from 0 to %d do. Config::allCores() gives one a "
+              "processor.",
               config.workerThread.count, Scheduler::kMaxWorkerThreads);
   WEFT_ASSERT(config.fiberStackSize >= kSmallestStack && config.fiberStackSize <= StackPool::kMaxStackSize,
-              "Scheduler: fiber stacks of %zu bytes make no sense; from %zu to %zu do. Tasks that print need about 16 KiB.",
+              "Scheduler: fiber stacks of %zu bytes make no sense; from %zu to %zu do. Tasks that print need "
+              "about 16 KiB.",
               config.fiberStackSize, kSmallestStack, StackPool::kMaxStackSize);
-  WEFT_ASSERT(config.allocator != nullptr, "Scheduler: Config::allocator is null. Leave it at Allocator::Default.");
+  WEFT_ASSERT(config.allocator != nullptr,
+              "Scheduler: Config::allocator is null. Leave it at Allocator::Default.");
   return config;
 }
 
 [[noreturn]] void reportUnstartedThread(int error, int wanted, int started) {
   char message[256];
   std::snprintf(message, sizeof message,
-                "weft::Scheduler: the system granted only %d of %d worker threads. Ask for fewer, or raise the limit on "
+                "weft::Scheduler: the system granted only %d of %d worker threads. Ask for fewer, or raise "
+                "the limit on "
                 "threads (ulimit -u, the cgroup's pids.max)",
                 started, wanted);
   throw std::system_error(error, std::generic_category(), message);
@@ -85,16 +89,17 @@ struct StopUnlessAllStarted {
   }
 };
 
-// Complains when a thread ends that is still bound: its scheduler would wait for it forever. The main thread may, since
-// exit() ends it wherever it is.
+// Complains when a thread ends that is still bound: its scheduler would wait for it forever. The main thread
+// may, since exit() ends it wherever it is.
 void assertUnbound(void*) {
   WEFT_ASSERT(currentFiber == nullptr || getpid() == gettid(),
               "a thread ended while a scheduler was bound to it. Call Scheduler::unbind() before, or hold a "
               "Scheduler::Binding.");
 }
 
-// Has assertUnbound() called at the thread's end, unless `bound` is null by then. By a key rather than a thread_local object:
-// the destructors of keys come after those of all thread_local objects, among which may be a Binding.
+// Has assertUnbound() called at the thread's end, unless `bound` is null by then. By a key rather than a
+// thread_local object: the destructors of keys come after those of all thread_local objects, among which may
+// be a Binding.
 void watchThreadEnd(const void* bound) {
   static const auto key = [] {
     pthread_key_t made{};
@@ -212,9 +217,10 @@ void SchedulerCore::WorkerThread::main(void* argument) {
 
 void SchedulerCore::bind() {
   assertNotForked("Scheduler::bind()");
-  WEFT_ASSERT(currentFiber == nullptr,
-              "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
-              Worker::current() != nullptr && &Worker::current()->core() == this ? "this" : "another");
+  WEFT_ASSERT(
+      currentFiber == nullptr,
+      "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
+      Worker::current() != nullptr && &Worker::current()->core() == this ? "this" : "another");
   auto* bound = allocator->create<BoundThread>(*this);
   watchThreadEnd(this);
   bound->worker.enterThread();
@@ -245,7 +251,8 @@ void SchedulerCore::unbind(Worker& worker) {
     *link = bound->next;
   }
   allocator->destroy(bound);
-  // Only now may the scheduler go: under the lock, so that it cannot go before this thread has let go of the mutex.
+  // Only now may the scheduler go: under the lock, so that it cannot go before this thread has let go of the
+  // mutex.
   std::scoped_lock guard(boundMutex);
   if (--numBound == 0) {
     ending.notify_all();
@@ -284,10 +291,13 @@ void SchedulerCore::removeExternal(StealingDeque<TaskNode>& deque) {
 void SchedulerCore::enqueueFromOutside(TaskNode* node) {
   assertNotForked("Scheduler::enqueue()");
   WEFT_ASSERT(numWorkers > 0,
-              "Scheduler::enqueue(): this scheduler has no worker threads, and the calling thread is not bound to it, so that "
-              "nobody could run the task. Bind the thread, or give the scheduler workers (Config::setWorkerThreadCount).");
+              "Scheduler::enqueue(): this scheduler has no worker threads, and the calling thread is not "
+              "bound to it, so that "
+              "nobody could run the task. Bind the thread, or give the scheduler workers "
+              "(Config::setWorkerThreadCount).");
   WEFT_ASSERT((node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0,
-              "Scheduler::enqueue(): a SameThread task was given by a thread that is not bound to the scheduler, and so cannot "
+              "Scheduler::enqueue(): a SameThread task was given by a thread that is not bound to the "
+              "scheduler, and so cannot "
               "run there. Bind the thread, or drop the flag.");
   injector.push(node);
   idle.onPublishFromOutside();
@@ -486,7 +496,8 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 void assert_has_bound_scheduler(const char* feature) {
   detail::assertNotForked(feature);
   WEFT_ASSERT(Scheduler::get() != nullptr,
-              "%s was called on a thread to which no scheduler is bound. Call Scheduler::bind() on this thread first, or "
+              "%s was called on a thread to which no scheduler is bound. Call Scheduler::bind() on this "
+              "thread first, or "
               "hold a Scheduler::Binding.",
               feature);
 }
@@ -527,8 +538,11 @@ Scheduler::Config& Scheduler::Config::setWorkerThreadAffinityPolicy(
 }
 
 Scheduler::Scheduler(const Config& config)
-    : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::kOwner).create<detail::SchedulerCore>(config),
-            [](detail::SchedulerCore* core) { detail::CheckedAllocator(core->checkedAllocator).destroy(core); }) {
+    : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::kOwner)
+                .create<detail::SchedulerCore>(config),
+            [](detail::SchedulerCore* core) {
+              detail::CheckedAllocator(core->checkedAllocator).destroy(core);
+            }) {
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);
   int error = 0;
@@ -580,7 +594,8 @@ void Scheduler::enqueueNode(detail::TaskNode* node) {
   }
   const bool isLetIn = core_->outside.entrance.enter();
   WEFT_ASSERT(isLetIn,
-              "Scheduler::enqueue(): a task was given to a scheduler that has ended, in a finalizer perhaps. Nobody would run "
+              "Scheduler::enqueue(): a task was given to a scheduler that has ended, in a finalizer perhaps. "
+              "Nobody would run "
               "it: give it before ~Scheduler, or in a task.");
   core_->enqueueFromOutside(node);
   core_->outside.entrance.leave();
@@ -590,9 +605,7 @@ void Scheduler::schedule(TaskHandle task) { core_->outside.schedule(std::move(ta
 
 const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
 
-void Scheduler::reportBlockedFibers() const {
-  core_->reportBlockedFibers();
-}
+void Scheduler::reportBlockedFibers() const { core_->reportBlockedFibers(); }
 
 Scheduler::Stats Scheduler::stats() const {
   Stats stats;

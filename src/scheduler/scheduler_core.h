@@ -9,16 +9,16 @@
 #include <cstdint>
 #include <mutex>
 
+#include "os/stack_overflow.h"
 #include "scheduler/checked_allocator.h"
 #include "scheduler/process_fork.h"
-#include "os/stack_overflow.h"
-#include "weft/detail/queue/segmented_queue.h"
+#include "scheduler/worker.h"
+#include "weft/detail/base/node_memory.h"
 #include "weft/detail/future/executor_link.h"
 #include "weft/detail/park/idle.h"
-#include "weft/detail/base/node_memory.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/scheduler.h"
 #include "weft/thread.h"
-#include "scheduler/worker.h"
 
 namespace weft::detail {
 
@@ -73,15 +73,16 @@ struct SchedulerCore {
     }
   }
 
-  // A deque for a bound thread, which workers steal from as well, from addExternal() to removeExternal() on that thread.
-  // Sets `slot`, under boundMutex.
+  // A deque for a bound thread, which workers steal from as well, from addExternal() to removeExternal() on
+  // that thread. Sets `slot`, under boundMutex.
   void addExternal(StealingDeque<TaskNode>*& slot);
   void removeExternal(StealingDeque<TaskNode>& deque);
 
   template <class F>
   void forEachExternal(F&& f) {
     // (1) acquire: sees the deque; pairs with the store in addExternal().
-    for (ExternalDeque* external = firstExternal.load(std::memory_order_acquire); external != nullptr; external = external->next) {
+    for (ExternalDeque* external = firstExternal.load(std::memory_order_acquire); external != nullptr;
+         external = external->next) {
       f(external->deque);
     }
   }
@@ -141,15 +142,16 @@ struct SchedulerCore {
   // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
   // is left to do.
   SchedulerLink& outside;
-  // Injected by threads that were bound, and kBinding for each thread that is: what such a thread injects is not counted before
-  // it unbinds, and nothing may seem to be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
+  // Injected by threads that were bound, and kBinding for each thread that is: what such a thread injects is
+  // not counted before it unbinds, and nothing may seem to be at rest meanwhile. (blocking_call() binds
+  // threads while a scheduler shuts down.)
   std::atomic<uint64_t> numFromUnbound{0};
   static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
   std::mutex boundMutex;
   std::condition_variable ending;     // told of the last unbinding, and of isDone
   BoundThread* firstBound = nullptr;  // guarded by boundMutex
-  int numBound = 0;                   // guarded by boundMutex; counts a thread until it needs this object no more
+  int numBound = 0;  // guarded by boundMutex; counts a thread until it needs this object no more
 };
 
 }  // namespace weft::detail

@@ -11,8 +11,8 @@
 
 namespace weft::detail {
 
-// An unbounded queue of tasks that one thread uses at both ends: a ring that doubles when full and is kept. Its size may
-// be read by any thread.
+// An unbounded queue of tasks that one thread uses at both ends: a ring that doubles when full and is kept.
+// Its size may be read by any thread.
 class TaskRing {
  public:
   explicit TaskRing(Allocator* allocator) : allocator_(allocator) {}

@@ -91,9 +91,7 @@ struct OwnHandler {
 };
 thread_local OwnHandler ownHandler;
 
-ThreadWaiter& innermostWaiter() {
-  return nestedWaiter != nullptr ? *nestedWaiter : ownWaiter;
-}
+ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter : ownWaiter; }
 
 [[gnu::cold]] void callHandler(ThreadWaiter& self, TimePoint deadline) {
   ThreadWaiter nested;
@@ -156,13 +154,9 @@ bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
   return parkThreadUntil(waiter, deadline);
 }
 
-void blockThread(Waiter& waiter) {
-  blockThreadUntil(waiter, kNever);
-}
+void blockThread(Waiter& waiter) { blockThreadUntil(waiter, kNever); }
 
-void wakeThread(Waiter& waiter) noexcept {
-  static_cast<ThreadWaiter&>(waiter).wakeUp();
-}
+void wakeThread(Waiter& waiter) noexcept { static_cast<ThreadWaiter&>(waiter).wakeUp(); }
 
 }  // namespace detail
 

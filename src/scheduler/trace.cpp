@@ -127,9 +127,7 @@ void Trace::beginEvent(const char* format, ...) {
   va_end(arguments);
 }
 
-void Trace::endEvent() {
-  impl_->write('E', "%s", "");
-}
+void Trace::endEvent() { impl_->write('E', "%s", ""); }
 
 void Trace::beginAsyncEvent(uint32_t id, const char* format, ...) {
   va_list arguments;
@@ -152,9 +150,7 @@ Trace::ScopedEvent::ScopedEvent(const char* format, ...) {
   va_end(arguments);
 }
 
-Trace::ScopedEvent::~ScopedEvent() {
-  get()->endEvent();
-}
+Trace::ScopedEvent::~ScopedEvent() { get()->endEvent(); }
 
 Trace::ScopedAsyncEvent::ScopedAsyncEvent(uint32_t id, const char* format, ...) : id_(id) {
   va_list arguments;
@@ -166,8 +162,6 @@ Trace::ScopedAsyncEvent::ScopedAsyncEvent(uint32_t id, const char* format, ...) 
   get()->beginAsyncEvent(id_, "%s", name_);
 }
 
-Trace::ScopedAsyncEvent::~ScopedAsyncEvent() {
-  get()->endAsyncEvent(id_, "%s", name_);
-}
+Trace::ScopedAsyncEvent::~ScopedAsyncEvent() { get()->endAsyncEvent(id_, "%s", name_); }
 
 }  // namespace weft

@@ -4,16 +4,17 @@
 #pragma once
 
 #include "scheduler/fiber_control_block.h"
-#include "weft/detail/wait/select_node.h"
-#include "weft/detail/wait/waiter.h"
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
+#include "weft/detail/wait/select_node.h"
+#include "weft/detail/wait/waiter.h"
 
 // What waiter.h declares, to be inlined into the primitives whose speed shows.
 namespace weft::detail::inlined {
 
 inline Waiter& currentWaiter() noexcept {
-  Waiter& waiter = currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->waiter : threadWaiter();
+  Waiter& waiter =
+      currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->waiter : threadWaiter();
   assertNotWaiting(waiter);
   return waiter;
 }

@@ -11,9 +11,9 @@
 
 #include "scheduler/report.h"
 #include "scheduler/scheduler_core.h"
+#include "scheduler/worker_inl.h"
 #include "weft/debug.h"
 #include "weft/fiberlocal.h"
-#include "scheduler/worker_inl.h"
 
 namespace weft::detail {
 namespace {
@@ -136,14 +136,15 @@ void Worker::runUntilShutdown() {
 
 bool Worker::shouldEnd() {
   if (mode_ == Mode::MultiThreaded) {
-    // (1) acquire: what the thread that destroys the scheduler did before; pairs with the store in shutDown().
+    // (1) acquire: what the thread that destroys the scheduler did before; pairs with the store in
+    // shutDown().
     return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
   }
   if (isEnding_) {
     giveForksAway();
   }
-  return isEnding_ && next_ == nullptr && ready_.isEmpty() && pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() &&
-         (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
+  return isEnding_ && next_ == nullptr && ready_.isEmpty() && pinnedLifo_.isEmpty() &&
+         pinnedFifo_.isEmpty() && (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
 }
 
 void Worker::runUntilIdle() {
@@ -222,7 +223,8 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
     return true;
   }
   if (deadline <= due_.now()) {
-    // The others of this thread are to have run before this one looks again: it may be one of them that was woken for the lock.
+    // The others of this thread are to have run before this one looks again: it may be one of them that was
+    // woken for the lock.
     yield(self);
     return false;
   }
@@ -250,7 +252,8 @@ FiberControlBlock& Worker::awaitNext() {
   }
   FiberControlBlock* fiber = popReady();
   WEFT_ASSERT(fiber != nullptr,
-              "a fiber waits whose scheduler has ended all tasks: nothing will ever run there again. Wait inside a task, or "
+              "a fiber waits whose scheduler has ended all tasks: nothing will ever run there again. Wait "
+              "inside a task, or "
               "before ~Scheduler.");
   return *fiber;
 }
@@ -265,7 +268,8 @@ FiberControlBlock& Worker::idleOrNewFiber() {
   FiberControlBlock* fiber = fibers_.create(*this, &Worker::fiberMain);
   if (fiber == nullptr) {
     WEFT_FATAL(
-        "no memory for another fiber: this worker has %llu, of which %llu are blocked, with stacks of %zu bytes. Bound the "
+        "no memory for another fiber: this worker has %llu, of which %llu are blocked, with stacks of %zu "
+        "bytes. Bound the "
         "number of tasks that wait at the same time, or lower Config::setFiberStackSize().",
         static_cast<unsigned long long>(numFibers_.get()), static_cast<unsigned long long>(numBlocked_.get()),
         core_.config.fiberStackSize);
@@ -277,7 +281,8 @@ FiberControlBlock& Worker::idleOrNewFiber() {
 Scheduler::WorkerStats Worker::stats() const {
   Scheduler::WorkerStats stats;
   stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
-  stats.num = numReady_.get() + pinnedLifo_.size() + pinnedFifo_.size() + (deque_ != nullptr ? deque_->size() : 0);
+  stats.num =
+      numReady_.get() + pinnedLifo_.size() + pinnedFifo_.size() + (deque_ != nullptr ? deque_->size() : 0);
   stats.numBlockedFibers = numBlocked_.get();
   stats.numIdleFibers = numIdle_.get();
   stats.numFibers = numFibers_.get();

@@ -6,31 +6,32 @@
 #include <atomic>
 #include <cstdint>
 
+#include "os/own_counter.h"
 #include "scheduler/due_time.h"
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/fiber_factory.h"
 #include "scheduler/in_place.h"
-#include "os/own_counter.h"
 #include "scheduler/report.h"
 #include "scheduler/task_ring.h"
-#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/park/idle.h"
-#include "weft/detail/queue/inbox.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/park/quiescence.h"
-#include "weft/detail/queue/stealing_deque.h"
+#include "weft/detail/queue/inbox.h"
+#include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/queue/steal_gate.h"
+#include "weft/detail/queue/stealing_deque.h"
 #include "weft/detail/queue/timer_heap.h"
 #include "weft/scheduler.h"
 
 namespace weft::detail {
 
-// One thread's share of a scheduler. A multi-threaded worker owns a thread, and shares its tasks with the others of its
-// kind; a single-threaded one belongs to a bound thread, and runs tasks only while that thread waits or unbinds.
+// One thread's share of a scheduler. A multi-threaded worker owns a thread, and shares its tasks with the
+// others of its kind; a single-threaded one belongs to a bound thread, and runs tasks only while that thread
+// waits or unbinds.
 //
-// Everything is for the worker's own thread, but wake() from any thread, deque().steal() by other workers, and what only reads.
-// docs/scheduler.md explains the routines.
+// Everything is for the worker's own thread, but wake() from any thread, deque().steal() by other workers,
+// and what only reads. docs/scheduler.md explains the routines.
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
@@ -49,9 +50,9 @@ class Worker {
   void enterThread();
   void leaveThread();
 
-  // The initializer counts as a task that is scheduled before any thread starts, lest the scheduler be seen at rest while it
-  // waits for something, or before its thread has begun. For the starting thread: before it starts this worker's, and after
-  // that has failed.
+  // The initializer counts as a task that is scheduled before any thread starts, lest the scheduler be seen
+  // at rest while it waits for something, or before its thread has begun. For the starting thread: before it
+  // starts this worker's, and after that has failed.
   void expectInitializer() { lane_.counters.countScheduled(); }
   void cancelInitializer() { lane_.counters.countEnded(); }
 
@@ -63,8 +64,8 @@ class Worker {
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
 
-  // Takes `node`, if it is the newest task of this worker, and little of the current stack is in use, to be run on top of the
-  // task that waits for it. Returns: whether it did.
+  // Takes `node`, if it is the newest task of this worker, and little of the current stack is in use, to be
+  // run on top of the task that waits for it. Returns: whether it did.
   bool takeToRunInPlace(TaskNode* node);
   // For ForkLane::mayRunInPlace(), which counts.
   bool mayRunInPlaceNow();
@@ -200,32 +201,33 @@ class Worker {
   uint64_t taskNumber_;  // of the task that began last
   FiberList ready_;
   TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
-  // The sum of this and lane_.untilPoll: dequeues until giveTurns(). The latter is 1 while a timer is set, and 61 or less otherwise.
+  // The sum of this and lane_.untilPoll: dequeues until giveTurns(). The latter is 1 while a timer is set,
+  // and 61 or less otherwise.
   uint32_t untilTurns_ = 0;
   bool haveTurnsWaited_ = false;  // for a timer that was due
   uint32_t untilOldest_ = kPollsPerOldest;
-  bool oldestFirst_ = false;   // tasks are taken from the oldest end
-  bool hasBlockedAtOnce_ = false;  // a task that has scheduled nothing, since one ended last
-  bool isInnersTurn_ = false;      // see takeOldestInTurn()
+  bool oldestFirst_ = false;               // tasks are taken from the oldest end
+  bool hasBlockedAtOnce_ = false;          // a task that has scheduled nothing, since one ended last
+  bool isInnersTurn_ = false;              // see takeOldestInTurn()
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   uint32_t numTurns_ = 0;
   uint32_t numQuickSteals_ = 0;  // in a row
   uint32_t numHesitations_ = 0;  // these three: see mayTakeItBack()
   uint64_t hesitatedAt_ = 0;
   bool hasHesitated_ = false;
-  uint64_t overflowEnd_ = 0;  // see takeOverflowed()
+  uint64_t overflowEnd_ = 0;                // see takeOverflowed()
   uint64_t blockedLimit_ = kBlockedFreely;  // these four: see throttle()
   uint64_t heldAt_ = 0;
   uint64_t endedBefore_ = 0;
   TimePoint heldUntil_{};
-  bool isEnding_ = false;      // single-threaded: unbind() was called
+  bool isEnding_ = false;  // single-threaded: unbind() was called
   void** cxaGlobals_ = nullptr;
   StealingDeque<TaskNode>* deque_ = nullptr;  // a single-threaded worker has none before its first fork
   ForkLane lane_;                             // to deque_
-  TaskRing pinnedLifo_;  // scheduled by tasks, for this thread only: the newest first
+  TaskRing pinnedLifo_;                       // scheduled by tasks, for this thread only: the newest first
   TaskRing pinnedFifo_;  // scheduled outside of tasks, for this thread only: the oldest first
   TimerHeap<FiberControlBlock> timers_;
-  DueTime due_;  // of the earliest timer
+  DueTime due_;                   // of the earliest timer
   uint32_t numLookingAgain_ = 0;  // of those in timers_: see blockForLock()
   FiberList idle_;
   FiberFactory fibers_;
@@ -240,7 +242,7 @@ class Worker {
   SegmentedQueue<TaskNode*>::Consumer injected_;
   TimePoint lastSteal_{};
   std::chrono::nanoseconds searchBudget_;  // how long the next search may take
-  uint64_t fewestIdle_ = 0;  // at any time since the period began that ends at trimAt_
+  uint64_t fewestIdle_ = 0;                // at any time since the period began that ends at trimAt_
   TimePoint trimAt_{};
   TimePoint tidyAt_{};  // when tidyUp() wants to be called again
 
@@ -256,8 +258,9 @@ class Worker {
   static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
   static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
   static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see throttle()
-  static constexpr uint32_t kPollInterval = 61;    // dequeues between looks at inbox and injector
-  static constexpr uint32_t kPollsPerOldest = 17;  // polls between turns of the oldest own task: every 1,037 dequeues
+  static constexpr uint32_t kPollInterval = 61;     // dequeues between looks at inbox and injector
+  static constexpr uint32_t kPollsPerOldest =
+      17;  // polls between turns of the oldest own task: every 1,037 dequeues
 };
 
 }  // namespace weft::detail

@@ -5,9 +5,9 @@
 
 #include "scheduler/report.h"
 #include "scheduler/scheduler_core.h"
-#include "weft/debug.h"
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
+#include "weft/debug.h"
 
 // What a worker does while it has nothing to run: look, search, sleep, and give back what it does not need.
 namespace weft::detail {
@@ -20,7 +20,8 @@ constexpr int kInboxLooksPerSearch = 8;
 // While tasks come that are taken back at once: each that finds nobody searching wakes a worker.
 constexpr auto kLongestSearchBesideTasks = std::chrono::microseconds(400);
 
-// Idle fibers that a worker keeps for good; those beyond that it has not needed for a while are given back, in steps.
+// Idle fibers that a worker keeps for good; those beyond that it has not needed for a while are given back,
+// in steps.
 constexpr uint64_t kIdleFibersKept = 64;
 constexpr uint64_t kIdleFibersTrimmedAtOnce = 512;
 constexpr auto kHoldBack = milliseconds(1);
@@ -59,15 +60,16 @@ bool Worker::mayThrottle() const {
 
 // Waits a little for a wake before the next task is started.
 //
-// Where each of a million tasks waits for the one before, every worker but one only opens fiber after fiber for tasks whose turn
-// has not come, which takes gigabytes of stacks, and a wake across threads for each task. So a worker of several whose tasks block
-// at once, and which has a thousand fibers blocked, waits for one of them to end, for a millisecond. If some have by then, but as
-// many others have come to wait, it starts a few more. If none has, waiting longer frees nobody: it starts as many again where all
-// the other workers wait too, and else 128 more, which is half as fast as fibers can be made. So tasks which all wait for each
-// other, or for one that takes long elsewhere, are all started without much delay; and a row opens no more than 128 fibers for
-// each millisecond for which the system keeps the thread from running whose turn it is, which looks the same from here. What is
-// woken by a timer or from outside of the workers waits for something else than tasks of this scheduler, and lets further ones
-// start.
+// Where each of a million tasks waits for the one before, every worker but one only opens fiber after fiber
+// for tasks whose turn has not come, which takes gigabytes of stacks, and a wake across threads for each
+// task. So a worker of several whose tasks block at once, and which has a thousand fibers blocked, waits for
+// one of them to end, for a millisecond. If some have by then, but as many others have come to wait, it
+// starts a few more. If none has, waiting longer frees nobody: it starts as many again where all the other
+// workers wait too, and else 128 more, which is half as fast as fibers can be made. So tasks which all wait
+// for each other, or for one that takes long elsewhere, are all started without much delay; and a row opens
+// no more than 128 fibers for each millisecond for which the system keeps the thread from running whose turn
+// it is, which looks the same from here. What is woken by a timer or from outside of the workers waits for
+// something else than tasks of this scheduler, and lets further ones start.
 //
 // Rejected: as many again in all cases, since a turn that comes some milliseconds late then costs gigabytes.
 void Worker::throttle() {
@@ -87,7 +89,8 @@ void Worker::throttle() {
     heldAt_ = 0;
     const bool hasFreed = lane_.counters.ended() != endedBefore_ || !ready_.isEmpty();
     bool doAllWait = true;
-    core_.forEachWorker([&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
+    core_.forEachWorker(
+        [&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
     blockedLimit_ = blocked + (hasFreed ? kStartsPerHold : doAllWait ? blocked : kStartsPerVainHold);
   }
 }
@@ -191,8 +194,8 @@ void Worker::parkUntil(TimePoint deadline) {
   isParked_.store(false, std::memory_order_relaxed);
 }
 
-// Gives back idle fibers of which so many were not needed at any time since the last period began. Returns: when to call
-// again.
+// Gives back idle fibers of which so many were not needed at any time since the last period began. Returns:
+// when to call again.
 TimePoint Worker::trimIdleFibers(TimePoint now) {
   if (numIdle_.get() <= kIdleFibersKept) {
     return kNever;
@@ -269,9 +272,7 @@ void Worker::askForReport(TimePoint now) {
 }
 
 // relaxed: a hint.
-bool Worker::hasNotAnswered() const {
-  return isReportWanted_.load(std::memory_order_relaxed);
-}
+bool Worker::hasNotAnswered() const { return isReportWanted_.load(std::memory_order_relaxed); }
 
 SilentWorker Worker::describeSilence(TimePoint now) {
   const TaskPlace place = currentPlace();
@@ -324,8 +325,10 @@ void Worker::reportDeadlockIfCertain() {
   if (isOnlyThreadOfProcess() && inbox_.cancelPark()) {
     reportBlockedFibers();
     WEFT_FATAL(
-        "deadlock: every fiber waits, no timer is set, nothing is left to run, and this is the process's only thread. See the "
-        "fibers listed above: signal what they wait for before they wait, or from a task that can still run.");
+        "deadlock: every fiber waits, no timer is set, nothing is left to run, and this is the process's "
+        "only thread. See the "
+        "fibers listed above: signal what they wait for before they wait, or from a task that can still "
+        "run.");
   }
 }
 

@@ -45,7 +45,8 @@ inline void Worker::wake(FiberControlBlock& fiber) noexcept {
     makeReady(fiber);
     return;
   }
-  fiber.isWokenFromOutside = waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
+  fiber.isWokenFromOutside =
+      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
   // The push may be the last moment of the fiber, of this worker and of its scheduler.
   Parker<>* parker = parker_;
   if (inbox_.push(&fiber)) {
@@ -74,8 +75,9 @@ inline void Worker::switchToNext() {
   }
 }
 
-// Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are newer than whatever
-// else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing its fiber.
+// Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are
+// newer than whatever else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing
+// its fiber.
 inline void Worker::noteForks(FiberControlBlock& fiber) {
   if (lane_.hasForked) {
     lane_.hasForked = false;
@@ -89,8 +91,8 @@ inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const 
   self.blockedObject = object;
   noteForks(self);
   if (self.task.get() != nullptr && !self.hasScheduled) {
-    // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest each
-    // of a long row of tasks comes to wait on a stack of its own.
+    // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest
+    // each of a long row of tasks comes to wait on a stack of its own.
     oldestFirst_ = true;
     hasBlockedAtOnce_ = true;
   }
@@ -98,7 +100,8 @@ inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const 
 
 inline void Worker::block(FiberControlBlock& self, const char* what, const void* object) {
   beginBlock(self, what, object);
-  // Who is woken before this call, by its own thread, is in the ready list already: it leaves that in its turn.
+  // Who is woken before this call, by its own thread, is in the ready list already: it leaves that in its
+  // turn.
   while (!self.isWoken || self.isQueued) {
     suspend();
   }
@@ -110,7 +113,8 @@ inline void Worker::enqueue(TaskNode* node) {
   lane_.counters.countScheduled();
   current_.get()->hasScheduled = true;
   oldestFirst_ = false;
-  if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0) [[likely]] {
+  if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)
+      [[likely]] {
     pushShared(node);
     core_.idle.onPublish();
   } else {

@@ -23,11 +23,12 @@ constexpr uint32_t kManyQuickSteals = 8;
 // Lest several victims, each with a new task whenever a thief looks, keep it off for ever.
 constexpr uint32_t kMostHesitations = 16;
 
-// Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth turn of the oldest.
+// Tasks in the deque of a bound thread that does not wait are for workers that run dry, and for every fourth
+// turn of the oldest.
 constexpr uint32_t kTurnsPerExternal = 4;
 
-// A task may be run on top of another that waits for it while no more than this part of the stack is in use, so that it
-// finds about as much as on a stack of its own.
+// A task may be run on top of another that waits for it while no more than this part of the stack is in use,
+// so that it finds about as much as on a stack of its own.
 constexpr uint32_t kShareOfStackInUse = 8;
 
 }  // namespace
@@ -47,7 +48,8 @@ void Worker::moveOverflow(TaskNode* node) {
   deque_->push(node);
 }
 
-// Moves at least `wanted` of the deque's oldest tasks to the injector, or all. Returns: whether there were any.
+// Moves at least `wanted` of the deque's oldest tasks to the injector, or all. Returns: whether there were
+// any.
 bool Worker::moveToInjector(uint32_t wanted) {
   TaskNode* batch[kOverflowBatch];
   uint32_t moved = 0;
@@ -153,7 +155,8 @@ TaskNode* Worker::takeOldestInTurn() {
   return node != nullptr ? node : pinnedLifo_.takeOldest();
 }
 
-// A batch is older than the rest of the deque, which was empty when it came; its first task is at the newer end.
+// A batch is older than the rest of the deque, which was empty when it came; its first task is at the newer
+// end.
 TaskNode* Worker::takeOldestOfDeque() {
   const uint32_t left = numLeftOfBatch();
   if (left != 0 && batchEnd_ == deque_->endIndex()) {
@@ -165,8 +168,8 @@ TaskNode* Worker::takeOldestOfDeque() {
   return deque_->takeOldest();
 }
 
-// Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the indices from batchBegin_ to
-// batchEnd_, reversed.
+// Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the
+// indices from batchBegin_ to batchEnd_, reversed.
 uint32_t Worker::numLeftOfBatch() const {
   const int64_t left = batchEnd_ - std::max(batchBegin_, deque_->beginIndex());
   return left > 0 ? static_cast<uint32_t>(left) : 0;
@@ -207,8 +210,8 @@ TaskNode* Worker::takeTask() {
   return node != nullptr ? node : takeOldestOfDeque();
 }
 
-// What this worker has itself moved to the injector is older than what is left in the deque. So is what lies before it there;
-// what came later is not, and waits.
+// What this worker has itself moved to the injector is older than what is left in the deque. So is what lies
+// before it there; what came later is not, and waits.
 TaskNode* Worker::takeOverflowed() {
   TaskNode* node = nullptr;
   if (mode_ != Mode::MultiThreaded || injected_.numTaken() >= overflowEnd_ || !injected_.pop(node)) {
@@ -312,8 +315,9 @@ bool Worker::steal(bool isPatient) {
   return stealFromExternal();
 }
 
-// Of a victim with one task: whether it has scheduled it since this worker looked last. Whoever schedules a task and waits
-// for it soon takes it back for next to nothing, unless it is stolen, which costs a suspension and two switches.
+// Of a victim with one task: whether it has scheduled it since this worker looked last. Whoever schedules a
+// task and waits for it soon takes it back for next to nothing, unless it is stolen, which costs a suspension
+// and two switches.
 bool Worker::mayTakeItBack(Worker& victim) {
   const uint64_t scheduled = victim.counters().scheduled();
   if (hesitatedAt_ == scheduled || ++numHesitations_ % kMostHesitations == 0) {
@@ -344,8 +348,8 @@ bool Worker::stealFrom(StealingDeque<TaskNode>& deque) {
   }
   ++numSteals_;
   next_ = stolen.item;
-  // What is stolen may take long, and the owners of deques pay meanwhile for a thief that is none: stay only where many thefts
-  // have followed one another closely.
+  // What is stolen may take long, and the owners of deques pay meanwhile for a thief that is none: stay only
+  // where many thefts have followed one another closely.
   const TimePoint now = TimePoint::clock::now();
   numQuickSteals_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuickSteals_ + 1 : 0;
   if (numQuickSteals_ < kManyQuickSteals) {

@@ -19,8 +19,9 @@ struct ConditionVariable::ListLock {
 };
 
 ConditionVariable::~ConditionVariable() {
-  WEFT_ASSERT(list_.isEmpty(),
-              "a ConditionVariable was destroyed while somebody waits for it. Notify all and let them go first.");
+  WEFT_ASSERT(
+      list_.isEmpty(),
+      "a ConditionVariable was destroyed while somebody waits for it. Notify all and let them go first.");
 }
 
 void ConditionVariable::link(detail::Waiter& self) {
@@ -35,12 +36,14 @@ bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline) 
   return detail::blockLinked(self, lock, list_, deadline, "ConditionVariable", this);
 }
 
-bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token) {
+bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
+                              const std::stop_token& token) {
   const auto claim = [&] {
     ListLock lock{*this};
     return detail::unlinkIfLinked(self, lock, list_);
   };
-  return detail::blockStoppable(self, deadline, token, claim, "ConditionVariable", this) == detail::WaitEnd::Woken;
+  return detail::blockStoppable(self, deadline, token, claim, "ConditionVariable", this) ==
+         detail::WaitEnd::Woken;
 }
 
 void ConditionVariable::notify(bool all) {

@@ -8,18 +8,20 @@
 #include "scheduler/waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
-#include "weft/detail/wait/select_node.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/wait/select_node.h"
 
-// Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits for, for using
-// one up, and for the only waiter, whose address is in the word: it puts it there itself, and the signal that takes it out has
-// claimed it. With kLocked set: only its holder changes the word, and its release store is the holder's last access to the
-// state. Who takes the lock finds every waiter in the list, the only one too: lock() moves it there. A waiter is registered, and
-// a signal handed to it, in one step or under the lock, so that no signal falls between.
+// Two ways to change the word. While kLocked is clear: one compare-exchange, for a signal that nobody waits
+// for, for using one up, and for the only waiter, whose address is in the word: it puts it there itself, and
+// the signal that takes it out has claimed it. With kLocked set: only its holder changes the word, and its
+// release store is the holder's last access to the state. Who takes the lock finds every waiter in the list,
+// the only one too: lock() moves it there. A waiter is registered, and a signal handed to it, in one step or
+// under the lock, so that no signal falls between.
 namespace weft {
 
-// A link from a source to an event made by any(). It is owned by the latter and lies in the former's list, which does not
-// keep the target alive: signal() takes a reference under the source's lock, or finds that it is too late for one.
+// A link from a source to an event made by any(). It is owned by the latter and lies in the former's list,
+// which does not keep the target alive: signal() takes a reference under the source's lock, or finds that it
+// is too late for one.
 struct Event::Forward {
   State* source;  // one reference is held
   State* target;
@@ -45,7 +47,8 @@ Event::State::~State() {
     sources = link->nextOfTarget;
     detail::Shared<State> source = detail::Shared<State>::adopt(link->source);
     const uintptr_t signalled = source->lock();
-    (link->previousOfSource != nullptr ? link->previousOfSource->nextOfSource : source->forwards) = link->nextOfSource;
+    (link->previousOfSource != nullptr ? link->previousOfSource->nextOfSource : source->forwards) =
+        link->nextOfSource;
     if (link->nextOfSource != nullptr) {
       link->nextOfSource->previousOfSource = link->previousOfSource;
     }
@@ -67,8 +70,8 @@ uintptr_t Event::State::lock() {
 
 void Event::State::unlock(uintptr_t signalled) {
   const uintptr_t listed = waiters.isEmpty() && forwards == nullptr ? 0 : kListed;
-  // (2) release: the section, and what came before signal(), is seen by whoever reads the word next; pairs with (3, 5, 6)
-  // and with the acquire of lockBit.
+  // (2) release: the section, and what came before signal(), is seen by whoever reads the word next; pairs
+  // with (3, 5, 6) and with the acquire of lockBit.
   word.store(signalled | listed, std::memory_order_release);
 }
 
@@ -99,8 +102,9 @@ void Event::State::signal() {
   while ((old & (kLocked | kListed)) == 0) {
     const bool isAwaited = old > kBits;
     const uintptr_t next = isAwaited && mode == Mode::Auto ? 0 : kSignalled;
-    // (4) acq_rel: publishes what came before; on an event that is signalled already as well, where it continues the release
-    // sequence of the signals before; sees the waiter complete; pairs with (3, 5, 6, 8). The state may be gone after it.
+    // (4) acq_rel: publishes what came before; on an event that is signalled already as well, where it
+    // continues the release sequence of the signals before; sees the waiter complete; pairs with (3, 5, 6,
+    // 8). The state may be gone after it.
     if (word.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
       if (isAwaited) {
         detail::inlined::wake(*reinterpret_cast<detail::Waiter*>(old));
@@ -175,8 +179,9 @@ bool Event::State::wait(detail::TimePoint deadline) {
   // relaxed: only a guess for the compare-exchange.
   uintptr_t old = word.load(std::memory_order_relaxed);
   // (8) release: the waiter is complete; pairs with (4) and with the acquire of lockBit.
-  const bool isOnly = old == 0 && word.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self),
-                                                               std::memory_order_release, std::memory_order_relaxed);
+  const bool isOnly =
+      old == 0 && word.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self),
+                                               std::memory_order_release, std::memory_order_relaxed);
   if (!isOnly && (tryWait() || waitSlow(self))) {
     return true;
   }
@@ -220,7 +225,8 @@ bool Event::State::waitSlow(detail::Waiter& self) {
 void Event::State::forward(State& source, State& any) {
   static_assert(sizeof(Forward) <= detail::kLine);
   source.retain();
-  auto* link = ::new (detail::allocateNode(detail::NodeSize::Line)) Forward{&source, &any, nullptr, nullptr, any.sources};
+  auto* link = ::new (detail::allocateNode(detail::NodeSize::Line))
+      Forward{&source, &any, nullptr, nullptr, any.sources};
   any.sources = link;
   const uintptr_t signalled = source.lock();
   link->nextOfSource = source.forwards;

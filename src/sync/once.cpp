@@ -6,8 +6,8 @@
 #include "scheduler/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/owner.h"
-#include "weft/detail/wait/stoppable.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/wait/stoppable.h"
 
 namespace weft {
 namespace {

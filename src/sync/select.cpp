@@ -33,12 +33,8 @@ size_t randomBelow(size_t count) {
   return (static_cast<uint64_t>(random) * count) >> 32;
 }
 
-ChannelState& channelOf(void* primitive) {
-  return *static_cast<ChannelState*>(primitive);
-}
-EventState& eventOf(void* primitive) {
-  return *static_cast<EventState*>(primitive);
-}
+ChannelState& channelOf(void* primitive) { return *static_cast<ChannelState*>(primitive); }
+EventState& eventOf(void* primitive) { return *static_cast<EventState*>(primitive); }
 
 }  // namespace
 
@@ -206,8 +202,6 @@ class Selection {
   size_t time_ = kNone, stop_ = kNone, otherwise_ = kNone;
 };
 
-size_t selectOne(SelectCase* const* cases, size_t count) {
-  return Selection(cases, count).run();
-}
+size_t selectOne(SelectCase* const* cases, size_t count) { return Selection(cases, count).run(); }
 
 }  // namespace weft::detail

@@ -384,9 +384,7 @@ TEST_P(BlockingCallTest, ASchedulerMayBeDestroyedAsSoonAsTheCallReturns) {
   }
 }
 
-std::string readLine(int) {
-  return "hello";
-}
+std::string readLine(int) { return "hello"; }
 
 TEST_P(BlockingCallTest, TheExampleOfTheHeaderReads) {
   const int socket = 0;

@@ -331,15 +331,9 @@ struct Image {
   std::atomic<int> red{0}, blue{0};
   bool isLoaded = false, isSaved = false;
 };
-void load(Image& image) {
-  image.isLoaded = true;
-}
-void equalize(std::atomic<int>& colour) {
-  ++colour;
-}
-void save(Image& image) {
-  image.isSaved = image.isLoaded && image.red == 1 && image.blue == 1;
-}
+void load(Image& image) { image.isLoaded = true; }
+void equalize(std::atomic<int>& colour) { ++colour; }
+void save(Image& image) { image.isSaved = image.isLoaded && image.red == 1 && image.blue == 1; }
 
 TEST_P(DAGTest, TheExampleOfTheHeaderTreatsItsImages) {
   std::array<Image, 3> images;

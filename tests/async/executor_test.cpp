@@ -65,13 +65,9 @@ struct NextFrame {
 
 void openDatabase() {}
 void closeDatabase() {}
-int countRows() {
-  return 3;
-}
+int countRows() { return 3; }
 struct Image {};
-Image load() {
-  return {};
-}
+Image load() { return {}; }
 struct Window {
   void show(Image) { isShown = true; }
   bool isOpen() const { return !isShown; }

@@ -51,13 +51,9 @@ struct Reply {};
 struct Connection {
   void onReply(auto f) { f(Reply()); }
 };
-Image load(int) {
-  return {};
-}
+Image load(int) { return {}; }
 void print(Size) {}
-Settings readSettings() {
-  return {};
-}
+Settings readSettings() { return {}; }
 
 TEST(FutureExamplesTest, Run) {
   Scheduler scheduler(tests::smallConfig(2));

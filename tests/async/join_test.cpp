@@ -30,7 +30,9 @@ using tests::scaled;
 
 // As in the header.
 long fib(int n) {
-  if (n < 2) return n;
+  if (n < 2) {
+    return n;
+  }
   auto [a, b] = weft::join([&] { return fib(n - 1); }, [&] { return fib(n - 2); });
   return a + b;
 }
@@ -52,7 +54,8 @@ TEST_P(JoinTest, AddsUpOnABoundThreadAndInATask) {
 
 TEST_P(JoinTest, ReturnsTheResultsOfThoseThatHaveAny) {
   int named = 7;
-  auto results = join([] { return 1; }, [] {}, [] { return std::make_unique<int>(2); }, [&]() -> int& { return named; });
+  auto results =
+      join([] { return 1; }, [] {}, [] { return std::make_unique<int>(2); }, [&]() -> int& { return named; });
   static_assert(std::is_same_v<decltype(results), std::tuple<int, std::unique_ptr<int>, int&>>);
   EXPECT_EQ(std::get<0>(results), 1);
   EXPECT_EQ(*std::get<1>(results), 2);
@@ -301,8 +304,8 @@ TEST_P(JoinTest, WaitsNestAHundredThousandDeep) {
   inTask([&] { EXPECT_EQ(depthOfWaits(depth), depth); });
 }
 
-// A tree whose first functions wait for their siblings to begin, with some 30 fibers for its depth; opened breadth first it would
-// have thousands, and more forks than a deque holds.
+// A tree whose first functions wait for their siblings to begin, with some 30 fibers for its depth; opened
+// breadth first it would have thousands, and more forks than a deque holds.
 TEST_P(JoinTest, TreesThatWaitAreOpenedDepthFirst) {
   struct Tree {
     static long walk(int depth) {

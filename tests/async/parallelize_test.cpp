@@ -169,9 +169,7 @@ TEST_P(ParallelizeTest, CallsNoMallocInTheSteadyState) {
   done.wait();
 }
 
-void sort(std::vector<int>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-}
+void sort(std::vector<int>& numbers) { std::sort(numbers.begin(), numbers.end()); }
 
 TEST_P(ParallelizeTest, TheExampleOfTheHeaderSorts) {
   std::vector<int> left{3, 1, 2}, right{6, 5, 4};

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include <weft/future.h>
 #include <weft/fiber.h>
+#include <weft/future.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 

@@ -59,8 +59,9 @@ TEST(DeadlineTest, LiesTheDurationAheadRoundedUp) {
 
 TEST(DeadlineTest, IsNowForDurationsThatAreNotPositive) {
   for (const TimePoint deadline :
-       {deadlineAfter(hours(0)), deadlineAfter(hours(-1)), deadlineAfter(hours::min()), deadlineAfter(nanoseconds::min()),
-        deadlineAfter(duration<double>(-1e300)), deadlineAfter(duration<double>(-std::numeric_limits<double>::infinity())),
+       {deadlineAfter(hours(0)), deadlineAfter(hours(-1)), deadlineAfter(hours::min()),
+        deadlineAfter(nanoseconds::min()), deadlineAfter(duration<double>(-1e300)),
+        deadlineAfter(duration<double>(-std::numeric_limits<double>::infinity())),
         deadlineAfter(duration<double>(std::numeric_limits<double>::quiet_NaN()))}) {
     EXPECT_LE(deadline, steady_clock::now());
     EXPECT_GE(deadline, TimePoint());
@@ -85,8 +86,9 @@ TEST(DeadlineTest, IsFarAheadForTwoHundredYears) {
 TEST(DeadlineTest, OfSteadyClockIsTheTimeItself) {
   const TimePoint time = steady_clock::now() + milliseconds(7);
   EXPECT_EQ(firstDeadline(time), time);
-  EXPECT_EQ(firstDeadline(time_point<steady_clock, duration<double, std::nano>>(duration<double, std::nano>(1.25))),
-            TimePoint(nanoseconds(2)));
+  EXPECT_EQ(
+      firstDeadline(time_point<steady_clock, duration<double, std::nano>>(duration<double, std::nano>(1.25))),
+      TimePoint(nanoseconds(2)));
   EXPECT_EQ(firstDeadline(TimePoint::max()), kNever);
   EXPECT_EQ(firstDeadline(TimePoint::min()), TimePoint::min());
   EXPECT_EQ(firstDeadline(time_point<steady_clock, hours>::max()), kNever);

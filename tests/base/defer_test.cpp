@@ -22,7 +22,9 @@ TEST(DeferTest, RunsAtTheEndOfTheScope) {
 
 TEST(DeferTest, HasANameWithThePrefix) {
   bool ran = false;
-  { WEFT_DEFER(ran = true); }
+  {
+    WEFT_DEFER(ran = true);
+  }
   EXPECT_TRUE(ran);
 }
 
@@ -79,7 +81,9 @@ TEST(DeferTest, ScopesNest) {
   std::string order;
   {
     defer(order += "outer");
-    { defer(order += "inner "); }
+    {
+      defer(order += "inner ");
+    }
     order += "between ";
   }
   EXPECT_EQ(order, "inner between outer");

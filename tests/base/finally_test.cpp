@@ -59,12 +59,12 @@ TEST(FinallyTest, TakesMoveOnlyAndMutableFunctions) {
 
 void functionThatCounts();
 int numCalls = 0;
-void functionThatCounts() {
-  ++numCalls;
-}
+void functionThatCounts() { ++numCalls; }
 
 TEST(FinallyTest, TakesPlainFunctions) {
-  { auto finally = weft::make_finally(functionThatCounts); }
+  {
+    auto finally = weft::make_finally(functionThatCounts);
+  }
   EXPECT_EQ(numCalls, 1);
 }
 

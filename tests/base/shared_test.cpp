@@ -16,7 +16,8 @@ namespace {
 using tests::scaled;
 
 struct State : SharedState {
-  State(Allocator* from, int* liveCount, int initial) : SharedState(from), numLive(liveCount), value(initial) {
+  State(Allocator* from, int* liveCount, int initial)
+      : SharedState(from), numLive(liveCount), value(initial) {
     ++*numLive;
   }
   ~State() { --*numLive; }

@@ -204,7 +204,9 @@ TEST(TaskTest, StoresSmallCapturesInOneLineLargerOnesInTwo) {
   static_assert(detail::kTaskNodeSize<TwoLines> == detail::NodeSize::TwoLines);
   static_assert(detail::kTaskNodeSize<Larger> == detail::NodeSize::None);
   // Two events, a wait group and some words.
-  const auto typical = [a = Event(), b = Event(), c = WaitGroup(), words = std::array<uint64_t, 10>()] { (void)words; };
+  const auto typical = [a = Event(), b = Event(), c = WaitGroup(), words = std::array<uint64_t, 10>()] {
+    (void)words;
+  };
   static_assert(detail::kTaskNodeSize<decltype(typical)> != detail::NodeSize::None);
 }
 
@@ -280,7 +282,8 @@ TEST(TaskTest, BindsReferencesThatAreWrapped) {
 
 TEST(TaskTest, BindsMoveOnlyArguments) {
   int seen = 0;
-  callBound([&seen](std::unique_ptr<int> number, std::string text) { seen = *number + static_cast<int>(text.size()); },
+  callBound([&seen](std::unique_ptr<int> number,
+                    std::string text) { seen = *number + static_cast<int>(text.size()); },
             std::make_unique<int>(40), "ab");
   EXPECT_EQ(seen, 42);
 }

@@ -37,7 +37,8 @@ int lead() {
 /// A future, by way of a task handle and a continuation; where it fails, its message ends the program.
 bool futuresWork() {
   weft::MainLoopExecutor loop;
-  weft::Future<int> answer = weft::async(loop, [] { return 20; }).then(weft::inlineExecutor(), [](int n) { return n + 1; });
+  weft::Future<int> answer =
+      weft::async(loop, [] { return 20; }).then(weft::inlineExecutor(), [](int n) { return n + 1; });
   loop.runAll();
   const int twice = weft::async([&answer] { return 2 * answer.get(); }).get();
   return twice == 42 && weft::whenAny(weft::makeReadyFuture(1)).get().index == 0;

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
-// A program of two parts, one of which is compiled with exceptions. What stands here is compiled in both. Of each of
-// weft's functions that is not inlined the linker keeps one copy, of either part; each part has uses of its own, whose
-// destructors have to run where the exceptions are caught.
+// A program of two parts, one of which is compiled with exceptions. What stands here is compiled in both. Of
+// each of weft's functions that is not inlined the linker keeps one copy, of either part; each part has uses
+// of its own, whose destructors have to run where the exceptions are caught.
 
 // Of the part with exceptions.
 int throwIfOdd(int number);
@@ -135,10 +135,10 @@ static int runPipeline(int number) {
   return number;
 }
 
-constexpr int (*kUses[])(int) = {getFuture,     getShared,      waitForGroup,   joinTwo,     loop,
-                                 callBlocking,  parallelizeTwo, continueFuture, getPromise,  borrowMade,
-                                 callOnce,      makeLocal,      sendPassed,     receivePassed, runPipeline,
-                                 sendIntoClosed};
+constexpr int (*kUses[])(int) = {getFuture,  getShared,     waitForGroup,   joinTwo,
+                                 loop,       callBlocking,  parallelizeTwo, continueFuture,
+                                 getPromise, borrowMade,    callOnce,       makeLocal,
+                                 sendPassed, receivePassed, runPipeline,    sendIntoClosed};
 
 // Of the part without.
 int usesWithoutException();

@@ -68,12 +68,15 @@ void acrossTheParts() {
 
   std::stop_source source;
   source.request_stop();
-  expectThrown<weft::TaskCanceled>("a task that ends as asked",
-                                   [&] { return weft::async([&] { stopAsAsked(source.get_token()); }).get(); });
+  expectThrown<weft::TaskCanceled>("a task that ends as asked", [&] {
+    return weft::async([&] { stopAsAsked(source.get_token()); }).get();
+  });
 
   weft::fair::TaskScheduler fair("mixed", 1);
-  expectThrown<std::out_of_range>("a coroutine of the other part", [&] { return failingCoroutine(fair).get(); });
-  expectThrown<std::out_of_range>("a coroutine", [&] { return weft::fair::async(fair, throwIfOddLater(1)).get(); });
+  expectThrown<std::out_of_range>("a coroutine of the other part",
+                                  [&] { return failingCoroutine(fair).get(); });
+  expectThrown<std::out_of_range>("a coroutine",
+                                  [&] { return weft::fair::async(fair, throwIfOddLater(1)).get(); });
   expect(weft::fair::async(fair, throwIfOddLater(2)).get() == 2, "a coroutine that throws nothing");
 }
 

@@ -374,7 +374,8 @@ class PageCounter : public Allocator {
  public:
   Allocation allocate(const Allocation::Request& request) override {
     const size_t size = wholePages(request.size);
-    void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* memory =
+        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     EXPECT_NE(memory, MAP_FAILED);
     EXPECT_EQ(::madvise(memory, size, MADV_NOHUGEPAGE), 0);
     mapped_.push_back({memory, size});
@@ -390,8 +391,8 @@ class PageCounter : public Allocator {
     for (const auto& [memory, size] : mapped_) {
       std::vector<unsigned char> isTouched(size / kPage);
       EXPECT_EQ(::mincore(memory, size, isTouched.data()), 0);
-      count += static_cast<size_t>(
-          std::count_if(isTouched.begin(), isTouched.end(), [](unsigned char flags) { return (flags & 1) != 0; }));
+      count += static_cast<size_t>(std::count_if(isTouched.begin(), isTouched.end(),
+                                                 [](unsigned char flags) { return (flags & 1) != 0; }));
     }
     return count;
   }

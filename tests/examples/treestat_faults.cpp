@@ -25,9 +25,7 @@
 
 namespace {
 
-std::string_view lastPart(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
+std::string_view lastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 template <class Function>
 Function* real(const char* name) {
@@ -68,7 +66,7 @@ extern "C" [[gnu::visibility("default")]] ssize_t read(int fd, void* buffer, siz
   }
   const ssize_t result = realRead(fd, buffer, size);
   if (name.starts_with("shrinking") && result > 0) {
-    struct stat status {};
+    struct stat status{};
     if (fstat(fd, &status) == 0 && truncate(link.c_str(), status.st_size / 2) != 0) {
       std::perror("truncate");
     }

@@ -48,8 +48,8 @@ TEST_F(FairSchedulerDeathTest, PostedTwice) {
       "posted to \"twice\" while a scheduler has it");
 }
 
-// The scheduler is stopped, so that only one of two posts can be right. Posts of other tasks come before, until both threads go
-// at the same pace.
+// The scheduler is stopped, so that only one of two posts can be right. Posts of other tasks come before,
+// until both threads go at the same pace.
 void postFromTwoThreadsAtTheSameTime() {
   TaskScheduler scheduler("simultaneous");
   scheduler.stop();
@@ -87,9 +87,11 @@ TEST_F(FairSchedulerDeathTest, NoTaskAtAll) {
         },
         message);
   };
-  check([](TaskScheduler& scheduler) { scheduler.post(nullptr); }, "post\\(\\) was given a null pointer. Give it");
+  check([](TaskScheduler& scheduler) { scheduler.post(nullptr); },
+        "post\\(\\) was given a null pointer. Give it");
   check([](TaskScheduler& scheduler) { scheduler.postWait(nullptr); }, "post\\(\\) was given a null pointer");
-  check([](TaskScheduler& scheduler) { scheduler.postDelay(nullptr, 1s); }, "post\\(\\) was given a null pointer");
+  check([](TaskScheduler& scheduler) { scheduler.postDelay(nullptr, 1s); },
+        "post\\(\\) was given a null pointer");
   check([](TaskScheduler& scheduler) { scheduler.wakeup(nullptr); }, "wakeup\\(\\) was given a null pointer");
   check([](TaskScheduler& scheduler) { scheduler.signal(nullptr); }, "signal\\(\\) was given a null pointer");
   check([](TaskScheduler& scheduler) { scheduler.postAll(std::array<Task*, 2>{}); },
@@ -109,7 +111,8 @@ TEST_F(FairSchedulerDeathTest, NothingToCall) {
   EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "was given nothing to call");
   EXPECT_DEATH(Task().setCallback(static_cast<std::string*>(nullptr), &std::string::clear),
                "was given nothing to call");
-  EXPECT_DEATH(TaskScheduler("no function").postOneShot(std::function<void()>()), "was given nothing to call");
+  EXPECT_DEATH(TaskScheduler("no function").postOneShot(std::function<void()>()),
+               "was given nothing to call");
 }
 
 TEST_F(FairSchedulerDeathTest, ChangedOrDestroyedWhileASchedulerHasIt) {

@@ -130,7 +130,6 @@ TEST_P(FairBridgeTest, EventsAndWaitGroupsSignalTasks) {
   EXPECT_EQ(numSignals, 2);
 }
 
-
 // Waits for `source` as a step would: with a signal. Returns: what the step has made of it.
 template <class Source, class Look>
 auto lookWhenSignaled(TaskScheduler& fairScheduler, Source&& source, Look look) {
@@ -261,9 +260,7 @@ Coro<int> half(int n) {
   co_await weft::fair::yield();
   co_return n / 2;
 }
-Coro<std::unique_ptr<int>> owned(int n) {
-  co_return std::make_unique<int>(co_await half(n));
-}
+Coro<std::unique_ptr<int>> owned(int n) { co_return std::make_unique<int>(co_await half(n)); }
 Coro<> fails() {
   co_await weft::fair::yield();
   throw std::runtime_error("failed");
@@ -321,7 +318,8 @@ TEST_P(FairBridgeTest, TheSchedulerIsAnExecutor) {
     return n + 1;
   });
   EXPECT_EQ(chained.get(), 21);
-  EXPECT_THROW(weft::async(fairScheduler_, [] { throw std::runtime_error("failed"); }).get(), std::runtime_error);
+  EXPECT_THROW(weft::async(fairScheduler_, [] { throw std::runtime_error("failed"); }).get(),
+               std::runtime_error);
   const ExecutorReference erased(fairScheduler_);
   EXPECT_EQ(weft::async(erased, [] { return 5; }).get(), 5);
 }

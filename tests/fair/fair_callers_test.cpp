@@ -410,7 +410,8 @@ TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideAStepThatIsLong) {
   scheduler.waitEmpty();
 }
 
-// A thread that has just had a deadline seen to, sleeps, and wakes for a long step, must have it seen to again.
+// A thread that has just had a deadline seen to, sleeps, and wakes for a long step, must have it seen to
+// again.
 TEST_P(FairCallersTest, AnIdleThreadSeesToTheDeadlinesBesideALongStepAfterAPause) {
   if (numThreads() == 1) {
     GTEST_SKIP() << "needs an idle thread";

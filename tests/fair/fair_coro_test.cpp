@@ -51,16 +51,12 @@ TEST_P(FairCoroTest, TheExampleOfItsComment) {
   EXPECT_EQ(result, 42);
 }
 
-Coro<int> one() {
-  co_return 1;
-}
+Coro<int> one() { co_return 1; }
 Coro<std::unique_ptr<int>> owned(int n) {
   co_await yield();
   co_return std::make_unique<int>(n);
 }
-Coro<int&> reference(int& n) {
-  co_return n;
-}
+Coro<int&> reference(int& n) { co_return n; }
 
 Coro<> callMany(int count, int64_t& sum) {
   for (int i = 0; i < count; ++i) {
@@ -104,9 +100,7 @@ TEST_P(FairCoroTest, ResultsOfEveryKindArriveAtTheCaller) {
 }
 
 // A coroutine that has the one that it awaits as its argument.
-Coro<int64_t> around(Coro<int64_t> inner) {
-  co_return 1 + co_await inner;
-}
+Coro<int64_t> around(Coro<int64_t> inner) { co_return 1 + co_await inner; }
 Coro<int64_t> named(int depth) {
   if (depth == 0) {
     co_return 0;

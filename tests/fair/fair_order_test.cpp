@@ -16,7 +16,8 @@
 #include "with_fair_scheduler.h"
 #include "with_scheduler.h"
 
-// Which step comes next: after a step that posts its own task, when a deadline has come, and after a long step.
+// Which step comes next: after a step that posts its own task, when a deadline has come, and after a long
+// step.
 namespace weft::fair {
 namespace {
 
@@ -27,11 +28,11 @@ using tests::awaitOnThread;
 using FairOrderTest = tests::WithFairThreads;
 WEFT_INSTANTIATE_WITH_FAIR_THREADS(FairOrderTest);
 
-// The step of a task posts it, has another task run, in one of several ways, and waits until that has run. If its own next step
-// came first, two of its steps would be in.
+// The step of a task posts it, has another task run, in one of several ways, and waits until that has run. If
+// its own next step came first, two of its steps would be in.
 TEST_P(FairOrderTest, AStepThatHasPostedItsTaskKeepsItUntilItReturns) {
   TaskScheduler scheduler("keeps", numThreads(), config());
-  using Way = std::function<void(Task& self, Task& other)>;
+  using Way = std::function<void(Task & self, Task & other)>;
   const Way ways[] = {
       [&](Task& self, Task& other) {
         scheduler.post(&self);
@@ -212,8 +213,9 @@ TEST_F(FairOwnPostDeathTest, TheStepWaitsForTheOtherScheduler) {
   EXPECT_DEATH(postAndCall([](Other& other) { other.reset(); }), kMessage);
 }
 
-// Steps of 40 tasks are queued; three more have deadlines, the latest of which was posted first. The deadlines come while all
-// threads are in a step, before anybody has looked at them. Then one of the threads goes on, so that the order is certain.
+// Steps of 40 tasks are queued; three more have deadlines, the latest of which was posted first. The
+// deadlines come while all threads are in a step, before anybody has looked at them. Then one of the threads
+// goes on, so that the order is certain.
 TEST_P(FairOrderTest, ADeadlineThatComesBeforeAnybodyLooksIsDue) {
   TaskScheduler scheduler("due", numThreads(), config());
   std::atomic<int> numBusy{0};
@@ -234,7 +236,8 @@ TEST_P(FairOrderTest, ADeadlineThatComesBeforeAnybodyLooksIsDue) {
     scheduler.postOneShot(start);
   }
   int laterAt = -1, soonerAt = -1, wokenAt = -1;
-  Task later([&] { laterAt = start(); }), sooner([&] { soonerAt = start(); }), woken([&] { wokenAt = start(); });
+  Task later([&] { laterAt = start(); }), sooner([&] { soonerAt = start(); }),
+      woken([&] { wokenAt = start(); });
   const auto soon = Clock::now() + 1ms;
   scheduler.postDeadline(&later, soon + 1ms);
   scheduler.postDeadline(&sooner, soon);
@@ -248,7 +251,8 @@ TEST_P(FairOrderTest, ADeadlineThatComesBeforeAnybodyLooksIsDue) {
   EXPECT_LE(std::max(laterAt, wokenAt), 3) << "a wakeup does not make it later";
 }
 
-// A thousand tasks are due at once, on a lone thread, and forty wait that are not: each has its turn after 16 of the others.
+// A thousand tasks are due at once, on a lone thread, and forty wait that are not: each has its turn after 16
+// of the others.
 TEST(FairDueTest, DueTasksLetOthersHaveTheirTurn) {
   TaskScheduler scheduler("turns");
   std::vector<std::unique_ptr<Task>> due;
@@ -298,8 +302,9 @@ TEST(FairDueTest, TasksThatAreDueEachTimeLetOthersHaveTheirTurn) {
   EXPECT_LE(numSteps, 40);
 }
 
-// A lone thread runs short steps, then one that is so long that a deadline comes meanwhile: the next step is that of the deadline,
-// wherever in the count of short steps the long one was, and whether the deadline was there before them or not.
+// A lone thread runs short steps, then one that is so long that a deadline comes meanwhile: the next step is
+// that of the deadline, wherever in the count of short steps the long one was, and whether the deadline was
+// there before them or not.
 TEST(FairDueTest, ALongStepAfterShortOnesIsFollowedByALook) {
   TaskScheduler scheduler("looks");
   for (int i = 0; i < 100; ++i) {

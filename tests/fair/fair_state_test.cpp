@@ -11,9 +11,7 @@ namespace {
 
 using State = FairState<>;
 
-State& toPending(State& state) {
-  return state;
-}
+State& toPending(State& state) { return state; }
 State& toWaiting(State& state) {
   EXPECT_TRUE(state.tryWait());
   return state;

@@ -165,7 +165,8 @@ TEST_P(FairSchedulerTest, NoThreadIsIdleWhileWorkWaits) {
 TEST_P(FairSchedulerTest, MixedTasksLeaveNoThreadIdle) {
   TaskScheduler scheduler("mixed", numThreads(), config());
   std::atomic<int> numHeavy{0};
-  const int numRounds = numThreads() > 8 ? 3 : 20;  // of as many threads that wait for each other on few processors
+  const int numRounds =
+      numThreads() > 8 ? 3 : 20;  // of as many threads that wait for each other on few processors
   for (int round = 0; round < numRounds; ++round) {
     std::atomic<int> numInside{0};
     for (int i = 0; i < 100 * numThreads(); ++i) {
@@ -207,7 +208,9 @@ struct ThrowsMidway {
   struct Iterator {
     using difference_type = std::ptrdiff_t;
     using value_type = Task*;
-    Task* operator*() const { return at < range->numGood ? range->tasks[at] : throw std::runtime_error("midway"); }
+    Task* operator*() const {
+      return at < range->numGood ? range->tasks[at] : throw std::runtime_error("midway");
+    }
     Iterator& operator++() {
       ++at;
       return *this;

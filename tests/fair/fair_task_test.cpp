@@ -18,9 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
-TEST(FairTaskTest, IsSmallWithItsCallable) {
-  EXPECT_LE(sizeof(Task), 96u);
-}
+TEST(FairTaskTest, IsSmallWithItsCallable) { EXPECT_LE(sizeof(Task), 96u); }
 
 TEST(FairTaskTest, DeadlinesKeepTheEarlier) {
   Task task;

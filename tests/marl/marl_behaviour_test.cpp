@@ -53,8 +53,8 @@ TEST_P(MarlBehaviourTest, ABlockedTaskResumesOnTheSameThread) {
   go.signal();
 }
 
-// 2. With workers a waiting bound thread runs no tasks but its own SameThread ones; without, tasks run only when it waits
-// or unbinds.
+// 2. With workers a waiting bound thread runs no tasks but its own SameThread ones; without, tasks run only
+// when it waits or unbinds.
 
 TEST_P(MarlBehaviourTest, AWaitingBoundThreadRunsNoTasksWhereThereAreWorkers) {
   const auto mine = std::this_thread::get_id();
@@ -92,8 +92,8 @@ TEST_F(MarlBehaviourOfSchedulersTest, WithoutWorkersTasksRunOnlyWhenTheBoundThre
   EXPECT_EQ(numRun, 2);
 }
 
-// 3. A thousand threads may bind at once. ~Scheduler waits for all of them and drains pending tasks and blocked fibers.
-// unbind() is static, but also called through objects.
+// 3. A thousand threads may bind at once. ~Scheduler waits for all of them and drains pending tasks and
+// blocked fibers. unbind() is static, but also called through objects.
 
 TEST_P(MarlBehaviourTest, AThousandThreadsMayBindAtOnce) {
   const int numThreads = scaled(1'000, 200);
@@ -162,7 +162,8 @@ TEST_F(MarlBehaviourOfSchedulersTest, TheDestructorWaitsForAllToUnbind) {
   }
 }
 
-// 4. enqueue() from a thread that was never bound works where there are workers; else it is an error, in release too.
+// 4. enqueue() from a thread that was never bound works where there are workers; else it is an error, in
+// release too.
 
 TEST_F(MarlBehaviourOfSchedulersTest, EnqueueWorksOnThreadsThatWereNeverBound) {
   std::atomic<int> numRun{0};
@@ -190,7 +191,8 @@ TEST(MarlBehaviourDeathTest, EnqueueOnAnUnboundThreadWithoutWorkersSaysSo) {
       "has no worker threads, and the calling thread is not bound");
 }
 
-// 5. TrackedAllocator's counts reach 0 (every test with the fixture); config() echoes. useGuards: memory_test.
+// 5. TrackedAllocator's counts reach 0 (every test with the fixture); config() echoes. useGuards:
+// memory_test.
 
 TEST_P(MarlBehaviourTest, ConfigEchoesTheAllocator) {
   EXPECT_EQ(scheduler().config().allocator, allocator());

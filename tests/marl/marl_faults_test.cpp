@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is known to go wrong with marl, line by line, as far as weft has it. What is a matter of time (long timed waits, tasks
-// that wait beside an idle worker, the cost of idling) is in benchmarks/.
+// What is known to go wrong with marl, line by line, as far as weft has it. What is a matter of time (long
+// timed waits, tasks that wait beside an idle worker, the cost of idling) is in benchmarks/.
 
 #include <weft/weft.h>
 
@@ -144,7 +144,8 @@ TEST_P(MarlFaultsTest, SameThreadTaskHidesNoOthersFromThieves) {
       schedule(Task([=] { own.done(); }, Task::Flags::SameThread));
       schedule([&] { ++numStolen; });
     }
-    // It does not suspend: the others can take what it scheduled, and nobody runs what only this thread may run.
+    // It does not suspend: the others can take what it scheduled, and nobody runs what only this thread may
+    // run.
     while (numStolen < 3) {
       sched_yield();
     }
@@ -242,7 +243,9 @@ TEST_F(MarlFaultsOfSchedulersTest, FortyThousandFibersMayBlock) {
 TEST_F(MarlFaultsOfSchedulersTest, StacksMayHaveAnySize) {
   for (const size_t size : {size_t{65'537}, size_t{100'001}, size_t{1'000'003}, size_t{1} << 31}) {
     for (int numWorkers : {0, 1}) {
-      Scheduler scheduler(Scheduler::Config().setAllocator(allocator()).setWorkerThreadCount(numWorkers)
+      Scheduler scheduler(Scheduler::Config()
+                              .setAllocator(allocator())
+                              .setWorkerThreadCount(numWorkers)
                               .setFiberStackSize(size));
       Scheduler::Binding bound(scheduler);
       WaitGroup done(1);

@@ -96,9 +96,7 @@ TEST(MarlSurfaceTest, ConfigHasPublicFieldsAndSetters) {
 }
 
 int calls = 0;
-void function(int a, std::string b) {
-  calls += a * static_cast<int>(b.size());
-}
+void function(int a, std::string b) { calls += a * static_cast<int>(b.size()); }
 struct Object {
   void method(int a) { calls += a; }
 };
@@ -315,9 +313,7 @@ TEST(MarlSurfaceDeathTest, AssertionsEndDebugBuildsOnly) {
 
 // sanitizers.h, deprecated.h, export.h, thread_local.h, trace.h
 
-MARL_DEPRECATED(139, "use another") MARL_EXPORT int deprecated() {
-  return 1;
-}
+MARL_DEPRECATED(139, "use another") MARL_EXPORT int deprecated() { return 1; }
 
 struct Counter {
   MARL_DECLARE_THREAD_LOCAL(int, value);

@@ -33,13 +33,17 @@ uint32_t arrive(Phase& phase, uint32_t expected, Complete complete) {
 
 // Returns: false if the time was up first, where `isTimed`.
 bool wait(Phase& phase, uint32_t number, Waiter& self, bool isTimed) {
-  if (phase.hasEnded(number) || !phase.queue(self, number)) return true;
+  if (phase.hasEnded(number) || !phase.queue(self, number)) {
+    return true;
+  }
   if (!isTimed) {
     self.block();
     return true;
   }
   if (!self.blockUntilSomeTime()) {
-    if (phase.giveUp(self)) return false;
+    if (phase.giveUp(self)) {
+      return false;
+    }
     self.block();
   }
   return true;
@@ -54,7 +58,9 @@ struct Phases : rl::test_suite<Phases, 3> {
 
   void before() {
     sum.set(0);
-    for (auto& count : done) count.set(0);
+    for (auto& count : done) {
+      count.set(0);
+    }
   }
 
   void thread(unsigned index) {
@@ -63,13 +69,17 @@ struct Phases : rl::test_suite<Phases, 3> {
       const uint32_t number =
           arrive(phase, 3, [&] { sum.set(done[0].get() + done[1].get() + done[2].get()); });
       // One of them gives up now and then, and comes again.
-      while (!wait(phase, number, waiters[index], index == 0)) RelacySync::pause();
+      while (!wait(phase, number, waiters[index], index == 0)) {
+        RelacySync::pause();
+      }
       check(sum.get() == 3 * round, "the completion function saw all, and is seen");
     }
   }
 
   void after() {
-    for (Waiter& waiter : waiters) waiter.checkNoneLeft();
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
   }
 };
 
@@ -88,7 +98,9 @@ struct Destroy : rl::test_suite<Destroy, 3> {
       return;
     }
     const uint32_t number = arrive(*phase, 3, [] {});
-    while (!wait(*phase, number, waiter, true)) RelacySync::pause();
+    while (!wait(*phase, number, waiter, true)) {
+      RelacySync::pause();
+    }
     check(data[0].get() == 1 && data[1].get() == 1, "the work of the others is seen");
     delete phase;
   }

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/wait/entrance.h>
 #include <weft/detail/park/quiescence.h>
+#include <weft/detail/wait/entrance.h>
 
 #include "explore.h"
 

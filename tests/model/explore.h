@@ -30,10 +30,18 @@ inline bool locateNote(const std::string& path, const std::string& note, SeededB
   std::string text;
   for (int number = 1; std::getline(in, text); number++) {
     std::string code = text.substr(0, text.find("//"));
-    while (!code.empty() && std::isspace(static_cast<unsigned char>(code.back()))) code.pop_back();
-    if (!found && text.find(mark) != std::string::npos) found = true;
-    if (!found || code.empty()) continue;
-    if (bug.firstLine == 0) bug.firstLine = number;
+    while (!code.empty() && std::isspace(static_cast<unsigned char>(code.back()))) {
+      code.pop_back();
+    }
+    if (!found && text.find(mark) != std::string::npos) {
+      found = true;
+    }
+    if (!found || code.empty()) {
+      continue;
+    }
+    if (bug.firstLine == 0) {
+      bug.firstLine = number;
+    }
     bug.lastLine = number;
     if (code.back() == ';' || code.back() == '{' || code.back() == '}') {
       const size_t slash = path.rfind('/');
@@ -47,7 +55,9 @@ inline bool locateNote(const std::string& path, const std::string& note, SeededB
 
 inline bool seed(const std::string& text) {
   const size_t colon = text.find(':');
-  if (colon == std::string::npos) return false;
+  if (colon == std::string::npos) {
+    return false;
+  }
   const size_t second = text.find(':', colon + 1);
   const std::string kind = second == std::string::npos ? "relaxed" : text.substr(second + 1);
   if (kind == "relaxed") {
@@ -75,7 +85,9 @@ class Output : public std::streambuf {
  private:
   int overflow(int c) override { return file_ == nullptr ? 0 : std::fputc(c, file_); }
   std::streamsize xsputn(const char* text, std::streamsize size) override {
-    if (file_ != nullptr) std::fwrite(text, 1, static_cast<size_t>(size), file_);
+    if (file_ != nullptr) {
+      std::fwrite(text, 1, static_cast<size_t>(size), file_);
+    }
     return size;
   }
 
@@ -112,7 +124,9 @@ int runModel(int argc, char** argv, F exploreAll) {
   std::string bug;
 #endif
   for (int i = 1; i + 1 < argc; i += 2) {
-    if (std::strcmp(argv[i], "--seed") == 0) bug = argv[i + 1];
+    if (std::strcmp(argv[i], "--seed") == 0) {
+      bug = argv[i + 1];
+    }
     if (std::strcmp(argv[i], "--iterations") == 0) {
       iterationsOverride = static_cast<unsigned>(std::atoi(argv[i + 1]));
     }

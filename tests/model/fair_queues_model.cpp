@@ -20,9 +20,9 @@
 #include <cstddef>
 #include <new>
 
-#include <weft/detail/queue/segmented_queue.h>
-#include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/parker.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/queue/segmented_queue.h>
 
 #include "explore.h"
 #include "model_allocator.h"
@@ -65,7 +65,9 @@ struct FrontQueue {
   }
   Owner& ownerOf(uintptr_t mark) {
     for (Owner& owner : owners) {
-      if (owner.mark() == mark) return owner;
+      if (owner.mark() == mark) {
+        return owner;
+      }
     }
     check(false, "a mark is an owner's");
     return owners[0];
@@ -73,7 +75,9 @@ struct FrontQueue {
   // With the lock.
   bool takeMark(Owner& owner) {
     dropMark();
-    if (!inbox.tryPark(owner.mark())) return false;
+    if (!inbox.tryPark(owner.mark())) {
+      return false;
+    }
     marked.set(&owner);
     return true;
   }
@@ -113,13 +117,19 @@ struct MarkIsTakenOver : rl::test_suite<MarkIsTakenOver, 4>, FrontQueue {
       const bool isOver = numTaken.get() == 2;
       const bool sleeps = !isOver && takeMark(self);
       lock.unlock();
-      if (isOver) break;
-      if (sleeps) self.parker.park();
+      if (isOver) {
+        break;
+      }
+      if (sleeps) {
+        self.parker.park();
+      }
     }
     owners[1 - index].parker.unpark();
   }
   void after() {
-    for (Task& task : tasks) check(task.numStarted.get() == 1, "each task is taken once");
+    for (Task& task : tasks) {
+      check(task.numStarted.get() == 1, "each task is taken once");
+    }
   }
 };
 
@@ -135,11 +145,15 @@ struct MarkIsLeftForAnother : rl::test_suite<MarkIsLeftForAnother, 3>, FrontQueu
     } else if (index == 2) {
       // Active: leaves the idle one's mark, then looks for work itself, which takes the mark away.
       lock.lock();
-      if (isIdle.get() && marked.get() == nullptr && inbox.tryPark(owners[0].mark())) marked.set(&owners[0]);
+      if (isIdle.get() && marked.get() == nullptr && inbox.tryPark(owners[0].mark())) {
+        marked.set(&owners[0]);
+      }
       lock.unlock();
       lock.lock();
       const bool hadMark = marked.get() != nullptr && inbox.cancelPark(marked.get()->mark());
-      if (hadMark) marked.set(nullptr);
+      if (hadMark) {
+        marked.set(nullptr);
+      }
       lock.unlock();
       // Before it idles, it sees to it that the idle one wakes.
       owners[0].parker.unpark();
@@ -151,10 +165,16 @@ struct MarkIsLeftForAnother : rl::test_suite<MarkIsLeftForAnother, 3>, FrontQueu
         const int numTaken = take();
         const bool sleeps = numTaken == 0 && (marked.get() == &self || takeMark(self));
         isIdle.set(sleeps);
-        if (numTaken != 0) dropMark();
+        if (numTaken != 0) {
+          dropMark();
+        }
         lock.unlock();
-        if (numTaken != 0) break;
-        if (sleeps) self.parker.park();
+        if (numTaken != 0) {
+          break;
+        }
+        if (sleeps) {
+          self.parker.park();
+        }
         lock.lock();
         isIdle.set(false);
         // As leaveIdle() does.
@@ -185,7 +205,9 @@ struct ReadyQueue {
   // Returns: the number of the task that was next, or -1.
   int start(Consumer& consumer) {
     Task* task = nullptr;
-    if (!consumer.pop(task)) return -1;
+    if (!consumer.pop(task)) {
+      return -1;
+    }
     check(task->payload.get() == 42, "the payload is there");
     task->numStarted.set(task->numStarted.get() + 1);
     return static_cast<int>(task - tasks);
@@ -194,7 +216,9 @@ struct ReadyQueue {
     Consumer consumer(queue);
     while (start(consumer) >= 0) {
     }
-    for (Task& task : tasks) check(task.numStarted.get() == 1, "each task starts once");
+    for (Task& task : tasks) {
+      check(task.numStarted.get() == 1, "each task starts once");
+    }
   }
 };
 
@@ -210,7 +234,9 @@ struct RoleRefills : rl::test_suite<RoleRefills, 3>, ReadyQueue {
     role.lock();
     const int first = numRefilled.get();
     numRefilled.set(first == 0 ? 3 : 7);
-    if (first != 7) refill(first, first == 0 ? 3 : 4);
+    if (first != 7) {
+      refill(first, first == 0 ? 3 : 4);
+    }
     role.unlock();
     for (int i = 0; i < 2; i++) {
       const int number = start(consumer);
@@ -257,7 +283,9 @@ struct SignalOfOne : rl::test_suite<SignalOfOne, 2> {
       signal.unpark();
       return;
     }
-    if (!signal.tryPark() && !signal.parkUntil(detail::TimePoint())) signal.park();
+    if (!signal.tryPark() && !signal.parkUntil(detail::TimePoint())) {
+      signal.park();
+    }
     check(result.get() == 42, "what came before the send is seen");
   }
 };
@@ -281,7 +309,9 @@ struct SignalOfTwo : rl::test_suite<SignalOfTwo, 3> {
       signal.park();
       numReceived++;
     } while (numSent.load(std::memory_order_relaxed) != 2);
-    if (numReceived == 1 && !signal.tryPark()) signal.parkUntil(detail::TimePoint());
+    if (numReceived == 1 && !signal.tryPark()) {
+      signal.parkUntil(detail::TimePoint());
+    }
   }
   void after() { check(numReceived == 1 || numReceived == 2, "no receive without a send"); }
 };
@@ -297,7 +327,9 @@ struct SignalIsDestroyed : rl::test_suite<SignalIsDestroyed, 2> {
       signal->unpark();
       return;
     }
-    if (!signal->tryPark() && !signal->parkUntil(detail::TimePoint())) signal->park();
+    if (!signal->tryPark() && !signal->parkUntil(detail::TimePoint())) {
+      signal->park();
+    }
     signal->~Parker();
   }
 };

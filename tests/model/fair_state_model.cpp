@@ -13,8 +13,8 @@
 // Seeded bug: fair/state.h:6:split
 
 #include <weft/detail/fair/state.h>
-#include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/parker.h>
+#include <weft/detail/queue/inbox.h>
 
 #include "explore.h"
 
@@ -39,19 +39,27 @@ struct OneTask {
 
   void push() {
     check(task->postedBy.get() == 1, "a claimer sees the task as it was posted");
-    if (inbox.push(task)) parker.unpark();
+    if (inbox.push(task)) {
+      parker.unpark();
+    }
   }
   void signal() {
-    if (task->state.signal()) push();
+    if (task->state.signal()) {
+      push();
+    }
   }
   void wakeup() {
-    if (task->state.wakeup()) push();
+    if (task->state.wakeup()) {
+      push();
+    }
   }
 
   // The role looks at the task: with a deadline that may come at any time, or with none.
   void post(bool mayExpire) {
     task->postedBy.set(1);
-    if (task->state.tryWait() && !(mayExpire && task->state.expire())) awaitPush();
+    if (task->state.tryWait() && !(mayExpire && task->state.expire())) {
+      awaitPush();
+    }
   }
   // A push that is lost is a deadlock.
   void awaitPush() {
@@ -61,7 +69,9 @@ struct OneTask {
         check(pushed == task && pushed->inboxNext.get() == nullptr, "a task is pushed once");
         return;
       }
-      if (inbox.tryPark()) parker.park();
+      if (inbox.tryPark()) {
+        parker.park();
+      }
     }
   }
 };
@@ -135,7 +145,9 @@ struct WokenWhileReady : rl::test_suite<WokenWhileReady, 3>, OneTask {
       return;
     }
     post(false);
-    while (numWoken.load(std::memory_order_relaxed) != 2) RelacySync::pause();
+    while (numWoken.load(std::memory_order_relaxed) != 2) {
+      RelacySync::pause();
+    }
     do {
       task->state.start();
       task->state.receiveSignal();
@@ -179,11 +191,15 @@ struct TwoSignals : rl::test_suite<TwoSignals, 3>, OneTask {
     while (numSent.load(std::memory_order_relaxed) != 2 || numReceived == 0) {
       post(true);
       task->state.start();
-      if (task->state.receiveSignal()) numReceived++;
+      if (task->state.receiveSignal()) {
+        numReceived++;
+      }
     }
   }
   void after() {
-    if (task->state.receiveSignal()) numReceived++;
+    if (task->state.receiveSignal()) {
+      numReceived++;
+    }
     check(numReceived == 1 || numReceived == 2, "one for each edge");
     end();
   }

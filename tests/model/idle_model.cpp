@@ -30,7 +30,9 @@ struct Host {
   Host(Deque& from) : victim(from) { sleeper.parker = &parker; }
 
   bool findOwnWork() {
-    if (received == nullptr) received = inbox.popAll();
+    if (received == nullptr) {
+      received = inbox.popAll();
+    }
     return received != nullptr;
   }
   bool findSharedWork() {
@@ -38,7 +40,9 @@ struct Host {
     do {
       attempt = victim.steal();
     } while (attempt.lostRace);
-    if (attempt.item != nullptr) stolen = attempt.item;
+    if (attempt.item != nullptr) {
+      stolen = attempt.item;
+    }
     return stolen != nullptr;
   }
   bool seesSharedWork() { return !victim.empty(); }
@@ -64,7 +68,9 @@ void publish(Deque& deque, Idle& idle, Item& item) {
 
 void wakeInbox(Host& target, Item& item) {
   Parker& parker = target.parker;
-  if (target.inbox.push(&item)) parker.unpark();
+  if (target.inbox.push(&item)) {
+    parker.unpark();
+  }
 }
 
 // A busy worker publishes one task; the other must find it, asleep or not: the first waits for it.
@@ -130,8 +136,8 @@ struct OneTaskFromExternal : rl::test_suite<OneTaskFromExternal, 2> {
   }
 };
 
-// Two tasks that each hold their worker until both have begun. The one who finds the first must see to it that the other
-// worker does not sleep beside the second.
+// Two tasks that each hold their worker until both have begun. The one who finds the first must see to it
+// that the other worker does not sleep beside the second.
 struct TwoLongTasks : rl::test_suite<TwoLongTasks, 3> {
   Idle idle{3, 1};
   Deque deque;
@@ -181,7 +187,8 @@ struct InboxAndTask : rl::test_suite<InboxAndTask, 3> {
   }
 };
 
-// A worker that is chosen for a task, but finds its inbox filled first, hands the task on: it counted as the searcher.
+// A worker that is chosen for a task, but finds its inbox filled first, hands the task on: it counted as the
+// searcher.
 struct ChosenButBusy : rl::test_suite<ChosenButBusy, 3> {
   Idle idle{3, 1};
   Deque deque;
@@ -207,7 +214,9 @@ struct ChosenButBusy : rl::test_suite<ChosenButBusy, 3> {
       // Long work: only the other worker is left for the task.
       ran[0].park();
     }
-    if (index == 1) ran[0].unpark();
+    if (index == 1) {
+      ran[0].unpark();
+    }
   }
 };
 
@@ -221,6 +230,7 @@ int main(int argc, char** argv) {
            explore<OneTaskFromOutside>("one task from outside", 300'000) &&
            explore<OneTaskFromExternal>("one task from a external thread", 300'000) &&
            explore<TwoLongTasks>("two long tasks", 300'000) &&
-           explore<InboxAndTask>("inbox and task", 200'000) && explore<ChosenButBusy>("chosen but busy", 200'000);
+           explore<InboxAndTask>("inbox and task", 200'000) &&
+           explore<ChosenButBusy>("chosen but busy", 200'000);
   });
 }

@@ -9,8 +9,8 @@
 // Seeded bug: queue/inbox.h:3:relaxed
 // Seeded bug: queue/inbox.h:3:split
 
-#include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/parker.h>
+#include <weft/detail/queue/inbox.h>
 
 #include "explore.h"
 
@@ -92,9 +92,15 @@ struct Parking : rl::test_suite<Parking, 1 + kProducers>, InboxSuite {
     }
     while (numTaken < kProducers * kNodes) {
       takeAll();
-      if (numTaken == kProducers * kNodes) break;
-      if (ownerState.get() == 0) ownerState.set(1);
-      if (inbox.tryPark()) parker.park();
+      if (numTaken == kProducers * kNodes) {
+        break;
+      }
+      if (ownerState.get() == 0) {
+        ownerState.set(1);
+      }
+      if (inbox.tryPark()) {
+        parker.park();
+      }
     }
   }
 };
@@ -106,7 +112,9 @@ struct Cancelling : rl::test_suite<Cancelling, 2>, InboxSuite {
 
   void thread(unsigned index) {
     if (index != 0) {
-      if (inbox.push(prepare(0, 0))) parker.unpark();
+      if (inbox.push(prepare(0, 0))) {
+        parker.unpark();
+      }
       return;
     }
     while (numTaken == 0) {
@@ -135,7 +143,9 @@ struct Freeing : rl::test_suite<Freeing, 2> {
       inbox->push(&node);
       return;
     }
-    while (inbox->popAll() == nullptr) RelacySync::pause();
+    while (inbox->popAll() == nullptr) {
+      RelacySync::pause();
+    }
     inbox->~Inbox();
   }
 };

@@ -4,8 +4,8 @@
 #include <weft/detail/fork/completion.h>
 #include <weft/detail/fork/group_count.h>
 #include <weft/detail/park/parker.h>
-#include <weft/detail/queue/stealing_deque.h>
 #include <weft/detail/queue/steal_gate.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include "explore.h"
 
@@ -115,8 +115,8 @@ struct NestedForks : rl::test_suite<NestedForks, 3> {
   }
 };
 
-// A group of which the owner has scheduled two tasks: one is taken back, or runs elsewhere, as the other does; that one schedules
-// a third.
+// A group of which the owner has scheduled two tasks: one is taken back, or runs elsewhere, as the other
+// does; that one schedules a third.
 struct Group : rl::test_suite<Group, 3> {
   Frame frame;
   detail::GroupCount<Parker, RelacySync> count;
@@ -154,13 +154,19 @@ struct Group : rl::test_suite<Group, 3> {
           count.endWait();
         }
         check(count.isOver(), "the group is over");
-        for (auto& result : results) check(result.get() == 1, "the owner sees what the tasks have done");
+        for (auto& result : results) {
+          check(result.get() == 1, "the owner sees what the tasks have done");
+        }
         frame.leave();
         break;
       case 1:
-        if (isTaken.exchange(1, std::memory_order_relaxed) == 0) end(0);
+        if (isTaken.exchange(1, std::memory_order_relaxed) == 0) {
+          end(0);
+        }
         // (1) acquire: pairs with (2).
-        while (isThird.load(std::memory_order_acquire) == 0) RelacySync::pause();
+        while (isThird.load(std::memory_order_acquire) == 0) {
+          RelacySync::pause();
+        }
         end(2);
         break;
       default:

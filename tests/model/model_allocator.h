@@ -9,8 +9,8 @@
 
 namespace weft::model {
 
-// Memory of the checker: it keeps what was in it when it is freed, so that an access to what is gone meets a destroyed
-// atomic, and it is counted in each run.
+// Memory of the checker: it keeps what was in it when it is freed, so that an access to what is gone meets a
+// destroyed atomic, and it is counted in each run.
 class ModelAllocator : public Allocator {
  public:
   Allocation allocate(const Allocation::Request& request) override {

@@ -34,13 +34,17 @@ struct Waiter {
     parker.unpark();
   }
   void block() {
-    while (numWakes.load(std::memory_order_acquire) == numTaken) parker.park();
+    while (numWakes.load(std::memory_order_acquire) == numTaken) {
+      parker.park();
+    }
     ++numTaken;
   }
   // The time may be up at any moment.
   bool blockUntilSomeTime() {
     while (numWakes.load(std::memory_order_acquire) == numTaken) {
-      if (!parker.parkUntil(detail::TimePoint())) return false;
+      if (!parker.parkUntil(detail::TimePoint())) {
+        return false;
+      }
     }
     ++numTaken;
     return true;
@@ -58,7 +62,9 @@ class WaiterList {
   WaiterList(WaiterList&& other) { *this = static_cast<WaiterList&&>(other); }
   WaiterList& operator=(WaiterList&& other) {
     size_ = static_cast<int>(other.size_);
-    for (int i = 0; i < size_; ++i) waiters_[i] = other.waiters_[i];
+    for (int i = 0; i < size_; ++i) {
+      waiters_[i] = other.waiters_[i];
+    }
     other.size_ = 0;
     return *this;
   }
@@ -70,7 +76,9 @@ class WaiterList {
     waiter.isLinked = true;
   }
   void pushFront(Waiter& waiter) {
-    for (int i = size_; i > 0; --i) waiters_[i] = waiters_[i - 1];
+    for (int i = size_; i > 0; --i) {
+      waiters_[i] = waiters_[i - 1];
+    }
     waiters_[0] = &waiter;
     size_ = size_ + 1;
     waiter.isLinked = true;
@@ -78,7 +86,9 @@ class WaiterList {
   void remove(Waiter& waiter) {
     int kept = 0;
     for (int i = 0; i < size_; ++i) {
-      if (waiters_[i] != &waiter) waiters_[kept++] = waiters_[i];
+      if (waiters_[i] != &waiter) {
+        waiters_[kept++] = waiters_[i];
+      }
     }
     size_ = kept;
     waiter.isLinked = false;
@@ -89,10 +99,14 @@ class WaiterList {
     claimed.append(waiter);
   }
   void claimAll(WaiterList& other) {
-    while (!other.isEmpty()) other.claimFront(*this);
+    while (!other.isEmpty()) {
+      other.claimFront(*this);
+    }
   }
   void wakeAll() {
-    for (int i = 0; i < size_; ++i) waiters_[i]->wake();
+    for (int i = 0; i < size_; ++i) {
+      waiters_[i]->wake();
+    }
   }
 
  private:

@@ -35,7 +35,9 @@ struct Host {
   TimePoint now() const { return time += milliseconds(rl::rand(2)); }
   void block(Waiter& self) const { self.block(); }
   bool blockUntil(Waiter& self, TimePoint) const {
-    if (kLooksAgain) return self.blockUntilSomeTime();
+    if (kLooksAgain) {
+      return self.blockUntilSomeTime();
+    }
     self.block();
     return true;
   }
@@ -44,12 +46,16 @@ struct Host {
 
 template <class H>
 void lock(Core& core, Waiter& self, const H& host) {
-  if (!core.tryLock()) core.lock(self, host);
+  if (!core.tryLock()) {
+    core.lock(self, host);
+  }
 }
 
 template <class H>
 void unlock(Core& core, const H& host) {
-  if (!core.tryUnlock()) core.unlock(host).wakeAll();
+  if (!core.tryUnlock()) {
+    core.unlock(host).wakeAll();
+  }
 }
 
 // There is a data race if the mutex does not exclude or order them, and a deadlock if a wake is lost.
@@ -73,7 +79,9 @@ struct Exclude : rl::test_suite<Exclude<kLooksAgain>, 3> {
   void after() {
     check(data.get() == 6, "each had it twice");
     check(core.isIdle(), "the mutex is free at the end");
-    for (Waiter& waiter : waiters) waiter.checkNoneLeft();
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
   }
 };
 
@@ -90,9 +98,13 @@ struct Destroy : rl::test_suite<Destroy<kLooksAgain>, 2> {
 
   void thread(unsigned index) {
     const Host<kLooksAgain> host;
-    if (index == 1) lock(*core, waiter, host);
+    if (index == 1) {
+      lock(*core, waiter, host);
+    }
     unlock(*core, host);
-    if (index == 1) delete core;
+    if (index == 1) {
+      delete core;
+    }
   }
 
   void after() { waiter.checkNoneLeft(); }
@@ -104,7 +116,9 @@ struct SlowHost : Host<kLooksAgain> {
   explicit SlowHost(RelacySync::Atomic<int>& flag) : mayRun(flag) {}
   void block(Waiter& waiter) const {
     waiter.block();
-    while (mayRun.load(std::memory_order_relaxed) == 0) RelacySync::pause();
+    while (mayRun.load(std::memory_order_relaxed) == 0) {
+      RelacySync::pause();
+    }
   }
   bool blockUntil(Waiter& waiter, TimePoint) const {
     block(waiter);

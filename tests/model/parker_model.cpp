@@ -33,7 +33,9 @@ struct TwoWakers : rl::test_suite<TwoWakers, 3> {
       parker.unpark();
       return;
     }
-    while (numArrived.load(std::memory_order_relaxed) != 2) parker.park();
+    while (numArrived.load(std::memory_order_relaxed) != 2) {
+      parker.park();
+    }
   }
 };
 
@@ -52,7 +54,9 @@ struct Merge : rl::test_suite<Merge, 3> {
       numUnparked.fetch_add(1, std::memory_order_relaxed);
       return;
     }
-    while (numUnparked.load(std::memory_order_relaxed) != 2) RelacySync::pause();
+    while (numUnparked.load(std::memory_order_relaxed) != 2) {
+      RelacySync::pause();
+    }
     parker.park();
     check(data[0].get() == 1 && data[1].get() == 1, "the permit covers both");
     check(!parker.tryPark(), "the two permits were one");
@@ -74,10 +78,14 @@ struct Timeouts : rl::test_suite<Timeouts, 2> {
     for (int i = 0; i < 2 && !consumed; i++) {
       consumed = parker.parkUntil(someDeadline());
     }
-    if (consumed) check(data.get() == 7, "the data came with the permit");
+    if (consumed) {
+      check(data.get() == 7, "the data came with the permit");
+    }
   }
   void after() {
-    if (!consumed) check(parker.tryPark(), "an unconsumed permit stays");
+    if (!consumed) {
+      check(parker.tryPark(), "an unconsumed permit stays");
+    }
     check(!parker.tryPark(), "one unpark, one permit");
   }
 };
@@ -93,7 +101,9 @@ struct ParkAfterTimeout : rl::test_suite<ParkAfterTimeout, 2> {
       parker.unpark();
       return;
     }
-    if (!parker.parkUntil(someDeadline())) parker.park();
+    if (!parker.parkUntil(someDeadline())) {
+      parker.park();
+    }
     check(data.get() == 7, "the data came with the permit");
   }
 };

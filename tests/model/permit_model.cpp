@@ -20,21 +20,27 @@ namespace {
 using Permit = detail::Permit<RelacySync>;
 using Parker = detail::Parker<RelacySync>;
 
-// What a fiber is to its permit. A wake is delivered exactly once; one that comes when nobody waits for it is an error.
+// What a fiber is to its permit. A wake is delivered exactly once; one that comes when nobody waits for it is
+// an error.
 struct Host {
   void wake() {
     link.set(1);
-    // As an inbox does: what the waker did is seen by the owner. Merged permits must be ordered by themselves.
+    // As an inbox does: what the waker did is seen by the owner. Merged permits must be ordered by
+    // themselves.
     numWakes.fetch_add(1, std::memory_order_release);
     parker.unpark();
   }
   void block() {
-    while (numWakes.load(std::memory_order_acquire) == numTaken) parker.park();
+    while (numWakes.load(std::memory_order_acquire) == numTaken) {
+      parker.park();
+    }
     ++numTaken;
   }
   bool blockUntil(const detail::TimePoint& deadline) {
     while (numWakes.load(std::memory_order_acquire) == numTaken) {
-      if (!parker.parkUntil(deadline)) return false;
+      if (!parker.parkUntil(deadline)) {
+        return false;
+      }
     }
     ++numTaken;
     return true;
@@ -75,7 +81,9 @@ struct Timeout : rl::test_suite<Timeout, 2> {
   void thread(unsigned index) {
     if (index == 0) {
       first = permit.waitUntil(host, detail::TimePoint());
-      if (!first) permit.wait(host);
+      if (!first) {
+        permit.wait(host);
+      }
       check(data.get() == 7, "the data came with the permit");
     } else {
       data.set(7);
@@ -100,8 +108,8 @@ struct NothingAfterTimeout : rl::test_suite<NothingAfterTimeout, 2> {
   void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
 };
 
-// Two notifiers: the owner sees what both wrote by the time it has waited until both are in, and merged permits are not
-// lost ones.
+// Two notifiers: the owner sees what both wrote by the time it has waited until both are in, and merged
+// permits are not lost ones.
 struct TwoNotifiers : rl::test_suite<TwoNotifiers, 3> {
   Permit permit;
   Host host;
@@ -110,7 +118,9 @@ struct TwoNotifiers : rl::test_suite<TwoNotifiers, 3> {
   void thread(unsigned index) {
     if (index == 0) {
       // relaxed: the permit has to order it.
-      while (arrived.load(std::memory_order_relaxed) != 2) permit.wait(host);
+      while (arrived.load(std::memory_order_relaxed) != 2) {
+        permit.wait(host);
+      }
     } else {
       arrived.fetch_add(1, std::memory_order_relaxed);
       permit.notify(host);
@@ -119,7 +129,8 @@ struct TwoNotifiers : rl::test_suite<TwoNotifiers, 3> {
   void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
 };
 
-// A stop from another thread against a notify: exactly one wakes the owner, and a permit that comes too late stays.
+// A stop from another thread against a notify: exactly one wakes the owner, and a permit that comes too late
+// stays.
 struct Stop : rl::test_suite<Stop, 3> {
   Permit permit;
   Host host;
@@ -134,7 +145,9 @@ struct Stop : rl::test_suite<Stop, 3> {
         // As for a stop callback: its flag comes with the wake.
         return !isStopped.load(std::memory_order_relaxed);
       });
-      if (!isNotified) permit.wait(host);
+      if (!isNotified) {
+        permit.wait(host);
+      }
       check(data.get() == 7, "the data came with the permit");
     } else if (index == 1) {
       data.set(7);

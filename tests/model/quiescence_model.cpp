@@ -16,8 +16,8 @@ namespace {
 using Counters = detail::TaskCounters<RelacySync>;
 using Parker = detail::Parker<RelacySync>;
 
-// Two workers end the last two tasks. Each scans when it is idle and then sleeps; one of them must find that all has
-// ended, and tell the other.
+// Two workers end the last two tasks. Each scans when it is idle and then sleeps; one of them must find that
+// all has ended, and tell the other.
 struct LastTwoTasks : rl::test_suite<LastTwoTasks, 2> {
   Counters counters[2];
   Parker parkers[2];
@@ -51,7 +51,8 @@ struct LastTwoTasks : rl::test_suite<LastTwoTasks, 2> {
   }
 };
 
-// A scan while a task schedules another one, which runs elsewhere: it must not say that all has ended before both have.
+// A scan while a task schedules another one, which runs elsewhere: it must not say that all has ended before
+// both have.
 struct TaskThatSchedules : rl::test_suite<TaskThatSchedules, 3> {
   Counters counters[2];
   detail::StealingDeque<int, RelacySync, 4> deque;
@@ -66,7 +67,9 @@ struct TaskThatSchedules : rl::test_suite<TaskThatSchedules, 3> {
       deque.push(&child);
       counters[0].countEnded();
     } else if (index == 1) {
-      while (deque.steal().item == nullptr) RelacySync::pause();
+      while (deque.steal().item == nullptr) {
+        RelacySync::pause();
+      }
       // relaxed: the counters have to order it.
       hasChildEnded.store(1, std::memory_order_relaxed);
       counters[1].countEnded();
@@ -77,7 +80,9 @@ struct TaskThatSchedules : rl::test_suite<TaskThatSchedules, 3> {
             f(counters[0]);
           },
           [] { return uint64_t{0}; });
-      if (isQuiet) check(hasChildEnded.load(std::memory_order_relaxed) == 1, "the child has ended");
+      if (isQuiet) {
+        check(hasChildEnded.load(std::memory_order_relaxed) == 1, "the child has ended");
+      }
     }
   }
 };

@@ -73,14 +73,22 @@ struct Place {
 
 inline rl::memory_order relacyOrder(std::memory_order order, const Place& place) {
   const SeededBug::Kind bug = place.bug();
-  if (bug == SeededBug::Kind::Relaxed) return rl::mo_relaxed;
+  if (bug == SeededBug::Kind::Relaxed) {
+    return rl::mo_relaxed;
+  }
   switch (order) {
-    case std::memory_order_relaxed: return rl::mo_relaxed;
-    case std::memory_order_consume: return rl::mo_consume;
-    case std::memory_order_acquire: return rl::mo_acquire;
-    case std::memory_order_release: return rl::mo_release;
-    case std::memory_order_acq_rel: return rl::mo_acq_rel;
-    case std::memory_order_seq_cst: break;
+    case std::memory_order_relaxed:
+      return rl::mo_relaxed;
+    case std::memory_order_consume:
+      return rl::mo_consume;
+    case std::memory_order_acquire:
+      return rl::mo_acquire;
+    case std::memory_order_release:
+      return rl::mo_release;
+    case std::memory_order_acq_rel:
+      return rl::mo_acq_rel;
+    case std::memory_order_seq_cst:
+      break;
   }
   return bug == SeededBug::Kind::AcqRel ? rl::mo_acq_rel : rl::mo_seq_cst;
 }
@@ -179,8 +187,12 @@ struct RelacySync {
       rl::memory_order onSuccess = relacyOrder(success, place);
       const rl::memory_order onFailure = relacyOrder(failure, place);
       // Relacy, as C++11, wants a failure no stronger than the success.
-      if (onFailure == rl::mo_acquire && onSuccess == rl::mo_release) onSuccess = rl::mo_acq_rel;
-      if (onFailure == rl::mo_acquire && onSuccess == rl::mo_relaxed) onSuccess = rl::mo_acquire;
+      if (onFailure == rl::mo_acquire && onSuccess == rl::mo_release) {
+        onSuccess = rl::mo_acq_rel;
+      }
+      if (onFailure == rl::mo_acquire && onSuccess == rl::mo_relaxed) {
+        onSuccess = rl::mo_acquire;
+      }
       return atomic_.compare_exchange(rl::bool_t<kSpurious>(), expected, value, onSuccess, onFailure,
                                       place.info());
     }
@@ -223,7 +235,9 @@ struct RelacySync {
   static void fence(std::memory_order order, WEFT_MODEL_PLACE) {
     const Place place{file, line};
     const rl::memory_order weakened = relacyOrder(order, place);
-    if (weakened != rl::mo_relaxed) rl::atomic_thread_fence(weakened, place.info());
+    if (weakened != rl::mo_relaxed) {
+      rl::atomic_thread_fence(weakened, place.info());
+    }
   }
   static void lightFence(WEFT_MODEL_PLACE) { fence(std::memory_order_seq_cst, file, line); }
   static void heavyFence(WEFT_MODEL_PLACE) { fence(std::memory_order_seq_cst, file, line); }
@@ -243,7 +257,9 @@ struct RelacySync {
                         WEFT_MODEL_PLACE) {
     rl::context& context = rl::ctx();
     context.sched();
-    if (word.newest() != expected) return true;
+    if (word.newest() != expected) {
+      return true;
+    }
     const rl::debug_info info = Place{file, line}.info();
     return word.relacy().wait(context, deadline != nullptr, true, info) != rl::unpark_reason_timeout;
   }
@@ -252,14 +268,18 @@ struct RelacySync {
     rl::context& context = rl::ctx();
     context.sched();
     // For the kernel the word is but an address, at which nobody sleeps any more.
-    if (!word.isThere()) return;
+    if (!word.isThere()) {
+      return;
+    }
     word.relacy().wake(context, static_cast<rl::thread_id_t>(count), Place{file, line}.info());
   }
 };
 
 // Ends the run with a report unless `condition` holds.
 inline void check(bool condition, const char* what, WEFT_MODEL_PLACE) {
-  if (!condition) rl::ctx().fail_test(what, rl::test_result_user_assert_failed, Place{file, line}.info());
+  if (!condition) {
+    rl::ctx().fail_test(what, rl::test_result_user_assert_failed, Place{file, line}.info());
+  }
 }
 
 }  // namespace weft::model

@@ -50,12 +50,16 @@ struct QueueSuite {
   }
 
   void pushSingly(uint32_t producer, uint32_t count) {
-    for (uint32_t i = 0; i < count; i++) queue.push(prepare(producer, i));
+    for (uint32_t i = 0; i < count; i++) {
+      queue.push(prepare(producer, i));
+    }
   }
 
   void pushAsBatch(uint32_t producer, uint32_t count) {
     Item* batch[kItems];
-    for (uint32_t i = 0; i < count; i++) batch[i] = prepare(producer, i);
+    for (uint32_t i = 0; i < count; i++) {
+      batch[i] = prepare(producer, i);
+    }
     queue.pushBatch(batch, count);
   }
 
@@ -72,7 +76,9 @@ struct QueueSuite {
     int last[kProducers] = {-1, -1};
     Item* item = nullptr;
     Consumer consumer(queue);
-    while (consumer.pop(item)) consume(item, last);
+    while (consumer.pop(item)) {
+      consume(item, last);
+    }
     check(queue.empty(), "it has been emptied");
     const uint32_t counts[kProducers] = {count0, count1};
     for (uint32_t producer = 0; producer < kProducers; producer++) {
@@ -92,7 +98,9 @@ struct Singly : rl::test_suite<Singly, 4>, QueueSuite<0> {
     int last[kProducers] = {-1, -1};
     Consumer consumer(queue);
     for (int i = 0; i < 2; i++) {
-      if (Item* item = nullptr; consumer.pop(item)) consume(item, last);
+      if (Item* item = nullptr; consumer.pop(item)) {
+        consume(item, last);
+      }
     }
   }
   void after() { drain(2, 2); }
@@ -110,7 +118,9 @@ struct Batches : rl::test_suite<Batches, 3>, QueueSuite<0> {
     for (int i = 0; i < 3; i++) {
       Item* out[2];
       const uint32_t count = consumer.popBatch(out, 2);
-      for (uint32_t j = 0; j < count; j++) consume(out[j], last);
+      for (uint32_t j = 0; j < count; j++) {
+        consume(out[j], last);
+      }
     }
   }
   void after() { drain(3, 1); }
@@ -125,14 +135,20 @@ struct Reuse : rl::test_suite<Reuse, 3>, QueueSuite<1> {
     if (index == 0) {
       for (uint32_t i = 0; i < 3; i++) {
         queue.push(prepare(0, i));
-        if (i == 1 && consumer.pop(item)) consume(item, last);
+        if (i == 1 && consumer.pop(item)) {
+          consume(item, last);
+        }
       }
-      if (consumer.pop(item)) consume(item, last);
+      if (consumer.pop(item)) {
+        consume(item, last);
+      }
     } else if (index == 1) {
       pushSingly(1, 2);
     } else {
       for (int i = 0; i < 3; i++) {
-        if (consumer.pop(item)) consume(item, last);
+        if (consumer.pop(item)) {
+          consume(item, last);
+        }
       }
     }
   }

@@ -30,10 +30,16 @@ using Lock = detail::SharedLock<WaiterList, RelacySync, 1>;
 
 // As SharedMutex. Returns: false if the time was up first, where `isTimed`.
 bool take(Lock& lock, Waiter& self, Lock::How how, bool isTimed) {
-  if (how == Lock::kExclusive ? lock.tryLock() : lock.tryLockShared()) return true;
-  if (lock.takeOrQueue(self, how)) return true;
+  if (how == Lock::kExclusive ? lock.tryLock() : lock.tryLockShared()) {
+    return true;
+  }
+  if (lock.takeOrQueue(self, how)) {
+    return true;
+  }
   if (!isTimed || self.blockUntilSomeTime()) {
-    if (!isTimed) self.block();
+    if (!isTimed) {
+      self.block();
+    }
     return true;
   }
   WaiterList granted;
@@ -70,7 +76,9 @@ struct Exclude : rl::test_suite<Exclude<kThird, kTimed>, 3> {
   void thread(unsigned index) {
     const Lock::How how = index == 0 ? Lock::kExclusive : index == 1 ? Lock::kShared : kThird;
     for (int round = 0; round < 2; ++round) {
-      if (!take(lock, waiters[index], how, index == kTimed)) continue;
+      if (!take(lock, waiters[index], how, index == kTimed)) {
+        continue;
+      }
       if (how == Lock::kExclusive) {
         data.set(data.get() + 1);
       } else {
@@ -82,7 +90,9 @@ struct Exclude : rl::test_suite<Exclude<kThird, kTimed>, 3> {
 
   void after() {
     check(lock.isIdle(), "the lock is free at the end");
-    for (Waiter& waiter : waiters) waiter.checkNoneLeft();
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
   }
 };
 
@@ -104,7 +114,9 @@ struct DestroyByWriter : rl::test_suite<DestroyByWriter, 3> {
       release(*lock, Lock::kShared);
       return;
     }
-    while (!take(*lock, waiter, Lock::kExclusive, true)) RelacySync::pause();
+    while (!take(*lock, waiter, Lock::kExclusive, true)) {
+      RelacySync::pause();
+    }
     check(data[0].get() == 1 && data[1].get() == 1, "the writer sees that the readers are done");
     release(*lock, Lock::kExclusive);
     delete lock;
@@ -130,7 +142,9 @@ struct DestroyByReader : rl::test_suite<DestroyByReader, 2> {
       release(*lock, Lock::kExclusive);
       return;
     }
-    while (!take(*lock, waiter, Lock::kShared, true)) RelacySync::pause();
+    while (!take(*lock, waiter, Lock::kShared, true)) {
+      RelacySync::pause();
+    }
     check(data.get() == 1, "the reader sees what the writer wrote");
     release(*lock, Lock::kShared);
     delete lock;
@@ -149,13 +163,17 @@ struct LetIn : rl::test_suite<LetIn, 2> {
 
   void thread(unsigned index) {
     const Lock::How how = index == 0 ? Lock::kExclusive : Lock::kShared;
-    if (take(lock, waiters[index], how, index == 0)) release(lock, how);
+    if (take(lock, waiters[index], how, index == 0)) {
+      release(lock, how);
+    }
   }
 
   void after() {
     WaiterList granted;
     check(lock.unlockShared(granted) && granted.isEmpty() && lock.isIdle(), "the first reader is the last");
-    for (Waiter& waiter : waiters) waiter.checkNoneLeft();
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
   }
 };
 

@@ -14,8 +14,8 @@
 // Seeded bug: queue/steal_gate.h:2:relaxed
 // Seeded bug: queue/steal_gate.h:4:relaxed
 
-#include <weft/detail/queue/stealing_deque.h>
 #include <weft/detail/queue/steal_gate.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include "explore.h"
 
@@ -55,7 +55,9 @@ struct DequeSuite {
   bool pushNext() {
     Item& item = items[numPushed];
     item.payload.set(42);
-    if (!deque.push(&item)) return false;
+    if (!deque.push(&item)) {
+      return false;
+    }
     numPushed++;
     return true;
   }
@@ -65,15 +67,21 @@ struct DequeSuite {
     members[thief].enter();
     for (;;) {
       const typename Deque::Stolen stolen = deque.steal();
-      if (stolen.item != nullptr) consume(stolen.item);
-      if (!stolen.lostRace) return stolen.item != nullptr;
+      if (stolen.item != nullptr) {
+        consume(stolen.item);
+      }
+      if (!stolen.lostRace) {
+        return stolen.item != nullptr;
+      }
     }
   }
 
   void drain() {
     members[1].leave();
     members[2].leave();
-    while (Item* item = deque.take(members[0])) consume(item);
+    while (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
     check(deque.empty(), "the owner has emptied it");
     for (int i = 0; i < numPushed; i++) {
       check(items[i].numTaken.get() == 1, "an item is taken exactly once");
@@ -91,10 +99,16 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite<RelacySync> 
     }
     pushNext();
     pushNext();
-    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
     pushNext();
-    if (Item* item = deque.take(members[0])) consume(item);
-    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
   }
   void after() { drain(); }
 };
@@ -118,10 +132,16 @@ struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite<Sync
     }
     pushNext();
     pushNext();
-    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
     pushNext();
-    if (Item* item = deque.take(members[0])) consume(item);
-    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
   }
   void after() { drain(); }
 };
@@ -135,17 +155,25 @@ struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite<RelacySync> {
       return;
     }
     while (numPushed < kItems) {
-      if (pushNext()) continue;
+      if (pushNext()) {
+        continue;
+      }
       if (numPushed % 2 == 0) {
         Item* out[2];
         const uint32_t count = deque.takeOldestBatch(out, 2);
-        for (uint32_t i = 0; i < count; i++) consume(out[i]);
-        if (count == 2) check(out[0] < out[1], "the oldest comes first");
+        for (uint32_t i = 0; i < count; i++) {
+          consume(out[i]);
+        }
+        if (count == 2) {
+          check(out[0] < out[1], "the oldest comes first");
+        }
       } else if (Item* item = deque.takeOldest()) {
         consume(item);
       }
     }
-    if (Item* item = deque.take(members[0])) consume(item);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
   }
   void after() { drain(); }
 };
@@ -158,6 +186,7 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<PushTakeSteal>("push, take, steal", 600'000) &&
            explore<TakeAsThief>("take as a thief", 600'000) &&
-           explore<TakeBesideThieves>("take beside thieves", 600'000) && explore<Overflow>("overflow", 600'000);
+           explore<TakeBesideThieves>("take beside thieves", 600'000) &&
+           explore<Overflow>("overflow", 600'000);
   });
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/park/parker.h>
 #include <weft/detail/fork/ticket_node.h>
+#include <weft/detail/park/parker.h>
 
 #include "explore.h"
 
@@ -168,7 +168,9 @@ struct TwoHolders : rl::test_suite<TwoHolders, 3> {
 
   void after() {
     follow(states[1], states[1].link(nullptr));
-    for (State& state : states) check(state.numFrees.newest() == 1, "a node is not freed");
+    for (State& state : states) {
+      check(state.numFrees.newest() == 1, "a node is not freed");
+    }
   }
 };
 

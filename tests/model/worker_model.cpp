@@ -1,12 +1,12 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/park/idle.h>
-#include <weft/detail/queue/inbox.h>
 #include <weft/detail/park/quiescence.h>
-#include <weft/detail/queue/stealing_deque.h>
+#include <weft/detail/queue/inbox.h>
+#include <weft/detail/queue/segmented_queue.h>
 #include <weft/detail/queue/steal_gate.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include <utility>
 
@@ -23,9 +23,9 @@
 namespace weft::model {
 namespace {
 
-// All parts of a scheduler in the shape that Worker and SchedulerCore give them: deque, injector, inbox, search, sleep,
-// wake and shutdown. A task that must not be alone holds its worker until its mate has begun, so that a worker which
-// sleeps beside a queued task is a deadlock, and the checker finds it.
+// All parts of a scheduler in the shape that Worker and SchedulerCore give them: deque, injector, inbox,
+// search, sleep, wake and shutdown. A task that must not be alone holds its worker until its mate has begun,
+// so that a worker which sleeps beside a queued task is a deadlock, and the checker finds it.
 
 using Parker = detail::Parker<RelacySync>;
 
@@ -64,9 +64,13 @@ struct Worker {
   bool shouldEnd();
   bool takeFromInjector();
   bool findOwnWork() {
-    if (next != nullptr || ready != nullptr) return true;
+    if (next != nullptr || ready != nullptr) {
+      return true;
+    }
     ready = inbox.popAll();
-    if (ready != nullptr) return true;
+    if (ready != nullptr) {
+      return true;
+    }
     next = deque.take(thief);
     return next != nullptr || shouldEnd();
   }
@@ -107,17 +111,23 @@ struct Core {
 
   bool isFinished() {
     // (1) acquire: pairs with (2).
-    if (isDone.load(std::memory_order_acquire) != 0) return true;
+    if (isDone.load(std::memory_order_acquire) != 0) {
+      return true;
+    }
     const bool isQuiet = detail::isQuiescent<RelacySync>(
         [this](auto&& f) {
-          for (Worker& worker : workers) f(worker.counters);
+          for (Worker& worker : workers) {
+            f(worker.counters);
+          }
         },
         // relaxed: see quiescence.h.
         [this] { return numEntered.load(std::memory_order_relaxed); });
     if (isQuiet) {
       // (2) release: pairs with (1).
       isDone.store(1, std::memory_order_release);
-      for (Worker& worker : workers) worker.parker.unpark();
+      for (Worker& worker : workers) {
+        worker.parker.unpark();
+      }
     }
     return isQuiet;
   }
@@ -125,9 +135,13 @@ struct Core {
   void shutDown() {
     // (3) release: pairs with (4).
     isStopping.store(1, std::memory_order_release);
-    for (Worker& worker : workers) worker.parker.unpark();
+    for (Worker& worker : workers) {
+      worker.parker.unpark();
+    }
     // (5) acquire: all that the workers did comes before the end; pairs with (6).
-    while (numAtExit.load(std::memory_order_acquire) != kWorkers) allAtExit.park();
+    while (numAtExit.load(std::memory_order_acquire) != kWorkers) {
+      allAtExit.park();
+    }
   }
 };
 
@@ -145,7 +159,9 @@ void Worker::schedule(Job& job) {
 // Any thread.
 void Worker::wake(Job& job) {
   Parker& target = parker;
-  if (inbox.push(&job)) target.unpark();
+  if (inbox.push(&job)) {
+    target.unpark();
+  }
 }
 
 bool Worker::shouldEnd() {
@@ -156,15 +172,21 @@ bool Worker::shouldEnd() {
 bool Worker::takeFromInjector() {
   Job* batch[2];
   uint32_t count = injected.popBatch(batch, 2);
-  if (count == 0) return false;
+  if (count == 0) {
+    return false;
+  }
   next = batch[0];
-  while (count > 1) check(deque.push(batch[--count]), "the deque has room");
+  while (count > 1) {
+    check(deque.push(batch[--count]), "the deque has room");
+  }
   core->idle.onPublish();
   return true;
 }
 
 bool Worker::findSharedWork() {
-  if (takeFromInjector()) return true;
+  if (takeFromInjector()) {
+    return true;
+  }
   Deque::Stolen stolen;
   do {
     thief.enter();
@@ -181,20 +203,30 @@ bool Worker::seesSharedWork() {
 void Worker::run() {
   for (;;) {
     for (;;) {
-      if (ready == nullptr) ready = inbox.popAll();
+      if (ready == nullptr) {
+        ready = inbox.popAll();
+      }
       Job* job = ready;
       if (job != nullptr) {
         ready = job->inboxNext.get();
         check(job->worker == index, "a fiber stays where it began");
       } else {
         job = std::exchange(next, nullptr);
-        if (job == nullptr) job = deque.take(thief);
-        if (job == nullptr) break;
+        if (job == nullptr) {
+          job = deque.take(thief);
+        }
+        if (job == nullptr) {
+          break;
+        }
       }
       core->body(core->suite, *this, *job);
     }
-    if (shouldEnd()) break;
-    if (!findOwnWork() && !takeFromInjector()) waitForSharedWork(core->idle, sleeper, *this);
+    if (shouldEnd()) {
+      break;
+    }
+    if (!findOwnWork() && !takeFromInjector()) {
+      waitForSharedWork(core->idle, sleeper, *this);
+    }
   }
   // (6) release: pairs with (5).
   core->numAtExit.fetch_add(1, std::memory_order_release);
@@ -214,7 +246,9 @@ struct WithCore : rl::test_suite<Suite, 3> {
       job.numRuns.set(job.numRuns.get() + 1);
       static_cast<Suite*>(suite)->runJob(worker, job);
     };
-    for (int i = 0; i < 2; i++) jobs[i].what = i;
+    for (int i = 0; i < 2; i++) {
+      jobs[i].what = i;
+    }
   }
   void thread(unsigned index) {
     if (index < 2) {
@@ -223,13 +257,15 @@ struct WithCore : rl::test_suite<Suite, 3> {
       static_cast<Suite*>(this)->begin();
       core.shutDown();
       for (int i = 0; i < 2; i++) {
-        check(jobs[i].numRuns.get() == Suite::kRuns[i], "each task has run as often as it should before the end");
+        check(jobs[i].numRuns.get() == Suite::kRuns[i],
+              "each task has run as often as it should before the end");
       }
     }
   }
 };
 
-// Two tasks from outside, that may come to a worker in one batch. Each holds its worker until the other has begun.
+// Two tasks from outside, that may come to a worker in one batch. Each holds its worker until the other has
+// begun.
 struct BatchFromOutside : WithCore<BatchFromOutside> {
   static constexpr int kRuns[2] = {1, 1};
   void begin() {
@@ -240,13 +276,15 @@ struct BatchFromOutside : WithCore<BatchFromOutside> {
   void runJob(Worker& worker, Job& job) {
     begun[1 - job.what].unpark();
     begun[job.what].park();
-    if (job.what == 0) bothBegun.unpark();
+    if (job.what == 0) {
+      bothBegun.unpark();
+    }
     worker.counters.countEnded();
   }
 };
 
-// A task schedules another and holds its worker until that has begun elsewhere; the other blocks, and is woken by the
-// first. The shutdown waits for it.
+// A task schedules another and holds its worker until that has begun elsewhere; the other blocks, and is
+// woken by the first. The shutdown waits for it.
 struct ChildThatBlocks : WithCore<ChildThatBlocks> {
   static constexpr int kRuns[2] = {1, 2};
   void begin() {
@@ -274,7 +312,9 @@ struct LastTaskSchedules : WithCore<LastTaskSchedules> {
   static constexpr int kRuns[2] = {1, 1};
   void begin() { core.enqueueFromOutside(jobs[0]); }
   void runJob(Worker& worker, Job& job) {
-    if (job.what == 0) worker.schedule(jobs[1]);
+    if (job.what == 0) {
+      worker.schedule(jobs[1]);
+    }
     worker.counters.countEnded();
   }
 };

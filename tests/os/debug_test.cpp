@@ -117,10 +117,11 @@ TEST(DebugTest, AssertTakesWhateverConvertsToBool) {
   int value = 0;
   int* pointer = &value;
   WEFT_ASSERT(pointer, "null");
-  if (pointer != nullptr)
+  if (pointer != nullptr) {
     WEFT_ASSERT(true, "an assertion is one statement");
-  else
+  } else {
     FAIL();
+  }
 }
 
 constexpr int checkedHalf(int value) {

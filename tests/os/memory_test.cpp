@@ -77,9 +77,7 @@ TEST_F(MemoryTest, AlignedStorageHasItsSizeAndAlignment) {
   static_assert(sizeof(Storage) == 48 && alignof(Storage) == 16);
 }
 
-TEST_F(MemoryTest, TheDefaultAllocatorWorksBeforeMain) {
-  EXPECT_EQ(*earlyAndLate.text, "early");
-}
+TEST_F(MemoryTest, TheDefaultAllocatorWorksBeforeMain) { EXPECT_EQ(*earlyAndLate.text, "early"); }
 
 TEST_F(MemoryTest, AllocatesEverySizeAndAlignment) {
   for (size_t alignment : {size_t{0}, size_t{1}, size_t{8}, size_t{64}, size_t{4096}, size_t{65536}}) {
@@ -260,7 +258,9 @@ TEST_F(MemoryTest, MakeSharedIsOneAllocation) {
 #if defined(__cpp_exceptions)
 struct ThrowsAtThree {
   ThrowsAtThree() {
-    if (counted.alive == 3) throw std::runtime_error("three");
+    if (counted.alive == 3) {
+      throw std::runtime_error("three");
+    }
   }
   Counted counted;
 };
@@ -380,7 +380,9 @@ struct Counting : weft::Allocator {
 
 TEST_F(MemoryTest, AProgramMaySupplyItsOwn) {
   Counting counting;
-  { auto object = counting.make_unique<int>(1); }
+  {
+    auto object = counting.make_unique<int>(1);
+  }
   EXPECT_EQ(counting.count, 1);
 }
 

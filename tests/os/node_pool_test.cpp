@@ -49,7 +49,8 @@ TEST(NodePoolTest, NodesAreAlignedAndDoNotOverlap) {
     for (size_t i = 0; i < nodes.size(); ++i) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(nodes[i]) % kLine, 0u);
       if (i > 0) {
-        EXPECT_GE(static_cast<char*>(nodes[i]) - static_cast<char*>(nodes[i - 1]), static_cast<ptrdiff_t>(bytesOf(size)));
+        EXPECT_GE(static_cast<char*>(nodes[i]) - static_cast<char*>(nodes[i - 1]),
+                  static_cast<ptrdiff_t>(bytesOf(size)));
       }
       std::memset(nodes[i], static_cast<int>(i), bytesOf(size));
     }

@@ -16,8 +16,9 @@
 #include "scheduler/fiber_control_block.h"
 #include "with_scheduler.h"
 
-// Stack overflows of the tasks of a scheduler. This file is built with -fstack-clash-protection, as the documents tell users
-// to build code with large frames; gcc can be told otherwise per function. Neither compiler probes frames below a page.
+// Stack overflows of the tasks of a scheduler. This file is built with -fstack-clash-protection, as the
+// documents tell users to build code with large frames; gcc can be told otherwise per function. Neither
+// compiler probes frames below a page.
 #if defined(__GNUC__) && !defined(__clang__)
 #define UNPROBED __attribute__((noinline, optimize("no-stack-clash-protection")))
 #else
@@ -79,7 +80,7 @@ void lookAtNeighbours(int signal, siginfo_t* info, void* context) {
 }
 
 void watchNeighbours() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = &lookAtNeighbours;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGSEGV, &action, &actionOfWeft);
@@ -135,7 +136,8 @@ class OverflowFiberDeathTest : public ::testing::TestWithParam<int> {
 INSTANTIATE_TEST_SUITE_P(Workers, OverflowFiberDeathTest, ::testing::Values(0, 1, 4),
                          [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
 
-const std::string kReport = "weft: fatal: stack overflow in fiber [0-9]+: its stack of " + std::to_string(kStackSize) +
+const std::string kReport = "weft: fatal: stack overflow in fiber [0-9]+: its stack of " +
+                            std::to_string(kStackSize) +
                             " bytes.*setFiberStackSize.*-fstack-clash-protection.*task: ";
 
 TEST_P(OverflowFiberDeathTest, ARecursionOfSmallFramesIsReportedAndTouchesNoNeighbour) {
@@ -149,7 +151,8 @@ TEST_P(OverflowFiberDeathTest, AFrameLargerThanTheStackIsReportedAndTouchesNoNei
 }
 
 TEST_P(OverflowFiberDeathTest, TheReportNamesTheFiber) {
-  // Its id is printed before, and has to be that of the report. The expression language has no way to say so in general.
+  // Its id is printed before, and has to be that of the report. The expression language has no way to say so
+  // in general.
   std::string sameId = "(this is fiber 1\nweft: fatal: stack overflow in fiber 1:)";
   for (int id = 2; id < 20; ++id) {
     const std::string number = std::to_string(id);

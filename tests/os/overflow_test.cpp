@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
-#include "os/stack_pool.h"
 #include <weft/sanitizers.h>
+#include "os/stack_pool.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -119,9 +119,7 @@ bool currentStack(CurrentStack* out) {
   return true;
 }
 
-void enterFiber() {
-  current->function();
-}
+void enterFiber() { current->function(); }
 
 void runOnFiber(void (*function)()) {
   AlternateStack signalStack;
@@ -152,9 +150,7 @@ __attribute__((noinline)) int recurse(int n) {
   return n == 0 ? 0 : recurse(n - 1) + frame[0];
 }
 
-void overflowByRecursion() {
-  depth = recurse(depth);
-}
+void overflowByRecursion() { depth = recurse(depth); }
 
 PROBED void overflowByOneFrame() {
   char frame[1100 * 1024];
@@ -164,13 +160,9 @@ PROBED void overflowByOneFrame() {
 
 const volatile uintptr_t nowhere = 16;
 
-void readNowhere() {
-  depth = *reinterpret_cast<volatile int*>(nowhere);
-}
+void readNowhere() { depth = *reinterpret_cast<volatile int*>(nowhere); }
 
-void install() {
-  installOverflowHandler(currentStack);
-}
+void install() { installOverflowHandler(currentStack); }
 
 void expectReport(const Outcome& outcome) {
   EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
@@ -268,7 +260,7 @@ TEST(OverflowDeathTest, AnEarlierHandlerSeesOtherFaultsAndMayMendThem) {
   const Outcome outcome = inChild([] {
     const auto size = static_cast<size_t>(getpagesize());
     page = static_cast<char*>(mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_flags = SA_SIGINFO;
     action.sa_sigaction = [](int, siginfo_t* info, void*) {
       if (info->si_addr == page + 8) {
@@ -304,7 +296,7 @@ TEST(OverflowDeathTest, AnEarlierHandlerDoesNotSeeOverflows) {
 
 TEST(OverflowDeathTest, AnEarlierHandlerForOneSignalIsCalledOnce) {
   const Outcome outcome = inChild([] {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
     action.sa_handler = [](int) {
       (void)!write(STDERR_FILENO, "once ", 5);
@@ -338,7 +330,7 @@ TEST(OverflowDeathTest, TheHandlerCanBeDisabledForGood) {
       }
       disableOverflowHandler();
       install();
-      struct sigaction action {};
+      struct sigaction action{};
       sigaction(SIGSEGV, nullptr, &action);
       if ((action.sa_flags & SA_SIGINFO) != 0) {
         _exit(10);
@@ -353,7 +345,7 @@ TEST(OverflowDeathTest, ALaterHandlerMayPassOnToWefts) {
   static struct sigaction wefts;
   expectReport(inChild([] {
     install();
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     action.sa_sigaction = [](int s, siginfo_t* info, void* context) { wefts.sa_sigaction(s, info, context); };
     sigaction(SIGSEGV, &action, &wefts);

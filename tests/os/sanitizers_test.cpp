@@ -36,8 +36,6 @@ TEST(SanitizersTest, OnlyMacrosAgreeWithEnabledMacros) {
   EXPECT_EQ(0 WEFT_UNDEFINED_SANITIZER_ONLY(+1), kUndefined);
 }
 
-TEST(SanitizersTest, AddressAndThreadExcludeEachOther) {
-  EXPECT_LE(kAddress + kThread + kMemory, 1);
-}
+TEST(SanitizersTest, AddressAndThreadExcludeEachOther) { EXPECT_LE(kAddress + kThread + kMemory, 1); }
 
 }  // namespace

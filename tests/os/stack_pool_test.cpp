@@ -1,12 +1,12 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "os/stack_pool.h"
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "os/stack_pool.h"
 #include <weft/sanitizers.h>
 
 #include <algorithm>
@@ -39,9 +39,7 @@ size_t ownSize() {
   return static_cast<size_t>(getpagesize()) * ++pages;
 }
 
-void touch(const Stack& stack) {
-  *reinterpret_cast<volatile char*>(stack.top() - 64) = 1;
-}
+void touch(const Stack& stack) { *reinterpret_cast<volatile char*>(stack.top() - 64) = 1; }
 
 size_t residentBytes() {
   std::ifstream file("/proc/self/statm");

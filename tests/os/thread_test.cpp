@@ -285,8 +285,9 @@ TEST(ThreadTest, NumLogicalCPUsIsTheMachines) {
 TEST(ThreadDeathTest, MisuseIsReported) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   EXPECT_DEATH(Thread().join(), "weft: fatal: Thread: join\\(\\) without a thread");
-  EXPECT_DEATH({ Thread thread(Affinity(), [] {}); },
-               "weft: fatal: Thread: a thread is destroyed before it was joined");
+  EXPECT_DEATH(
+      { Thread thread(Affinity(), [] {}); },
+      "weft: fatal: Thread: a thread is destroyed before it was joined");
   EXPECT_DEATH(
       {
         Thread thread(Affinity(), [] {});
@@ -299,7 +300,9 @@ TEST(ThreadDeathTest, MisuseIsReported) {
         Thread thread;
         std::atomic<bool> isAssigned{false};
         thread = Thread(Affinity(), [&] {
-          while (!isAssigned) std::this_thread::yield();
+          while (!isAssigned) {
+            std::this_thread::yield();
+          }
           thread.join();
         });
         isAssigned = true;
@@ -442,9 +445,7 @@ class CgroupTest : public testing::Test {
   std::string root;
 };
 
-TEST_F(CgroupTest, NoFilesMeanNoLimit) {
-  EXPECT_EQ(quota(), 0U);
-}
+TEST_F(CgroupTest, NoFilesMeanNoLimit) { EXPECT_EQ(quota(), 0U); }
 
 TEST_F(CgroupTest, V2QuotaIsRoundedUp) {
   writeV2("/app");

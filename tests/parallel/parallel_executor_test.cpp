@@ -99,8 +99,7 @@ void runAllAlgorithms(E& executor) {
   EXPECT_EQ(last, 99);
 
   std::atomic<int> numCalls{0};
-  parallelInvoke(
-      executor, [&] { ++numCalls; }, [&] { return ++numCalls; });
+  parallelInvoke(executor, [&] { ++numCalls; }, [&] { return ++numCalls; });
   parallelInvoke(executor);
   EXPECT_EQ(numCalls.load(), 2);
   int named = 7;
@@ -177,8 +176,7 @@ TEST(ParallelExecutorUnboundTest, TheWorkersOfAPoolShareTheWork) {
     own.signal();
     other.wait();
   };
-  join(
-      pool, [&] { meet(first, second); }, [&] { meet(second, first); });
+  join(pool, [&] { meet(first, second); }, [&] { meet(second, first); });
   EXPECT_EQ(numHere.load(), 0);
   parallelFor(pool, autoPartitioner(irange(0, 100), 1), [&](int) {
     numHere += std::this_thread::get_id() == caller || Scheduler::get() != &pool.scheduler();
@@ -210,9 +208,7 @@ TEST_P(ParallelExecutorTest, WhatAnExecutorRefusesIsHeard) {
   const auto check = [&] {
     int numCalls = 0;
     EXPECT_THROW(parallelFor(dropping, 0, 10, [&](int) { ++numCalls; }), TaskNotExecuted);
-    EXPECT_THROW(join(
-                     dropping, [&] { ++numCalls; }, [&] { ++numCalls; }),
-                 TaskNotExecuted);
+    EXPECT_THROW(join(dropping, [&] { ++numCalls; }, [&] { ++numCalls; }), TaskNotExecuted);
     EXPECT_THROW((void)parallelReduce(throwing, {1, 2}, 0), std::runtime_error);
     EXPECT_THROW(join(throwing, [&] { ++numCalls; }), std::runtime_error);
     EXPECT_EQ(numCalls, 0);

@@ -304,7 +304,8 @@ TEST_P(ParallelForTest, AnExceptionOfABodyArrivesAndTheRestIsLeftOut) {
   inTask(throwAndCatch);
 }
 
-// The second half is taken, and throws before the first, which has begun: what has not begun by then is left out.
+// The second half is taken, and throws before the first, which has begun: what has not begun by then is left
+// out.
 TEST_P(ParallelForTest, OfSeveralExceptionsThatOfTheFirstElementArrives) {
   inTask([] {
     for (int round = 0; round < 20; ++round) {

@@ -72,9 +72,7 @@ void runInOrder(int tokens) {
   }
 }
 
-TEST(ParallelPipelineUnboundTest, TakesOneItemAfterTheOtherWhereNoSchedulerIsBound) {
-  runInOrder(4);
-}
+TEST(ParallelPipelineUnboundTest, TakesOneItemAfterTheOtherWhereNoSchedulerIsBound) { runInOrder(4); }
 
 TEST_P(ParallelPipelineTest, ASerialStageSeesTheItemsInTheirOrder) {
   for (const int tokens : {1, 2, 5, 100}) {

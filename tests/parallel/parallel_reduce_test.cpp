@@ -82,13 +82,9 @@ TEST_P(ParallelReduceTest, MapsAndReduces) {
     for (const int size : kSizes) {
       const long expected = long{size} * (size - 1) + 7;
       withEachPartition(irange(0, size), [&](auto&& partition) {
-        EXPECT_EQ(parallelMapReduce(
-                      partition, 7L, [](int i) { return 2L * i; }, std::plus<>()),
-                  expected);
+        EXPECT_EQ(parallelMapReduce(partition, 7L, [](int i) { return 2L * i; }, std::plus<>()), expected);
       });
-      EXPECT_EQ(parallelMapReduce(
-                    0, size, 7L, [](int i) { return 2L * i; }, std::plus<>()),
-                expected);
+      EXPECT_EQ(parallelMapReduce(0, size, 7L, [](int i) { return 2L * i; }, std::plus<>()), expected);
       EXPECT_EQ(parallelReduce(0, size, -1, [](int a, int b) { return std::max(a, b); }), size - 1);
     }
   });

@@ -76,13 +76,17 @@ TEST(ParkerTest, ATimeoutAndAnUnparkNeverBothWin) {
   constexpr int kRounds = 3'000;
   std::thread waker([&] {
     for (int i = 1; i <= kRounds; i++) {
-      while (round.load() != i) std::this_thread::yield();
+      while (round.load() != i) {
+        std::this_thread::yield();
+      }
       parker->unpark();
     }
   });
   for (int i = 1; i <= kRounds; i++) {
     round.store(i);
-    if (!parker->parkUntil(Clock::now() + std::chrono::microseconds(i % 50))) parker->park();
+    if (!parker->parkUntil(Clock::now() + std::chrono::microseconds(i % 50))) {
+      parker->park();
+    }
     ASSERT_FALSE(parker->tryPark());
   }
   waker.join();
@@ -96,7 +100,9 @@ TEST(ParkerTest, ParkersAreApartAndRecycled) {
     EXPECT_EQ(reinterpret_cast<uintptr_t>(parker) % kCacheLine, 0u);
     EXPECT_TRUE(parkers.insert(parker).second);
   }
-  for (Parker<>* parker : parkers) releaseParker(parker);
+  for (Parker<>* parker : parkers) {
+    releaseParker(parker);
+  }
   Parker<>* again = acquireParker();
   EXPECT_EQ(parkers.count(again), 1u);
   // A late unpark of the parker's last owner is no more than a permit.
@@ -138,7 +144,9 @@ TEST(SyncTest, LightAndHeavyFenceOrderAStoreBeforeALoad) {
   const auto meet = [&](int i) {
     arrived.fetch_add(1);
     uint32_t round = 0;
-    while (arrived.load() < 2 * i) StdSync::relax(round);
+    while (arrived.load() < 2 * i) {
+      StdSync::relax(round);
+    }
   };
   std::thread other([&] {
     for (int i = 1; i <= kRounds; i++) {

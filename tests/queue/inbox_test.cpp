@@ -24,7 +24,9 @@ TEST(InboxTest, PopAllReturnsTheOldestFirst) {
   Inbox<Node> inbox;
   EXPECT_EQ(inbox.popAll(), nullptr);
   Node nodes[3];
-  for (Node& node : nodes) EXPECT_FALSE(inbox.push(&node));
+  for (Node& node : nodes) {
+    EXPECT_FALSE(inbox.push(&node));
+  }
   EXPECT_FALSE(inbox.empty());
   Node* node = inbox.popAll();
   for (Node& expected : nodes) {
@@ -74,21 +76,29 @@ TEST(InboxTest, OrderOfEachProducerHoldsAndNoWakeIsLost) {
         Node& node = nodes[static_cast<size_t>(p * kNodes + i)];
         node.producer = p;
         node.number = i;
-        if (inbox.push(&node)) parker.unpark();
-        if (i % 1000 == 0) std::this_thread::yield();
+        if (inbox.push(&node)) {
+          parker.unpark();
+        }
+        if (i % 1000 == 0) {
+          std::this_thread::yield();
+        }
       }
     });
   }
   int next[kProducers] = {};
   for (int taken = 0; taken < kProducers * kNodes;) {
     Node* node = inbox.popAll();
-    if (node == nullptr && inbox.tryPark()) parker.park();
+    if (node == nullptr && inbox.tryPark()) {
+      parker.park();
+    }
     for (; node != nullptr; node = node->inboxNext.get()) {
       ASSERT_EQ(node->number, next[node->producer]++);
       taken++;
     }
   }
-  for (auto& producer : producers) producer.join();
+  for (auto& producer : producers) {
+    producer.join();
+  }
   releaseParker(&parker);
 }
 
@@ -99,7 +109,9 @@ TEST(InboxTest, MayBeFreedAsSoonAsTheLastNodeIsTaken) {
     Node node;
     std::thread producer([raw = inbox.get(), &node] { raw->push(&node); });
     uint32_t round = 0;
-    while (inbox->popAll() == nullptr) StdSync::relax(round);
+    while (inbox->popAll() == nullptr) {
+      StdSync::relax(round);
+    }
     inbox.reset();
     producer.join();
   }

@@ -36,7 +36,9 @@ TEST(BlockQueueTest, ItemsComeOutInTheirOrder) {
   std::vector<int> items(1'000);
   int* item = nullptr;
   EXPECT_FALSE(consumer.pop(item));
-  for (int& i : items) queue.push(&i);
+  for (int& i : items) {
+    queue.push(&i);
+  }
   EXPECT_EQ(queue.size(), items.size());
   for (int& i : items) {
     ASSERT_TRUE(consumer.pop(item));
@@ -51,7 +53,9 @@ TEST(BlockQueueTest, BatchesOfAnySizeKeepTheOrder) {
   SegmentedQueue<int*>::Consumer consumer(queue);
   std::vector<int> items(10'000);
   std::vector<int*> pointers;
-  for (int& i : items) pointers.push_back(&i);
+  for (int& i : items) {
+    pointers.push_back(&i);
+  }
   std::vector<int*> out(300);
   size_t pushed = 0;
   size_t popped = 0;
@@ -61,7 +65,9 @@ TEST(BlockQueueTest, BatchesOfAnySizeKeepTheOrder) {
     pushed += count;
     ASSERT_EQ(queue.size(), pushed - popped);
     const uint32_t taken = consumer.popBatch(out.data(), (size * 7) % 131 + 1);
-    for (uint32_t i = 0; i < taken; i++) ASSERT_EQ(out[i], pointers[popped++]);
+    for (uint32_t i = 0; i < taken; i++) {
+      ASSERT_EQ(out[i], pointers[popped++]);
+    }
   }
   EXPECT_EQ(consumer.popBatch(out.data(), 300), 0u);
   queue.pushBatch(pointers.data(), 0);
@@ -76,15 +82,21 @@ TEST(BlockQueueTest, SteadyStateDoesNotAllocateAndNothingStays) {
     int x = 0;
     int* item = nullptr;
     const auto fillAndDrain = [&](int count) {
-      for (int i = 0; i < count; i++) queue.push(&x);
+      for (int i = 0; i < count; i++) {
+        queue.push(&x);
+      }
       while (consumer.pop(item)) {
       }
     };
     fillAndDrain(10'100);  // a segment more, since the next fills may begin in the middle of one
     const int before = allocator.numAllocations;
-    for (int i = 0; i < 20; i++) fillAndDrain(10'000);
+    for (int i = 0; i < 20; i++) {
+      fillAndDrain(10'000);
+    }
     EXPECT_EQ(allocator.numAllocations, before);
-    for (int i = 0; i < 1'000; i++) queue.push(&x);  // left inside
+    for (int i = 0; i < 1'000; i++) {
+      queue.push(&x);  // left inside
+    }
   }
   EXPECT_EQ(allocator.numAlive, 0);
 }
@@ -95,14 +107,17 @@ TEST(BlockQueueTest, BlocksBeyondTheSparesAreGivenBack) {
   SegmentedQueue<int*>::Consumer consumer(queue);
   int x = 0;
   int* item = nullptr;
-  for (int i = 0; i < 10'000; i++) queue.push(&x);
+  for (int i = 0; i < 10'000; i++) {
+    queue.push(&x);
+  }
   EXPECT_GT(allocator.numAlive, 100);
   while (consumer.pop(item)) {
   }
   EXPECT_LE(allocator.numAlive, 6);
 }
 
-// A consumer that lags holds on to the segment that it stands in, and to no other; it goes to the oldest item at once.
+// A consumer that lags holds on to the segment that it stands in, and to no other; it goes to the oldest item
+// at once.
 TEST(BlockQueueTest, AConsumerThatLagsCatchesUp) {
   CountingAllocator allocator;
   SegmentedQueue<int*> queue(&allocator, 0);
@@ -141,7 +156,9 @@ TEST(BlockQueueTest, BlocksOfAnySizeKeepTheOrder) {
     Queue::Consumer first(queue);
     Queue::Consumer second(queue);
     std::vector<int> items(1'000);
-    for (int& i : items) queue.push(&i);
+    for (int& i : items) {
+      queue.push(&i);
+    }
     EXPECT_EQ(queue.size(), items.size());
     int* item = nullptr;
     for (size_t i = 0; i < items.size(); i++) {
@@ -166,7 +183,9 @@ TEST(BlockQueueTest, EndsAsSoonAsItsLastItemHasBeenTaken) {
     std::vector<std::thread> producers;
     for (int p = 0; p < kProducers; p++) {
       producers.emplace_back([&x, raw = queue.get()] {
-        for (int i = 0; i < kItems; i++) raw->push(&x);
+        for (int i = 0; i < kItems; i++) {
+          raw->push(&x);
+        }
       });
     }
     {
@@ -182,7 +201,9 @@ TEST(BlockQueueTest, EndsAsSoonAsItsLastItemHasBeenTaken) {
       }
     }
     queue.reset();
-    for (auto& producer : producers) producer.join();
+    for (auto& producer : producers) {
+      producer.join();
+    }
   }
 }
 
@@ -198,7 +219,8 @@ template <class Queue>
 void takeEveryItemOnceAndInOrder(Queue& queue, int producers, uint32_t batch) {
   constexpr int kConsumers = 3;
   const int each = 90'000 / producers;
-  std::vector<std::vector<Item>> items(static_cast<size_t>(producers), std::vector<Item>(static_cast<size_t>(each)));
+  std::vector<std::vector<Item>> items(static_cast<size_t>(producers),
+                                       std::vector<Item>(static_cast<size_t>(each)));
   std::atomic<int> numTaken{0};
   std::vector<std::thread> threads;
   for (int p = 0; p < producers; p++) {
@@ -231,13 +253,19 @@ void takeEveryItemOnceAndInOrder(Queue& queue, int producers, uint32_t batch) {
           before = out[i]->number;
         }
         numTaken.fetch_add(static_cast<int>(count));
-        if (count == 0) StdSync::relax(round);
+        if (count == 0) {
+          StdSync::relax(round);
+        }
       }
     });
   }
-  for (auto& thread : threads) thread.join();
+  for (auto& thread : threads) {
+    thread.join();
+  }
   for (const auto& ofOne : items) {
-    for (const Item& item : ofOne) ASSERT_EQ(item.numTaken, 1);
+    for (const Item& item : ofOne) {
+      ASSERT_EQ(item.numTaken, 1);
+    }
   }
   EXPECT_TRUE(queue.empty());
 }

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/queue/stealing_deque.h>
 #include <weft/detail/queue/steal_gate.h>
+#include <weft/detail/queue/stealing_deque.h>
 
 #include <algorithm>
 #include <atomic>
@@ -24,7 +24,9 @@ TEST(StealingDequeTest, TakeReturnsTheNewest) {
   StealGate<> gate;
   Thief owner(gate);
   int items[3];
-  for (int& item : items) ASSERT_TRUE(deque->push(&item));
+  for (int& item : items) {
+    ASSERT_TRUE(deque->push(&item));
+  }
   EXPECT_EQ(deque->size(), 3u);
   EXPECT_EQ(deque->take(owner), &items[2]);
   EXPECT_EQ(deque->take(owner), &items[1]);
@@ -40,7 +42,9 @@ TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   Thief owner(gate);
   Thief thief(gate);
   int items[3];
-  for (int& item : items) ASSERT_TRUE(deque->push(&item));
+  for (int& item : items) {
+    ASSERT_TRUE(deque->push(&item));
+  }
   thief.enter();
   EXPECT_EQ(deque->take(owner), &items[2]);
   EXPECT_EQ(deque->steal().item, &items[0]);
@@ -51,14 +55,17 @@ TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   EXPECT_TRUE(deque->empty());
 }
 
-// A worker that has stolen and is busy itself since makes its own takes, and those of all others, cheap again.
+// A worker that has stolen and is busy itself since makes its own takes, and those of all others, cheap
+// again.
 TEST(StealingDequeTest, AThiefThatIsBusyLeaves) {
   StealGate<> gate;
   Thief owner(gate);
   Thief thief(gate);
   thief.enter();
   EXPECT_FALSE(owner.isUnseen());
-  for (int i = 0; i < 10'000; ++i) thief.isUnseen();
+  for (int i = 0; i < 10'000; ++i) {
+    thief.isUnseen();
+  }
   EXPECT_TRUE(owner.isUnseen());
   thief.enter();
   EXPECT_FALSE(owner.isUnseen());
@@ -69,7 +76,9 @@ TEST(StealingDequeTest, StealAndTakeOldestReturnTheOldest) {
   StealGate<> gate;
   Thief owner(gate);
   int items[3];
-  for (int& item : items) ASSERT_TRUE(deque->push(&item));
+  for (int& item : items) {
+    ASSERT_TRUE(deque->push(&item));
+  }
   const auto stolen = deque->steal();
   EXPECT_EQ(stolen.item, &items[0]);
   EXPECT_FALSE(stolen.lostRace);
@@ -85,12 +94,16 @@ TEST(StealingDequeTest, PushFailsWhenFullUntilABatchIsTaken) {
   int items[20];
   int next = 0;
   for (int round = 0; round < 3; round++) {
-    while (next < 20 && deque->push(&items[next])) next++;
+    while (next < 20 && deque->push(&items[next])) {
+      next++;
+    }
     EXPECT_EQ(deque->size(), next == 20 ? 6u : 8u);
     int* batch[8];
     const uint32_t count = deque->takeOldestBatch(batch, round == 2 ? 8 : 7);
     ASSERT_EQ(count, round == 2 ? 6u : 7u);
-    for (uint32_t i = 0; i < count; i++) EXPECT_EQ(batch[i], &items[round * 7 + static_cast<int>(i)]);
+    for (uint32_t i = 0; i < count; i++) {
+      EXPECT_EQ(batch[i], &items[round * 7 + static_cast<int>(i)]);
+    }
   }
   EXPECT_EQ(next, 20);
   int* none[1];
@@ -111,7 +124,9 @@ TEST(StealingDequeTest, SlotsAreNotTouchedBeforeTheyAreUsed) {
   Deque* deque = constructAt(memory);
   asm volatile("" ::"r"(memory) : "memory");
   size_t untouched = 0;
-  for (const unsigned char byte : memory) untouched += byte == 0xa5;
+  for (const unsigned char byte : memory) {
+    untouched += byte == 0xa5;
+  }
   EXPECT_GE(untouched, Deque::kCapacity * sizeof(int*));
   deque->~Deque();
 }
@@ -154,19 +169,31 @@ TEST(StealingDequeTest, EveryItemIsTakenOnceAmongOwnerAndThieves) {
     while (!deque->push(&items[static_cast<size_t>(i)])) {
       int* batch[32];
       const uint32_t count = deque->takeOldestBatch(batch, 32);
-      for (uint32_t j = 0; j < count; j++) consume(batch[j]);
+      for (uint32_t j = 0; j < count; j++) {
+        consume(batch[j]);
+      }
     }
     if (i % 3 == 0) {
-      if (int* item = deque->take(owner)) consume(item);
+      if (int* item = deque->take(owner)) {
+        consume(item);
+      }
     }
     if (i % 61 == 0) {
-      if (int* item = deque->takeOldest()) consume(item);
+      if (int* item = deque->takeOldest()) {
+        consume(item);
+      }
     }
   }
-  while (int* item = deque->take(owner)) consume(item);
-  for (auto& thief : thieves) thief.join();
+  while (int* item = deque->take(owner)) {
+    consume(item);
+  }
+  for (auto& thief : thieves) {
+    thief.join();
+  }
   EXPECT_EQ(numTaken.load(), kItems);
-  for (const int count : items) ASSERT_EQ(count, 2);
+  for (const int count : items) {
+    ASSERT_EQ(count, 2);
+  }
 }
 
 }  // namespace

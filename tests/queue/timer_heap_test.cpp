@@ -24,7 +24,9 @@ TEST(TimerHeapTest, PopExpiredGivesTheEarliestUpToNow) {
   EXPECT_EQ(heap.earliest(), nullptr);
   EXPECT_EQ(heap.popExpired(TimePoint::max()), nullptr);
   Timer late{at(30)}, early{at(10)}, middle{at(20)};
-  for (Timer* timer : {&late, &early, &middle}) heap.add(timer);
+  for (Timer* timer : {&late, &early, &middle}) {
+    heap.add(timer);
+  }
   EXPECT_EQ(heap.size(), 3u);
   EXPECT_EQ(heap.earliest(), &early);
   EXPECT_EQ(heap.popExpired(at(9)), nullptr);
@@ -72,10 +74,16 @@ TEST(TimerHeapTest, SteadyStateDoesNotAllocateAndNothingStays) {
   {
     TimerHeap<Timer> heap(&allocator);
     std::vector<Timer> timers(1'000);
-    for (Timer& timer : timers) heap.add(&timer);
-    for (Timer& timer : timers) heap.remove(&timer);
+    for (Timer& timer : timers) {
+      heap.add(&timer);
+    }
+    for (Timer& timer : timers) {
+      heap.remove(&timer);
+    }
     const size_t bytes = allocator.stats().bytesAllocated();
-    for (Timer& timer : timers) heap.add(&timer);
+    for (Timer& timer : timers) {
+      heap.add(&timer);
+    }
     EXPECT_EQ(allocator.stats().bytesAllocated(), bytes);
     EXPECT_EQ(allocator.stats().numAllocations(), 1u);
   }

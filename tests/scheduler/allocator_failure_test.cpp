@@ -24,7 +24,8 @@
 
 #include "with_scheduler.h"
 
-// What comes of an allocator that fails: a message where it is a scheduler's, else an exception that leaves nothing behind.
+// What comes of an allocator that fails: a message where it is a scheduler's, else an exception that leaves
+// nothing behind.
 namespace weft {
 namespace {
 
@@ -94,7 +95,8 @@ template <class F>
 }
 
 bool endedInOrder(int status) {
-  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 using AllocatorFailureDeathTest = tests::DeathTest;
@@ -106,8 +108,11 @@ TEST_F(AllocatorFailureDeathTest, OfASchedulerEndsTheProgramWithAMessageWherever
   for (const bool throws : {true, false}) {
     for (const int numWorkers : {0, 2}) {
       for (int call = 0; call < 250; call = next(call)) {
-        EXPECT_EXIT(useAndReport([=](Allocator* allocator) { useScheduler(allocator, numWorkers); }, call, throws), endedInOrder,
-                    "all went well|weft: fatal: Scheduler::Config::allocator (threw|returned null) when it was asked for ")
+        EXPECT_EXIT(
+            useAndReport([=](Allocator* allocator) { useScheduler(allocator, numWorkers); }, call, throws),
+            endedInOrder,
+            "all went well|weft: fatal: Scheduler::Config::allocator (threw|returned null) when it was asked "
+            "for ")
             << "at call " << call << " with " << numWorkers << " workers";
       }
     }
@@ -118,7 +123,8 @@ TEST_F(AllocatorFailureDeathTest, OfAFairSchedulerDoesToo) {
   for (const bool throws : {true, false}) {
     for (int call = 0; call < 40; call = next(call)) {
       EXPECT_EXIT(useAndReport(&useFair, call, throws), endedInOrder,
-                  "all went well|weft: fatal: fair::TaskScheduler::Config::allocator (threw|returned null) when it was asked for ")
+                  "all went well|weft: fatal: fair::TaskScheduler::Config::allocator (threw|returned null) "
+                  "when it was asked for ")
           << "at call " << call;
     }
   }

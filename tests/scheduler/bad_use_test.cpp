@@ -37,10 +37,11 @@
 
 #include "waiting.h"
 
-// What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where and how to mend
-// it, and the end of the program; and what a system gets that refuses memory or threads.
+// What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where
+// and how to mend it, and the end of the program; and what a system gets that refuses memory or threads.
 
-// The system's calls, which fail from call `failFrom` on. The runtimes of sanitizers have replacements of their own.
+// The system's calls, which fail from call `failFrom` on. The runtimes of sanitizers have replacements of
+// their own.
 #define WEFT_CALLS_CAN_FAIL (!WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED)
 
 namespace {
@@ -75,7 +76,8 @@ extern "C" int pthread_create(pthread_t* thread, const pthread_attr_t* attribute
   return threadCalls.fails() ? EAGAIN : real(thread, attributes, entry, argument);
 }
 
-extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) noexcept {
+extern "C" void* mmap(void* address, size_t length, int protection, int flags, int file,
+                      off_t offset) noexcept {
   static const auto real = reinterpret_cast<decltype(&mmap)>(dlsym(RTLD_NEXT, "mmap"));
   if (mapCalls.fails()) {
     errno = ENOMEM;
@@ -98,8 +100,9 @@ class BadUseTest : public tests::WithAllocator {
 using BadUseDeathTest = BadUseTest;
 
 TEST_F(BadUseDeathTest, SchedulingWithNothingBound) {
-  EXPECT_DEATH(schedule([] {}),
-               "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound.*Scheduler::bind");
+  EXPECT_DEATH(
+      schedule([] {}),
+      "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound.*Scheduler::bind");
 }
 
 TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {
@@ -144,7 +147,8 @@ TEST_F(BadUseDeathTest, BindingInsideATask) {
 }
 
 TEST_F(BadUseDeathTest, UnbindingWhatIsNotBound) {
-  EXPECT_DEATH(Scheduler::unbind(), "weft: fatal: Scheduler::unbind\\(\\) was called on a thread to which no scheduler is bound");
+  EXPECT_DEATH(Scheduler::unbind(),
+               "weft: fatal: Scheduler::unbind\\(\\) was called on a thread to which no scheduler is bound");
 }
 
 TEST_F(BadUseDeathTest, UnbindingInsideATask) {
@@ -175,14 +179,17 @@ TEST_F(BadUseDeathTest, EndingAThreadThatIsBound) {
 TEST_F(BadUseDeathTest, AbsurdWorkerCounts) {
   for (const int count : {-1, 4097, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
     EXPECT_DEATH(Scheduler scheduler(smallConfig(count)),
-                 "weft: fatal: Scheduler: " + std::to_string(count) + " worker threads make no sense; from 0 to 4096 do");
+                 "weft: fatal: Scheduler: " + std::to_string(count) +
+                     " worker threads make no sense; from 0 to 4096 do");
   }
 }
 
 TEST_F(BadUseDeathTest, AbsurdStackSizes) {
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{4095}, (size_t{1} << 31) + 1, std::numeric_limits<size_t>::max()}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{4095}, (size_t{1} << 31) + 1, std::numeric_limits<size_t>::max()}) {
     EXPECT_DEATH(Scheduler scheduler(Scheduler::Config().setFiberStackSize(size)),
-                 "weft: fatal: Scheduler: fiber stacks of " + std::to_string(size) + " bytes make no sense; from 4096 to");
+                 "weft: fatal: Scheduler: fiber stacks of " + std::to_string(size) +
+                     " bytes make no sense; from 4096 to");
   }
 }
 
@@ -244,7 +251,8 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         Scheduler scheduler(smallConfig(1));
         scheduler.enqueue(Task([] { throwFromTask(); }));
       },
-      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, on fiber [0-9]+, task .+Catch it");
+      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, on fiber [0-9]+, "
+      "task .+Catch it");
   EXPECT_DEATH(
       {
         Scheduler scheduler(smallConfig(0));
@@ -265,7 +273,8 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
 
 TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {
   EXPECT_DEATH(Scheduler scheduler(smallConfig(1).setWorkerThreadInitializer([](int) { throwFromTask(); })),
-               "weft: fatal: an exception escaped from the initializer of worker thread 0.*setWorkerThreadInitializer.*: "
+               "weft: fatal: an exception escaped from the initializer of worker thread "
+               "0.*setWorkerThreadInitializer.*: "
                "std::runtime_error: what went wrong. Catch it");
 }
 
@@ -382,7 +391,8 @@ TEST_F(BadUseTest, AThreadThatCannotBeStartedIsReportedAndNothingIsLeftBehind) {
       ADD_FAILURE() << "call " << call << " to pthread_create failed, and nothing was said";
     } catch (const std::system_error& error) {
       EXPECT_EQ(error.code().value(), EAGAIN);
-      EXPECT_NE(std::strstr(error.what(), ("only " + std::to_string(call) + " of 6 worker threads").c_str()), nullptr)
+      EXPECT_NE(std::strstr(error.what(), ("only " + std::to_string(call) + " of 6 worker threads").c_str()),
+                nullptr)
           << error.what();
     }
     threadCalls.failNoMore();
@@ -434,7 +444,8 @@ TEST_F(BadUseTest, ABlockingCallWithoutAThreadIsReportedToItsCaller) {
 
 // Whether a process went on, or ended with a message.
 bool endedInOrder(int status) {
-  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) || (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
 // Prints how it went. Ends the process.
@@ -501,7 +512,8 @@ TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithTheNumberOfFibers) {
         }
       },
       "weft: fatal: no memory for another fiber: this worker has 0, of which 0 are blocked|"
-      "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are blocked.*setFiberStackSize");
+      "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are "
+      "blocked.*setFiberStackSize");
 }
 
 }  // namespace

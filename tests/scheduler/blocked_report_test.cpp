@@ -69,7 +69,8 @@ std::string reportsAfter(size_t numReports, const std::function<void()>& ask) {
 class BlockedReportTest : public tests::WithScheduler {
  protected:
   std::string reports(size_t numBound = 1) {
-    return reportsAfter(static_cast<size_t>(numWorkers()) + numBound, [this] { scheduler().reportBlockedFibers(); });
+    return reportsAfter(static_cast<size_t>(numWorkers()) + numBound,
+                        [this] { scheduler().reportBlockedFibers(); });
   }
 };
 WEFT_INSTANTIATE_WITH_SCHEDULER(BlockedReportTest);
@@ -149,7 +150,9 @@ TEST_P(BlockedReportTest, NamesTheTaskThatHoldsALock) {
     });
     isHeld.wait();
     schedule([&, done] {
-      { std::scoped_lock lock(mutex); }
+      {
+        std::scoped_lock lock(mutex);
+      }
       done.done();
     });
     std::string text;
@@ -188,7 +191,9 @@ TEST_P(BlockedReportTest, NamesWhoHoldsALockOutsideOfTasks) {
   WaitGroup done(2);
   for (mutex* wanted : {&byBound, &byForeign}) {
     schedule([=] {
-      { std::scoped_lock wantedLock(*wanted); }
+      {
+        std::scoped_lock wantedLock(*wanted);
+      }
       done.done();
     });
   }
@@ -226,7 +231,9 @@ TEST_P(BlockedReportTest, NamesTheTaskThatHoldsALockInPlace) {
   });
   isHeld.wait();
   schedule([&, done] {
-    { std::scoped_lock lock(guard); }
+    {
+      std::scoped_lock lock(guard);
+    }
     done.done();
   });
   std::string text;
@@ -259,7 +266,9 @@ TEST_P(BlockedReportTest, SaysThatATaskHasEndedWithoutUnlocking) {
   });
   isHeld.wait();
   schedule([&, done] {
-    { std::scoped_lock lock(guard); }
+    {
+      std::scoped_lock lock(guard);
+    }
     done.done();
   });
   awaitThat([&] { return numWaiting(guard) == 1; });

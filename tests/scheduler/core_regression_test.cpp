@@ -13,12 +13,12 @@
 #include <vector>
 
 #include <weft/conditionvariable.h>
-#include "os/stack_pool.h"
 #include <weft/event.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
+#include "os/stack_pool.h"
 
 #include "with_scheduler.h"
 
@@ -43,8 +43,8 @@ struct Monitor {
   }
 };
 
-// wait() links the fiber, then unlocks, and so is woken by itself before it blocks. It must not stay among the ready
-// fibers.
+// wait() links the fiber, then unlocks, and so is woken by itself before it blocks. It must not stay among
+// the ready fibers.
 TEST_F(CoreRegressionTest, AFiberWokenBeforeItBlocksIsReadyOnce) {
   Scheduler scheduler(smallConfig(0, allocator()));
   scheduler.bind();
@@ -125,7 +125,8 @@ TEST_F(CoreRegressionTest, IdleFibersAreGivenBackBySparselyUsedWorkers) {
   Scheduler::unbind();
 }
 
-// A worker that gives stacks back before it sleeps cannot be woken meanwhile, so it must not do very much at once.
+// A worker that gives stacks back before it sleeps cannot be woken meanwhile, so it must not do very much at
+// once.
 TEST_F(CoreRegressionTest, StacksOfABurstAreGivenBackInSteps) {
   using detail::StackPool;
   StackPool& pool = StackPool::forSize(size_t{20} * 1024);
@@ -153,7 +154,8 @@ TEST_F(CoreRegressionTest, StacksOfABurstAreGivenBackInSteps) {
   EXPECT_EQ(pool.stats().numSlabs, 0u);
 }
 
-// What a child of fork() that calls `function` writes to stderr before it is aborted; "" where it ends otherwise.
+// What a child of fork() that calls `function` writes to stderr before it is aborted; "" where it ends
+// otherwise.
 template <class F>
 std::string lastWordsOfChild(F&& function) {
   int ends[2];
@@ -216,7 +218,9 @@ TEST_F(CoreRegressionTest, CallsInAChildOfForkAreRefused) {
 
 // With no scheduler at the time of the fork, a child may make its own.
 TEST_F(CoreRegressionTest, AChildMayMakeTheFirstScheduler) {
-  { Scheduler before(smallConfig(1, allocator())); }
+  {
+    Scheduler before(smallConfig(1, allocator()));
+  }
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);
@@ -234,8 +238,8 @@ TEST_F(CoreRegressionTest, AChildMayMakeTheFirstScheduler) {
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
-// The thread that wakes the last fiber ends between the worker's last look at its inbox and its look at the process's threads.
-// Several processes at once, since it takes a busy machine.
+// The thread that wakes the last fiber ends between the worker's last look at its inbox and its look at the
+// process's threads. Several processes at once, since it takes a busy machine.
 TEST_F(CoreRegressionTest, AThreadThatEndsRightAfterItsWakeIsNoDeadlock) {
   constexpr int kProcesses = 4, kRounds = kSanitized ? 500 : 10'000;
   std::vector<pid_t> children;
@@ -277,7 +281,8 @@ TEST_F(CoreRegressionTest, WorkersEndWhereTheAffinityPolicyThrows) {
       return Thread::Affinity(allocator);
     }
   };
-  const auto config = smallConfig(3, allocator()).setWorkerThreadAffinityPolicy(std::make_shared<ThrowsForTheThird>());
+  const auto config =
+      smallConfig(3, allocator()).setWorkerThreadAffinityPolicy(std::make_shared<ThrowsForTheThird>());
   EXPECT_THROW(Scheduler scheduler(config), std::runtime_error);
 }
 #endif

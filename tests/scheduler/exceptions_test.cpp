@@ -13,7 +13,8 @@
 
 #include "with_scheduler.h"
 
-// Exceptions belong to the fiber that throws and handles them, however it is interleaved with others on its thread.
+// Exceptions belong to the fiber that throws and handles them, however it is interleaved with others on its
+// thread.
 namespace weft {
 namespace {
 
@@ -195,7 +196,8 @@ TEST_P(ExceptionsTest, ABoundThreadKeepsItsExceptionWhileItsTasksThrow) {
 }
 
 TEST_P(ExceptionsTest, ANewFiberBeginsWithoutExceptions) {
-  // Tasks that begin while the code before them on this thread handles an exception, on fibers that did so before.
+  // Tasks that begin while the code before them on this thread handles an exception, on fibers that did so
+  // before.
   std::vector<int> wrong(kFibers);
   for (int round = 0; round < 3; ++round) {
     onOneThread(kFibers, [&](int i) {
@@ -206,7 +208,8 @@ TEST_P(ExceptionsTest, ANewFiberBeginsWithoutExceptions) {
         Event event;
         schedule(Task(
             [&, event] {
-              wrong[static_cast<size_t>(i)] += std::current_exception() != nullptr || std::uncaught_exceptions() != 0;
+              wrong[static_cast<size_t>(i)] +=
+                  std::current_exception() != nullptr || std::uncaught_exceptions() != 0;
               event.signal();
             },
             Task::Flags::SameThread));

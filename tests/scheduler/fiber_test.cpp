@@ -342,7 +342,8 @@ TEST_P(FiberTest, WaitWithAPredicateAndATimeoutReturnsThePredicate) {
     EXPECT_TRUE(lock.owns_lock());
     // It becomes true, and nobody says so.
     int calls = 0;
-    EXPECT_TRUE(Fiber::current()->wait(lock, steady_clock::now() + microseconds(200), [&] { return ++calls == 2; }));
+    EXPECT_TRUE(
+        Fiber::current()->wait(lock, steady_clock::now() + microseconds(200), [&] { return ++calls == 2; }));
   });
 }
 
@@ -381,7 +382,8 @@ TEST_P(FiberTest, AWaitForThreeHundredYearsEndsWithTheNotify) {
     for (int i = 0; i < 2; ++i) {
       schedule([self] { self->notify(); });
       const auto years = std::chrono::hours(24 * 365 * 200);
-      EXPECT_TRUE(i == 0 ? self->wait(steady_clock::time_point::max()) : self->wait(system_clock::now() + years));
+      EXPECT_TRUE(i == 0 ? self->wait(steady_clock::time_point::max())
+                         : self->wait(system_clock::now() + years));
     }
   });
 }
@@ -462,9 +464,9 @@ struct Contested {
   }
 };
 
-// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a notify that
-// comes too late for one wait ends the next, and none is counted twice. More than a million rounds, of many fibers at
-// once, so that neither thread waits for the other.
+// A timeout and a notify race; the number of those that win must be the number of rounds, on either side: a
+// notify that comes too late for one wait ends the next, and none is counted twice. More than a million
+// rounds, of many fibers at once, so that neither thread waits for the other.
 TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   constexpr int kFibers = 64;
   const int kRounds = scaled(numWorkers() <= 1 ? 8'000 : 1'000, 500);
@@ -525,7 +527,8 @@ TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
     schedule(Task(
         [&shared, done] {
           while (!shared.isOver) {
-            // Timers are looked at every 61 dequeues: now and then about as long comes between the wait and the notify.
+            // Timers are looked at every 61 dequeues: now and then about as long comes between the wait and
+            // the notify.
             const int round = shared.round;
             for (int pause = round % 16 == 0 ? round / 16 % 80 : 0; pause > 0; --pause) {
               yield();

@@ -34,9 +34,7 @@ using std::chrono::steady_clock;
 using tests::inTask;
 
 // What calls f() as a task of its own, in place where it can, and waits for it.
-void byAsync(const std::function<void()>& f) {
-  async(f).get();
-}
+void byAsync(const std::function<void()>& f) { async(f).get(); }
 void byGroup(const std::function<void()>& f) {
   TaskGroup group;
   group.run(f);
@@ -45,9 +43,7 @@ void byGroup(const std::function<void()>& f) {
 using Way = void (*)(const std::function<void()>&);
 constexpr Way kWays[] = {&byAsync, &byGroup};
 
-bool hasPermit() {
-  return Fiber::current()->wait(steady_clock::now());
-}
+bool hasPermit() { return Fiber::current()->wait(steady_clock::now()); }
 
 class InPlaceTest : public tests::WithScheduler {
  protected:

@@ -15,7 +15,6 @@
 
 #include <weft/conditionvariable.h>
 #include <weft/detail/base/node_pool.h>
-#include "os/stack_pool.h"
 #include <weft/event.h>
 #include <weft/future.h>
 #include <weft/mutex.h>
@@ -23,6 +22,7 @@
 #include <weft/semaphore.h>
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
+#include "os/stack_pool.h"
 
 #include "count_mallocs.h"
 #include "with_scheduler.h"
@@ -33,9 +33,9 @@
 namespace weft {
 namespace {
 
+using tests::kMaxTsanFibers;
 using tests::scaled;
 using tests::smallConfig;
-using tests::kMaxTsanFibers;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
@@ -66,7 +66,8 @@ uint64_t statusBytes(const std::string& key) {
   return 0;
 }
 
-// The most resident memory while f() runs, beyond what there is before. 0 where it means nothing or cannot be told.
+// The most resident memory while f() runs, beyond what there is before. 0 where it means nothing or cannot be
+// told.
 template <class F>
 uint64_t peakBytes(F f) {
   // What earlier tests have left.
@@ -121,7 +122,8 @@ TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) 
   const int kTasks = scaled(1'000'000, 20'000);
   const uint64_t bytes = peakBytes([&] { tests::runRowOfTasks(kTasks); });
   const uint64_t fibers = tests::numFibers(scheduler());
-  // A node for each task, one for each event, and where it is queued: in a ring that doubles, or in the injector's blocks.
+  // A node for each task, one for each event, and where it is queued: in a ring that doubles, or in the
+  // injector's blocks.
   const uint64_t queued = static_cast<uint64_t>(kTasks) * (64 + 64) + 32 * kMiB;
   EXPECT_LE(bytes, queued + 64 * kMiB) << "with " << fibers << " fibers";
   EXPECT_LT(fibers, 15'000u);
@@ -159,7 +161,8 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   waiting.wait();
   go.signal();
   done.wait();
-  // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that wakes them.
+  // Workers that sleep give back what they have too much of, this thread's own among them: nothing but that
+  // wakes them.
   const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
   Event isGivenBack;
   std::thread poller([&] {
@@ -181,8 +184,8 @@ class SteadyStateTest : public MemoryBoundsTest {
       work();
       GTEST_SKIP() << "the sanitizer owns malloc";
     }
-    // Where threads are involved, how many tasks are in flight at the same time differs from round to round, and with it what
-    // has to be there; but soon there is enough.
+    // Where threads are involved, how many tasks are in flight at the same time differs from round to round,
+    // and with it what has to be there; but soon there is enough.
     int numClean = 0;
     for (int round = 0; round < 200 && numClean < 10; ++round) {
       const uint64_t before = tests::numMallocs() + detail::numNodeChunks();

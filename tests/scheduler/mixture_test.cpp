@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks, bound threads and threads with nothing bound, in any mixture, on every primitive, with and without timeouts; and
-// that none of it allocates.
+// Tasks, bound threads and threads with nothing bound, in any mixture, on every primitive, with and without
+// timeouts; and that none of it allocates.
 
 #include <weft/weft.h>
 
@@ -113,7 +113,9 @@ WEFT_INSTANTIATE_WITH_SCHEDULER(MixtureTest);
 TEST_P(MixtureTest, EventsHandATokenBackAndForth) { pingPong<tests::AutoEventGate>(); }
 TEST_P(MixtureTest, SemaphoresHandATokenBackAndForth) { pingPong<tests::SemaphoreGate>(); }
 TEST_P(MixtureTest, ConditionVariablesHandATokenBackAndForth) { pingPong<tests::WeftVariableGate>(); }
-TEST_P(MixtureTest, ConditionVariablesOverAStdMutexHandATokenBackAndForth) { pingPong<tests::StdVariableGate>(); }
+TEST_P(MixtureTest, ConditionVariablesOverAStdMutexHandATokenBackAndForth) {
+  pingPong<tests::StdVariableGate>();
+}
 
 TEST_P(MixtureTest, SemaphoreServesACrowd) { crowd<tests::SemaphoreGate>(); }
 TEST_P(MixtureTest, ConditionVariableServesACrowd) { crowd<tests::WeftVariableGate>(); }
@@ -268,7 +270,8 @@ TEST_P(MixtureTest, AllSleepAtOnce) {
   }
 }
 
-// One kind of waiter after the other on one thread: a bound thread's fiber is another waiter than the thread itself.
+// One kind of waiter after the other on one thread: a bound thread's fiber is another waiter than the thread
+// itself.
 TEST_P(MixtureTest, AThreadWaitsBeforeDuringAndAfterItsBinding) {
   Event event;
   Crew crew(scheduler());
@@ -314,7 +317,9 @@ TEST_P(MixtureTest, FastPathsAllocateNothing) {
   const Event manual(Event::Mode::Manual, true);
   const Semaphore semaphore(1'000'000);
   expectNoAllocations(scheduler(), "mutex", [&] {
-    { lock held(guard); }
+    {
+      lock held(guard);
+    }
     while (!guard.try_lock()) {
     }
     guard.unlock();
@@ -348,7 +353,8 @@ TEST_P(MixtureTest, FastPathsAllocateNothing) {
   });
 }
 
-// Waiting itself, on a fiber whose stack is there: a thing to wait for is found by a timeout, or by another task.
+// Waiting itself, on a fiber whose stack is there: a thing to wait for is found by a timeout, or by another
+// task.
 TEST_P(MixtureTest, WaitsAllocateNothing) {
   mutex guard;
   ConditionVariable variable;
@@ -381,7 +387,8 @@ TEST_P(MixtureTest, WaitingForATaskAllocatesNothing) {
       group.wait();
     }
   };
-  // A pool may still grow now and then on several workers, since it is a matter of who frees how many. It stops.
+  // A pool may still grow now and then on several workers, since it is a matter of who frees how many. It
+  // stops.
   uint64_t numNew = 1;
   for (int attempt = 0; numNew != 0 && attempt < 50; ++attempt) {
     const uint64_t before = tests::numMallocs();

@@ -78,8 +78,8 @@ TEST_P(ProgressTest, ALargeGroupLetsOthersRunAndGoesOnInPlace) {
   EXPECT_GE(numInPlace, kTasks * 9 / 10);
 }
 
-// The children of one task, the newest of which blocks at once, beside many tasks from outside. Returns: how many of
-// these came before the last child.
+// The children of one task, the newest of which blocks at once, beside many tasks from outside. Returns: how
+// many of these came before the last child.
 int numFromOutsideBeforeChildren(Scheduler& scheduler) {
   constexpr int kChildren = 20, kOutside = 2000;
   int numOutside = 0, numChildren = 0, numBefore = 0;
@@ -166,8 +166,10 @@ void waitInVain() {
   const std::stop_token token = stop.get_token();
   expectNotSuspended("Event::wait_for", [&] { EXPECT_FALSE(Event().wait_for(milliseconds(0))); });
   expectNotSuspended("Event::wait_until", [&] { EXPECT_FALSE(Event().wait_until(past)); });
-  expectNotSuspended("Event::wait_until by system_clock", [&] { EXPECT_FALSE(Event().wait_until(pastByWall)); });
-  expectNotSuspended("Event::wait_for with a token", [&] { EXPECT_FALSE(Event().wait_for(milliseconds(-1), token)); });
+  expectNotSuspended("Event::wait_until by system_clock",
+                     [&] { EXPECT_FALSE(Event().wait_until(pastByWall)); });
+  expectNotSuspended("Event::wait_for with a token",
+                     [&] { EXPECT_FALSE(Event().wait_for(milliseconds(-1), token)); });
   expectNotSuspended("WaitGroup", [&] { EXPECT_FALSE(WaitGroup(1).wait_for(milliseconds(0))); });
   expectNotSuspended("Semaphore", [&] { EXPECT_FALSE(Semaphore(0).try_acquire_for(milliseconds(0))); });
   expectNotSuspended("Latch", [&] { EXPECT_FALSE(Latch(1).wait_for(milliseconds(0))); });
@@ -330,7 +332,8 @@ INSTANTIATE_TEST_SUITE_P(TwoWorkers, WorkersProgressTest, ::testing::Values(2),
                          [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
 
 TEST_P(WorkersProgressTest, TasksThatWaitForEachOtherAllStartBesideALongTask) {
-  const int kTasks = std::min(scaled(20'000, 10'000), tests::kUnderTsan ? tests::kMaxTsanFibers - 1000 : 20'000);
+  const int kTasks =
+      std::min(scaled(20'000, 10'000), tests::kUnderTsan ? tests::kMaxTsanFibers - 1000 : 20'000);
   std::latch isHeld(1), haveStarted(kTasks);
   WaitGroup done(static_cast<unsigned>(kTasks) + 1);
   Event go(Event::Mode::Manual);
@@ -353,7 +356,8 @@ TEST_P(WorkersProgressTest, TasksThatWaitForEachOtherAllStartBesideALongTask) {
   });
   haveStarted.wait();
   // Each time that it waits in vain for a fiber to go on, the worker may sleep, and start some tasks.
-  EXPECT_LT(tests::sum(scheduler().stats(), &Scheduler::WorkerStats::numParks) - before, static_cast<unsigned>(kTasks) / 20);
+  EXPECT_LT(tests::sum(scheduler().stats(), &Scheduler::WorkerStats::numParks) - before,
+            static_cast<unsigned>(kTasks) / 20);
   done.wait();
 }
 

@@ -77,8 +77,8 @@ TEST_P(ScheduleOrderTest, TasksFromOutsideThatBlockStartFirstInFirstOutToo) {
 }
 
 TEST_P(ScheduleOrderTest, TasksFromInsideRunDepthFirst) {
-  // Each inner node schedules its children, newest first to run, and ends: a subtree is finished before its elder sibling
-  // begins.
+  // Each inner node schedules its children, newest first to run, and ends: a subtree is finished before its
+  // elder sibling begins.
   std::vector<std::string> order;
   WaitGroup done(1);
   struct Node {
@@ -181,7 +181,8 @@ TEST_P(ScheduleOrderTest, YieldLetsTheOtherFibersOfTheThreadRunFirst) {
 }
 
 TEST_P(ScheduleOrderTest, TasksOfOneBatchFromTheInjectorStartInOrderAmongThoseOfTheWorker) {
-  // More than one batch, with a nested task for each: what a task schedules runs before the next one from outside.
+  // More than one batch, with a nested task for each: what a task schedules runs before the next one from
+  // outside.
   constexpr int kTasks = 300;
   std::vector<int> order;
   WaitGroup done(2 * kTasks);
@@ -198,9 +199,11 @@ TEST_P(ScheduleOrderTest, TasksOfOneBatchFromTheInjectorStartInOrderAmongThoseOf
     }
   });
   done.wait();
-  // Now and then a task from outside, or the oldest of all, comes first, lest nested ones keep it waiting for ever.
+  // Now and then a task from outside, or the oldest of all, comes first, lest nested ones keep it waiting for
+  // ever.
   std::vector<int> fromOutside;
-  std::copy_if(order.begin(), order.end(), std::back_inserter(fromOutside), [](int number) { return number % 2 == 0; });
+  std::copy_if(order.begin(), order.end(), std::back_inserter(fromOutside),
+               [](int number) { return number % 2 == 0; });
   EXPECT_TRUE(std::is_sorted(fromOutside.begin(), fromOutside.end()));
   EXPECT_EQ(order.size(), 2u * kTasks);
 }
@@ -272,7 +275,8 @@ TEST_P(StarvationTest, ATaskThatSchedulesItselfForeverDoesNotHoldUpABatchFromOut
   const auto turns = std::make_shared<int>(0);
   WaitGroup ended(1), others(kOthers);
   struct Counting {
-    static void run(const std::shared_ptr<std::atomic<bool>>& stop, const std::shared_ptr<int>& turns, const WaitGroup& ended) {
+    static void run(const std::shared_ptr<std::atomic<bool>>& stop, const std::shared_ptr<int>& turns,
+                    const WaitGroup& ended) {
       if (*stop) {
         ended.done();
       } else {

@@ -97,7 +97,8 @@ TEST_F(SchedulerWithoutBindingTest, CallsTheInitializerOnceOnEachWorkerThreadBef
 TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerScheduleTasks) {
   std::atomic<int> ran{0};
   {
-    Scheduler scheduler(smallConfig(4, allocator()).setWorkerThreadInitializer([&](int) { schedule([&] { ++ran; }); }));
+    Scheduler scheduler(
+        smallConfig(4, allocator()).setWorkerThreadInitializer([&](int) { schedule([&] { ++ran; }); }));
   }
   EXPECT_EQ(ran, 4);
 }
@@ -140,7 +141,8 @@ TEST_F(FinalizerDeathTest, SchedulingWhereNothingWouldRunAnyMore) {
   EXPECT_DEATH(
       {
         Scheduler* self = nullptr;
-        Scheduler scheduler(smallConfig(1).setWorkerThreadFinalizer([&](int) { self->enqueue(Task([] {})); }));
+        Scheduler scheduler(
+            smallConfig(1).setWorkerThreadFinalizer([&](int) { self->enqueue(Task([] {})); }));
         self = &scheduler;
       },
       "weft: fatal: Scheduler::enqueue\\(\\): a task was given to a scheduler that has ended");
@@ -175,14 +177,16 @@ TEST_F(SchedulerWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolicy) {
   std::mutex mutex;
   {
     auto policy = Thread::Affinity::Policy::oneOf(Thread::Affinity::all());
-    Scheduler scheduler(
-        smallConfig(kWorkers, allocator()).setWorkerThreadAffinityPolicy(policy).setWorkerThreadInitializer([&](int id) {
-          const Thread::Affinity own = Thread::Affinity::all();
-          if (own.count() != 1 || !(own[0] == all[static_cast<size_t>(id) % all.count()])) {
-            std::scoped_lock lock(mutex);
-            wrong.push_back("weft:" + std::to_string(id));
-          }
-        }));
+    Scheduler scheduler(smallConfig(kWorkers, allocator())
+                            .setWorkerThreadAffinityPolicy(policy)
+                            .setWorkerThreadInitializer([&](int id) {
+                              const Thread::Affinity own = Thread::Affinity::all();
+                              if (own.count() != 1 ||
+                                  !(own[0] == all[static_cast<size_t>(id) % all.count()])) {
+                                std::scoped_lock lock(mutex);
+                                wrong.push_back("weft:" + std::to_string(id));
+                              }
+                            }));
   }
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }

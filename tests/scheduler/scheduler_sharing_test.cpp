@@ -98,7 +98,8 @@ TEST_P(SchedulerTest, StealsTasksOfAWorkerThatIsBusy) {
     all.meet();
   });
   all.wait();
-  EXPECT_GE(sum(scheduler().stats(), &Scheduler::WorkerStats::numSteals), static_cast<uint64_t>(numWorkers() - 1));
+  EXPECT_GE(sum(scheduler().stats(), &Scheduler::WorkerStats::numSteals),
+            static_cast<uint64_t>(numWorkers() - 1));
 }
 
 TEST_P(SchedulerTest, CountsNothingQueuedOrBlockedWhenAtRest) {
@@ -169,12 +170,14 @@ TEST_F(SchedulerWithoutBindingTest, LeavesItsIdleWorkersAsleepWhileOthersCompute
   Scheduler scheduler(smallConfig(kWorkers, allocator()));
   const auto numAsleep = [&] {
     const Scheduler::Stats stats = scheduler.stats();
-    return std::count_if(stats.workers.begin(), stats.workers.end(), [](const auto& worker) { return worker.numParks > 0; });
+    return std::count_if(stats.workers.begin(), stats.workers.end(),
+                         [](const auto& worker) { return worker.numParks > 0; });
   };
   while (numAsleep() < kWorkers) {
     std::this_thread::yield();
   }
-  // A worker that searched again and again would go to sleep as often. One that dozes off as this begins may count twice.
+  // A worker that searched again and again would go to sleep as often. One that dozes off as this begins may
+  // count twice.
   const uint64_t parksBefore = sum(scheduler.stats(), &Scheduler::WorkerStats::numParks);
   std::atomic<uint64_t> computed{0};
   for (uint64_t i = 0; i < 20'000'000; ++i) {

@@ -203,7 +203,8 @@ TEST_P(SchedulerTest, RunsSameThreadTasksOnTheThreadThatScheduledThem) {
   std::atomic<int> elsewhere{0};
   WaitGroup done(2 * kTasks);
   for (int i = 0; i < kTasks; ++i) {
-    schedule(Task([&, done] { elsewhere += std::this_thread::get_id() != self, done.done(); }, Task::Flags::SameThread));
+    schedule(Task([&, done] { elsewhere += std::this_thread::get_id() != self, done.done(); },
+                  Task::Flags::SameThread));
     schedule([&, done] {
       const std::thread::id worker = std::this_thread::get_id();
       schedule(Task([&, worker, done] { elsewhere += std::this_thread::get_id() != worker, done.done(); },

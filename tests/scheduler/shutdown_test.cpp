@@ -141,7 +141,8 @@ TEST_P(ShutdownTest, UnbindDrainsTheWorkerOfThisThreadOnly) {
   if (numWorkers() == 0) {
     GTEST_SKIP() << "about tasks of workers";
   }
-  // What a worker's task waits for may be signalled by this thread once it has unbound: unbind() does not wait for it.
+  // What a worker's task waits for may be signalled by this thread once it has unbound: unbind() does not
+  // wait for it.
   Event go(Event::Mode::Manual);
   std::atomic<int> ran{0};
   for (int i = 0; i < 100; ++i) {
@@ -158,7 +159,8 @@ TEST_P(ShutdownTest, UnbindDrainsTheWorkerOfThisThreadOnly) {
 }
 
 TEST_P(ShutdownTest, UnbindLeavesOtherBoundThreadsAlone) {
-  // Another thread stays bound, with a task of its own that waits for what this one signals once it has unbound.
+  // Another thread stays bound, with a task of its own that waits for what this one signals once it has
+  // unbound.
   Event bound, go;
   std::atomic<int> ran{0};
   std::thread other([&] {
@@ -228,11 +230,13 @@ TEST_P(ShutdownTest, RunsTasksInLargeNumbersThatWereQueuedBeforeIt) {
   EXPECT_EQ(ran, kTasks);
 }
 
-// The last task ends and the scheduler is destroyed at once, while whoever woke that task is still on its way back from doing
-// so. The wakers belong to a second scheduler, or are plain threads, and so outlive the first.
+// The last task ends and the scheduler is destroyed at once, while whoever woke that task is still on its way
+// back from doing so. The wakers belong to a second scheduler, or are plain threads, and so outlive the
+// first.
 class LastMomentTest : public tests::WithAllocator {
  protected:
-  // Each round: a task on a fresh scheduler with `numWorkers` waits for `wake(round's event)`, which runs elsewhere.
+  // Each round: a task on a fresh scheduler with `numWorkers` waits for `wake(round's event)`, which runs
+  // elsewhere.
   template <class Wake>
   void run(int numWorkers, int rounds, Wake wake) {
     int ran = 0;
@@ -251,7 +255,8 @@ class LastMomentTest : public tests::WithAllocator {
 
 TEST_F(LastMomentTest, AWakerOnAWorkerOfAnotherSchedulerMayStillBeReturning) {
   Scheduler wakers(smallConfig(1));
-  run(1, scaled(30'000, 1'500), [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
+  run(1, scaled(30'000, 1'500),
+      [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
 }
 
 TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenThereAreSeveralWorkers) {

@@ -133,7 +133,9 @@ TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
   const std::string trace = traceOf([] {
     WEFT_NAME_THREAD("main");
     WEFT_SCOPED_EVENT("outer %d", 1);
-    { WEFT_SCOPED_EVENT("inner"); }
+    {
+      WEFT_SCOPED_EVENT("inner");
+    }
   });
   EXPECT_EQ(count(trace, "\"ph\":\"M\""), 1);
   EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main\"}"), 1);
@@ -217,7 +219,9 @@ TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
   EXPECT_EXIT(
       {
         setenv("WEFT_TRACE_FILE", "/nonexistent/trace.json", 1);
-        { WEFT_SCOPED_EVENT("lost"); }
+        {
+          WEFT_SCOPED_EVENT("lost");
+        }
         std::exit(0);
       },
       testing::ExitedWithCode(0),

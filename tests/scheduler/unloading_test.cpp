@@ -17,7 +17,8 @@ struct Mappings {
     for (std::string line; std::getline(file, line);) {
       ++count;
       const size_t dash = line.find('-');
-      bytes += std::stoull(line.substr(dash + 1), nullptr, 16) - std::stoull(line.substr(0, dash), nullptr, 16);
+      bytes +=
+          std::stoull(line.substr(dash + 1), nullptr, 16) - std::stoull(line.substr(0, dash), nullptr, 16);
     }
   }
   int count = 0;
@@ -38,7 +39,8 @@ int loadUseAndUnload() {
 TEST(UnloadingTest, ALibraryThatUsesWeftStaysWhereItIs) {
   ASSERT_EQ(loadUseAndUnload(), 42);
   // Its threads for blocking calls wait for the next call, in its code.
-  EXPECT_NE(dlopen(WEFT_TEST_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr) << "the library is gone, and its threads are not";
+  EXPECT_NE(dlopen(WEFT_TEST_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr)
+      << "the library is gone, and its threads are not";
   for (int i = 0; i < 10; ++i) {
     ASSERT_EQ(loadUseAndUnload(), 42);
   }
@@ -58,7 +60,8 @@ TEST(UnloadingTest, ALibraryThatDoesNotUseWeftGoes) {
   void* plugin = dlopen(WEFT_TEST_UNUSED_PLUGIN, RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(plugin, nullptr) << dlerror();
   dlclose(plugin);
-  EXPECT_EQ(dlopen(WEFT_TEST_UNUSED_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr) << "nothing is tested: it is kept by something else";
+  EXPECT_EQ(dlopen(WEFT_TEST_UNUSED_PLUGIN, RTLD_NOW | RTLD_NOLOAD), nullptr)
+      << "nothing is tested: it is kept by something else";
 }
 
 }  // namespace

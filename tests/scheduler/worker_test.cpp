@@ -373,8 +373,8 @@ TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnothe
   {
     Scheduler scheduler(smallConfig(1, allocator()));
     Event first;
-    // The first task runs on the main fiber, and keeps it; the loop goes on on another fiber, which runs the second. Both end
-    // there: the main fiber as an idle one.
+    // The first task runs on the main fiber, and keeps it; the loop goes on on another fiber, which runs the
+    // second. Both end there: the main fiber as an idle one.
     scheduler.enqueue(Task([first] { first.wait(); }));
     scheduler.enqueue(Task([&wasOnMain, first] {
       wasOnMain = Worker::current()->currentControlBlock() == &Worker::current()->mainFiber();
@@ -498,7 +498,8 @@ TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
     EXPECT_TRUE(idle.removeSleeper(sleepers[expected])) << "it is a searcher now";
     // While it searches nobody else is woken.
     idle.onPublish();
-    EXPECT_EQ(std::count_if(std::begin(sleepers), std::end(sleepers), [](const auto& sleeper) { return sleeper.listed; }),
+    EXPECT_EQ(std::count_if(std::begin(sleepers), std::end(sleepers),
+                            [](const auto& sleeper) { return sleeper.listed; }),
               static_cast<long>(expected));
     idle.endSearch(host);
   }

@@ -194,17 +194,13 @@ TEST_P(BarrierTest, TheCompletionFunctionMaySuspend) {
   crew.join();
 }
 
-TEST_P(BarrierTest, StopEndsTheWait) {
-  tests::expectStopEndsTheWait<BarrierGate>(scheduler());
-}
+TEST_P(BarrierTest, StopEndsTheWait) { tests::expectStopEndsTheWait<BarrierGate>(scheduler()); }
 
 TEST_P(BarrierTest, AStopBeforeTheWaitEndsItAtOnceAndAPhaseThatHasEndedWins) {
   tests::expectAStopBeforeTheWaitEndsItAtOnce<BarrierGate>(scheduler());
 }
 
-TEST_P(BarrierTest, TimeEndsTheWaitToo) {
-  tests::expectTimeEndsTheWait<BarrierGate>(scheduler());
-}
+TEST_P(BarrierTest, TimeEndsTheWaitToo) { tests::expectTimeEndsTheWait<BarrierGate>(scheduler()); }
 
 TEST_P(BarrierTest, AnArrivalStandsWhenItsWaitIsStopped) {
   for (Kind kind : kKinds) {

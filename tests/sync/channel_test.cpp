@@ -128,7 +128,8 @@ TEST_F(UnboundChannelTest, ASendThatWasStoppedBeforeFailsThoughThereIsRoom) {
   std::string second = "second, longer than what a string holds in itself";
   EXPECT_FALSE(channel.send(std::move(second), token));
   EXPECT_FALSE(channel.send_for(std::move(second), std::chrono::hours(1), token));
-  EXPECT_FALSE(channel.send_until(std::move(second), std::chrono::steady_clock::now() + std::chrono::hours(1), token));
+  EXPECT_FALSE(
+      channel.send_until(std::move(second), std::chrono::steady_clock::now() + std::chrono::hours(1), token));
   EXPECT_FALSE(second.empty());
   EXPECT_EQ(channel.receive(token), "first");
   EXPECT_EQ(channel.receive(token), std::nullopt);
@@ -552,12 +553,8 @@ void expectStopsToWork(Scheduler& scheduler) {
   tests::destroyAsSoonAsStopped<Gate>(scheduler, scaled(200, 50));
 }
 
-TEST_P(ChannelTest, AStopEndsAReceive) {
-  expectStopsToWork<tests::ReceiveGate>(scheduler());
-}
-TEST_P(ChannelTest, AStopEndsASend) {
-  expectStopsToWork<tests::SendGate>(scheduler());
-}
+TEST_P(ChannelTest, AStopEndsAReceive) { expectStopsToWork<tests::ReceiveGate>(scheduler()); }
+TEST_P(ChannelTest, AStopEndsASend) { expectStopsToWork<tests::SendGate>(scheduler()); }
 
 template <class Gate>
 void destroyAtOnce(Scheduler& scheduler, int numWorkers) {

@@ -30,7 +30,8 @@ using tests::milliseconds;
 using tests::numWaiting;
 using tests::scaled;
 
-static_assert(!std::is_copy_constructible_v<ConditionVariable> && !std::is_move_constructible_v<ConditionVariable>);
+static_assert(!std::is_copy_constructible_v<ConditionVariable> &&
+              !std::is_move_constructible_v<ConditionVariable>);
 
 class ConditionVariableTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(ConditionVariableTest);
@@ -257,7 +258,8 @@ TEST_P(ConditionVariableTest, AStopLosesNoNotify) {
       lock held(guard);
       while (numTaken < rounds) {
         current = std::stop_source();
-        if (variable.wait(held, current.get_token(), [&] { return tokens > 0 || numTaken == rounds; }) && tokens > 0) {
+        if (variable.wait(held, current.get_token(), [&] { return tokens > 0 || numTaken == rounds; }) &&
+            tokens > 0) {
           --tokens;
           ++numTaken;
         }
@@ -309,8 +311,10 @@ TEST_P(ConditionVariableTest, AStopIsToldWithTheConditionAndTheLockIsHeld) {
       lock held(guard);
       EXPECT_FALSE(variable.wait(held, source.get_token(), [&] { return isTrue; }));
       EXPECT_FALSE(guard.try_lock());
-      EXPECT_FALSE(variable.wait_for(held, source.get_token(), std::chrono::hours(1), [&] { return isTrue; }));
-      EXPECT_FALSE(variable.wait_until(held, std::stop_token(), std::chrono::system_clock::now() + milliseconds(1),
+      EXPECT_FALSE(
+          variable.wait_for(held, source.get_token(), std::chrono::hours(1), [&] { return isTrue; }));
+      EXPECT_FALSE(variable.wait_until(held, std::stop_token(),
+                                       std::chrono::system_clock::now() + milliseconds(1),
                                        [&] { return isTrue; }));
       isTrue = true;
       EXPECT_TRUE(variable.wait(held, source.get_token(), [&] { return isTrue; }));

@@ -139,7 +139,9 @@ TEST_P(EventTest, ManualSignalWakesAllThatWait) {
   EXPECT_TRUE(event.isSignalled());
 }
 
-TEST_P(EventTest, AutoSignalsWakeFirstInFirstOut) { tests::expectFirstInFirstOut<tests::AutoEventGate>(scheduler()); }
+TEST_P(EventTest, AutoSignalsWakeFirstInFirstOut) {
+  tests::expectFirstInFirstOut<tests::AutoEventGate>(scheduler());
+}
 
 // On several workers those that were woken race.
 class EventOnOneThreadTest : public tests::WithScheduler {};
@@ -203,8 +205,12 @@ TEST_P(EventTest, TimedWaitEndsWithTheSignal) {
     Crew crew(scheduler());
     std::atomic<int> numSignalled{0};
     crew.start(kind, [&] { numSignalled += event.wait_for(std::chrono::hours(1)); });
-    crew.start(kind, [&] { numSignalled += event.wait_until(std::chrono::system_clock::now() + std::chrono::hours(1)); });
-    crew.start(kind, [&] { numSignalled += event.wait_until(std::chrono::steady_clock::now() + std::chrono::hours(1)); });
+    crew.start(kind, [&] {
+      numSignalled += event.wait_until(std::chrono::system_clock::now() + std::chrono::hours(1));
+    });
+    crew.start(kind, [&] {
+      numSignalled += event.wait_until(std::chrono::steady_clock::now() + std::chrono::hours(1));
+    });
     awaitThat([&] { return numWaiting(event) == 3; });
     for (int i = 0; i < 3; ++i) {
       event.signal();
@@ -330,7 +336,8 @@ TEST_F(UnboundEventTest, AnyMayOutliveTheHandlesOfItsSources) {
   std::optional<Event> any;
   std::optional<Event> kept;
   {
-    std::vector<Event> sources = {Event(Mode::Auto, false, allocator()), Event(Mode::Manual, false, allocator())};
+    std::vector<Event> sources = {Event(Mode::Auto, false, allocator()),
+                                  Event(Mode::Manual, false, allocator())};
     kept = sources[0];
     any = Event::any(sources.begin(), sources.end());
   }
@@ -347,7 +354,9 @@ TEST_F(UnboundEventTest, SourcesForgetAnAnyThatIsGone) {
   const Event source(Mode::Auto, false, allocator());
   const Event* one = &source;
   Event survivor = Event::any(one, one + 1);
-  { const Event gone = Event::any(one, one + 1); }
+  {
+    const Event gone = Event::any(one, one + 1);
+  }
   const Event later = Event::any(one, one + 1);
   survivor = Event();
   source.signal();
@@ -356,7 +365,8 @@ TEST_F(UnboundEventTest, SourcesForgetAnAnyThatIsGone) {
 
 TEST_F(UnboundEventTest, AnyOfAnyPassesSignalsOn) {
   std::vector<Event> sources(4);
-  Event pairs[] = {Event::any(sources.begin(), sources.begin() + 2), Event::any(sources.begin() + 2, sources.end())};
+  Event pairs[] = {Event::any(sources.begin(), sources.begin() + 2),
+                   Event::any(sources.begin() + 2, sources.end())};
   const Event all = Event::any(std::begin(pairs), std::end(pairs));
   sources[3].signal();
   EXPECT_TRUE(all.test());
@@ -382,10 +392,12 @@ TEST_F(UnboundEventTest, AMillionAnyOnOneEventLeaveNothingBehind) {
   EXPECT_EQ(detail::numNodeChunks(), chunks);
 }
 
-// Sources are signalled, any-events made and dropped, by several at once; the last handles go on any of the threads.
+// Sources are signalled, any-events made and dropped, by several at once; the last handles go on any of the
+// threads.
 TEST_P(EventTest, AnyMayBeMadeAndDroppedWhileItsSourcesAreSignalled) {
   const int rounds = scaled(3'000, 500);
-  std::vector<Event> sources = {Event(Mode::Auto, false, tests::heap()), Event(Mode::Manual, false, tests::heap())};
+  std::vector<Event> sources = {Event(Mode::Auto, false, tests::heap()),
+                                Event(Mode::Manual, false, tests::heap())};
   Crew crew(scheduler());
   for (Kind kind : kKinds) {
     crew.start(kind, [=] {
@@ -408,7 +420,8 @@ TEST_P(EventTest, AnyMayBeDestroyedAsSoonAsWaitReturns) {
   struct AnyGate {
     void wait() { any->wait(); }
     void wakeOne() { sources[1].signal(); }
-    std::vector<Event> sources = {Event(Mode::Auto, false, tests::heap()), Event(Mode::Auto, false, tests::heap())};
+    std::vector<Event> sources = {Event(Mode::Auto, false, tests::heap()),
+                                  Event(Mode::Auto, false, tests::heap())};
     std::optional<Event> any = Event::any(sources.begin(), sources.end());
   };
   tests::destroyAsSoonAsWaitReturns<AnyGate>(scheduler(), Kind::Task, scaled(2'000, 500));

@@ -134,17 +134,13 @@ TEST_P(LatchTest, WhoArrivesAndWaitsSeesWhatAllHaveWritten) {
   }
 }
 
-TEST_P(LatchTest, StopEndsTheWait) {
-  tests::expectStopEndsTheWait<LatchGate>(scheduler());
-}
+TEST_P(LatchTest, StopEndsTheWait) { tests::expectStopEndsTheWait<LatchGate>(scheduler()); }
 
 TEST_P(LatchTest, AStopBeforeTheWaitEndsItAtOnceAndAnOpenLatchWins) {
   tests::expectAStopBeforeTheWaitEndsItAtOnce<LatchGate>(scheduler());
 }
 
-TEST_P(LatchTest, TimeEndsTheWaitToo) {
-  tests::expectTimeEndsTheWait<LatchGate>(scheduler());
-}
+TEST_P(LatchTest, TimeEndsTheWaitToo) { tests::expectTimeEndsTheWait<LatchGate>(scheduler()); }
 
 // Whoever was stopped, or whose time was up, finds the latch open later.
 TEST_P(LatchTest, StopAndTimeAgainstTheLastCountDown) {

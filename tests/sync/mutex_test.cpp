@@ -29,7 +29,8 @@ using tests::scaled;
 
 static_assert(!std::is_copy_constructible_v<mutex> && !std::is_copy_constructible_v<lock>);
 
-// That this compiles with clang's -Wthread-safety -Werror is the test; tests/cmake/thread_safety.cmake has what must not.
+// That this compiles with clang's -Wthread-safety -Werror is the test; tests/cmake/thread_safety.cmake has
+// what must not.
 class Account {
  public:
   void add(int amount) WEFT_EXCLUDES(guard_) {

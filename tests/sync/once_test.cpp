@@ -125,8 +125,7 @@ TEST(UnboundOnceTest, ATurnWinsAgainstAStop) {
   std::stop_source source;
   source.request_stop();
   int numCalls = 0;
-  EXPECT_TRUE(once.call(
-      source.get_token(), [&](int by) { numCalls += by; }, 1));
+  EXPECT_TRUE(once.call(source.get_token(), [&](int by) { numCalls += by; }, 1));
   EXPECT_EQ(numCalls, 1);
 }
 

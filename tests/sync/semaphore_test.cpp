@@ -82,7 +82,9 @@ TEST_P(SemaphoreTest, ReleaseWakesAWaiterOfEachKind) {
   }
 }
 
-TEST_P(SemaphoreTest, WakesFirstInFirstOut) { tests::expectFirstInFirstOut<tests::SemaphoreGate>(scheduler()); }
+TEST_P(SemaphoreTest, WakesFirstInFirstOut) {
+  tests::expectFirstInFirstOut<tests::SemaphoreGate>(scheduler());
+}
 
 TEST_P(SemaphoreTest, TwoReleasesWakeTwoWaiters) {
   for (Kind first : kKinds) {

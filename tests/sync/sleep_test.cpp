@@ -82,7 +82,8 @@ TEST_P(SleepTest, ReturnsWhereTheTimeHasComeAlready) {
   }
 }
 
-// With 0 workers both run on this thread, with 1 on that worker: a sleep that kept the thread would never end.
+// With 0 workers both run on this thread, with 1 on that worker: a sleep that kept the thread would never
+// end.
 TEST_P(SleepTest, LetsOtherTasksOfTheThreadRun) {
   std::atomic<bool> isDone{false};
   WaitGroup group(2);

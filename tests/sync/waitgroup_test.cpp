@@ -148,7 +148,8 @@ TEST_P(WaitGroupTest, MayBeUsedAgain) {
   }
 }
 
-// Several share one group: each adds work, and may not be back before its own work is done, whoever's work ends meanwhile.
+// Several share one group: each adds work, and may not be back before its own work is done, whoever's work
+// ends meanwhile.
 TEST_P(WaitGroupTest, WaitNeverReturnsBeforeTheWorkThatWasAddedBeforeIt) {
   constexpr int kMembers = 6;
   const int rounds = scaled(3'000, 500);
@@ -217,9 +218,7 @@ TEST_P(WaitGroupTest, TheFirstMayGiveUpWhileOthersWait) {
   std::atomic<int> numStopped{0}, numWoken{0};
   Crew crew(scheduler());
   for (int i = 0; i < kWaiters; ++i) {
-    crew.start(kindOf(i), [&, i] {
-      (group.wait(sources[i].get_token()) ? numWoken : numStopped) += 1;
-    });
+    crew.start(kindOf(i), [&, i] { (group.wait(sources[i].get_token()) ? numWoken : numStopped) += 1; });
     awaitThat([&] { return numWaiting(group) == i + 1; });
   }
   for (int i : {0, 1, 4, 8, 2}) {
@@ -233,8 +232,9 @@ TEST_P(WaitGroupTest, TheFirstMayGiveUpWhileOthersWait) {
   EXPECT_EQ(numWoken, 4);
 }
 
-// Between the two steps of a last done(), the count and the wake, the only waiter is stopped: it must not leave before that
-// done() has come, which would find the group gone, nor be forgotten where work was added meanwhile.
+// Between the two steps of a last done(), the count and the wake, the only waiter is stopped: it must not
+// leave before that done() has come, which would find the group gone, nor be forgotten where work was added
+// meanwhile.
 TEST_P(WaitGroupTest, TheOnlyWaiterStaysForALastDoneThatIsOnItsWay) {
   for (bool addsWork : {false, true}) {
     WaitGroup group(1);
@@ -271,7 +271,8 @@ TEST_P(WaitGroupTest, TheOnlyWaiterStaysForALastDoneThatIsOnItsWay) {
   }
 }
 
-// Several wait for the same work, with stops and deadlines of their own; each destroys its handle as soon as it is back.
+// Several wait for the same work, with stops and deadlines of their own; each destroys its handle as soon as
+// it is back.
 TEST_P(WaitGroupTest, StopAndTimeAgainstTheLastDone) {
   const int rounds = scaled(300, 60);
   for (int round = 0; round < rounds; ++round) {
@@ -345,7 +346,8 @@ TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturns) {
   }
 }
 
-// The last of two done() must not touch the group once the waiter is back, though the other comes just before.
+// The last of two done() must not touch the group once the waiter is back, though the other comes just
+// before.
 TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturnsFromTwo) {
   const int rounds = scaled(1'000, 300);
   for (int i = 0; i < rounds; ++i) {

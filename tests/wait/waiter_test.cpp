@@ -132,8 +132,8 @@ TEST_P(WaiterTest, WakeBeforeTheBlockIsNotLost) {
   }
 }
 
-// What every primitive does: a list under a lock, a claim owes one wake, a timeout takes itself out of the list or has been
-// claimed. Whoever is claimed is woken, and nobody twice.
+// What every primitive does: a list under a lock, a claim owes one wake, a timeout takes itself out of the
+// list or has been claimed. Whoever is claimed is woken, and nobody twice.
 TEST_P(WaiterTest, TimeoutAgainstClaimHasOneWinner) {
   const int rounds = scaled(3'000, 300);
   for (Kind kind : kKinds) {
@@ -195,7 +195,8 @@ TEST_P(WaiterTest, WakeAllWakesAll) {
   wakeAll(claimed);
 }
 
-// Waits when its thread ends: after the thread's first parker was given back, and maybe taken by another thread.
+// Waits when its thread ends: after the thread's first parker was given back, and maybe taken by another
+// thread.
 struct WaitsAtThreadEnd {
   ~WaitsAtThreadEnd() {
     there.signal();
@@ -211,10 +212,12 @@ TEST(ThreadWaiterTest, DestructorsOfThreadLocalObjectsMayWait) {
       static thread_local WaitsAtThreadEnd atEnd;
       atEnd.there = there;
       atEnd.back = back;
-      EXPECT_FALSE(Event().wait_for(std::chrono::nanoseconds(1)));  // the parker is taken after atEnd was made
+      EXPECT_FALSE(
+          Event().wait_for(std::chrono::nanoseconds(1)));  // the parker is taken after atEnd was made
     });
     there.wait();
-    // This one takes the parker that the other gave back, if it did. Two that share one steal each other's permits.
+    // This one takes the parker that the other gave back, if it did. Two that share one steal each other's
+    // permits.
     std::thread other([=] {
       Event ping, pong;
       std::thread partner([=] {

@@ -17,8 +17,8 @@
 #include "weft/fair/task_scheduler.h"
 #include "weft/future.h"
 
-// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well: weft::async(scheduler, f) and
-// then(scheduler, f) run functions on it.
+// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well:
+// weft::async(scheduler, f) and then(scheduler, f) run functions on it.
 
 namespace weft::detail {
 
@@ -62,16 +62,18 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
 
 namespace weft::fair {
 
-// Signals `task` once `source` lets go those that wait for it: an Event, a WaitGroup, a Latch, or whatever else has wait(). A fiber
-// waits meanwhile, on the scheduler that is bound to the calling thread, or else on defaultExecutor(); the calling thread neither
-// suspends nor blocks.
+// Signals `task` once `source` lets go those that wait for it: an Event, a WaitGroup, a Latch, or whatever
+// else has wait(). A fiber waits meanwhile, on the scheduler that is bound to the calling thread, or else on
+// defaultExecutor(); the calling thread neither suspends nor blocks.
 //
 //   weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //
-// The other way round nothing is needed: a step may signal an Event or count a WaitGroup down for the fibers that wait for it.
+// The other way round nothing is needed: a step may signal an Event or count a WaitGroup down for the fibers
+// that wait for it.
 // Memory ordering: what is seen after source.wait() is seen by the step that receives the signal.
-// Lifetime: `source` is copied or moved, and referred to where it can be neither; that, scheduler and task exist until the signal.
+// Lifetime: `source` is copied or moved, and referred to where it can be neither; that, scheduler and task
+// exist until the signal.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
@@ -89,8 +91,8 @@ void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   }
 }
 
-// The same for a Future or a SharedFuture, which is not changed: the step that receives the signal may get() it. No fiber waits;
-// whoever makes the future ready signals the task.
+// The same for a Future or a SharedFuture, which is not changed: the step that receives the signal may get()
+// it. No fiber waits; whoever makes the future ready signals the task.
 // Requires: future.valid().
 template <class Future>
   requires weft::detail::kIsFuture<Future>
@@ -105,8 +107,8 @@ void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
 //   weft::Future<int> quotient = weft::fair::async(scheduler, half(84));
 //   int result = quotient.get();  // suspends a fiber, blocks a thread
 //
-// Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is destroyed throws
-// BrokenPromise.
+// Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is
+// destroyed throws BrokenPromise.
 // Memory ordering: what came before is seen by the body.
 // Lifetime: the coroutine, with the arguments that it has copied, may go a moment after the future is ready.
 template <class T>

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "weft/debug.h"
-#include "weft/detail/fair/coro_frame.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/fair/coro_frame.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/fair/task.h"
@@ -38,8 +38,9 @@ namespace weft::fair {
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 //
-// It begins when it is awaited or first run. An exception that escapes it arrives at the coroutine that awaits it; one that
-// escapes the body of a CoroTask ends the program with a message. Calls may be as deep as there is memory for frames.
+// It begins when it is awaited or first run. An exception that escapes it arrives at the coroutine that
+// awaits it; one that escapes the body of a CoroTask ends the program with a message. Calls may be as deep as
+// there is memory for frames.
 // Lifetime: destroying it destroys the coroutine, wherever that is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {
@@ -62,11 +63,13 @@ class [[nodiscard]] Coro {
     }
   }
 
-  // Suspends the awaiting coroutine until this one has ended; in the same step where this one does not suspend. Once.
+  // Suspends the awaiting coroutine until this one has ended; in the same step where this one does not
+  // suspend. Once.
   // Returns: what it returned.
   // Lifetime: its arguments are destroyed as soon as it has returned.
   auto operator co_await() noexcept {
-    WEFT_ASSERT(frame_ != nullptr && frame_->stack == nullptr, "a fair::Coro was awaited twice, or after it was moved from.");
+    WEFT_ASSERT(frame_ != nullptr && frame_->stack == nullptr,
+                "a fair::Coro was awaited twice, or after it was moved from.");
     return Call{&frame_};
   }
 
@@ -86,8 +89,8 @@ class [[nodiscard]] Coro {
       callee.holder = holder;
       callee.stack->innermost = &callee;
     }
-    // The frame goes with its result: frames whose arguments are each other's Coros would be destroyed within each other at the
-    // end, on the thread's stack.
+    // The frame goes with its result: frames whose arguments are each other's Coros would be destroyed within
+    // each other at the end, on the thread's stack.
     T await_resume() const {
       const Coro ended(static_cast<promise_type&>(*std::exchange(*holder, nullptr)));
       return static_cast<promise_type&>(*ended.frame_).take();
@@ -99,16 +102,18 @@ class [[nodiscard]] Coro {
   detail::CoroFrame* frame_;
 };
 
-// A Task whose body is a coroutine: each step runs it to where it suspends next. Once the body has ended, a step does nothing.
+// A Task whose body is a coroutine: each step runs it to where it suspends next. Once the body has ended, a
+// step does nothing.
 //
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   task.wait();
 //
-// Within the body, co_await posts the task: the body must not do so itself. It may be woken and signalled by anybody.
-// Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no scheduler has it: when
-// the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it; fair::async() has one
-// that destroys itself.
+// Within the body, co_await posts the task: the body must not do so itself. It may be woken and signalled by
+// anybody.
+// Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no
+// scheduler has it: when the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body
+// must not destroy it; fair::async() has one that destroys itself.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);
@@ -117,13 +122,14 @@ class WEFT_EXPORT CoroTask : public Task {
   // Returns: whether the body has ended. For the owner.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
-  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, and may begin to before the task is
-  // posted. Requires: it is not called by the body, which would wait for itself.
+  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, and may begin to
+  // before the task is posted. Requires: it is not called by the body, which would wait for itself.
   // Memory ordering: what the body did is seen.
   // Lifetime: the task may be destroyed as soon as all waits have returned.
   void wait() { waitUntil(detail::kNever); }
 
-  // As wait(), at most for `duration`, or until `time`; never early by its clock. Return: false when the time was up first.
+  // As wait(), at most for `duration`, or until `time`; never early by its clock. Return: false when the time
+  // was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
     return waitUntil(detail::deadlineAfter(duration));
@@ -137,8 +143,8 @@ class WEFT_EXPORT CoroTask : public Task {
   template <class... Args>
   void setCallback(Args&&...) = delete;
 
-  // Makes a task with this body and posts it. It belongs to the scheduler: it is destroyed when the body has ended, or with the
-  // scheduler. fair::async() gives a future as well.
+  // Makes a task with this body and posts it. It belongs to the scheduler: it is destroyed when the body has
+  // ended, or with the scheduler. fair::async() gives a future as well.
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
@@ -153,7 +159,7 @@ class WEFT_EXPORT CoroTask : public Task {
   detail::CoroStack stack_;
   detail::CoroFrame* outermost_;
   bool isInBody_ = false;
-  bool hasEnded_ = false;     // guarded by lock_
+  bool hasEnded_ = false;  // guarded by lock_
   detail::SpinLock lock_;
   detail::WaitList waiters_;  // guarded by lock_
 };
@@ -204,16 +210,20 @@ namespace weft::fair {
 // For coroutines that run in a CoroTask; each is to be awaited: `co_await fair::yield()`.
 
 // Posts the task again.
-inline detail::CoroPost<detail::CoroNoResult> yield() { return {nullptr, detail::FairTask::kNoDeadline, false, {}}; }
+inline detail::CoroPost<detail::CoroNoResult> yield() {
+  return {nullptr, detail::FairTask::kNoDeadline, false, {}};
+}
 
 // Posts the task to `scheduler`, whose threads go on with the coroutine.
 inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
   return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it. Signals stay until they are
-// received: with one unreceived, this ends at once, each time.
-inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) { return {nullptr, time, false, {}}; }
+// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it. Signals stay
+// until they are received: with one unreceived, this ends at once, each time.
+inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) {
+  return {nullptr, time, false, {}};
+}
 
 // The same with a time from now.
 template <class Rep, class Period>
@@ -221,7 +231,8 @@ detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, 
   return fair::deadline(detail::deadlineAfter(duration));
 }
 
-// Waits for a wakeup or a signal, which it does not receive: as with deadline(), one that is there already ends it at once.
+// Waits for a wakeup or a signal, which it does not receive: as with deadline(), one that is there already
+// ends it at once.
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
 // Waits for a signal, or until `time`, and receives the signal. Gives: whether there was one.

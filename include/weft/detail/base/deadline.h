@@ -13,8 +13,8 @@ namespace weft::detail {
 // A deadline that never comes.
 inline constexpr TimePoint kNever = TimePoint::max();
 
-// Returns: the instant `duration` from now, rounded up; kNever where it lies beyond the clock's range, now where `duration` is
-// negative or no number.
+// Returns: the instant `duration` from now, rounded up; kNever where it lies beyond the clock's range, now
+// where `duration` is negative or no number.
 template <class Rep, class Period>
 TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
   const TimePoint now = TimePoint::clock::now();
@@ -28,12 +28,14 @@ TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
   return now + std::chrono::ceil<TimePoint::duration>(duration);
 }
 
-// Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true or `time` has
-// come by its own clock. That clock may have been set back meanwhile, and is therefore read again each time.
+// Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true
+// or `time` has come by its own clock. That clock may have been set back meanwhile, and is therefore read
+// again each time.
 // Returns: what the last call of wait returned.
 template <class Clock, class Duration, class Wait>
 bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
-  // In long double: a time near either end of its clock's range must overflow neither a difference nor a conversion.
+  // In long double: a time near either end of its clock's range must overflow neither a difference nor a
+  // conversion.
   using Seconds = std::chrono::duration<long double>;
   const Seconds sinceEpoch(time.time_since_epoch());
   if constexpr (std::is_same_v<Clock, TimePoint::clock>) {

@@ -3,7 +3,8 @@
 
 #pragma once
 
-// The first that each public header includes, so that this comes before what an older language makes of the rest.
+// The first that each public header includes, so that this comes before what an older language makes of the
+// rest.
 #if __cplusplus < 202002L
-#error "weft needs C++20. Compile with -std=c++20 or a newer one; in CMake, target_compile_features(... cxx_std_20)."
+#error "weft needs C++20. Compile with -std=c++20, or in CMake with target_compile_features(... cxx_std_20)."
 #endif

@@ -124,12 +124,12 @@ class Outcome {
     using type = std::optional<std::remove_cv_t<T>>;
   };
   template <class T>
-  requires std::is_reference_v<T>
+    requires std::is_reference_v<T>
   struct Holder<T> {
     using type = std::remove_reference_t<T>*;
   };
   template <class T>
-  requires std::is_void_v<T>
+    requires std::is_void_v<T>
   struct Holder<T> {
     using type = Nothing;
   };

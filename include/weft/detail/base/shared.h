@@ -20,12 +20,14 @@ struct ReferenceCount {
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: something else keeps the memory.
+  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: something else keeps the
+  // memory.
   bool tryRetain() noexcept {
     // relaxed, all of it: as retain().
     uint32_t count = references.load(std::memory_order_relaxed);
     while (count != 0) {
-      if (references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed, std::memory_order_relaxed)) {
+      if (references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed,
+                                           std::memory_order_relaxed)) {
         return true;
       }
     }
@@ -34,7 +36,8 @@ struct ReferenceCount {
 
   // Returns: whether it was the last handle. `mayBeUpgraded`: somebody may call tryRetain() meanwhile.
   bool releaseReference(bool mayBeUpgraded) noexcept {
-    // (2) acquire: who finds itself alone needs no read-modify-write, since nobody else could copy the handle; pairs with (1).
+    // (2) acquire: who finds itself alone needs no read-modify-write, since nobody else could copy the
+    // handle; pairs with (1).
     if (!mayBeUpgraded && references.load(std::memory_order_acquire) == 1) {
       return true;
     }
@@ -55,13 +58,14 @@ struct SharedState : ReferenceCount {
   Allocator* const allocator;
 };
 
-// A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled nodes; one that is
-// made otherwise, and given to adopt(), has a function State::free(State*).
+// A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
+// nodes; one that is made otherwise, and given to adopt(), has a function State::free(State*).
 template <class State>
 class Shared {
  public:
   template <class... Args>
-  explicit Shared(Allocator* allocator, Args&&... args) : state_(make(allocator, std::forward<Args>(args)...)) {}
+  explicit Shared(Allocator* allocator, Args&&... args)
+      : state_(make(allocator, std::forward<Args>(args)...)) {}
 
   // Takes over a reference that was counted already.
   static Shared adopt(State* state) { return Shared(state); }
@@ -83,7 +87,8 @@ class Shared {
     }
   }
 
-  // Requires: not moved from. (Told to gcc 12, which otherwise warns of the null pointer that a moved-from handle holds.)
+  // Requires: not moved from. (Told to gcc 12, which otherwise warns of the null pointer that a moved-from
+  // handle holds.)
   State* operator->() const noexcept {
     if (state_ == nullptr) {
       __builtin_unreachable();
@@ -95,7 +100,9 @@ class Shared {
 
  private:
   static constexpr NodeSize kNode = nodeSizeFor(sizeof(State));
-  static bool isPooled(const Allocator* allocator) { return kNode != NodeSize::None && allocator == Allocator::Default; }
+  static bool isPooled(const Allocator* allocator) {
+    return kNode != NodeSize::None && allocator == Allocator::Default;
+  }
 
   explicit Shared(State* state) : state_(state) {}
 

@@ -10,8 +10,8 @@
 
 namespace weft::detail {
 
-// Waits a little for the holder of a spin lock: spins, and gives its processor away once `round` has grown, since the
-// holder may have been preempted. Increments `round`.
+// Waits a little for the holder of a spin lock: spins, and gives its processor away once `round` has grown,
+// since the holder may have been preempted. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
 // Sets bit `kBit` of `word`, waiting while somebody else holds it. Returns the other bits as they were.
@@ -27,7 +27,7 @@ Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
     if ((old & kBit) != 0) {
       wait(round);
       old = word.load(std::memory_order_relaxed);
-      // (1) acquire: sees what the holder before wrote; pairs with the release store that ends its section (2).
+      // (1) acquire: sees what the holder before wrote; pairs with (2), which ends its section.
     } else if (word.compare_exchange_weak(old, static_cast<Int>(old | kBit), std::memory_order_acquire,
                                           std::memory_order_relaxed)) {
       return old;

@@ -24,8 +24,8 @@ inline constexpr size_t kCacheLine = 64;
 // heavyFence() at the latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
 WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
 
-// Looks whether membarrier still works, which a sandbox may forbid at any time; if not, both kinds of fence are full ones
-// from now on. Requires: nobody is using fences; no scheduler exists.
+// Looks whether membarrier still works, which a sandbox may forbid at any time; if not, both kinds of fence
+// are full ones from now on. Requires: nobody is using fences; no scheduler exists.
 void agreeOnFences();
 
 // Fetches a line that is about to be written, so that no other core has it then.
@@ -117,11 +117,15 @@ struct StdSync {
 #endif
   }
 
-  // A step back after a lost race, so that others get on: 16 pauses, up to 256 (some microseconds) as `fails`, which
-  // it increments, grows.
+  // A step back after a lost race, so that others get on: 16 pauses, up to 256 (some microseconds) as
+  // `fails`, which it increments, grows.
   static void backOff(uint32_t& fails) {
-    for (uint32_t i = 16u << fails; i != 0; i--) pause();
-    if (fails < 4) fails++;
+    for (uint32_t i = 16u << fails; i != 0; i--) {
+      pause();
+    }
+    if (fails < 4) {
+      fails++;
+    }
   }
 
   // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once

@@ -22,8 +22,8 @@ enum class TaskOp : uint8_t {
   Free,     // of a Future's state: the last handle has gone
 };
 
-// A callable with its type erased, in one node: what queues and deques carry. Captures up to 40 bytes fit a line, up
-// to 104 two lines; larger or over-aligned ones live on the heap, behind a pointer in the node.
+// A callable with its type erased, in one node: what queues and deques carry. Captures up to 40 bytes fit a
+// line, up to 104 two lines; larger or over-aligned ones live on the heap, behind a pointer in the node.
 struct TaskNode {
   void (*invoke)(TaskNode*, TaskOp);
   TaskNode* next;  // for the list that holds the node
@@ -35,8 +35,8 @@ inline constexpr size_t kTaskHeader = 24;
 static_assert(sizeof(TaskNode) == kTaskHeader);
 
 template <class F>
-inline constexpr NodeSize kTaskNodeSize = alignof(F) <= alignof(TaskNode) ? nodeSizeFor(kTaskHeader + sizeof(F))
-                                                                          : NodeSize::None;
+inline constexpr NodeSize kTaskNodeSize =
+    alignof(F) <= alignof(TaskNode) ? nodeSizeFor(kTaskHeader + sizeof(F)) : NodeSize::None;
 
 template <class F>
 F* taskFunction(TaskNode* node) noexcept {

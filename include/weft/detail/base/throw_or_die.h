@@ -18,25 +18,25 @@ class TaskCanceled;
 
 namespace detail {
 
-// A program may hold code that is compiled with exceptions beside code that is compiled without, and of an inline
-// function that both use one copy remains, of either. So all of weft's inline functions do the same in both: what takes
-// a `throw` is in the library, which is compiled with exceptions, and so is the `try` where a header has to do without.
-// Where an exception passes through code that is compiled without, no destructors run: so is it with those that the
-// standard library throws, too.
+// A program may hold code that is compiled with exceptions beside code that is compiled without, and of an
+// inline function that both use one copy remains, of either. So all of weft's inline functions do the same in
+// both: what takes a `throw` is in the library, which is compiled with exceptions, and so is the `try` where
+// a header has to do without. Where an exception passes through code that is compiled without, no destructors
+// run: so is it with those that the standard library throws, too.
 
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const ChannelClosed& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const TaskCanceled& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const std::invalid_argument& error);
 
-// Throws `exception`, which is not null. Leaves nothing in the argument, so that a frame that is left without its
-// destructors being run keeps nothing; by value, so that the kept exception can stay in a register.
+// Throws `exception`, which is not null. Leaves nothing in the argument, so that a frame that is left without
+// its destructors being run keeps nothing; by value, so that the kept exception can stay in a register.
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(std::exception_ptr exception);
 
 // Returns: a std::runtime_error that says what() of an error whose type is not known.
 WEFT_EXPORT std::exception_ptr makeUntypedException(const char* what);
 
-// Whether the type of an exception can be told: not so without exceptions and without run-time type information. A
-// template's argument wherever it matters, so that the copies have different names.
+// Whether the type of an exception can be told: not so without exceptions and without run-time type
+// information. A template's argument wherever it matters, so that the copies have different names.
 #if defined(__cpp_exceptions) || (defined(__GLIBCXX__) && defined(__cpp_rtti))
 constexpr bool kExceptionsAreTyped = true;
 #else
@@ -70,16 +70,18 @@ template <class F, class Handle>
     std::remove_reference_t<F>* function;
     const Handle* handle;
   } both{std::addressof(function), std::addressof(handle)};
-  detail::callOrHandle([](void* self) { std::forward<F>(*static_cast<Both*>(self)->function)(); },
+  detail::callOrHandle([](void* self) { std::forward<F> (*static_cast<Both*>(self)->function)(); },
                        [](void* self) { (*static_cast<Both*>(self)->handle)(); }, &both);
 #endif
 }
 
-// Calls call(argument), and end(argument) once that has returned or has let an exception escape, which goes on.
+// Calls call(argument), and end(argument) once that has returned or has let an exception escape, which goes
+// on.
 WEFT_EXPORT void callAndEnd(void (*call)(void*), void (*end)(void*), void* argument);
 
-// Calls function(), and end() once that has returned or has let an exception escape, which goes on. For what others
-// wait for: a destructor does not do, since it does not run in code without exceptions. end() does not throw.
+// Calls function(), and end() once that has returned or has let an exception escape, which goes on. For what
+// others wait for: a destructor does not do, since it does not run in code without exceptions. end() does not
+// throw.
 template <class F, class End>
 [[gnu::always_inline]] inline void callAndEnd(const F& function, const End& end) {
 #if defined(__cpp_exceptions)

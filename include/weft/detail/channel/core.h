@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <mutex>
 
+#include "weft/detail/base/sync.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/channel/side.h"
 #include "weft/detail/channel/value.h"
-#include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 
 // The protocol of Channel<T>, for values of any type.
@@ -109,7 +109,8 @@ class ChannelCore {
       __builtin_prefetch(slot(at + ahead_));
     }
     word += Side::kOne;
-    detail::callAndEnd([&]() noexcept(noexcept(get(slot(at)))) { get(slot(at)); }, [&] { head_.unlock(word); });
+    detail::callAndEnd([&]() noexcept(noexcept(get(slot(at)))) { get(slot(at)); },
+                       [&] { head_.unlock(word); });
     return true;
   }
 
@@ -143,7 +144,8 @@ class ChannelCore {
     void unlock() {
       isLocked_ = false;
       const uint64_t head = (head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait);
-      const uint64_t tail = (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
+      const uint64_t tail =
+          (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
       // What shows the effect is the last access: whoever sees it may destroy the channel.
       const bool hasReceived = Side::position(head_) != received_;
       if (core_.capacity_ != 0 && !hasReceived) {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "weft/detail/channel/state.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/channel/state.h"
 #include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"

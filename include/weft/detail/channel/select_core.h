@@ -18,9 +18,9 @@
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
 //
 // Since the nodes become visible all at once (3), and a select that looks for partners (2) is not visible
-// itself, two selects that face each other on the same channels cannot claim each other at the same time, which
-// would leave both without, or have each wait for the other: whoever locks first is found by the other one.
-// The order of the locks excludes a deadlock.
+// itself, two selects that face each other on the same channels cannot claim each other at the same time,
+// which would leave both without, or have each wait for the other: whoever locks first is found by the other
+// one. The order of the locks excludes a deadlock.
 //
 // Rejected: linking the nodes one by one, as Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009), where a
 // select that finds a partner must first claim itself, and take that back, and look at everything again,
@@ -72,7 +72,8 @@ class SelectCore {
     return done;
   }
 
-  // (5). `chosen`: the case whose claimer has unlinked its node, and may have destroyed its primitive since; or kNone.
+  // (5). `chosen`: the case whose claimer has unlinked its node, and may have destroyed its primitive since;
+  // or kNone.
   void unlink(size_t chosen) {
     for (size_t i = 0; i < count_; ++i) {
       if (i != chosen && cases_[i]->key() != nullptr) {

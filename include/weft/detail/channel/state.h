@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "weft/detail/channel/core.h"
-#include "weft/detail/channel/value.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/shared.h"
+#include "weft/detail/channel/core.h"
+#include "weft/detail/channel/value.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
 #include "weft/memory.h"
@@ -23,9 +23,7 @@ struct WaitHost;
 inline constexpr TimePoint kWithoutWaiting = TimePoint::min();
 
 // Unique among the threads that live.
-inline uintptr_t thisThread() {
-  return reinterpret_cast<uintptr_t>(&currentFiber);
-}
+inline uintptr_t thisThread() { return reinterpret_cast<uintptr_t>(&currentFiber); }
 
 // What the handles of a channel share; the ring's slots lie behind it.
 struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {

@@ -12,9 +12,9 @@
 #include "weft/detail/container/pool_storage.h"
 #include "weft/memory.h"
 
-// The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The room lies apart
-// from the items, and nothing but an object's constructor writes to it: a pool of large objects costs no page until one
-// is used.
+// The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The
+// room lies apart from the items, and nothing but an object's constructor writes to it: a pool of large
+// objects costs no page until one is used.
 namespace weft::detail {
 
 // Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.

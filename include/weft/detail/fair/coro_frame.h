@@ -23,9 +23,9 @@ namespace weft::detail {
 
 struct CoroFrame;
 
-// What the coroutines of one fair::CoroTask, each of which awaits the next, have in common. None of them resumes another: the
-// innermost returns to CoroTask's loop, which goes on with the one that is innermost now. So neither calls nor returns use up the
-// thread's stack, whatever the compiler makes of tail calls.
+// What the coroutines of one fair::CoroTask, each of which awaits the next, have in common. None of them
+// resumes another: the innermost returns to CoroTask's loop, which goes on with the one that is innermost
+// now. So neither calls nor returns use up the thread's stack, whatever the compiler makes of tail calls.
 struct CoroStack {
   fair::CoroTask* task = nullptr;
   CoroFrame* innermost = nullptr;  // null once the outermost has ended
@@ -36,10 +36,11 @@ struct CoroStack {
   bool isForSignal = false;  // a wakeup alone does not do
 };
 
-// An awaiter that suspends a coroutine of a fair::CoroTask so that the task's loop knows why; or one that does not suspend at all.
+// An awaiter that suspends a coroutine of a fair::CoroTask so that the task's loop knows why; or one that
+// does not suspend at all.
 template <class A>
-concept CoroAwaiter =
-    requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } || std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
+concept CoroAwaiter = requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } ||
+                      std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
 
 // What leads to one.
 template <class A>
@@ -62,9 +63,9 @@ struct CoroInstead {
 
 // The part of a coroutine's promise that does not depend on its result.
 struct CoroFrame {
-  CoroStack* stack = nullptr;      // once it has begun
-  CoroFrame* caller = nullptr;     // awaits this one
-  CoroFrame** holder = nullptr;    // the handle in the caller's frame that owns this one
+  CoroStack* stack = nullptr;    // once it has begun
+  CoroFrame* caller = nullptr;   // awaits this one
+  CoroFrame** holder = nullptr;  // the handle in the caller's frame that owns this one
   std::coroutine_handle<> handle;
   std::exception_ptr error;
 
@@ -81,12 +82,15 @@ struct CoroFrame {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   Return final_suspend() const noexcept { return {}; }
-  // The loop of CoroTask resumes whatever has not said when: something foreign at once, before it is ready, and that once more.
+  // The loop of CoroTask resumes whatever has not said when: something foreign at once, before it is ready,
+  // and that once more.
   template <class A>
   decltype(auto) await_transform(A&& awaited) const noexcept {
     static_assert(CoroAwaitable<A>,
-                  "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), wait(), signalUntil(), "
-                  "signalFor(), receiveSignal(), moveTo() and self(). For whatever else there is fair::signalAfter(source, "
+                  "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), "
+                  "wait(), signalUntil(), "
+                  "signalFor(), receiveSignal(), moveTo() and self(). For whatever else there is "
+                  "fair::signalAfter(source, "
                   "scheduler, co_await fair::self()), and then co_await fair::receiveSignal().");
     if constexpr (CoroAwaitable<A>) {
       return static_cast<A&&>(awaited);
@@ -94,9 +98,7 @@ struct CoroFrame {
       return CoroInstead();
     }
   }
-  void unhandled_exception() noexcept {
-    error = std::current_exception();
-  }
+  void unhandled_exception() noexcept { error = std::current_exception(); }
 
   void rethrow() const {
     if (error != nullptr) {
@@ -110,7 +112,8 @@ struct CoroResult : CoroFrame {
   template <class U = T>
   void return_value(U&& result) {
     static_assert(std::convertible_to<U, T>,
-                  "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return T(value), if that is "
+                  "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return "
+                  "T(value), if that is "
                   "meant.");
     if constexpr (std::convertible_to<U, T>) {
       value.emplace(std::forward<U>(result));

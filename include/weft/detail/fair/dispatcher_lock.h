@@ -9,11 +9,12 @@
 
 namespace weft::detail {
 
-// The scheduling role of a fair::TaskScheduler: a lock that is only ever tried for, by threads that say when they are active. A
-// thread that is the only active one takes it without an atomic read-modify-write, which is a quarter of what a short step costs.
+// The scheduling role of a fair::TaskScheduler: a lock that is only ever tried for, by threads that say when
+// they are active. A thread that is the only active one takes it without an atomic read-modify-write, which
+// is a quarter of what a short step costs.
 //
-// State: `numActive_`, the threads that are active; `held_`, 1 while one of several has the role; `lone_`, 1 while a thread has
-// it, or tries, as the only active one.
+// State: `numActive_`, the threads that are active; `held_`, 1 while one of several has the role; `lone_`, 1
+// while a thread has it, or tries, as the only active one.
 //
 //   the only active thread                a thread that becomes active, and tries
 //   A1 lone = 1                           B1 count up
@@ -21,14 +22,15 @@ namespace weft::detail {
 //   A3 look at the count: still 1,        B3 held = 1
 //      so that the role is its own        B4 look at lone: 0, so that the role is its own
 //
-// What must not happen: A3 sees 1 and B4 sees 0, and both have the role. A2 and B2 are the two fences of the store-buffering
-// litmus test (as in steal_gate.h): the price, a membarrier, lies with the thread that has just been woken, which costs more.
+// What must not happen: A3 sees 1 and B4 sees 0, and both have the role. A2 and B2 are the two fences of the
+// store-buffering litmus test (as in steal_gate.h): the price, a membarrier, lies with the thread that has
+// just been woken, which costs more.
 //
-// A thread that has come to be the only one sees what the others did with the role: they leave it before they count themselves
-// down.
+// A thread that has come to be the only one sees what the others did with the role: they leave it before they
+// count themselves down.
 //
-// Rejected: a role that stays with the thread that had it last (biased locking): whoever wants it then must ask for it, and wait
-// as long as a step takes.
+// Rejected: a role that stays with the thread that had it last (biased locking): whoever wants it then must
+// ask for it, and wait as long as a step takes.
 template <class Sync = StdSync>
 class DispatcherLock {
  public:

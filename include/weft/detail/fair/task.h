@@ -15,9 +15,9 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/fair/state.h"
 #include "weft/detail/queue/inbox.h"
-#include "weft/detail/base/sync.h"
 #include "weft/detail/queue/timer_heap.h"
 
 namespace weft::detail {
@@ -46,9 +46,11 @@ struct FairTask {
 
   InboxLink<FairTask> inboxNext;  // for whoever has the task queued
   FairState<> state;
-  uint32_t timerIndex = kNotInHeap;  // this and the next: for the owner, and while the task is posted for the role
+  uint32_t timerIndex =
+      kNotInHeap;  // this and the next: for the owner, and while the task is posted for the role
   TimePoint deadline = kNoDeadline;
-  std::atomic<FairCore*> postedTo{nullptr};  // set by post, cleared before the step; null: the user may do anything with it
+  std::atomic<FairCore*> postedTo{
+      nullptr};  // set by post, cleared before the step; null: the user may do anything with it
   const FairOps* ops;
   bool isExpired = false;  // written before each step
   alignas(8) std::byte storage[kStorage];
@@ -57,7 +59,9 @@ struct FairTask {
 // What a task runs that was given nothing to run.
 struct FairNoCallback {
   [[noreturn]] static void run(FairTask&) {
-    WEFT_FATAL("a fair::Task was posted that has no callback. Give it one: by its constructor, or by setCallback().");
+    WEFT_FATAL(
+        "a fair::Task was posted that has no callback. Give it one: by its constructor, or by "
+        "setCallback().");
   }
   static void destroy(FairTask&) {}
   static constexpr FairOps kOps{&run, &destroy};
@@ -73,9 +77,10 @@ concept FairStep = std::invocable<std::decay_t<F>&, Task*> || std::invocable<std
 // The mistake gets one error, which says what to write.
 template <class F, class Task>
 constexpr bool assertFairStep() {
-  static_assert(FairStep<F, Task>,
-                "fair::Task(f): f can be called neither with a weft::fair::Task* nor without arguments. Write "
-                "[=](weft::fair::Task* self) { f(argument); }.");
+  static_assert(
+      FairStep<F, Task>,
+      "fair::Task(f): f can be called neither with a weft::fair::Task* nor without arguments. Write "
+      "[=](weft::fair::Task* self) { f(argument); }.");
   return FairStep<F, Task>;
 }
 
@@ -83,7 +88,8 @@ template <class F>
 void assertCallable(const F& function) {
   if constexpr (requires { function == nullptr; } && !std::is_empty_v<F>) {
     WEFT_ASSERT(!(function == nullptr),
-                "a fair::Task was given nothing to call: an empty std::function, or a null pointer. Give it a function, or an "
+                "a fair::Task was given nothing to call: an empty std::function, or a null pointer. Give it "
+                "a function, or an "
                 "object and a member function.");
   }
 }
@@ -125,8 +131,8 @@ struct FairCallable {
   static constexpr FairOps kOps{&run, &destroy};
 };
 
-// A callable of a task that has another one: all of it that may throw is over before that one goes. What may throw when it is
-// moved lies behind a pointer.
+// A callable of a task that has another one: all of it that may throw is over before that one goes. What may
+// throw when it is moved lies behind a pointer.
 template <class F, class Task>
 class FairReplacement {
  public:
@@ -180,7 +186,8 @@ struct FairMethod {
       std::invoke(called, target);
     } else {
       static_assert(std::invocable<Method, Object*>,
-                    "fair::Task(object, method): the method is none of the object's that takes a weft::fair::Task* or nothing");
+                    "fair::Task(object, method): the method is none of the object's that takes a "
+                    "weft::fair::Task* or nothing");
     }
   }
   friend bool operator==(const FairMethod& self, std::nullptr_t) {

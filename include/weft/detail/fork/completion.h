@@ -16,9 +16,9 @@ namespace weft::detail {
 //   kRunning      -> kDone        whoever ends it: nobody waits yet
 //   the waiter    -> kDone        whoever ends it, and then owes the waiter exactly one wake
 //
-// What must not happen: the waiter looks, sees nothing, and suspends after the end was announced. Both sides change the word with
-// one read-modify-write, so that one of the two sees the other. The end is the last access to this object: the waiter may
-// destroy it at once.
+// What must not happen: the waiter looks, sees nothing, and suspends after the end was announced. Both sides
+// change the word with one read-modify-write, so that one of the two sees the other. The end is the last
+// access to this object: the waiter may destroy it at once.
 template <class Waiter, class Sync = StdSync>
 class Completion {
  public:

@@ -69,8 +69,8 @@ class DagWork {
   static constexpr size_t kInlineBytes = 24;
 
   template <class F>
-  static constexpr bool kIsInline = sizeof(F) <= kInlineBytes &&
-                                    alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
+  static constexpr bool kIsInline =
+      sizeof(F) <= kInlineBytes && alignof(F) <= alignof(void*) && std::is_nothrow_move_constructible_v<F>;
 
   template <class F>
   struct Elsewhere {

@@ -7,23 +7,24 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/base/task_node.h"
 #include "weft/detail/fork/completion.h"
 #include "weft/detail/park/idle.h"
-#include "weft/detail/base/outcome.h"
 #include "weft/detail/park/quiescence.h"
-#include "weft/detail/queue/stealing_deque.h"
-#include "weft/detail/base/task_node.h"
 #include "weft/detail/queue/steal_gate.h"
+#include "weft/detail/queue/stealing_deque.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// What fork-join structures are made of. A forked child is a TaskNode that the forking fiber exposes in the deque of its thread,
-// runs its own part, and then takes back: if nobody has taken the child, it is the newest, and is called as a plain function. If
-// somebody has, or if newer tasks lie above it, the fiber suspends until the child has ended. It never runs anything else in
-// between, so that its stack holds its own calls only.
+// What fork-join structures are made of. A forked child is a TaskNode that the forking fiber exposes in the
+// deque of its thread, runs its own part, and then takes back: if nobody has taken the child, it is the
+// newest, and is called as a plain function. If somebody has, or if newer tasks lie above it, the fiber
+// suspends until the child has ended. It never runs anything else in between, so that its stack holds its own
+// calls only.
 //
-// Workers offer their deque to each other. A bound thread gets one of its own when it forks for the first time; then the workers
-// steal from it too.
+// Workers offer their deque to each other. A bound thread gets one of its own when it forks for the first
+// time; then the workers steal from it too.
 namespace weft::detail {
 
 // A forking thread's side of its deque.
@@ -56,10 +57,12 @@ struct ForkLane {
     idle.onPublish();
   }
 
-  // Returns: whether there is so little to be taken that a few thefts during one long call would leave nothing.
+  // Returns: whether there is so little to be taken that a few thefts during one long call would leave
+  // nothing.
   bool offersLittle() const { return deque->size() < kOffered; }
 
-  // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks lie above it.
+  // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks
+  // lie above it.
   bool takeBack(TaskNode& node) {
     TaskNode* newest = deque->take(thief);
     if (newest == &node) [[likely]] {
@@ -76,8 +79,8 @@ struct ForkLane {
   static constexpr uint32_t kOffered = 8;
 };
 
-// The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for currentFiber, the
-// address of this variable may be kept across suspensions.
+// The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for
+// currentFiber, the address of this variable may be kept across suspensions.
 extern WEFT_EXPORT constinit thread_local ForkLane* currentLane
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]
@@ -104,12 +107,14 @@ inline void assertStillBound(const ForkLane* lane) {
 // Queues `node` where the deque of this thread is full.
 WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 
-// Called first by a forked child that was not taken back: it runs as a task of its own, which was not counted when it was forked.
+// Called first by a forked child that was not taken back: it runs as a task of its own, which was not counted
+// when it was forked.
 inline void beginAsTask() { currentLane->counters.countScheduled(); }
 
 using ChildCompletion = Completion<Waiter>;
 
-// Ends a child that was not taken back. The parent may go on, and the child's node be gone, before this returns.
+// Ends a child that was not taken back. The parent may go on, and the child's node be gone, before this
+// returns.
 inline void finishChild(ChildCompletion& completion) {
   if (Waiter* waiter = completion.finish()) {
     wake(*waiter);

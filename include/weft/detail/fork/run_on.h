@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
+#include "weft/detail/fork/fork.h"
 #include "weft/executor.h"
 
 // What join() and the parallel algorithms do with an executor: they run there as one task, while the caller

@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/launch.h"
-#include "weft/detail/base/outcome.h"
 #include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
 
@@ -100,8 +100,8 @@ template <class E>
 inline constexpr bool kIsLinked =
     std::same_as<E, Scheduler> || std::same_as<E, PoolExecutor> || std::same_as<E, MainLoopExecutor>;
 template <class E>
-inline constexpr bool kIsCopied = std::derived_from<E, ExecutorReference> ||
-                                  (std::is_empty_v<E> && std::is_trivially_copyable_v<E>);
+inline constexpr bool kIsCopied =
+    std::derived_from<E, ExecutorReference> || (std::is_empty_v<E> && std::is_trivially_copyable_v<E>);
 
 template <class E>
 auto keepExecutor(E&& executor) {

@@ -5,8 +5,8 @@
 
 #include <utility>
 
-#include "weft/detail/wait/entrance.h"
 #include "weft/detail/base/shared.h"
+#include "weft/detail/wait/entrance.h"
 #include "weft/export.h"
 
 namespace weft {

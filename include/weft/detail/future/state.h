@@ -11,12 +11,12 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
-#include "weft/detail/future/word.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/shared.h"
-#include "weft/detail/wait/stoppable.h"
 #include "weft/detail/base/task_node.h"
+#include "weft/detail/future/word.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 

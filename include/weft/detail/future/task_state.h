@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/outcome.h"
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/state.h"
-#include "weft/detail/base/outcome.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 

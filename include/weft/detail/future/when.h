@@ -207,11 +207,13 @@ auto whenAll(Iterator begin, Iterator end) {
   return detail::when<true>(std::move(futures), count);
 }
 template <class Range>
-requires(!detail::kIsFuture<Range>) auto whenAll(Range&& range) {
+  requires(!detail::kIsFuture<Range>)
+auto whenAll(Range&& range) {
   return weft::whenAll(std::begin(range), std::end(range));
 }
 template <class... Futures>
-requires(detail::kIsFuture<Futures>&&...) auto whenAll(Futures&&... futures) {
+  requires(detail::kIsFuture<Futures> && ...)
+auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
@@ -224,11 +226,13 @@ auto whenAny(Iterator begin, Iterator end) {
   return detail::when<false>(std::move(futures), count);
 }
 template <class Range>
-requires(!detail::kIsFuture<Range>) auto whenAny(Range&& range) {
+  requires(!detail::kIsFuture<Range>)
+auto whenAny(Range&& range) {
   return weft::whenAny(std::begin(range), std::end(range));
 }
 template <class... Futures>
-requires(detail::kIsFuture<Futures>&&...) auto whenAny(Futures&&... futures) {
+  requires(detail::kIsFuture<Futures> && ...)
+auto whenAny(Futures&&... futures) {
   return detail::whenEach<false>(std::forward<Futures>(futures)...);
 }
 

@@ -14,9 +14,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/lazy_loop.h"
 #include "weft/detail/parallel/partition.h"
-#include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.
@@ -153,9 +153,8 @@ void parallelFor(Range&& range, F&& function, const std::stop_token& token = {})
   detail::forEachOf(detail::partition(std::forward<Range>(range)), function, token, "parallelFor");
 }
 template <detail::Endpoint Begin, class End, class F>
-requires(detail::Endpoint<End> ||
-         detail::Endpoints<Begin, End>) void parallelFor(Begin begin, End end, F&& function,
-                                                         const std::stop_token& token = {}) {
+  requires(detail::Endpoint<End> || detail::Endpoints<Begin, End>)
+void parallelFor(Begin begin, End end, F&& function, const std::stop_token& token = {}) {
   detail::forEachOf(detail::partition(begin, end), function, token, "parallelFor");
 }
 template <class T, class F>

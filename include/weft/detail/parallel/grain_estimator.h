@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/ticks.h"
+#include "weft/detail/fork/fork.h"
 
 // How long the iterations of a loop take, and what follows from it: how many of them to run before looking
 // around again, and whether the rest is worth another thread.

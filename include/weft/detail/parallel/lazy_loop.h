@@ -9,8 +9,8 @@
 #include <stop_token>
 #include <utility>
 
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/fork.h"
 #include "weft/detail/parallel/grain_estimator.h"
 
 // A loop that is split while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A

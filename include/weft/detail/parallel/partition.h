@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/parallel/irange.h"
 #include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/parallel/irange.h"
 
 // Reached through weft/parallel.h: what the parallel algorithms run over.
 namespace weft {
@@ -52,9 +52,9 @@ concept Endpoint = std::integral<T> || requires(T at) {
 // Two that belong together: these, and operations, tell the ends of a range, of which the first may be the
 // name of an array, from an array and what follows it.
 template <class Begin, class End>
-concept Endpoints = (std::integral<Begin> && std::integral<End>) ||
-                    (!std::integral<Begin> && Endpoint<Begin> &&
-                     requires(Begin begin, End end) { begin != end; });
+concept Endpoints =
+    (std::integral<Begin> && std::integral<End>) ||
+    (!std::integral<Begin> && Endpoint<Begin> && requires(Begin begin, End end) { begin != end; });
 
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
@@ -69,9 +69,7 @@ constexpr bool isMultipass() {
     return std::derived_from<typename std::iterator_traits<Iterator>::iterator_category,
                              std::forward_iterator_tag>;
   } else {
-    return std::copyable<Iterator> && requires(const Iterator& at) {
-      at != at;
-    };
+    return std::copyable<Iterator> && requires(const Iterator& at) { at != at; };
   }
 }
 
@@ -159,9 +157,7 @@ struct Element {
   using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
 };
 template <class Iterator>
-requires requires {
-  typename std::iter_value_t<Iterator>;
-}
+  requires requires { typename std::iter_value_t<Iterator>; }
 struct Element<Iterator> {
   using type = std::iter_value_t<Iterator>;
 };
@@ -196,9 +192,7 @@ using ElementOf = typename ElementBetween<Range...>::type;
 // Where algorithms write what is of type T.
 template <class Out, class T>
 constexpr bool assertOutput() {
-  constexpr bool kHasPlaces = detail::isMultipass<Out>() && !requires {
-    typename Out::container_type;
-  };
+  constexpr bool kHasPlaces = detail::isMultipass<Out>() && !requires { typename Out::container_type; };
   constexpr bool kAreObjects = !kHasPlaces || std::is_reference_v<decltype(*std::declval<Out&>())> ||
                                !std::is_same_v<typename Element<Out>::type, bool>;
   constexpr bool kCanBeAssigned =

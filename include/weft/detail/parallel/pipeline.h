@@ -9,9 +9,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/parallel/pipeline_core.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/fork/run_on.h"
+#include "weft/detail/parallel/pipeline_core.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "weft/conditionvariable.h"
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/fork/fork.h"
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 
@@ -125,7 +125,8 @@ class Pipeline {
         "end.");
     Made made{};
     sourceMutex_.lock();
-    detail::callAndEnd([&] { fetchInto(made, item); }, [this]() WEFT_NO_THREAD_SAFETY_ANALYSIS { sourceMutex_.unlock(); });
+    detail::callAndEnd([&] { fetchInto(made, item); },
+                       [this]() WEFT_NO_THREAD_SAFETY_ANALYSIS { sourceMutex_.unlock(); });
     return made;
   }
 

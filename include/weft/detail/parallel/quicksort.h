@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "weft/detail/fork/fork.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/fork.h"
 
 namespace weft::detail {
 

@@ -12,9 +12,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
-#include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.
@@ -131,7 +131,8 @@ T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
                           reduce);
 }
 template <class Begin, class End, class T, detail::Operation<T> Reduce = std::plus<>>
-requires detail::Endpoints<Begin, End> T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
+  requires detail::Endpoints<Begin, End>
+T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce);
 }
 template <class Element, class T, detail::Operation<T> Reduce = std::plus<>>
@@ -148,8 +149,8 @@ T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
 }
 template <class Begin, class End, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-requires detail::Endpoints<Begin, End> T parallelMapReduce(Begin begin, End end, T init, Map&& map,
-                                                           Reduce&& reduce = {}) {
+  requires detail::Endpoints<Begin, End>
+T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce);
 }
 template <class Element, class T, class Map, detail::Operation<T> Reduce = std::plus<>>

@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "weft/detail/parallel/for.h"
-#include "weft/detail/parallel/reduce.h"
-#include "weft/detail/parallel/partition.h"
 #include "weft/detail/fork/run_on.h"
+#include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/reduce.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.
@@ -144,7 +144,8 @@ Out parallelScan(Range&& range, Out out, Op&& op = {}) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op, std::optional<T>(), true);
 }
 template <detail::Partitionable Range, class Out, class Op, class T>
-requires detail::Operation<Op, T> Out parallelScan(Range&& range, Out out, Op&& op, T init) {
+  requires detail::Operation<Op, T>
+Out parallelScan(Range&& range, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
                         std::optional<T>(std::move(init)), true);
 }
@@ -153,17 +154,19 @@ Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
   return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(), true);
 }
 template <class Element, class Out, class Op, class T>
-requires detail::Operation<Op, T> Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op,
-                                                   T init) {
+  requires detail::Operation<Op, T>
+Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), true);
 }
 template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
-requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
+  requires detail::Endpoints<Begin, End>
+Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
   using T = detail::ElementOf<Begin, End>;
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(), true);
 }
 template <class Begin, class End, class Out, class Op, class T>
-requires detail::Endpoints<Begin, End> Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
+  requires detail::Endpoints<Begin, End>
+Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
 }
 
@@ -181,8 +184,8 @@ Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T in
   return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), false);
 }
 template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
-requires detail::Endpoints<Begin, End> Out parallelExclusiveScan(Begin begin, End end, Out out, T init,
-                                                                 Op&& op = {}) {
+  requires detail::Endpoints<Begin, End>
+Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
 }
 

@@ -9,10 +9,10 @@
 #include <iterator>
 #include <type_traits>
 
+#include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/merge_sort.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/quicksort.h"
-#include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.
@@ -29,9 +29,7 @@ concept RandomAccess = requires(Iterator a, std::ptrdiff_t n) {
 
 template <class Iterator>
 constexpr bool assertSortable() {
-  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) {
-    *a = std::move(*a);
-  };
+  constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) { *a = std::move(*a); };
   constexpr bool kAreObjects = !kCanBeSorted || std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
   static_assert(
       kCanBeSorted,
@@ -81,7 +79,8 @@ void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::Quicksort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-requires(!detail::Endpoint<std::decay_t<Less>>) void parallelSort(Range&& range, Less&& less = {}) {
+  requires(!detail::Endpoint<std::decay_t<Less>>)
+void parallelSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelSort(std::begin(range), std::end(range), less);
   }
@@ -94,7 +93,8 @@ void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::MergeSort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-requires(!detail::Endpoint<std::decay_t<Less>>) void parallelStableSort(Range&& range, Less&& less = {}) {
+  requires(!detail::Endpoint<std::decay_t<Less>>)
+void parallelStableSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelStableSort(std::begin(range), std::end(range), less);
   }

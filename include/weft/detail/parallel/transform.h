@@ -11,9 +11,9 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
-#include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
 // Reached through weft/parallel.h.
@@ -22,9 +22,7 @@ namespace weft {
 namespace detail {
 
 template <class Iterator>
-inline constexpr bool kIsSteppable = requires(Iterator at) {
-  at += 1;
-};
+inline constexpr bool kIsSteppable = requires(Iterator at) { at += 1; };
 
 // Iterators that go through their ranges together: the output's and the inputs'.
 template <class Out, class... In>
@@ -37,7 +35,9 @@ struct Together {
     std::apply([](auto&... each) { ((void)++each, ...); }, in);
     return *this;
   }
-  Together& operator+=(difference_type n) requires(kIsSteppable<Out> && (kIsSteppable<In> && ...)) {
+  Together& operator+=(difference_type n)
+    requires(kIsSteppable<Out> && (kIsSteppable<In> && ...))
+  {
     out += n;
     std::apply([n](auto&... each) { ((void)(each += n), ...); }, in);
     return *this;
@@ -96,7 +96,8 @@ Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) 
 // Errors: std::invalid_argument where the second range is shorter than the first. Instead of a range, the
 // iterators at its two ends may be given; of a second one, as std::transform takes it, only the first.
 template <class First, class Second, class Out, class F>
-requires(!Executor<First>) Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
+  requires(!Executor<First>)
+Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
   if constexpr (detail::Partitionable<First> && detail::Partitionable<Second>) {
     const auto range = detail::partition(std::forward<First>(first));
     const auto other = detail::partition(std::forward<Second>(second));
@@ -110,8 +111,8 @@ requires(!Executor<First>) Out parallelTransform(First&& first, Second&& second,
   }
 }
 template <class Begin, class End, detail::Endpoint Other, class Out, class F>
-requires detail::Endpoints<Begin, End> Out parallelTransform(Begin begin, End end, Other other, Out out,
-                                                             F&& function) {
+  requires detail::Endpoints<Begin, End>
+Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) {
   return detail::transformTo(out, function, detail::partition(begin, end), other);
 }
 

@@ -7,14 +7,14 @@
 #include <cstdint>
 #include <mutex>
 
-#include "weft/detail/park/parker.h"
 #include "weft/detail/base/sync.h"
+#include "weft/detail/park/parker.h"
 
 // How workers without work search, sleep and are woken.
 //
-// States of a worker: busy -> searching -> announced (on the list of sleepers) -> asleep. `state_` counts the searching
-// and the announced ones; the list itself is guarded by a spin lock, since going to sleep and waking cost
-// microseconds anyway.
+// States of a worker: busy -> searching -> announced (on the list of sleepers) -> asleep. `state_` counts the
+// searching and the announced ones; the list itself is guarded by a spin lock, since going to sleep and
+// waking cost microseconds anyway.
 //
 //   producer                              worker
 //   P1 publish work in a shared queue     W1 leave the searchers, announce itself (one locked section)
@@ -22,21 +22,23 @@
 //   P3 look at state_: nobody searching   W3 look at every queue again
 //      but somebody announced: wake one   W4 sleep
 //
-// What must not happen: P3 sees no sleeper (or a searcher that has already passed the queue), W3 sees no work, and the
-// work stays queued beside a sleeping worker. P2 and W2 are the two fences of the store-buffering litmus test: at
-// least one side sees the other. The producer runs for every task and the sleeper once a sleep, so the price lies on
-// the sleeper: lightFence is a compiler barrier, heavyFence a membarrier system call (Dice, Huang, Yang, "Asymmetric
-// Dekker Synchronization", 2001), or both are sequentially consistent fences where the system has none. Beside a running thread
-// the call takes 16 us, so it is left out where no worker runs (fenceAgainstProducers).
+// What must not happen: P3 sees no sleeper (or a searcher that has already passed the queue), W3 sees no
+// work, and the work stays queued beside a sleeping worker. P2 and W2 are the two fences of the
+// store-buffering litmus test: at least one side sees the other. The producer runs for every task and the
+// sleeper once a sleep, so the price lies on the sleeper: lightFence is a compiler barrier, heavyFence a
+// membarrier system call (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001), or both are
+// sequentially consistent fences where the system has none. Beside a running thread the call takes 16 us, so
+// it is left out where no worker runs (fenceAgainstProducers).
 //
-// A producer that sees a searcher wakes nobody. So a searcher that stops, for whatever reason, and was the last one
-// must look once more, with the same fence, and wake another if it still sees work: it may be the work of a producer that
-// relied on it. Only then does "no worker sleeps while a task that it may run is queued" hold, even when the searcher has
-// found a long task for itself. That includes the one that finds it in W3, when it counts as a searcher no more.
+// A producer that sees a searcher wakes nobody. So a searcher that stops, for whatever reason, and was the
+// last one must look once more, with the same fence, and wake another if it still sees work: it may be the
+// work of a producer that relied on it. Only then does "no worker sleeps while a task that it may run is
+// queued" hold, even when the searcher has found a long task for itself. That includes the one that finds it
+// in W3, when it counts as a searcher no more.
 //
-// Rejected: waking one worker per task (a wake costs the producer 12 us on a virtual machine; searchers find the rest),
-// waking a second one always when the last searcher finds work (simpler, but a sparse task then wakes two),
-// a sequentially consistent fence in every push (15 ns a task).
+// Rejected: waking one worker per task (a wake costs the producer 12 us on a virtual machine; searchers find
+// the rest), waking a second one always when the last searcher finds work (simpler, but a sparse task then
+// wakes two), a sequentially consistent fence in every push (15 ns a task).
 namespace weft::detail {
 
 template <class Sync = StdSync>
@@ -50,7 +52,8 @@ class IdleSet {
     bool listed = false;
   };
 
-  IdleSet(uint32_t numWorkers, uint32_t maxSearchers) : numWorkers_(numWorkers), maxSearchers_(maxSearchers) {}
+  IdleSet(uint32_t numWorkers, uint32_t maxSearchers)
+      : numWorkers_(numWorkers), maxSearchers_(maxSearchers) {}
 
   // A worker, after publishing work in a queue that every worker may take from (P2, P3).
   void onPublish() {
@@ -112,12 +115,14 @@ class IdleSet {
     }
   }
 
-  // Worker: lists itself as the newest sleeper (W1), and fences (W2). A searcher stops being one in the same step.
+  // Worker: lists itself as the newest sleeper (W1), and fences (W2). A searcher stops being one in the same
+  // step.
   void addSleeper(Sleeper& self, bool wasSearching) {
     fenceAgainstProducers(list(self, wasSearching) == numWorkers_);
   }
 
-  // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a searcher.
+  // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a
+  // searcher.
   bool removeSleeper(Sleeper& self) {
     const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
@@ -129,8 +134,8 @@ class IdleSet {
     return false;
   }
 
-  // Wakes the worker that went to sleep last, as a searcher, if nobody searches. Touches nothing of the set or of the
-  // worker after the wake but the parker, which outlives both.
+  // Wakes the worker that went to sleep last, as a searcher, if nobody searches. Touches nothing of the set
+  // or of the worker after the wake but the parker, which outlives both.
   [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
@@ -162,12 +167,14 @@ class IdleSet {
     }
   }
 
-  // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those have published what
-  // they had to, and one that has left the list since did so by a later change of state_, so that it sees this worker's change
-  // when it publishes; only threads that are no workers may not, and their fence is a full one, or they are external threads.
+  // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those have
+  // published what they had to, and one that has left the list since did so by a later change of state_, so
+  // that it sees this worker's change when it publishes; only threads that are no workers may not, and their
+  // fence is a full one, or they are external threads.
   void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
-      // (2) seq_cst: the change of state_ before the look at the external threads and at the queues; pairs with (4, 5).
+      // (2) seq_cst: the change of state_ before the look at the external threads and at the queues; pairs
+      // with (4, 5).
       Sync::fence(std::memory_order_seq_cst);
       // relaxed: the fence orders it.
       if (numExternals_.load(std::memory_order_relaxed) == 0) {
@@ -189,7 +196,9 @@ class IdleSet {
     }
     newest_ = &self;
     // relaxed: a fence follows (W2).
-    return sleeping(state_.fetch_add(kOneSleeping - (wasSearching ? kOneSearching : 0), std::memory_order_relaxed)) + 1;
+    return sleeping(state_.fetch_add(kOneSleeping - (wasSearching ? kOneSearching : 0),
+                                     std::memory_order_relaxed)) +
+           1;
   }
 
   void unlink(Sleeper& sleeper) {
@@ -208,8 +217,8 @@ class IdleSet {
   Sleeper* newest_ = nullptr;  // guarded by lock_
 };
 
-// Looks for work until there is some for `host`'s worker, asleep in between. `searching`: whether the worker counts as a
-// searcher already; it does not when this returns.
+// Looks for work until there is some for `host`'s worker, asleep in between. `searching`: whether the worker
+// counts as a searcher already; it does not when this returns.
 //
 // Host: bool findOwnWork()        ready fibers, inbox, own tasks, due timers, or the order to end
 //       bool findSharedWork()     injector, and one steal attempt at each victim; keeps what it finds
@@ -218,7 +227,7 @@ class IdleSet {
 //       bool spinOnInbox()        a short wait for a wake from outside, without searching
 //       bool tryParkInbox(), void cancelParkInbox()
 //       void tidyUp()             may take long: called while nobody relies on this worker
-//       void park()               until unparked, until the worker's earliest timer, or until it is time to tidy up
+//       void park()               until unparked, the worker's earliest timer, or the time to tidy up
 template <class Sync, class Host>
 void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& self, Host& host) {
   bool searching = false;
@@ -227,8 +236,8 @@ void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& sel
       host.tidyUp();
     }
     searching = searching || idle.tryBeginSearch();
-    bool found = searching ? host.spinForWork()
-                           : host.findOwnWork() || host.findSharedWork() || host.spinOnInbox();
+    bool found =
+        searching ? host.spinForWork() : host.findOwnWork() || host.findSharedWork() || host.spinOnInbox();
     const bool hasLooked = !found;
     if (hasLooked) {
       idle.addSleeper(self, searching);

@@ -65,7 +65,9 @@ class Parker {
   enum : uint32_t { kEmpty = 0, kPermit = 1, kSleeping = 2 };
 
   bool parkUntilOrForever(const TimePoint* deadline) {
-    if (tryPark()) return true;
+    if (tryPark()) {
+      return true;
+    }
     uint32_t expected = kEmpty;
     // relaxed: publishes nothing; a failure means that a permit has just come.
     if (!state_.compare_exchange_strong(expected, kSleeping, std::memory_order_relaxed,
@@ -74,7 +76,9 @@ class Parker {
     }
     for (;;) {
       const bool inTime = Sync::futexWait(state_, kSleeping, deadline);
-      if (tryPark()) return true;
+      if (tryPark()) {
+        return true;
+      }
       if (!inTime) {
         // (3) acquire: the same for a permit that came at the last moment; pairs with (4).
         return state_.exchange(kEmpty, std::memory_order_acquire) == kPermit;

@@ -15,15 +15,16 @@ namespace weft::detail {
 //   state     who changes it
 //   Empty     -> Permit   notify()           Empty   -> Waiting  the owner, about to suspend
 //   Waiting   -> Permit   notify(), which then owes the owner exactly one wake
-//   Waiting   -> Empty    cancel(): the owner on timeout, or whoever stops the wait, which then owes it the wake
+//   Waiting   -> Empty    cancel(): the owner on timeout, or whoever stops the wait and then owes it the wake
 //   Permit    -> Empty    the owner, consuming it
 //
-// What must not happen: the owner times out and returns while a notifier is about to wake it, so that the wake hits a
-// later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one wins; an owner that
-// loses waits for the wake that it is owed, and returns with the permit.
+// What must not happen: the owner times out and returns while a notifier is about to wake it, so that the
+// wake hits a later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one
+// wins; an owner that loses waits for the wake that it is owed, and returns with the permit.
 //
-// A host may have several permits, each with an owner of its own: the tasks that are run in place on one fiber. One
-// of them at a time is Waiting; notify() finds any other Empty, or a Permit, and does not wake the host.
+// A host may have several permits, each with an owner of its own: the tasks that are run in place on one
+// fiber. One of them at a time is Waiting; notify() finds any other Empty, or a Permit, and does not wake the
+// host.
 //
 // Host: void wake()                 called by notify(), at most once per Waiting state
 //       void block()                suspends until wake()
@@ -34,8 +35,8 @@ class Permit {
   // Any thread. What was written before is seen by the wait() that consumes the permit.
   template <class Host>
   void notify(Host& host) {
-    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires those of the owner before it waited (4),
-    // which the wake relies on.
+    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires those of the owner before
+    // it waited (4), which the wake relies on.
     if (state_.exchange(kPermit, std::memory_order_acq_rel) == kWaiting) {
       host.wake();
     }
@@ -64,8 +65,8 @@ class Permit {
     });
   }
 
-  // The owner only. block() returns true once the owner was woken by a notifier, and false if the wait was ended by
-  // cancel(). Returns: the same.
+  // The owner only. block() returns true once the owner was woken by a notifier, and false if the wait was
+  // ended by cancel(). Returns: the same.
   template <class Block>
   bool waitBy(const Block& block) {
     if (beginWait()) {
@@ -78,16 +79,19 @@ class Permit {
     return true;
   }
 
-  // Any thread, within the owner's waitBy(): ends the wait. Returns: whether it did; if not, a notifier did or will.
+  // Any thread, within the owner's waitBy(): ends the wait. Returns: whether it did; if not, a notifier did
+  // or will.
   bool cancel() {
     uint32_t expected = kWaiting;
     // (5) acquire: the owner's state is seen by whoever wakes it then; pairs with (4).
-    return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire, std::memory_order_relaxed);
+    return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
   }
 
   // The owner only: forgets a permit that nobody asked for, between two tasks.
   void reset() {
-    // relaxed: the owner's own view is enough; a permit that arrives a moment later is an early one of the next task.
+    // relaxed: the owner's own view is enough; a permit that arrives a moment later is an early one of the
+    // next task.
     if (state_.load(std::memory_order_relaxed) != kEmpty) {
       state_.store(kEmpty, std::memory_order_relaxed);
     }
@@ -101,7 +105,8 @@ class Permit {
     uint32_t expected = kEmpty;
     // (4) release: the owner's state is published to whoever will wake it (1, 5).
     // (2) acquire on failure: a permit was there; pairs with (1).
-    if (state_.compare_exchange_strong(expected, kWaiting, std::memory_order_release, std::memory_order_acquire)) {
+    if (state_.compare_exchange_strong(expected, kWaiting, std::memory_order_release,
+                                       std::memory_order_acquire)) {
       return false;
     }
     consume();
@@ -109,8 +114,8 @@ class Permit {
   }
 
   void consume() {
-    // (3) acquire: sees what the notifier wrote (1). An exchange, not a store: a notify that comes just now merges with this
-    // permit, and its writes must be seen as well.
+    // (3) acquire: sees what the notifier wrote (1). An exchange, not a store: a notify that comes just now
+    // merges with this permit, and its writes must be seen as well.
     (void)state_.exchange(kEmpty, std::memory_order_acquire);
   }
 

@@ -10,16 +10,17 @@
 
 // How a scheduler that shuts down knows that nothing is left to do, without a task counter on the hot path.
 //
-// Every worker counts, in words that only it writes, the tasks that it has scheduled and those that have ended on it; tasks
-// from elsewhere are counted in one shared word. A scan first adds up all `ended`, then all `scheduled`. Both only
-// grow, and a task is counted as scheduled before it can be seen, let alone end; a child of join() only when it begins, since its
-// parent, which is counted, does not end before it. So if the two sums are equal, then
-// between the two scans nothing was queued, running or blocked; and since only tasks schedule tasks once every thread
-// has unbound, nothing ever will be again. Tasks from elsewhere come through an Entrance, whose count is the shared word: it is
-// closed only if nobody has come since that was read.
+// Every worker counts, in words that only it writes, the tasks that it has scheduled and those that have
+// ended on it; tasks from elsewhere are counted in one shared word. A scan first adds up all `ended`, then
+// all `scheduled`. Both only grow, and a task is counted as scheduled before it can be seen, let alone end; a
+// child of join() only when it begins, since its parent, which is counted, does not end before it. So if the
+// two sums are equal, then between the two scans nothing was queued, running or blocked; and since only tasks
+// schedule tasks once every thread has unbound, nothing ever will be again. Tasks from elsewhere come through
+// an Entrance, whose count is the shared word: it is closed only if nobody has come since that was read.
 //
-// What must not happen: two workers each end one of the last two tasks, each misses the other's count, and both go to sleep for
-// good. A sequentially consistent fence between a worker's own count and its scan makes one of them see both.
+// What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
+// both go to sleep for good. A sequentially consistent fence between a worker's own count and its scan makes
+// one of them see both.
 namespace weft::detail {
 
 // One worker's counters.
@@ -49,8 +50,8 @@ class TaskCounters {
   typename Sync::template Atomic<uint64_t> ended_{0};
 };
 
-// Returns: whether every task has ended. `forEachCounters(f)` calls f for each worker's counters; `scheduledElsewhere()`
-// reads the shared count.
+// Returns: whether every task has ended. `forEachCounters(f)` calls f for each worker's counters;
+// `scheduledElsewhere()` reads the shared count.
 template <class Sync, class ForEach, class Elsewhere>
 bool isQuiescent(ForEach&& forEachCounters, Elsewhere&& scheduledElsewhere) {
   // (3) seq_cst: orders this worker's last count before its scan, against the same fence of the others (3).

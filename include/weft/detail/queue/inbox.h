@@ -25,13 +25,14 @@ class InboxLink {
 };
 
 // An unbounded intrusive queue with any number of producers and one consumer, the owner. The list is a stack
-// that is only ever taken whole, which rids it of the ABA problem: nobody follows a link of a node that another
-// thread may take. Treiber's (IBM RJ 5118, 1986) links a node before it is the newest, by a compare-exchange that may fail;
-// here an exchange makes it the newest, and the link follows, as in D. Vyukov's queue (1024cores, 2010; there is no paper).
+// that is only ever taken whole, which rids it of the ABA problem: nobody follows a link of a node that
+// another thread may take. Treiber's (IBM RJ 5118, 1986) links a node before it is the newest, by a
+// compare-exchange that may fail; here an exchange makes it the newest, and the link follows, as in D.
+// Vyukov's queue (1024cores, 2010; there is no paper).
 //
 // State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to), or the newest node;
-// older ones follow through `inboxNext`, which is an odd number until its producer has written it. A mark is an odd number;
-// where several threads are the owner in turn, it can say whom a producer must wake.
+// older ones follow through `inboxNext`, which is an odd number until its producer has written it. A mark is
+// an odd number; where several threads are the owner in turn, it can say whom a producer must wake.
 //   null -> mark           the owner, tryPark
 //   mark -> null           the owner, cancelPark
 //   any -> node            a producer, push; if it replaced the mark, it owns waking the owner
@@ -46,13 +47,13 @@ class InboxLink {
 // the former. Rejected: a separate "parked" flag, which costs a full fence on both sides (Dekker), and
 // costs the producer a second cache line.
 //
-// The exchange is the producer's last access to the inbox, and the link to the node, which the owner waits for: then it may
-// take the node, finish, and free the inbox. The wake-up that a producer may owe goes to a Parker, whose memory outlives
-// everybody.
+// The exchange is the producer's last access to the inbox, and the link to the node, which the owner waits
+// for: then it may take the node, finish, and free the inbox. The wake-up that a producer may owe goes to a
+// Parker, whose memory outlives everybody.
 //
-// Rejected: the compare-exchange, at twice the price alone, where it waits for a load of what another exchange has just
-// written, and at three times beside other producers. Its push was lock-free; now a thread that is preempted between two
-// instructions holds up the owner, which gives its processor away meanwhile.
+// Rejected: the compare-exchange, at twice the price alone, where it waits for a load of what another
+// exchange has just written, and at three times beside other producers. Its push was lock-free; now a thread
+// that is preempted between two instructions holds up the owner, which gives its processor away meanwhile.
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:
@@ -94,19 +95,24 @@ class Inbox {
 
   // Owner: the same, but returns the newest, from which the others follow by older(), in the reverse order.
   Node* popAllNewestFirst() {
-    if (empty()) return nullptr;
+    if (empty()) {
+      return nullptr;
+    }
     // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
     // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
     return head_.exchange(nullptr, std::memory_order_acquire);
   }
 
-  // Owner: the node that was pushed before `node`, or null. Waits for the producer of `node` to be done with it.
+  // Owner: the node that was pushed before `node`, or null. Waits for the producer of `node` to be done with
+  // it.
   static Node* older(Node& node) {
     uint32_t round = 0;
     for (;;) {
       // (5) acquire: the producer's last access comes before the end of the node; pairs with (4).
       Node* next = node.inboxNext.node_.load(std::memory_order_acquire);
-      if (next != unlinked()) [[likely]] return next;
+      if (next != unlinked()) [[likely]] {
+        return next;
+      }
       Sync::relax(round);
     }
   }

@@ -13,7 +13,8 @@
 
 namespace weft::detail {
 
-// How many slots the segments of a SegmentedQueue have: known to the compiler, or, with Size 0, chosen by who makes the queue.
+// How many slots the segments of a SegmentedQueue have: known to the compiler, or, with Size 0, chosen by who
+// makes the queue.
 template <uint32_t Size>
 struct BlockShape {
   explicit BlockShape(uint32_t) {}
@@ -32,22 +33,28 @@ struct BlockShape<0> {
   const uint32_t lapShift_;
 };
 
-// A stretch of a SegmentedQueue, whose page says who touches what and when. Its slots follow it, on cache lines of their own.
+// A stretch of a SegmentedQueue, whose page says who touches what and when. Its slots follow it, on cache
+// lines of their own.
 template <class T, class Sync>
 struct alignas(kCacheLine) QueueSegment {
   using Slot = typename Sync::template Atomic<T>;
 
   typename Sync::template Atomic<uint32_t> index;  // the next slot to read; grows beyond their number
-  typename Sync::template Var<uint32_t> users{0u};  // consumers that stand in the segment; guarded by the queue's lock
+  typename Sync::template Var<uint32_t> users{
+      0u};  // consumers that stand in the segment; guarded by the queue's lock
   typename Sync::template Var<uint64_t> begin{0u};  // how many slots of the queue come before
   typename Sync::template Atomic<QueueSegment*> next;
 
   explicit QueueSegment(uint32_t size) {
-    for (uint32_t i = 0; i < size; i++) new (slots() + i) Slot();
+    for (uint32_t i = 0; i < size; i++) {
+      new (slots() + i) Slot();
+    }
     reset(size);
   }
   void destroy(uint32_t size) {
-    for (uint32_t i = 0; i < size; i++) slots()[i].~Slot();
+    for (uint32_t i = 0; i < size; i++) {
+      slots()[i].~Slot();
+    }
     this->~QueueSegment();
   }
 
@@ -61,12 +68,14 @@ struct alignas(kCacheLine) QueueSegment {
   void reset(uint32_t size) {
     next.store(nullptr, std::memory_order_relaxed);
     index.store(0, std::memory_order_relaxed);
-    for (uint32_t i = 0; i < size; i++) slots()[i].store(nullptr, std::memory_order_relaxed);
+    for (uint32_t i = 0; i < size; i++) {
+      slots()[i].store(nullptr, std::memory_order_relaxed);
+    }
   }
 };
 
-// The segments of one SegmentedQueue that are not in use: up to `max` are kept, linked through Segment::next. Who uses
-// take() and keep() sees to it that only one thread does at a time.
+// The segments of one SegmentedQueue that are not in use: up to `max` are kept, linked through Segment::next.
+// Who uses take() and keep() sees to it that only one thread does at a time.
 template <class Segment, class Sync>
 class SpareSegments {
  public:
@@ -103,7 +112,9 @@ class SpareSegments {
 
   // Returns: `segment`, or a new one if that is null, empty.
   Segment* renew(Segment* segment) const {
-    if (segment == nullptr) return new (allocator_->allocate(request()).ptr) Segment(segmentSize_);
+    if (segment == nullptr) {
+      return new (allocator_->allocate(request()).ptr) Segment(segmentSize_);
+    }
     segment->reset(segmentSize_);
     return segment;
   }

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "weft/detail/queue/queue_segment.h"
 #include "weft/detail/base/sync.h"
+#include "weft/detail/queue/queue_segment.h"
 #include "weft/memory.h"
 
 namespace weft::detail {
@@ -18,43 +18,48 @@ namespace weft::detail {
 enum class Producers { AtOnce, InTurn };
 
 // An unbounded FIFO queue of pointers for any number of consumers, each by a handle of its own, in linked
-// segments. A counter that carries a segment pointer, at the tail, is crossbeam's SegQueue (S. Glavina, 2018; there is
-// no paper), a place of its own for each consumer Ubisoft's TaskScheduler; reservations of several slots at once,
-// and reads that neither look at the tail nor can fail where the segment is full, are weft's.
+// segments. A counter that carries a segment pointer, at the tail, is crossbeam's SegQueue (S. Glavina, 2018;
+// there is no paper), a place of its own for each consumer Ubisoft's TaskScheduler; reservations of several
+// slots at once, and reads that neither look at the tail nor can fail where the segment is full, are weft's.
 //
-// State: `tail_` is a position, the next slot to write, with the segment it lies in. A position counts a power of
-// two per segment: offsets below the segment's size are slots, the size itself means "the segment is used up, its successor is
-// being installed", the rest are skipped. A slot is null until its item is written. Each segment has the index
-// of its next slot to read. No segment before `oldest_` has anything left to be taken.
+// State: `tail_` is a position, the next slot to write, with the segment it lies in. A position counts a
+// power of two per segment: offsets below the segment's size are slots, the size itself means "the segment is
+// used up, its successor is being installed", the rest are skipped. A slot is null until its item is written.
+// Each segment has the index of its next slot to read. No segment before `oldest_` has anything left to be
+// taken.
 //
 // Steps of a push: read the tail's position, then its segment; reserve k slots by one compare-exchange of the
-// position; whoever reserves the last slot installs the next segment (allocated beforehand, so that the others
-// wait for three stores only): link it, store the tail's segment, store the position. Then write the items.
+// position; whoever reserves the last slot installs the next segment (allocated beforehand, so that the
+// others wait for three stores only): link it, store the tail's segment, store the position. Then write the
+// items.
 //
-// Steps of a pop: a consumer stands in a segment, as one of its users. It looks at the slot that the segment's index
-// names. There is an item: it takes it by a compare-exchange of the index. There is none: the queue is empty;
-// unless producers come at once, and the tail says that the slot is reserved, and is about to be written. Once it
-// has seen an item in the last slot, when it came, all slots are written or about to be: it takes one by an
-// addition. Where the index says that all have been taken, and a next segment is linked, it leaves the segment
-// for `oldest_`, with the lock: once a segment, or less often if it lags behind. A segment before `oldest_` that
-// its last user leaves, or that has none when `oldest_` passes it, goes back to the spares.
+// Steps of a pop: a consumer stands in a segment, as one of its users. It looks at the slot that the
+// segment's index names. There is an item: it takes it by a compare-exchange of the index. There is none: the
+// queue is empty; unless producers come at once, and the tail says that the slot is reserved, and is about to
+// be written. Once it has seen an item in the last slot, when it came, all slots are written or about to be:
+// it takes one by an addition. Where the index says that all have been taken, and a next segment is linked,
+// it leaves the segment for `oldest_`, with the lock: once a segment, or less often if it lags behind. A
+// segment before `oldest_` that its last user leaves, or that has none when `oldest_` passes it, goes back to
+// the spares.
 //
 // What must not happen:
 //   - A producer reserves in one segment and uses the pointer of another. The position only grows, and the
 //     segment is replaced only while the offset is its size, at which nobody reserves; so if the
 //     compare-exchange finds the position unchanged, the segment read in between is its own.
-//   - A segment is freed while somebody may touch it. Consumers touch theirs only as its users. A producer follows
-//     a segment pointer only with a reservation; its last access is the store of an item (the link is stored
-//     before), which whoever took that slot has waited for before it left, with the lock, as the
-//     last user. Nobody comes to it any more: `oldest_` does not go back.
-//   - An item that the caller knows of is missed. Then the slot is written; or, with producers at once, the tail it knows
-//     of is beyond it, and the item before it in the order that this consumer finds missing will come.
+//   - A segment is freed while somebody may touch it. Consumers touch theirs only as its users. A producer
+//     follows a segment pointer only with a reservation; its last access is the store of an item (the link is
+//     stored before), which whoever took that slot has waited for before it left, with the lock, as the last
+//     user. Nobody comes to it any more: `oldest_` does not go back.
+//   - An item that the caller knows of is missed. Then the slot is written; or, with producers at once, the
+//     tail it knows of is beyond it, and the item before it in the order that this consumer finds missing
+//     will come.
 //
-// Rejected: one counter for all that read, at the head (a pop looks at the producers' cache line, and counts the reads of
-// the segment beside, a second read-modify-write: 3 to 10 times slower beside a producer); hazard pointers and epochs
-// (the second rule makes them needless). In the strict sense a push is not lock-free: a thread that is preempted between
-// reserving and writing holds up the consumer of that slot, and while it installs a segment, all producers.
-// SegmentSize 0: whoever makes the queue says how large its segments are.
+// Rejected: one counter for all that read, at the head (a pop looks at the producers' cache line, and counts
+// the reads of the segment beside, a second read-modify-write: 3 to 10 times slower beside a producer);
+// hazard pointers and epochs (the second rule makes them needless). In the strict sense a push is not
+// lock-free: a thread that is preempted between reserving and writing holds up the consumer of that slot, and
+// while it installs a segment, all producers. SegmentSize 0: whoever makes the queue says how large its
+// segments are.
 template <class T, class Sync = StdSync, uint32_t SegmentSize = 62, Producers kProducers = Producers::AtOnce>
 class SegmentedQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
@@ -63,7 +68,7 @@ class SegmentedQueue {
  public:
   // Keeps up to `maxSpares` used-up segments for reuse: by default those of a million items.
   explicit SegmentedQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384,
-                      uint32_t segmentSize = SegmentSize)
+                          uint32_t segmentSize = SegmentSize)
       : shape_(segmentSize), spares_(allocator, maxSpares, shape_.size()) {
     Segment* first = spares_.renew(nullptr);
     // relaxed: nobody else knows of the queue yet.
@@ -83,7 +88,8 @@ class SegmentedQueue {
   // Memory ordering: what came before push is seen by whoever gets the item.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
-      // The same in short where the segment does not become full: a third less, beside consumers that look for work.
+      // The same in short where the segment does not become full: a third less, beside consumers that look
+      // for work.
       // relaxed: as in tryReserve().
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
       if (offsetOf(position) + 1 < shape_.size()) [[likely]] {
@@ -102,7 +108,9 @@ class SegmentedQueue {
     while (count > 0) {
       const Reserved slots = reserve(count, &next);
       // Before the last item, which may be the last moment of the queue.
-      if (slots.count == count && next != nullptr) giveBack(next);
+      if (slots.count == count && next != nullptr) {
+        giveBack(next);
+      }
       write(slots, items);
       items += slots.count;
       count -= slots.count;
@@ -122,7 +130,9 @@ class SegmentedQueue {
   size_t size() {
     lock_.lock();
     Segment* segment = oldest_.get();
-    while (Segment* next = isUsedUp(*segment) ? successor(*segment) : nullptr) segment = next;
+    while (Segment* next = isUsedUp(*segment) ? successor(*segment) : nullptr) {
+      segment = next;
+    }
     const size_t size = sizeFrom(*segment);
     lock_.unlock();
     return size;
@@ -158,7 +168,9 @@ class SegmentedQueue {
       Segment* segment = tail_.segment.load(std::memory_order_relaxed);
       const uint32_t room = shape_.size() - offset;
       const uint32_t taken = count < room ? count : room;
-      if (taken == room && *spare == nullptr) *spare = takeSpare();
+      if (taken == room && *spare == nullptr) {
+        *spare = takeSpare();
+      }
       if (tryReserve(position, position + taken)) {
         if (taken == room) {
           install(*segment, **spare, position + taken);
@@ -166,7 +178,9 @@ class SegmentedQueue {
         }
         return {segment, offset, taken};
       }
-      if (offsetOf(position) == shape_.size()) position = awaitSegment();
+      if (offsetOf(position) == shape_.size()) {
+        position = awaitSegment();
+      }
     }
   }
 
@@ -176,8 +190,8 @@ class SegmentedQueue {
       tail_.position.store(to, std::memory_order_relaxed);
       return true;
     } else {
-      // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the segment was read before; whoever
-      // reserves after this, and installs another, reads this position.
+      // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the segment was read
+      // before; whoever reserves after this, and installs another, reads this position.
       return tail_.position.compare_exchange_weak(position, to, std::memory_order_acq_rel,
                                                   std::memory_order_acquire);
     }
@@ -189,7 +203,9 @@ class SegmentedQueue {
     for (;;) {
       // (5) acquire: sees the segment that belongs to the position, emptied, or a later one; pairs with (6).
       const uint64_t position = tail_.position.load(std::memory_order_acquire);
-      if (offsetOf(position) != shape_.size()) [[likely]] return position;
+      if (offsetOf(position) != shape_.size()) [[likely]] {
+        return position;
+      }
       Sync::relax(round);
     }
   }
@@ -239,9 +255,13 @@ class SegmentedQueue {
     Segment* unused = nullptr;
     for (Segment* segment = oldest_.get(); isUsedUp(*segment); segment = oldest_.get()) {
       Segment* next = successor(*segment);
-      if (next == nullptr) break;
+      if (next == nullptr) {
+        break;
+      }
       oldest_.set(next);
-      if (segment->users.get() == 0) unused = prepend(segment, unused);
+      if (segment->users.get() == 0) {
+        unused = prepend(segment, unused);
+      }
     }
     return unused;
   }
@@ -279,7 +299,7 @@ class SegmentedQueue {
   [[no_unique_address]] const BlockShape<SegmentSize> shape_;
   Tail tail_;
   alignas(kCacheLine) typename Sync::Lock lock_;
-  SpareSegments<Segment, Sync> spares_;                      // guarded by lock_
+  SpareSegments<Segment, Sync> spares_;                    // guarded by lock_
   typename Sync::template Var<Segment*> oldest_{nullptr};  // guarded by lock_
 };
 

@@ -10,7 +10,8 @@
 
 namespace weft::detail {
 
-// A place in a SegmentedQueue, whose page explains it, for one thread at a time; each item goes to one of all consumers.
+// A place in a SegmentedQueue, whose page explains it, for one thread at a time; each item goes to one of all
+// consumers.
 // Lifetime: ends before its queue does.
 template <class T, class Sync, uint32_t SegmentSize, Producers kProducers>
 class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
@@ -31,27 +32,34 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   // happens before) has been taken.
   bool pop(T& item) { return popBatch(&item, 1) == 1; }
 
-  // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max` also at
-  // the end of a segment, zero only where pop() returns false.
+  // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max`
+  // also at the end of a segment, zero only where pop() returns false.
   uint32_t popBatch(T* out, uint32_t max) {
     uint32_t round = 0;
     for (uint32_t fails = 0;;) {
       if (isFull_) {
-        if (const uint32_t count = takeOfFull(out, max); count != 0) return count;
+        if (const uint32_t count = takeOfFull(out, max); count != 0) {
+          return count;
+        }
       }
       // relaxed: where to look; the slots have orders of their own.
       uint32_t index = segment_->index.load(std::memory_order_relaxed);
       if (index >= queue_.shape_.size()) [[unlikely]] {
-        if (!advance()) return 0;
+        if (!advance()) {
+          return 0;
+        }
         continue;
       }
       const uint32_t count = peek(index, out, max);
       if (count == 0) {
-        if (!queue_.isReserved(*segment_, index)) return 0;
+        if (!queue_.isReserved(*segment_, index)) {
+          return 0;
+        }
         Sync::relax(round);
-        // (2) relaxed: the items have been read, and as long as somebody stands in the segment the index only grows.
+        // (2) relaxed: the items have been read, and as long as somebody stands in the segment the index only
+        // grows.
       } else if (segment_->index.compare_exchange_weak(index, index + count, std::memory_order_relaxed,
-                                                     std::memory_order_relaxed)) {
+                                                       std::memory_order_relaxed)) {
         return count;
       } else {
         Sync::backOff(fails);
@@ -69,7 +77,9 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
         return segment_->slots()[index].load(std::memory_order_relaxed) == nullptr &&
                !queue_.isReserved(*segment_, index);
       }
-      if (!advance()) return true;
+      if (!advance()) {
+        return true;
+      }
     }
   }
 
@@ -79,7 +89,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     return queue_.sizeFrom(*segment_);
   }
 
-  // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more at any time.
+  // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more
+  // at any time.
   uint64_t numTaken() {
     leaveUsedUp();
     // relaxed: an estimate.
@@ -100,7 +111,9 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     for (uint32_t i = 0; i < most; i++) {
       // (1) acquire: sees what came before the push of the item; pairs with segmented_queue.h (1).
       out[i] = segment_->slots()[index + i].load(std::memory_order_acquire);
-      if (out[i] == nullptr) return i;
+      if (out[i] == nullptr) {
+        return i;
+      }
     }
     return most;
   }
@@ -109,8 +122,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   uint32_t takeOfFull(T* out, uint32_t max) {
     const uint32_t size = queue_.shape_.size();
     const uint32_t wanted = max < size ? max : size;
-    // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants: as many
-    // consumers as threads, of some dozens or one each, do not make it overflow.
+    // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants:
+    // as many consumers as threads, of some dozens or one each, do not make it overflow.
     const uint32_t index = segment_->index.fetch_add(wanted, std::memory_order_relaxed);
     if (index >= size) [[unlikely]] {
       isFull_ = false;
@@ -120,7 +133,9 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     isFull_ = index + count < size;
     for (uint32_t i = 0; i < count; i++) {
       uint32_t round = 0;
-      while (peek(index + i, out + i, 1) == 0) Sync::relax(round);
+      while (peek(index + i, out + i, 1) == 0) {
+        Sync::relax(round);
+      }
     }
     return count;
   }
@@ -128,7 +143,9 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   // From a segment that is used up to the oldest that is not. Returns: false if there is none.
   [[gnu::noinline]] bool advance() {
     // relaxed: passUsedUp() looks again.
-    if (segment_->next.load(std::memory_order_relaxed) == nullptr) return false;
+    if (segment_->next.load(std::memory_order_relaxed) == nullptr) {
+      return false;
+    }
     queue_.lock_.lock();
     Segment* unused = leave(queue_.passUsedUp());
     enter();
@@ -153,7 +170,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
 
   SegmentedQueue& queue_;
   Segment* segment_ = nullptr;
-  bool isFull_ = false;  // all slots of the segment had been reserved when this consumer came, and are not all taken
+  bool isFull_ =
+      false;  // all slots of the segment had been reserved when this consumer came, and are not all taken
 };
 
 }  // namespace weft::detail

@@ -9,8 +9,8 @@
 
 // How the owners of deques know that nobody steals, and so take without a fence.
 //
-// A worker enters before it steals, and leaves when it has stolen, or has not for a while. While the count is zero an owner that
-// takes needs neither a fence nor a compare-exchange, which are most of what a fork costs.
+// A worker enters before it steals, and leaves when it has stolen, or has not for a while. While the count is
+// zero an owner that takes needs neither a fence nor a compare-exchange, which are most of what a fork costs.
 //
 //   owner                                 thief
 //   O1 announce the take (bottom - 1)     T1 enter: count up
@@ -18,17 +18,19 @@
 //   O3 look at the count: nobody else,    T3 look at bottom, and claim what lies below it
 //      so that the item is its own
 //
-// What must not happen: O3 sees nobody, T3 sees the old bottom, and both have the item. O2 and T2 are the two fences of
-// the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and all later ones. The price lies on
-// the side that comes seldom (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001).
+// What must not happen: O3 sees nobody, T3 sees the old bottom, and both have the item. O2 and T2 are the two
+// fences of the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and all
+// later ones. The price lies on the side that comes seldom (Dice, Huang, Yang, "Asymmetric Dekker
+// Synchronization", 2001).
 //
-// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When to leave is the
-// ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988): entering costs a membarrier, 16 us
-// beside a running thread, and staying costs the owners a fence for each task that they take. A thief that is busy itself leaves
-// once it has taken so many tasks of its own since the last theft that as many fences have cost as much as entering does.
+// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When
+// to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988):
+// entering costs a membarrier, 16 us beside a running thread, and staying costs the owners a fence for each
+// task that they take. A thief that is busy itself leaves once it has taken so many tasks of its own since
+// the last theft that as many fences have cost as much as entering does.
 //
-// Rejected: a membarrier for every theft; a part of the deque that is private, since its owner would have to look up from a long
-// task when somebody else becomes idle.
+// Rejected: a membarrier for every theft; a part of the deque that is private, since its owner would have to
+// look up from a long task when somebody else becomes idle.
 namespace weft::detail {
 
 // How many workers steal now. One per scheduler.

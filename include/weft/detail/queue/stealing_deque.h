@@ -21,9 +21,9 @@ namespace weft::detail {
 //   top      moved up only, by compare-exchange: by thieves, by takeOldest*, and by take for the last item.
 //
 // Steps: push writes the slot, then moves bottom with a release store. take announces with `bottom - 1`,
-// passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no compare-exchange
-// for the last item (steal_gate.h). steal reads top, passes a full fence, then reads bottom, reads the
-// slot, and owns the item if it moves top from the value it had read.
+// passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no
+// compare-exchange for the last item (steal_gate.h). steal reads top, passes a full fence, then reads bottom,
+// reads the slot, and owns the item if it moves top from the value it had read.
 //
 // What must not happen, top 0 and bottom 2 with a second thief about:
 //     owner (take)                 thief
@@ -68,7 +68,9 @@ class StealingDeque {
     if (bottom - cachedTop_ >= Capacity) [[unlikely]] {
       // (1) acquire: the thief's read of the slot comes before this write of it; pairs with (7).
       cachedTop_ = top_.load(std::memory_order_acquire);
-      if (bottom - cachedTop_ >= Capacity) return false;
+      if (bottom - cachedTop_ >= Capacity) {
+        return false;
+      }
     }
     // relaxed: bottom publishes it.
     slot(bottom).store(item, std::memory_order_relaxed);
@@ -77,8 +79,8 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, as each thief is one. Returns: null when the deque is
-  // empty.
+  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, as each thief is one. Returns: null
+  // when the deque is empty.
   template <class Member>
   T* take(Member& self) {
     // relaxed: the owner's own.
@@ -97,25 +99,31 @@ class StealingDeque {
     return nullptr;
   }
 
-  // Owner. Returns: the newest item, or null; a thief may take it at any time, so that take() may find nothing.
+  // Owner. Returns: the newest item, or null; a thief may take it at any time, so that take() may find
+  // nothing.
   T* newest() {
     // relaxed, all of it: the slots are the owner's own.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    return bottom == top_.load(std::memory_order_relaxed) ? nullptr : slot(bottom - 1).load(std::memory_order_relaxed);
+    return bottom == top_.load(std::memory_order_relaxed) ? nullptr
+                                                          : slot(bottom - 1).load(std::memory_order_relaxed);
   }
 
   // Any thread that has entered the StealGate: removes the oldest item.
   // Memory ordering: what the owner did before push is seen by whoever got the item.
   Stolen steal() {
     // relaxed: only a hint, for a cheap way out; read again below.
-    if (empty()) return {nullptr, false};
+    if (empty()) {
+      return {nullptr, false};
+    }
     // (9) acquire: sees the bottom that the owner had announced before it moved top; pairs with (10).
     int64_t top = top_.load(std::memory_order_acquire);
     // (5) seq_cst: top before bottom; the mate is (4).
     Sync::fence(std::memory_order_seq_cst);
     // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8, 12).
     const int64_t bottom = bottom_.load(std::memory_order_acquire);
-    if (top >= bottom) return {nullptr, false};
+    if (top >= bottom) {
+      return {nullptr, false};
+    }
     // relaxed: published by bottom; what a later round may have put there is lost with the race.
     T* item = slot(top).load(std::memory_order_relaxed);
     // (7) seq_cst: claims the item, in one order with the fences; hands its slot back to the owner; pairs
@@ -141,7 +149,9 @@ class StealingDeque {
     for (;;) {
       const int64_t queued = bottom - top;
       const uint32_t count = queued < max ? static_cast<uint32_t>(queued) : max;
-      if (count == 0) return 0;
+      if (count == 0) {
+        return 0;
+      }
       for (uint32_t i = 0; i < count; i++) {
         out[i] = slot(top + i).load(std::memory_order_relaxed);
       }

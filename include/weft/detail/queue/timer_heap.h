@@ -28,23 +28,31 @@ class TimerHeap {
   TimerHeap(const TimerHeap&) = delete;
   TimerHeap& operator=(const TimerHeap&) = delete;
   ~TimerHeap() {
-    if (memory_.ptr != nullptr) allocator_->free(memory_);
+    if (memory_.ptr != nullptr) {
+      allocator_->free(memory_);
+    }
   }
 
   // Requires: item->timerIndex == kNotInHeap. Allocates only when the heap grows beyond its largest size so
   // far.
   void add(Item* item) {
-    if (size_ == capacity_) grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
+    if (size_ == capacity_) {
+      grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
+    }
     siftUp(size_++, {item->deadline, item});
   }
 
   // Takes `item` out; nothing where item->timerIndex == kNotInHeap.
   void remove(Item* item) {
     const uint32_t index = item->timerIndex;
-    if (index == kNotInHeap) return;
+    if (index == kNotInHeap) {
+      return;
+    }
     item->timerIndex = kNotInHeap;
     const Entry last = entries()[--size_];
-    if (index == size_) return;
+    if (index == size_) {
+      return;
+    }
     if (index > 0 && last.deadline < entries()[parent(index)].deadline) {
       siftUp(index, last);
     } else {
@@ -57,7 +65,9 @@ class TimerHeap {
 
   // Takes out the earliest item if its deadline is not after `now`. Returns: it, or null.
   Item* popExpired(TimePoint now) {
-    if (size_ == 0 || now < entries()[0].deadline) return nullptr;
+    if (size_ == 0 || now < entries()[0].deadline) {
+      return nullptr;
+    }
     Item* item = entries()[0].item;
     remove(item);
     return item;
@@ -65,7 +75,9 @@ class TimerHeap {
 
   // Makes room for `count` items.
   void reserve(uint32_t count) {
-    if (count > capacity_) grow(count);
+    if (count > capacity_) {
+      grow(count);
+    }
   }
 
   uint32_t size() const { return size_; }
@@ -100,13 +112,19 @@ class TimerHeap {
   void siftDown(uint32_t index, Entry entry) {
     for (;;) {
       const uint32_t first = index * kArity + 1;
-      if (first >= size_) break;
+      if (first >= size_) {
+        break;
+      }
       const uint32_t end = size_ - first < kArity ? size_ : first + kArity;
       uint32_t least = first;
       for (uint32_t child = first + 1; child < end; child++) {
-        if (entries()[child].deadline < entries()[least].deadline) least = child;
+        if (entries()[child].deadline < entries()[least].deadline) {
+          least = child;
+        }
       }
-      if (entry.deadline <= entries()[least].deadline) break;
+      if (entry.deadline <= entries()[least].deadline) {
+        break;
+      }
       place(index, entries()[least]);
       index = least;
     }

@@ -8,8 +8,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "weft/detail/base/sync.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::detail {
@@ -235,8 +235,8 @@ class MutexCore {
     uint32_t word = lockList() | kListLocked;
     numOnTheWay_.set(numOnTheWay_.get() - (how == How::WasWoken ? 1 : 0));
     while (mayTake(word, how)) {
-      // (6) release: the next lockBit sees what is counted; pairs with it. (lockList() has seen what the holder
-      // before wrote.)
+      // (6) release: the next lockBit sees what is counted; pairs with it. (lockList() has seen what the
+      // holder before wrote.)
       if (word_.compare_exchange_weak(word, taken(word, how) & ~kListLocked, std::memory_order_release,
                                       std::memory_order_relaxed)) {
         return true;
@@ -312,8 +312,8 @@ class MutexCore {
   }
 
   typename Sync::template Atomic<uint32_t> word_{0};
-  // When, in ticks, a waiter was woken, or the mutex was offered, last; or when one that was not woken took it
-  // nevertheless. Written under kLocked and kListLocked, and so read under either.
+  // When, in ticks, a waiter was woken, or the mutex was offered, last; or when one that was not woken took
+  // it nevertheless. Written under kLocked and kListLocked, and so read under either.
   typename Sync::template Var<uint32_t> wokenAt_{0};
   // That were woken and have not come; guarded by kListLocked.
   typename Sync::template Var<uint32_t> numOnTheWay_{0};

@@ -6,8 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "weft/detail/base/sync.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::detail {

@@ -39,15 +39,15 @@ class WaitHandle {
 };
 
 // Called by a thread instead of blocking. It may wait itself, for which it is
-// called again: what it waits for has to come without its outer calls. Where it returns before the wait is over, the
-// thread blocks for the rest.
+// called again: what it waits for has to come without its outer calls. Where it returns before the wait is
+// over, the thread blocks for the rest.
 using WaitHandler = std::function<void(WaitHandle)>;
 
 // Sets what the calling thread does instead of blocking when it waits: for a Future, or for any other thing
-// of weft but a mutex, a SharedMutex or a Once (a handler that is held up by a mutex of the wait that it serves would wait for ever).
-// An empty handler: it blocks, as at first. A fiber never calls a handler when it waits, nor does a thread
-// while a scheduler is bound to it: they run other fibers. Returns: the handler before. Neither suspends nor
-// blocks.
+// of weft but a mutex, a SharedMutex or a Once (a handler that is held up by a mutex of the wait that it
+// serves would wait for ever). An empty handler: it blocks, as at first. A fiber never calls a handler when
+// it waits, nor does a thread while a scheduler is bound to it: they run other fibers. Returns: the handler
+// before. Neither suspends nor blocks.
 //
 //   weft::setThreadWaitHandler([&window](weft::WaitHandle wait) {
 //     wait.onReady([&window] { window.postEmptyMessage(); });
