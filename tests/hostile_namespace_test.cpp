@@ -13,18 +13,20 @@
 #include <optional>
 #include <vector>
 
-// A namespace that has functions of the names that weft uses inside, which are found for arguments of its types: whatever calls
-// one of weft's without saying whose it means does not compile. tests/cmake/qualified_calls.cmake looks at all such calls; this
-// shows what becomes of them.
-// clang-format off (it does not come to an end with such a macro)
-#define WEFT_TEST_NAMES(DO)                                                                                 \
-  DO(addItems)                                                                                              \
-  DO(announce) DO(assertCallable) DO(callOrHandle) DO(countBetween) DO(deadlineAfter) DO(destroyObjects)    \
-      DO(destroyTask) DO(finishChild) DO(forEachOf) DO(freeNode) DO(grainForEachThread) DO(irange) DO(join) \
-          DO(make_finally) DO(makeObjects) DO(parallelFor) DO(parallelSort) DO(parallelStableSort)          \
-              DO(partition) DO(partitionWithGrain) DO(reduceFrom) DO(reduceOf) DO(requestFor) DO(runOn)     \
-                  DO(scanFrom) DO(scanOf) DO(schedule) DO(setRooms) DO(sleep_until) DO(sortWith)            \
-                      DO(stretchOf) DO(taskFunction) DO(transformTo) DO(waitForChild) DO(waitUntilByClock)
+// A namespace that has functions of the names that weft uses inside, which are found for arguments of its
+// types: whatever calls one of weft's without saying whose it means does not compile.
+// tests/cmake/qualified_calls.cmake looks at all such calls; this shows what becomes of them. (The tool comes
+// to no end with such a macro.)
+//
+// clang-format off
+#define WEFT_TEST_NAMES(DO)                                                                        \
+  DO(addItems) DO(announce) DO(assertCallable) DO(callOrHandle) DO(countBetween) DO(deadlineAfter) \
+  DO(destroyObjects) DO(destroyTask)                                                               \
+  DO(finishChild) DO(forEachOf) DO(freeNode) DO(grainForEachThread) DO(irange) DO(join)            \
+  DO(make_finally) DO(makeObjects) DO(parallelFor) DO(parallelSort) DO(parallelStableSort)         \
+  DO(partition) DO(partitionWithGrain) DO(reduceFrom) DO(reduceOf) DO(requestFor) DO(runOn)        \
+  DO(scanFrom) DO(scanOf) DO(schedule) DO(setRooms) DO(sleep_until) DO(sortWith) DO(stretchOf)     \
+  DO(taskFunction) DO(transformTo) DO(waitForChild) DO(waitUntilByClock)
 // clang-format on
 
 namespace hostile {

@@ -53,8 +53,8 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  // (1) what this thread has queued before the look at whether somebody watches; pairs with DispatcherLock's
-  // (1), by which a poller that joins has published that nobody does.
+  // (1) what this thread has queued before the look at whether somebody watches; pairs with the (1) of
+  // DispatcherLock, by which a poller that joins has published that nobody does.
   StdSync::lightFence();
   // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
   if (core.hasNoPoller.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
