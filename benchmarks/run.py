@@ -5,7 +5,8 @@
 
 One process for each measurement; the programs of a question in the order A B B A A B ...; medians with
 minimum and maximum over the runs. Writes results.json and table.md into the output folder and prints the
-table.
+table. Each question's results are written as soon as they are there; where the run is stopped (Ctrl-C, or
+SIGTERM), the table is made of what was measured until then.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import os
 import platform
 import re
+import signal
 import statistics
 import subprocess
 import sys
@@ -132,9 +134,8 @@ def select_questions(manifest, args):
     return {name: cases for name, cases in questions.items() if not args.only or name in args.only}
 
 
-def measure(questions, manifest, args):
-    """Returns {key: {metric: [values]}} and the failures."""
-    figures, failures = {}, {}
+def measure(questions, manifest, args, figures, failures):
+    """Fills {key: {metric: [values]}} and the failures; yields after each question."""
     runs = 1 if args.tiny else args.runs
     for question, cases in questions.items():
         begin = time.monotonic()
@@ -154,7 +155,22 @@ def measure(questions, manifest, args):
                 for name, value in metrics.items():
                     figures.setdefault(case.key, {}).setdefault(name, []).append(value)
         print("%-14s %3d cases, %4.0f s" % (question, len(cases), time.monotonic() - begin), file=sys.stderr)
-    return figures, failures
+        yield
+
+
+def measure_and_save(path, manifest, args):
+    """Saves what is there after each question, and where it is stopped. Returns whether it came to the end."""
+    figures, failures = {}, {}
+    is_complete = False
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        for _ in measure(select_questions(manifest, args), manifest, args, figures, failures):
+            save(path, manifest, args, figures, failures, is_complete=False)
+        is_complete = True
+    except KeyboardInterrupt:
+        print("stopped: what was measured is kept in %s" % path, file=sys.stderr)
+    save(path, manifest, args, figures, failures, is_complete)
+    return is_complete
 
 
 def machine(manifest):
@@ -169,14 +185,16 @@ def machine(manifest):
         model, processors, platform.release(), manifest["compiler_name"], manifest["build_type"])
 
 
-def save(path, manifest, args, figures, failures):
+def save(path, manifest, args, figures, failures, is_complete):
     def rows(table):
         return [dict(zip(("question", "library", "workload", "workers"), key), value=value)
                 for key, value in table.items()]
 
-    with open(path, "w") as file:
+    # In one step, so that the file is whole whenever the run ends.
+    with open(path + ".new", "w") as file:
         json.dump({"machine": machine(manifest), "runs": 1 if args.tiny else args.runs, "tiny": args.tiny,
-                   "figures": rows(figures), "failures": rows(failures)}, file, indent=1)
+                   "complete": is_complete, "figures": rows(figures), "failures": rows(failures)}, file, indent=1)
+    os.replace(path + ".new", path)
 
 
 def load(path):
@@ -231,6 +249,8 @@ def make_table(results):
              "Medians [minimum, maximum] of %d runs." % results["runs"]]
     if results["tiny"]:
         lines += ["", "**Toy sizes: these figures mean nothing.**"]
+    if not results.get("complete", True):
+        lines += ["", "**The run was stopped before its end: some questions are missing, or have fewer runs.**"]
     measured = {key[0] for key in list(figures) + list(results["failures"])}
     rows = [bar_row(bar, figures, results["tiny"]) for bar in bars.BARS if bar.question in measured]
     judged = [row for row in rows if row[-1] in ("met", "NOT MET")]
@@ -261,19 +281,19 @@ def main():
     output = args.output or os.path.join(args.build, "results")
     os.makedirs(output, exist_ok=True)
     path = os.path.join(output, "results.json")
+    is_complete = True
     if not args.table:
         with open(os.path.join(args.build, "manifest.json")) as file:
             manifest = json.load(file)
         warn_about_conditions(manifest, args.tiny)
-        figures, failures = measure(select_questions(manifest, args), manifest, args)
-        save(path, manifest, args, figures, failures)
+        is_complete = measure_and_save(path, manifest, args)
     results = load(path)
     table = make_table(results)
     with open(os.path.join(output, "table.md"), "w") as file:
         file.write(table)
     print(table)
     broken = [why for why in results["failures"].values() if not why.startswith("left out")]
-    sys.exit(1 if broken else 0)
+    sys.exit(1 if broken or not is_complete else 0)
 
 
 if __name__ == "__main__":

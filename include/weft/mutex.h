@@ -6,9 +6,13 @@
 #include "weft/detail/base/language.h"
 
 #include <atomic>
+#include <chrono>
+#include <stop_token>
 
+#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/wait/mutex_core.h"
+#include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/tsa.h"
 
@@ -52,12 +56,29 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // Takes the mutex if it is free and is not kept for somebody who waits, which it is for a millisecond at
   // most. Returns: whether it did. Neither suspends nor blocks.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
-    // A held mutex is not written to.
-    if (core_.isLocked() ? !(core_.isOffered() && tryTakeOffer()) : !core_.tryLock()) {
+    if (!tryTake()) {
       return false;
     }
     setOwner(detail::currentOwner());
     return true;
+  }
+
+  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
+  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that
+  // try_lock() would take wins.
+  [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
+    return lockUntil(detail::kNever, token);
+  }
+  template <class Rep, class Period>
+  [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
+                                  const std::stop_token& token = {}) WEFT_TRY_ACQUIRE(true) {
+    return lockUntil(detail::deadlineAfter(duration), token);
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time,
+                                    const std::stop_token& token = {}) WEFT_TRY_ACQUIRE(true) {
+    return detail::waitUntilByClock(time, token,
+                                    [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
   // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
@@ -80,7 +101,18 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // relaxed: the holder alone compares it with itself; to all others any other value says the same.
   void setOwner(const void* owner) { owner_.store(owner, std::memory_order_relaxed); }
 
+  // A held mutex is not written to.
+  bool tryTake() { return core_.isLocked() ? core_.isOffered() && tryTakeOffer() : core_.tryLock(); }
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
+    if (!tryTake() && !waitFor(deadline, token)) {
+      return false;
+    }
+    setOwner(detail::currentOwner());
+    return true;
+  }
   void lockSlow();
+  bool waitFor(detail::TimePoint deadline, const std::stop_token& token);
+  void assertMayWait(bool waitsForEver) const;
   bool tryTakeOffer();
   void unlockSlow();
   [[noreturn]] void reportNotHeld() const;

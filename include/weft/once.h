@@ -26,6 +26,9 @@ namespace weft {
 //     return theTable;
 //   }
 //
+// Not std::once_flag and std::call_once: call() is a member; the function must not be called within itself,
+// which ends the program with a message; where it throws, the one who has waited longest goes on, not anyone;
+// a wait may end by a stop; and isDone() tells.
 // Lifetime: may be destroyed as soon as all calls have returned.
 class WEFT_EXPORT Once {
  public:

@@ -61,10 +61,10 @@ class WaitGroup {
     if (old >= 2 * State::kOne) [[likely]] {
       return false;
     }
-    WEFT_ASSERT(old >= State::kOne,
-                "WaitGroup::done() was called more often than add() and the initial count allow. Call it "
-                "once for each piece "
-                "of work, and add() before the work is scheduled.");
+    WEFT_ASSERT(
+        old >= State::kOne,
+        "WaitGroup: done() called too many times: it was called more often than add() and the initial "
+        "count allow. Call it once for each piece of work, and add() before the work is scheduled.");
     if (old != State::kOne) {
       state.wakeAll();
     }

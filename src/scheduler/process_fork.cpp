@@ -20,12 +20,14 @@ namespace {
 constinit SpinLock lock;
 constinit std::atomic<int> numSchedulers{0};       // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
+constinit std::atomic<bool> isBindingLost{false};  // likewise, where that thread was bound when it forked
 
 void enterChild() {
   // Another thread of the parent may have held it.
   lock.unlock();
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
+    isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
     // So that what looks for the current fiber or task finds that there is none, and asks why.
     currentFiber = nullptr;
     currentTask = nullptr;
@@ -52,6 +54,12 @@ void assertNotForked(const char* what) noexcept {
               "exec() or _exit() "
               "there, or fork before the first scheduler is made.",
               what);
+}
+
+void assertBindingNotLost(const char* what) noexcept {
+  if (isBindingLost.load(std::memory_order_relaxed)) {
+    assertNotForked(what);
+  }
 }
 
 }  // namespace weft::detail

@@ -20,4 +20,8 @@ struct SchedulerExists {
 // Ends the program with a message that names `what`, in such a child.
 void assertNotForked(const char* what) noexcept;
 
+// The same where the fork took the thread's binding away. A thread to which nothing was bound made its
+// mistake before the fork, and is to be told about that one.
+void assertBindingNotLost(const char* what) noexcept;
+
 }  // namespace weft::detail

@@ -289,12 +289,13 @@ void SchedulerCore::removeExternal(StealingDeque<TaskNode>& deque) {
 }
 
 void SchedulerCore::enqueueFromOutside(TaskNode* node) {
-  assertNotForked("Scheduler::enqueue()");
+  assertBindingNotLost("Scheduler::enqueue()");
   WEFT_ASSERT(numWorkers > 0,
               "Scheduler::enqueue(): this scheduler has no worker threads, and the calling thread is not "
               "bound to it, so that "
               "nobody could run the task. Bind the thread, or give the scheduler workers "
               "(Config::setWorkerThreadCount).");
+  assertNotForked("Scheduler::enqueue()");
   WEFT_ASSERT((node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0,
               "Scheduler::enqueue(): a SameThread task was given by a thread that is not bound to the "
               "scheduler, and so cannot "
@@ -494,12 +495,13 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 }  // namespace detail
 
 void assert_has_bound_scheduler(const char* feature) {
-  detail::assertNotForked(feature);
-  WEFT_ASSERT(Scheduler::get() != nullptr,
-              "%s was called on a thread to which no scheduler is bound. Call Scheduler::bind() on this "
-              "thread first, or "
-              "hold a Scheduler::Binding.",
-              feature);
+  detail::assertBindingNotLost(feature);
+  WEFT_ASSERT(
+      Scheduler::get() != nullptr,
+      "%s was called on a thread to which no scheduler is bound. Did you forget to call "
+      "marl::Scheduler::bind, or weft::Scheduler::bind? Call Scheduler::bind() on this thread first, or "
+      "hold a Scheduler::Binding.",
+      feature);
 }
 
 Scheduler::Config Scheduler::Config::allCores() {

@@ -3,6 +3,7 @@
 
 #include "weft/mutex.h"
 
+#include "scheduler/fiber_control_block.h"
 #include "weft/debug.h"
 
 namespace weft {
@@ -17,19 +18,65 @@ struct Host {
   bool blockUntil(detail::Waiter& self, detail::TimePoint deadline) const {
     return detail::blockForLock(self, deadline, "mutex", object);
   }
+  static constexpr detail::TimePoint limit() { return detail::kNever; }
+  static constexpr bool isStopped() { return false; }
+  static constexpr bool hasLeft() { return false; }
   const mutex* object;
+};
+
+// The same for a wait that gives up at a time, or when a stop is requested.
+struct LimitedHost {
+  static detail::TimePoint now() { return Host::now(); }
+  void block(detail::Waiter& self) const { detail::block(self, "mutex", object); }
+  bool blockUntil(detail::Waiter& self, detail::TimePoint deadline) const {
+    // One that looks again but never gives up may be part of a deadlock; one that gives up is not.
+    return until == detail::kNever ? detail::blockForLock(self, deadline, "mutex", object)
+                                   : detail::blockUntil(self, deadline, "mutex", object);
+  }
+  detail::TimePoint limit() const { return until; }
+  bool isStopped() const { return token.stop_requested(); }
+  bool hasLeft() const { return isTakenOut; }
+
+  const mutex* object;
+  detail::TimePoint until;
+  const std::stop_token& token;
+  bool isTakenOut = false;  // written by the stop's callback before it wakes the waiter
 };
 
 }  // namespace
 
-void mutex::lockSlow() {
+void mutex::assertMayWait(bool waitsForEver) const {
   // relaxed: see setOwner.
+  const void* const owner = owner_.load(std::memory_order_relaxed);
   WEFT_ASSERT(
-      !detail::isOrWaitsForCaller(owner_.load(std::memory_order_relaxed)),
+      waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
       "mutex %p was locked by the fiber or thread that holds it already, or is held by a task that waits for "
       "it, which would wait for ever. Unlock it before, or call a function that expects it to be held.",
       static_cast<const void*>(this));
-  core_.lock(detail::currentWaiter(), Host{this});
+}
+
+void mutex::lockSlow() {
+  assertMayWait(true);
+  (void)core_.lock(detail::currentWaiter(), Host{this});
+}
+
+bool mutex::waitFor(detail::TimePoint deadline, const std::stop_token& token) {
+  assertMayWait(deadline == detail::kNever && !token.stop_possible());
+  if (token.stop_requested()) {
+    return false;
+  }
+  detail::Waiter& self = detail::currentWaiter();
+  LimitedHost host{this, deadline, token};
+  // The wait ends before the callback's destructor, which waits for one that runs on another thread.
+  const auto stop = [&]() noexcept {
+    if (core_.leave(self)) {
+      host.isTakenOut = true;
+      detail::wake(self);
+    }
+  };
+  const detail::WithoutHandler withoutHandler;
+  const std::stop_callback callback(token, stop);
+  return core_.lock(self, host);
 }
 
 bool mutex::tryTakeOffer() { return core_.tryTakeOffer(Host{this}); }

@@ -41,7 +41,41 @@ struct Host {
     self.block();
     return true;
   }
+  static constexpr TimePoint limit() { return detail::kNever; }
+  static constexpr bool isStopped() { return false; }
+  static constexpr bool hasLeft() { return false; }
   mutable TimePoint time{milliseconds(5)};
+};
+
+// Of one whose time may be up at any moment.
+struct TimedHost : Host<true> {
+  static constexpr TimePoint limit() { return TimePoint(milliseconds(7)); }
+};
+
+// A stop, and the callback that ends a wait by it.
+struct Stop {
+  void request(Core& core, Waiter& waiter) {
+    isRequested.store(1, std::memory_order_release);
+    if (core.leave(waiter)) {
+      hasLeft.set(1);
+      waiter.wake();
+    }
+    isOver.store(1, std::memory_order_release);
+  }
+  // As a std::stop_callback's destructor: not while the callback runs.
+  void endWait() {
+    while (isRequested.load(std::memory_order_acquire) != 0 && isOver.load(std::memory_order_acquire) == 0) {
+      RelacySync::pause();
+    }
+  }
+  RelacySync::Atomic<int> isRequested{0}, isOver{0};
+  RelacySync::Var<int> hasLeft{0};
+};
+struct StoppableHost : Host<false> {
+  explicit StoppableHost(Stop& one) : stop(one) {}
+  bool isStopped() const { return stop.isRequested.load(std::memory_order_acquire) != 0; }
+  bool hasLeft() const { return stop.hasLeft.get() != 0; }
+  Stop& stop;
 };
 
 template <class H>
@@ -83,6 +117,125 @@ struct Exclude : rl::test_suite<Exclude<kLooksAgain>, 3> {
       waiter.checkNoneLeft();
     }
   }
+};
+
+// One whose time is up leaves, beside two that wait until they are woken: no wake is lost, and none is left.
+struct GiveUpInTime : rl::test_suite<GiveUpInTime, 3> {
+  Core core;
+  Waiter waiters[3];
+  RelacySync::Var<int> data;
+  int numTimes = 0;
+
+  void before() { data.set(0); }
+
+  void thread(unsigned index) {
+    for (int round = 0; round < 2; ++round) {
+      if (index != 0) {
+        use(waiters[index], Host<false>());
+      } else if (const TimedHost host; core.tryLock() || core.lock(waiters[0], host)) {
+        data.set(data.get() + 1);
+        unlock(core, host);
+        ++numTimes;
+      }
+    }
+  }
+
+  template <class H>
+  void use(Waiter& self, const H& host) {
+    lock(core, self, host);
+    data.set(data.get() + 1);
+    unlock(core, host);
+  }
+
+  void after() {
+    check(data.get() == 4 + numTimes, "each had it as often as it was told");
+    check(core.isIdle(), "the mutex is free at the end");
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
+  }
+};
+
+// One that is stopped, beside one that waits and one that holds the mutex: it may go on to hold it until the
+// other has given up.
+struct GiveUpByStop : rl::test_suite<GiveUpByStop, 3> {
+  Core core;
+  Waiter waiters[2];
+  Stop stop;
+  RelacySync::Atomic<int> hasReturned{0};
+  RelacySync::Var<int> data;
+  int numTimes = 2;
+
+  void before() {
+    check(core.tryLock(), "a free mutex can be taken");
+    data.set(0);
+  }
+
+  void useAndUnlock() {
+    data.set(data.get() + 1);
+    unlock(core, Host<false>());
+  }
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      const bool holds = core.tryLock() || core.lock(waiters[0], StoppableHost(stop));
+      stop.endWait();
+      hasReturned.store(1, std::memory_order_relaxed);
+      if (holds) {
+        ++numTimes;
+        useAndUnlock();
+      }
+    } else if (index == 1) {
+      lock(core, waiters[1], Host<false>());
+      useAndUnlock();
+    } else {
+      const unsigned how = rl::rand(3);
+      const bool stopsFirst = how != 0;
+      if (stopsFirst) {
+        stop.request(core, waiters[0]);
+      }
+      while (how == 2 && hasReturned.load(std::memory_order_relaxed) == 0) {
+        RelacySync::pause();
+      }
+      useAndUnlock();
+      if (!stopsFirst) {
+        stop.request(core, waiters[0]);
+      }
+    }
+  }
+
+  void after() {
+    check(data.get() == numTimes, "each had it as often as it was told");
+    check(core.isIdle(), "the mutex is free at the end");
+    for (Waiter& waiter : waiters) {
+      waiter.checkNoneLeft();
+    }
+  }
+};
+
+// One that has given up comes again, and destroys it.
+struct DestroyAfterGivingUp : rl::test_suite<DestroyAfterGivingUp, 2> {
+  Core* core = nullptr;
+  Waiter waiter;
+
+  void before() {
+    core = new Core();
+    check(core->tryLock(), "a free mutex can be taken");
+  }
+
+  void thread(unsigned index) {
+    if (index == 0) {
+      unlock(*core, Host<false>());
+    } else {
+      if (!core->lock(waiter, TimedHost())) {
+        lock(*core, waiter, Host<false>());
+      }
+      unlock(*core, Host<false>());
+      delete core;
+    }
+  }
+
+  void after() { waiter.checkNoneLeft(); }
 };
 
 // Who comes last destroys it.
@@ -252,6 +405,9 @@ int main(int argc, char** argv) {
            explore<Stuck>("a woken waiter cannot run", 100'000) &&
            explore<SameThread<false>>("a waiter of the same thread", 100'000) &&
            explore<SameThread<true>>("a waiter of the same thread, and a third", 100'000) &&
-           explore<OnlyTries>("one that only tries", 100'000);
+           explore<OnlyTries>("one that only tries", 100'000) &&
+           explore<GiveUpInTime>("one whose time is up", 200'000) &&
+           explore<GiveUpByStop>("one that is stopped", 200'000) &&
+           explore<DestroyAfterGivingUp>("one that gave up destroys it", 100'000);
   });
 }

@@ -100,9 +100,10 @@ class BadUseTest : public tests::WithAllocator {
 using BadUseDeathTest = BadUseTest;
 
 TEST_F(BadUseDeathTest, SchedulingWithNothingBound) {
-  EXPECT_DEATH(
-      schedule([] {}),
-      "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound.*Scheduler::bind");
+  EXPECT_DEATH(schedule([] {}),
+               "weft: fatal: schedule\\(\\) was called on a thread to which no scheduler is bound.*Did you "
+               "forget to call "
+               "marl::Scheduler::bind");
 }
 
 TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {

@@ -216,6 +216,18 @@ TEST_F(CoreRegressionTest, CallsInAChildOfForkAreRefused) {
   }
 }
 
+// Who had nothing bound is told so in a child as well: to fork was not the first mistake.
+TEST_F(CoreRegressionTest, AChildWhoseThreadWasNeverBoundIsToldThatFirst) {
+  Scheduler scheduler(smallConfig(0, allocator()));
+  const auto expectTold = [](const char* words, auto&& function) {
+    const std::string text = lastWordsOfChild(function);
+    EXPECT_NE(text.find(words), std::string::npos) << text;
+    EXPECT_EQ(text.find("fork()"), std::string::npos) << text;
+  };
+  expectTold("to which no scheduler is bound", [] { schedule([] {}); });
+  expectTold("has no worker threads", [&] { scheduler.enqueue(Task([] {})); });
+}
+
 // With no scheduler at the time of the fork, a child may make its own.
 TEST_F(CoreRegressionTest, AChildMayMakeTheFirstScheduler) {
   {

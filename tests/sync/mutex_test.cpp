@@ -4,8 +4,10 @@
 #include <weft/mutex.h>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -24,6 +26,7 @@ using tests::Crew;
 using tests::Kind;
 using tests::kindOf;
 using tests::kKinds;
+using tests::milliseconds;
 using tests::numWaiting;
 using tests::scaled;
 
@@ -39,6 +42,22 @@ class Account {
   }
   bool tryAdd(int amount) WEFT_EXCLUDES(guard_) {
     if (!guard_.try_lock()) {
+      return false;
+    }
+    addLocked(amount);
+    guard_.unlock();
+    return true;
+  }
+  bool addInTime(int amount) WEFT_EXCLUDES(guard_) {
+    if (!guard_.try_lock_for(milliseconds(1))) {
+      return false;
+    }
+    addLocked(amount);
+    guard_.unlock();
+    return true;
+  }
+  bool addUnlessStopped(int amount) WEFT_EXCLUDES(guard_) {
+    if (!guard_.lock(std::stop_token())) {
       return false;
     }
     addLocked(amount);
@@ -389,6 +408,197 @@ TEST_P(MutexTest, IsNotKeptByOneThatPassesItAndAWaiterThatCannotRun) {
   done.wait();
 }
 
+TEST(UnboundMutexTest, IsTakenInTimeOrGivenUp) {
+  mutex guard;
+  std::stop_source stopped;
+  stopped.request_stop();
+  const auto expectAll = [&](bool isFree) {
+    const auto expectTaken = [&](bool isTaken) {
+      EXPECT_EQ(isTaken, isFree);
+      if (isTaken) {
+        guard.unlock();
+      }
+    };
+    expectTaken(guard.try_lock_for(milliseconds(1)));
+    expectTaken(guard.try_lock_for(milliseconds(-1)));
+    expectTaken(guard.try_lock_until(std::chrono::steady_clock::now() - milliseconds(1)));
+    expectTaken(guard.try_lock_until(std::chrono::system_clock::now() + milliseconds(1)));
+    // What is free wins over a stop.
+    expectTaken(guard.lock(stopped.get_token()));
+    expectTaken(guard.try_lock_for(std::chrono::hours(1), stopped.get_token()));
+    expectTaken(
+        guard.try_lock_until(tests::SetBackClock::now() + std::chrono::hours(1), stopped.get_token()));
+    EXPECT_EQ(numWaiting(guard), 0);
+  };
+  expectAll(true);
+  EXPECT_TRUE(guard.lock(std::stop_token()));
+  std::thread([&] { expectAll(false); }).join();
+  guard.unlock();
+  std::unique_lock<mutex> held(guard, milliseconds(1));
+  EXPECT_TRUE(held.owns_lock());
+}
+
+TEST_P(MutexTest, TimeEndsAWaitOfEachKind) {
+  mutex guard;
+  guard.lock();
+  for (Kind kind : kKinds) {
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      EXPECT_FALSE(guard.try_lock_for(milliseconds(3)));
+      EXPECT_FALSE(guard.try_lock_for(std::chrono::microseconds(1), std::stop_source().get_token()));
+      EXPECT_FALSE(guard.try_lock_until(std::chrono::system_clock::now() + milliseconds(1)));
+      EXPECT_EQ(numWaiting(guard), 0);
+    });
+  }
+  guard.unlock();
+  EXPECT_TRUE(guard.try_lock());
+  guard.unlock();
+}
+
+TEST_P(MutexTest, StopEndsAWaitOfEachKind) {
+  mutex guard;
+  guard.lock();
+  for (Kind kind : kKinds) {
+    for (Kind stopper : kKinds) {
+      std::stop_source source;
+      Crew crew(scheduler());
+      crew.start(kind, [&] { EXPECT_FALSE(guard.lock(source.get_token())); });
+      crew.start(kind, [&] { EXPECT_FALSE(guard.try_lock_for(std::chrono::hours(1), source.get_token())); });
+      awaitThat([&] { return numWaiting(guard) == 2; });
+      crew.start(stopper, [&] { EXPECT_TRUE(source.request_stop()); });
+      crew.join();
+      EXPECT_EQ(numWaiting(guard), 0);
+    }
+  }
+  guard.unlock();
+}
+
+TEST_P(MutexTest, IsTakenInTimeByWaitersOfEachKind) {
+  mutex guard;
+  std::stop_source source;
+  std::atomic<int> numTaken{0};
+  guard.lock();
+  Crew crew(scheduler());
+  for (Kind kind : kKinds) {
+    const auto use = [&](bool isTaken) {
+      EXPECT_TRUE(isTaken);
+      numTaken += 1;
+      guard.unlock();
+    };
+    crew.start(kind, [&, use] { use(guard.lock(source.get_token())); });
+    crew.start(kind, [&, use] { use(guard.try_lock_for(tests::kThreeHundredYears)); });
+    crew.start(kind, [&, use] {
+      use(guard.try_lock_until(std::chrono::system_clock::now() + std::chrono::hours(1), source.get_token()));
+    });
+  }
+  awaitThat([&] { return numWaiting(guard) == 9; });
+  guard.unlock();
+  crew.join();
+  EXPECT_EQ(numTaken, 9);
+}
+
+TEST_P(MutexTest, GoesToTheOthersWhereWaitersGiveUp) {
+  constexpr int kMembers = 9;
+  mutex guard;
+  std::stop_source source;
+  std::atomic<int> numTaken{0};
+  guard.lock();
+  Crew crew(scheduler());
+  for (int i = 0; i < kMembers; ++i) {
+    crew.start(kindOf(i), [&] { EXPECT_FALSE(guard.lock(source.get_token())); });
+    awaitThat([&] { return numWaiting(guard) == 2 * i + 1; });
+    crew.start(kindOf(i), [&] {
+      lock held(guard);
+      ++numTaken;
+    });
+    awaitThat([&] { return numWaiting(guard) == 2 * i + 2; });
+  }
+  source.request_stop();
+  awaitThat([&] { return numWaiting(guard) == kMembers; });
+  guard.unlock();
+  crew.join();
+  EXPECT_EQ(numTaken, kMembers);
+}
+
+// Wakes, stops and limits race: whoever is told that it holds the mutex holds it alone, and nobody is stuck.
+TEST_P(MutexTest, ExcludesThoseThatGiveUpNowAndThen) {
+  constexpr int kMembers = 9;
+  const int rounds = scaled(1'000, 200);
+  mutex guard;
+  std::mutex sourceGuard;
+  std::stop_source current;
+  std::atomic<int> numOver{0}, numTaken{0};
+  int count = 0;
+  const auto exchange = [&](std::stop_source next) {
+    std::scoped_lock held(sourceGuard);
+    std::swap(current, next);
+    return next;
+  };
+  const auto token = [&] {
+    std::scoped_lock held(sourceGuard);
+    return current.get_token();
+  };
+  Crew crew(scheduler());
+  for (int i = 0; i < kMembers; ++i) {
+    crew.start(kindOf(i), [&, i] {
+      for (int round = 0; round < rounds; ++round) {
+        const bool isTaken = (round + i) % 3 == 0 ? guard.lock(token())
+                             : (round + i) % 3 == 1
+                                 ? guard.try_lock_for(std::chrono::microseconds(round % 64), token())
+                                 : (guard.lock(), true);
+        if (isTaken) {
+          ++count;
+          ++numTaken;
+          if (round % 16 == i) {
+            yield();
+          }
+          guard.unlock();
+        }
+      }
+      ++numOver;
+    });
+  }
+  crew.start(Kind::FreeThread, [&] {
+    while (numOver < kMembers) {
+      exchange(std::stop_source()).request_stop();
+      std::this_thread::yield();
+    }
+  });
+  crew.join();
+  EXPECT_EQ(count, numTaken);
+  EXPECT_TRUE(guard.try_lock());
+  guard.unlock();
+}
+
+// Nobody counts any more on one that was woken and gives up, else the mutex would not be idle at its end.
+TEST_P(MutexTest, IsPassedOnWhereAWokenWaiterGivesUp) {
+  mutex guard;
+  std::stop_source source;
+  std::atomic<bool> hadIt{false};
+  WaitGroup done(1);
+  guard.lock();
+  schedule(sameThread([&] {
+    if (guard.lock(source.get_token())) {
+      guard.unlock();
+    }
+    done.done();
+  }));
+  awaitThat([&] { return numWaiting(guard) == 1; });
+  std::thread next([&] {
+    lock held(guard);
+    hadIt = true;
+  });
+  awaitThat([&] { return numWaiting(guard) == 2; });
+  guard.unlock();
+  // The task was woken, and cannot run before this thread waits.
+  guard.lock();
+  source.request_stop();
+  done.wait();
+  guard.unlock();
+  next.join();
+  EXPECT_TRUE(hadIt);
+}
+
 TEST_P(MutexTest, MayBeDestroyedAsSoonAsTheLastHolderHasLetGo) {
   for (Kind kind : kKinds) {
     tests::destroyAsSoonAsWaitReturns<tests::MutexGate>(scheduler(), kind,
@@ -400,7 +610,9 @@ TEST(UnboundMutexTest, IsUnderstoodByTheThreadSafetyAnalysis) {
   Account account;
   account.add(1);
   EXPECT_TRUE(account.tryAdd(2));
-  EXPECT_EQ(account.balance(), 3);
+  EXPECT_TRUE(account.addInTime(3));
+  EXPECT_TRUE(account.addUnlessStopped(4));
+  EXPECT_EQ(account.balance(), 10);
 }
 
 using MutexDeathTest = tests::DeathTest;
@@ -422,6 +634,16 @@ TEST_F(MutexDeathTest, LockedByItsHolder) {
           guard.lock();
         });
         done.wait();
+      },
+      "by the fiber or thread that holds it already");
+}
+
+TEST_F(MutexDeathTest, WaitedForInTimeByItsHolder) {
+  EXPECT_DEATH(
+      {
+        mutex guard;
+        guard.lock();
+        (void)guard.try_lock_for(milliseconds(1));
       },
       "by the fiber or thread that holds it already");
 }

@@ -362,14 +362,15 @@ TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturnsFromTwo) {
 using WaitGroupDeathTest = tests::DeathTest;
 
 TEST_F(WaitGroupDeathTest, DoneBelowZero) {
-  EXPECT_DEATH(WaitGroup().done(), "done\\(\\) was called more often than add\\(\\)");
+  EXPECT_DEATH(WaitGroup().done(),
+               "done\\(\\) called too many times: it was called more often than add\\(\\)");
   EXPECT_DEATH(
       {
         WaitGroup group(1);
         group.done();
         group.done();
       },
-      "done\\(\\) was called more often than add\\(\\)");
+      "done\\(\\) called too many times: it was called more often than add\\(\\)");
 }
 
 TEST_F(WaitGroupDeathTest, CountBeyondItsLimit) {

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
@@ -55,6 +56,15 @@ namespace weft::detail {
 // offers it with waiters in the list sets kWoken if it is not set, and wakes. kWoken is set with a wake, and
 // whoever comes from a wake clears it in the step in which it takes the mutex or queues again. So while
 // kWoken is set somebody is on the way.
+//
+// A waiter may give up, since its time is up or a stop was requested. One that is in the list was not woken:
+// it leaves the list, and nobody counts on it. (If the mutex is free at that moment it takes it, as anybody
+// may who comes.) One that was claimed waits for its wake, and then tries as ever: it takes a mutex that is
+// free or offered, so that no offer is lost. Otherwise somebody holds it, whose unlock() comes later: it ends
+// its being on the way, as if it queued again, but stays out of the list, and that unlock() wakes the next.
+// The stop's callback takes the waiter out of the list and wakes it, which counts as no wake. Where it finds
+// the waiter awake it does nothing; the waiter asks for the stop with the list locked, before it queues. So
+// one of the two sees the other.
 //
 // Rejected: handing the mutex over to a waiter, which then holds it even if its thread is busy for seconds;
 // and a wake of several at once, which for short sections costs more than it brings, and upsets their order.
@@ -104,16 +114,22 @@ class MutexCore {
   // relaxed: for the one who destroys it.
   bool isIdle() const { return word_.load(std::memory_order_relaxed) == 0; }
 
-  // Waits until it holds the mutex. Host: now(), block(self), and blockUntil(self, deadline), which returns
-  // false if the deadline came first.
+  // Waits until it holds the mutex, or gives up. Host: now(), block(self), and blockUntil(self, deadline),
+  // which returns false if the deadline came first; limit(), at which it gives up, or kNever; isStopped(),
+  // whether a stop was requested; and hasLeft(), whether leave() has taken it out, asked after a wake.
+  // Returns: whether it holds the mutex.
   template <class Waiter, class Host>
-  void lock(Waiter& self, const Host& host) {
+  bool lock(Waiter& self, const Host& host) {
     self.mark = kPatient;
     How how = How::Comes;
     TimePoint passedOverSince{};
-    while (!spin(how) && !takeOrQueue(self, how)) {
-      if (takesInTime(self, host)) {
-        return;
+    while (!spin(how)) {
+      Try result = takeOrQueue(self, how, host);
+      if (result == Try::Waits) {
+        result = waitInList(self, host);
+      }
+      if (result != Try::Claimed) {
+        return result == Try::Taken;
       }
       how = How::WasWoken;
       const TimePoint now = host.now();
@@ -123,6 +139,20 @@ class MutexCore {
         self.mark = kImpatient;
       }
     }
+    return true;
+  }
+
+  // For a stop: takes `self`, which waits, out of the list if it is there. Returns: whether it was; then it
+  // is to be woken, after host.hasLeft() was made true. Any thread.
+  template <class Waiter>
+  bool leave(Waiter& self) {
+    lockList();
+    const bool isLinked = self.isLinked;
+    if (isLinked) {
+      list_.remove(self);
+    }
+    releaseList(0, 0);
+    return isLinked;
   }
 
   // Releases it, or offers it to those who wait. Requires: it is held by the caller. Returns: whom to wake.
@@ -170,7 +200,7 @@ class MutexCore {
 
   // How the one who tries has come to try.
   enum class How { Comes, WasWoken, TimeIsUp };
-  enum class Retry { Taken, Claimed, Waits };
+  enum class Try { Taken, Claimed, Waits, GivenUp };
 
   // About microseconds; wrap every 73 minutes, which delays at most one offer.
   static uint32_t ticks(TimePoint time) {
@@ -228,10 +258,16 @@ class MutexCore {
     return false;
   }
 
-  // Queues `self`, unless the mutex can be had. (While the list is locked nobody releases the mutex.)
-  // Returns: whether it took it.
-  template <class Waiter>
-  bool takeOrQueue(Waiter& self, How how) {
+  template <class Host>
+  static bool isTimeUp(const Host& host) {
+    return host.limit() != kNever && host.now() >= host.limit();
+  }
+
+  // Queues `self`, unless the mutex can be had, or it gives up. (While the list is locked nobody releases the
+  // mutex.) One that comes queues though its time is up, so that others of its thread get their turn.
+  // Returns: Taken, Waits or GivenUp.
+  template <class Waiter, class Host>
+  Try takeOrQueue(Waiter& self, How how, const Host& host) {
     uint32_t word = lockList() | kListLocked;
     numOnTheWay_.set(numOnTheWay_.get() - (how == How::WasWoken ? 1 : 0));
     while (mayTake(word, how)) {
@@ -239,42 +275,44 @@ class MutexCore {
       // holder before wrote.)
       if (word_.compare_exchange_weak(word, taken(word, how) & ~kListLocked, std::memory_order_release,
                                       std::memory_order_relaxed)) {
-        return true;
+        return Try::Taken;
       }
     }
-    how == How::WasWoken ? list_.pushFront(self) : list_.pushBack(self);
+    const bool givesUp = host.isStopped() || (how == How::WasWoken && isTimeUp(host));
+    if (!givesUp) {
+      how == How::WasWoken ? list_.pushFront(self) : list_.pushBack(self);
+    }
     how == How::WasWoken ? releaseList(kWoken | kMissing, missing()) : releaseList(0, 0);
-    return false;
+    return givesUp ? Try::GivenUp : Try::Waits;
   }
 
-  // Waits, queued, until it is woken, and looks by itself now and then. Returns: whether it took the mutex
-  // then.
+  // Waits, queued, until it is woken, and looks by itself now and then. Returns: Claimed where it was woken;
+  // Taken or GivenUp.
   template <class Waiter, class Host>
-  bool takesInTime(Waiter& self, const Host& host) {
+  Try waitInList(Waiter& self, const Host& host) {
     const TimePoint began = host.now();
-    TimePoint next = began + kPatience;
+    TimePoint next = std::min<TimePoint>(began + kPatience, host.limit());
     while (!host.blockUntil(self, next)) {
-      switch (retry(self, began, next, host)) {
-        case Retry::Taken:
-          return true;
-        case Retry::Claimed:
-          host.block(self);
-          return false;
-        case Retry::Waits:
-          break;
+      const Try result = retry(self, began, next, host);
+      if (result == Try::Claimed) {
+        host.block(self);
+        break;
+      }
+      if (result != Try::Waits) {
+        return result;
       }
     }
-    return false;
+    return host.hasLeft() ? Try::GivenUp : Try::Claimed;
   }
 
   // After the time limit of `self`, which has waited since `began`. `next`: gets the next limit, which is not
-  // after the time at which the present wake has gone unanswered for long enough.
+  // after the time at which the present wake has gone unanswered for long enough, nor after the host's.
   template <class Waiter, class Host>
-  Retry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
+  Try retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
     uint32_t word = lockList() | kListLocked;
     if (!self.isLinked) {
       releaseList(0, 0);
-      return Retry::Claimed;
+      return Try::Claimed;
     }
     // Read with the lock, so that it is not before wokenAt_.
     const TimePoint now = host.now();
@@ -288,15 +326,34 @@ class MutexCore {
         list_.remove(self);
         wokenAt_.set(ticks(now));
         releaseList(0, 0);
-        return Retry::Taken;
+        return Try::Taken;
       }
     }
     if ((word & kWoken) != 0 && !isOverdue) {
       next =
           std::min<TimePoint>(next, now + kPatience - std::chrono::nanoseconds(int64_t{unansweredFor} << 10));
     }
+    next = std::min<TimePoint>(next, host.limit());
+    if (host.limit() != kNever && now >= host.limit()) {
+      return takeOrLeave(self, word);
+    }
     releaseList(0, 0);
-    return Retry::Waits;
+    return Try::Waits;
+  }
+
+  // Takes `self` out of the list, and takes the mutex if it is free, as one that comes. Requires: `word` was
+  // read since the list was locked.
+  template <class Waiter>
+  Try takeOrLeave(Waiter& self, uint32_t word) {
+    bool isTaken = false;
+    while (!isTaken && mayTake(word, How::Comes)) {
+      // relaxed, both: as in retry().
+      isTaken = word_.compare_exchange_weak(word, taken(word, How::Comes), std::memory_order_relaxed,
+                                            std::memory_order_relaxed);
+    }
+    list_.remove(self);
+    releaseList(0, 0);
+    return isTaken ? Try::Taken : Try::GivenUp;
   }
 
   // Ends the list's section, and clears and sets further bits.
