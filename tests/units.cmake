@@ -48,6 +48,18 @@ foreach(program IN ITEMS no_exceptions no_exceptions_marl)
   target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own)
   add_test(NAME ${program} COMMAND ${program})
 endforeach()
+# There the message of an error that nobody catches ends the program.
+add_executable(no_exceptions_error consumer/error_main.cpp)
+target_compile_options(no_exceptions_error PRIVATE -fno-exceptions -fno-rtti)
+target_link_libraries(no_exceptions_error PRIVATE ${weft_under_test} weft_own)
+set(errorMessage_task "an exception escaped from a task: weft::ChannelClosed: weft::ChannelClosed: a value was")
+set(errorMessage_thread "terminate called after throwing an instance of 'weft::ChannelClosed'.*what\\(\\): +weft::ChannelClosed: a value was")
+foreach(where IN ITEMS task thread)
+  # Not at once: ctest takes a program that is ended by a signal for failed, whatever it has said.
+  add_test(NAME no_exceptions_error_in_${where}
+    COMMAND ${CMAKE_COMMAND} -E env $<TARGET_FILE:no_exceptions_error> ${where})
+  set_tests_properties(no_exceptions_error_in_${where} PROPERTIES PASS_REGULAR_EXPRESSION "${errorMessage_${where}}")
+endforeach()
 target_sources(no_exceptions PRIVATE consumer/main.cpp consumer/crew.cpp)
 target_sources(no_exceptions_marl PRIVATE consumer/marl_main.cpp)
 target_include_directories(no_exceptions_marl PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)

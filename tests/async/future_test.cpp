@@ -287,21 +287,30 @@ TEST_P(FutureTest, AStopWakesEveryWait) {
 }
 
 TEST_P(FutureTest, OneOfSetStopAndTimeoutWins) {
+  constexpr int kWaits = 3;
   const int rounds = scaled(3'000, 300);
   for (int i = 0; i < rounds; ++i) {
     Promise<int> promise;
     SharedFuture<int> future = promise.get_future().share();
     std::stop_source stop;
+    std::atomic<int> numWinners{0};
     Crew crew(scheduler());
     crew.start(Kind::Task, [&] {
-      while (!future.wait_for(std::chrono::microseconds(i % 50), stop.get_token()) &&
-             !stop.stop_requested()) {
+      for (int wait = 0; wait < kWaits; ++wait) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(i % 50);
+        if (future.wait_until(deadline, stop.get_token())) {
+          numWinners += future.ready() ? 1 : 0;
+        } else {
+          numWinners += stop.stop_requested() || std::chrono::steady_clock::now() >= deadline ? 1 : 0;
+        }
       }
       EXPECT_EQ(future.get(), i);
     });
     crew.start(Kind::Task, [&] { EXPECT_EQ(future.get(), i); });
     crew.start(Kind::Task, [&] { stop.request_stop(); });
     crew.start(Kind::Task, [&] { promise.set_value(i); });
+    crew.join();
+    EXPECT_EQ(numWinners, kWaits) << "one for each wait";
   }
 }
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Checks that none of weft's headers names or drags in what is inside the library, that none includes less without exceptions, that
-# weft.h brings no macro but weft's own, and that each header says what language it needs:
+# none but defer.h brings a macro but weft's own, that each header says what language it needs, and that marl/scheduler.h
+# includes what it promises to:
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
@@ -65,18 +66,35 @@ foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket
 endforeach()
 
 # No header but <weft/defer.h> brings a macro without the prefix: it would change whatever else has that name.
-file(WRITE ${WORK}/alone.cpp "#include <weft/weft.h>\n")
-execute_process(COMMAND ${COMPILER} -std=c++20 -E -dM -I${INCLUDE} -o ${WORK}/alone.macros ${WORK}/alone.cpp)
+set(includes)
+foreach(header IN LISTS headers)
+  if(NOT header STREQUAL "weft/defer.h")
+    string(APPEND includes "#include <${header}>\n")
+  endif()
+endforeach()
+file(WRITE ${WORK}/all.cpp "${includes}")
+execute_process(COMMAND ${COMPILER} -std=c++20 -E -dM -I${INCLUDE} -o ${WORK}/all.macros ${WORK}/all.cpp
+  COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB_RECURSE texts ${INCLUDE}/weft/*.h)
 foreach(text IN LISTS texts)
   file(STRINGS ${text} definitions REGEX "^ *# *define +[A-Za-z_]+")
   foreach(definition IN LISTS definitions)
     string(REGEX REPLACE "^ *# *define +([A-Za-z_0-9]+).*" "\\1" name "${definition}")
     if(NOT name MATCHES "^WEFT_")
-      file(STRINGS ${WORK}/alone.macros leaked REGEX "^#define ${name}[ (]")
+      file(STRINGS ${WORK}/all.macros leaked REGEX "^#define ${name}([ (]|$)")
       if(leaked)
-        message(SEND_ERROR "<weft/weft.h> brings the macro ${name}, of ${text}")
+        message(SEND_ERROR "a header other than <weft/defer.h> brings the macro ${name}, of ${text}")
       endif()
     endif()
   endforeach()
+endforeach()
+
+# What docs/marl_compatibility.md says of marl/scheduler.h: programs for marl leave these out.
+file(WRITE ${WORK}/alone.cpp "#include <marl/scheduler.h>\n")
+execute_process(COMMAND ${COMPILER} -std=c++20 -M -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
+  OUTPUT_VARIABLE dependencies COMMAND_ERROR_IS_FATAL ANY)
+foreach(header IN ITEMS array atomic chrono condition_variable functional memory mutex thread)
+  if(NOT dependencies MATCHES "/c[+][+]/[0-9v.]+/${header}[ \n]")
+    message(SEND_ERROR "<marl/scheduler.h> includes no <${header}>")
+  endif()
 endforeach()

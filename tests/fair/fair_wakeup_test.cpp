@@ -46,14 +46,23 @@ TEST_P(FairSchedulerTest, DeadlinesAreNeverEarlyAndComeInTheirOrder) {
   EXPECT_EQ(numLate, 300);
 }
 
-// All threads are busy for ever with tasks that post themselves again, until the deadline's task ends them.
+// All threads are busy for ever with tasks that post themselves again, until the deadline's task ends them. That
+// waits for a few steps on each thread. A thread that the system keeps from running, perhaps with the deadline's
+// task in its hands, runs no steps, so that some thread has run only a few, however long that lasts.
 TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
-  TaskScheduler scheduler("load", numThreads(), config());
+  constexpr int kFewSteps = 100;
   for (const auto length : {0us, 50us}) {
+    TaskScheduler scheduler("load", numThreads(), config());
+    const auto deadline = Clock::now() + 2ms;
     std::atomic<bool> isOver{false};
+    std::atomic<int> numThreadsWithMore{0};
     std::vector<std::unique_ptr<Task>> busy;
     for (int i = 0; i < 2 * numThreads(); ++i) {
       busy.push_back(std::make_unique<Task>([&](Task* self) {
+        thread_local int numStepsAfterIt = 0;  // the threads are this scheduler's
+        if (Clock::now() >= deadline && ++numStepsAfterIt == kFewSteps + 1) {
+          ++numThreadsWithMore;
+        }
         for (const auto end = Clock::now() + length; Clock::now() < end;) {
         }
         if (!isOver) {
@@ -62,8 +71,11 @@ TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
       }));
       scheduler.post(busy.back().get());
     }
-    Task timer([&] { isOver = true; });
-    scheduler.postDelay(&timer, 2ms);
+    Task timer([&] {
+      EXPECT_LT(numThreadsWithMore, numThreads());
+      isOver = true;
+    });
+    scheduler.postDeadline(&timer, deadline);
     scheduler.waitEmpty();
     EXPECT_TRUE(isOver);
   }

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "count_mallocs.h"
+#include "late_turns.h"
 #include "waiting.h"
 
 namespace weft {
@@ -113,20 +114,26 @@ TEST_P(MarlFaultsTest, WaitOfThreeHundredYearsDoesNotReturnAtOnce) {
 
 struct Restless {
   void operator()() const {
+    turns->add();
     if (!*mayStop) {
       schedule(*this);
     } else {
       stopped.done();
     }
   }
+  tests::LateTurns* turns;
   std::shared_ptr<std::atomic<bool>> mayStop = std::make_shared<std::atomic<bool>>(false);
   WaitGroup stopped{1};
 };
 
 TEST_P(MarlFaultsTest, TimerFiresBesideATaskThatSchedulesItselfAgain) {
-  const Restless restless;
+  tests::LateTurns turns;
+  const Restless restless{&turns};
   schedule(restless);
-  inATask([] { EXPECT_FALSE(Event().wait_for(milliseconds(10))); });
+  inATask([&] {
+    const auto waitInVain = [](auto time) { EXPECT_FALSE(Event().wait_until(time)); };
+    EXPECT_LE(turns.during(milliseconds(10), waitInVain), tests::LateTurns::kMost);
+  });
   *restless.mayStop = true;
   restless.stopped.wait();
 }

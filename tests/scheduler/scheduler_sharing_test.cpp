@@ -165,27 +165,5 @@ TEST_F(SchedulerWithoutBindingTest, StartsAndStopsSixtyFourWorkersOverAndOver) {
   EXPECT_EQ(ran, scaled(100, 10));
 }
 
-TEST_F(SchedulerWithoutBindingTest, LeavesItsIdleWorkersAsleepWhileOthersCompute) {
-  constexpr int kWorkers = 64;
-  Scheduler scheduler(smallConfig(kWorkers, allocator()));
-  const auto numAsleep = [&] {
-    const Scheduler::Stats stats = scheduler.stats();
-    return std::count_if(stats.workers.begin(), stats.workers.end(),
-                         [](const auto& worker) { return worker.numParks > 0; });
-  };
-  while (numAsleep() < kWorkers) {
-    std::this_thread::yield();
-  }
-  // A worker that searched again and again would go to sleep as often. One that dozes off as this begins may
-  // count twice.
-  const uint64_t parksBefore = sum(scheduler.stats(), &Scheduler::WorkerStats::numParks);
-  std::atomic<uint64_t> computed{0};
-  for (uint64_t i = 0; i < 20'000'000; ++i) {
-    computed.store(i, std::memory_order_relaxed);
-  }
-  const uint64_t parks = sum(scheduler.stats(), &Scheduler::WorkerStats::numParks) - parksBefore;
-  EXPECT_LE(parks, uint64_t{2} * kWorkers);
-}
-
 }  // namespace
 }  // namespace weft

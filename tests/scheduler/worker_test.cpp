@@ -3,12 +3,19 @@
 
 #include "scheduler/worker.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
+#include <cstdint>
 #include <latch>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/event.h>
@@ -18,6 +25,7 @@
 
 #include "scheduler/scheduler_core.h"
 #include "with_scheduler.h"
+#include "workers.h"
 
 namespace weft::detail {
 
@@ -28,9 +36,13 @@ struct WorkerTestAccess {
   static bool hasTask(Worker& worker) { return worker.next_ != nullptr; }
   static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
   static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.searchBudget_; }
-  static uint64_t random(Worker& worker) { return worker.random_; }
+  static void steal(Worker& worker) {
+    ASSERT_TRUE(worker.steal(false));
+    worker.runInPlace(std::exchange(worker.next_, nullptr));
+  }
   static void* savedStackPointer(Worker& worker) { return worker.currentControlBlock()->os.sp; }
   static bool hasTimer(Worker& worker) { return !worker.timers_.empty(); }
+  static bool isParked(const Worker& worker) { return worker.isParked_; }
 };
 
 }  // namespace weft::detail
@@ -41,6 +53,7 @@ namespace {
 using detail::Worker;
 using Access = detail::WorkerTestAccess;
 using std::chrono::microseconds;
+using tests::Rendezvous;
 using tests::smallConfig;
 
 // One bound thread without workers, so that each step is the test's own.
@@ -368,21 +381,38 @@ TEST_F(WorkerThreadTest, ASleepingWorkerIsWokenByShutdown) {
   waitUntilAsleep(scheduler, 0);
 }
 
+// Whether this runs on the stack that the system has given to the thread, as the main fiber does.
+bool isOnThreadStack() {
+  pthread_attr_t attributes;
+  void* lowest = nullptr;
+  size_t size = 0;
+  EXPECT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  EXPECT_EQ(pthread_attr_getstack(&attributes, &lowest, &size), 0);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<uintptr_t>(__builtin_frame_address(0)) - reinterpret_cast<uintptr_t>(lowest) < size;
+}
+
 TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnother) {
-  std::atomic<bool> wasOnMain{true};
+  std::atomic<int> numBegunOnMain{0}, numTasksOnMain{0}, numEndedOnMain{0};
   {
-    Scheduler scheduler(smallConfig(1, allocator()));
+    Scheduler scheduler(smallConfig(1, allocator())
+                            .setWorkerThreadInitializer([&](int) { numBegunOnMain += isOnThreadStack() ? 1 : 0; })
+                            .setWorkerThreadFinalizer([&](int) { numEndedOnMain += isOnThreadStack() ? 1 : 0; }));
     Event first;
-    // The first task runs on the main fiber, and keeps it; the loop goes on on another fiber, which runs the
-    // second. Both end there: the main fiber as an idle one.
-    scheduler.enqueue(Task([first] { first.wait(); }));
-    scheduler.enqueue(Task([&wasOnMain, first] {
-      wasOnMain = Worker::current()->currentControlBlock() == &Worker::current()->mainFiber();
+    // The loop goes on on another fiber while the first task waits, and ends on either.
+    scheduler.enqueue(Task([&, first] {
+      first.wait();
+      numTasksOnMain += isOnThreadStack() ? 1 : 0;
+    }));
+    scheduler.enqueue(Task([&, first] {
+      numTasksOnMain += isOnThreadStack() ? 1 : 0;
       first.signal();
       yield();
     }));
   }
-  EXPECT_FALSE(wasOnMain);
+  EXPECT_EQ(numBegunOnMain, 1);
+  EXPECT_EQ(numTasksOnMain, 0);
+  EXPECT_EQ(numEndedOnMain, 1);
 }
 
 TEST_F(WorkerThreadTest, ThievesTakeTheOldestAndOneAtATime) {
@@ -414,21 +444,83 @@ TEST_F(WorkerThreadTest, ThievesTakeTheOldestAndOneAtATime) {
   EXPECT_EQ(stats.workers[0].numSteals + stats.workers[1].numSteals, static_cast<uint64_t>(kTasks));
 }
 
+// One after the other they steal, while all have tasks: the victim is the one that each looks at first.
 TEST_F(WorkerThreadTest, WorkersBeginTheirStealingAtDifferentVictims) {
-  Scheduler scheduler(smallConfig(4, allocator()));
-  std::vector<uint64_t> seeds(4);
-  std::latch all(4);
-  WaitGroup done(4);
-  for (size_t i = 0; i < 4; ++i) {
+  constexpr size_t kWorkers = 4;
+  constexpr size_t kSteals = 100;
+  Scheduler scheduler(smallConfig(kWorkers, allocator()));
+  std::vector<std::vector<size_t>> victims(kWorkers);
+  std::vector<size_t>* found = nullptr;  // of the worker whose turn it is
+  std::barrier all(kWorkers);
+  WaitGroup done(kWorkers);
+  for (size_t i = 0; i < kWorkers; ++i) {
     scheduler.enqueue(Task([&, i, done] {
       all.arrive_and_wait();
-      seeds[i] = Access::random(*Worker::current());
+      for (size_t task = 0; task < kWorkers * kSteals; ++task) {
+        schedule([&found, i] {
+          if (found != nullptr) {
+            found->push_back(i);
+          }
+        });
+      }
+      for (size_t turn = 0; turn < kWorkers; ++turn) {
+        all.arrive_and_wait();
+        if (turn == i) {
+          found = &victims[i];
+          for (size_t steal = 0; steal < kSteals; ++steal) {
+            Access::steal(*Worker::current());
+          }
+          found = nullptr;
+        }
+      }
+      all.arrive_and_wait();
       done.done();
     }));
   }
   done.wait();
-  std::sort(seeds.begin(), seeds.end());
-  EXPECT_EQ(std::adjacent_find(seeds.begin(), seeds.end()), seeds.end());
+  for (size_t i = 0; i < kWorkers; ++i) {
+    EXPECT_EQ(victims[i].size(), kSteals);
+    const std::set<size_t> different(victims[i].begin(), victims[i].end());
+    EXPECT_EQ(different.count(i), 0u);
+    EXPECT_EQ(different.size(), kWorkers - 1) << "worker " << i << " passes some over";
+  }
+}
+
+// A worker that searched for ever would never be parked, and the test would not end; one that searched again and
+// again would go to sleep as often.
+TEST_F(WorkerThreadTest, IdleWorkersStayAsleepWhileOthersCompute) {
+  constexpr int kWorkers = 64;
+  Scheduler scheduler(smallConfig(kWorkers, allocator()));
+  std::vector<Worker*> workers;
+  std::mutex guard;
+  Rendezvous known(kWorkers);
+  for (int i = 0; i < kWorkers; ++i) {
+    scheduler.enqueue(Task([&] {
+      {
+        const std::scoped_lock lock(guard);
+        workers.push_back(Worker::current());
+      }
+      known.meet();
+    }));
+  }
+  known.wait();
+  const auto awaitAllParked = [&] {
+    for (const Worker* worker : workers) {
+      while (!Access::isParked(*worker)) {
+        std::this_thread::yield();
+      }
+    }
+  };
+  awaitAllParked();
+  // One that dozes off as this begins may count twice.
+  const uint64_t parksBefore = tests::sum(scheduler.stats(), &Scheduler::WorkerStats::numParks);
+  std::atomic<uint64_t> computed{0};
+  for (uint64_t i = 0; i < 20'000'000; ++i) {
+    computed.store(i, std::memory_order_relaxed);
+  }
+  const uint64_t parks = tests::sum(scheduler.stats(), &Scheduler::WorkerStats::numParks) - parksBefore;
+  EXPECT_LE(parks, uint64_t{2} * kWorkers);
+  awaitAllParked();
 }
 
 TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoTheInjectorInBatches) {

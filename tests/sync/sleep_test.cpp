@@ -12,6 +12,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "late_turns.h"
 #include "waiting.h"
 
 namespace weft {
@@ -25,6 +26,7 @@ using std::chrono::time_point;
 using tests::Crew;
 using tests::Kind;
 using tests::kKinds;
+using tests::LateTurns;
 using tests::milliseconds;
 using tests::SetBackClock;
 
@@ -104,12 +106,14 @@ TEST_P(SleepTest, LetsOtherTasksOfTheThreadRun) {
 // A task that schedules itself again until it is told to stop.
 struct Restless {
   void operator()() const {
+    turns->add();
     if (mayStop->load()) {
       stopped.done();
     } else {
       schedule(*this);
     }
   }
+  LateTurns* turns;
   std::shared_ptr<std::atomic<bool>> mayStop = std::make_shared<std::atomic<bool>>(false);
   WaitGroup stopped{1};
 };
@@ -117,17 +121,19 @@ struct Restless {
 TEST_P(SleepTest, TimerFiresBesideTasksThatScheduleThemselvesAgain) {
   const int numTasks = numWorkers() == 0 ? 1 : numWorkers();
   WaitGroup slept(1);
-  std::vector<Restless> tasks(static_cast<size_t>(numTasks));
-  for (const Restless& task : tasks) {
-    schedule(task);
+  LateTurns turns;
+  std::vector<Restless> tasks;
+  for (int i = 0; i < numTasks; ++i) {
+    schedule(tasks.emplace_back(Restless{&turns}));
   }
-  schedule([=] {
-    sleep_for(milliseconds(10));
+  schedule([&, slept] {
+    EXPECT_LE(turns.during(milliseconds(10), [](auto time) { sleep_until(time); }), LateTurns::kMost);
     slept.done();
   });
   slept.wait();
   const Event never;
-  EXPECT_FALSE(never.wait_for(milliseconds(10)));
+  const auto waitInVain = [&](auto time) { EXPECT_FALSE(never.wait_until(time)); };
+  EXPECT_LE(turns.during(milliseconds(10), waitInVain), LateTurns::kMost);
   for (const Restless& task : tasks) {
     *task.mayStop = true;
   }
@@ -138,22 +144,32 @@ TEST_P(SleepTest, TimerFiresBesideTasksThatScheduleThemselvesAgain) {
 
 TEST_P(SleepTest, TimerFiresBesideFibersThatYieldForEver) {
   std::atomic<bool> mayStop{false};
+  LateTurns turns;
+  const int numFibers = 2 * numWorkers() + 2;
   Crew crew(scheduler());
-  for (int i = 0; i < 2 * numWorkers() + 2; ++i) {
-    crew.start(Kind::Task, [&] { tests::awaitThat([&] { return mayStop.load(); }); });
+  for (int i = 0; i < numFibers; ++i) {
+    crew.start(Kind::Task, [&] {
+      tests::awaitThat([&] {
+        turns.add();
+        return mayStop.load();
+      });
+    });
   }
   crew.start(Kind::Task, [&] {
-    sleep_for(milliseconds(10));
+    EXPECT_LE(turns.during(milliseconds(10), [](auto time) { sleep_until(time); }),
+              LateTurns::kMost + numFibers);
     mayStop = true;
   });
 }
 
 TEST_P(SleepTest, TimerFiresBesideFibersThatWakeEachOtherForEver) {
   std::atomic<bool> mayStop{false};
+  LateTurns turns;
   Event there, back;
   Crew crew(scheduler());
   crew.start(Kind::Task, [&] {
     while (!mayStop) {
+      turns.add();
       there.signal();
       back.wait();
     }
@@ -161,13 +177,14 @@ TEST_P(SleepTest, TimerFiresBesideFibersThatWakeEachOtherForEver) {
   });
   crew.start(Kind::Task, [&] {
     while (!mayStop) {
+      turns.add();
       there.wait();
       back.signal();
     }
     back.signal();
   });
   crew.start(Kind::Task, [&] {
-    sleep_for(milliseconds(10));
+    EXPECT_LE(turns.during(milliseconds(10), [](auto time) { sleep_until(time); }), LateTurns::kMost);
     mayStop = true;
   });
 }

@@ -103,19 +103,23 @@ TEST(WaitHandlerTest, IsToldWhenTheWaitIsOver) {
 }
 
 TEST(WaitHandlerTest, MayReturnEarly) {
-  int numCalls = 0;
+  std::atomic<int> numCalls{0};
+  std::atomic<bool> isSignaled{false};
   WithHandler set([&](WaitHandle wait) {
-    ++numCalls;
     wait.onReady([] {});
+    EXPECT_FALSE(wait.ready());
+    ++numCalls;
   });
   Event goOn;
-  std::thread waker([goOn] {
-    std::this_thread::yield();
+  std::thread waker([&, goOn] {
+    tests::awaitThat([&] { return numCalls == 1; });
+    isSignaled = true;
     goOn.signal();
   });
   goOn.wait();
+  EXPECT_TRUE(isSignaled);
   waker.join();
-  EXPECT_LE(numCalls, 1);
+  EXPECT_EQ(numCalls, 1) << "the thread blocks for the rest of the wait";
 }
 
 TEST(WaitHandlerTest, KnowsTheDeadline) {
