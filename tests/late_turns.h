@@ -14,8 +14,8 @@ namespace weft::tests {
 // for it.
 class LateTurns {
  public:
-  // More than a timer that is looked at in time lets pass, beside the fibers that are ready already; much less
-  // than what passes in a millisecond.
+  // More than a timer that is looked at in time lets pass, beside the fibers that are ready already; much
+  // less than what passes in a millisecond.
   static constexpr int kMost = 100;
 
   // Calls wait(deadline), which is to return once that time has come.

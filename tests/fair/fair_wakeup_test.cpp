@@ -46,9 +46,10 @@ TEST_P(FairSchedulerTest, DeadlinesAreNeverEarlyAndComeInTheirOrder) {
   EXPECT_EQ(numLate, 300);
 }
 
-// All threads are busy for ever with tasks that post themselves again, until the deadline's task ends them. That
-// waits for a few steps on each thread. A thread that the system keeps from running, perhaps with the deadline's
-// task in its hands, runs no steps, so that some thread has run only a few, however long that lasts.
+// All threads are busy for ever with tasks that post themselves again, until the deadline's task ends them.
+// That waits for a few steps on each thread. A thread that the system keeps from running, perhaps with the
+// deadline's task in its hands, runs no steps, so that some thread has run only a few, however long that
+// lasts.
 TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
   constexpr int kFewSteps = 100;
   for (const auto length : {0us, 50us}) {

@@ -395,9 +395,10 @@ bool isOnThreadStack() {
 TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnother) {
   std::atomic<int> numBegunOnMain{0}, numTasksOnMain{0}, numEndedOnMain{0};
   {
-    Scheduler scheduler(smallConfig(1, allocator())
-                            .setWorkerThreadInitializer([&](int) { numBegunOnMain += isOnThreadStack() ? 1 : 0; })
-                            .setWorkerThreadFinalizer([&](int) { numEndedOnMain += isOnThreadStack() ? 1 : 0; }));
+    Scheduler::Config config = smallConfig(1, allocator());
+    config.setWorkerThreadInitializer([&](int) { numBegunOnMain += isOnThreadStack() ? 1 : 0; });
+    config.setWorkerThreadFinalizer([&](int) { numEndedOnMain += isOnThreadStack() ? 1 : 0; });
+    Scheduler scheduler(config);
     Event first;
     // The loop goes on on another fiber while the first task waits, and ends on either.
     scheduler.enqueue(Task([&, first] {
@@ -486,8 +487,8 @@ TEST_F(WorkerThreadTest, WorkersBeginTheirStealingAtDifferentVictims) {
   }
 }
 
-// A worker that searched for ever would never be parked, and the test would not end; one that searched again and
-// again would go to sleep as often.
+// A worker that searched for ever would never be parked, and the test would not end; one that searched again
+// and again would go to sleep as often.
 TEST_F(WorkerThreadTest, IdleWorkersStayAsleepWhileOthersCompute) {
   constexpr int kWorkers = 64;
   Scheduler scheduler(smallConfig(kWorkers, allocator()));
