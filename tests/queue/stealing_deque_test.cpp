@@ -79,6 +79,7 @@ TEST(StealingDequeTest, ATakeMakesAFullFenceOnlyBesideThieves) {
     }
     EXPECT_EQ(deque->take(owner), nullptr);
   };
+  CountingSync::numFences = 0;
   pushAndTake();
   EXPECT_EQ(CountingSync::numFences, 0);
   thief.enter();
