@@ -273,6 +273,9 @@ TEST_P(JoinTest, ManyTasksAndThreadsJoinAtTheSameTime) {
 }
 
 TEST_P(JoinTest, CallsNoMallocInTheSteadyState) {
+  if (!tests::kCountsMallocs) {
+    GTEST_SKIP() << "the sanitizer owns malloc";
+  }
   if (numWorkers() > 1) {
     GTEST_SKIP() << "a worker that steals for the first time makes its first fibers";
   }

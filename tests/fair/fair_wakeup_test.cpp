@@ -57,6 +57,12 @@ TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
     const auto deadline = Clock::now() + 2ms;
     std::atomic<bool> isOver{false};
     std::atomic<int> numThreadsWithMore{0};
+    // Posted first, so that it is armed before any of them runs.
+    Task timer([&] {
+      EXPECT_LT(numThreadsWithMore, numThreads());
+      isOver = true;
+    });
+    scheduler.postDeadline(&timer, deadline);
     std::vector<std::unique_ptr<Task>> busy;
     for (int i = 0; i < 2 * numThreads(); ++i) {
       busy.push_back(std::make_unique<Task>([&](Task* self) {
@@ -72,11 +78,6 @@ TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
       }));
       scheduler.post(busy.back().get());
     }
-    Task timer([&] {
-      EXPECT_LT(numThreadsWithMore, numThreads());
-      isOver = true;
-    });
-    scheduler.postDeadline(&timer, deadline);
     scheduler.waitEmpty();
     EXPECT_TRUE(isOver);
   }

@@ -3,7 +3,13 @@
 
 #include <weft/signal.h>
 
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <chrono>
+#include <cstdarg>
+#include <cstdint>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -11,6 +17,28 @@
 #include <gtest/gtest.h>
 
 #include "with_scheduler.h"
+
+namespace {
+
+thread_local int numSystemCalls = 0;
+std::atomic<int> numSystemCallsOfAll{0};
+
+}  // namespace
+
+// What weft calls to wait for a futex and to wake those that do; here it counts.
+extern "C" long syscall(long number, ...) noexcept {
+  ++numSystemCalls;
+  ++numSystemCallsOfAll;
+  long arguments[6];
+  va_list list;
+  va_start(list, number);
+  for (long& argument : arguments) {
+    argument = va_arg(list, long);
+  }
+  va_end(list);
+  const auto real = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
+  return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+}
 
 namespace weft {
 namespace {
@@ -51,6 +79,36 @@ TEST(SignalTest, ReceiveTimedIsNeverEarlyAndLeavesNothingBehind) {
   EXPECT_FALSE(signal.receiveTimed(0s));
   signal.send();
   EXPECT_TRUE(signal.receiveTimed(std::chrono::hours(24 * 365 * 300)));
+}
+
+// There is no room for a lock.
+static_assert(sizeof(Signal) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+
+TEST(SignalTest, CallsTheSystemOnlyToSleepAndToWakeASleeper) {
+  Signal signal;
+  const int before = numSystemCalls;
+  signal.send();
+  signal.send();
+  EXPECT_TRUE(signal.receive());
+  EXPECT_FALSE(signal.receive());
+  signal.send();
+  signal.receiveBlocking();
+  signal.send();
+  EXPECT_TRUE(signal.receiveTimed(1h));
+  EXPECT_EQ(numSystemCalls, before);
+
+  const int beforeOfAll = numSystemCallsOfAll;
+  std::thread receiver([&] {
+    const int beforeOfThread = numSystemCalls;
+    signal.receiveBlocking();
+    EXPECT_GT(numSystemCalls, beforeOfThread);
+  });
+  while (numSystemCallsOfAll == beforeOfAll) {
+    std::this_thread::yield();
+  }
+  signal.send();
+  EXPECT_EQ(numSystemCalls, before + 1);
+  receiver.join();
 }
 
 TEST(SignalTest, ReceivesWhateverTheTimeOfTheSend) {

@@ -55,6 +55,41 @@ TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   EXPECT_TRUE(deque->empty());
 }
 
+// Counts the full fences of the parts that are made of it.
+struct CountingSync : StdSync {
+  static void fence(std::memory_order order) {
+    ++numFences;
+    StdSync::fence(order);
+  }
+  static inline int numFences = 0;
+};
+
+// As a join does that nobody steals from.
+TEST(StealingDequeTest, ATakeMakesAFullFenceOnlyBesideThieves) {
+  auto deque = std::make_unique<StealingDeque<int, CountingSync>>();
+  StealGate<CountingSync> gate;
+  StealGate<CountingSync>::Member owner(gate), thief(gate);
+  const auto pushAndTake = [&] {
+    int items[3];
+    for (int& item : items) {
+      EXPECT_TRUE(deque->push(&item));
+    }
+    for (int i = 2; i >= 0; --i) {
+      EXPECT_EQ(deque->take(owner), &items[i]);
+    }
+    EXPECT_EQ(deque->take(owner), nullptr);
+  };
+  CountingSync::numFences = 0;
+  pushAndTake();
+  EXPECT_EQ(CountingSync::numFences, 0);
+  thief.enter();
+  pushAndTake();
+  EXPECT_EQ(CountingSync::numFences, 4);
+  thief.leave();
+  pushAndTake();
+  EXPECT_EQ(CountingSync::numFences, 4);
+}
+
 // A worker that has stolen and is busy itself since makes its own takes, and those of all others, cheap
 // again.
 TEST(StealingDequeTest, AThiefThatIsBusyLeaves) {

@@ -81,8 +81,7 @@ void expectPeakAtMost(uint64_t bytes, F f) {
     GTEST_SKIP() << "the sanitizer's memory is most of it";
   }
   if (!isReset || before == 0 || peak == 0) {
-    GTEST_SKIP()
-        << "the system does not tell: /proc/self/clear_refs cannot be written, or status lacks a line";
+    GTEST_SKIP() << "/proc/self/clear_refs cannot be written, or /proc/self/status lacks a line";
   }
   const uint64_t used = std::max(peak, before) - before;
   ::testing::Test::RecordProperty("peakKiB", static_cast<int>(used / 1024));

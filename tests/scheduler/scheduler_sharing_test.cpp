@@ -1,7 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

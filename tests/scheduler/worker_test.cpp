@@ -395,10 +395,10 @@ bool isOnThreadStack() {
 TEST_F(WorkerThreadTest, TheThreadEndsOnItsMainFiberAlsoWhenTheLoopEndedOnAnother) {
   std::atomic<int> numBegunOnMain{0}, numTasksOnMain{0}, numEndedOnMain{0};
   {
-    Scheduler scheduler(
-        smallConfig(1, allocator())
-            .setWorkerThreadInitializer([&](int) { numBegunOnMain += isOnThreadStack() ? 1 : 0; })
-            .setWorkerThreadFinalizer([&](int) { numEndedOnMain += isOnThreadStack() ? 1 : 0; }));
+    Scheduler::Config config = smallConfig(1, allocator());
+    config.setWorkerThreadInitializer([&](int) { numBegunOnMain += isOnThreadStack() ? 1 : 0; });
+    config.setWorkerThreadFinalizer([&](int) { numEndedOnMain += isOnThreadStack() ? 1 : 0; });
+    Scheduler scheduler(config);
     Event first;
     // The loop goes on on another fiber while the first task waits, and ends on either.
     scheduler.enqueue(Task([&, first] {
