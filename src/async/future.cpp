@@ -101,6 +101,10 @@ void FutureCore::waitSlow() {
       return;
     }
   }
+  waitForOthers();
+}
+
+void FutureCore::waitForOthers() {
   Waiter& self = inlined::currentWaiter();
   WaitingListener listener(self);
   if (word.listen(listener, makeRoom, freeRoom)) {

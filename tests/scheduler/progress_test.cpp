@@ -266,6 +266,32 @@ TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTask) {
   }
 }
 
+TEST_P(ProgressTest, ATimerThatIsDueWaitsForFewTasksInPlace) {
+  for (int round = 0; round < scaled(300, 100); ++round) {
+    int numBegun = 0, numAtWake = -1;
+    WaitGroup done(2);
+    queueTogether(scheduler(), [&] {
+      const auto time = steady_clock::now() + microseconds(100);
+      schedule([&, time, done] {
+        sleep_until(time);
+        numAtWake = numBegun;
+        done.done();
+      });
+      schedule([&, time, done] {
+        while (numAtWake == -1) {
+          async([&] {
+            ++numBegun;
+            spinUntil(time);
+          }).get();
+        }
+        done.done();
+      });
+    });
+    done.wait();
+    ASSERT_LE(numAtWake, 2) << "in round " << round;
+  }
+}
+
 TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTaskBesideAFiberThatYields) {
   const int kRounds = scaled(300, 100);
   constexpr unsigned kTasks = 100;

@@ -94,7 +94,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   // As wait(), for a handle that is the only one, and that no other thread uses meanwhile.
   void waitAsOwner() {
     if (!isReady() && !runAsOwner()) {
-      waitSlow();
+      waitForOthers();
     }
   }
   // The same until `deadline`, or until a stop is requested. Returns: whether the state is ready.
@@ -129,6 +129,7 @@ struct FutureCore : TaskNode, ReferenceCount {
 
  private:
   WEFT_EXPORT void waitSlow();
+  WEFT_EXPORT void waitForOthers();
   WEFT_EXPORT bool runAsOwner();
   WEFT_EXPORT void completeShared() noexcept;
   static void tell(FutureListeners& listeners, int numOuter) noexcept;

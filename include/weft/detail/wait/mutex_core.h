@@ -28,19 +28,16 @@ namespace weft::detail {
 // A waiter that is woken tries again, so that whoever holds the mutex need not wait for it to run; what it is
 // woken for may have been taken by one that runs, in which case it queues again, at the front. The idea is
 // that of WTF::Lock and ParkingLot (Pizlo 2016). By three rules no mutex stays free for longer than about two
-// milliseconds while somebody waits who can run:
+// milliseconds, or an eighth of the time that somebody has waited who can run:
 //
 // - A waiter that was passed over for a millisecond becomes impatient, and the next unlock() offers the
-// mutex: it leaves kLocked
-//   set, so that whoever comes has to wait, and wakes that waiter, which takes it.
+//   mutex: it leaves kLocked set, so that whoever comes has to wait, and wakes that waiter, which takes it.
 // - A woken waiter may be unable to run: the one who unlocks is on its thread, or a long task is. An unlock()
-// that sees that a
-//   wake has gone unanswered for a millisecond offers the mutex, and wakes the next one as well. If the one
-//   who unlocks comes again it has to wait, which lets the waiters of its own thread run.
+//   that sees that a wake has gone unanswered for a millisecond offers the mutex, and wakes the next one as
+//   well. If the one who unlocks comes again it has to wait, which lets the waiters of its own thread run.
 // - Nobody may unlock again. So a waiter is never asleep without a time limit; when its time is up, it takes
-// a mutex that is free
-//   or offered, if there was a wake that has gone unanswered for a millisecond. The limits grow with the time
-//   that it has waited, so that very many who wait for long cost next to nothing.
+//   a mutex that is free or offered, if there was a wake that has gone unanswered for a millisecond. The
+//   limits grow with the time that it has waited, so that very many who wait for long cost next to nothing.
 //
 // Who only tries gets what was offered by the same rule, since it may come again and again without ever
 // waiting. That one goes on expecting those who were woken: they are to run once it has suspended.
