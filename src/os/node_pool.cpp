@@ -124,7 +124,7 @@ void registerThread() {
     static thread_local FlushAtThreadEnd flush;
     (void)flush;
     cache.registered = true;
-    cache.mostLoaded = kMagazine - 1;
+    cache.mostLoaded = kMagazine;
   }
 }
 
@@ -196,12 +196,15 @@ void reload(int size) {
     return;
   }
   registerThread();
-  if (loaded.count < kMagazine) {
+  if (loaded.count <= kMagazine) {
     return;
   }
+  // The newest stays, so that who takes and frees one node by turns does not come here each time.
+  OpenNode newest(loaded.head);
   giveToDepot(depots[size], cache.spare[size]);
-  cache.spare[size] = loaded;
-  loaded = {};
+  cache.spare[size] = {newest->next, kMagazine};
+  newest->next = nullptr;
+  loaded.count = 1;
 }
 
 void* takeLoaded(int size) noexcept {
