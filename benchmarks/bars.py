@@ -336,6 +336,26 @@ def fair_bars():
               limit=0.05, unit="%")
 
 
+def request_bars():
+    p50, cpu = (figures_of("request", metric) for metric in ("p50_us", "cpu_us"))
+    kinds = (("burst-16x5/hops-2", 2), ("burst-16x2/hops-1", 2), ("burst-2x10/hops-2", 2),
+             ("burst-1x20/hops-1", 1), ("burst-1x20/hops-1", 2))
+    for kind, workers in kinds:
+        for gap in (0, 10, 20, 50, 100, 200, 500, 1000):
+            workload = "gap-%d/%s" % (gap, kind)
+            what = "requests, %s, %s" % (workload.replace("/", ", "), count(workers))
+            isDense, isSparse = gap <= 100, gap >= 500
+            for rival in ("std", "tbb", "openmp"):
+                name = {"std": "a spinning pool", "tbb": "oneTBB", "openmp": "OpenMP"}[rival]
+                yield Bar("%s, p50, by %s's" % (what, name), p50("weft", workload, workers),
+                          p50(rival, workload, workers), 1.1 if isDense else None)
+                yield Bar("%s, processor time, by %s's" % (what, name), cpu("weft", workload, workers),
+                          cpu(rival, workload, workers),
+                          1 if isDense else 0.2 if isSparse and rival == "std" else None)
+            yield Bar("%s, p50, by a chain of futex wakes" % what, p50("weft", workload, workers),
+                      p50("floor", workload, workers), 1.3 if isSparse else None)
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -351,5 +371,5 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, marl_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]

@@ -57,7 +57,7 @@ struct Statistics {
 };
 MARL_INSTANTIATE_THREAD_LOCAL(int, Statistics::framesHere, 0);
 
-// What has been shown. Whoever wants to know waits for it.
+// What has been shown. A thread that wants to know waits for it.
 class Screen {
  public:
   void show(const Frame& frame) EXCLUDES(mutex_) {

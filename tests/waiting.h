@@ -98,21 +98,30 @@ struct Expose {
 };
 
 template <class Int>
-int countListed(std::atomic<Int>& word, std::type_identity_t<Int> lockedBit, const detail::WaitList& list) {
-  detail::lockBit<Int>(word, lockedBit);
+int countListed(detail::WaitWord<Int>& word) {
+  if (!word.lockIfAwaited()) {
+    return 0;
+  }
   int count = 0;
-  for (const detail::Waiter* waiter = list.front(); waiter != nullptr; waiter = waiter->next) {
+  for (const detail::Waiter* waiter = word.list.front(); waiter != nullptr; waiter = waiter->next) {
     ++count;
   }
-  word.fetch_and(~lockedBit, std::memory_order_release);
+  // Not unlock(): there may be a waiter that is in no list yet.
+  word.bits.fetch_and(~word.kLocked, std::memory_order_release);
   return count;
 }
 
-// Defines numWaiting(Class&), which is to be declared before, for a class that has the word and its list as
-// members.
-template <class Class, auto kWord, auto kLockedBit, auto kList>
-struct ExposeList {
-  friend int numWaiting(Class& object) { return countListed(object.*kWord, kLockedBit, object.*kList); }
+// Defines numWaiting(Class&), which is to be declared before, for a class that has a detail::WaitWord as a
+// member.
+template <class Class, auto kWord>
+struct ExposeWord {
+  friend int numWaiting(Class& object) { return countListed(object.*kWord); }
+};
+
+// The same for a class that has one of those as a member.
+template <class Class, auto kCore, auto kWord>
+struct ExposeCore {
+  friend int numWaiting(Class& object) { return countListed((object.*kCore).*kWord); }
 };
 
 struct EventState {
@@ -128,30 +137,39 @@ template struct Expose<EventState, &Event::state_>;
 template struct Expose<WaitGroupState, &WaitGroup::state_>;
 template struct Expose<SemaphoreState, &Semaphore::state_>;
 
-// Return: how many wait, in the list.
+struct EventWord {
+  friend constexpr auto member(EventWord);
+};
+template struct Expose<EventWord, &detail::EventCore<>::word_>;
+
+// Return: how many wait.
 inline int numWaiting(const Event& event) {
-  auto& state = *(event.*member(EventState{}));
-  const int numListed = countListed(state.word, 2, state.waiters);
-  return numListed + (state.word.load(std::memory_order_relaxed) > 7 ? 1 : 0);
+  auto& word = (event.*member(EventState{}))->core.*member(EventWord{});
+  return countListed(word) + (word.bits.load(std::memory_order_relaxed) > 7 ? 1 : 0);
 }
+struct WaitGroupWord {
+  friend constexpr auto member(WaitGroupWord);
+};
+struct WaitGroupFirst {
+  friend constexpr auto member(WaitGroupFirst);
+};
+template struct Expose<WaitGroupWord, &detail::WaitGroupCore<>::word_>;
+template struct Expose<WaitGroupFirst, &detail::WaitGroupCore<>::first_>;
 inline int numWaiting(const WaitGroup& group) {
   auto& state = *(group.*member(WaitGroupState{}));
-  const int numLater = countListed(state.word, 1, state.laterWaiters);
-  return numLater + (state.firstWaiter.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
+  const auto& first = state.core.*member(WaitGroupFirst{});
+  return countListed(state.core.*member(WaitGroupWord{})) +
+         (first.load(std::memory_order_relaxed) != nullptr ? 1 : 0);
 }
+inline int numWaiting(detail::SemaphoreCore<>& core);
+template struct ExposeWord<detail::SemaphoreCore<>, &detail::SemaphoreCore<>::word_>;
 inline int numWaiting(const Semaphore& semaphore) {
-  auto& state = *(semaphore.*member(SemaphoreState{}));
-  return countListed(state.word, 1, state.waiters);
+  return numWaiting((semaphore.*member(SemaphoreState{}))->core);
 }
 inline int numWaiting(ConditionVariable& variable);
-template struct ExposeList<ConditionVariable, &ConditionVariable::word_, 1, &ConditionVariable::list_>;
-struct MutexCoreOf {
-  friend constexpr auto member(MutexCoreOf);
-};
-inline int numWaiting(detail::MutexCore<>& core);
-template struct Expose<MutexCoreOf, &mutex::core_>;
-template struct ExposeList<detail::MutexCore<>, &detail::MutexCore<>::word_, 2, &detail::MutexCore<>::list_>;
-inline int numWaiting(mutex& mutex) { return numWaiting(mutex.*member(MutexCoreOf{})); }
+template struct ExposeCore<ConditionVariable, &ConditionVariable::core_, &detail::ConditionCore<>::word_>;
+inline int numWaiting(mutex& mutex);
+template struct ExposeCore<mutex, &mutex::core_, &detail::MutexCore<>::word_>;
 
 // A clock that goes as it is told to.
 struct SetClock {

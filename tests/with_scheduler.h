@@ -19,10 +19,17 @@ namespace weft::tests {
 inline constexpr bool kUnderTsan = WEFT_THREAD_SANITIZER_ENABLED != 0;
 inline constexpr bool kUnderAsan = WEFT_ADDRESS_SANITIZER_ENABLED != 0;
 
-// Sanitizers make each step some ten times dearer: a number of rounds with and without them.
+#ifdef NDEBUG
+inline constexpr bool kHasAssertions = false;
+#else
+inline constexpr bool kHasAssertions = true;
+#endif
+
+// Sanitizers make each step some ten times dearer, and so does a build for debuggers: a number of rounds
+// without them and with one of them.
 template <class T>
-constexpr T scaled(T full, T underSanitizers) {
-  return kUnderTsan || kUnderAsan ? underSanitizers : full;
+constexpr T scaled(T full, T fewer) {
+  return kUnderTsan || kUnderAsan || kHasAssertions ? fewer : full;
 }
 
 // The most fibers that ThreadSanitizer is asked to keep at the same time.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One thread for each side. Boost.Fiber's threads sleep in a condition variable as soon as nothing is ready,
-// so each has a second fiber that yields for ever: that keeps the waking out of the kernel.
+// so each has a second fiber that yields forever: that keeps the waking out of the kernel.
 
 #include <boost/fiber/all.hpp>
 

@@ -11,7 +11,7 @@
 
 namespace treestat {
 
-// A directory that is open. Whoever reads files in it shares it, and the last one closes it.
+// An open directory. All readers of its files share it, and the last one closes it.
 class OpenDirectory {
  public:
   // Opens `path`, of any length. Does not follow a link, unless `path` ends in a slash. Returns: null with

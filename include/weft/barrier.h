@@ -21,7 +21,7 @@ namespace weft {
 
 namespace detail {
 
-// All of a Barrier but its function.
+// A Barrier without its completion function.
 class WEFT_EXPORT BarrierBase {
  public:
   explicit BarrierBase(ptrdiff_t expected);
@@ -59,14 +59,14 @@ struct DoNothing {
 //     });
 //   }
 //
-// The last that arrives calls the completion function, before anybody goes on; it may suspend, and lets no
-// exception escape.
-// Lifetime: may be destroyed as soon as all waits have returned, also while the last arrival is still
+// The last arrival calls the completion function, before any waiter goes on. The function may suspend, and
+// must let no exception escape.
+// Lifetime: may be destroyed as soon as all waits have returned, even while the last arrival is still
 // returning.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {
  public:
-  // An arrival, to be waited with.
+  // An arrival, to be passed to wait().
   class arrival_token {
    public:
     arrival_token(arrival_token&& other) noexcept
@@ -85,29 +85,29 @@ class Barrier : private detail::BarrierBase {
     uint32_t phase_;
   };
 
-  // Requires: 0 <= expected < 2^31; else a message ends the program.
+  // Requires: 0 <= expected < 2^31; otherwise a message ends the program.
   explicit Barrier(ptrdiff_t expected, CompletionFunction function = CompletionFunction())
       : BarrierBase(expected), function_(std::move(function)) {}
 
-  // Returns: the largest number of those who are expected.
+  // Returns: the largest number that can be expected.
   static constexpr ptrdiff_t max() noexcept { return detail::BarrierPhase<>::kMax; }
 
-  // `n` arrive. Neither suspends nor blocks, but for the completion function.
-  // Requires: at least `n` are still to arrive in this phase; else a message ends the program.
-  // Memory ordering: what was written before arrive() is seen by the completion function, and what both wrote
-  // is seen after wait().
+  // Arrives `n` times. Neither suspends nor blocks, except in the completion function.
+  // Requires: at least `n` are still expected in this phase; otherwise a message ends the program.
+  // Memory ordering: the completion function sees what was written before arrive(). After wait() the caller
+  // sees that, and what the completion function has written.
   [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
 
   // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.
-  // Requires: `arrival` is of this barrier, and was not moved from; else a message ends the program.
+  // Requires: `arrival` is of this barrier, and was not moved from; otherwise a message ends the program.
   void wait(arrival_token&& arrival) {
     const arrival_token mine(std::move(arrival));
     waitWith(mine, detail::kNever, {});
   }
 
-  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
-  // than `time`; never early by its clock. Returns: false when one of these came first: the arrival stands,
-  // and may be waited with again.
+  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. The arrival then still counts, and may be waited with again.
   bool wait(const arrival_token& arrival, const std::stop_token& token) {
     return waitWith(arrival, detail::kNever, token);
   }
@@ -127,7 +127,7 @@ class Barrier : private detail::BarrierBase {
   void arrive_and_wait() { wait(arriveAs(1, "arrive_and_wait")); }
   bool arrive_and_wait(const std::stop_token& token) { return wait(arriveAs(1, "arrive_and_wait"), token); }
 
-  // Arrives, and is expected no more in the phases after this one.
+  // Arrives, and is not expected any more in the phases after this one.
   void arrive_and_drop() {
     drop();
     arriveAs(1, "arrive_and_drop");

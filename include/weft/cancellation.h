@@ -13,14 +13,14 @@
 
 namespace weft {
 
-// What work throws that ends early because it was asked to stop.
+// Thrown by work that ends early because it was asked to stop.
 class WEFT_EXPORT TaskCanceled : public std::exception {
  public:
   const char* what() const noexcept override;
 };
 
 // Throws TaskCanceled if `token` was asked to stop. Neither suspends nor blocks. For work that runs for long
-// and does not wait with the token:
+// and does not wait with the token.
 //
 //   for (Tile& tile : tiles) {
 //     weft::interruptionPoint(token);

@@ -26,7 +26,7 @@
 
 namespace weft {
 
-// What sending on a channel throws that is closed, or is closed while the sender waits. The value was not
+// Thrown by sending on a channel that is closed, or that is closed while the sender waits. The value was not
 // sent.
 class WEFT_EXPORT ChannelClosed : public std::exception {
  public:
@@ -46,56 +46,60 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 //     print(line);
 //   }
 //
-// A channel has room for `capacity` values. send() waits while it is full; with a capacity of 0 each send()
-// waits for a receive(), and hands it the value. Who waits is served first in, first out.
+// A channel has room for `capacity` values. send() waits while it is full. With a capacity of 0 each send()
+// waits for a receive(), and hands it the value. Waiting senders and receivers are served first in, first
+// out.
 //
-// T can be moved, and need not be copyable or default constructible. Its move may throw: the exception leaves
-// the call whose value it is, and the channel goes on as if that value had not been sent, or had been
-// received. Its move and destructor, and its constructor from what is sent instead, neither wait nor use the
-// channel.
+// T must be movable. It need not be copyable or default constructible. Its move may throw: the exception
+// leaves the call to which the value belongs, and the channel goes on as if that value had not been sent, or
+// had been received. The move and the destructor of T, and its constructor from what is sent instead of a T,
+// must neither wait nor use the channel.
 //
-// Asking again and again by trySend() or tryReceive() lets nobody else run on this thread, and on a bound
-// thread without workers nobody at all: yield() in between, or wait.
+// A loop around trySend() or tryReceive() lets nothing else run on this thread. On a bound thread without
+// workers nothing else runs at all. Call yield() in between, or wait.
 //
-// A handle: copies share one channel, and capturing one by value keeps it alive. What is left in it is
-// destroyed with it. Lifetime: may be destroyed as soon as the last call has had its effect, also while the
-// other side's is still returning.
+// A handle: copies share one channel, and capturing a copy by value keeps the channel alive. Values that are
+// left in it are destroyed with it.
+// Lifetime: may be destroyed as soon as the last call has had its effect, even while the call of the other
+// side is still returning.
 template <class T>
 class Channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_move_constructible_v<T>,
-                "the values of a weft::Channel are moved through it: T must be an object type, not const, "
-                "with a move or copy "
-                "constructor");
+                "the values of a weft::Channel are moved through it: "
+                "T must be an object type, not const, with a move or copy constructor");
 
  public:
   class Iterator;
 
-  // Requires: capacity is from 0 to 2^31; else a message ends the program.
+  // Requires: capacity is from 0 to 2^31; otherwise a message ends the program.
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
 
-  // Sends a value: suspends the fiber, or blocks the thread, while there is no room for it. Throws
-  // ChannelClosed. A value of another type is converted; what is not sent, in whatever way, was not moved
-  // from. Memory ordering: what was written before send() is seen after the receive() that returns its value;
-  // what was written before receive(), after the send() that had to wait for it.
+  // Sends a value. Suspends the fiber, or blocks the thread, while there is no room for it. Throws
+  // ChannelClosed. A value of another type is converted. A value that was not sent, for any reason, was not
+  // moved from.
+  // Memory ordering: the receive() that returns the value sees what was written before send(). A send() that
+  // had to wait sees what was written before the receive() that it waited for.
   template <class U = T>
   void send(U&& value) const {
     sendUntil(std::forward<U>(value), detail::kNever);
   }
 
-  // Sends a value if that can be done without waiting. Returns: whether it did. Throws ChannelClosed.
+  // Sends a value if that is possible without waiting. Throws ChannelClosed.
+  // Returns: whether it did.
   template <class U = T>
   [[nodiscard]] bool trySend(U&& value) const {
     return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
   }
 
-  // As send(), at most for `duration`. Returns: false when the time was up first.
+  // As send(), for at most `duration`.
+  // Returns: false if the time was up first.
   template <class U = T, class Rep, class Period>
   [[nodiscard]] bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration));
   }
 
-  // As send_for(), at most until `time`; never early by its clock.
+  // As send_for(), at most until `time`. Never early by that clock.
   template <class U = T, class Clock, class Duration>
   [[nodiscard]] bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
                                 const std::stop_token& token = {}) const {
@@ -105,8 +109,9 @@ class Channel {
     });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when that came first. A stop
-  // that was requested before wins against room that is there, so that who sends in a loop comes to its end.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: false if the stop came first. A stop that was requested before wins even if there is room, so
+  // that a loop that sends comes to an end.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -118,22 +123,23 @@ class Channel {
   }
 
   // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
-  // Returns: the value; nothing once the channel is closed and all its values have been received.
+  // Returns: the value. Nothing once the channel is closed and all its values have been received.
   [[nodiscard]] std::optional<T> receive() const {
     std::optional<T> result;
     receiveInto(result, detail::kNever);
     return result;
   }
 
-  // Receives a value if there is one, or a sender that waits. Returns: the value, or nothing.
+  // Receives a value if there is one, or if a sender waits.
+  // Returns: the value, or nothing.
   [[nodiscard]] std::optional<T> tryReceive() const {
     std::optional<T> result;
     receiveInto(result, detail::kWithoutWaiting);
     return result;
   }
 
-  // As receive(), at most for `duration`. Returns: the value; nothing when the time was up first, and as
-  // receive().
+  // As receive(), for at most `duration`.
+  // Returns: the value. Nothing if the time was up first, or as receive().
   template <class Rep, class Period>
   [[nodiscard]] std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
     std::optional<T> result;
@@ -141,7 +147,7 @@ class Channel {
     return result;
   }
 
-  // As receive_for(), at most until `time`; never early by its clock.
+  // As receive_for(), at most until `time`. Never early by that clock.
   template <class Clock, class Duration>
   [[nodiscard]] std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
                                                const std::stop_token& token = {}) const {
@@ -151,8 +157,9 @@ class Channel {
     return result;
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: nothing when that came first; a
-  // value that is there already wins, so that none that was sent is left behind.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: nothing if the stop came first. A value that is there already wins, so that no value that was
+  // sent is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);
@@ -166,19 +173,22 @@ class Channel {
     return result;
   }
 
-  // Ends the sending: who waits to send gets ChannelClosed, who waits to receive gets nothing. What was sent
-  // before can still be received. Closing again changes nothing. Neither suspends nor blocks. Memory
-  // ordering: what was written before close() is seen after the receive() that returns nothing because of it.
+  // Closes the channel. A sender that waits gets ChannelClosed, and a receiver that waits gets nothing.
+  // Values that were sent before can still be received. Closing again changes nothing. Neither suspends nor
+  // blocks.
+  // Memory ordering: a receive() that returns nothing because of close() sees what was written before
+  // close().
   void close() const { state_->close(); }
 
   bool isClosed() const { return state_->isClosed(); }
 
-  // Return: how many values it has room for; how many it holds, which may have changed already.
+  // capacity() returns: how many values the channel has room for. size() returns: how many values it holds,
+  // which may have changed already.
   size_t capacity() const { return state_->capacity(); }
   size_t size() const { return state_->size(); }
 
-  // Receives values, in a range-based for, until the channel is closed and has no more. `*it` may be moved
-  // from.
+  // Receives values, in a range-based for, until the channel is closed and has no more values. `*it` may be
+  // moved from.
   Iterator begin() const { return Iterator(*this); }
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
@@ -193,13 +203,13 @@ class Channel {
   using State = detail::ChannelState;
   using Functions = detail::ValueFunctions<T>;
 
-  // What would be moved from is used in place, so that this happens only if it is sent.
+  // An rvalue is used in place, so that it is moved from only if it is sent.
   template <class U, class F>
   static bool withObject(U&& value, F&& f) {
     static_assert(std::is_convertible_v<U, T>,
-                  "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. Where an "
-                  "explicit conversion is "
-                  "meant, such as that of a pointer to a unique_ptr, write it out: send(T(value)).");
+                  "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. "
+                  "If you mean an explicit conversion, such as from a pointer to a unique_ptr, "
+                  "write send(T(value)).");
     if constexpr (std::is_convertible_v<U, T>) {
       return withConvertible(std::forward<U>(value), std::forward<F>(f));
     } else {
@@ -243,7 +253,7 @@ class Channel {
     return end == detail::ChannelEnd::Done;
   }
 
-  // Returns: whether it is to be tried no more.
+  // Returns: whether the call is over, and must not be tried again.
   bool receiveInto(std::optional<T>& result, detail::TimePoint deadline,
                    const std::stop_token* token = nullptr) const {
     const auto get = [&](void* slot) noexcept(std::is_nothrow_move_constructible_v<T>) {
@@ -256,7 +266,7 @@ class Channel {
   detail::Shared<State> state_;
 };
 
-// An input iterator over what a channel's receive() returns.
+// An input iterator over the values that receive() of a channel returns.
 template <class T>
 class Channel<T>::Iterator {
  public:

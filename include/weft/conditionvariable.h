@@ -5,13 +5,12 @@
 
 #include "weft/detail/base/language.h"
 
-#include <atomic>
 #include <chrono>
-#include <cstdint>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/lock_access.h"
+#include "weft/detail/wait/condition_core.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
@@ -21,16 +20,16 @@
 
 namespace weft {
 
-// Lets fibers and threads wait until a condition that a lock guards has come true. Works with weft::lock,
+// Lets fibers and threads wait until a condition is true that a lock guards. Works with weft::lock,
 // std::unique_lock and any other type that has lock() and unlock().
 //
 //   weft::lock lock(queueMutex);
 //   filled.wait(lock, [&] { return !queue.empty(); });
 //   use(queue.front());
 //
-// Each notify_one() wakes the one that has waited longest and has not been notified yet.
-// Lifetime: may be destroyed as soon as the last waiter has been notified, though it may not have returned
-// yet; where waits are timed or take a token, as soon as they have returned.
+// Each notify_one() wakes the waiter that has waited longest and has not been notified yet.
+// Lifetime: may be destroyed as soon as the last waiter has been notified, even if its wait() has not
+// returned yet. Waits that are timed or take a token must have returned.
 class WEFT_EXPORT ConditionVariable {
  public:
   explicit(false) ConditionVariable(Allocator* = Allocator::Default) {}
@@ -38,29 +37,28 @@ class WEFT_EXPORT ConditionVariable {
   ConditionVariable(const ConditionVariable&) = delete;
   ConditionVariable& operator=(const ConditionVariable&) = delete;
 
-  // Wake one waiter, or all. Neither suspends nor blocks. The lock may be held or not.
+  // Wake one waiter, or all waiters. Neither suspends nor blocks. The lock may be held or not.
   void notify_one() {
-    // relaxed: who has changed the condition under the lock sees every waiter that had looked at it before.
-    if (word_.load(std::memory_order_relaxed) != 0) {
+    // A thread that has changed the condition under the lock sees every waiter that had looked at it before.
+    if (core_.isAwaited()) {
       notify(false);
     }
   }
   void notify_all() {
-    // relaxed: as above.
-    if (word_.load(std::memory_order_relaxed) != 0) {
+    if (core_.isAwaited()) {
       notify(true);
     }
   }
 
-  // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile and held on
-  // return. May return without a reason: look at the condition again.
+  // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile, and held again on
+  // return. May return without a notification: look at the condition again.
   // Requires: `lock` is held, and its unlock() does not wait for anything.
   template <class Lock>
   void wait(Lock& lock) {
     waitOnce(lock, detail::kNever);
   }
 
-  // The same until pred() is true; pred is called with the lock held, and may be annotated as requiring it.
+  // The same until pred() is true. pred is called with the lock held, and may be annotated as requiring it.
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     while (!pred()) {
@@ -68,18 +66,20 @@ class WEFT_EXPORT ConditionVariable {
     }
   }
 
-  // The same, at most for `duration`. Returns: pred().
+  // The same, for at most `duration`.
+  // Returns: pred().
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& duration, Predicate&& pred) {
     return wait_until(lock, detail::deadlineAfter(duration), pred);
   }
 
-  // The same, at most until `time`; never early by its clock. Returns: pred().
+  // The same, at most until `time`. Never early by that clock.
+  // Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // A clock that was set back makes waitUntilByClock wait again. The condition is looked at in between: a
-    // notify that came after the first wait had ended, and before the lock was held again, found nobody to
+    // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
+    // notify that came after the first wait had ended, and before the lock was held again, found no waiter to
     // wake.
     bool isTrue = false;
     const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
@@ -93,26 +93,27 @@ class WEFT_EXPORT ConditionVariable {
     return true;
   }
 
-  // Until pred() is true, or until a stop is requested by `token`. Returns: pred(), which wins against a
-  // stop. A notify_one() goes to nobody who was stopped before it.
+  // As wait(lock, pred), but the wait also ends when a stop is requested by `token`.
+  // Returns: pred(). A condition that is true wins against a stop. A notify_one() is not spent on a waiter
+  // that was stopped before it.
   template <class Lock, class Predicate>
   bool wait(Lock& lock, const std::stop_token& token, Predicate&& pred) {
     return wait_until(lock, token, detail::kNever, pred);
   }
 
-  // The same, at most for `duration`.
+  // The same, for at most `duration`.
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::stop_token& token, const std::chrono::duration<Rep, Period>& duration,
                 Predicate&& pred) {
     return wait_until(lock, token, detail::deadlineAfter(duration), pred);
   }
 
-  // The same, at most until `time`; never early by its clock.
+  // The same, at most until `time`. Never early by that clock.
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::stop_token& token,
                   const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // As above; and whoever is woken looks at the condition before it looks at the token.
+    // As above. In addition, a waiter that is woken looks at the condition before it looks at the token.
     bool isTrue = false;
     const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
       return waitOnce(lock, deadline, token) || (isTrue = pred());
@@ -129,34 +130,29 @@ class WEFT_EXPORT ConditionVariable {
   }
 
  private:
-  // Returns: false when the deadline came first.
+  // Returns: false if the deadline came first.
   template <class Lock>
   bool waitOnce(Lock& lock, detail::TimePoint deadline) {
     detail::Waiter& self = detail::currentWaiter();
-    link(self);
+    core_.queue(self);
     detail::Unlocked<Lock> unlocked(lock);
     return block(self, deadline);
   }
 
-  // Returns: false when the deadline or the stop came first.
+  // Returns: false if the deadline or the stop came first.
   template <class Lock>
   bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token) {
     detail::Waiter& self = detail::currentWaiter();
-    link(self);
+    core_.queue(self);
     detail::Unlocked<Lock> unlocked(lock);
     return block(self, deadline, token);
   }
 
-  void link(detail::Waiter& self);
   bool block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token);
   bool block(detail::Waiter& self, detail::TimePoint deadline);
   void notify(bool all);
 
-  static constexpr uint32_t kLocked = 1, kWaiters = 2;
-  struct ListLock;
-
-  std::atomic<uint32_t> word_{0};  // kLocked: list_ is being changed; kWaiters: it is not empty
-  detail::WaitList list_;          // guarded by kLocked
+  detail::ConditionCore<> core_;
 };
 
 }  // namespace weft

@@ -23,7 +23,7 @@
 //   weft::containers::map<std::string, int> places(allocator);
 namespace weft::containers {
 
-// vector<T, kBaseCapacity> and list<T> are weft's own; the others are the standard library's.
+// vector<T, kBaseCapacity> and list<T> are weft's own. The others are those of the standard library.
 
 template <class T>
 using deque = std::deque<T, StlAllocator<T>>;
@@ -40,7 +40,8 @@ using unordered_map = std::unordered_map<Key, Value, Hash, Equal, StlAllocator<s
 template <class Key, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 using unordered_set = std::unordered_set<Key, Hash, Equal, StlAllocator<Key>>;
 
-// Takes the first element out of `queue`. Requires: it is not empty.
+// Takes the first element out of `queue`.
+// Requires: it is not empty.
 template <class T>
 [[nodiscard]] T take(deque<T>& queue) {
   T out = std::move(queue.front());
@@ -48,7 +49,8 @@ template <class T>
   return out;
 }
 
-// Takes any element out of `elements`. Requires: it is not empty.
+// Takes any element out of `elements`.
+// Requires: it is not empty.
 template <class T, class Hash, class Equal>
 [[nodiscard]] T take(unordered_set<T, Hash, Equal>& elements) {
   return std::move(elements.extract(elements.begin()).value());

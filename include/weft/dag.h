@@ -22,8 +22,8 @@ class DAGBuilder;
 template <class T>
 class DAGNodeBuilder;
 
-// A directed acyclic graph of functions, made once by a DAGBuilder and run any number of times: a function is
-// called when those that it depends on have returned, and at the same time as others.
+// A directed acyclic graph of functions. A DAGBuilder makes it once, and it is run any number of times. A
+// function is called when the functions that it depends on have returned, at the same time as others.
 //
 //   weft::DAG<Image&>::Builder builder;
 //   auto loaded = builder.root().then([](Image& image) { load(image); });
@@ -35,21 +35,23 @@ class DAGNodeBuilder;
 //     dag->run(image);
 //   }
 //
-// T is what the functions are called with: DAG<Image&> and DAG<Image> both pass on the object that was given
-// to run(), and DAG<void> nothing. Several runs may go on at the same time, if the functions are made for
-// that. Requires: a scheduler that is bound to the thread that calls run().
+// T is the type of the functions' argument. DAG<Image&> and DAG<Image> both pass on the object that was given
+// to run(). The functions of a DAG<void> have no argument. Several runs may go on at the same time, if the
+// functions allow it.
+// Requires: a scheduler is bound to the thread that calls run().
 template <class T = void>
 class DAG {
  public:
   using Builder = DAGBuilder<T>;
   using NodeBuilder = DAGNodeBuilder<T>;
 
-  // Calls every function, with `data`, on fibers of the caller's scheduler and on the caller's own. Suspends
-  // the fiber, or blocks the thread, until all have returned. Takes no memory if a run before this one left
-  // its own. Errors: once a function lets an exception escape, those that have not begun are not called, and
-  // the exception is thrown here, when the others have returned; of several, the first. Lifetime: memory is
-  // taken from the builder's allocator and kept for later runs; where `allocator` is neither that nor the
-  // default one, it is taken from there and given back before this returns.
+  // Calls every function with `data`, on fibers of the caller's scheduler and on the caller's own. Suspends
+  // the fiber, or blocks the thread, until all have returned. Allocates no memory if an earlier run has left
+  // its memory.
+  // Errors: once an exception escapes a function, functions that have not begun are not called. The exception
+  // is thrown here when the others have returned. If several functions throw, the first exception is thrown.
+  // Lifetime: memory is taken from the builder's allocator and kept for later runs. If `allocator` is neither
+  // that nor the default one, memory is taken from `allocator`, and given back before this returns.
   void run(T& data, Allocator* allocator = Allocator::Default) {
     using Data = std::remove_cvref_t<T>;
     graph_->run(const_cast<Data*>(std::addressof(data)), allocator);
@@ -70,7 +72,7 @@ class DAG<void> {
   using Builder = DAGBuilder<void>;
   using NodeBuilder = DAGNodeBuilder<void>;
 
-  // As above.
+  // The same without an argument.
   void run(Allocator* allocator = Allocator::Default) { graph_->run(nullptr, allocator); }
 
  private:
@@ -82,11 +84,13 @@ class DAG<void> {
   Allocator::unique_ptr<detail::DagGraph> graph_;
 };
 
-// A node of a DAG that is being built. A value that may be copied. Lifetime: of use while its builder exists.
+// A node of a DAG that is being built. It is a value that may be copied.
+// Lifetime: may be used while its builder exists.
 template <class T>
 class DAGNodeBuilder {
  public:
-  // Adds a node that depends on this one. Returns: that node.
+  // Adds a node that depends on this one.
+  // Returns: that node.
   template <class F>
   DAGNodeBuilder then(F&& function) const {
     return builder_->node(std::forward<F>(function), {*this});
@@ -109,16 +113,18 @@ class DAGBuilder {
   DAGBuilder(const DAGBuilder&) = delete;
   DAGBuilder& operator=(const DAGBuilder&) = delete;
 
-  // Returns: the node, without a function, that each run begins with.
+  // Returns: the node with which each run begins. It has no function.
   DAGNodeBuilder<T> root() { return {this, detail::DagGraph::kRoot}; }
 
-  // Adds a node that calls `function`. It needs a dependency before build(). Returns: that node.
+  // Adds a node that calls `function`. The node needs a dependency before build().
+  // Returns: that node.
   template <class F>
   DAGNodeBuilder<T> node(F&& function) {
     return node(std::forward<F>(function), {});
   }
 
-  // Adds a node that calls `function` when the nodes `after` have run. Returns: that node.
+  // Adds a node that calls `function` when the nodes `after` have run.
+  // Returns: that node.
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
     detail::DagGraph& graph = unbuilt();
@@ -130,8 +136,8 @@ class DAGBuilder {
     return added;
   }
 
-  // Lets `child` run when `parent` has run. Requires: both are nodes of this builder; `child` is not the
-  // root.
+  // Lets `child` run when `parent` has run.
+  // Requires: both are nodes of this builder; `child` is not the root.
   void addDependency(DAGNodeBuilder<T> parent, DAGNodeBuilder<T> child) {
     WEFT_ASSERT(
         parent.builder_ == this && child.builder_ == this,
@@ -139,8 +145,9 @@ class DAGBuilder {
     unbuilt().addEdge(parent.index_, child.index_);
   }
 
-  // Returns: the DAG; the builder is of no use afterwards. Ends the program with a message that names the
-  // node where one would never run, because it does not depend on the root or depends on itself.
+  // Returns: the DAG. The builder must not be used afterwards.
+  // Errors: if a node would never run, because it does not depend on the root or depends on itself, a message
+  // that names the node ends the program.
   Allocator::unique_ptr<DAG<T>> build() {
     detail::DagGraph& graph = unbuilt();
     graph.finish();

@@ -9,8 +9,8 @@
 
 #include "weft/export.h"
 
-// Loud errors. WEFT_ASSERT, WEFT_FATAL, WEFT_UNREACHABLE and WEFT_WARN work in release builds too; a passing
-// assertion costs one predicted branch. A message says what went wrong, where, and how to mend it:
+// Loud errors. WEFT_ASSERT, WEFT_FATAL, WEFT_UNREACHABLE and WEFT_WARN work in release builds too. An
+// assertion that holds costs one predicted branch. A message says what went wrong, where, and how to mend it:
 //
 //   WEFT_ASSERT(n > 0, "WaitGroup::done() was called more often than add() asked for (count is %d).", n);
 //
@@ -25,7 +25,7 @@
 
 namespace weft {
 
-// Prints `weft: fatal: <message>` to stderr and aborts. The arguments are printf's.
+// Prints `weft: fatal: <message>` to stderr and aborts. The arguments are those of printf.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] WEFT_EXPORT void fatal(const char* format, ...);
 
 // Prints `weft: warning: <message>` to stderr.
@@ -36,16 +36,17 @@ WEFT_EXPORT void assert_has_bound_scheduler(const char* feature);
 
 namespace detail {
 
-// As fatal(), with a further line that names the place. Where that is in the library, a line before it names
-// the calls that led there, innermost first, as offsets for addr2line: a few, of which one is the caller's.
-// It is the last if the program is linked with -rdynamic. Needs about 4 KiB of stack, and formats 2 KiB at
-// most: what is longer ends in "...". All lines leave in one write, so that messages of threads do not mix.
+// As fatal(), with a further line that names the place. If the place is in the library, a line before it
+// names the calls that led there, innermost first, as offsets for addr2line. These are a few calls, of which
+// one is the user's. It is the last one if the program is linked with -rdynamic. Needs about 4 KiB of stack,
+// and formats at most 2 KiB: a longer message ends in "...". All lines are written in one write, so that
+// messages of several threads do not mix.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
                                                                                            int line,
                                                                                            const char* format,
                                                                                            ...);
 
-// Writes `size` bytes to stderr, past stdio's buffers: async-signal-safe, keeps errno, ignores errors.
+// Writes `size` bytes to stderr, past stdio's buffers. Async-signal-safe, keeps errno, ignores errors.
 WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 
 }  // namespace detail
@@ -55,7 +56,7 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 #define WEFT_FATAL(...) ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__)
 
 // Ends the program with a message unless `condition` holds: WEFT_ASSERT(condition, format, ...). The
-// condition is evaluated in every build, the other arguments only when it fails.
+// condition is evaluated in every build, the other arguments only if it fails.
 #define WEFT_ASSERT(condition, ...)                               \
   do {                                                            \
     if (__builtin_expect(static_cast<bool>(condition), 1) == 0) { \
@@ -63,14 +64,14 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
     }                                                             \
   } while (false)
 
-// WEFT_ASSERT in debug builds; in others its arguments are compiled but never evaluated.
+// WEFT_ASSERT in debug builds. In other builds its arguments are compiled but never evaluated.
 #if WEFT_DEBUG_ENABLED
 #define WEFT_DCHECK(condition, ...) WEFT_ASSERT(condition, __VA_ARGS__)
 #else
 #define WEFT_DCHECK(condition, ...) WEFT_ASSERT(true || static_cast<bool>(condition), __VA_ARGS__)
 #endif
 
-// Ends the program where control must not come.
+// Ends the program where control must never come.
 #define WEFT_UNREACHABLE() WEFT_FATAL("control reached a place that it cannot reach. This is a bug.")
 
 // Prints a warning: WEFT_WARN(format, ...).

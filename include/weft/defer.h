@@ -7,9 +7,9 @@
 
 #include "weft/finally.h"
 
-// WEFT_DEFER under the short name that marl's programs use. This header alone defines it, and no other header
-// of weft includes this one, since a macro of that name breaks whatever else is called so: asio::defer() and
-// every member function of that name.
+// WEFT_DEFER under the short name that marl's programs use. Only this header defines it, and no other header
+// of weft includes this one: a macro of that name breaks everything else that is called so, such as
+// asio::defer() and member functions of that name.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

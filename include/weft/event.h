@@ -5,15 +5,14 @@
 
 #include "weft/detail/base/language.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/shared.h"
+#include "weft/detail/wait/event_core.h"
 #include "weft/detail/wait/stoppable.h"
-#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 
@@ -28,9 +27,9 @@ struct SelectAccess;
 //   weft::schedule([=] { load(); loaded.signal(); });
 //   loaded.wait();
 //
-// A handle: copies share one event, and capturing one by value keeps it alive. Waiters are woken first in,
-// first out.
-// Lifetime: the last copy may be destroyed as soon as every wait() has returned, also while signal() is still
+// A handle: copies share one event, and capturing a copy by value keeps the event alive. Waiters are woken
+// first in, first out.
+// Lifetime: the last copy may be destroyed as soon as every wait() has returned, even while signal() is still
 // returning.
 class Event {
  public:
@@ -43,32 +42,33 @@ class Event {
       Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
       : state_(allocator, mode, initialState) {}
 
-  // Signals the event. Signalling one that is signalled already changes nothing. Neither suspends nor blocks.
-  // Memory ordering: what was written before signal() is seen after the wait() or test() that finds the
-  // signal.
+  // Signals the event. If it is signalled already nothing changes. Neither suspends nor blocks.
+  // Memory ordering: the wait() or test() that finds the signal sees what was written before signal().
   void signal() const { state_->signal(); }
 
-  // Takes a signal back that nobody has used.
+  // Takes back a signal that no wait() or test() has used.
   void clear() const { state_->clear(); }
 
   // Suspends the fiber, or blocks the thread, until the event is signalled.
   void wait() const { state_->wait(detail::kNever); }
 
-  // As wait(), at most for `duration`. Returns: false when the time was up first.
+  // As wait(), for at most `duration`.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
     return state_->wait(detail::deadlineAfter(duration));
   }
 
-  // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
+  // As wait(), at most until `time`. Never early by that clock.
+  // Returns: false if the time was up first.
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
     return detail::waitUntilByClock(time,
                                     [this](detail::TimePoint deadline) { return state_->wait(deadline); });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
-  // came first; an event that is signalled already wins.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: false if the stop, or the time, came first. An event that is signalled already wins.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
@@ -80,14 +80,15 @@ class Event {
         time, token, [&](detail::TimePoint deadline) { return state_->wait(deadline, token); });
   }
 
-  // Returns: whether the event was signalled; uses up the signal of an Auto event.
+  // Returns: whether the event was signalled. Uses up the signal of an Auto event.
   bool test() const { return state_->tryWait(); }
 
-  // Returns: whether the event is signalled; uses nothing up.
-  bool isSignalled() const { return state_->isSignalled(); }
+  // Returns: whether the event is signalled. Uses nothing up.
+  bool isSignalled() const { return state_->core.isSignalled(); }
 
-  // Returns: an event that is signalled whenever one of the events [begin, end) is, or is so already. It
-  // forwards without using up the signals of its sources, and keeps them alive.
+  // Returns: an event that is signalled whenever one of the events [begin, end) is signalled, or was
+  // signalled already. It forwards the signals of its sources without using them up, and keeps the sources
+  // alive.
   template <class Iterator>
   static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
     Event result(mode, false);
@@ -108,8 +109,8 @@ class Event {
   struct State : detail::SharedState {
     static constexpr bool kMayBeUpgraded = true;  // by a source that signals an event made by any()
 
-    State(Allocator* from, Mode eventMode, bool isSignalled)
-        : SharedState(from), word(isSignalled ? kSignalled : 0), mode(eventMode) {}
+    State(Allocator* from, Mode mode, bool isSignalled)
+        : SharedState(from), core(mode == Mode::Auto, isSignalled) {}
     WEFT_EXPORT ~State();
 
     WEFT_EXPORT void signal();
@@ -117,28 +118,14 @@ class Event {
     WEFT_EXPORT bool tryWait();
     WEFT_EXPORT bool wait(detail::TimePoint deadline);
     WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
-    // (1) acquire: as test(); pairs with the releases in event.cpp.
-    bool isSignalled() const { return (word.load(std::memory_order_acquire) & kSignalled) != 0; }
     WEFT_EXPORT static void forward(State& source, State& any);
 
-    struct ListLock;
-    uintptr_t lock();
-    void unlock(uintptr_t signalled);
     void signalSlow();
-    detail::Waiter* claimFirst();
-    void wakeAndUnlock(uintptr_t wasSignalled);
-    bool waitSlow(detail::Waiter& self);
+    bool queue(detail::Waiter& self);
+    bool blockTimed(detail::Waiter& self, detail::TimePoint deadline);
 
-    // kListed: waiters or forwards is not empty. Without any of the three bits: the address of the only
-    // waiter, or null.
-    static constexpr uintptr_t kSignalled = 1, kLocked = 2, kListed = 4, kBits = 7;
-
-    std::atomic<uintptr_t> word;  // changed by compare-exchange while unlocked, and by the holder of kLocked
-    const Mode mode;
-    bool hasSelects = false;      // waiters may contain a SelectNode; guarded by kLocked
-    uint32_t numForwards = 0;     // guarded by kLocked
-    detail::WaitList waiters;     // guarded by kLocked
-    Forward* forwards = nullptr;  // to events made by any() from this one; guarded by kLocked
+    detail::EventCore<> core;
+    Forward* forwards = nullptr;  // to events made by any() from this one; guarded by the core's lock
     Forward* sources = nullptr;   // of an event made by any(): its own
   };
 

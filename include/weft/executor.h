@@ -30,17 +30,17 @@ class EscapedException;
 struct MainLoop;
 struct TaskHandleAccess;
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoTask(const char* function);
-// Keeps a TaskNotExecuted.
+// Sets `error` to a TaskNotExecuted.
 WEFT_EXPORT void setNotExecuted(EscapedException& error);
 }  // namespace detail
 
-// What the future of a task throws that its executor dropped without having run it.
+// Thrown by the future of a task that its executor dropped without having run it.
 class WEFT_EXPORT TaskNotExecuted : public std::exception {
  public:
   const char* what() const noexcept override;
 };
 
-// The only owner of a task that an executor is to run, once. It is made by weft alone. One that is dropped
+// The only owner of a task that an executor is to run once. Only weft makes one. A handle that is destroyed
 // without having run cancels its task: the task's future throws TaskNotExecuted.
 //
 //   struct NextFrame {
@@ -49,7 +49,7 @@ class WEFT_EXPORT TaskNotExecuted : public std::exception {
 //   };
 class TaskHandle {
  public:
-  // No task, for containers.
+  // Has no task. For containers.
   TaskHandle() noexcept = default;
   TaskHandle(TaskHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   TaskHandle& operator=(TaskHandle&& other) noexcept {
@@ -62,11 +62,11 @@ class TaskHandle {
     }
   }
 
-  // Whether there is a task: not after run().
+  // Whether there is a task. False after run().
   explicit operator bool() const noexcept { return node_ != nullptr; }
 
-  // Runs the task, on this thread and fiber. Lets no exception escape: they go into the task's future.
-  // Requires: a task; it runs once.
+  // Runs the task, on this thread and fiber. Lets no exception escape: exceptions go into the task's future.
+  // Requires: there is a task. It runs once.
   void run() {
     if (node_ == nullptr) [[unlikely]] {
       detail::reportNoTask("run");
@@ -75,14 +75,15 @@ class TaskHandle {
     node->invoke(node, detail::TaskOp::Run);
   }
 
-  // As run(), with `handler` as the thread's wait handler meanwhile; see setThreadWaitHandler().
+  // As run(), with `handler` as the thread's wait handler meanwhile. See setThreadWaitHandler().
   WEFT_EXPORT void runWithWaitHandler(WaitHandler handler);
 
-  // Gives the task up, to be carried through an interface of C. Returns: what fromVoidPointer() takes; null
-  // if there is no task.
+  // Gives the task up, so that it can be passed through an interface of C.
+  // Returns: a pointer for fromVoidPointer(). Null if there is no task.
   void* toVoidPointer() noexcept { return std::exchange(node_, nullptr); }
 
-  // Takes a task over again. Requires: `pointer` came from toVoidPointer(), and is used once.
+  // Takes a task over again.
+  // Requires: `pointer` came from toVoidPointer(), and is used once.
   static TaskHandle fromVoidPointer(void* pointer) noexcept {
     return TaskHandle(static_cast<detail::TaskNode*>(pointer));
   }
@@ -94,14 +95,15 @@ class TaskHandle {
   detail::TaskNode* node_ = nullptr;
 };
 
-// A type that can have tasks run: `executor.schedule(TaskHandle)` takes one over, and calls its run() once,
-// on any thread, now or later.
+// A type that runs tasks. `executor.schedule(TaskHandle)` takes a task over, and calls its run() once, on any
+// thread, now or later.
 template <class E>
 concept Executor =
     requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };
 
-// Any executor, without its type. Lifetime: refers to the executor, which has to live as long as it is used,
-// by continuations too, also where it is one of weft's.
+// A reference to any executor, without its type.
+// Lifetime: refers to the executor, which must live as long as it is used, also by continuations. This holds
+// for the executors of weft too.
 class ExecutorReference {
  public:
   template <Executor E>
@@ -127,10 +129,10 @@ inline const InlineExecutor& inlineExecutor() noexcept {
   return executor;
 }
 
-// Runs each task on a thread of its own, which ends with it. The end of the process waits for none of them:
-// it ends them where they are, after main() has returned and static objects were destroyed, so wait for the
-// futures of those that use such objects. Errors: where the system grants no thread, schedule() throws
-// std::system_error.
+// Runs each task on a thread of its own, which ends with the task. The end of the process waits for none of
+// these threads: it ends them wherever they are, after main() has returned and static objects were destroyed.
+// So wait for the futures of tasks that use static objects.
+// Errors: schedule() throws std::system_error if the system grants no thread.
 class ThreadExecutor {
  public:
   WEFT_EXPORT void schedule(TaskHandle task) const;
@@ -146,14 +148,15 @@ inline const ThreadExecutor& threadExecutor() noexcept {
 //   weft::Future<int> count = weft::async(pool, [] { return countRows(); });
 class PoolExecutor {
  public:
-  // `prerun` is called once on each worker thread, before its first task; `postrun` after its last one.
-  // Neither may throw; postrun may wait, but schedules nothing there. Requires: numWorkers > 0. Errors: as
-  // Scheduler().
+  // `prerun` is called once on each worker thread, before its first task, and `postrun` after its last one.
+  // Neither may throw. postrun may wait, but must not schedule tasks.
+  // Requires: numWorkers > 0.
+  // Errors: as Scheduler().
   WEFT_EXPORT explicit PoolExecutor(size_t numWorkers, std::function<void()> prerun = nullptr,
                                     std::function<void()> postrun = nullptr);
-  // Waits until all tasks have ended: also those that come meanwhile, while one that came before goes on.
-  // What comes later is dropped: continuations that have waited for their turn throw TaskNotExecuted.
-  // Requires: it is not called in one of its tasks.
+  // Waits until all tasks have ended, also tasks that come while an earlier one still runs. Tasks that come
+  // later are dropped: the futures of continuations that were waiting for their turn throw TaskNotExecuted.
+  // Requires: the caller is not a task of the pool.
   WEFT_EXPORT ~PoolExecutor();
   PoolExecutor(const PoolExecutor&) = delete;
   PoolExecutor& operator=(const PoolExecutor&) = delete;
@@ -161,7 +164,7 @@ class PoolExecutor {
   // Any thread. Neither suspends nor blocks.
   void schedule(TaskHandle task) { scheduler_.schedule(std::move(task)); }
 
-  // Returns: what the tasks run on, to which other threads may be bound.
+  // Returns: the scheduler on which the tasks run. Other threads may be bound to it.
   Scheduler& scheduler() noexcept { return scheduler_; }
 
  private:
@@ -170,7 +173,7 @@ class PoolExecutor {
   Scheduler scheduler_;
 };
 
-// Keeps tasks until its owner runs them: a UI or game loop, say, on its own thread.
+// Keeps tasks until its owner runs them on its own thread: a UI or game loop, for example.
 //
 //   weft::MainLoopExecutor mainLoop;
 //   (void)weft::async(load).then(mainLoop, [&](Image image) { window.show(image); });
@@ -179,8 +182,8 @@ class PoolExecutor {
 //     window.nextFrame();
 //   }
 //
-// First in, first out. What is left at its end is dropped, and so are continuations whose turn comes later:
-// their futures throw TaskNotExecuted.
+// First in, first out. Tasks that are left when it is destroyed are dropped, and so are continuations whose
+// turn comes later: their futures throw TaskNotExecuted.
 class MainLoopExecutor {
  public:
   WEFT_EXPORT MainLoopExecutor();
@@ -191,22 +194,24 @@ class MainLoopExecutor {
   // Any thread. Neither suspends nor blocks.
   WEFT_EXPORT void schedule(TaskHandle task);
 
-  // Runs the oldest task on this thread. Returns: false if there was none.
+  // Runs the oldest task on this thread.
+  // Returns: false if there was none.
   WEFT_EXPORT bool tryRunOne();
 
-  // Runs tasks until none is left, those included that are scheduled meanwhile: it never returns where tasks
-  // schedule one more each time. Returns: how many.
+  // Runs tasks until none is left, also tasks that are scheduled meanwhile. It never returns if each task
+  // schedules another one.
+  // Returns: how many tasks it has run.
   size_t runAll() {
     return runWhile([] { return true; });
   }
 
-  // As runAll(), but no task begins once `budget` is spent: at least one, and the last may take longer. Where
-  // none is left it returns at once.
+  // As runAll(), but no task begins once `budget` is spent. At least one task runs, and the last one may take
+  // longer. Returns at once if no task is left.
   template <class Rep, class Period>
   size_t runFor(const std::chrono::duration<Rep, Period>& budget) {
     return runUntil(detail::deadlineAfter(budget));
   }
-  // The same, with the time when the budget is spent.
+  // The same, with the time at which the budget is spent.
   template <class Clock, class Duration>
   size_t runUntil(const std::chrono::time_point<Clock, Duration>& time) {
     return runWhile([&] { return Clock::now() < time; });
@@ -220,7 +225,7 @@ class MainLoopExecutor {
  private:
   friend struct detail::ExecutorAccess;
 
-  // Runs tasks until none is left, or mayGoOn() says so after one.
+  // Runs tasks until none is left, or until mayGoOn() returns false after a task.
   template <class F>
   size_t runWhile(const F& mayGoOn) {
     return run([](const void* function) { return (*static_cast<const F*>(function))(); }, &mayGoOn);
@@ -230,25 +235,28 @@ class MainLoopExecutor {
   detail::MainLoop* const loop_;
 };
 
-// Makes `executor` the default one of the whole process, from now on; none: weft's own pool, as at first.
-// Returns: the one before. Lifetime: it has to live as long as it may be asked for.
+// Makes `executor` the default executor of the whole process from now on. Without a value, weft's own pool
+// becomes the default again.
+// Returns: the executor that was set before.
+// Lifetime: the executor must live as long as it may be asked for.
 WEFT_EXPORT std::optional<ExecutorReference> setDefaultExecutor(std::optional<ExecutorReference> executor);
 
 namespace detail {
 
 WEFT_EXPORT ExecutorReference sharedDefaultExecutor();
 
-// Queues the task on the scheduler that is bound to the calling thread. Returns: false if there is none.
+// Queues the task on the scheduler that is bound to the calling thread.
+// Returns: false if there is none.
 WEFT_EXPORT bool scheduleIfBound(TaskNode* node);
 
 }  // namespace detail
 
-// Returns: the executor of async() where no scheduler is bound: what setDefaultExecutor() has set, or a pool
-// with a worker for each processor that the process may use, which WEFT_NUM_THREADS overrides. The pool
-// starts with its first use. The end of the process neither waits for its tasks nor ends them in an orderly
-// way: wait for the futures of those that have to end. A program may define WEFT_DEFAULT_EXECUTOR as an
-// expression, such as `myExecutor()`, before it includes weft, in all its files alike: that is the default
-// executor then.
+// Returns: the executor that async() uses if no scheduler is bound. It is what setDefaultExecutor() has set,
+// or a pool with a worker for each processor that the process may use. WEFT_NUM_THREADS overrides that
+// number. The pool starts with its first use. The end of the process neither waits for its tasks nor ends
+// them in an orderly way: wait for the futures of tasks that must end. A program may define
+// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, before it includes weft, in the same way in
+// all its files. Then that is the default executor.
 #if defined(WEFT_DEFAULT_EXECUTOR)
 inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 #else

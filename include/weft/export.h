@@ -5,9 +5,9 @@
 
 #include "weft/detail/base/language.h"
 
-// WEFT_EXPORT marks what a shared weft shows to its users; everything else is hidden there. Two definitions
-// decide what it becomes, both set by the build: WEFT_SHARED (public: this weft is a shared library) and
-// WEFT_BUILDING (private: weft itself is being compiled).
+// WEFT_EXPORT marks what a shared weft shows to its users. Everything else is hidden. Two definitions decide
+// what it becomes. The build sets both: WEFT_SHARED (public: this weft is a shared library) and WEFT_BUILDING
+// (private: weft itself is being compiled).
 
 #if !defined(WEFT_SHARED)
 #define WEFT_EXPORT

@@ -21,9 +21,9 @@ namespace weft {
 
 // A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
 //
-// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). wait() and
-// notify() are what all waiting is made of: a binary permit that notify() gives and wait() takes, so that a
-// notify before the wait is not lost and several of them count as one.
+// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). All waiting is
+// made of wait() and notify(). notify() gives a binary permit, and wait() takes it. So a notify before the
+// wait is not lost, and several of them count as one.
 //
 //   weft::Fiber* consumer = weft::Fiber::current();
 //   weft::schedule([=] { produce(); consumer->notify(); });
@@ -33,29 +33,31 @@ namespace weft {
 // Fiber and a permit of its own, as if it ran elsewhere.
 //
 // The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks
-// (mxcsr, the x87 control word). A task that changes it puts it back before it waits, as whatever runs next
-// on the thread has it too.
+// (mxcsr, the x87 control word). A task that changes it must restore it before it waits, since whatever runs
+// next on the thread has it too.
 //
-// Lifetime: a fiber is valid while the task that runs on it has not ended; fibers are reused by later tasks.
+// Lifetime: a fiber is valid until the task that runs on it has ended. Later tasks reuse fibers.
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:
-  // Returns: the fiber of the task, or of the code between bind() and unbind(), that runs on this thread;
-  // null where no scheduler is bound.
+  // Returns: the fiber of the task that runs on this thread, or of the code between bind() and unbind(). Null
+  // if no scheduler is bound.
   static Fiber* current() noexcept;
 
   // Suspends this fiber until notify(), or takes the permit that is there already.
   // Requires: this is current().
-  // Memory ordering: what was written before notify() is seen after wait().
+  // Memory ordering: after wait() the caller sees what was written before notify().
   void wait();
 
-  // The same until `time`. Returns: false if the time came first; never early by the clock of `time`.
+  // The same until `time`.
+  // Returns: false if the time came first. Never early by the clock of `time`.
   template <class Clock, class Duration>
   bool wait(const std::chrono::time_point<Clock, Duration>& time) {
     return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
-  // came first; a permit that is there already wins, and one that comes later stays.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: false if the stop, or the time, came first. A permit that is there already wins, and one that
+  // comes later stays.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Clock, class Duration>
   bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
@@ -63,9 +65,9 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
                                     [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
   }
 
-  // Suspends this fiber until pred() is true, looking each time it is notified. `lock` is held when pred is
-  // called and when this returns, and released in between.
-  // Requires: this is current(); `lock` is held.
+  // Suspends this fiber until pred() is true. pred() is called each time the fiber is notified. `lock` is
+  // held when pred() is called and when this returns, and released in between.
+  // Requires: this is current(), and `lock` is held.
   template <class Lock, class Predicate>
     requires std::is_invocable_v<const Predicate&>
   void wait(Lock& lock, const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
@@ -75,7 +77,8 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     }
   }
 
-  // The same until `time`. Returns: pred().
+  // The same until `time`.
+  // Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
             const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
@@ -92,14 +95,15 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     return true;
   }
 
-  // Gives the permit, and makes the fiber runnable if it waits for it. Any thread; neither suspends nor
+  // Gives the permit. If the fiber waits for it, the fiber becomes runnable. Any thread. Neither suspends nor
   // blocks.
   void notify();
 
-  // Lets the other runnable fibers of this thread run first. Requires: this is current().
+  // Lets the other runnable fibers of this thread run first.
+  // Requires: this is current().
   void yield();
 
-  // Unique among the fibers of one worker that live at the same time; for people.
+  // Unique among the fibers of one worker that exist at the same time. For messages to people.
   const uint32_t id;
 
  protected:
@@ -113,13 +117,13 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
 
-// Lets the other runnable fibers of this thread run first; where no scheduler is bound, other threads.
+// Lets the other runnable fibers of this thread run first. If no scheduler is bound, lets other threads run.
 WEFT_EXPORT void yield();
 
 namespace detail {
 
-// The fiber whose stack is in use on this thread, whatever is run in place on it. Written by the scheduler
-// alone. A fiber never changes threads, so the address of this variable may be kept across suspensions.
+// The fiber whose stack is in use on this thread, even if a task runs in place on it. Only the scheduler
+// writes it. A fiber never changes threads, so the address of this variable may be kept across suspensions.
 extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]

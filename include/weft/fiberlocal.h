@@ -21,18 +21,18 @@ namespace weft {
 
 namespace detail {
 
-// A value of the task or thread that uses it, in a list with the newest first.
+// A value that belongs to a task or thread, in a list with the newest value first.
 struct FiberLocalNode {
   FiberLocalNode* next;
   uint64_t key;  // whose value it is; all bits inverted while it is being made
   void (*destroy)(FiberLocalNode*) noexcept;
 };
 
-// Returns: the first of the caller's values, which stays where it is: the task's, or the thread's where none
+// Returns: the first of the caller's values, by reference: those of the task, or of the thread if no task
 // runs.
 WEFT_EXPORT FiberLocalNode*& fiberLocals() noexcept;
 
-// Destroys all values of the list `first`, the newest first, and those that are made meanwhile.
+// Destroys all values of the list `first`, the newest first, and also values that are made meanwhile.
 WEFT_EXPORT void destroyFiberLocals(FiberLocalNode*& first) noexcept;
 
 // Returns: a number that no other FiberLocal has had.
@@ -40,9 +40,9 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 
 }  // namespace detail
 
-// A value that each task has for itself, as each thread has for its thread_local: fibers share threads, so
-// that a thread_local is seen by all tasks of its thread. Code that runs in no task, on a thread that is
-// bound or not, has one value for each thread; so has what blocking_call() calls.
+// A value that each task has for itself, as each thread has its thread_locals. Fibers share threads, so all
+// tasks of a thread see the same thread_local. Code outside of tasks, on a bound thread or not, has one value
+// for each thread. So has what blocking_call() calls.
 //
 //   weft::FiberLocal<std::string> request([] { return std::string("none"); });
 //   weft::schedule([&] {
@@ -50,15 +50,19 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 //     handle();  // may suspend; request.get() is "GET /" still
 //   });
 //
-// The value is made when it is first used, by the initializer or T's default constructor, and destroyed when
-// the task, or the thread, ends: the newest first, on the task's own fiber, after its function has returned
-// and been destroyed, so that whoever waits for what the function did may be back before. ~Scheduler waits
-// for it. Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone; they
-// let no exception escape. A task of async() or a TaskGroup that is run in place has values of its own, as
-// elsewhere. A function of join() or of a parallel algorithm is either part of the task that calls it, or a
-// task of its own: it uses only values that it sets itself.
-// Lifetime: values do not need the FiberLocal once they are made: it may be destroyed before the tasks that
-// used it end.
+// The value is made when it is first used, by the initializer or by T's default constructor. It is destroyed
+// when the task or the thread ends, the newest value first. A task's values are destroyed on its own fiber,
+// after its function has returned and was destroyed. So a thread that waits for what the function did may go
+// on before that. ~Scheduler waits for these destructors.
+//
+// Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone. They must let
+// no exception escape.
+//
+// A task of async() or a TaskGroup has values of its own, even if it is run in place. A function of join() or
+// of a parallel algorithm is either part of the task that calls it, or a task of its own. So it must only use
+// values that it sets itself.
+// Lifetime: a value does not need the FiberLocal once it is made. The FiberLocal may be destroyed before the
+// tasks that used it end.
 template <class T>
 class FiberLocal {
  public:
@@ -69,9 +73,9 @@ class FiberLocal {
   FiberLocal(const FiberLocal&) = delete;
   FiberLocal& operator=(const FiberLocal&) = delete;
 
-  // Returns: the caller's value. Neither suspends nor blocks, but for the initializer where it does. Takes
-  // time in proportion to the number of FiberLocals that the task has begun to use since.
-  // Requires: not called by its own initializer; else a message ends the program.
+  // Returns: the caller's value. Neither suspends nor blocks, unless the initializer does. Takes time in
+  // proportion to the number of FiberLocals that the task has begun to use since.
+  // Requires: the caller is not the initializer of this value; otherwise a message ends the program.
   // Lifetime: the value lives until the task, or the thread, ends.
   T& get() const {
     detail::FiberLocalNode*& first = detail::fiberLocals();
@@ -99,7 +103,7 @@ class FiberLocal {
   T& make(detail::FiberLocalNode*& first) const {
     auto* node = detail::NodeMemory<Node>::make(first, ~key_);
     first = node;
-    // Where the initializer throws. It may have made other values, which lie before this one then.
+    // The initializer has thrown. It may have made other values, which then lie before this one.
     bool isMade = false;
     detail::callAndEnd(
         [&] {

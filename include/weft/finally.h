@@ -11,7 +11,7 @@
 
 namespace weft {
 
-// The type-erased form of FinallyImpl: whoever destroys it runs the function.
+// The type-erased form of FinallyImpl. Its destructor runs the function.
 class Finally {
  public:
   virtual ~Finally() = default;
@@ -22,8 +22,8 @@ class Finally {
   Finally& operator=(const Finally&) = default;
 };
 
-// Calls a function when it is destroyed. Movable: the one moved from calls nothing. The function must not
-// throw.
+// Calls a function when it is destroyed. It is movable, and the object that was moved from calls nothing. The
+// function must not throw.
 //
 //   auto closer = weft::make_finally([&] { file.close(); });
 template <class F>
@@ -51,7 +51,7 @@ template <class F>
   return FinallyImpl<std::decay_t<F>>(std::forward<F>(function));
 }
 
-// Returns: a handle; when its last copy is gone, `function` is called by whoever dropped that one.
+// Returns: a handle. The destructor of its last copy calls `function`.
 template <class F>
 [[nodiscard]] std::shared_ptr<Finally> make_shared_finally(F&& function) {
   return std::make_shared<FinallyImpl<std::decay_t<F>>>(std::forward<F>(function));
@@ -62,8 +62,8 @@ template <class F>
 #define WEFT_CONCAT_(a, b) a##b
 #define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)
 
-// Runs a statement when the enclosing scope ends, however it ends; several run in reverse order. It sees the
-// scope's variables by reference, as they are then, and must not throw.
+// Runs a statement when the enclosing scope ends, however it ends. Several statements run in reverse order.
+// The statement uses the scope's variables by reference, as they are then, and must not throw.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

@@ -19,33 +19,35 @@
 
 namespace weft {
 
-// What a future throws whose promise was destroyed before it was set.
+// Thrown by a future whose promise was destroyed before it was set.
 class WEFT_EXPORT BrokenPromise : public std::exception {
  public:
   const char* what() const noexcept override;
 };
 
-// What a task will yield: a value of type T, a reference, or nothing (void); or an exception.
+// The future result of a task: a value of type T, a reference, nothing (void), or an exception.
 //
 //   weft::Future<Image> image = weft::async([=] { return load(path); });
 //   weft::Future<Size> size = image.then([](Image loaded) { return loaded.size(); });
 //   print(size.get());
 //
-// The owner of a result that is read once; share() gives one that may be copied. A future that is destroyed
-// leaves its task alone, and nobody hears of an exception that its task throws: call get() or exception(), or
-// chain a then() that takes the future, where a failure matters. Misuse of a future without state (see
-// valid()) ends the program with a message.
+// A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
+// does not affect its task, and the task's exception is then lost. If a failure matters, call get() or
+// exception(), or chain a then() that takes the future. Misuse of a future without state (see valid()) ends
+// the program with a message.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;
 
  public:
-  // Without state: it may be assigned to and destroyed.
+  // Has no state. It may be assigned to and destroyed.
   Future() noexcept = default;
   Future(Future&&) noexcept = default;
   Future& operator=(Future&&) noexcept = default;
 
-  // As wait(). Returns: the result, or throws the exception. Requires: valid(), which it is not afterwards.
+  // As wait().
+  // Returns: the result, or throws the exception.
+  // Requires: valid(). Afterwards the future is not valid any more.
   T get() {
     this->core("get").waitAsOwner();
     Future consumed(std::move(*this));
@@ -58,14 +60,16 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return outcome.take();
   }
 
-  // Has f(value), f(Future) or f() run once this future is ready, whichever is possible first. The function
-  // that takes the future is called in any case; the others only if there is a value, else the exception is
-  // passed on. Without an executor, it is a task of the scheduler that is bound to the thread that makes the
-  // future ready, or of this thread if it is ready already; where none is bound, of defaultExecutor().
-  // Neither suspends nor blocks. Returns: the future of what it returns; if that is a future, of its result.
-  // An exception of executor.schedule() goes there as well. Requires: valid(), which it is not afterwards.
-  // Lifetime: a temporary or an ExecutorReference is kept. Schedulers, PoolExecutors and MainLoopExecutors
-  // may end before: the task is not executed then. Any other executor is referred to.
+  // Runs f(value), f(Future) or f() once this future is ready: the first of these that can be called. A
+  // function that takes the future is called in any case. The others are called only if there is a value;
+  // otherwise the exception is passed on. Without an executor f is a task of the scheduler that is bound to
+  // the thread that makes the future ready, or of this thread's scheduler if the future is ready already. If
+  // no scheduler is bound there, it is a task of defaultExecutor(). Neither suspends nor blocks.
+  // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
+  // executor.schedule() throws, the returned future gets that exception too.
+  // Requires: valid(). Afterwards the future is not valid any more.
+  // Lifetime: a temporary executor and an ExecutorReference are kept. Schedulers, PoolExecutors and
+  // MainLoopExecutors may end before: then the task is not executed. Any other executor is referred to.
   template <class F>
   auto then(F&& f) {
     return Base::template chain<T>(std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
@@ -75,7 +79,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return Base::template chain<T>(std::move(*this), std::forward<E>(executor), std::forward<F>(f));
   }
 
-  // Returns: the same as a future that may be copied. Requires: valid(), which it is not afterwards.
+  // Returns: the same result as a future that may be copied.
+  // Requires: valid(). Afterwards the future is not valid any more.
   SharedFuture<T> share() {
     (void)this->core("share");
     return SharedFuture<T>(std::move(*this));
@@ -88,7 +93,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
 };
 
 // A Future whose result may be read any number of times, by any number of copies. As with shared_ptr, several
-// threads may use several copies, and one copy only as long as none changes it.
+// threads may use several copies at the same time. They may use one copy only as long as none of them changes
+// it.
 //
 //   weft::SharedFuture<Settings> settings = weft::async(readSettings).share();
 //   for (Service& service : services) {
@@ -109,13 +115,15 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   SharedFuture(Future<T>&& future) noexcept
       : Base(static_cast<detail::FutureHandle&&>(future)) {}  // NOLINT(google-explicit-constructor): as std's
 
-  // As wait(). Returns: the result where it is, or throws the exception. Requires: valid().
+  // As wait().
+  // Returns: a reference to the result, or throws the exception.
+  // Requires: valid().
   Value get() const {
     this->core("get").wait();
     return static_cast<const detail::Outcome<T>&>(detail::FutureAccess::outcome<T>(*this)).look();
   }
 
-  // As Future::then(), but f gets `const T&` or a SharedFuture, and this one stays valid.
+  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this future stays valid.
   template <class F>
   auto then(F&& f) const {
     return Base::template chain<Value>(SharedFuture(*this), detail::BoundOrDefaultExecutor(),
@@ -127,16 +135,16 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   }
 };
 
-// Sets the result of a future, by hand.
+// Sets the result of a future explicitly.
 //
 //   weft::Promise<Reply> promise;
 //   weft::Future<Reply> reply = promise.get_future();
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
 //
-// The first set wins. Several threads may set one promise at the same time, as long as it exists until all of
-// them are back. One that is destroyed unset gives its future the exception BrokenPromise. The thread that
-// sets it runs the executors' schedule() of continuations, and what they run at once. Neither suspends nor
-// blocks.
+// The first set wins. Several threads may set one promise at the same time, if the promise exists until all
+// of these calls have returned. If a promise is destroyed unset, its future throws BrokenPromise. The thread
+// that sets a promise calls the executors' schedule() for continuations, and runs what they run at once.
+// Neither suspends nor blocks.
 template <class T>
 class Promise {
  public:
@@ -150,7 +158,8 @@ class Promise {
   }
   ~Promise() { detail::abandon(state_); }
 
-  // Returns: the future. Requires: it is the first call, and the promise was not moved from.
+  // Returns: the future.
+  // Requires: this is the first call, and the promise was not moved from.
   Future<T> get_future() {
     detail::PlainState<T>& state = checked("get_future");
     if (std::exchange(hasFuture_, true)) [[unlikely]] {
@@ -160,9 +169,10 @@ class Promise {
     return detail::FutureAccess::make(&state);
   }
 
-  // Make the future ready. Return: false, and change nothing, if it was set before. Memory ordering: what
-  // came before is seen by whoever finds it ready. Lifetime: the promise may be destroyed as soon as somebody
-  // has found it ready.
+  // Make the future ready.
+  // Return: false if it was set before; then nothing changes.
+  // Memory ordering: a thread that finds the future ready sees what came before.
+  // Lifetime: the promise may be destroyed as soon as a thread has found the future ready.
   template <class U = T>
     requires(!std::is_void_v<T> && std::is_convertible_v<U &&, T>)
   bool set_value(U&& value) {
@@ -174,15 +184,15 @@ class Promise {
   {
     return set([](auto&) {});
   }
-  // Requires: not null.
+  // Requires: `exception` is not null.
   bool set_exception(std::exception_ptr exception) {
     detail::assertException(exception);
     return set([&](detail::Outcome<T>& outcome) { outcome.error().set(std::move(exception)); });
   }
   // `error` is a temporary whose class derives from std::exception: set_exception(std::runtime_error("why")).
-  // A reference, which may refer to an object of a class further derived, is refused: that would be copied in
-  // part. In a catch block write set_exception(std::current_exception()). Code without exceptions and
-  // run-time type information gives a std::runtime_error that says the same.
+  // A reference is refused: it may refer to an object of a further derived class, of which only a part would
+  // be copied. In a catch block write set_exception(std::current_exception()). Code without exceptions and
+  // run-time type information gives a std::runtime_error with the same text.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
     requires(!std::convertible_to<Error, std::exception_ptr>)
   bool set_exception(Error&& error) {
@@ -207,7 +217,7 @@ class Promise {
     if (!state.word.claim()) {
       return false;
     }
-    state.retain();  // whoever sees the result may destroy this promise
+    state.retain();  // a thread that sees the result may destroy this promise
     write(state.outcome);
     state.complete();
     return true;
@@ -217,7 +227,8 @@ class Promise {
   bool hasFuture_ = false;
 };
 
-// Return: a future that is ready; of a reference if `value` comes from std::ref() or std::cref().
+// Return: a future that is ready. It is a future of a reference if `value` comes from std::ref() or
+// std::cref().
 template <class T>
 Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
   using Result = std::unwrap_ref_decay_t<T>;
@@ -244,16 +255,18 @@ Future<T> makeExceptionalFuture(std::exception_ptr exception) {
   return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(std::move(exception)); });
 }
 
-// Schedules function() as a task: on the scheduler that is bound to the calling thread, or else on
-// defaultExecutor(). Takes one allocation, pooled where function and result are small. Neither suspends nor
-// blocks. Returns: the future of what it returns; if that is a future, of its result. Memory ordering: what
-// came before is seen by the function.
+// Schedules function() as a task, on the scheduler that is bound to the calling thread, or else on
+// defaultExecutor(). Takes one allocation, which is pooled if function and result are small. Neither suspends
+// nor blocks.
+// Returns: the future of what the function returns. If it returns a future, the future of that future's
+// result.
+// Memory ordering: the function sees what came before.
 template <class F>
 auto async(F&& function) {
   return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function));
 }
 
-// The same by executor.schedule(TaskHandle). What that throws is thrown here.
+// The same by executor.schedule(TaskHandle). If that throws, the exception is thrown here.
 template <class E, class F>
   requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>)
 auto async(E&& executor, F&& function) {
@@ -264,8 +277,8 @@ auto async(E&& executor, std::stop_token token, F&& function) {
   return detail::launchStoppable(executor, std::move(token), std::forward<F>(function));
 }
 
-// The same, unless a stop is requested by `token` before it begins: the future throws TaskCanceled then. The
-// function may take the token.
+// The same, unless a stop is requested by `token` before the function begins: then the future throws
+// TaskCanceled. The function may take the token.
 template <class F>
 auto async(std::stop_token token, F&& function) {
   return detail::launchStoppable(detail::BoundOrDefaultExecutor(), std::move(token),

@@ -19,7 +19,7 @@ namespace weft {
 
 namespace detail {
 
-// A function's part in what join() returns.
+// The part of one function in the result of join().
 template <class R>
 struct JoinPart {
   using type = std::tuple<R>;
@@ -39,8 +39,8 @@ using JoinResult =
 
 }  // namespace detail
 
-// Calls all functions, and returns when all have returned: the first on the caller's fiber or thread, and
-// each of the others there too unless an idle worker takes it first.
+// Calls all functions, and returns when all have returned. The first function is called on the caller's fiber
+// or thread. So is each of the others, unless an idle worker takes it first.
 //
 //   long fib(int n) {
 //     if (n < 2) return n;
@@ -48,26 +48,28 @@ using JoinResult =
 //     return a + b;
 //   }
 //
-// A fork costs a few nanoseconds and no allocation, so that functions may be small. Suspends the fiber if a
-// function was taken and has not returned yet; runs nothing else on this stack meanwhile. Where no scheduler
-// is bound these are plain calls (docs/forkjoin.md says why), and so they are beyond some four thousand forks
-// that one thread has not joined yet: no function may wait for what a later one does.
+// A fork costs a few nanoseconds and no allocation, so functions may be small. If a function was taken and
+// has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. These are plain
+// calls if no scheduler is bound (docs/forkjoin.md says why), and beyond some four thousand forks that one
+// thread has not joined yet. So no function may wait for what a later one does.
 //
-// A function that nobody takes is a plain call, part of the task that calls join(); one that was taken is a
-// task of its own. So no function may depend on which it is: it locks no lock that the caller holds, unlocks
-// what it locks, waits for its own Fiber::current() only, and uses FiberLocals that it sets itself. A loop
-// that only joins is a loop of plain calls: nothing else of its thread runs meanwhile, no timer and no fiber
-// that was woken, until it suspends; yield() now and then lets them.
+// A function that no worker takes is a plain call: it is part of the task that calls join(). A function that
+// was taken is a task of its own. No function may depend on which of the two it is. So it must not lock a
+// lock that the caller holds. It must unlock what it locks, wait only for its own Fiber::current(), and use
+// only FiberLocals that it sets itself.
 //
-// Returns: a tuple of what the functions return, in their order, references included, without those that
-// return nothing; nothing where none returns anything. Errors: the exception that a function lets escape is
-// thrown here, once all have returned; where several throw, that of the first of them in the order of the
-// arguments.
-// Memory ordering: what a function has written is seen afterwards. Lifetime: the functions are used where
-// they are.
+// A loop that only joins is a loop of plain calls. Until it suspends nothing else of its thread runs, no
+// timer and no fiber that was woken. Call yield() now and then to let them run.
+//
+// Returns: a tuple of what the functions return, in their order, references included, without the functions
+// that return nothing. Returns nothing if no function returns anything.
+// Errors: an exception that escapes a function is thrown here, once all have returned. If several functions
+// throw, the exception of the first of them, in the order of the arguments, is thrown.
+// Memory ordering: afterwards the caller sees what the functions have written.
+// Lifetime: the functions are used in place, not copied.
 //
 // After Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language" (PLDI 1998),
-// with child stealing: the caller goes on with the first function, and others take the rest.
+// with child stealing: the caller goes on with the first function, and thieves take the rest.
 template <class F, class... Others>
 auto join(F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
@@ -83,7 +85,7 @@ auto join(F&& first, Others&&... others)
   };
   constexpr std::index_sequence_for<Others...> all;
 
-  // The newest is the next to be called, and the oldest, which others take first, the last.
+  // The newest child is called next. The oldest, which thieves take first, is called last.
   forEachBackwards(all, [&](auto& child) { child.expose(lane); });
   if (lane != nullptr) [[likely]] {
     lane->announce();
@@ -103,14 +105,15 @@ auto join(F&& first, Others&&... others)
   }
 }
 
-// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers
-// share the functions; on an executor of other threads they are called one after the other. The caller's
+// The same as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers
+// share the functions. On an executor of other threads they are called one after the other. The caller's
 // thread calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
 //
 //   auto [a, b] = weft::join(weft::defaultExecutor(), [&] { return fib(30); }, [&] { return fib(29); });
 //
-// Errors: also what executor.schedule() throws, and TaskNotExecuted where the executor drops the task.
-// Requires: the executor needs neither the caller's thread nor anything that the caller holds.
+// Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
+// Requires: the executor needs neither the caller's thread nor anything that the caller holds, such as a
+// lock.
 template <Executor E, class F, class... Others>
 auto join(E&& executor, F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
@@ -120,7 +123,7 @@ auto join(E&& executor, F&& first, Others&&... others)
   });
 }
 
-// Functions one of which cannot be called.
+// For functions of which one cannot be called.
 template <class F, class... Others>
   requires(!Executor<F> && !(std::is_invocable_v<F> && ... && std::is_invocable_v<Others>))
 void join(F&&, Others&&...) {

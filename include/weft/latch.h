@@ -5,15 +5,13 @@
 
 #include "weft/detail/base/language.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/wait/latch_core.h"
 #include "weft/detail/wait/stoppable.h"
-#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
 namespace weft {
@@ -26,17 +24,16 @@ namespace weft {
 //   }
 //   loaded.wait();
 //
-// Unlike a WaitGroup it is no handle: it lies where it is declared, takes no memory, and is counted down
-// only, so that it is open for good at zero.
-// Lifetime: may be destroyed as soon as all waits have returned, also while the last count_down() is still
+// Unlike a WaitGroup a Latch is not a handle: it lies where it is declared, and allocates no memory. It only
+// counts down, so it stays open forever once it is at zero.
+// Lifetime: may be destroyed as soon as all waits have returned, even while the last count_down() is still
 // returning.
 class WEFT_EXPORT Latch {
  public:
-  // Requires: 0 <= expected < 2^30; else a message ends the program.
+  // Requires: 0 <= expected < 2^30; otherwise a message ends the program.
   explicit Latch(ptrdiff_t expected);
   ~Latch() {
-    // relaxed: nobody else may use it any more.
-    if ((word_.load(std::memory_order_relaxed) & kWaiters) != 0) [[unlikely]] {
+    if (core_.isAwaited()) [[unlikely]] {
       reportDestroyedInUse();
     }
   }
@@ -44,20 +41,16 @@ class WEFT_EXPORT Latch {
   Latch& operator=(const Latch&) = delete;
 
   // Returns: the largest count.
-  static constexpr ptrdiff_t max() noexcept { return (ptrdiff_t{1} << 30) - 1; }
+  static constexpr ptrdiff_t max() noexcept { return detail::LatchCore<>::kMax; }
 
-  // Takes `n` from the count. Neither suspends nor blocks. Requires: 0 <= n, and n is at most the count; else
-  // a message ends the program.
+  // Subtracts `n` from the count. Neither suspends nor blocks.
+  // Requires: 0 <= n, and `n` is at most the count; otherwise a message ends the program.
   // Memory ordering: what was written before count_down() is seen after wait(), and after a try_wait() that
   // returns true.
   void count_down(ptrdiff_t n = 1);
 
-  // Returns: whether the count is zero; for a moment after it has become zero, perhaps false.
-  bool try_wait() const noexcept {
-    // (1) acquire: sees what came before each count_down(); pairs with the releases in latch.cpp. With a bit
-    // set the last count_down() is not done with the latch.
-    return word_.load(std::memory_order_acquire) == 0;
-  }
+  // Returns: whether the count is zero. For a moment after it has become zero it may still be false.
+  bool try_wait() const noexcept { return core_.isOpen(); }
 
   // Suspends the fiber, or blocks the thread, until the count is zero.
   void wait() {
@@ -66,9 +59,9 @@ class WEFT_EXPORT Latch {
     }
   }
 
-  // The same, but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
-  // than `time`; never early by its clock. Returns: false when one of these came first; a count that is zero
-  // already wins.
+  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A count that is zero already wins.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) {
@@ -87,20 +80,13 @@ class WEFT_EXPORT Latch {
   }
 
  private:
-  // count * kOne | kWaiters | kLocked. While either bit is set, the count becomes zero only by one that takes
-  // kLocked.
-  static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4;
-  struct ListLock;
-
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
     return try_wait() || waitFor(deadline, token);
   }
   bool waitFor(detail::TimePoint deadline, const std::stop_token& token);
-  bool queue(detail::Waiter& self);
   [[noreturn]] static void reportDestroyedInUse();
 
-  std::atomic<uint32_t> word_;
-  detail::WaitList waiters_;  // guarded by kLocked
+  detail::LatchCore<> core_;
 };
 
 }  // namespace weft

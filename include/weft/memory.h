@@ -22,8 +22,9 @@ namespace weft {
 // Returns: the size of a memory page in bytes.
 WEFT_EXPORT size_t pageSize() noexcept;
 
-// Returns: the least multiple of `alignment` that is not below `value`. Requires: both are not negative,
-// `alignment` is not 0 (it need not be a power of two), and the result fits a T.
+// Returns: the least multiple of `alignment` that is not less than `value`.
+// Requires: both are not negative, `alignment` is not 0 (it need not be a power of two), and the result fits
+// a T.
 template <class T>
 [[nodiscard]] constexpr T alignUp(T value, T alignment) noexcept {
   const T rest = static_cast<T>(value % alignment);
@@ -38,9 +39,9 @@ struct aligned_storage {
   };
 };
 
-// A piece of memory, and what was asked for to get it.
+// A piece of memory, and the request for which it was allocated.
 struct Allocation {
-  // What the memory is for, so that a TrackedAllocator can tell uses apart.
+  // What the memory is for. A TrackedAllocator counts each usage apart.
   enum class Usage : uint8_t {
     Undefined = 0,
     Stack,   // a fiber's stack
@@ -64,7 +65,7 @@ struct Allocation {
   Request request;
 };
 
-// Where weft takes memory from: derive from it to supply your own.
+// The source of memory for weft. Derive from it to supply your own.
 //
 //   struct Counting : weft::Allocator {
 //     weft::Allocation allocate(const weft::Allocation::Request& request) override {
@@ -75,12 +76,13 @@ struct Allocation {
 //     std::atomic<int> count = 0;
 //   };
 //
-// An implementation may be called by any thread at any time. Lifetime: it outlives all that was allocated
-// from it.
+// Any thread may call an implementation at any time.
+// Lifetime: it must outlive all memory that was allocated from it.
 class WEFT_EXPORT Allocator {
  public:
-  // The allocator that is used where none is given: over the system's, usable from the first static
-  // initialiser to the last destructor. Requires, to set it: nothing of weft is in use on other threads.
+  // The allocator that is used if none is given. It uses the system's memory, and works from the first static
+  // initialiser to the last destructor.
+  // Requires, to set it: no other thread uses anything of weft.
   static Allocator* Default;
 
   // Destroys what make_unique() made. It remembers the size of the type that was made, so that a pointer to a
@@ -103,11 +105,13 @@ class WEFT_EXPORT Allocator {
 
   virtual ~Allocator();
 
-  // Returns: memory as requested, never null: where there is none, it throws or ends the program (as Default
-  // does). The allocator of a scheduler's Config does not throw; if it does, a message ends the program.
+  // Returns: memory as requested, never null. If there is no memory, it throws or ends the program (as
+  // Default does). The allocator of a scheduler's Config must not throw: if it does, a message ends the
+  // program.
   virtual Allocation allocate(const Allocation::Request& request) = 0;
 
-  // Requires: `allocation` was returned by this allocator's allocate(), request included, and is freed once.
+  // Requires: `allocation` was returned by this allocator's allocate(), including the request, and is freed
+  // once.
   virtual void free(const Allocation& allocation) = 0;
 
   // Returns: a new T, made from `args`.
@@ -118,16 +122,16 @@ class WEFT_EXPORT Allocator {
   template <class T>
   void destroy(T* object);
 
-  // As create(), but owned.
+  // As create(), but the result owns the object.
   template <class T, class... Args>
   [[nodiscard]] unique_ptr<T> make_unique(Args&&... args);
 
-  // Returns: `count` objects in a row, each made from the same `args`, passed as lvalues; null where `count`
-  // is 0.
+  // Returns: `count` objects in a row, each made from the same `args`, passed as lvalues. Null if `count` is
+  // 0.
   template <class T, class... Args>
   [[nodiscard]] unique_ptr<T> make_unique_n(size_t count, Args&&... args);
 
-  // As make_unique(), but shared; object and control block are one allocation.
+  // As make_unique(), but shared. The object and its control block are one allocation.
   template <class T, class... Args>
   [[nodiscard]] std::shared_ptr<T> make_shared(Args&&... args);
 
@@ -137,8 +141,8 @@ class WEFT_EXPORT Allocator {
   Allocator& operator=(const Allocator&) noexcept = default;
 };
 
-// Counts what passes through to another allocator. Giving back more than was taken ends the program with a
-// message.
+// Counts the memory that passes through to another allocator. Giving back more than was taken ends the
+// program with a message.
 //
 //   weft::TrackedAllocator allocator(weft::Allocator::Default);
 //   { auto object = allocator.make_unique<int>(1); }
@@ -158,30 +162,31 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
     std::array<UsageStats, static_cast<size_t>(Allocation::Usage::Count)> byUsage;
   };
 
-  // Lifetime: `inner` outlives this allocator.
+  // Lifetime: `inner` must outlive this allocator.
   explicit TrackedAllocator(Allocator* inner) noexcept;
   ~TrackedAllocator() override;
   TrackedAllocator(const TrackedAllocator&) = delete;
   TrackedAllocator& operator=(const TrackedAllocator&) = delete;
 
-  // Returns: the counts. They are exact while no other thread allocates, approximate otherwise.
+  // Returns: the counts. They are exact while no other thread allocates, otherwise approximate.
   Stats stats() const noexcept;
 
   Allocation allocate(const Allocation::Request& request) override;
   void free(const Allocation& allocation) override;
 
  private:
-  // Any thread adds on allocating and subtracts on freeing. relaxed throughout: they are statistics.
+  // Any thread adds when it allocates and subtracts when it frees. relaxed, everywhere: they are statistics.
   struct Counters {
     std::atomic<size_t> count{0};
     std::atomic<size_t> bytes{0};
   };
 
-  Allocator* const pinnedLifo_;
+  Allocator* const inner_;
   std::array<Counters, static_cast<size_t>(Allocation::Usage::Count)> counters_;
 };
 
-// Lets a container of the standard library use an Allocator; containers that move or swap take theirs along.
+// Lets a container of the standard library use an Allocator. Containers take it along when they are moved or
+// swapped.
 //
 //   std::vector<int, weft::StlAllocator<int>> numbers{weft::StlAllocator<int>(allocator)};
 template <class T>

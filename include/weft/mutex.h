@@ -18,7 +18,7 @@
 
 namespace weft {
 
-// A mutual exclusion lock that suspends the fiber, or blocks the thread where no scheduler is bound, and that
+// A mutual exclusion lock that suspends the fiber, or blocks the thread if no scheduler is bound, and that
 // may be held across a suspension. Fibers and threads may share it.
 //
 //   weft::mutex mutex;
@@ -27,12 +27,12 @@ namespace weft {
 //     total += read(file);  // may suspend
 //   }
 //
-// Waiters are woken first in, first out. Whoever runs may take the mutex before one that has been woken, but
-// only for a millisecond: then the mutex is kept for those who wait, and lock() suspends until one of them
-// had it. A waiter that was woken and cannot run, since its thread is busy, keeps the mutex from the others
-// for a millisecond as well, and again now and then until it comes. Lifetime: may be destroyed as soon as the
-// last unlock() has let the last waiter go on; destroying it while somebody holds it or waits for it ends the
-// program with a message.
+// Waiters are woken first in, first out. A running fiber or thread may take the mutex before a waiter that
+// has been woken, but only for a millisecond. Then the mutex is kept for the waiters, and lock() suspends
+// until one of them has had it. If a waiter that was woken cannot run because its thread is busy, the mutex
+// is kept from the others for a millisecond too, and again now and then until it comes.
+// Lifetime: may be destroyed as soon as the last unlock() has let the last waiter go on. Destroying it while
+// it is held, or while a waiter waits for it, ends the program with a message.
 class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  public:
   constexpr mutex() = default;
@@ -44,8 +44,9 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;
 
-  // Waits until it holds the mutex. Requires: the caller does not hold it; else a message ends the program.
-  // Memory ordering: what was written before unlock() is seen after the lock() that follows.
+  // Waits until the caller holds the mutex.
+  // Requires: the caller does not hold it; otherwise a message ends the program.
+  // Memory ordering: the lock() that follows an unlock() sees what was written before the unlock().
   void lock() WEFT_ACQUIRE() {
     if (!core_.tryLock()) [[unlikely]] {
       lockSlow();
@@ -53,8 +54,9 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     setOwner(detail::currentOwner());
   }
 
-  // Takes the mutex if it is free and is not kept for somebody who waits, which it is for a millisecond at
-  // most. Returns: whether it did. Neither suspends nor blocks.
+  // Takes the mutex if it is free and is not kept for a waiter. (It is kept for a millisecond at most.)
+  // Neither suspends nor blocks.
+  // Returns: whether it did. Neither suspends nor blocks.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     if (!tryTake()) {
       return false;
@@ -63,9 +65,9 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     return true;
   }
 
-  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
-  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that
-  // try_lock() would take wins.
+  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A mutex that try_lock() would take wins.
   [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::kNever, token);
   }
@@ -81,15 +83,15 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
-  // program.
+  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex; otherwise a message
+  // ends the program.
   void unlock() WEFT_RELEASE() {
     // relaxed: see setOwner.
     if (owner_.load(std::memory_order_relaxed) != detail::currentOwner()) [[unlikely]] {
       reportNotHeld();
     }
     setOwner(nullptr);
-    // The mutex may be gone after it.
+    // The mutex may be gone after this.
     if (!core_.tryUnlock()) [[unlikely]] {
       unlockSlow();
     }
@@ -98,10 +100,10 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  private:
   friend struct detail::OwnerAccess;
 
-  // relaxed: the holder alone compares it with itself; to all others any other value says the same.
+  // relaxed: only the holder compares it with itself; to all others any other value means the same.
   void setOwner(const void* owner) { owner_.store(owner, std::memory_order_relaxed); }
 
-  // A held mutex is not written to.
+  // Does not write to a mutex that is held.
   bool tryTake() { return core_.isLocked() ? core_.isOffered() && tryTakeOffer() : core_.tryLock(); }
   bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
     if (!tryTake() && !waitFor(deadline, token)) {
@@ -122,7 +124,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   std::atomic<const void*> owner_{nullptr};  // written by the holder
 };
 
-// Holds a mutex for the time of a scope; may release it and take it again in between.
+// Holds a mutex for the time of a scope. It may release the mutex and take it again in between.
 class WEFT_SCOPED_CAPABILITY lock {
  public:
   explicit lock(mutex& guarded) WEFT_ACQUIRE(guarded) : mutex_(&guarded) { mutex_->lock(); }

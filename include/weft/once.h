@@ -7,18 +7,17 @@
 
 #include <atomic>
 #include <concepts>
-#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <utility>
 
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/wait/waiter.h"
+#include "weft/detail/wait/once_core.h"
 #include "weft/export.h"
 
 namespace weft {
 
-// Has something done once, by the first who asks for it; the others wait until it is done.
+// Calls a function once: the first caller does. The others wait until it has returned.
 //
 //   weft::Once loaded;
 //   const Table& table() {
@@ -26,27 +25,30 @@ namespace weft {
 //     return theTable;
 //   }
 //
-// Not std::once_flag and std::call_once: call() is a member; the function must not be called within itself,
-// which ends the program with a message; where it throws, the one who has waited longest goes on, not anyone;
-// a wait may end by a stop; and isDone() tells.
+// Differences from std::once_flag and std::call_once:
+// - call() is a member.
+// - Calling it within the function ends the program with a message.
+// - If the function throws, the caller that has waited longest goes on, not any one.
+// - A wait may end by a stop.
+// - isDone() tells whether a call has returned.
 // Lifetime: may be destroyed as soon as all calls have returned.
 class WEFT_EXPORT Once {
  public:
   constexpr Once() = default;
   ~Once() {
-    // relaxed: nobody else may use it any more.
-    if ((word_.load(std::memory_order_relaxed) & ~kDone) != 0) [[unlikely]] {
+    if (core_.isRunning()) [[unlikely]] {
       reportDestroyedInUse();
     }
   }
   Once(const Once&) = delete;
   Once& operator=(const Once&) = delete;
 
-  // Calls function(args...), unless a call has returned already; while another is running, suspends the
-  // fiber, or blocks the thread. Where it throws, the caller gets the exception, and the one who has waited
-  // longest calls its own.
-  // Requires: not called within the function, which would wait for itself; else a message ends the program.
-  // Memory ordering: what the function has written is seen after each call().
+  // Calls function(args...), unless a call has returned already. While another call is running, suspends the
+  // fiber, or blocks the thread. If the function throws, the caller gets the exception, and the caller that
+  // has waited longest calls its own function.
+  // Requires: the caller is not the function itself, which would wait for itself; otherwise a message ends
+  // the program.
+  // Memory ordering: after each call() the caller sees what the function has written.
   template <class Function, class... Args>
     requires std::invocable<Function, Args...>
   void call(Function&& function, Args&&... args) {
@@ -55,8 +57,8 @@ class WEFT_EXPORT Once {
     }
   }
 
-  // The same, but waits for another call not beyond a stop that is requested by `token`. Returns: false when
-  // that came first.
+  // The same, but a wait for another call also ends when a stop is requested by `token`.
+  // Returns: false if the stop came first.
   template <class Function, class... Args>
   bool call(const std::stop_token& token, Function&& function, Args&&... args) {
     if (isDone()) {
@@ -70,15 +72,10 @@ class WEFT_EXPORT Once {
   }
 
   // Returns: whether a call has returned.
-  bool isDone() const {
-    // (1) acquire: sees what the function has written; pairs with the release in end().
-    return (word_.load(std::memory_order_acquire) & kDone) != 0;
-  }
+  bool isDone() const { return core_.isDone(); }
 
  private:
-  static constexpr uint32_t kDone = 1, kRunning = 2, kLocked = 4;
-
-  enum class Turn : uint8_t { Mine, Done, Stopped };
+  using Turn = detail::OnceCore<>::Turn;
 
   template <class Function, class... Args>
   void run(Function&& function, Args&&... args) {
@@ -91,13 +88,12 @@ class WEFT_EXPORT Once {
         [&] { end(hasReturned); });
   }
   Turn begin(const std::stop_token& token);
-  bool giveUp(detail::Waiter& self);
+  Turn beginSlow(const std::stop_token& token);
   void end(bool hasReturned);
   [[noreturn]] static void reportDestroyedInUse();
 
-  std::atomic<uint32_t> word_{0};             // each change by the holder of kLocked
+  detail::OnceCore<> core_;
   std::atomic<const void*> runner_{nullptr};  // who calls its function
-  detail::WaitList waiters_;                  // guarded by kLocked
 };
 
 }  // namespace weft

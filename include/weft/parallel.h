@@ -15,12 +15,12 @@
 #include "weft/detail/parallel/transform.h"
 #include "weft/join.h"
 
-// Parallel algorithms. They are split while they run, by the mechanism of join(): what nobody takes is a
-// plain call, so that what join.h says of its functions goes for those that are called here. See
-// docs/parallel.md for how loops are split and what is guaranteed.
+// Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
+// takes is a plain call. So what join.h says about its functions also holds for the functions that are called
+// here. See docs/parallel.md for how loops are split and what is guaranteed.
 namespace weft {
 
-// join() for functions whose results nobody wants.
+// join() for functions whose results are not needed.
 //
 //   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
 template <class F, class... Others>

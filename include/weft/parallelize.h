@@ -14,16 +14,18 @@
 
 namespace weft {
 
-// Calls all functions, at the same time where there are threads for it: the first on the caller's fiber or
-// thread, each of the others as a task. Suspends the fiber, or blocks the thread, until all have returned.
+// Calls all functions, at the same time if there are threads for it. The first is called on the caller's
+// fiber or thread, and each of the others is a task. Suspends the fiber, or blocks the thread, until all have
+// returned.
 //
 //   weft::parallelize([&] { sort(left); }, [&] { sort(right); });
 //
-// Requires: a scheduler that is bound to the calling thread, unless there is one function only.
-// Errors: an exception that a function lets escape is thrown here, once all have returned; where several
-// throw, that of the first of them in the order of the arguments, and the others' are dropped. Memory
-// ordering: what a function has written is seen afterwards. Lifetime: the functions are used where they are,
-// and not copied.
+// Requires: a scheduler is bound to the calling thread, unless there is only one function.
+// Errors: an exception that escapes a function is thrown here, once all have returned. If several functions
+// throw, the exception of the first of them, in the order of the arguments, is thrown, and the others are
+// dropped.
+// Memory ordering: afterwards the caller sees what the functions have written.
+// Lifetime: the functions are used in place, not copied.
 template <class F0, class... FN>
 void parallelize(F0&& first, FN&&... others) {
   detail::EscapedException exceptions[1 + sizeof...(FN)];

@@ -19,25 +19,25 @@
 
 namespace weft {
 
-// Objects are made as by `new T`: the members of an aggregate that have no initializers begin with what was
-// there.
+// Objects are made as by `new T`: members of an aggregate without initializers keep the previous contents of
+// the memory.
 enum class PoolPolicy {
   Reconstruct,  // each loan gets a new object, which is destroyed when it is given back
   Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
 };
 
-// What the pools of T share.
+// The common part of the pools of T.
 template <class T>
 class Pool {
  public:
   using Item = detail::PoolObject<T>;
 
-  // An object on loan. A handle: copies share the loan, and the last one gives the object back.
+  // An object on loan. A handle: copies share the loan, and the last copy gives the object back.
   //
-  // Lifetime: a loan may outlive its pool, and may be kept, copied and dropped by any thread.
+  // Lifetime: a loan may outlive its pool. Any thread may keep, copy and drop it.
   class Loan {
    public:
-    // Nothing.
+    // Has no object.
     Loan() noexcept = default;
     Loan(const Loan& other) noexcept : item_(other.item_) {
       if (item_ != nullptr) {
@@ -47,7 +47,7 @@ class Pool {
     }
     Loan(Loan&& other) noexcept : item_(std::exchange(other.item_, nullptr)) {}
     Loan& operator=(const Loan& other) noexcept { return *this = Loan(other); }
-    // Moves. `volatile` says nothing of the loan: with it, clang does not warn of `loan =
+    // Moves. `volatile` has no meaning for the loan: with it, clang does not warn about `loan =
     // std::move(pool.borrow())`.
     Loan& operator=(volatile Loan&& other) noexcept {
       Loan taken(std::move(const_cast<Loan&>(other)));
@@ -56,11 +56,11 @@ class Pool {
     }
     ~Loan() { reset(); }
 
-    // Require: an object.
+    // Require: there is an object.
     T& operator*() const {
       WEFT_ASSERT(item_ != nullptr,
-                  "a Loan without an object was used: one that was made by Loan(), reset, moved from, or "
-                  "returned by tryBorrow() with false.");
+                  "a Loan without an object was used: it was made by Loan(), reset, moved from, "
+                  "or tryBorrow() returned false for it.");
       return *item_->object();
     }
     T* operator->() const { return &**this; }
@@ -83,8 +83,8 @@ class Pool {
     explicit Loan(Item* item) noexcept : item_(item) {}
 
     static bool isLast(Item& item) noexcept {
-      // (1) acquire: who finds itself alone needs no read-modify-write; sees what was done with the other
-      // copies; pairs with (2).
+      // (1) acquire: a copy that finds itself alone needs no read-modify-write; sees what was done with the
+      // other copies; pairs with (2).
       return item.loans.load(std::memory_order_acquire) == 1 ||
              // (2) acq_rel: what was done with this copy comes before the object is given back; pairs with
              // (1, 2).
@@ -97,7 +97,7 @@ class Pool {
  protected:
   ~Pool() = default;
 
-  // Makes a loan of an item that was taken.
+  // Makes a loan of an item that was taken from the pool.
   static Loan lend(detail::PoolItem* taken) {
     auto* item = static_cast<Item*>(taken);
     if (!item->home->isPreserving()) {
@@ -113,7 +113,7 @@ class Pool {
             }
           });
     }
-    // relaxed: nobody else has it.
+    // relaxed: no other thread has it.
     item->loans.store(1, std::memory_order_relaxed);
     return Loan(item);
   }
@@ -140,8 +140,8 @@ using Loan = typename Pool<T>::Loan;
 //     });
 //   }
 //
-// A handle: copies are one pool, and capturing one by value keeps it alive. Those who wait get their objects
-// first in, first out.
+// A handle: copies are one pool, and capturing a copy by value keeps the pool alive. Waiters get their
+// objects first in, first out.
 template <class T, int kCount, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class BoundedPool : public Pool<T> {
   static_assert(kCount > 0, "a BoundedPool needs an object");
@@ -153,8 +153,8 @@ class BoundedPool : public Pool<T> {
   explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
       : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
-  // Borrows an object; suspends the fiber, or blocks the thread, until one is free.
-  // Memory ordering: what was done with an object before it was given back is seen after borrow().
+  // Borrows an object. Suspends the fiber, or blocks the thread, until an object is free.
+  // Memory ordering: after borrow() the caller sees what was done with the object before it was given back.
   Loan borrow() const { return this->lend(storage_->take()); }
 
   // Borrows `count` objects, one after the other, and calls function(Loan&&) with each.
@@ -163,7 +163,8 @@ class BoundedPool : public Pool<T> {
     this->borrowEach(count, [this] { return borrow(); }, function);
   }
 
-  // Borrows an object if one is free. Returns: it and true, or nothing and false.
+  // Borrows an object if one is free.
+  // Returns: the object and true, or nothing and false.
   std::pair<Loan, bool> tryBorrow() const {
     detail::PoolItem* item = storage_->tryTake();
     return item != nullptr ? std::pair(this->lend(item), true) : std::pair(Loan(), false);
@@ -175,13 +176,13 @@ class BoundedPool : public Pool<T> {
   detail::PoolHandle storage_;
 };
 
-// A pool that grows when all its objects are on loan: by thirty-two at first, and then to twice its size. It
-// never shrinks.
+// A pool that grows when all its objects are on loan, first by thirty-two objects, and then to twice its
+// size. It never shrinks.
 //
 //   weft::UnboundedPool<Buffer, weft::PoolPolicy::Preserve> buffers;
 //   weft::Loan<Buffer> buffer = buffers.borrow();
 //
-// A handle: copies are one pool, and capturing one by value keeps it alive.
+// A handle: copies are one pool, and capturing a copy by value keeps the pool alive.
 template <class T, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class UnboundedPool : public Pool<T> {
  public:
@@ -191,8 +192,8 @@ class UnboundedPool : public Pool<T> {
   explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)
       : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
-  // Borrows an object. Neither suspends nor blocks; takes memory when the pool grows. Memory ordering: as
-  // BoundedPool's.
+  // Borrows an object. Neither suspends nor blocks. Allocates memory when the pool grows.
+  // Memory ordering: as for BoundedPool.
   Loan borrow() const {
     detail::PoolItem* item = storage_->tryTake();
     while (item == nullptr) {

@@ -17,9 +17,9 @@
 
 namespace weft {
 
-// A mutual exclusion lock that its holder, a task or a thread outside of fibers, may lock again, and unlocks
-// as often. It suspends the fiber, or blocks the thread where no scheduler is bound, and may be held across a
-// suspension. Names are those of std::recursive_timed_mutex.
+// A mutual exclusion lock that its holder, a task or a thread outside of fibers, may lock again. The holder
+// must unlock it as often. It suspends the fiber, or blocks the thread if no scheduler is bound, and may be
+// held across a suspension. Its members have the names of std::recursive_timed_mutex.
 //
 //   weft::RecursiveMutex mutex;
 //   void add(const Node& node) {
@@ -27,8 +27,9 @@ namespace weft {
 //     for (const Node& child : node.children) add(child);
 //   }
 //
-// Strictly first in, first out. Clang's thread-safety analysis, which knows no lock that is held twice, does
-// not follow it. Memory ordering and lifetime: as those of SharedMutex, on which it stands.
+// Strictly first in, first out. Clang's thread-safety analysis does not check it: the analysis knows no lock
+// that is held twice.
+// Memory ordering and lifetime: as for SharedMutex, on which it is built.
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
@@ -40,16 +41,16 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-  // Waits until it holds the mutex, or holds it once more.
+  // Waits until the caller holds the mutex. A caller that holds it already holds it once more.
   void lock() { lockUntil(detail::kNever, {}); }
 
-  // Takes the mutex if it is free, or held by the caller. Returns: whether it did. Neither suspends nor
-  // blocks.
+  // Takes the mutex if it is free, or if the caller holds it. Neither suspends nor blocks.
+  // Returns: whether it did. Neither suspends nor blocks.
   [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
 
-  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
-  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free,
-  // or the caller's, wins.
+  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A mutex that is free, or that the caller holds, wins.
   [[nodiscard]] bool lock(const std::stop_token& token) { return lockUntil(detail::kNever, token); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
@@ -63,8 +64,8 @@ class WEFT_EXPORT RecursiveMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex; else a message ends the
-  // program.
+  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex; otherwise a message
+  // ends the program.
   void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if (!mutex_.isHeldByCaller()) [[unlikely]] {
       reportNotHeld();

@@ -5,8 +5,8 @@
 
 #include "weft/detail/base/language.h"
 
-// WEFT_<NAME>_SANITIZER_ENABLED is 1 where the including file is compiled with that sanitizer, else 0.
-// WEFT_<NAME>_SANITIZER_ONLY(x) is x there, else nothing.
+// WEFT_<NAME>_SANITIZER_ENABLED is 1 if the including file is compiled with that sanitizer, else 0.
+// WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing.
 //
 // They select instrumentation only: no layout in a header depends on them.
 
@@ -40,7 +40,7 @@
 #define WEFT_THREAD_SANITIZER_ONLY(x)
 #endif
 
-// gcc tells a program nothing about this one: 0 there.
+// gcc does not tell a program whether this sanitizer is on: 0 there.
 #if WEFT_HAS_FEATURE(undefined_behavior_sanitizer)
 #define WEFT_UNDEFINED_SANITIZER_ENABLED 1
 #define WEFT_UNDEFINED_SANITIZER_ONLY(x) x

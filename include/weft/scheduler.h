@@ -33,11 +33,11 @@ struct SchedulerCore;
 
 // Runs tasks on fibers, over a number of worker threads.
 //
-// A thread that is to schedule tasks binds the scheduler first. With worker threads, tasks run on those; with
-// none, a task runs on the thread that scheduled it, while that thread waits or unbinds.
+// A thread that schedules tasks binds the scheduler first. If there are worker threads, tasks run on these.
+// If not, a task runs on the thread that scheduled it, while that thread waits or unbinds.
 //
-// A task stays on the thread on which it began, and shares the thread's floating-point environment with all
-// that runs there; see Fiber.
+// A task stays on the thread on which it began. It shares the thread's floating-point environment with all
+// that runs there: see Fiber.
 //
 //   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
 //   weft::Scheduler::Binding bound(scheduler);
@@ -53,7 +53,7 @@ class WEFT_EXPORT Scheduler {
 
   static constexpr int kMaxWorkerThreads = 4096;
 
-  // What a scheduler is made from. Each setX returns the object, so that calls can be chained.
+  // The configuration of a scheduler. Each setX returns the object, so that calls can be chained.
   struct WEFT_EXPORT Config {
     static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;
 
@@ -61,32 +61,38 @@ class WEFT_EXPORT Scheduler {
       int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
       ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
-      // Called on each worker thread after its last task, with nothing bound any more; may wait, must not
-      // throw.
+      // Called on each worker thread after its last task, when nothing is bound any more. It may wait, and
+      // must not throw.
       ThreadInitializer finalizer;
     };
 
     WorkerThread workerThread;
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
-    // process, and what an Event or a WaitGroup shares from the allocator that it was given.
-    // Requires: it does not throw, as Default does not. Where there is no memory it ends the program; else a
-    // message does.
+    // process. The shared state of an Event or a WaitGroup comes from the allocator that was given to it.
+    // Requires: it does not throw (Default does not). If there is no memory, it ends the program. If it
+    // throws or returns null instead, a message ends the program.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
+    // How long a worker that has run out of tasks may look for more before it sleeps. It does so where tasks
+    // come at short gaps: for twice the last gap, giving its processor away between looks. Where tasks are
+    // sparse, it looks for 4 us. A longer time answers requests with longer gaps sooner, for more processor
+    // time; with zero a worker looks once, and sleeps.
+    std::chrono::nanoseconds idleSearch = std::chrono::microseconds(200);
 
-    // One worker per processor that the process may use: its affinity mask and its cgroup's quota count, and
-    // the environment variable WEFT_NUM_THREADS overrides both.
+    // One worker per processor that the process may use. The affinity mask of the process and the quota of
+    // its cgroup count. The environment variable WEFT_NUM_THREADS overrides both.
     static Config allCores();
 
     Config& setAllocator(Allocator* value);
     Config& setFiberStackSize(size_t bytes);
+    Config& setIdleSearch(std::chrono::nanoseconds longest);
     Config& setWorkerThreadCount(int count);
     Config& setWorkerThreadInitializer(const ThreadInitializer& initializer);
     Config& setWorkerThreadFinalizer(const ThreadInitializer& finalizer);
     Config& setWorkerThreadAffinityPolicy(const std::shared_ptr<Thread::Affinity::Policy>& policy);
   };
 
-  // What a worker has queued and done. Exact while the scheduler is at rest, approximate while it runs.
+  // What a worker has queued and done. Exact while nothing runs, otherwise approximate.
   struct WorkerStats {
     int workerId = 0;               // index of a worker thread; -1 for a bound thread
     uint64_t num = 0;               // queued tasks and resumable fibers
@@ -112,14 +118,14 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: where the system refuses a thread, std::system_error is thrown, and nothing is left behind: those
-  // that were started have ended. A message and the end of the program follow from a count or stack size that
-  // makes no sense, and from Allocator::Default where it has no memory.
+  // Errors: if the system refuses a thread, std::system_error is thrown, and the threads that were started
+  // have ended. A message ends the program if a count or a stack size makes no sense, or if
+  // Allocator::Default has no memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
-  // Waits until every thread has unbound, then until all tasks have ended: blocked ones and those that the
-  // last ones schedule included. Blocks the thread. After five seconds, and now and then from then on, it
-  // prints for what it waits.
+  // Waits until every thread has unbound, then until all tasks have ended. That includes blocked tasks, and
+  // tasks that the last tasks schedule. Blocks the thread. After five seconds, and now and then afterwards,
+  // it prints what it waits for.
   // Requires: the calling thread is not bound to this scheduler.
   ~Scheduler();
 
@@ -129,20 +135,21 @@ class WEFT_EXPORT Scheduler {
   // Returns: the scheduler that is bound to the calling thread, or null.
   static Scheduler* get() noexcept;
 
-  // Binds this scheduler to the calling thread. Requires: none is bound.
+  // Binds this scheduler to the calling thread.
+  // Requires: no scheduler is bound to the thread.
   void bind();
 
-  // Ends the binding of the calling thread: first runs to their end the tasks that only this thread may run.
-  // Requires: a scheduler is bound, and the caller runs in no task.
+  // Ends the binding of the calling thread. First runs the tasks to their end that only this thread may run.
+  // Requires: a scheduler is bound, and the caller is not in a task.
   static void unbind();
 
-  // Schedules `task`. Any thread, if there are worker threads; else the task runs on the calling thread,
-  // which must be bound. Neither suspends nor blocks.
-  // Memory ordering: what came before is seen by the task.
+  // Schedules `task`. Any thread may call it if there are worker threads. If not, the task runs on the
+  // calling thread, which must be bound. Neither suspends nor blocks.
+  // Memory ordering: the task sees what came before.
   void enqueue(Task&& task);
 
-  // The same for the task of a Future, which makes a scheduler an Executor. A continuation that waits for its
-  // turn may outlive the scheduler: its future throws TaskNotExecuted then.
+  // The same for the task of a Future. This makes a scheduler an Executor. A continuation that waits for its
+  // turn may outlive the scheduler: then its future throws TaskNotExecuted.
   void schedule(TaskHandle task);
 
   const Config& config() const noexcept;
@@ -150,11 +157,13 @@ class WEFT_EXPORT Scheduler {
   // Any thread. For tools and tests: takes a lock and looks at every worker.
   Stats stats() const;
 
-  // Has every worker print to stderr which of its fibers wait, in what task and for what, and where that is a
-  // lock, who holds it: where a program hangs, this tells why. Any thread. Blocks the thread for up to 100
-  // ms, until the workers have answered: those that sleep do at once, and one that runs a task when that
-  // waits or ends. Then it names those that have not, with the task that they are in. Printing takes about 16
-  // KiB of the stack of one of the worker's fibers.
+  // Every worker prints to stderr which of its fibers wait, in what task and for what. For a lock it also
+  // prints who holds it. So if a program hangs, this tells why.
+  //
+  // Any thread. Blocks the thread for up to 100 ms, until the workers have answered. A worker that sleeps
+  // answers at once. A worker that runs a task answers when the task waits or ends. Then it names the workers
+  // that have not answered, with the task that they run. Printing takes about 16 KiB of the stack of one of
+  // the worker's fibers.
   void reportBlockedFibers() const;
 
  private:
@@ -166,13 +175,13 @@ class WEFT_EXPORT Scheduler {
 
 namespace detail {
 
-// Queues `node` on the calling thread's scheduler; a message and the end of the program where none is bound.
+// Queues `node` on the calling thread's scheduler. A message ends the program if no scheduler is bound.
 WEFT_EXPORT void scheduleNode(TaskNode* node);
 
 }  // namespace detail
 
 // Schedules `task` on the scheduler that is bound to the calling thread. Neither suspends nor blocks.
-// Memory ordering: what came before is seen by the task.
+// Memory ordering: the task sees what came before.
 inline void schedule(Task&& task) {
   if (detail::TaskNode* node = task.release()) {
     detail::scheduleNode(node);

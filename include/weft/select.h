@@ -23,7 +23,7 @@
 namespace weft {
 namespace detail {
 
-// What select() calls where it was given no handler.
+// The handler of a case that was given none.
 struct Ignore {
   void operator()() const {}
 };
@@ -40,7 +40,7 @@ class ReceiveCase final : public SelectCase {
   Handler handler_;
 };
 
-// Held: T, a copy, or T&, the caller's.
+// Held: T (a copy), or T& (the caller's object).
 template <class T, class Held, class Handler>
 class SendCase final : public SelectCase {
  public:
@@ -61,7 +61,7 @@ class SendCase final : public SelectCase {
   Handler handler_;
 };
 
-// A case that brings nothing.
+// A case whose handler takes no argument.
 template <class Handler>
 class PlainCase final : public SelectCase {
  public:
@@ -78,18 +78,18 @@ concept IsSelectCase = std::derived_from<Case, SelectCase>;
 
 }  // namespace detail
 
-// The cases of select(). Each is made in the call of select(), and refers to what it was given there. A
-// handler is optional but for onReceive.
+// The cases of select(). Make each case in the call of select(): it refers to its arguments. Each handler is
+// optional, except that of onReceive.
 
-// Receives from `channel`: handler(std::optional<T>), with nothing if the channel is closed and has no more
-// values.
+// Receives from `channel`, and calls handler(std::optional<T>). The optional is empty if the channel is
+// closed and has no more values.
 template <class T, class Handler>
 [[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
   constexpr bool kCanBeCalled = std::invocable<Handler&, std::optional<T>>;
-  static_assert(
-      kCanBeCalled,
-      "onReceive(channel, handler): the handler takes a std::optional, which is empty once the channel "
-      "is closed and has no more values. Write onReceive(channel, [&](std::optional<T> value) { ... }).");
+  static_assert(kCanBeCalled,
+                "onReceive(channel, handler): the handler takes a std::optional, which is empty "
+                "once the channel is closed and has no more values. "
+                "Write onReceive(channel, [&](std::optional<T> value) { ... }).");
   if constexpr (kCanBeCalled) {
     return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
   } else {
@@ -97,8 +97,8 @@ template <class T, class Handler>
   }
 }
 
-// Sends `value` on `channel`: handler(). An rvalue of T is moved from only if this is what happens. If the
-// channel is closed select() throws ChannelClosed, and calls no handler.
+// Sends `value` on `channel`, and calls handler(). An rvalue of T is moved from only if this case happens. If
+// the channel is closed, select() throws ChannelClosed, and calls no handler.
 template <class T, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
   return detail::SendCase<T, T&, Handler>(*channel.state_, value, std::move(handler));
@@ -109,13 +109,13 @@ template <class T, std::invocable Handler = detail::Ignore>
   return detail::SendCase<T, T, Handler>(*channel.state_, T(value), std::move(handler));
 }
 
-// Waits for a signal of `event`, and uses it up where wait() would: handler().
+// Waits for a signal of `event`, uses it up if wait() would, and calls handler().
 template <std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onSignal(const Event& event, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), event);
 }
 
-// Waits at most for `duration` from now, or until `time`: handler().
+// Waits for at most `duration` from now, or until `time`, and calls handler().
 template <class Rep, class Period, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::duration<Rep, Period>& duration, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), detail::deadlineAfter(duration));
@@ -131,22 +131,23 @@ template <class Duration, std::invocable Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), deadline);
 }
 
-// Waits for a stop that is requested by `token`: handler(). Requires: it is the only such case of its
-// select(); else a message ends the program.
+// Waits for a stop that is requested by `token`, and calls handler().
+// Requires: it is the only onStop() of its select(); otherwise a message ends the program.
 template <std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onStop(const std::stop_token& token, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), token);
 }
 
-// Happens if no other case can at once, so that select() does not wait: handler(). A loop around such a
-// select() lets nobody else run on this thread: yield() in it, or leave this case out.
+// Happens if no other case can happen at once, so that select() does not wait, and calls handler(). A loop
+// around such a select() lets nothing else run on this thread: call yield() in the loop, or leave this case
+// out.
 template <std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto otherwise(Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler));
 }
 
-// Waits until one of several things can happen, and lets exactly one happen: suspends the fiber, or blocks
-// the thread.
+// Waits until one of several things can happen, and lets exactly one of them happen. Suspends the fiber, or
+// blocks the thread.
 //
 //   weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
 //                weft::onSend(results, std::move(result), [&] { result = next(); }),
@@ -154,12 +155,13 @@ template <std::invocable Handler = detail::Ignore>
 //                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
 //                weft::onStop(token, [&] { isOver = true; }));
 //
-// Then calls the handler of that case, once nothing is waited for any more; what it throws leaves select().
-// Of the others, none has had an effect: no value was received or sent, no signal used up. Where several can
-// happen at once, one is chosen beginning at a random one, so that none is passed over for long. A select
-// waits beside others first in, first out, and may have any of its cases on the same channel, send and
-// receive included: it does not serve itself. Returns: the position of the case among the arguments, from 0.
-// Memory ordering: as the send(), receive() or wait() that happened.
+// Then calls the handler of that case, after all other waits have ended. What the handler throws leaves
+// select(). The other cases have had no effect: no value was received or sent, and no signal was used up. If
+// several cases can happen at once, select() tries them from a random one on, so that no case is passed over
+// for long. A select waits beside others first in, first out. Several of its cases may be on the same
+// channel, also a send and a receive: a select does not serve itself.
+// Returns: the position of the case among the arguments, from 0 on.
+// Memory ordering: as for the send(), receive() or wait() that happened.
 template <detail::IsSelectCase... Cases>
 size_t select(Cases&&... cases) {
   static_assert(sizeof...(Cases) > 0,

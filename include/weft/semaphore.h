@@ -5,30 +5,29 @@
 
 #include "weft/detail/base/language.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/shared.h"
+#include "weft/detail/wait/semaphore_core.h"
 #include "weft/detail/wait/stoppable.h"
-#include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 
 namespace weft {
 
-// A number of permits that fibers and threads take and give back.
+// A number of permits. Fibers and threads take permits and give them back.
 //
 //   weft::Semaphore connections(8);
 //   connections.acquire();
 //   fetch(url);
 //   connections.release();
 //
-// A handle: copies share one semaphore, and capturing one by value keeps it alive. release() hands permits to
-// the waiters first, first in, first out.
-// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, also while release() is
+// A handle: copies share one semaphore, and capturing a copy by value keeps the semaphore alive. release()
+// hands permits to waiters first, first in, first out.
+// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, even while release() is
 // still returning.
 class Semaphore {
  public:
@@ -36,24 +35,28 @@ class Semaphore {
   explicit Semaphore(uint32_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
-  // Suspends the fiber, or blocks the thread, until there is a permit, and takes it.
-  // Memory ordering: what was written before release() is seen after the acquire() that takes its permit.
+  // Suspends the fiber, or blocks the thread, until there is a permit, and takes the permit.
+  // Memory ordering: the acquire() that takes a permit sees what was written before the release() that gave
+  // it.
   void acquire() const {
     if (!state_->tryAcquire()) {
       state_->acquire(detail::kNever);
     }
   }
 
-  // Takes a permit if there is one. Returns: whether it did.
+  // Takes a permit if there is one.
+  // Returns: whether it did.
   bool try_acquire() const { return state_->tryAcquire(); }
 
-  // As acquire(), at most for `duration`. Returns: false when the time was up first.
+  // As acquire(), for at most `duration`.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) const {
     return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration));
   }
 
-  // As acquire(), at most until `time`; never early by its clock. Returns: false when the time was up first.
+  // As acquire(), at most until `time`. Never early by that clock.
+  // Returns: false if the time was up first.
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) const {
     return state_->tryAcquire() || detail::waitUntilByClock(time, [this](detail::TimePoint deadline) {
@@ -61,8 +64,8 @@ class Semaphore {
            });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
-  // came first; a permit that is there already wins.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: false if the stop, or the time, came first. A permit that is there already wins.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);
   }
@@ -79,8 +82,8 @@ class Semaphore {
            });
   }
 
-  // Gives `count` permits. Neither suspends nor blocks. Requires: the count stays below 2^30; else a message
-  // ends the program.
+  // Gives `count` permits. Neither suspends nor blocks.
+  // Requires: the count stays below 2^30; otherwise a message ends the program.
   void release(uint32_t count = 1) const { state_->release(count); }
 
  private:
@@ -92,15 +95,7 @@ class Semaphore {
     WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT void release(uint32_t count);
 
-    struct ListLock;
-    bool takeOrQueue(detail::Waiter& self);
-
-    static constexpr uint32_t kLocked = 1, kWaiters = 2, kOne = 4, kMax = 1u << 30;
-
-    // count * kOne | kWaiters | kLocked. Every change is a read-modify-write; the count is 0 while anybody
-    // waits.
-    std::atomic<uint32_t> word;
-    detail::WaitList waiters;  // guarded by kLocked
+    detail::SemaphoreCore<> core;
   };
 
   detail::Shared<State> state_;

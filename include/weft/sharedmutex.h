@@ -19,8 +19,8 @@
 namespace weft {
 
 // A lock that one writer holds alone, or many readers together. It suspends the fiber, or blocks the thread
-// where no scheduler is bound, and may be held across a suspension. Names are those of
-// std::shared_timed_mutex, so that std::unique_lock and std::shared_lock work with it.
+// if no scheduler is bound, and may be held across a suspension. Its members have the names of
+// std::shared_timed_mutex, so std::unique_lock and std::shared_lock work with it.
 //
 //   weft::SharedMutex mutex;
 //   {
@@ -30,14 +30,15 @@ namespace weft {
 //   std::unique_lock lock(mutex);
 //   table[key] = load(key);  // may suspend
 //
-// A reader cannot become the writer: lock() while one holds it shared waits for ever. Where reading decides
-// whether to write, unlock, lock() and look again; or use lock() from the beginning.
+// A reader cannot become the writer: a lock() by a caller that holds the mutex shared waits forever. If what
+// you read decides whether you write, unlock, lock() and read again. Or use lock() from the beginning.
 //
-// First in, first out among those who wait. Readers that come while others read may pass a writer that waits,
-// but not more than 64 of them: neither readers nor writers starve. One that reads must therefore not lock it
-// again: a writer between the two would wait for the first, and may be waited for by the second.
-// Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on; destroying it while
-// somebody holds it or waits for it ends the program with a message.
+// Waiters are served first in, first out. Readers that come while others read may pass a writer that waits,
+// but not more than 64 of them. So neither readers nor writers starve. A reader must therefore not lock the
+// mutex again: a writer that comes between the two would wait for the first lock_shared(), and the second
+// could wait for the writer.
+// Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on. Destroying it while it
+// is held, or while a waiter waits for it, ends the program with a message.
 class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  public:
   constexpr SharedMutex() = default;
@@ -49,10 +50,9 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   SharedMutex(const SharedMutex&) = delete;
   SharedMutex& operator=(const SharedMutex&) = delete;
 
-  // Waits until it holds the mutex alone. Requires: the caller does not hold it; else a message ends the
-  // program, where it holds it alone.
-  // Memory ordering: what was written before each unlock() or unlock_shared() is seen after the lock() that
-  // follows.
+  // Waits until the caller holds the mutex alone.
+  // Requires: the caller does not hold the mutex. If it holds it alone, a message ends the program.
+  // Memory ordering: the lock() that follows sees what was written before each unlock() and unlock_shared().
   void lock() WEFT_ACQUIRE() {
     if (!lock_.tryLock()) [[unlikely]] {
       waitFor(How::kExclusive, detail::kNever, {}, kName);
@@ -60,14 +60,15 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     setOwner(detail::currentOwner());
   }
 
-  // Takes the mutex if nobody holds it. Returns: whether it did. Neither suspends nor blocks.
+  // Takes the mutex if nobody holds it.
+  // Returns: whether it did. Neither suspends nor blocks.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     return lock_.tryLock() && setOwner(detail::currentOwner());
   }
 
-  // As lock(), but not beyond a stop that is requested by `token`, nor for longer than `duration` or later
-  // than `time`; never early by its clock. Returns: false when one of these came first; a mutex that is free
-  // wins.
+  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A mutex that is free wins.
   [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::kNever, token);
   }
@@ -83,8 +84,8 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the fiber, or the thread outside of fibers, that calls holds the mutex alone; else a message
-  // ends the program.
+  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex alone; otherwise a
+  // message ends the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
@@ -95,9 +96,9 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // The same for readers: many may hold the mutex together. That a reader holds it is not checked for each,
-  // only that some do.
-  // Memory ordering: what was written before unlock() is seen after the lock_shared() that follows.
+  // The same for readers: many may hold the mutex together. Whether a certain reader holds it is not checked,
+  // only whether any reader does.
+  // Memory ordering: the lock_shared() that follows sees what was written before unlock().
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {
       waitFor(How::kShared, detail::kNever, {}, kName);
@@ -142,8 +143,8 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
 
   bool isInUse() const { return !lock_.isIdle(); }
 
-  // relaxed: the holder alone compares it with itself; to all others any other value says the same. Returns:
-  // true.
+  // relaxed: the holder alone compares it with itself; to all others any other value says the same.
+  // Returns: true.
   bool setOwner(const void* owner) {
     owner_.store(owner, std::memory_order_relaxed);
     return true;

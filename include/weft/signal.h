@@ -12,7 +12,7 @@
 
 namespace weft {
 
-// One bit that threads send to one thread: a mailbox for "look again".
+// One bit that threads send to one thread, which means: look again.
 //
 //   weft::Signal finished;
 //   std::thread worker([&] {
@@ -21,28 +21,30 @@ namespace weft {
 //   });
 //   finished.receiveBlocking();
 //
-// Sends do not count: any number of them before a receive make one. Nothing here takes a lock; the system is
-// called only by a receiver that must sleep and by the sender that wakes it. It blocks threads: what runs on
-// fibers takes an Event.
+// Sends are not counted: any number of them before a receive make one. Nothing here takes a lock. Only a
+// receiver that must sleep calls the system, and the sender that wakes it. A Signal blocks threads: code on
+// fibers uses an Event.
 // Requires: one thread at a time receives.
-// Lifetime: whoever has received may destroy it at once, also while send() is still returning.
+// Lifetime: a thread that has received may destroy the Signal at once, even while send() is still returning.
 class Signal {
  public:
   Signal() = default;
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
-  // Sets the bit, and wakes the receiver if it sleeps. Any thread; neither suspends nor blocks.
-  // Memory ordering: what was written before each send() is seen after the receive that takes the bit.
+  // Sets the bit, and wakes the receiver if it sleeps. Any thread. Neither suspends nor blocks.
+  // Memory ordering: the receive that takes the bit sees what was written before each send().
   void send() { parker_.unpark(); }
 
-  // Takes the bit if it is set. Neither suspends nor blocks. Returns: whether it was set.
+  // Takes the bit if it is set. Neither suspends nor blocks.
+  // Returns: whether it was set.
   bool receive() { return parker_.tryPark(); }
 
   // Blocks the thread until the bit is set, and takes it.
   void receiveBlocking() { parker_.park(); }
 
-  // As receiveBlocking(), at most for `duration`. Returns: false when the time was up first.
+  // As receiveBlocking(), for at most `duration`.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool receiveTimed(const std::chrono::duration<Rep, Period>& duration) {
     return parker_.tryPark() || parker_.parkUntil(detail::deadlineAfter(duration));

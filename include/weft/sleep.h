@@ -14,11 +14,12 @@
 
 namespace weft {
 
-// Suspends the fiber, or blocks the thread where no scheduler is bound, until `time`; never early by its
-// clock. Where `time` has passed it returns at once, as all waits with a time limit do; but such a wait
-// counts as a dequeue, so that a loop around it lets others run when it is their turn, some 61 rounds later
-// at most. A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits,
-// behind those that could go on before; it waits for at most one task.
+// Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`. Never early by that clock.
+// If `time` has passed already it returns at once, as all waits with a time limit do. But such a wait counts
+// as a dequeue, so a loop around it lets others run when it is their turn, at most some 61 rounds later.
+//
+// A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits, behind
+// fibers that could go on before. It waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
 template <class Clock, class Duration>
@@ -34,7 +35,8 @@ void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
   weft::sleep_until(detail::deadlineAfter(duration));
 }
 
-// As sleep_until(), but not beyond a stop that is requested by `token`. Returns: false when that came first.
+// As sleep_until(), but the wait also ends when a stop is requested by `token`.
+// Returns: false if that came first.
 template <class Clock, class Duration>
 bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
   return !detail::waitUntilByClock(

@@ -17,12 +17,12 @@
 
 namespace weft {
 
-// A function to be run once by a scheduler: owns any callable without arguments, move-only ones included.
+// A function that a scheduler runs once. It owns any callable without arguments, also a move-only one.
 //
 //   weft::Task task([file = std::move(file)] { parse(*file); });
 //   weft::schedule(std::move(task));
 //
-// Captures up to 104 bytes are stored in pooled nodes, so that making and running such a task calls no
+// A callable of up to 104 bytes is stored in a pooled node. Making and running such a task does not call
 // malloc.
 class Task {
  public:
@@ -61,7 +61,8 @@ class Task {
 
   explicit operator bool() const noexcept { return node_ != nullptr; }
 
-  // Calls the function on this thread; it may be called again. Requires: not empty.
+  // Calls the function on this thread. It may be called again.
+  // Requires: the task is not empty.
   void operator()() const {
     WEFT_ASSERT(node_ != nullptr, "an empty Task was called. Test it with `if (task)` first.");
     node_->invoke(node_, detail::TaskOp::Call);
@@ -72,7 +73,7 @@ class Task {
     return node_ != nullptr && (node_->flags & static_cast<uint32_t>(flags)) == static_cast<uint32_t>(flags);
   }
 
-  // Gives up the node, for queues. The caller runs or discards it.
+  // Gives up the node, for queues. The caller must run or discard it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
 
  protected:
@@ -86,16 +87,16 @@ class Task {
 
 namespace detail {
 
-// Whether bindOnce(function, args...) gives something that can be called.
+// Whether the result of bindOnce(function, args...) can be called.
 template <class F, class... Args>
 constexpr bool kCanBeBound =
     (std::is_bind_expression_v<std::decay_t<Args>> || ...) ||
     std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...> ||
     std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...>;
 
-// A callable with its arguments, as std::bind gives them: decayed copies, std::ref for references. They are
-// moved into the call where the function takes them so (it is called once only), and passed as lvalues
-// otherwise.
+// A callable with its arguments, bound as by std::bind: decayed copies, and std::ref for references. It is
+// called only once, so the arguments are moved into the call if the function takes them so. Otherwise they
+// are passed as lvalues.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
   if constexpr ((std::is_bind_expression_v<std::decay_t<Args>> || ...)) {

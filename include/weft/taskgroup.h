@@ -32,41 +32,42 @@ namespace weft {
 //   }
 //   group.wait();
 //
-// The first exception that a task lets escape cancels the group, and is thrown by wait(). A group that is
-// cancelled stays so: its tasks that have not begun do not run any more, and the others are told by its stop
-// token; a TaskCanceled that they let escape then is how they end, and no error. Cancellation passes from a
-// group down to those that were made with it, or with its token.
+// The first exception that escapes a task cancels the group, and wait() throws it. A cancelled group stays
+// cancelled. Its tasks that have not begun do not run any more. The others are told by its stop token. If a
+// TaskCanceled escapes them then, that is not an error. Cancellation passes from a group down to the groups
+// that were made with it, or with its token.
 //
 // Each task is a task of its own, with its own FiberLocals, locks and Fiber::current(), wherever it is
 // called.
 //
-// A group that is made with an executor schedules each task there, wherever run() is called:
+// A group that is made with an executor schedules each task there, no matter where run() is called:
 //
 //   weft::TaskGroup group(weft::defaultExecutor());
 //
-// Else, where no scheduler is bound, run() calls the function at once, as part of what calls it;
+// Without an executor and without a bound scheduler, run() calls the function at once, as part of the caller.
 // docs/forkjoin.md says why.
 //
-// Threads: before wait() begins any fiber or thread may call run(), and a task of the group at any time.
-// wait() is for one at a time, and not for a task of the group, which would wait for itself: what a task
-// waits for is a group of its own.
+// Threads: any fiber or thread may call run() before wait() begins. A task of the group may call it at any
+// time. One fiber or thread at a time may call wait(). A task of the group must not: it would wait for
+// itself. Make another group for what a task waits for.
 class TaskGroup {
  public:
   TaskGroup() = default;
 
-  // A group that is cancelled when `parent` is asked to stop, or with the group `parent`.
-  // Lifetime: a parent group outlives this one.
+  // Makes a group that is cancelled when `parent` is asked to stop, or together with the group `parent`.
+  // Lifetime: a parent group must outlive this one.
   WEFT_EXPORT explicit TaskGroup(const std::stop_token& parent);
   explicit TaskGroup(TaskGroup& parent) : TaskGroup(parent.token()) {}
 
-  // A group whose tasks `executor` runs. One that the executor drops fails with TaskNotExecuted, and what
-  // executor.schedule() throws is an exception of the task. Requires: the executor does not need the thread
-  // that waits for the group. Lifetime: the executor outlives the group.
+  // Makes a group whose tasks `executor` runs. A task that the executor drops fails with TaskNotExecuted.
+  // What executor.schedule() throws counts as an exception of the task.
+  // Requires: the executor does not need the thread that waits for the group.
+  // Lifetime: the executor must outlive the group.
   WEFT_EXPORT explicit TaskGroup(ExecutorReference executor, const std::stop_token& parent = {});
   TaskGroup(ExecutorReference executor, TaskGroup& parent) : TaskGroup(executor, parent.token()) {}
 
-  // Waits for the tasks. An exception of theirs that no wait() has thrown ends the program with a message
-  // that names it, unless another exception is being thrown already, which is kept.
+  // Waits for the tasks. If a task has let an exception escape that no wait() has thrown, a message that
+  // names it ends the program. If another exception is being thrown already, that one is kept instead.
   ~TaskGroup() {
     finish();
     // relaxed: no task is left, and a stop of the parent finds the lock.
@@ -77,8 +78,8 @@ class TaskGroup {
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Schedules function(), or function(token()). Neither suspends nor blocks. Memory: as schedule() does, none
-  // from malloc in the steady state for captures up to 96 bytes.
+  // Schedules function(), or function(token()). Neither suspends nor blocks. Takes memory as schedule() does:
+  // in the steady state no malloc for captures of up to 96 bytes.
   template <class F>
   void run(F&& function) {
     constexpr bool kCanBeCalled =
@@ -107,11 +108,12 @@ class TaskGroup {
     }
   }
 
-  // Returns once all tasks have ended. Where the one that waits has made the group, the tasks that it has
-  // scheduled last and that nobody has taken are called here, unless it is the turn of others; for the rest
-  // the fiber suspends, or the thread blocks. Errors: throws the first exception that a task let escape,
-  // once; a message ends the program where it is found to wait while another wait does, or within a task of
-  // the group. Memory ordering: what the tasks have written is seen afterwards.
+  // Returns once all tasks have ended. If the caller has made the group, it calls the tasks here that it has
+  // scheduled last and that no thief has taken, unless it is the turn of others. For the remaining tasks the
+  // fiber suspends, or the thread blocks.
+  // Errors: throws the first exception that has escaped a task, once. If another wait() is waiting for the
+  // group, or the caller is a task of the group, and this is detected, a message ends the program.
+  // Memory ordering: afterwards the caller sees what the tasks have written.
   void wait() {
     finish();
     // relaxed: as above.
@@ -120,12 +122,12 @@ class TaskGroup {
     }
   }
 
-  // Cancels the group: asks token() to stop, and drops the tasks that have not begun. Any thread; neither
+  // Cancels the group: asks token() to stop, and drops the tasks that have not begun. Any thread. Neither
   // suspends nor blocks.
   WEFT_EXPORT void cancel();
 
-  // Returns: whether the group was cancelled, by whatever.
-  // relaxed: a hint, that comes to be seen.
+  // Returns: whether the group was cancelled, for any reason.
+  // relaxed: a hint, which is seen in time.
   bool isCanceled() const { return isCanceled_.load(std::memory_order_relaxed); }
 
   // Returns: the token that is asked to stop when the group is cancelled. It may outlive the group.
@@ -141,10 +143,11 @@ class TaskGroup {
   template <class F>
   struct GroupTask;
 
-  // What most groups do not need: made for the first that asks for a token, fails, or has a parent.
+  // Most groups do not need it: it is made for the first task that asks for a token or fails, or for a
+  // parent.
   struct Control;
 
-  // A call of run() where no scheduler is bound.
+  // A call of run() if no scheduler is bound.
   class UnboundCall {
    public:
     WEFT_EXPORT explicit UnboundCall(TaskGroup& group);
@@ -152,12 +155,12 @@ class TaskGroup {
     UnboundCall(const UnboundCall&) = delete;
     UnboundCall& operator=(const UnboundCall&) = delete;
 
-    // Returns: whether this thread is in one of `group`.
+    // Returns: whether this thread is in such a call for `group`.
     static bool isOpen(const TaskGroup& group);
 
    private:
     TaskGroup& group_;
-    UnboundCall* const pinnedFifo_;
+    UnboundCall* const outer_;
     static thread_local UnboundCall* innermost_;
   };
 
@@ -194,7 +197,7 @@ class TaskGroup {
     lane.announce();
   }
 
-  // A task has ended elsewhere, or was dropped.
+  // Called when a task has ended elsewhere, or was dropped.
   void endOfOther() {
     if (detail::Waiter* waiter = count_.endOfOther()) {
       detail::wake(*waiter);
@@ -227,7 +230,7 @@ class TaskGroup {
     count_.endInPlace(left);
   }
 
-  // Returns: null if the newest is none that the owner has scheduled.
+  // Returns: null if the newest task is not one that the owner has scheduled.
   detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
     if (!lane.mayRunInPlace()) [[unlikely]] {
       detail::ForkLane::letOthersRun();

@@ -20,7 +20,7 @@
 
 namespace weft {
 
-// A thread of the system, with a say in where it runs.
+// A thread of the system, with an affinity.
 //
 //   auto affinity = weft::Thread::Affinity::all();
 //   weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
@@ -29,7 +29,7 @@ class WEFT_EXPORT Thread {
  public:
   using Func = std::function<void()>;
 
-  // A logical processor. `pthread` is in use, except on Windows.
+  // A logical processor. `pthread` is used, except on Windows.
   struct Core {
     struct Windows {
       uint8_t group;  // of processors
@@ -48,9 +48,9 @@ class WEFT_EXPORT Thread {
     bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
   };
 
-  // A set of processors, in ascending order. As the affinity of a thread the empty set means: no wish.
+  // A set of processors, in ascending order. As the affinity of a thread the empty set means: any processor.
   struct WEFT_EXPORT Affinity {
-    // Whether threads can be bound to processors here.
+    // Whether threads can be bound to processors on this system.
     static constexpr bool supported =
 #if defined(__linux__)
         true;
@@ -80,19 +80,20 @@ class WEFT_EXPORT Thread {
     Affinity(Affinity&& other) noexcept;
     Affinity& operator=(Affinity&& other) noexcept;
 
-    // Returns: the processors that the calling thread may run on. Threads inherit that set, so it is the
-    // process's unless somebody bound this thread.
+    // Returns: the processors on which the calling thread may run. Threads inherit that set, so it is the
+    // process's set unless this thread was bound.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
     size_t count() const noexcept { return cores_.size(); }
 
-    // Returns: the processor at `index` in ascending order. Requires: `index` is below count().
+    // Returns: the processor at `index` in ascending order.
+    // Requires: `index` is below count().
     Core operator[](size_t index) const;
 
     // Makes this the union with `other`.
     Affinity& add(const Affinity& other);
 
-    // Takes away what is in `other`.
+    // Removes the processors of `other`.
     Affinity& remove(const Affinity& other);
 
     bool operator==(const Affinity& other) const noexcept { return cores_ == other.cores_; }
@@ -105,8 +106,8 @@ class WEFT_EXPORT Thread {
 
   Thread() noexcept;
 
-  // Starts a thread that runs `function` on the processors of `affinity`. A set without any processor that
-  // this process may use gives a warning and is ignored. Ends the program with a message where the system
+  // Starts a thread that runs `function` on the processors of `affinity`. If this process may use none of
+  // these processors, a warning is printed and the set is ignored. A message ends the program if the system
   // grants no more threads.
   Thread(Affinity&& affinity, Func&& function);
 
@@ -118,11 +119,12 @@ class WEFT_EXPORT Thread {
   // Requires: this thread was joined, or never started.
   ~Thread();
 
-  // Blocks the calling thread until this one has ended. Requires: it was started, and not joined yet.
+  // Blocks the calling thread until this one has ended.
+  // Requires: the thread was started, and not joined yet.
   void join();
 
-  // Names the calling thread, as seen by debuggers and the system; the arguments are printf's. Linux keeps 15
-  // bytes of it.
+  // Names the calling thread for debuggers and the system. The arguments are those of printf. Linux keeps 15
+  // bytes of the name.
   [[gnu::format(printf, 1, 2)]] static void setName(const char* format, ...);
 
   // Returns: the number of processors that are online, whether or not this process may use them.
@@ -135,7 +137,7 @@ class WEFT_EXPORT Thread {
 
 namespace detail {
 
-// A thread of the system in a form that throws nothing and reports failure as an error code.
+// A thread of the system. It throws nothing, and reports failure as an error code.
 class WEFT_EXPORT NativeThread {
  public:
   struct Options {
@@ -149,15 +151,17 @@ class WEFT_EXPORT NativeThread {
   NativeThread& operator=(const NativeThread&) = delete;
   ~NativeThread();  // Requires: not joinable
 
-  // Starts a thread that calls entry(argument). What this thread wrote before is visible there.
-  // Requires: not joinable. Returns: 0, or the error number (EAGAIN: no more threads are granted), nothing
-  // having changed.
-  // Lifetime: this object stays where it is until join() returns.
+  // Starts a thread that calls entry(argument). The new thread sees what this thread wrote before.
+  // Requires: the thread is not joinable.
+  // Returns: 0, or the error number. (EAGAIN: the system grants no more threads.) After an error nothing has
+  // changed.
+  // Lifetime: this object must stay where it is until join() returns.
   [[nodiscard]] int start(void (*entry)(void*), void* argument, const Options& options) noexcept;
 
   bool joinable() const noexcept { return joinable_; }
 
-  // Blocks the calling thread until the thread has ended; what it wrote is visible then. Requires: joinable.
+  // Blocks the calling thread until the thread has ended. The caller then sees what the thread wrote.
+  // Requires: the thread is joinable.
   void join() noexcept;
 
  private:
@@ -170,13 +174,13 @@ class WEFT_EXPORT NativeThread {
   char name_[16] = {};
 };
 
-// Returns: how many threads this process can keep busy: the processors that the calling thread may use, or
-// the CPU quota of its cgroups rounded up where that is less. The environment variable WEFT_NUM_THREADS (1 to
-// 4096) overrides both.
+// Returns: how many threads this process can keep busy. That is the number of processors that the calling
+// thread may use, or the CPU quota of its cgroups, rounded up, if that is less. The environment variable
+// WEFT_NUM_THREADS (1 to 4096) overrides both.
 WEFT_EXPORT unsigned int numUsableCpus();
 
-// Returns: the CPU quota of this process's cgroups (v1 or v2, the strictest of its group and those above), in
-// processors rounded up; 0 where there is none. `root` stands before every path that is read, "" for the
+// Returns: the CPU quota of this process's cgroups in processors, rounded up (v1 or v2, the strictest of its
+// group and those above). 0 if there is none. `root` is put before every path that is read; "" stands for the
 // system's own files.
 WEFT_EXPORT unsigned int cgroupCpuQuota(const char* root);
 

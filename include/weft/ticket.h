@@ -22,8 +22,8 @@
 
 namespace weft {
 
-// A place in a row: it is called when the holders of all tickets that were taken before it are done with
-// theirs. Tickets put work that runs at the same time into an order where that is needed.
+// A place in a row. A ticket is called when all tickets that were taken before it are done. Tickets bring
+// work that runs at the same time into an order where that is needed.
 //
 //   weft::Ticket::Queue queue;
 //   for (const auto& frame : frames) {
@@ -36,15 +36,15 @@ namespace weft {
 //   }
 //   queue.take().wait();
 //
-// A handle: copies are one ticket, and the last copy that is destroyed is done with it, if nobody was before.
-// A ticket that is done before it is called passes the call on when it comes. Lifetime: tickets may outlive
-// their queue.
+// A handle: copies are one ticket. If no copy has called done(), the destructor of the last copy does. If a
+// ticket is done before it is called, it passes the call on when the call comes.
+// Lifetime: tickets may outlive their queue.
 class Ticket {
  public:
   using OnCall = std::function<void()>;
   class Queue;
 
-  // No ticket: it may be assigned to, copied and destroyed.
+  // Is no ticket. It may be assigned to, copied and destroyed.
   Ticket() noexcept = default;
   Ticket(const Ticket& other) noexcept : state_(other.state_) {
     if (state_ != nullptr) {
@@ -57,8 +57,8 @@ class Ticket {
     std::swap(state_, copy.state_);
     return *this;
   }
-  // Moves. `volatile` says nothing of the ticket: with it, clang does not warn of what programs for marl
-  // write, `ticket = std::move(queue.take())`.
+  // Moves. `volatile` has no meaning for the ticket: with it, clang does not warn about what programs for
+  // marl write, `ticket = std::move(queue.take())`.
   Ticket& operator=(volatile Ticket&& other) noexcept {
     Ticket taken(std::move(const_cast<Ticket&>(other)));
     std::swap(state_, taken.state_);
@@ -70,8 +70,9 @@ class Ticket {
     }
   }
 
-  // Suspends the fiber, or blocks the thread, until the ticket is called. Requires: a ticket.
-  // Memory ordering: what was written before the done() of each ticket before this one is seen afterwards.
+  // Suspends the fiber, or blocks the thread, until the ticket is called.
+  // Requires: there is a ticket.
+  // Memory ordering: afterwards the caller sees what was written before the done() of each earlier ticket.
   void wait() const {
     State& state = checked("wait");
     if (!state.isCalled()) {
@@ -79,18 +80,19 @@ class Ticket {
     }
   }
 
-  // Calls the next ticket, as soon as this one is called itself. Only the first done() of a ticket counts.
-  // Neither suspends nor blocks. Requires: a ticket; a scheduler that is bound, where a function of onCall()
-  // has to be scheduled.
+  // Calls the next ticket as soon as this one is called itself. Only the first done() of a ticket counts.
+  // Neither suspends nor blocks.
+  // Requires: there is a ticket. If a function of onCall() must be scheduled, a scheduler is bound.
   void done() const {
     State& state = checked("done");
     State::follow(state, state.done());
   }
 
-  // Schedules `function` when the ticket is called, or now if it was already; the task runs on the scheduler
-  // of whoever calls it, by done(). Several functions that are given before the ticket is called run in that
-  // order, one after the other, as one task. Neither suspends nor blocks. Requires: a ticket. Memory
-  // ordering: as wait().
+  // Schedules `function` when the ticket is called, or now if it was called already. The task runs on the
+  // scheduler of the thread that calls the ticket, by done(). If several functions are given before the
+  // ticket is called, they run in that order, one after the other, as one task. Neither suspends nor blocks.
+  // Requires: there is a ticket.
+  // Memory ordering: as for wait().
   template <class F>
   void onCall(F&& function) const {
     State& state = checked("onCall");
@@ -128,8 +130,8 @@ class Ticket {
 
   State& checked(const char* function) const {
     WEFT_ASSERT(state_ != nullptr,
-                "Ticket::%s() was called on no ticket: one that was made by Ticket(), or moved from. Take "
-                "one from a Ticket::Queue.",
+                "Ticket::%s() was called on no ticket: it was made by Ticket(), or moved from. "
+                "Take one from a Ticket::Queue.",
                 function);
     return *state_;
   }
@@ -157,8 +159,8 @@ class Ticket::Queue {
     return Ticket(state);
   }
 
-  // Takes `count` tickets, with none of others between them, and calls function(Ticket&&) with each, in their
-  // order.
+  // Takes `count` tickets, with no other tickets between them, and calls function(Ticket&&) with each, in
+  // their order.
   template <class F>
   void take(size_t count, const F& function) {
     if (count == 0) {
@@ -198,8 +200,7 @@ class Ticket::Queue {
   };
 
   void append(State& first, State& last) {
-    // (1) acq_rel: publishes the ticket to whoever comes after it, and sees the one before; pairs with (1,
-    // 2).
+    // (1) acq_rel: publishes the ticket to the next one, and sees the one before; pairs with (1, 2).
     State* before = newest_.exchange(&last, std::memory_order_acq_rel);
     if (before != nullptr) [[likely]] {
       State::follow(*before, before->link(&first));

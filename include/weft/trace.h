@@ -11,8 +11,8 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Events on a time line, for chrome://tracing and ui.perfetto.dev. Off unless WEFT_TRACE_ENABLED is defined
-// as 1, by a compiler flag or by CMake's option of that name; off, the macros are nothing and evaluate
+// Events on a time line, for chrome://tracing and ui.perfetto.dev. They are off unless WEFT_TRACE_ENABLED is
+// defined as 1, by a compiler flag or by CMake's option of that name. Then the macros are empty and evaluate
 // nothing.
 #if !defined(WEFT_TRACE_ENABLED)
 #define WEFT_TRACE_ENABLED 0
@@ -20,11 +20,12 @@
 
 namespace weft {
 
-// Writes events as JSON in Chrome's trace format, to the file that the environment variable WEFT_TRACE_FILE
-// names, else to chrome.trace in the current directory. The file is complete once the program has exited.
+// Writes events as JSON in Chrome's trace format. The file is the one that the environment variable
+// WEFT_TRACE_FILE names, or chrome.trace in the current directory. It is complete once the program has
+// exited.
 //
-// Programs use the macros below. A name is printf's: a format and arguments. Each fiber has a line of its
-// own, since its events overlap with those of the other fibers of its thread.
+// Programs use the macros below. A name is given as for printf: a format and arguments. Each fiber has a line
+// of its own, since its events overlap with those of the other fibers of its thread.
 class WEFT_EXPORT Trace {
  public:
   static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
@@ -32,11 +33,12 @@ class WEFT_EXPORT Trace {
   // Opens the file when it is called for the first time.
   static Trace* get();
 
-  // Any thread. They block for the time of a write to a buffer, and now and then to the file.
+  // Any thread. These functions block for the time of a write to a buffer, and now and then to the file.
   [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
   void endEvent();
-  // Asynchronous events begin and end on any threads, and belong together by `id` and name.
+  // Asynchronous events may begin and end on different threads. A beginning and an end belong together if
+  // `id` and name are equal.
   [[gnu::format(printf, 3, 4)]] void beginAsyncEvent(uint32_t id, const char* format, ...);
   [[gnu::format(printf, 3, 4)]] void endAsyncEvent(uint32_t id, const char* format, ...);
 
@@ -78,10 +80,10 @@ class WEFT_EXPORT Trace {
 // An event from one place to another: WEFT_BEGIN_ASYNC_EVENT(request.id, "request").
 #define WEFT_BEGIN_ASYNC_EVENT(id, ...) ::weft::Trace::get()->beginAsyncEvent(id, __VA_ARGS__)
 #define WEFT_END_ASYNC_EVENT(id, ...) ::weft::Trace::get()->endAsyncEvent(id, __VA_ARGS__)
-// Both, for the time of a scope: WEFT_SCOPED_ASYNC_EVENT(request.id, "request").
+// Begins and ends an asynchronous event with a scope: WEFT_SCOPED_ASYNC_EVENT(request.id, "request").
 #define WEFT_SCOPED_ASYNC_EVENT(...) \
   const ::weft::Trace::ScopedAsyncEvent WEFT_CONCAT(weft_async_event_, __LINE__)(__VA_ARGS__)
-// Names the line of the fiber or thread that calls: WEFT_NAME_THREAD("reader %d", i).
+// Names the line of the calling fiber or thread: WEFT_NAME_THREAD("reader %d", i).
 #define WEFT_NAME_THREAD(...) ::weft::Trace::get()->nameThread(__VA_ARGS__)
 #else
 #define WEFT_SCOPED_EVENT(...)

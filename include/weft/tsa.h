@@ -5,25 +5,25 @@
 
 #include "weft/detail/base/language.h"
 
-// clang's thread safety analysis (-Wthread-safety), with its attributes under names of our own; nothing
-// elsewhere. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// The attributes of clang's thread safety analysis (-Wthread-safety), under names of weft. Empty for other
+// compilers. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
 #if defined(__clang__)
 #define WEFT_THREAD_ANNOTATION(x) __attribute__((x))
 #else
 #define WEFT_THREAD_ANNOTATION(x)
 #endif
 
-// Of types.
+// For types.
 #define WEFT_CAPABILITY(name) WEFT_THREAD_ANNOTATION(capability(name))
 #define WEFT_SCOPED_CAPABILITY WEFT_THREAD_ANNOTATION(scoped_lockable)
 
-// Of data.
+// For data.
 #define WEFT_GUARDED_BY(x) WEFT_THREAD_ANNOTATION(guarded_by(x))
 #define WEFT_PT_GUARDED_BY(x) WEFT_THREAD_ANNOTATION(pt_guarded_by(x))
 #define WEFT_ACQUIRED_BEFORE(...) WEFT_THREAD_ANNOTATION(acquired_before(__VA_ARGS__))
 #define WEFT_ACQUIRED_AFTER(...) WEFT_THREAD_ANNOTATION(acquired_after(__VA_ARGS__))
 
-// Of functions.
+// For functions.
 #define WEFT_REQUIRES(...) WEFT_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define WEFT_REQUIRES_SHARED(...) WEFT_THREAD_ANNOTATION(requires_shared_capability(__VA_ARGS__))
 #define WEFT_ACQUIRE(...) WEFT_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))

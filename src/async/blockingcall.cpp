@@ -23,16 +23,16 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
-// A pool of detached threads. An idle thread lies in a list, with the newest first, so that those that are
-// not needed grow old at its end. Who takes a thread off that list owes it exactly one call; a thread whose
-// time is up takes itself off, or finds that it was taken, and waits for the call.
+// A pool of detached threads. An idle thread lies in a list, the newest first, so that threads that are not
+// needed grow old at its end. A caller that takes a thread off that list owes it exactly one call. A thread
+// whose time is up takes itself off, or finds that it was taken, and waits for the call.
 //
-// A thread enters the list before it wakes the caller whose call it has made: that one's next call then finds
-// it. What is used after that lies on the thread's own stack, in memory that stays (parkers), or in the call
+// A thread enters the list before it wakes the caller whose call it has made, so that this caller's next call
+// finds it. The thread then uses only its own stack, memory that stays (parkers), and the call
 // of the next caller.
 //
-// All of it stays until the process has ended: threads that sleep then touch nothing of static storage that
-// was destroyed.
+// The whole pool stays until the process has ended: threads that sleep then touch no static
+// storage that was destroyed.
 namespace weft {
 namespace detail {
 namespace {
@@ -40,26 +40,26 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// A thread that has made a call looks for the next one for a while before it sleeps: longer after a success,
-// shorter after a failure, so that calls far apart cost little.
+// A thread that has made a call looks for the next one for a while before it sleeps. It looks longer after a
+// success, and shorter after a failure, so that calls far apart cost little.
 constexpr std::chrono::nanoseconds kLongestSpin = microseconds(20);
 constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
 constexpr int kLooksPerYield = 8;
 constexpr int kMostSpinning = 1;
 
-// In the frame of its caller.
+// Lies in the frame of its caller.
 struct BlockingCall {
   void (*run)(void*);
   void* argument;
   Scheduler* scheduler;  // the caller's, or null
   Waiter* waiter;
-  int error = 0;                 // of the system, which granted no thread for it
-  BlockingCall* next = nullptr;  // of those that wait for a thread; guarded by the pool's lock
+  int error = 0;                 // of the system, which granted no thread for the call
+  BlockingCall* next = nullptr;  // in the list of calls that wait for a thread; guarded by the pool's lock
 };
 
 struct BlockingThread {
-  // Caller: null -> a call, once it has taken the thread off the list; its last access. Thread: a call ->
-  // null.
+  // By a caller: null -> a call, once it has taken the thread off the list, as its last access. By the
+  // thread: a call -> null.
   std::atomic<BlockingCall*> call{nullptr};
   Parker<>* parker = nullptr;
   std::chrono::nanoseconds spin = kLongestSpin / 2;
@@ -115,7 +115,7 @@ constinit BlockingPool pool;
 
 constinit thread_local bool isBlockingThread = false;
 
-// The child of a fork has none of the threads. (Where a scheduler existed, it may not call anyway: see
+// The child of a fork has none of the threads. (Where a scheduler existed, the child may not call anyway: see
 // forked.h.)
 void registerForkHandlers() {
   const auto unlock = [] { pool.lock.unlock(); };
@@ -125,7 +125,7 @@ void registerForkHandlers() {
     pool.numThreads = isBlockingThread ? 1 : 0;
     pool.lock.unlock();
   };
-  // A refusal for want of memory costs a child that calls without exec(), no more.
+  // If this fails for want of memory, only a child that calls without exec() is affected.
   [[maybe_unused]] static const int registered = pthread_atfork([] { pool.lock.lock(); }, unlock, forget);
 }
 
@@ -134,16 +134,16 @@ void make(const BlockingCall& call) {
     call.scheduler->bind();
   }
   call.run(call.argument);
-  WEFT_ASSERT(
-      Scheduler::get() == call.scheduler,
-      "a function that was given to blocking_call() has %s. Let it unbind what it binds, and nothing else.",
-      Scheduler::get() != nullptr ? "left a scheduler bound" : "unbound the scheduler of its caller");
+  WEFT_ASSERT(Scheduler::get() == call.scheduler,
+              "a function that was given to blocking_call() has %s. "
+              "Let it unbind what it binds, and nothing else.",
+              Scheduler::get() != nullptr ? "left a scheduler bound" : "unbound the scheduler of its caller");
   if (call.scheduler != nullptr) {
     Scheduler::unbind();
   }
 }
 
-// What a thread does after a call: it makes the next one, or is idle for a time, or ends.
+// The next step of a thread after a call: it makes another call, or is idle for a time, or ends.
 struct NextStep {
   BlockingCall* call = nullptr;
   bool isIdle = false;
@@ -173,10 +173,11 @@ BlockingCall* takeCall(BlockingThread& self) {
   return call;
 }
 
-// Threads that spin now. relaxed throughout: a count that is off by one costs a little time.
+// The number of threads that spin now. relaxed throughout: a count that is off by one costs a little time.
 constinit std::atomic<int> numSpinning{0};
 
-// The caller that was just woken may share this thread's processor, so it is given away at each step.
+// The caller that was just woken may share this thread's processor, so the processor is given
+// away at each step.
 BlockingCall* spinForCall(BlockingThread& self) {
   BlockingCall* call = nullptr;
   if (numSpinning.fetch_add(1, std::memory_order_relaxed) < kMostSpinning) {
@@ -198,7 +199,7 @@ BlockingCall* spinForCall(BlockingThread& self) {
   return call;
 }
 
-// Returns: null when the thread has been idle for too long, and is no part of the pool any more.
+// Returns: null when the thread has been idle for too long, and no longer belongs to the pool.
 BlockingCall* waitForCall(BlockingThread& self, milliseconds idleTime) {
   BlockingCall* call = spinForCall(self);
   TimePoint deadline = deadlineAfter(idleTime);
@@ -244,16 +245,18 @@ void give(BlockingThread& thread, BlockingCall& call) {
 
 [[noreturn]] void reportUnstartedThread(int error) {
   constexpr const char* kMessage =
-      "weft::blocking_call: the system granted no further thread. Bound the calls at one time "
-      "(BlockingThreads::setMaxCount), or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
+      "weft::blocking_call: the system granted no further thread. "
+      "Bound the calls at one time (BlockingThreads::setMaxCount), "
+      "or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
   throw std::system_error(error, std::generic_category(), kMessage);
 }
 
-// Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
+// Starts a thread that makes `call`. The thread is counted already.
+// Returns: 0, or the error number.
 int startThread(BlockingCall& call) { return startDetachedThread(&runBlockingThread, &call); }
 
-// The system refused the thread that was counted for `call`, which waited. Returns: whether others that wait
-// need one started.
+// Called when the system refused the thread that was counted for `call`, which waited.
+// Returns: whether a thread should be started for other calls that wait.
 bool handleRefusal(BlockingCall& call, int error) {
   BlockingThread* idle = nullptr;
   {
@@ -276,7 +279,7 @@ bool handleRefusal(BlockingCall& call, int error) {
   return true;
 }
 
-// Starts threads for calls that wait, as far as the bound allows.
+// Starts threads for the calls that wait, as far as the bound allows.
 void startForWaiting() {
   BlockingCall* call = nullptr;
   int error = 0;
@@ -321,8 +324,8 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
   switch (findThread(call, idle)) {
     case Granted::IdleThread:
       give(*idle, call);
-      // The thread may share this processor; then the call, if it is short, is over before this thread looks
-      // for other work.
+      // The thread may share this processor. Then a short call is over before this thread
+      // looks for other work.
       sched_yield();
       break;
     case Granted::NewThread:
@@ -331,7 +334,7 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
           std::scoped_lock guard(pool.lock);
           --pool.numThreads;
         }
-        startForWaiting();  // others may rely on this one
+        startForWaiting();  // other calls may rely on this one
         reportUnstartedThread(error);
       }
       break;

@@ -15,13 +15,13 @@
 namespace weft::detail {
 namespace {
 
-// More successors than these are split into halves, of which one is left to the scheduler: a thief gets the
+// More successors than these are split into halves, and one half is left to the scheduler: a thief gets the
 // largest part.
 constexpr uint32_t kMostInPlace = 4;
 
 }  // namespace
 
-// What one run needs; the counters lie behind it.
+// The context of one run; the counters lie behind it.
 struct DagGraph::Run {
   Run(Allocator* from, const Allocation& all, WaitGroup&& end)
       : memory(all), allocator(from), finished(std::move(end)) {}
@@ -33,8 +33,8 @@ struct DagGraph::Run {
   WaitGroup finished;  // counts the nodes without successors
   void* data = nullptr;
   Run* nextIdle = nullptr;
-  std::atomic<bool> hasFailed{false};  // false -> true, by the first that fails; set back between runs
-  EscapedException failure;            // that one's; `finished` publishes it
+  std::atomic<bool> hasFailed{false};  // false -> true, by the first failing function; set back between runs
+  EscapedException failure;            // that function's; `finished` publishes it
 };
 
 DagGraph::DagGraph(Allocator* allocator)
@@ -60,8 +60,8 @@ uint32_t DagGraph::addNode(DagWork&& work) {
 
 void DagGraph::addEdge(uint32_t before, uint32_t after) {
   WEFT_ASSERT(after != kRoot,
-              "DAGBuilder::addDependency(): the root cannot depend on node %u, since each run begins with "
-              "it. Let that node depend on another one.",
+              "DAGBuilder::addDependency(): the root cannot depend on node %u: "
+              "each run begins with the root. Let that node depend on another one.",
               before);
   edges_.push_back({before, after});
 }
@@ -77,7 +77,7 @@ void DagGraph::finish() {
   }
 }
 
-// From a list of edges to the successors of each node, in one array.
+// Makes one array of the successors of each node from the list of edges.
 void DagGraph::sortEdges() {
   WEFT_ASSERT(edges_.size() < kNone, "a DAG of more than %u dependencies is not supported.", kNone);
   for (const Edge& edge : edges_) {
@@ -124,8 +124,8 @@ void DagGraph::checkAllRun() {
   edges_ = Vector<Edge>(edges_.get_allocator());
 }
 
-// Each node that lacks a predecessor has one that lacks one too: whoever walks back for long enough walks in
-// a circle.
+// Each node that lacks a predecessor has a predecessor that lacks one too, so a walk back that is long enough
+// goes in a circle.
 void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
   Vector<uint32_t> predecessor(nodes_.size(), kNone, StlAllocator<uint32_t>(allocator_));
   for (const Edge& edge : edges_) {
@@ -139,8 +139,8 @@ void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
     node = predecessor[node];
   }
   WEFT_FATAL(
-      "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on itself, by way of "
-      "node %u, and would never run. Take one dependency of the circle away.",
+      "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on itself, "
+      "by way of node %u, and would never run. Take one dependency of the circle away.",
       node, predecessor[node]);
 }
 
@@ -212,7 +212,7 @@ void DagGraph::strand(Run& run, uint32_t index) {
       }
     }
     if (node.numOuts == 0) {
-      // The run may be over, and its memory used by the next one.
+      // The run may be over, and its memory may be used by the next run.
       run.finished.done();
       return;
     }
@@ -220,8 +220,9 @@ void DagGraph::strand(Run& run, uint32_t index) {
   }
 }
 
-// One predecessor of each of the successors [begin, end) has run. Schedules those that are ready, but one.
-// Returns: that one, or kNone; the run may be over then.
+// One predecessor of each of the successors [begin, end) has run. Schedules the successors that are ready,
+// except one.
+// Returns: that one, or kNone; if kNone, the run may be over.
 uint32_t DagGraph::arrive(Run& run, uint32_t begin, uint32_t end) {
   while (end - begin > kMostInPlace) {
     const uint32_t middle = begin + (end - begin) / 2;
@@ -251,7 +252,8 @@ bool DagGraph::isReady(Run& run, const Node& node) {
   // (1) acquire: sees the work of the other predecessors, so that the last one needs no read-modify-write;
   // pairs with (2).
   if (counter.load(std::memory_order_acquire) != 1 &&
-      // (2) acq_rel: publishes the work of this one to the last, which sees that of all; pairs with (1, 2).
+      // (2) acq_rel: publishes the work of this one to the last, which sees the work of all; pairs
+      // with (1, 2).
       counter.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return false;
   }

@@ -36,7 +36,7 @@ void* runTaskThread(void* task) {
   return nullptr;
 }
 
-// What setDefaultExecutor() has set.
+// The executor that setDefaultExecutor() has set.
 struct DefaultExecutor {
   SpinLock lock;
   std::optional<ExecutorReference> chosen;  // guarded by lock
@@ -44,7 +44,7 @@ struct DefaultExecutor {
 constinit DefaultExecutor defaultOne;
 
 ExecutorReference sharedPool() {
-  // Never destroyed: its tasks may still run while static objects are.
+  // Never destroyed: its tasks may still run while static objects are destroyed.
   static PoolExecutor* const pool =
       new PoolExecutor(static_cast<size_t>(Scheduler::Config::allCores().workerThread.count));
   return *pool;
@@ -58,9 +58,8 @@ void setNotExecuted(EscapedException& error) { error.set(std::make_exception_ptr
 
 void reportNoTask(const char* function) {
   WEFT_FATAL(
-      "TaskHandle::%s() was called on a handle without a task: one that was run already, or moved from. A "
-      "task runs once; "
-      "test the handle with `if (task)`.",
+      "TaskHandle::%s() was called on a handle without a task: its task was run already, "
+      "or it was moved from. A task runs once. Test the handle with `if (task)`.",
       function);
 }
 
@@ -86,7 +85,7 @@ void TaskHandle::runWithWaitHandler(WaitHandler handler) {
     detail::reportNoTask("runWithWaitHandler");
   }
   if (detail::currentFiber != nullptr) {
-    // A fiber calls no handler; and others of its thread would find this one.
+    // A fiber calls no handler, and other fibers of its thread would find this handler.
     run();
     return;
   }
@@ -106,9 +105,9 @@ void ThreadExecutor::schedule(TaskHandle task) const {
   if (const int error = detail::startDetachedThread(&detail::runTaskThread, pointer); error != 0) {
     task = TaskHandle::fromVoidPointer(pointer);
     constexpr const char* kMessage =
-        "weft::threadExecutor(): the system granted no further thread. Run fewer tasks at one time, or raise "
-        "the limit on "
-        "threads (ulimit -u, the cgroup's pids.max)";
+        "weft::threadExecutor(): the system granted no further thread. "
+        "Run fewer tasks at one time, "
+        "or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
     throw std::system_error(error, std::generic_category(), kMessage);
   }
 }
@@ -118,7 +117,7 @@ namespace {
 Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, std::function<void()> postrun) {
   WEFT_ASSERT(numWorkers > 0 && numWorkers <= size_t{Scheduler::kMaxWorkerThreads},
               "PoolExecutor(%td): from 1 to %d worker threads make sense.",
-              static_cast<ptrdiff_t>(numWorkers),  // as whoever gave a negative number wrote it
+              static_cast<ptrdiff_t>(numWorkers),  // a negative number is shown as it was written
               Scheduler::kMaxWorkerThreads);
   Scheduler::Config config;
   config.setWorkerThreadCount(static_cast<int>(numWorkers));
@@ -135,7 +134,7 @@ Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, st
 
 namespace detail {
 
-// Those who are within push tasks.
+// Threads that have entered push tasks.
 struct MainLoop final : ExecutorLink {
   void schedule(TaskHandle task) override {
     if (task && entrance.enter()) {

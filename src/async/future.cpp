@@ -19,8 +19,8 @@ const char* BrokenPromise::what() const noexcept {
 namespace detail {
 namespace {
 
-// The calls of schedule() that go on, on this thread, the newest first. A fiber that is suspended in one
-// leaves it here, so that calls may end in any order.
+// The calls of schedule() that are in progress on this thread, the newest first. A fiber that is suspended in
+// such a call leaves the call here, so calls may end in any order.
 constinit thread_local ScheduleCall* scheduleCalls = nullptr;
 
 FutureCore::Word::Room* makeRoom() {
@@ -28,9 +28,9 @@ FutureCore::Word::Room* makeRoom() {
   return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
 }
 
-// How many loops that tell listeners one stack holds, beside the first, each in a schedule() of the one
-// before: strands that run the tasks of each other seldom go further. Each takes some 350 bytes, 800 if not
-// optimized.
+// The number of loops that tell listeners that one stack holds, beside the first, each in a schedule() of the
+// loop before. Strands that run the tasks of each other seldom go further. Each loop takes some 350 bytes, or
+// 800 if not optimized.
 constexpr int kNestedLoops = 4;
 
 void freeRoom(FutureCore::Word::Room* room) {
@@ -91,8 +91,8 @@ FutureCore::~FutureCore() {
 }
 
 void FutureCore::waitSlow() {
-  // Not where continuations may be there or come: they would run on this stack before the wait is over, and
-  // may need what comes after it. The task has a reference, and the handle.
+  // Not where there are, or may come, continuations: they would run on this stack before the wait is over,
+  // and may need code that comes after it. The task has one reference, and the handle has one.
   // relaxed: only the caller can make it more than these two.
   const bool isAlone = word.isUntouched() && references.load(std::memory_order_relaxed) == 2;
   if (Worker* worker = Worker::current(); isAlone && worker != nullptr && worker->takeToRunInPlace(this)) {
@@ -164,7 +164,7 @@ void FutureCore::completeShared() noexcept {
   release();
 }
 
-// From within schedule(), called by the loop `outer`.
+// Called from within schedule(), which the loop `outer` has called.
 void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept {
   if (outer.numOuter < kNestedLoops) {
     tell(listeners, outer.numOuter + 1);
@@ -175,7 +175,7 @@ void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcep
   }
 }
 
-// Wakes those who wait before it calls continuations, which may take their time.
+// Wakes the waiters before it calls continuations, which may take their time.
 void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
   TellLoop loop(listeners, numOuter);
   for (;;) {
@@ -196,26 +196,26 @@ void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
   }
 }
 
-// The mark in the state tells it from a later one in the same memory: nobody uses `next` while an executor
-// has the task.
+// The mark in the state distinguishes it from a later state in the same memory: nobody uses `next` while an
+// executor has the task.
 ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
-    : loop(tellLoop), state_(state), fiber_(currentFiber), pinnedFifo_(std::exchange(scheduleCalls, this)) {
+    : loop(tellLoop), state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
   state.next = mark();
 }
 
 ScheduleCall::~ScheduleCall() {
   ScheduleCall** link = &scheduleCalls;
   while (*link != this) {
-    link = &(*link)->pinnedFifo_;
+    link = &(*link)->outer_;
   }
-  *link = pinnedFifo_;
+  *link = outer_;
 }
 
 ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
   ScheduleCall* call = scheduleCalls;
   while (call != nullptr &&
          !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
-    call = call->pinnedFifo_;
+    call = call->outer_;
   }
   return call;
 }
@@ -234,9 +234,9 @@ void setBroken(EscapedException& error) { error.set(std::make_exception_ptr(Brok
 
 void reportNoFuture(const char* function) {
   WEFT_FATAL(
-      "%s() of a Future without state: one that was made by Future() or moved from, or whose get(), then() "
-      "or share() was "
-      "called already. Test it with valid(), or share() a result that is needed more than once.",
+      "%s() of a Future without state: it was made by Future(), or moved from, "
+      "or its get(), then() or share() was called already. "
+      "Test it with valid(), or share() a result that is needed more than once.",
       function);
 }
 
@@ -247,14 +247,14 @@ void reportNoPromise(const char* function) {
 
 void reportOwnFuture() {
   WEFT_FATAL(
-      "a function that was given to async() or then() returned the future of its own result, which so would "
-      "never be ready. "
-      "Return the result, or the future of another task.");
+      "a function that was given to async() or then() returned the future of its own result, "
+      "which would never be ready. Return the result, or the future of another task.");
 }
 
 void reportSecondFuture() {
   WEFT_FATAL(
-      "Promise::get_future() was called twice. Call it once, and share() the future where several need it.");
+      "Promise::get_future() was called twice. "
+      "Call it once, and share() the future where several need it.");
 }
 
 }  // namespace detail

@@ -16,8 +16,8 @@ void PoolStorage::release() noexcept {
   }
   lock_.lock();
   WEFT_ASSERT(firstPending_ == nullptr,
-              "a BoundedPool was destroyed while somebody waits for a loan. Keep a copy until borrow() has "
-              "returned.");
+              "a BoundedPool was destroyed while somebody waits for a loan. "
+              "Keep a copy until borrow() has returned.");
   const bool isLast = --numUsers_ == 0;
   lock_.unlock();
   if (isLast) {

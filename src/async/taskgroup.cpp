@@ -21,7 +21,8 @@ namespace weft {
 
 namespace {
 
-// Whether the exception that is being handled only says that a task has ended early, as it was asked to.
+// Returns: whether the exception that is being handled only says that a task has ended early, as
+// it was asked to.
 bool isTaskCanceled() {
   try {
     throw;
@@ -48,7 +49,7 @@ struct TaskGroup::Control {
       false};  // false -> true, by a task that its executor dropped; back, once it is told
   std::optional<ExecutorReference> executor;
   detail::SpinLock lock;
-  std::stop_source source{std::nostopstate};  // made when somebody asks for it; guarded by lock
+  std::stop_source source{std::nostopstate};  // made when it is first asked for; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
 
@@ -67,7 +68,7 @@ TaskGroup::Control& TaskGroup::control() {
   Control* control = control_.load(std::memory_order_acquire);
   if (control == nullptr) {
     auto made = std::make_unique<Control>();
-    // (2) release: publishes it; acquire on failure: somebody else's; pairs with (1, 2).
+    // (2) release: publishes it; acquire on failure: another thread's; pairs with (1, 2).
     if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release,
                                          std::memory_order_acquire)) {
       control = made.release();
@@ -79,12 +80,12 @@ TaskGroup::Control& TaskGroup::control() {
 constinit thread_local TaskGroup::UnboundCall* TaskGroup::UnboundCall::innermost_ = nullptr;
 
 TaskGroup::UnboundCall::UnboundCall(TaskGroup& group)
-    : group_(group), pinnedFifo_(std::exchange(innermost_, this)) {
+    : group_(group), outer_(std::exchange(innermost_, this)) {
   group_.count_.addOther();
 }
 
 TaskGroup::UnboundCall::~UnboundCall() {
-  innermost_ = pinnedFifo_;
+  innermost_ = outer_;
   if (detail::Waiter* waiter = group_.count_.endOfOther()) {
     detail::wake(*waiter);
   }
@@ -93,7 +94,7 @@ TaskGroup::UnboundCall::~UnboundCall() {
 bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
   const UnboundCall* call = innermost_;
   while (call != nullptr && &call->group_ != &group) {
-    call = call->pinnedFifo_;
+    call = call->outer_;
   }
   return call != nullptr;
 }
@@ -110,10 +111,10 @@ void TaskGroup::scheduleElsewhere(GroupNode& node) {
   }
 }
 
-// Not kept as an exception at once: schedule() may throw the better one after this.
+// The drop is not kept as an exception at once, since schedule() may still throw a better one.
 void TaskGroup::drop() {
   if (!isCanceled()) {
-    // relaxed: the end of the task publishes it to whoever waits for it.
+    // relaxed: the end of the task publishes it to the waiter.
     control().hasDropped.store(true, std::memory_order_relaxed);
     cancel();
   }
@@ -121,11 +122,10 @@ void TaskGroup::drop() {
 
 void TaskGroup::waitForOthers() {
   WEFT_ASSERT(!count_.isWaitedFor() && !UnboundCall::isOpen(*this),
-              "TaskGroup %p: wait() was called while somebody waits for the group already; its end waits "
-              "too. Only one may, and no "
-              "task of the group, which would wait for itself. Wait where the group was made, and make a "
-              "group of its own for what "
-              "a task waits for.",
+              "TaskGroup %p: wait() was called while somebody waits for the group already. "
+              "(The end of a group waits too.) "
+              "Only one caller may wait, and no task of the group may: it would wait for itself. "
+              "Wait where the group was made, and make a group of its own for what a task waits for.",
               static_cast<const void*>(this));
   detail::Waiter& self = detail::inlined::currentWaiter();
   if (!count_.isOverOrWakes(self)) {
@@ -143,7 +143,7 @@ void TaskGroup::cancel() {
     isCanceled_.store(true, std::memory_order_relaxed);
     source = shared.source;
   }
-  // Not under the lock: this calls functions.
+  // Outside of the lock, since this calls functions.
   source.request_stop();
 }
 
@@ -164,7 +164,7 @@ void TaskGroup::fail() {
     return;
   }
   Control& shared = control();
-  // relaxed: the end of the task publishes the exception to whoever waits for it.
+  // relaxed: the end of the task publishes the exception to the waiter.
   if (!shared.hasFailed.exchange(true, std::memory_order_relaxed)) {
     shared.exception.captureCurrent();
   }
@@ -187,7 +187,7 @@ void TaskGroup::rethrow() {
 
 void TaskGroup::destroyControl() {
   Control& shared = control();
-  // First of all, since the parent's stop uses the rest.
+  // This comes first, since the parent's stop uses the rest.
   shared.parent.reset();
   shared.tellOfDropped();
   if (shared.exception) {

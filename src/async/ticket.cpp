@@ -63,7 +63,7 @@ void tell(TaskNode* listener) {
 
 }  // namespace
 
-// A loop, not a recursion: each ticket that was done before its turn passes the call on.
+// This is a loop, not a recursion: each ticket that was done before its turn passes the call on.
 void Ticket::State::callFrom(State* state) {
   while (state != nullptr) {
     TaskNode* listeners = nullptr;

@@ -8,8 +8,8 @@
 
 namespace weft::detail {
 
-// One that waits, among the listeners of a ticket or a future, of which the others are tasks. It lies in the
-// frame of the wait.
+// A waiter among the listeners of a ticket or a future; the other listeners are tasks. It lies in the frame
+// of the wait.
 struct alignas(16) WaitingListener : TaskNode {
   explicit WaitingListener(Waiter& self) : TaskNode{nullptr, nullptr, 0, NodeSize::None}, waiter(&self) {}
 

@@ -76,8 +76,8 @@ void FairBacklog::Reversed::append() {
     backlog_.appendChunks(first_, last_);
     return;
   }
-  // As much as there is room for into the last chunk; the rest to the front of its own, so that there is room
-  // behind it.
+  // The last chunk takes as many tasks as it has room for. The rest moves to the front of its own chunk, so
+  // that there is room behind it.
   Chunk& tail = *backlog_.last_;
   FairTask** const tasks = first_->slots + first_->begin;
   const uint32_t count = first_->end - first_->begin;

@@ -10,11 +10,11 @@
 
 namespace weft::detail {
 
-// The tasks of a fair::TaskScheduler that are ready, in the order of their posts, in chunks of pointers. For
-// one thread at a time.
+// The ready tasks of a fair::TaskScheduler, in the order of their posts, in chunks of pointers. For one
+// thread at a time.
 //
-// Not a list through the tasks: one that is long lies in memory, not in the cache, where each link costs as
-// much as a step; pointers say early which tasks come, so that several are fetched at the same time.
+// Rejected: a list through the tasks. A long list is not in the cache, and following each link then costs as
+// much as a step. Pointers say early which tasks come next, so that several are fetched at the same time.
 class FairBacklog {
  public:
   explicit FairBacklog(Allocator* allocator) : allocator_(allocator) { first_ = last_ = takeSpare(); }
@@ -62,7 +62,7 @@ class FairBacklog {
       first_->slots[--first_->begin] = task;
     }
 
-    // Last of all.
+    // Called once, after the last prepend().
     void append();
 
    private:
@@ -74,8 +74,8 @@ class FairBacklog {
   };
 
  private:
-  static constexpr uint32_t kSlots = 509;  // with the chunk's head 4 KiB
-  static constexpr uint32_t kAhead = 6;    // tasks: some 200 ns of short steps
+  static constexpr uint32_t kSlots = 509;  // 4 KiB with the chunk's head
+  static constexpr uint32_t kAhead = 6;    // tasks: about 200 ns of short steps
   static constexpr uint32_t kMaxSpares = 8;
 
   struct Chunk {
@@ -95,7 +95,7 @@ class FairBacklog {
   void dropFirst();
 
   Allocator* const allocator_;
-  Chunk* first_;  // none is empty, unless it is the only one
+  Chunk* first_;  // no chunk is empty, unless it is the only one
   Chunk* last_;
   Chunk* spares_ = nullptr;
   uint32_t numSpares_ = 0;

@@ -32,7 +32,7 @@ struct FairCore;
 
 using FairQueue = SegmentedQueue<FairTask*, StdSync, 0, Producers::InTurn>;
 
-// One thread of a fair::TaskScheduler. Everything is for the thread itself unless it says otherwise.
+// One thread of a fair::TaskScheduler. Only the thread itself uses a member unless a comment says otherwise.
 class FairWorker {
  public:
   explicit FairWorker(FairCore& fairCore);
@@ -42,9 +42,9 @@ class FairWorker {
 
   void run();
 
-  // Keeps the task whose step runs, posted by that very step to `to`, until the step ends.
+  // A step has posted its own task to `to`. Keeps the task until the step ends.
   void repost(FairTask& task, FairCore& to);
-  // Whether it keeps one for `to`.
+  // Whether it keeps a task for `to`.
   bool keepsOneFor(const FairCore& to) const;
 
   FairCore& core;
@@ -54,11 +54,11 @@ class FairWorker {
   OwnCounter numSteps, numDispatches, numParks;
 
   // Guarded by the core's lock.
-  FairWorker* below = nullptr;      // in the stack of idle ones
-  std::chrono::nanoseconds tick{};  // while it watches
+  FairWorker* below = nullptr;      // in the stack of idle threads
+  std::chrono::nanoseconds tick{};  // while it polls
 
  private:
-  // Hints, from this thread's places in the queues.
+  // Hints, read through this thread's consumers of the queues.
   bool hasQueued();
   bool hasWork();  // queued, or due
 
@@ -106,19 +106,20 @@ struct FairCore {
 
   void start();
   void stop();
-  // Takes what is queued, and what waits, out of all queues. Requires: no thread runs.
+  // Takes what is queued, and what waits, out of all queues.
+  // Requires: no thread runs.
   std::vector<FairTask*> takeAll();
   void takeFront(std::vector<FairTask*>& taken);
 
   // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);
-  // A step of another scheduler has posted its own task, which enqueueKept() brings when it has ended. Until
-  // then this scheduler is not empty, and does not end.
+  // A step of another scheduler has posted its own task here. enqueueKept() brings the task when the step has
+  // ended. Until then this scheduler is not empty, and does not end.
   void expectKept();
   void enqueueKept(FairTask& task);
   void awaitKept();
   void assertKeepsNone(const char* what) const;
-  // Before a push: takes the task over. Of posts that come together, one finds null.
+  // Called before a push: takes the task over. Of several posts at the same time, one finds null.
   void claim(FairTask& task) {
     // relaxed: the task is the caller's, and the push publishes it.
     if (task.postedTo.exchange(this, std::memory_order_relaxed) != nullptr) [[unlikely]] {
@@ -126,8 +127,8 @@ struct FairCore {
     }
     countTimed(task);
   }
-  // The same by the step of the task, which pays for no read-modify-write, 6 of its 25 ns: whoever else posts
-  // the task is caught, unless that happens between the load and the store.
+  // The same, called by the step of the task. It saves the read-modify-write, 6 of a step's 25 ns. Another
+  // post of the task is found, unless that happens between the load and the store.
   void claimInItsStep(FairTask& task) {
     // relaxed, both: as in claim().
     if (task.postedTo.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
@@ -140,20 +141,20 @@ struct FairCore {
     if (task.hasTime()) {
       numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
     }
-    // relaxed: it is the caller's again.
+    // relaxed: the task is the caller's again.
     task.postedTo.store(nullptr, std::memory_order_relaxed);
   }
-  // Before the push of a task that has just been posted.
+  // Called before the push of a task that has just been posted.
   void countTimed(const FairTask& task) {
     if (task.hasTime()) [[unlikely]] {
-      numTimed.fetch_add(kOnItsWay, std::memory_order_relaxed);  // relaxed: a hint of how often to look
+      numTimed.fetch_add(kOnItsWay, std::memory_order_relaxed);  // relaxed: a hint about how often to look
     }
   }
   [[noreturn, gnu::cold]] void reportPostedTwice() const;
 
-  // With the role.
+  // With the dispatcher lock.
   [[gnu::noinline]] void intake();
-  // Takes over one task, posted just now, as intake() does; publishBacklog() is to follow.
+  // Takes over one task that was posted just now, as intake() does. publishBacklog() must follow.
   void accept(FairTask& task) {
     if (task.deadline == FairTask::kNoDeadline) [[likely]] {
       backlog.append(&task);
@@ -171,12 +172,12 @@ struct FairCore {
   void publishEarliest();
 
   // Any thread.
-  // relaxed: a hint; the role guards the backlog.
+  // relaxed: a hint; the dispatcher lock guards the backlog.
   bool backlogIsEmpty() const { return !hasBacklog.load(std::memory_order_relaxed); }
-  bool hasQueued();  // a thread's own places in the queues are the quicker way
+  bool hasQueued();  // FairWorker::hasQueued() is quicker
   bool hasDue() const;
   bool isDue(TimePoint now) const;
-  // Whether there are deadlines, so that each long step is followed by a look at them.
+  // Whether there are deadlines. If so, a thread looks at them after each long step.
   bool hasTimed() const { return numTimed.load(std::memory_order_relaxed) != 0; }  // relaxed: a hint
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
@@ -201,10 +202,10 @@ struct FairCore {
 
   // The `timerIndex` of a task that counts in numAwaited.
   static constexpr uint32_t kAwaited = kNotInHeap - 1;
-  // What numTimed consists of: how often the first, and whether the second.
+  // numTimed is a multiple of kOnItsWay, plus kInHeap or 0.
   static constexpr uint32_t kOnItsWay = 2, kInHeap = 1;
   static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
-  // Threads that share shorter steps than this lose more by getting in each other's way than they gain.
+  // Threads with shorter steps than this lose more by getting in each other's way than they gain.
   static constexpr uint64_t kFineStepNs = 150;
 
   fair::TaskScheduler& facade;
@@ -216,37 +217,38 @@ struct FairCore {
 
   alignas(kCacheLine) Inbox<FairTask> front;
 
-  DispatcherLock<> dispatcherLock;  // guards the next four; an only thread has it always
-  FairBacklog backlog;              // ready, still to go into the ready queue
+  // Guards `backlog`, `heap` and `numAwaited`, and the pushes into `due` and `ready`. An only thread always
+  // has it.
+  DispatcherLock<> dispatcherLock;
+  FairBacklog backlog;  // ready tasks that are not in the ready queue yet
   TimerHeap<FairTask> heap;
-  uint32_t numAwaited = 0;  // that were in the heap, until a waker claimed them whose push has yet to come
+  uint32_t numAwaited = 0;  // tasks out of the heap that a waker has claimed and not pushed yet
 
-  // Written by the role, read by everybody.
+  // Written with the dispatcher lock, read by all threads.
   alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
   std::atomic<bool> hasBacklog{false};
-  // Of the tasks with a time: those that are posted and on their way to the role, which anybody adds and the
-  // role takes off, and whether the heap has one, which the role says.
+  // Tasks with a deadline. kOnItsWay for each that is posted and not taken over yet: any thread adds it, and
+  // the dispatcher takes it off. kInHeap if the heap has a deadline: the dispatcher sets it.
   std::atomic<uint32_t> numTimed{0};
 
   std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
 
-  // Filled by the role.
-  FairQueue due;    // whose deadline has come
-  FairQueue ready;  // all others
+  // Filled with the dispatcher lock.
+  FairQueue due;    // tasks whose deadline has come
+  FairQueue ready;  // all other ready tasks
 
   std::vector<std::unique_ptr<FairWorker>> workers;
 
-  // Written with the lock, read by everybody.
-  alignas(kCacheLine) std::atomic<bool> hasNoPoller{
-      false};                               // some are idle, and none of them looks now and then
-  std::atomic<int64_t> armed{kNoEarliest};  // until when the idle ones sleep at most
+  // Written with the lock, read by all threads.
+  alignas(kCacheLine) std::atomic<bool> hasNoPoller{false};  // threads are idle, and none of them polls
+  std::atomic<int64_t> armed{kNoEarliest};                   // when an idle thread wakes at the latest
   std::atomic<bool> isStopping{false};
-  std::atomic<bool> isSpinning{false};  // one thread looks for work busily
+  std::atomic<bool> isSpinning{false};  // one thread is in spin(); written without the lock
 
   SpinLock lock;
   FairWorker* idle = nullptr;  // guarded by lock: a stack
-  FairWorker* poller =
-      nullptr;  // guarded by lock: the idle one that looks now and then while others are active
+  // Guarded by lock: the idle thread that looks for work now and then while others are active.
+  FairWorker* poller = nullptr;
   FairWorker* marked = nullptr;  // guarded by lock: whose mark was left in the front queue last
   uint64_t watchedSteps = 0;     // guarded by lock: numStepsOfAll() when the poller looked last
   TimePoint watchedAt{};         // guarded by lock

@@ -19,14 +19,13 @@ CoroTask::CoroTask(Coro<> body) : outermost_(std::exchange(body.frame_, nullptr)
   outermost_->stack = &stack_;
 }
 
-// From the innermost to the outermost, as if each returned; none then finds the one that it awaits, so that
-// destroying does not recurse.
+// Destroys the frames from the innermost to the outermost, as if each returned. No frame then finds the frame
+// that it awaits, so that destroying does not recurse.
 CoroTask::~CoroTask() {
   assertIsOwned("destroyed");
   WEFT_ASSERT(!isInBody_,
-              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. Let its owner do so "
-              "once wait() has "
-              "returned, or have the body run by fair::async().");
+              "a fair::CoroTask was destroyed by its own body, which goes on afterwards. "
+              "Let its owner destroy it once wait() has returned, or run the body by fair::async().");
   WEFT_ASSERT(waiters_.isEmpty(),
               "a fair::CoroTask was destroyed while somebody waits for its end. Let wait() return first.");
   detail::CoroFrame* frame = stack_.innermost != nullptr ? stack_.innermost : outermost_;
@@ -47,10 +46,10 @@ void CoroTask::step(FairTask& task) {
   }
 }
 
-// Returns: whether the body has ended; else the task may be anywhere now.
+// Returns: whether the body has ended. If not, another thread may run or destroy the task now.
 bool CoroTask::runBody() {
   assertNotPosted(!isInBody_);
-  // What it waits for is a signal, and it was only woken up.
+  // The body waits for a signal, and was only woken up.
   if (stack_.isForSignal && !isSignaled() && TimePoint::clock::now() < stack_.deadline) {
     TaskScheduler::current()->postDeadline(this, stack_.deadline);
     return false;
@@ -61,7 +60,7 @@ bool CoroTask::runBody() {
     stack_.innermost->handle.resume();
   }
   isInBody_ = false;
-  // relaxed: what the step has written itself, or somebody who must not.
+  // relaxed: written by the step itself, or by a post that is a mistake.
   assertNotPosted(postedTo.load(std::memory_order_relaxed) == nullptr);
   if (TaskScheduler* next = std::exchange(stack_.scheduler, nullptr)) {
     next->postDeadline(this, stack_.deadline);
@@ -73,9 +72,9 @@ bool CoroTask::runBody() {
 
 void CoroTask::assertNotPosted(bool isNotPosted) {
   WEFT_ASSERT(isNotPosted,
-              "a fair::CoroTask was posted while its body ran. Have the body co_await fair::yield(), "
-              "delay(), moveTo() and the "
-              "like, which post it, and let others wake or signal it.");
+              "a fair::CoroTask was posted while its body ran. "
+              "Have the body co_await fair::yield(), delay(), moveTo() and the like, which post it, "
+              "and let others wake or signal it.");
 }
 
 void CoroTask::postOwned(TaskScheduler& scheduler, Coro<> body) {
@@ -97,7 +96,7 @@ void CoroTask::destroyOwned(FairTask& task) {
   delete static_cast<CoroTask*>(static_cast<Task*>(&task));
 }
 
-// Whoever waits may destroy the task as soon as the lock is free.
+// A waiter may destroy the task as soon as the lock is free.
 void CoroTask::end() {
   detail::WaitList woken;
   lock_.lock();
@@ -110,7 +109,7 @@ void CoroTask::end() {
 bool CoroTask::waitUntil(detail::TimePoint deadline) {
   const detail::FairWorker* worker = detail::currentFairWorker;
   WEFT_ASSERT(worker == nullptr || worker->current != this,
-              "fair::CoroTask::wait() was called by the body of the task, which would wait for itself.");
+              "fair::CoroTask::wait() was called by the body of the task, and would wait for itself.");
   detail::Waiter& self = detail::currentWaiter();
   lock_.lock();
   if (hasEnded_) {

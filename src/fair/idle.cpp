@@ -9,34 +9,37 @@
 
 // How the threads of a fair::TaskScheduler sleep and are woken.
 //
-// A thread is active (in a step or between two) or idle (on the stack of idle ones, asleep or about to be).
-// Nobody who queues work looks at the idle ones; instead, whenever some are idle, one of these holds:
+// A thread is active (in a step or between two) or idle (on the stack of idle threads, asleep or about to
+// sleep). A thread that queues work does not look at the idle threads. Instead, whenever threads are idle,
+// one of these holds:
 //
-//   mark      The front queue bears the mark of an idle thread. Who replaces the mark wakes it, by its parker
-//             alone: no access to the scheduler follows the push. It sleeps until the earliest deadline.
-//   poller   An idle thread, while others are active, sleeps for a tick at a time and looks whether work
-//             waits that nobody gets to. The tick grows from 50 us to 1 ms; when there was nothing for that
-//             long, the poller leaves its mark instead, and looks once more a tick later.
-//   between   An active thread is between two steps. Before it runs the next, it sees to it that one of the
-//             others holds (seeToTheIdle); before it becomes idle, it looks at every queue again (beginIdle).
-//   woken     Who has replaced the mark is about to wake its thread.
+//   mark      The front queue bears the mark of an idle thread, which sleeps until the earliest deadline. The
+//             thread that replaces the mark wakes it, through its parker alone: no access to the scheduler
+//             follows the push.
+//   poller    An idle thread sleeps for a tick at a time while others are active, and looks for work that
+//             nobody takes. The tick grows from 50 us to 1 ms. When the poller has found nothing for that
+//             long, it leaves its mark instead, and looks once more a tick later.
+//   between   An active thread is between two steps. Before it runs the next step, it makes one of the other
+//             conditions hold (seeToTheIdle). Before it becomes idle, it looks at every queue again
+//             (beginIdle).
+//   woken     The thread that has replaced the mark is about to wake the mark's thread.
 //
 // So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an
 // idle thread for longer than a tick and a wake.
 //
-// A poller that finds work joins in, unless the active threads run steps so short that a further one would
-// only get in their way: then it goes on watching, and joins as soon as a step turns out to be long. An
-// active thread that finds itself among others with such steps retires to be idle. What a step costs is thus
-// found by measuring.
+// A poller that finds work joins in, unless the active threads run such short steps that a further thread
+// would only get in their way. Then it goes on watching, and joins as soon as a step turns out to be long. An
+// active thread that finds itself among others with such short steps becomes idle ("retires"). So the cost of
+// steps is measured.
 //
-// The last thread that becomes idle takes the mark over, with the deadline, from whoever left it. If that
-// fails, something was pushed. If it succeeds, nothing is queued: all others were idle already, and left
-// nothing behind, as each looks at every queue, with the lock, after its last step. That is also the moment
-// in which the scheduler may be empty.
+// The last thread that becomes idle takes the mark, and the deadline, over from the thread that left it. If
+// that fails, something was pushed. If it succeeds, nothing is queued: all other threads were idle already,
+// and left nothing behind, because each thread looks at every queue, with the lock, after its last step. That
+// is also the moment in which the scheduler may be empty.
 //
-// Rejected: waking a thread for each task that is ready (a wake costs 12 us on a virtual machine; a step may
-// cost 20 ns); a count of tasks (two more contended read-modify-writes for each step, for the sake of
-// waitEmpty()).
+// Rejected: waking a thread for each ready task, because a wake costs 12 us on a virtual machine, and a step
+// may cost 20 ns. Rejected: a count of tasks, which only waitEmpty() would use, and which costs two more
+// contended read-modify-writes for each step.
 namespace weft::detail {
 namespace {
 
@@ -56,7 +59,8 @@ TimePoint timeOf(int64_t ticks) { return TimePoint(TimePoint::duration(ticks)); 
 
 }  // namespace
 
-// Returns when there may be something to do, or the thread is to end. `isRetiring`: although there is work.
+// Returns when there may be something to do, or the thread is to end. `isRetiring`: the thread becomes idle
+// although there is work.
 void FairWorker::waitForWork(bool isRetiring) {
   if (!isRetiring && spin()) {
     return;
@@ -77,7 +81,8 @@ void FairWorker::waitForWork(bool isRetiring) {
   }
 }
 
-// Looks for work for a little while, if nobody else does. Returns: whether it saw some.
+// Looks for work for a little while, if no other thread does.
+// Returns: whether it saw some.
 bool FairWorker::spin() {
   // relaxed, throughout: the queues have orders of their own.
   if (core.isSpinning.load(std::memory_order_relaxed) ||
@@ -107,12 +112,12 @@ bool FairWorker::spin() {
   return found;
 }
 
-// Returns: false if there is something to do instead. `until`: when to wake without being woken.
+// Returns: false if there is something to do instead. `until`: when the thread wakes by itself.
 bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   WaitList woken;
   core.lock.lock();
   const bool isLast = core.dispatcherLock.numActive() == 1;
-  // relaxed: the sleeping ones are woken after it is set.
+  // relaxed: sleeping threads are woken after it is set.
   const bool isWanted = core.isStopping.load(std::memory_order_relaxed) ||
                         (isRetiring ? isLast : core.hasQueued() || core.hasDue());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
@@ -134,14 +139,15 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   return isIdling;
 }
 
-// With the lock, after a sleep. Returns: whether to sleep on, `until` when.
+// With the lock, after a sleep.
+// Returns: whether to sleep on, and in `until` for how long.
 bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
   const bool isPolling = core.poller == this;
   const bool isQueued = core.hasQueued() || core.isDue(now);
   const bool areOthersActive = core.dispatcherLock.numActive() != 0;
   const bool leavesItToOthers = isPolling && areOthersActive && core.areStepsFine(now);
-  // relaxed: the sleeping ones are woken after it is set.
+  // relaxed: sleeping threads are woken after it is set.
   bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
@@ -156,10 +162,10 @@ bool FairWorker::staysIdle(TimePoint& until) {
     core.beginWatch(*this, now);
     until = core.sleepUntil(now + tick);
   } else if (stays && core.poller == nullptr) {
-    // Whoever has left off watching, or has the mark: somebody must sleep until the deadline.
+    // This thread has stopped watching, or has the mark: some thread must sleep until the deadline.
     core.sleepUntil(kNever);
-    // (1) `armed` before another look at the deadlines: a thread that makes one earlier now sees that it is
-    // not seen to; pairs with the fence of runStep().
+    // (1) `armed` before another look at the deadlines: a thread that now adds an earlier one sees that no
+    // thread sleeps for it; pairs with the fence of runStep().
     StdSync::heavyFence();
     until = core.sleepUntil(kNever);
   }
@@ -171,13 +177,14 @@ bool FairWorker::staysIdle(TimePoint& until) {
   return stays;
 }
 
-// With the lock: the poller has found nothing to do for itself.
+// With the lock: the poller has found nothing that it should do itself.
 void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
   tick *= 2;
   if (isQueued) {
     tick = std::min(tick, kLongestTickBesideWork);
   } else if (tick > kLongestTick && core.leaveMark(*this)) {
-    // Another thread may be between queueing something and a look at hasNoPoller, as it was: one more tick.
+    // Another thread may have queued something and not have looked at hasNoPoller yet, which is still false:
+    // one more tick.
     core.poller = nullptr;
     until = core.sleepUntil(now + kLongestTick);
     return;
@@ -187,7 +194,7 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
 }
 
 bool FairCore::isEmptyLocked() {
-  // With nobody active, nobody has the role.
+  // With no thread active, nobody has the dispatcher lock.
   return dispatcherLock.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
 }
 
@@ -210,14 +217,15 @@ void FairCore::leaveIdle(FairWorker& worker) {
     front.cancelPark(markOf(worker));
     marked = nullptr;
   }
-  // Before it is active: see runStep().
+  // Before the thread is active: see runStep().
   publishIdle();
   dispatcherLock.begin();
-  // relaxed: a hint to those without the lock.
+  // relaxed: a hint to threads without the lock.
   armed.store(kNoEarliest, std::memory_order_relaxed);
 }
 
-// Leaves the mark of an idle thread. Returns: whether one is there; else something was pushed.
+// Leaves the mark of an idle thread.
+// Returns: whether a mark is there now; if not, something was pushed.
 bool FairCore::leaveMark(FairWorker& worker) {
   if (front.tryPark(markOf(worker))) {
     marked = &worker;
@@ -226,7 +234,8 @@ bool FairCore::leaveMark(FairWorker& worker) {
   return front.isParked();
 }
 
-// Makes the mark that of `worker`. Returns: false if something was pushed.
+// Replaces the mark by that of `worker`.
+// Returns: false if something was pushed.
 bool FairCore::takeMark(FairWorker& worker) {
   if (marked != nullptr) {
     front.cancelPark(markOf(*marked));
@@ -254,20 +263,20 @@ bool FairCore::areStepsFine(TimePoint now) {
   return ns * dispatcherLock.numActive() < numNew * kFineStepNs;
 }
 
-// Returns: `until`, or the earliest deadline where that is less, which somebody sleeps for from now on.
+// Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.
 TimePoint FairCore::sleepUntil(TimePoint until) {
-  // relaxed: hints; who makes the earliest earlier sees to the idle ones.
+  // relaxed: hints; the thread that makes `earliest` earlier sees to the idle threads.
   const int64_t at = std::min(until.time_since_epoch().count(), earliest.load(std::memory_order_relaxed));
   armed.store(at, std::memory_order_relaxed);
   return timeOf(at);
 }
 
 void FairCore::publishIdle() {
-  // relaxed: a hint to those who are between two steps.
+  // relaxed: a hint to threads between two steps.
   hasNoPoller.store(idle != nullptr && poller == nullptr, std::memory_order_relaxed);
 }
 
-// Wakes an idle thread, to find out whether it is of use, unless one does so now and then already.
+// Wakes an idle thread, which finds out whether it is of use, unless there is a poller already.
 void FairCore::appointPoller() {
   Parker<>* parker = nullptr;
   lock.lock();
@@ -294,7 +303,7 @@ void FairCore::exitThread() {
   wakeAll(woken);
 }
 
-// With the lock: claims those who wait for the scheduler to be empty, if it is.
+// With the lock: if the scheduler is empty, claims the threads and fibers that wait for that.
 void FairCore::wakeIfEmpty(WaitList& woken) {
   if (isEmptyLocked()) {
     woken.claimAll(emptyWaiters);

@@ -12,7 +12,7 @@
 namespace weft::detail {
 namespace {
 
-constexpr const char* kOwner = "fair::TaskScheduler";  // of the allocator, in messages
+constexpr const char* kOwner = "fair::TaskScheduler";  // the allocator's owner, in messages
 
 constexpr int kMaxThreads = 4096;
 constexpr uint32_t kMaxBlockSize = 1u << 20;
@@ -23,9 +23,8 @@ void runThread(void* worker) { static_cast<FairWorker*>(worker)->run(); }
 
 void assertNotInOwnStep(const FairCore& core, const char* what) {
   WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,
-              "fair::TaskScheduler::%s was called in a step of the same scheduler, which it would wait for "
-              "itself. Call it from "
-              "another thread.",
+              "fair::TaskScheduler::%s was called in a step of the same scheduler, "
+              "and would wait for that step. Call it from another thread.",
               what);
 }
 
@@ -49,7 +48,7 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
 FairCore::~FairCore() {
   stop();
   awaitKept();
-  // What is destroyed may post: a continuation of the future whose promise it breaks.
+  // Destroying a task may post another one: a continuation of the future whose promise it breaks.
   for (auto taken = takeAll(); !taken.empty(); taken = takeAll()) {
     for (FairTask* task : taken) {
       if (task->ops->isOneShot) {
@@ -82,8 +81,8 @@ void FairCore::start() {
   for (const auto& worker : workers) {
     const int error = worker->thread.start(&runThread, worker.get(), options);
     WEFT_ASSERT(error == 0,
-                "fair::TaskScheduler \"%s\": the system refuses a thread (error %d). Ask for fewer than %d, "
-                "or raise the limit.",
+                "fair::TaskScheduler \"%s\": the system refuses a thread (error %d). "
+                "Ask for fewer than %d, or raise the limit.",
                 name.c_str(), error, numThreads);
   }
 }
@@ -97,7 +96,7 @@ void FairCore::stop() {
     lock.unlock();
     return;
   }
-  // relaxed: the sleeping ones are woken afterwards, the others come to see it.
+  // relaxed: sleeping threads are woken afterwards, the others see it in time.
   isStopping.store(true, std::memory_order_relaxed);
   for (FairWorker* worker = idle; worker != nullptr; worker = worker->below) {
     worker->parker->unpark();
@@ -121,7 +120,7 @@ void FairCore::enqueueKept(FairTask& task) {
   WaitList woken;
   lock.lock();
   --numKept;
-  // The task may have run meanwhile, or whoever awaits it may take it back.
+  // The task may have run meanwhile, or a thread in awaitKept() may take it back.
   wakeIfEmpty(woken);
   if (numKept == 0) {
     woken.claimAll(keptWaiters);
@@ -132,14 +131,14 @@ void FairCore::enqueueKept(FairTask& task) {
 
 void FairCore::assertKeepsNone(const char* what) const {
   WEFT_ASSERT(currentFairWorker == nullptr || !currentFairWorker->keepsOneFor(*this),
-              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", and "
-              "would wait for "
-              "that step: the task comes when it returns. Call it before the post, or from another thread.",
+              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", "
+              "and would wait for that step: the task is queued only when its step returns. "
+              "Call it before the post, or from another thread.",
               what, name.c_str());
 }
 
-// Before the tasks are taken back: those that were posted, too, and come when steps of other schedulers have
-// ended.
+// Called before the tasks are taken back. Waits for the tasks that were posted by their own steps in other
+// schedulers: these are queued here when their steps have ended.
 void FairCore::awaitKept() {
   assertKeepsNone("takeBack() or its destructor");
   Waiter& self = currentWaiter();
@@ -198,9 +197,8 @@ std::vector<FairTask*> FairCore::takeAll() {
 
 void FairCore::reportPostedTwice() const {
   WEFT_FATAL(
-      "a fair::Task was posted to \"%s\" while a scheduler has it. Post it again in its step or later, or "
-      "wake "
-      "it up.",
+      "a fair::Task was posted to \"%s\" while a scheduler has it. "
+      "Post it again in its step or later, or wake it up.",
       name.c_str());
 }
 
@@ -234,12 +232,12 @@ using detail::FairTask;
 
 namespace {
 
-// Whether the step of the task calls.
+// Whether the caller is the step of the task.
 bool isInItsStep(const FairTask& task) {
   return detail::currentFairWorker != nullptr && detail::currentFairWorker->current == &task;
 }
 
-// Whoever has claimed a task that waits.
+// Called by the thread that has claimed a waiting task.
 void enqueueClaimed(FairTask& task) {
   // relaxed: the claimer sees the task as it was posted.
   task.postedTo.load(std::memory_order_relaxed)->enqueue(task, task);
@@ -334,13 +332,13 @@ TaskScheduler::Row::~Row() {
     scheduler_.core_->unclaim(*std::exchange(newest_, newest_->inboxNext.get()));
   }
   if (own_ != nullptr) {
-    // relaxed: it is the step's again.
+    // relaxed: the task is the step's again.
     own_->postedTo.store(nullptr, std::memory_order_relaxed);
   }
 }
 
 void TaskScheduler::reserve(size_t numDeadlines) {
-  // relaxed: a wish, which whoever takes posted tasks in fulfils first.
+  // relaxed: the next intake() makes the room first.
   core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
 }
 

@@ -9,14 +9,15 @@
 #include "weft/debug.h"
 #include "weft/detail/base/ticks.h"
 
-// What a thread of a fair::TaskScheduler does while there is work: dispatch, run, look around.
+// What a thread of a fair::TaskScheduler does while there is work: it dispatches, runs steps, and looks at
+// the front queue and the deadlines now and then.
 namespace weft::detail {
 namespace {
 
 using std::chrono::nanoseconds;
 using Hold = DispatcherLock<>::Hold;
 
-// Tasks that the role hands to the ready queue at once.
+// Tasks that the dispatcher hands to the ready queue at once.
 constexpr uint32_t kRefill = 64;
 // Due tasks that run in a row before one from the ready queue.
 constexpr uint32_t kDueInARow = 16;
@@ -30,10 +31,11 @@ constexpr uint64_t kMiddleStepNs = 200;
 
 constexpr uint32_t kFineLooksUntilRetired = 16;
 
-// How often a thread tries for work that only the holder of the role can give it, before it sleeps.
-constexpr uint32_t kRoundsBesideRole = 64;
+// How often a thread looks for work that only the holder of the dispatcher lock can give it, before it
+// sleeps.
+constexpr uint32_t kRoundsBesideDispatcher = 64;
 
-// While there is work, a thread of short steps leaves those who post alone for so long.
+// While there is work, a thread with short steps leaves the front queue to its producers for so long.
 constexpr nanoseconds kIntakePause{20'000};
 
 }  // namespace
@@ -53,10 +55,10 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  // (1) what this thread has queued before the look at whether somebody watches; pairs with the (1) of
-  // DispatcherLock, by which a poller that joins has published that nobody does.
+  // (1) orders what this thread has queued before its look at hasNoPoller; pairs with the (1) of
+  // DispatcherLock: a poller that joins has set hasNoPoller before.
   StdSync::lightFence();
-  // relaxed: a thread that becomes idle beside this one watches by itself, until it has left a mark.
+  // relaxed: a thread that becomes idle meanwhile polls by itself, until it has left a mark.
   if (core.hasNoPoller.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
     seeToTheIdle();
   }
@@ -65,7 +67,7 @@ void FairWorker::runStep(FairTask& task) {
   const bool wasDue = task.state.start();
   task.isExpired = wasDue || !hadDeadline;
   task.deadline = FairTask::kNoDeadline;
-  // relaxed: from here on the task is the step's, on this thread.
+  // relaxed: from here on the task belongs to the step, on this thread.
   task.postedTo.store(nullptr, std::memory_order_relaxed);
   current = &task;
   runStepOrDie(task);
@@ -74,16 +76,17 @@ void FairWorker::runStep(FairTask& task) {
 
 inline bool FairWorker::isAlone() const { return core.dispatcherLock.numActive() == 1; }
 
-// With the role: the next task that is ready, the others behind it for the other threads.
+// With the dispatcher lock.
+// Returns: the next ready task. The tasks behind it are queued for the other threads.
 inline FairTask* FairWorker::dispatch() {
   ++numDispatches;
   if (core.backlog.isEmpty()) {
-    core.intake();  // and what is due
+    core.intake();  // which also queues what is due
   }
-  // Another thread may have dispatched meanwhile: what it has queued comes first.
+  // Another thread may have dispatched meanwhile. What it has queued comes first.
   if (!due_.empty() || !ready_.empty()) [[unlikely]] {
     if (FairTask* task = popQueued()) {
-      core.publishBacklog();  // requeue() may have appended to it
+      core.publishBacklog();  // requeue() may have appended to the backlog
       return task;
     }
   }
@@ -98,12 +101,12 @@ inline FairTask* FairWorker::dispatch() {
   return task;
 }
 
-// Returns: what to run next; null when the thread is to end.
+// Returns: the task to run next; null when the thread is to end.
 FairTask* FairWorker::next() {
   if (--untilLook_ == 0 || (core.hasTimed() && wasLong())) {
     look();
   }
-  // relaxed, below: stop() waits for the thread to end, and asks for nothing else.
+  // relaxed, below: stop() waits for the end of the thread, and for nothing else.
   if (FairTask* const own = std::exchange(reposted_, nullptr)) {
     if (core.backlogIsEmpty() && isNext(*own)) {
       return own;
@@ -119,8 +122,8 @@ FairTask* FairWorker::next() {
       if (FairTask* task = takeNext()) {
         return task;
       }
-      // Another thread dispatches: it will see to the idle ones before its next step.
-      isRetiring = round >= kRoundsBesideRole;
+      // Another thread dispatches. It will see to the idle threads before its next step.
+      isRetiring = round >= kRoundsBesideDispatcher;
     }
     if (!isRetiring && hasWork()) {
       StdSync::relax(round);
@@ -135,17 +138,16 @@ FairTask* FairWorker::next() {
   return nullptr;
 }
 
-// Whether the task that its own step has posted comes next: nothing is queued, nor in the hands of who
-// dispatches.
+// Whether a task that its own step has posted comes next: nothing is queued, and no other thread dispatches.
 inline bool FairWorker::isNext(const FairTask& task) {
-  // relaxed, both: written by the step; and as in next().
+  // relaxed, both: the first is written by the step; the second is as in next().
   return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core &&
          !hasQueued() && (isAlone() || !core.dispatcherLock.isTaken()) &&
          !core.isStopping.load(std::memory_order_relaxed);
 }
 
-// Queues the task that its own step has posted, by a shorter way where there is one. Returns: what to run
-// next, or null where that is still to be found.
+// Queues a task that its own step has posted, by a shorter way where there is one.
+// Returns: the task to run next, or null if that is still to be found.
 FairTask* FairWorker::requeue(FairTask& task) {
   // relaxed: written by the step.
   FairCore& to = *task.postedTo.load(std::memory_order_relaxed);
@@ -156,8 +158,8 @@ FairTask* FairWorker::requeue(FairTask& task) {
     to.enqueueKept(task);
     return nullptr;
   }
-  // Into the backlog at once, behind what was posted before, unless others post so much that it does not pay
-  // to look each time.
+  // The task goes into the backlog at once, behind what was posted before, unless other threads post so much
+  // that it does not pay to take their tasks in each time.
   const bool hasFront = !core.front.empty();
   // relaxed: as in next().
   if (isAlone() && (!hasFront || core.backlogIsEmpty()) && !core.isStopping.load(std::memory_order_relaxed)) {
@@ -171,8 +173,8 @@ FairTask* FairWorker::requeue(FairTask& task) {
       return next;
     }
   }
-  // The mark that it may replace is that of an idle thread. This one looks at the front queue itself before
-  // it sleeps, or sees to the idle ones before the next step: nobody needs to be woken.
+  // The push may replace the mark of an idle thread. That thread need not be woken: this thread looks at the
+  // front queue itself before it sleeps, or sees to the idle threads before its next step.
   owesMark_ = core.front.push(&task) != 0 || owesMark_;
   return nullptr;
 }
@@ -195,15 +197,15 @@ FairTask* FairWorker::takeNext() {
       return task;
     }
   }
-  dueInARow_ = 0;  // whose turn it was does not come, or is not there
+  dueInARow_ = 0;  // it was the turn of the ready queue, which has nothing
   return nullptr;
 }
 
-// Returns: null too while it is the turn of the others.
+// Returns: null also while it is the turn of the other tasks.
 FairTask* FairWorker::takeDue() {
   FairTask* task = nullptr;
   if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
-    return nullptr;  // whatever pop() has seen another thread take
+    return nullptr;  // even if pop() has seen a task that another thread took
   }
   ++dueInARow_;
   return task;
@@ -218,7 +220,8 @@ FairTask* FairWorker::popReady() {
   return task;
 }
 
-// With the role. Returns: null too where it is the turn of the backlog.
+// With the dispatcher lock.
+// Returns: null also if it is the turn of the backlog.
 FairTask* FairWorker::popQueued() {
   FairTask* task = takeDue();
   task = task == nullptr ? popReady() : task;
@@ -236,8 +239,8 @@ inline bool FairWorker::wasLong() {
   return now - std::exchange(ticks_, now) >= kLongTicks;
 }
 
-// Now and then, however much there is to run: takes in what was posted, so that deadlines are armed; fires
-// those that have come.
+// Called now and then, however much there is to run. Takes in what was posted, so that its deadlines are
+// watched, and queues the tasks whose deadlines have come.
 void FairWorker::look() {
   const TimePoint now = TimePoint::clock::now();
   const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
@@ -265,12 +268,12 @@ bool FairWorker::shouldRetire(uint64_t nsPerStep) {
   return ++fineLooks_ % kFineLooksUntilRetired == 0;
 }
 
-// Before a step, which may be long: whoever is idle must hear of what is queued, now or later.
+// Called before a step, which may be long: an idle thread must learn of what is queued, now or later.
 void FairWorker::seeToTheIdle() {
   owesMark_ = false;
-  // However short the steps were: the next may be long. Who is woken for this watches for some ticks, during
-  // which nobody is woken.
-  // relaxed: hints; what this thread has changed it sees.
+  // This is done however short the last steps were, since the next one may be long. The thread that is woken
+  // polls for some ticks, and no other thread is woken during these.
+  // relaxed: hints; this thread sees what it has changed itself.
   const bool isUnarmed =
       core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);
   if (hasQueued() || isUnarmed) {
@@ -288,23 +291,24 @@ void FairWorker::seeToTheIdle() {
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   const FairWorker* worker = currentFairWorker;
   if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest && front.empty()) {
-    // The only thread has the role, and nobody needs to be woken.
+    // An only thread always has the dispatcher lock, and nobody needs to be woken.
     accept(newest);
     publishBacklog();
     return;
   }
-  // The push may be the last moment of the scheduler.
+  // The scheduler may be gone after the push.
   if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
     wakeMarked(mark);
   }
 }
 
-// Takes over what was posted. Deadlines are looked at now, so that they run however long the backlog is.
+// Takes over what was posted. Deadlines go into the heap now, so that they are kept however long the backlog
+// is.
 void FairCore::intake() {
   if (front.empty() && heap.empty()) {
     return;
   }
-  // relaxed: a wish.
+  // relaxed: a hint of how much room to make.
   heap.reserve(wantedRoom.load(std::memory_order_relaxed));
   FairBacklog::Reversed taken(backlog);
   TimePoint now = TimePoint::min();  // read at the first use
@@ -320,7 +324,7 @@ void FairCore::intake() {
   expire();
 }
 
-// What the role does not run itself.
+// Hands tasks from the backlog to the other threads.
 void FairCore::refillReady() {
   FairTask* batch[kRefill];
   uint32_t count = 0;
@@ -330,9 +334,10 @@ void FairCore::refillReady() {
   ready.pushBatch(batch, count);
 }
 
-// After each change.
+// Called after each change of the backlog.
 void FairCore::publishBacklog() {
-  // relaxed: a hint; the role guards the backlog. Written only where it changes, since others look at it.
+  // relaxed: a hint; the dispatcher lock guards the backlog. Written only if it changes, since other threads
+  // read it.
   if (hasBacklog.load(std::memory_order_relaxed) == backlog.isEmpty()) {
     hasBacklog.store(!backlog.isEmpty(), std::memory_order_relaxed);
   }
@@ -346,16 +351,16 @@ void FairCore::acceptDeadline(FairTask& task) {
   expire();
 }
 
-// A task with a deadline that has been posted, or that a waker has pushed. Returns: false if it waits in the
-// heap now, out of which expire() takes it though its deadline has come already; or if it is due. `now`:
-// TimePoint::min() until it is read.
+// `task` has a deadline, and has been posted, or pushed by a waker. `now`: TimePoint::min() until it is read.
+// Returns: true if the task goes into the backlog. False if it is in the heap now, from which expire() takes
+// it even if its deadline has come already, or if it is in the due queue.
 bool FairCore::isReady(FairTask& task, TimePoint& now) {
   forgetWait(task);
   if (task.state.tryWait()) {
     heap.add(&task);
     return false;
   }
-  // Woken; where the deadline has come all the same, that must not be later for it.
+  // The task was woken. If its deadline has come too, the wake must not make it run later.
   if (task.deadline == kNever) {
     return true;
   }
@@ -378,13 +383,13 @@ void FairCore::forgetWait(FairTask& task) {
   }
 }
 
-// A task that is out of the heap, but has been claimed.
+// Counts a task that was taken out of the heap, but which a waker has claimed and is about to push.
 void FairCore::await(FairTask& task) {
   task.timerIndex = kAwaited;
   ++numAwaited;
 }
 
-// Queues those whose deadlines have come, and publishes the next one.
+// Queues the tasks whose deadlines have come, and publishes the next deadline.
 void FairCore::expire() {
   if (!heap.empty() && heap.earliest()->deadline != kNever) {
     const TimePoint now = TimePoint::clock::now();
@@ -401,7 +406,7 @@ void FairCore::expire() {
 
 void FairCore::publishEarliest() {
   const int64_t at = heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count();
-  // relaxed, all: hints of when to look.
+  // relaxed, all: hints about when to look.
   earliest.store(at, std::memory_order_relaxed);
   const bool wasInHeap = (numTimed.load(std::memory_order_relaxed) & kInHeap) != 0;
   if (wasInHeap != (at != kNoEarliest)) {
@@ -418,12 +423,12 @@ bool FairWorker::hasWork() { return hasQueued() || core.hasDue(); }
 bool FairCore::hasQueued() { return !backlogIsEmpty() || !front.empty() || !ready.empty() || !due.empty(); }
 
 bool FairCore::hasDue() const {
-  // relaxed: a hint of when to look.
+  // relaxed: a hint about when to look.
   return earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now());
 }
 
 bool FairCore::isDue(TimePoint now) const {
-  // relaxed: a hint of when to look.
+  // relaxed: a hint about when to look.
   return earliest.load(std::memory_order_relaxed) <= now.time_since_epoch().count();
 }
 

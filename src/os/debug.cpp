@@ -17,22 +17,24 @@
 namespace weft {
 namespace {
 
-// Whether messages of `file` are of the library's own, whose place says little to who misused it.
+// Returns: whether messages of `file` are the library's own. Their place in the source says little to a user
+// who misused it.
 bool isOfLibrary(const char* file) {
   constexpr std::string_view kOwn(__FILE__), kPath("os/debug.cpp");
   static_assert(kOwn.ends_with(kPath));
   return std::string_view(file).starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
 }
 
-// Where the calls were made that have led here, innermost first.
+// The places of the calls that have led here, innermost first.
 //
-// Which of them are the library's is known where it is a shared one, and of functions that the dynamic linker
-// can name. Those are left out while they come first. The first one that has another name is who called the
-// library, and the last of the list. Where no names are known, as without -rdynamic, a few are kept.
+// A call is known to be the library's where the library is a shared one, and for functions that the dynamic
+// linker can name. The library's calls are left out as long as they come first. The first call with another
+// name is the caller of the library, and the last of the list. Where no names are known, as without
+// -rdynamic, a few calls are kept.
 class Callers {
  public:
-  // Leaves out the function that calls. Apart from all else, since the unwinder needs a good part of a small
-  // stack.
+  // Leaves out the calling function. It is a function of its own, since the unwinder needs a good part of a
+  // small stack.
   [[gnu::noinline]] void find() {
     _Unwind_Backtrace(&Callers::add, this);
     int kept = 0;
@@ -55,7 +57,7 @@ class Callers {
   const void* const* end() const { return places_ + num_; }
 
  private:
-  static constexpr int kOwn = 2;  // find(), and who calls it
+  static constexpr int kOwn = 2;  // find(), and its caller
   static constexpr int kMost = 16;
   static constexpr int kMostKept = 4;
 
@@ -64,7 +66,7 @@ class Callers {
     if (callers.num_ == kMost) {
       return _URC_END_OF_STACK;
     }
-    // The call itself, not what it returns to.
+    // The address of the call itself, not the address that it returns to.
     callers.places_[callers.num_++] = reinterpret_cast<const void*>(_Unwind_GetIP(context) - 1);
     return _URC_NO_REASON;
   }

@@ -9,7 +9,8 @@
 
 namespace weft::detail {
 
-// Starts a thread that nobody waits for. Returns: 0, or the error number.
+// Starts a thread that is never joined.
+// Returns: 0, or the error number.
 inline int startDetachedThread(void* (*entry)(void*), void* argument) {
   keepLoaded();
   pthread_attr_t attributes;

@@ -10,8 +10,8 @@
 namespace weft::detail {
 namespace {
 
-// Returns: the bytes of the character that `text` begins with, 0 where it is no valid UTF-8. Stops at the
-// zero that ends the text, which continues nothing.
+// Stops at the zero that ends the text, which continues no character.
+// Returns: the length in bytes of the character that `text` begins with, or 0 where it is no valid UTF-8.
 size_t utf8Length(const unsigned char* text) {
   const uint32_t lead = text[0];
   const size_t length = lead < 0x80   ? 1

@@ -10,9 +10,10 @@ namespace weft::detail {
 // The most that a byte of text takes in JSON: \u001f.
 inline constexpr size_t kJsonBytesPerByte = 6;
 
-// Writes `text` as the inside of a JSON string to `out`, and a zero after it. What is no valid UTF-8 becomes
-// U+FFFD. Returns: the end, where the zero stands. Requires: room for kJsonBytesPerByte bytes for each of
-// `text`, and the zero.
+// Writes `text` as the inside of a JSON string to `out`, and a zero after it. Bytes that are no valid UTF-8
+// become U+FFFD.
+// Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and for the zero.
+// Returns: the end, where the zero stands.
 char* writeJsonText(const char* text, char* out);
 
 }  // namespace weft::detail

@@ -14,14 +14,14 @@
 namespace weft::detail {
 namespace {
 
-// false -> true. Not a static object that is made once: another thread would wait for the one that makes it,
-// which may wait for the dynamic linker's lock, which the other may hold.
+// false -> true. This is not a static object that is made once: another thread would wait for the thread that
+// makes it. That thread may wait for the dynamic linker's lock, which the other may hold.
 constinit std::atomic<bool> isKept{false};
 
 }  // namespace
 
 void keepLoaded() noexcept {
-  // relaxed: who does not see it does it again, which changes nothing.
+  // relaxed: a thread that does not see it does the same again, which changes nothing.
   if (isKept.load(std::memory_order_relaxed)) {
     return;
   }

@@ -24,8 +24,9 @@ namespace {
 
 [[noreturn]] void outOfMemory(const Allocation::Request& request, int error) {
   WEFT_FATAL(
-      "out of memory: the system has no %zu bytes%s (%s). Lower the number of tasks in flight, or raise the "
-      "limits of the process (ulimit -v, its cgroup, vm.max_map_count).",
+      "out of memory: the system has no %zu bytes%s (%s). "
+      "Lower the number of tasks in flight, "
+      "or raise the limits of the process (ulimit -v, its cgroup, vm.max_map_count).",
       request.size, request.useGuards ? " with guard pages" : "", std::strerror(error));
 }
 
@@ -37,7 +38,7 @@ size_t alignmentOf(const Allocation::Request& request) {
 
 void* allocatePlain(const Allocation::Request& request) {
   void* memory = nullptr;
-  // Zero bytes have an address of their own, as with operator new.
+  // Each allocation of zero bytes has an address of its own, as with operator new.
   const int error = ::posix_memalign(&memory, alignmentOf(request), std::max<size_t>(request.size, 1));
   if (error != 0) {
     outOfMemory(request, error);
@@ -49,7 +50,7 @@ size_t guardedBytes(const Allocation::Request& request) {
   return alignUp(std::max<size_t>(request.size, 1), pageSize());
 }
 
-// A mapping of: guard page, the memory from its first byte on, guard page.
+// A mapping of a guard page, the memory from its first byte on, and another guard page.
 void* allocateGuarded(const Allocation::Request& request) {
   const size_t page = pageSize();
   const size_t alignment = std::max(alignmentOf(request), page);
@@ -131,14 +132,14 @@ size_t pageSize() noexcept {
   return size;
 }
 
-TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept : pinnedLifo_(inner) {}
+TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept : inner_(inner) {}
 
 TrackedAllocator::~TrackedAllocator() = default;
 
 Allocation TrackedAllocator::allocate(const Allocation::Request& request) {
   const auto usage = static_cast<size_t>(request.usage);
   WEFT_ASSERT(usage < counters_.size(), "TrackedAllocator: there is no usage %zu.", usage);
-  Allocation allocation = pinnedLifo_->allocate(request);
+  Allocation allocation = inner_->allocate(request);
   // relaxed, both: statistics.
   counters_[usage].count.fetch_add(1, std::memory_order_relaxed);
   counters_[usage].bytes.fetch_add(request.size, std::memory_order_relaxed);
@@ -152,15 +153,15 @@ void TrackedAllocator::free(const Allocation& allocation) {
   const auto usage = static_cast<size_t>(allocation.request.usage);
   const size_t size = allocation.request.size;
   WEFT_ASSERT(usage < counters_.size(), "TrackedAllocator: there is no usage %zu.", usage);
-  // relaxed, both: statistics; whoever hands memory to another thread to free orders the two counts as well.
+  // relaxed, both: statistics; handing memory to another thread to free orders the two counts as well.
   const size_t count = counters_[usage].count.fetch_sub(1, std::memory_order_relaxed);
   const size_t bytes = counters_[usage].bytes.fetch_sub(size, std::memory_order_relaxed);
-  WEFT_ASSERT(
-      count > 0 && bytes >= size,
-      "TrackedAllocator: %p (%zu bytes, usage %zu) was not allocated here, or with another size or usage. "
-      "Free each allocation once, with the request that it was made with.",
-      allocation.ptr, size, usage);
-  pinnedLifo_->free(allocation);
+  WEFT_ASSERT(count > 0 && bytes >= size,
+              "TrackedAllocator: %p (%zu bytes, usage %zu) was not allocated here, "
+              "or with another size or usage. "
+              "Free each allocation once, with the request that it was made with.",
+              allocation.ptr, size, usage);
+  inner_->free(allocation);
 }
 
 TrackedAllocator::Stats TrackedAllocator::stats() const noexcept {

@@ -27,7 +27,7 @@ constexpr size_t kChunkBytes = size_t{256} * 1024;
 
 struct FreeNode {
   FreeNode* next;
-  FreeNode* later;         // mostly the one kAhead after this one: only ever prefetched
+  FreeNode* later;         // mostly the node kAhead after this one: only ever prefetched
   FreeNode* nextMagazine;  // in the depot, in a magazine's first node
   uint32_t count;          // likewise
 };
@@ -41,7 +41,7 @@ struct Chunk {
   Chunk* next;
 };
 
-// What all threads share for one node size.
+// The memory that all threads share for one node size.
 struct Depot {
   SpinLock lock;
   FreeNode* magazines;  // full ones, and what ending threads leave; guarded by lock
@@ -55,8 +55,8 @@ constinit std::atomic<size_t> numChunks{0};
 
 constexpr size_t bytesOf(int size) { return kLine << size; }
 
-// A thread's magazines. `loaded` serves; `spare` is either empty or full, so that a thread which allocates
-// and frees in turn at the border of a magazine does not visit the depot each time.
+// A thread's magazines. `loaded` serves; `spare` is either empty or full. So a thread that allocates and
+// frees in turn at the border of a magazine does not visit the depot each time.
 struct Cache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
@@ -70,7 +70,7 @@ struct Cache {
 
 constinit thread_local Cache cache{};
 
-// A free node's memory must not be touched by anybody but the pool, which lets itself in for its own links.
+// Only the pool may touch a free node's memory; it makes its own links accessible to itself.
 void poison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __asan_poison_memory_region(node, bytes);
@@ -143,7 +143,7 @@ void refillFromSystem(Depot& depot) {
   numChunks.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A magazine from the depot, or one carved from fresh memory.
+// Returns: a magazine from the depot, or one carved from fresh memory.
 Magazine takeFromDepot(int size) {
   Depot& depot = depots[size];
   std::scoped_lock guard(depot.lock);
@@ -179,7 +179,7 @@ void reload(int size) {
   } else {
     loaded = takeFromDepot(size);
     if (cache.dead) {
-      // Nothing will flush this thread's magazines any more: keep the one node that is asked for.
+      // Nothing will flush this thread's magazines any more, so keep only the node that is asked for.
       OpenNode first(loaded.head);
       Magazine rest{first->next, loaded.count - 1};
       first->next = nullptr;
@@ -199,7 +199,8 @@ void reload(int size) {
   if (loaded.count <= kMagazine) {
     return;
   }
-  // The newest stays, so that who takes and frees one node by turns does not come here each time.
+  // The newest node stays, so that a thread that takes and frees one node in turn does not
+  // come here each time.
   OpenNode newest(loaded.head);
   giveToDepot(depots[size], cache.spare[size]);
   cache.spare[size] = {newest->next, kMagazine};
@@ -218,7 +219,7 @@ void* takeLoaded(int size) noexcept {
   return node;
 }
 
-// A call of its own, so that the usual way needs no frame.
+// This is a function of its own, so that the usual path needs no frame.
 [[gnu::noinline]] void* reloadAndTake(int size) {
   reload(size);
   return takeLoaded(size);

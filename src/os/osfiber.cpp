@@ -50,8 +50,8 @@ void findThreadStack(OSFiber& fiber) {
   }
 }
 
-// Frees what ASan holds for a suspended fiber, which it does for the running one only: pretends to switch
-// there and to let it die.
+// Frees the memory that ASan holds for a suspended fiber. ASan frees it only for the running fiber, so this
+// pretends to switch to the fiber and to let it die.
 void freeFakeStack(OSFiber& fiber) {
   void* own = nullptr;
   const void* ownBase = nullptr;
@@ -63,7 +63,7 @@ void freeFakeStack(OSFiber& fiber) {
 }
 #endif
 
-// Both words in one load and one store each: a pointer, and an unsigned int with padding after it.
+// Moves both words in one load and one store each: a pointer, and an unsigned int with padding after it.
 inline void swapExceptions(OSFiber& from, OSFiber& to, void** globals) {
   static_assert(sizeof(from.exceptions) == 16);
   std::memcpy(from.exceptions, globals, sizeof(from.exceptions));
@@ -107,7 +107,7 @@ void OSFiber::destroy() {
   }
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
-  if (stackBase != nullptr) {  // a thread's own is not ours to free
+  if (stackBase != nullptr) {  // a thread's own stack is not ours to free
     __tsan_destroy_fiber(sanitizerState);
   }
 #endif
@@ -131,7 +131,8 @@ void OSFiber::destroy() {
 
 void OSFiber::switchToFinal(OSFiber& from, OSFiber& to, void** globals) {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-  // The frames that the fiber ends in are never left: take ASan's marks off them, for the stack's next user.
+  // The frames that the fiber ends in are never left, so take ASan's marks off them for
+  // the stack's next user.
   auto* frame = static_cast<char*>(__builtin_frame_address(0));
   char* top = static_cast<char*>(from.stackBase) + from.stackSize;
   __asan_unpoison_memory_region(frame, static_cast<size_t>(top - frame));

@@ -8,8 +8,8 @@
 namespace weft::detail {
 
 // The part of a fiber that the processor and the runtimes know: the place where it was switched away from,
-// and what belongs to it but is kept per thread (exceptions being handled, the sanitizers' idea of a stack).
-// It owns neither its stack nor itself. What runs next is decided elsewhere; this only goes there.
+// and its state that is otherwise kept per thread (exceptions being handled, the sanitizers' idea of a
+// stack). It owns neither its stack nor itself. Other code decides what runs next; this only switches there.
 //
 //   OSFiber self;                                    // this thread
 //   OSFiber other;
@@ -33,9 +33,9 @@ struct OSFiber {
   // Lifetime: the stack must outlive the fiber; while it is suspended there, the object must not move.
   void init(void* stackBase, size_t stackSize, void (*entry)(void*), void* arg);
 
-  // Frees what the runtimes hold for a fiber that has ended, that was prepared and never run, or that is
-  // suspended and will not be resumed; what lives on its stack is not destroyed. No effect on an object that
-  // was never prepared.
+  // Frees the memory that the runtimes hold for a fiber that has ended, that was prepared and never run, or
+  // that is suspended and will not be resumed. The objects on its stack are not destroyed. No effect on an
+  // object that was never prepared.
   // Requires: the fiber is not the calling one.
   void destroy();
 
@@ -47,8 +47,8 @@ struct OSFiber {
   // Memory ordering: none; both sides run on one thread.
   static void switchTo(OSFiber& from, OSFiber& to, void** globals);
 
-  // Resumes `to` for good: `from` has ended, and no switch to it may follow. Its stack may be reused as soon
-  // as `to` runs.
+  // Resumes `to` and ends `from`: `from` has ended, and no switch to it may follow. Its stack may be reused
+  // as soon as `to` runs.
   // Requires: as switchTo(), and no exception of `from` is still being handled.
   [[noreturn]] static void switchToFinal(OSFiber& from, OSFiber& to, void** globals);
 

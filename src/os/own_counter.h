@@ -27,7 +27,8 @@ class OwnPointer {
   OwnPointer() = default;
   explicit OwnPointer(T* value) : value_(value) {}
 
-  // The owner. No atomic access, which compilers fold into no other instruction: nobody else writes.
+  // For the owner. The access is not atomic, since compilers fold atomic ones into no other instruction, and
+  // nobody else writes.
   T* get() const { return value_; }
   // relaxed: others take it for a hint.
   void set(T* value) { std::atomic_ref(value_).store(value, std::memory_order_relaxed); }

@@ -11,7 +11,8 @@
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 
-// Parkers come from slabs: the first in static memory, the others mapped, none ever given back.
+// Parkers come from slabs. The first slab is static memory, the others are mapped, and none
+// is ever given back.
 namespace weft::detail {
 namespace {
 
@@ -62,8 +63,8 @@ Slot* takeSlot() {
   return slot;
 }
 
-// What the calling thread has, apart from the object that gives it back: plain data outlives all
-// thread_local objects, so that their destructors may park.
+// The calling thread's parker, apart from the object that gives it back. Plain data outlives all thread_local
+// objects, so their destructors may park.
 constinit thread_local Parker<>* ownParker = nullptr;
 
 struct OwnParkerReleaser {

@@ -10,7 +10,7 @@
 namespace weft::detail {
 
 void relax(uint32_t& round) noexcept {
-  // About as long as a preempted holder's neighbours run on; longer waits are for the system to end.
+  // About as long as a preempted holder's neighbours run on. The system should end longer waits.
   constexpr uint32_t kPauses = 64;
   if (round++ < kPauses) {
     StdSync::pause();

@@ -23,8 +23,9 @@
 #include "weft/detail/base/spin_lock.h"
 #include "weft/memory.h"
 
-// What runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
-// symbols are not promised to be async-signal-safe; they come last, after what matters most has been written.
+// Code that runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
+// symbols are not promised to be async-signal-safe, so they come last, after the most important
+// text has been written.
 namespace weft::detail {
 namespace {
 
@@ -37,10 +38,10 @@ std::mutex installMutex;
 bool isInstalled = false;  // guarded by installMutex, as is isDisabled
 bool isDisabled = false;
 
-// The action before weft's: written before that is installed, and constant from then on.
+// The action before weft's. It is written before weft's is installed, and constant from then on.
 struct sigaction previous;
 
-// Null: claim nothing. Stored by install and disable, loaded by the handler.
+// Null: claim no fault. Stored by install and disable, loaded by the handler.
 constinit std::atomic<CurrentStackHook> currentStackHook{nullptr};
 constinit std::atomic<bool> isReporting{false};  // becomes true once, by the thread that reports
 
@@ -109,10 +110,10 @@ Registers registersOf([[maybe_unused]] const void* context) {
 #endif
 }
 
-// The frames from the faulting one outwards: the innermost, and the outermost in a ring.
+// The frames from the faulting one outwards: the innermost frames, and the outermost in a ring.
 struct Trace {
   uintptr_t faultPc;
-  bool sawFault;  // until then the frames are the handler's own
+  bool sawFault;  // until then the frames are those of the handler
   uint32_t count;
   uintptr_t inner[kInnermost];
   uintptr_t outer[kOutermost];
@@ -186,11 +187,9 @@ void report(const CurrentStack& stack, uintptr_t address, const Registers& regis
       .hex(stack.top);
   out.text(", fault at ").hex(address).text(", stack pointer ").hex(registers.sp).text("\n");
   out.text(
-      "  Look below for a recursion without end, and for large local variables. Where the need is real, "
-      "choose a larger\n"
-      "  stack with Scheduler::Config::setFiberStackSize(). Build code that has frames of a page or more "
-      "with\n"
-      "  -fstack-clash-protection: without it such a frame may step over the guard unnoticed.\n");
+      "  Look below for endless recursion, and for large local variables. If the need is real, choose a\n"
+      "  larger stack with Scheduler::Config::setFiberStackSize(). Build code that has frames of a page or\n"
+      "  more with -fstack-clash-protection: without it such a frame may step over the guard unnoticed.\n");
   out.flush();
   if (stack.task != nullptr) {
     out.text("  task: ").hex(reinterpret_cast<uintptr_t>(stack.task));
@@ -210,13 +209,13 @@ void restoreDefaultAction(int signal) {
 
 // Does what would have happened without weft.
 void passOn(int signal, siginfo_t* info, void* context) {
-  const bool isFault = info->si_code > 0;  // else somebody sent the signal
+  const bool isFault = info->si_code > 0;  // else the signal was sent
   if ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_IGN && !isFault) {
     return;
   }
   if ((previous.sa_flags & SA_SIGINFO) == 0 &&
       (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN)) {
-    // A faulting instruction faults again after the return; a signal that was sent has to be sent again.
+    // A faulting instruction faults again after the return. A signal that was sent has to be sent again.
     restoreDefaultAction(signal);
     if (!isFault) {
       raise(signal);
@@ -247,7 +246,7 @@ void handleFault(int signal, siginfo_t* info, void* context) {
   CurrentStack stack{};
   if (hook != nullptr && info->si_code > 0 && hook(&stack) && address >= stack.guardLow &&
       address < stack.base) {
-    // relaxed: it only elects one thread. The others wait for the end that the elected one brings about.
+    // relaxed: it only elects one thread. The others wait until the elected thread ends the process.
     while (isReporting.exchange(true, std::memory_order_relaxed)) {
       pause();
     }
@@ -259,7 +258,7 @@ void handleFault(int signal, siginfo_t* info, void* context) {
   errno = error;
 }
 
-// The first use of these may load libraries and allocate memory.
+// The first use of these functions may load libraries and allocate memory.
 void warmUp() {
   Trace trace{};
   trace.count = kMaxFrames;
@@ -309,8 +308,8 @@ size_t signalStackSize() {
   return alignUp(std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0), pageSize());
 }
 
-// Mapped signal stacks that no thread uses: unmapping one interrupts every processor that the process runs
-// on.
+// Mapped signal stacks that no thread uses. They are kept because unmapping one interrupts every processor
+// that the process runs on.
 constexpr size_t kSignalStacksKept = 64;
 constinit SpinLock keptLock;
 constinit size_t numKept = 0;                  // guarded by keptLock
@@ -373,7 +372,7 @@ AlternateStack::~AlternateStack() {
   if (memory_ == nullptr) {
     return;
   }
-  // Somebody may have set another one since.
+  // Another signal stack may have been set since.
   stack_t current{};
   if (sigaltstack(nullptr, &current) == 0 && current.ss_sp > memory_ &&
       current.ss_sp < static_cast<char*>(memory_) + size_) {

@@ -22,21 +22,22 @@ struct CurrentStack {
   const void* task;  // an address in the task's code; or null
 };
 
-// Fills in what the calling thread runs. Returns: false when that is no fiber with a guard.
+// Fills in what the calling thread runs.
 // Requires: async-signal-safe.
+// Returns: false when the thread runs no fiber with a guard.
 using CurrentStackHook = bool (*)(CurrentStack*);
 
-// Installs the process's handler, once: later calls do nothing. Does nothing at all where the environment
-// says WEFT_OVERFLOW_HANDLER=0.
+// Installs the process's handler, once: later calls do nothing. Does nothing at all if the environment
+// contains WEFT_OVERFLOW_HANDLER=0.
 WEFT_EXPORT void installOverflowHandler(CurrentStackHook hook) noexcept;
 
-// Takes the handler out of effect for the rest of the process's life: the handler before it serves every
-// fault, and later installs do nothing.
+// Disables the handler for the rest of the process's life. The handler before it serves every fault, and
+// later installs do nothing.
 WEFT_EXPORT void disableOverflowHandler() noexcept;
 
-// Gives the calling thread a signal stack for as long as this object lives, unless it has one: a handler
-// cannot run on a stack that is used up. Costs address space only, until a handler runs. Requires: destroyed
-// by the thread that made it.
+// Gives the calling thread a signal stack for as long as this object lives, unless the thread has one
+// already: a handler cannot run on a stack that is used up. Costs only address space until a handler runs.
+// Requires: destroyed by the thread that made it.
 class WEFT_EXPORT AlternateStack {
  public:
   AlternateStack() noexcept;
@@ -45,8 +46,8 @@ class WEFT_EXPORT AlternateStack {
   AlternateStack& operator=(const AlternateStack&) = delete;
 
  private:
-  void* memory_ =
-      nullptr;  // the guard page and the stack; null when the thread had a stack, or there was no memory
+  // The guard page and the stack. Null when the thread had a stack, or there was no memory.
+  void* memory_ = nullptr;
   size_t size_ = 0;
 };
 

@@ -19,19 +19,19 @@
 //
 // Address space is reserved in slabs of up to 1,024 equal stacks; a page costs memory from its first touch
 // on. Below each stack lies one guard page. All bookkeeping is in dense tables apart from the stacks (about a
-// third of a byte a stack): the pool itself never touches a stack. A free stack is warm, when it holds pages
-// from earlier use, or cold. Warm ones are handed out first, and those of low slabs before those of high
-// ones, so that after a burst whole slabs become free and can be unmapped.
+// third of a byte a stack): the pool itself never touches a stack. A free stack is either warm, which means
+// that it holds pages from earlier use, or cold. Warm stacks are handed out first, and stacks of low slabs
+// before those of high slabs, so that after a burst whole slabs become free and can be unmapped.
 //
 // Guards are marks in the page table (MADV_GUARD_INSTALL, Linux 6.13), any number of them in one mapping.
-// Where the system has none they are pages without access, each of which splits a mapping in two. The kernel
-// limits the number of mappings, and a process that has used them all can neither allocate nor start threads.
-// So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668 stacks. Stacks
-// past that are handed out without a guard, after one warning; an overflow there runs into the stack below
-// unnoticed. vm.max_map_count raises the limit.
+// Where the system has no such marks, guards are pages without access, and each splits a mapping in two. The
+// kernel limits the number of mappings, and a process that has used them all can neither allocate nor start
+// threads. So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668
+// stacks. Stacks beyond that are handed out without a guard, after one warning; an overflow there runs into
+// the stack below unnoticed. vm.max_map_count raises the limit.
 namespace weft::detail {
 
-// A stack from a StackPool, usable in [base, base + size); empty (base is null) where there was none to have.
+// A stack from a StackPool, usable in [base, base + size). Empty (base is null) where none could be had.
 struct Stack {
   void* base = nullptr;
   uint32_t size = 0;  // bytes
@@ -56,9 +56,10 @@ class StackPool {
   // Returns: a stack with arbitrary contents; an empty one where the system gives no memory.
   WEFT_EXPORT Stack acquire() noexcept;
 
-  // Fills `stacks` with up to `count` stacks. Returns: how many, 0 only where the system gives no memory. May
-  // be fewer than asked for at any time. Cheaper than single calls: one lock for all, and one system call for
-  // new guards.
+  // Fills `stacks` with up to `count` stacks. This is cheaper than single calls: one lock for all, and one
+  // system call for new guards.
+  // Returns: how many stacks, which may be fewer than `count` at any time; 0 only where the
+  // system gives no memory.
   WEFT_EXPORT uint32_t acquireBatch(Stack* stacks, uint32_t count) noexcept;
 
   // Takes stacks back, with the pages that they hold.
@@ -66,22 +67,24 @@ class StackPool {
   WEFT_EXPORT void release(const Stack& stack) noexcept;
   WEFT_EXPORT void releaseBatch(const Stack* stacks, uint32_t count) noexcept;
 
-  // Gives memory back to the system, highest slabs first: at most `keepFree` free stacks keep pages, and
-  // slabs without a stack in use are unmapped as long as `keepFree` free stacks remain. Takes about a
-  // microsecond a stack.
+  // Gives memory back to the system, highest slabs first. At most `keepFree` free stacks keep pages. Slabs
+  // without a stack in use are unmapped as long as `keepFree` free stacks remain. Takes about
+  // a microsecond a stack.
   WEFT_EXPORT void trim(size_t keepFree) noexcept;
 
-  // Trims to the demand of the recent past: what was not used between two calls at least kPeriod apart is
-  // given back, about kTrimmedAtOnce stacks in one call, so that the caller is back within a millisecond or
-  // two. A load and a comparison when that is not due. For workers to call before they park. Returns: when to
-  // call again so that nothing surplus stays; TimePoint::max() when nothing is left to give back.
+  // Trims to the demand of the recent past: stacks that were not used between two calls at least kPeriod
+  // apart are given back. One call gives back about kTrimmedAtOnce stacks, so that the caller is back within
+  // a millisecond or two. A call that is not due costs a load and a comparison. Workers call
+  // this before they park.
+  // Returns: when to call again so that nothing surplus stays; TimePoint::max() when nothing is
+  // left to give back.
   WEFT_EXPORT TimePoint giveBackSurplus(TimePoint now) noexcept;
   static constexpr std::chrono::milliseconds kPeriod{500};
   static constexpr std::chrono::milliseconds kTrimPause{1};
   static constexpr size_t kTrimmedAtOnce = 1024;
 
-  // Prepares a stack for its next fiber where it does not go through release(), as in a cache of free stacks:
-  // tells AddressSanitizer that nothing on it is poisoned any more.
+  // Prepares a stack for its next fiber if the stack does not go through release(), as in a cache of free
+  // stacks: tells AddressSanitizer that nothing on the stack is poisoned any more.
   WEFT_EXPORT static void scrub(const Stack& stack) noexcept;
 
   size_t stackSize() const { return stackSize_; }
@@ -125,7 +128,7 @@ class StackPool {
   Tables* const tables_;
   std::mutex growth_;        // held while a slab is mapped
   std::mutex trimming_;      // held while memory is given back; guards these three:
-  uint32_t surplusEnd_ = 0;  // giveBackSurplus() has still to trim the slabs below this index
+  uint32_t surplusEnd_ = 0;  // giveBackSurplus() still has to trim the slabs below this index
   size_t surplusKept_ = 0;   // to this many free stacks
   TimePoint periodEnd_{};
 
@@ -150,14 +153,14 @@ class StackPool {
 
 enum class GuardKind : uint8_t { Install, Protect, None };
 
-// How new stacks are guarded. Found out when the first one is made.
+// How new stacks are guarded. This is found out when the first one is made.
 WEFT_EXPORT GuardKind stackGuardKind() noexcept;
 
 // For tests: forces the kind, and the number of Protect guards that the process may have at once.
 WEFT_EXPORT void setStackGuards(GuardKind kind, size_t maxProtectGuards) noexcept;
 
-// The system calls that the pool makes, for tests to let them fail. Requires: no pool is in use while they
-// change.
+// The system calls that the pool makes. Tests make them fail.
+// Requires: no pool is in use while they change.
 struct StackSystem {
   void* (*map)(size_t bytes);  // null on failure
   int (*unmap)(void* memory, size_t bytes);

@@ -15,7 +15,8 @@ inline constexpr uint32_t kNoSlab = UINT32_MAX;
 inline constexpr uint32_t kWords = StackPool::kStacksPerSlab / 64;
 inline constexpr uint32_t kIndexWords = kMaxSlabs / 64;
 
-// A run of equal stacks, each above its guard. free[kind] has a bit per free stack: cold ones, warm ones.
+// A run of equal stacks, each above its guard. free[kind] has one bit for each free stack:
+// cold ones, warm ones.
 struct StackPool::Slab {
   char* memory;           // null: this entry is unused
   uint32_t capacity;      // stacks
@@ -29,7 +30,7 @@ struct StackPool::Slab {
   bool isEmpty() const { return numFree[0] + numFree[1] == numCarved; }
 };
 
-// Allocated zeroed and large, so that what is not used costs no memory.
+// Allocated zeroed and large, so that unused parts cost no memory.
 struct StackPool::Tables {
   Slab slabs[kMaxSlabs];
   uint64_t mapped[kIndexWords];       // a bit per slab in use

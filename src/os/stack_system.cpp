@@ -23,7 +23,7 @@
 #define WEFT_VALGRIND 0
 #endif
 
-// Weak: there where the program is linked with a leak checker, whatever weft was built with.
+// Weak: it is there if the program is linked with a leak checker, no matter how weft was built.
 extern "C" {
 [[gnu::weak]] void __lsan_register_root_region(const void* begin, size_t size);
 [[gnu::weak]] void __lsan_unregister_root_region(const void* begin, size_t size);
@@ -50,8 +50,8 @@ ssize_t adviseOwnPieces(const iovec* pieces, size_t count, int advice) {
 #endif
 }
 
-// Guards by marks are unknown to those who read memory by the list of mappings: a leak checker would
-// fault on them.
+// Marks as guards are unknown to tools that read memory by the list of mappings: a leak checker would fault
+// on them.
 GuardKind firstKind() noexcept {
   return &__lsan_register_root_region != nullptr || runsOnValgrind() ? GuardKind::Protect
                                                                      : GuardKind::Install;
@@ -69,7 +69,8 @@ struct Guards {
 };
 constinit Guards guards;
 
-// Each guard without access costs two mappings; seven eighths of those that the kernel allows are weft's.
+// Each guard without access costs two mappings. weft may use seven eighths of the mappings
+// that the kernel allows.
 size_t protectLimitOfSystem() noexcept {
   if (runsOnValgrind()) {
     return 10000;  // it dies of 30,000 mappings
@@ -88,7 +89,7 @@ size_t protectLimitOfSystem() noexcept {
 }
 
 size_t maxProtected() noexcept {
-  // relaxed: whoever finds 0 computes the same.
+  // relaxed: any thread that finds 0 computes the same.
   size_t limit = guards.maxProtected.load(std::memory_order_relaxed);
   if (limit == 0) {
     limit = protectLimitOfSystem();
@@ -98,12 +99,12 @@ size_t maxProtected() noexcept {
 }
 
 void warnUnguarded() noexcept {
-  // relaxed: only the one who turns it speaks.
+  // relaxed: only the thread that sets it prints the warning.
   if (!guards.warned.exchange(true, std::memory_order_relaxed)) {
     warn(
-        "no guard page for a fiber stack: the kernel's limit on mappings is near. Further stacks have none, "
-        "so that an overflow of one runs into another unnoticed. Raise vm.max_map_count, or use Linux 6.13 "
-        "or later.");
+        "no guard page for a fiber stack: the kernel's limit on mappings is near. "
+        "Further stacks have none, so that an overflow of one runs into another unnoticed. "
+        "Raise vm.max_map_count, or use Linux 6.13 or later.");
   }
 }
 
@@ -118,7 +119,8 @@ bool protectGuard(void* place) noexcept {
   return false;
 }
 
-// Marks the guards that `pieces` lists. Returns: how many, in order, now are.
+// Marks the guards that `pieces` lists.
+// Returns: how many of them, in order, are marked now.
 uint32_t installGuards(const iovec* pieces, uint32_t count) noexcept {
   uint32_t done = 0;
   // relaxed: a wrong guess costs a system call.
@@ -146,8 +148,8 @@ OtherGuards makeGuards(const iovec* pieces, uint32_t count) noexcept {
   if (kind == GuardKind::Install) {
     done = installGuards(pieces, count);
     if (done < count && errno == EINVAL) {
-      // relaxed: whoever still reads Install finds out as well. Unknown to this system, or its memory is
-      // locked.
+      // relaxed: a thread that still reads Install finds out as well. Such guards are unknown to this system,
+      // or its memory is locked.
       guards.kind.store(GuardKind::Protect, std::memory_order_relaxed);
     }
   }
@@ -168,7 +170,7 @@ void forgetProtectedGuards(uint32_t count) noexcept {
 }
 
 GuardKind stackGuardKind() noexcept {
-  // relaxed: whoever finds it unknown finds out the same.
+  // relaxed: any thread that finds it unknown finds out the same.
   GuardKind kind = guards.kind.load(std::memory_order_relaxed);
   if (kind == kUnknownKind) {
     kind = firstKind();

@@ -26,7 +26,8 @@ void StackPool::trim(size_t keepFree) noexcept {
 
 // Trims the slabs below index `end`, highest first, until `budget` stacks or up to a slab more have been
 // given back.
-// Returns: below which index slabs are left to trim. Requires: trimming_ is held.
+// Requires: trimming_ is held.
+// Returns: the index below which slabs are left to trim.
 uint32_t StackPool::trimBelow(uint32_t end, size_t keepFree, size_t budget) noexcept {
   while (end != 0 && budget != 0) {
     Cut cut;
@@ -129,7 +130,7 @@ void StackPool::coolStacks(uint32_t index, const Cut& cut) noexcept {
 }
 
 TimePoint StackPool::giveBackSurplus(TimePoint now) noexcept {
-  // relaxed: hints; what they lead to looks again under the lock.
+  // relaxed: hints; the code behind them tests again under the lock.
   if (!mayHaveSurplus_.load(std::memory_order_relaxed)) {
     return TimePoint::max();
   }

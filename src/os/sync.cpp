@@ -37,7 +37,7 @@ bool isRegistered() {
   return registered;
 }
 
-// Early, since registering costs a process with several threads some milliseconds.
+// This is early, since registering costs a process with several threads some milliseconds.
 [[maybe_unused]] const bool kRegisteredEarly = isRegistered();
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* deadline) {
@@ -51,7 +51,7 @@ constinit std::atomic<bool> heavyFenceIsMembarrier{false};
 
 void agreeOnFences() {
   if (isRegistered() && membarrier(kPrivateExpedited) != 0) {
-    // relaxed: whoever uses what is made next, and so needs fences, is ordered after its making.
+    // relaxed: a thread that needs fences uses objects that are made next, and is ordered after their making.
     heavyFenceIsMembarrier.store(false, std::memory_order_relaxed);
   }
 }
@@ -62,16 +62,15 @@ void StdSync::heavyFence() {
     if (membarrier(kPrivateExpedited) == 0) {
       return;
     }
-    // The light sides that have passed meanwhile were none.
+    // The light sides that have passed meanwhile were no fences.
     WEFT_FATAL(
-        "the system call membarrier has failed (%s), on which the threads of all schedulers that exist rely "
-        "since it "
-        "worked when they were made. A sandbox such as a seccomp filter that is put up while a scheduler "
-        "exists must "
-        "allow it; one that forbids it must be put up before.",
+        "the system call membarrier has failed (%s). "
+        "It worked when the existing schedulers were made, and their threads rely on it. "
+        "A sandbox that is put up while a scheduler exists, such as a seccomp filter, "
+        "must allow membarrier. Put up a sandbox that forbids it before the first scheduler is made.",
         std::strerror(errno));
   }
-  // (1) seq_cst: the heavy side where all fences are full; the mates are light fences.
+  // (1) seq_cst: the heavy side where all fences are full; the partners are light fences.
   fence(std::memory_order_seq_cst);
 }
 

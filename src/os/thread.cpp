@@ -26,7 +26,7 @@ class CpuMask {
 
   CpuMask() noexcept { CPU_ZERO_S(sizeof(words_), words_); }
 
-  // Returns: whether the system told what the calling thread may use.
+  // Returns: whether the system told which processors the calling thread may use.
   bool readFromThread() noexcept { return ::sched_getaffinity(0, sizeof(words_), words_) == 0; }
 
   int setIn(pthread_attr_t& attributes) const noexcept {
@@ -172,29 +172,28 @@ Thread::Thread(Affinity&& affinity, Func&& function) {
   options.affinity = &affinity;
   const int error =
       impl_->native.start([](void* f) { (*static_cast<Func*>(f))(); }, &impl_->function, options);
-  WEFT_ASSERT(
-      error == 0,
-      "Thread: the system starts no thread (%s). Use fewer threads, or raise the limits (ulimit -u, pids.max "
-      "of the cgroup, kernel.threads-max).",
-      std::strerror(error));
+  WEFT_ASSERT(error == 0,
+              "Thread: the system starts no thread (%s). Use fewer threads, "
+              "or raise the limits (ulimit -u, pids.max of the cgroup, kernel.threads-max).",
+              std::strerror(error));
 }
 
 Thread::Thread(Thread&& other) noexcept = default;
 
 Thread& Thread::operator=(Thread&& other) noexcept {
   WEFT_ASSERT(this == &other || impl_ == nullptr,
-              "Thread: a thread that was not joined is assigned to. Call join() first.");
+              "Thread: a thread that was not joined was assigned to. Call join() first.");
   impl_ = std::move(other.impl_);
   return *this;
 }
 
 Thread::~Thread() {
-  WEFT_ASSERT(impl_ == nullptr, "Thread: a thread is destroyed before it was joined. Call join() first.");
+  WEFT_ASSERT(impl_ == nullptr, "Thread: a thread was destroyed before it was joined. Call join() first.");
 }
 
 void Thread::join() {
   WEFT_ASSERT(impl_ != nullptr,
-              "Thread: join() without a thread: it was never started, moved away, or joined before.");
+              "Thread: join() without a thread: it was never started, was moved away, or was joined before.");
   impl_->native.join();
   impl_ = nullptr;
 }
@@ -216,11 +215,11 @@ unsigned int Thread::numLogicalCPUs() {
 namespace detail {
 namespace {
 
-// Room for what a scheduler's own code needs, should the limit of the environment (ulimit -s) be tiny.
+// Room for the needs of a scheduler's own code, in case the limit of the environment (ulimit -s) is tiny.
 constexpr size_t kMinStack = size_t{256} * 1024;
 
-// A frame that is larger than the guard steps over it, in code that is not built with
-// -fstack-clash-protection.
+// In code that is not built with -fstack-clash-protection, a frame that is larger than the guard steps over
+// the guard.
 constexpr size_t kGuard = size_t{64} * 1024;
 
 struct Attributes {
@@ -247,8 +246,8 @@ int setStack(pthread_attr_t& attributes, size_t size) noexcept {
   return error != 0 ? error : ::pthread_attr_setguardsize(&attributes, std::max(kGuard, pageSize()));
 }
 
-// Returns: whether threads must be started with `mask`, which is then filled in: they inherit what their
-// creator has.
+// Returns: whether threads must be started with `mask`, because they inherit the mask of their creator. If
+// so, `mask` is filled in.
 bool needsMask(const Thread::Affinity* affinity, CpuMask& mask) noexcept {
   if (affinity == nullptr || affinity->count() == 0) {
     return false;
@@ -263,11 +262,11 @@ bool needsMask(const Thread::Affinity* affinity, CpuMask& mask) noexcept {
 }  // namespace
 
 NativeThread::~NativeThread() {
-  WEFT_ASSERT(!joinable_, "a thread is destroyed before it was joined. Call join() first.");
+  WEFT_ASSERT(!joinable_, "a thread was destroyed before it was joined. Call join() first.");
 }
 
 int NativeThread::start(void (*entry)(void*), void* argument, const Options& options) noexcept {
-  WEFT_ASSERT(!joinable_, "a thread is started that runs already. Call join() first.");
+  WEFT_ASSERT(!joinable_, "a thread was started that runs already. Call join() first.");
   Attributes attributes;
   int error = attributes.error != 0 ? attributes.error : setStack(attributes.value, options.stackSize);
   if (error != 0) {
@@ -286,7 +285,8 @@ int NativeThread::start(void (*entry)(void*), void* argument, const Options& opt
     if (error != EINVAL) {
       return error;
     }
-    WEFT_WARN("thread %s: this process may use no processor of its affinity, which is ignored.", name_);
+    WEFT_WARN("thread %s: this process may use no processor of the thread's affinity, which is ignored.",
+              name_);
     mask.clearIn(attributes.value);
   }
   error = ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this);

@@ -12,14 +12,14 @@
 #include "weft/debug.h"
 #include "weft/thread.h"
 
-// A process may be granted fewer processors than the machine has, by its cgroup. Where its group is is told
-// by /proc/self/cgroup (a path within a hierarchy) and /proc/self/mountinfo (where that hierarchy is mounted,
-// and from which of its paths on); the quota is in cpu.max there (v2), or in cpu.cfs_quota_us and
-// cpu.cfs_period_us (v1).
+// A process's cgroup may grant it fewer processors than the machine has. /proc/self/cgroup tells where its
+// group is (a path within a hierarchy). /proc/self/mountinfo tells where that hierarchy is mounted, and from
+// which of its paths on. The quota is in cpu.max there (v2), or in
+// cpu.cfs_quota_us and cpu.cfs_period_us (v1).
 namespace weft::detail {
 namespace {
 
-// Returns: what is in the file, empty where it cannot be read.
+// Returns: the contents of the file, or nothing where it cannot be read.
 std::string readFile(const std::string& path) {
   std::string text;
   if (std::FILE* file = std::fopen(path.c_str(), "re"); file != nullptr) {
@@ -32,7 +32,8 @@ std::string readFile(const std::string& path) {
   return text;
 }
 
-// Removes the part of `text` before the first `separator`, and the separator. Returns: that part.
+// Removes the part of `text` before the first `separator`, and the separator.
+// Returns: that part.
 std::string_view cut(std::string_view& text, std::string_view separator) {
   const size_t at = text.find(separator);
   const std::string_view part = text.substr(0, at);
@@ -49,7 +50,7 @@ bool hasOption(std::string_view list, std::string_view option) {
   return false;
 }
 
-// Replaces the \ooo by which mountinfo writes blanks.
+// Replaces the \ooo sequences by which mountinfo writes blanks.
 std::string unescape(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -89,7 +90,7 @@ Hierarchy findHierarchy(std::string_view mountinfo, bool isV2) {
   return {};
 }
 
-// Returns: the path of this process's group in the hierarchy, empty where it is in none.
+// Returns: the path of this process's group in the hierarchy, or nothing where it is in none.
 std::string groupPath(std::string_view cgroups, bool isV2) {
   while (!cgroups.empty()) {
     std::string_view path = cut(cgroups, "\n");
@@ -102,7 +103,7 @@ std::string groupPath(std::string_view cgroups, bool isV2) {
   return {};
 }
 
-// Returns: the number that `text` starts with, -1 where there is none ("max" means: no limit).
+// Returns: the number that `text` starts with, or -1 where there is none ("max" means: no limit).
 long long leadingNumber(std::string_view text) {
   long long number = -1;
   std::from_chars(text.data(), text.data() + text.size(), number);
@@ -139,7 +140,7 @@ unsigned int quotaIn(const std::string& root, bool isV2) {
   }
   if (const std::string& above = hierarchy.mountRoot; above != "/") {
     // Within a container that sees the machine's paths, the container's own group is mounted. A group outside
-    // it is out of sight.
+    // of it cannot be seen.
     const bool isInside = group == above || group.starts_with(above + "/");
     group = isInside ? group.substr(above.size()) : std::string();
   }
@@ -156,7 +157,7 @@ unsigned int quotaIn(const std::string& root, bool isV2) {
   }
 }
 
-// Returns: the value of WEFT_NUM_THREADS, 0 where it is not set or makes no sense.
+// Returns: the value of WEFT_NUM_THREADS; 0 where it is not set or makes no sense.
 unsigned int numThreadsWished() {
   const char* const text = std::getenv("WEFT_NUM_THREADS");
   if (text == nullptr) {
@@ -169,8 +170,8 @@ unsigned int numThreadsWished() {
     return number;
   }
   WEFT_WARN(
-      "the environment variable WEFT_NUM_THREADS is \"%.100s\", which is ignored. Set it to a number from 1 "
-      "to 4096.",
+      "the environment variable WEFT_NUM_THREADS is \"%.100s\", which is ignored. "
+      "Set it to a number from 1 to 4096.",
       text);
   return 0;
 }

@@ -8,13 +8,13 @@
 
 namespace weft::detail {
 
-// What a scheduler has its memory from: the allocator of its Config, which neither throws nor returns null.
-// Where that does, a message ends the program. A scheduler asks for memory in the midst of things, such as a
-// wait whose waiter is linked already or a task that is counted but not queued yet, on threads where nobody
-// could be told.
+// A scheduler allocates all its memory through this: it calls the allocator of its Config, and neither throws
+// nor returns null. Where the Config's allocator does either, a message ends the program. The reason: a
+// scheduler asks for memory in the middle of other steps, such as a wait whose waiter is linked already or a
+// task that is counted but not queued yet, and on threads where no caller could be told.
 class CheckedAllocator final : public Allocator {
  public:
-  // `owner` is for the message: whose Config.
+  // `owner` names in the message whose Config it is.
   CheckedAllocator(Allocator* checked, const char* owner) noexcept : checked_(checked), owner_(owner) {}
 
   Allocation allocate(const Allocation::Request& request) override {

@@ -10,14 +10,15 @@
 
 namespace weft::detail {
 
-// Tells cheaply that a time has not come yet: by the processor's counter of ticks, which is read in a third
+// Tells cheaply that a time has not come yet. It reads the processor's counter of ticks, which takes a third
 // of the time that a clock takes.
 //
-// How fast the counter counts is measured all along, and estimated too low, never too high: between two pairs
-// of a tick and a time, the earlier pair's tick was read after its time, and the later pair's before. What is
-// left until the deadline is shortened by more than what the system may set its clock's speed by. So
-// mayHaveCome() is true too early at times, after which the clock is read and less is left, but not too late.
-// Where the counter may change its speed, mayHaveCome() is always true.
+// The counter's speed is measured all along. It is estimated too low, never too high: between two pairs of a
+// tick and a time, the earlier pair's tick was read after its time, and the later pair's tick before its
+// time. The time left until the deadline is shortened by more than the amount by which the system may change
+// its clock's speed. So mayHaveCome() is sometimes true too early, but never too late. After a true that is
+// too early the clock is read, and less time is left. Where the counter may change its speed, mayHaveCome()
+// is always true.
 class DueTime {
  public:
   DueTime() : firstTime_(TimePoint::clock::now()), firstTick_(ticks()) {}
@@ -28,8 +29,8 @@ class DueTime {
     return time_ = TimePoint::clock::now();
   }
 
-  // The deadline that mayHaveCome() is asked about from now on. Requires: it is not before what now()
-  // returned last, which was a moment ago.
+  // Sets the deadline that mayHaveCome() is asked about from now on.
+  // Requires: the deadline is not before the last result of now(), which was a moment ago.
   void expect(TimePoint deadline);
 
   // Returns: false only if the deadline has not come.

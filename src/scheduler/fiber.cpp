@@ -60,12 +60,13 @@ namespace {
 
 void assertIsCurrent(Fiber* fiber, const char* function) {
   WEFT_ASSERT(fiber == Fiber::current(),
-              "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. Call it on "
-              "Fiber::current().",
+              "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. "
+              "Call it on Fiber::current().",
               function, fiber->id);
 }
 
-// Calls function(host, permit): the fiber that waits, and what for. For the task whose Fiber it is.
+// Calls function(host, permit): `host` is the fiber that waits, and `permit` is what it waits for. For the
+// task whose Fiber `fiber` is.
 template <class F>
 auto withPermit(Fiber* fiber, const F& function) {
   if (detail::InPlaceFiber* inPlace = detail::asInPlace(fiber)) [[unlikely]] {

@@ -24,11 +24,11 @@ struct FiberLocalNode;
 // A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers
 // touches little memory.
 //
-// Unless said otherwise a member belongs to the thread of `worker`.
+// Unless said otherwise, a member belongs to the thread of `worker`.
 struct FiberControlBlock final : Fiber {
   FiberControlBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
-  uint32_t timerIndex = kNotInHeap;  // first, where there is room for it behind the base's id
+  uint32_t timerIndex = kNotInHeap;  // first, since it fits behind the base's id
   Waiter waiter;                     // guarded by the primitive that it is linked in
   Worker* const worker;
   InboxLink<FiberControlBlock> inboxNext;  // the inbox's
@@ -37,12 +37,12 @@ struct FiberControlBlock final : Fiber {
   Permit<> permit;                  // any thread
   bool isQueued = false;            // in the ready list
   bool isWoken = false;             // the wake() that block() waits for has come
-  bool isWokenFromOutside = false;  // the waker's until its push: it is no worker thread of this scheduler
+  bool isWokenFromOutside = false;  // the waker's until its push: no worker thread of this scheduler
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
   Stack stack;                      // its base is written atomically: see FiberFactory::findByStack()
-  const char* blockedOn = nullptr;  // what it waits for, while it does; for reports
+  const char* blockedOn = nullptr;  // what the fiber waits for, while it waits; for reports
   const void* blockedObject = nullptr;
   OwnPointer<const void> task;       // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
@@ -66,8 +66,8 @@ bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
 
-// The waits of a thread within its scope call no handler: they are for locks, which a handler could come to
-// need that runs on top of them.
+// While an object of this type exists, the thread's waits call no handler. It is for locks: a handler that
+// runs on top of such a wait could come to need the lock.
 class WithoutHandler {
  public:
   WithoutHandler() noexcept;
@@ -79,10 +79,10 @@ class WithoutHandler {
   std::function<void(WaitHandle)>* const handler_;
 };
 
-// Returns: whether `waiter` belongs to the fiber, or to the thread outside of fibers, that calls.
+// Returns: whether `waiter` belongs to the calling fiber, or to the calling thread outside of fibers.
 bool isOwnWaiter(const Waiter& waiter) noexcept;
 
-// First in, first out; linked through listNext.
+// A list of fibers, first in, first out, linked through listNext.
 class FiberList {
  public:
   bool isEmpty() const { return first_ == nullptr; }

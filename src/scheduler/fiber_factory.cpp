@@ -11,13 +11,13 @@
 namespace weft::detail {
 namespace {
 
-// Stacks begin a multiple of a large power of two apart. Tops that all fell on the same cache sets would make
-// a switch among very many fibers miss the cache each time, so they are spread over a few lines.
+// Stacks begin a multiple of a large power of two apart. If all tops fell on the same cache sets, each switch
+// among very many fibers would miss the cache, so the tops are spread over a few lines.
 constexpr uint32_t kColours = 16;
 constexpr size_t kColourStep = 64;
 
-// relaxed: for findByStack(), which takes it for a hint. All others are this thread, which may read it as it
-// likes.
+// relaxed: for findByStack(), which takes it for a hint. All other accesses are by this thread, which may
+// read it as it likes.
 void setStackBase(FiberControlBlock& fiber, void* base) {
   std::atomic_ref(fiber.stack.base).store(base, std::memory_order_relaxed);
 }
@@ -64,7 +64,8 @@ void FiberFactory::destroy(FiberControlBlock& fiber) {
 TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
 
 FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
-  // One whose fiber was idle is as new but for its stack. It is not made anew, since others may look at it.
+  // A block whose fiber was idle is as good as new except for its stack. It is not constructed anew, since
+  // other threads may look at it.
   if (FiberControlBlock* spare = spareBlocks_.popFront()) {
     return spare;
   }

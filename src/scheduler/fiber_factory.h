@@ -12,7 +12,7 @@
 namespace weft::detail {
 
 // Makes and keeps a worker's fibers: control blocks in slabs from the scheduler's allocator, stacks from the
-// process-wide pool. One thread only, but for what is said to be for any.
+// process-wide pool. For one thread only, except for the functions marked "any thread".
 class FiberFactory {
  public:
   FiberFactory(Allocator* allocator, size_t stackSize);
@@ -27,7 +27,8 @@ class FiberFactory {
   // Requires: the fiber does not run and will not be resumed.
   void destroy(FiberControlBlock& fiber);
 
-  // Lets the pool give back stacks that nobody has needed of late. Returns: when to call again.
+  // Lets the pool give back stacks that have not been needed recently.
+  // Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
 
   // Calls f(FiberControlBlock&) for each fiber that exists.
@@ -40,9 +41,9 @@ class FiberFactory {
     });
   }
 
-  // Return: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies; null if there is none.
-  // Any thread: a fiber that has been found may have ended, but its control block stays until this object
-  // goes.
+  // Any thread: a fiber that was found may have ended, but its control block stays until this object goes.
+  // Returns: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies; null
+  // if there is none.
   const FiberControlBlock* findByScope(const void* scope) const;
   const FiberControlBlock* findByStack(const void* scope) const;
 

@@ -17,12 +17,12 @@ bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayRunInPlaceNow()
 
 void ForkLane::letOthersRun() {
   Worker& worker = *Worker::current();
-  worker.yield(*worker.currentControlBlock());
+  worker.yield(worker.fibers().current());
 }
 
 void ForkLane::putBack(TaskNode* node) {
   deque->push(node);
-  // A searcher may have looked while it was away.
+  // A searcher may have looked while the node was away.
   idle.onPublish();
 }
 
@@ -33,8 +33,8 @@ ForkLane* openLane() {
 
 void reportUnboundFork() {
   WEFT_FATAL(
-      "Scheduler::unbind() was called in a function of join(). Unbind where bind() was called, after it has "
-      "returned.");
+      "Scheduler::unbind() was called in a function of join(). "
+      "Call it where bind() was called, after join() has returned.");
 }
 
 void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }

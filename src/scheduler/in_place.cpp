@@ -9,8 +9,39 @@
 #include "weft/fiberlocal.h"
 
 namespace weft::detail {
+namespace {
+
+// A task may be run on top of another task that waits for it while at most this part of the stack is in use.
+// So the task finds about as much stack as on a stack of its own.
+constexpr uint32_t kShareOfStackInUse = 8;
+
+}  // namespace
 
 constinit thread_local TaskScope* currentTask = nullptr;
+
+bool Worker::takeToRunInPlace(TaskNode* node) {
+  return hasStackForTask() && lane().mayRunInPlace() && tasks_.takeIfNewest(node);
+}
+
+bool Worker::hasStackForTask() const {
+  const FiberControlBlock& fiber = fibers_.current();
+  const Stack& stack = fiber.stack;
+  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  return fiber.task.get() != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
+}
+
+void Worker::runInPlace(TaskNode* node) {
+  FiberControlBlock& fiber = fibers_.current();
+  const void* outer = fiber.task.get();
+  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  {
+    InPlaceScope scope;
+    node->invoke(node, TaskOp::Run);
+    scope.endTask();
+  }
+  fiber.task.set(outer);
+  lane().counters.countEnded();
+}
 
 InPlaceFibers::~InPlaceFibers() {
   while (spares_ != nullptr) {
@@ -36,7 +67,7 @@ void InPlaceFibers::giveBack(InPlaceFiber& fiber) { fiber.nextSpare = std::excha
 struct InPlaceAccess {
   static InPlaceScope& current() { return static_cast<InPlaceScope&>(*currentTask); }
 
-  // The innermost, which has no number yet.
+  // The innermost scope, which has no number yet.
   static InPlaceScope& begin() {
     InPlaceScope& scope = current();
     scope.number = static_cast<FiberControlBlock*>(currentFiber)->worker->newTaskNumber();
@@ -45,17 +76,17 @@ struct InPlaceAccess {
     return scope;
   }
 
-  // The innermost, which has a number afterwards.
+  // The innermost scope, which has a number afterwards.
   static InPlaceScope& begun() { return current().number != 0 ? current() : begin(); }
 
   static InPlaceFiber*& fiber(InPlaceScope& scope) { return scope.fiber_; }
   static FiberLocalNode*& locals(InPlaceScope& scope) { return scope.locals_; }
   static const TaskScope* outer(const TaskScope& scope) {
-    return static_cast<const InPlaceScope&>(scope).pinnedFifo_;
+    return static_cast<const InPlaceScope&>(scope).outer_;
   }
 };
 
-// The first scope of a fiber is part of it.
+// The first scope of a fiber is part of the fiber.
 bool isInPlace(const TaskScope& task) noexcept {
   return &task != static_cast<FiberControlBlock*>(currentFiber)->scope();
 }

@@ -13,36 +13,36 @@
 
 namespace weft::detail {
 
-// The Fiber of a task that is run in place: a permit of its own, whose waits are those of the fiber that runs
-// it.
+// The Fiber of a task that is run in place. It has a permit of its own, but its waits are those of the fiber
+// that runs it.
 //
-// So several permits may belong to one fiber, but it waits for one of them at most: that of its innermost
-// task. A notifier wakes the fiber only where it finds the permit waited for; for another task's permit it
-// leaves it in the permit, and no more.
+// So several permits may belong to one fiber, but the fiber waits for at most one of them: that of its
+// innermost task. A notifier wakes the fiber only where it finds that the fiber waits for this permit. For
+// another task's permit the notifier only leaves the permit there.
 //
 // What must not happen: a notify() comes too late, when a task on another fiber has the permit already, and
-// wakes the fiber of the task before. So a notifier asks for the host only when it owes the owner a wake,
-// until which that one cannot go.
+// wakes the fiber of the task before. So a notifier reads `host` only when it owes the owner a wake, and the
+// owner cannot go before that wake.
 struct InPlaceFiber final : Fiber {
   explicit InPlaceFiber(uint32_t index) : Fiber(kInPlace | index) {}
 
   // The Permit's host, for notifiers.
   void wake() noexcept { host->wake(); }
 
-  FiberControlBlock* host = nullptr;  // the owner's; a notifier's between its notify() and the wake
+  FiberControlBlock* host = nullptr;  // the owner's; a notifier reads it between its notify() and the wake
   Permit<> permit;
   InPlaceFiber* nextSpare = nullptr;
 
   static constexpr uint32_t kInPlace = uint32_t{1} << 31;  // in `id`
 };
 
-// Returns: `fiber`, if it is an InPlaceFiber, or null.
+// Returns: `fiber` as an InPlaceFiber, or null if it is none.
 inline InPlaceFiber* asInPlace(Fiber* fiber) {
   return (fiber->id & InPlaceFiber::kInPlace) != 0 ? static_cast<InPlaceFiber*>(fiber) : nullptr;
 }
 
-// A worker's: made when tasks ask for them, and kept for later ones, so that a notify() that comes too late
-// hurts no more than with any other fiber.
+// A worker's InPlaceFibers. They are made when tasks ask for them, and kept for later tasks, so that a
+// notify() that comes too late does no more harm than with any other fiber.
 class InPlaceFibers {
  public:
   explicit InPlaceFibers(Allocator* allocator) : allocator_(allocator) {}
@@ -59,10 +59,11 @@ class InPlaceFibers {
   uint32_t numMade_ = 0;
 };
 
-// Whether `task`, which runs on this thread, is run in place. Requires: something is bound.
+// Returns: whether `task`, which runs on this thread, is run in place.
+// Requires: a scheduler is bound.
 bool isInPlace(const TaskScope& task) noexcept;
 
-// Returns: the first of the values of the task that is run in place here.
+// Returns: the first FiberLocal value of the task that is run in place here.
 FiberLocalNode*& inPlaceLocals() noexcept;
 
 }  // namespace weft::detail

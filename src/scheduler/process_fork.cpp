@@ -16,19 +16,19 @@
 namespace weft::detail {
 namespace {
 
-// relaxed, both, everywhere: a thread that forks knows of the schedulers that it has to do with.
+// relaxed, both, everywhere: a thread that forks knows of the schedulers that it uses.
 constinit SpinLock lock;
 constinit std::atomic<int> numSchedulers{0};       // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 constinit std::atomic<bool> isBindingLost{false};  // likewise, where that thread was bound when it forked
 
 void enterChild() {
-  // Another thread of the parent may have held it.
+  // Another thread of the parent may have held the lock.
   lock.unlock();
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
-    // So that what looks for the current fiber or task finds that there is none, and asks why.
+    // Code that looks for the current fiber or task then finds that there is none, and asks why.
     currentFiber = nullptr;
     currentTask = nullptr;
   }
@@ -37,9 +37,9 @@ void enterChild() {
 }  // namespace
 
 SchedulerExists::SchedulerExists() noexcept {
-  // A refusal for want of memory costs a message in a child, no more.
+  // If pthread_atfork() fails for want of memory, only the message in a child is lost.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
-  // The lock has a second scheduler wait until the first one's fences are decided on.
+  // The lock makes a second scheduler wait until the first one's fences are decided on.
   const std::scoped_lock guard(lock);
   if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
     agreeOnFences();
@@ -50,9 +50,8 @@ SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_ord
 
 void assertNotForked(const char* what) noexcept {
   WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),
-              "%s was called in a child of fork(), in which the scheduler's threads do not exist. Call "
-              "exec() or _exit() "
-              "there, or fork before the first scheduler is made.",
+              "%s was called in a child of fork(), in which the scheduler's threads do not exist. "
+              "Call exec() or _exit() there, or fork before the first scheduler is made.",
               what);
 }
 

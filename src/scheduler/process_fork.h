@@ -5,9 +5,9 @@
 
 namespace weft::detail {
 
-// After fork() the child has one thread: the workers are gone, and whatever they held stays locked. If a
-// scheduler existed at that time, the child may only exec() or _exit(), and these make all else end with a
-// message.
+// After fork() the child has one thread: the workers are gone, and the locks that they held stay locked. If a
+// scheduler existed at the time of the fork, the child may only exec() or _exit(). The functions below end
+// the program with a message when the child does anything else.
 
 // Counts the schedulers that exist.
 struct SchedulerExists {
@@ -17,11 +17,11 @@ struct SchedulerExists {
   SchedulerExists& operator=(const SchedulerExists&) = delete;
 };
 
-// Ends the program with a message that names `what`, in such a child.
+// In such a child, ends the program with a message that names `what`.
 void assertNotForked(const char* what) noexcept;
 
-// The same where the fork took the thread's binding away. A thread to which nothing was bound made its
-// mistake before the fork, and is to be told about that one.
+// The same, where the fork took the thread's binding away. A thread to which no scheduler was bound made its
+// mistake before the fork, and the message should name that mistake instead.
 void assertBindingNotLost(const char* what) noexcept;
 
 }  // namespace weft::detail

@@ -23,8 +23,8 @@
 
 namespace weft::detail {
 
-// What is read while the holder goes on is a hint, and is compared, never followed: the holder may have
-// ended.
+// A value that is read while the holder goes on is a hint. It is compared, never followed: the holder may
+// have ended.
 struct OwnerAccess {
   static const void* ownerOf(const char* what, const void* object) {
     const std::string_view name(what);
@@ -74,7 +74,8 @@ struct WorkerName {
   char text[32];
 };
 
-// Who holds the lock that a fiber waits for; empty where it waits for something else, and where nobody does.
+// The holder of the lock that a fiber waits for. Empty where the fiber waits for something else, and where
+// nobody holds the lock.
 struct Holder {
   explicit Holder(const FiberControlBlock& waiter) {
     const void* owner = OwnerAccess::ownerOf(waiter.blockedOn, waiter.blockedObject);
@@ -99,7 +100,7 @@ struct Holder {
   char text[384] = "";
 };
 
-// The type of the exception that is being handled, and what it says.
+// The type and the message of the exception that is being handled.
 struct Escaped {
   explicit Escaped(const char* what) {
     const std::type_info* type = abi::__cxa_current_exception_type();
@@ -133,9 +134,8 @@ void runOrDie(TaskNode* node) {
                [](const Escaped& escaped) {
                  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
                  WEFT_FATAL(
-                     "an exception escaped from a task: %s, on fiber %u, task %s. Catch it inside the task, "
-                     "and hand errors on "
-                     "as values.",
+                     "an exception escaped from a task: %s, on fiber %u, task %s. "
+                     "Catch it inside the task, and hand errors on as values.",
                      escaped.text, fiber->id, Symbol(fiber->task.get()).text);
                });
 }
@@ -169,15 +169,15 @@ Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& reques
   callOrReport([&] { allocation = allocator.allocate(request); },
                [&](const Escaped& escaped) {
                  WEFT_FATAL(
-                     "%s::Config::allocator threw when it was asked for %zu bytes: %s. A scheduler cannot go "
-                     "on without: its "
-                     "allocator returns memory or ends the program, as Allocator::Default does.",
+                     "%s::Config::allocator threw when it was asked for %zu bytes: %s. "
+                     "A scheduler cannot go on without memory: "
+                     "its allocator must return memory or end the program, as Allocator::Default does.",
                      owner, request.size, escaped.text);
                });
   WEFT_ASSERT(allocation.ptr != nullptr,
-              "%s::Config::allocator returned null when it was asked for %zu bytes. A scheduler cannot go on "
-              "without: its "
-              "allocator returns memory or ends the program, as Allocator::Default does.",
+              "%s::Config::allocator returned null when it was asked for %zu bytes. "
+              "A scheduler cannot go on without memory: "
+              "its allocator must return memory or end the program, as Allocator::Default does.",
               owner, request.size);
   return allocation;
 }
@@ -195,9 +195,8 @@ void runStepOrDie(FairTask& task) {
   callOrReport([&task] { task.ops->run(task); },
                [](const Escaped& escaped) {
                  WEFT_FATAL(
-                     "an exception escaped from a step of a fair::Task: %s. Catch it inside the step, and "
-                     "hand errors on "
-                     "as values.",
+                     "an exception escaped from a step of a fair::Task: %s. "
+                     "Catch it inside the step, and hand errors on as values.",
                      escaped.text);
                });
 }
@@ -220,8 +219,8 @@ void reportSilentWorker(const SilentWorker& worker) {
   const TaskPlace& place = worker.place;
   if (place.task != nullptr) {
     WEFT_WARN(
-        "%s does not answer: it is in task %s, on fiber %u, for %lld ms at least, and has neither waited nor "
-        "ended since",
+        "%s does not answer: it is in task %s, on fiber %u, for %lld ms at least, "
+        "and has neither waited nor ended since",
         WorkerName(place.workerId).text, Symbol(place.task).text, place.fiberId, since);
   } else {
     WEFT_WARN("%s does not answer: it is in %s, outside of tasks, for %lld ms at least",
@@ -237,7 +236,7 @@ void reportNumBlocked(int workerId, uint64_t count) {
 
 bool isOnlyThreadOfProcess() {
   struct stat status{};
-  // One directory a thread, and two for "." and "..".
+  // The directory has one subdirectory a thread, and two links for "." and "..".
   return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 

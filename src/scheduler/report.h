@@ -12,7 +12,7 @@
 #include "weft/memory.h"
 #include "weft/scheduler.h"
 
-// What is said when something has gone wrong beyond mending.
+// The messages for errors that end the program, and the reports of blocked fibers.
 namespace weft::detail {
 
 struct FairTask;
@@ -21,7 +21,8 @@ struct FiberControlBlock;
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 void runOrDie(TaskNode* node);
 
-// Returns: the type of `exception`, which is thrown for it, and what it says.
+// Throws `exception` to look at it.
+// Returns: its type, and its message.
 std::string describe(EscapedException& exception);
 
 // Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program
@@ -31,8 +32,8 @@ void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, in
 // Calls `function`, which is named `what`. An exception that escapes it ends the program with a message.
 void runOrDie(const std::function<void()>& function, const char* what);
 
-// Ask `allocator`, of the Config of `owner`, for memory, and give it back. An exception that escapes it, or
-// null, ends the program with a message.
+// These ask `allocator`, of the Config of `owner`, for memory, and give it back. An exception that escapes
+// it, or null, ends the program with a message.
 Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner);
 void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept;
 
@@ -46,28 +47,28 @@ struct TaskPlace {
   int workerId = kBoundThread;
   uint32_t fiberId = 0;
   bool isOnThread = true;      // on the thread's own stack
-  const void* task = nullptr;  // its code; null where none runs there
+  const void* task = nullptr;  // its code; null where no task runs there
 
   bool operator==(const TaskPlace&) const = default;
 };
 
-// A worker that was asked for a report, and has not looked since.
+// A worker that was asked for a report and has not answered since.
 struct SilentWorker {
   TaskPlace place;
   std::chrono::nanoseconds since{};  // at least
 };
 
-// Prints one line: that the worker does not answer, and what it does.
+// Prints one line: that the worker does not answer, and what it is doing.
 void reportSilentWorker(const SilentWorker& worker);
 
-// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId`: of its worker
-// thread, or kBoundThread.
+// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId` is the id of
+// its worker thread, or kBoundThread.
 void reportBlockedFiber(const FiberControlBlock& fiber, int workerId);
 
-// Ends such a list with how many there were.
+// Ends a list of such lines with their number.
 void reportNumBlocked(int workerId, uint64_t count);
 
-// Returns: whether the process certainly has no thread but the caller.
+// Returns: true only if the calling thread is certainly the only thread of the process.
 bool isOnlyThreadOfProcess();
 
 }  // namespace weft::detail

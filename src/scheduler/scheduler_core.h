@@ -24,7 +24,7 @@ namespace weft::detail {
 
 struct SchedulerCore;
 
-// Those who are within use the core.
+// Threads that have entered use the core.
 struct SchedulerLink final : ExecutorLink {
   explicit SchedulerLink(SchedulerCore& linked) : core(linked) {}
   void schedule(TaskHandle task) override;
@@ -33,12 +33,12 @@ struct SchedulerLink final : ExecutorLink {
   SchedulerCore& core;
 };
 
-// Ends the program with a message where `scheduler` is destroyed by who it would wait for. `type` and
-// `object` name what holds it.
+// Ends the program with a message where `scheduler` is destroyed by a thread or fiber that it would wait for.
+// `type` and `object` name what holds the scheduler.
 void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object);
 
-// How long, in nanoseconds, ~Scheduler waits before it says for what. Tests make it short. relaxed: nothing
-// hangs on it.
+// How long ~Scheduler waits, in nanoseconds, before it says what it waits for. Tests make it short.
+// relaxed: nothing depends on it.
 extern std::atomic<int64_t> shutdownPatience;
 
 // What the workers of a scheduler share.
@@ -48,7 +48,7 @@ struct SchedulerCore {
 
   // Returns: 0, or the error number of the first thread that could not be started.
   int startWorkers();
-  // Ends those that were started, once nothing is left to do.
+  // Ends the threads that were started, once nothing is left to do.
   void stopWorkers();
   void bind();
   void unbind(Worker& worker);
@@ -59,11 +59,12 @@ struct SchedulerCore {
 
   // See Scheduler::reportBlockedFibers().
   void reportBlockedFibers();
-  // Sets `place` to where the task is whose TaskScope lies, or lay, at `scope`. Returns: whether it is one of
-  // this scheduler. Any thread.
+  // Sets `place` to the place of the task whose TaskScope lies, or lay, at `scope`. Any thread.
+  // Returns: whether it is a task of this scheduler.
   bool findTask(const void* scope, TaskPlace& place);
 
-  // Workers, during shutdown: whether all is done; the first to find out tells the others.
+  // For workers, during shutdown: says whether everything is done. The first worker to find that out tells
+  // the others.
   bool isFinished();
 
   template <class F>
@@ -73,8 +74,8 @@ struct SchedulerCore {
     }
   }
 
-  // A deque for a bound thread, which workers steal from as well, from addExternal() to removeExternal() on
-  // that thread. Sets `slot`, under boundMutex.
+  // addExternal() gives a bound thread a deque, from which workers steal as well; removeExternal(), on the
+  // same thread, takes it away again. addExternal() sets `slot`, under boundMutex.
   void addExternal(StealingDeque<TaskNode>*& slot);
   void removeExternal(StealingDeque<TaskNode>& deque);
 
@@ -87,7 +88,7 @@ struct SchedulerCore {
     }
   }
 
-  // Kept until the end, and used again, since a thief may look into it at any time.
+  // A deque is kept until the scheduler ends and is used again, since a thief may look into it at any time.
   struct ExternalDeque {
     StealingDeque<TaskNode> deque;
     ExternalDeque* next = nullptr;
@@ -101,7 +102,7 @@ struct SchedulerCore {
     static void main(void* self);
   };
 
-  // What bind() makes for a thread.
+  // The objects that bind() makes for a thread.
   struct BoundThread {
     explicit BoundThread(SchedulerCore& core) : worker(core, Worker::Mode::SingleThreaded, -1) {}
     Worker worker;
@@ -110,15 +111,23 @@ struct SchedulerCore {
   };
 
   void* allocateArray(size_t elementSize);
-  // Calls f for each worker, those of bound threads included. Requires: boundMutex is held.
+  // Calls f for each worker, those of bound threads included.
+  // Requires: boundMutex is held.
   template <class F>
-  void forEachWorkerOrBound(F&& f);
+  void forEachWorkerOrBound(F&& f) {
+    forEachWorker(f);
+    for (BoundThread* bound = firstBound; bound != nullptr; bound = bound->next) {
+      f(bound->worker);
+    }
+  }
   size_t numSilent(const Worker* own);
   void awaitReports(Worker* own);
-  // ~Scheduler's wait until isMet(), which is called with boundMutex.
+  // The wait of ~Scheduler until isMet() is true; isMet() is called with boundMutex held.
   template <class Condition>
   void awaitEnd(Condition isMet);
   void reportWait(std::chrono::nanoseconds waited);
+
+  static constexpr const char* kOwner = "Scheduler";  // of the allocator, in messages
 
   const SchedulerExists exists;
   const Scheduler::Config config;
@@ -142,16 +151,16 @@ struct SchedulerCore {
   // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
   // is left to do.
   SchedulerLink& outside;
-  // Injected by threads that were bound, and kBinding for each thread that is: what such a thread injects is
-  // not counted before it unbinds, and nothing may seem to be at rest meanwhile. (blocking_call() binds
-  // threads while a scheduler shuts down.)
+  // The number of tasks injected by threads that were bound, plus kBinding for each thread that is bound now.
+  // What a bound thread injects is not counted before the thread unbinds, and the scheduler must not seem to
+  // be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
   std::atomic<uint64_t> numFromUnbound{0};
   static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
   std::mutex boundMutex;
-  std::condition_variable ending;     // told of the last unbinding, and of isDone
+  std::condition_variable ending;     // notified of the last unbinding, and of isDone
   BoundThread* firstBound = nullptr;  // guarded by boundMutex
-  int numBound = 0;  // guarded by boundMutex; counts a thread until it needs this object no more
+  int numBound = 0;  // guarded by boundMutex; counts a thread until it no longer needs this object
 };
 
 }  // namespace weft::detail

@@ -11,8 +11,8 @@
 
 namespace weft::detail {
 
-// An unbounded queue of tasks that one thread uses at both ends: a ring that doubles when full and is kept.
-// Its size may be read by any thread.
+// An unbounded queue of tasks that one thread uses at both ends. It is a ring that doubles when it is full
+// and keeps its memory. Any thread may read its size.
 class TaskRing {
  public:
   explicit TaskRing(Allocator* allocator) : allocator_(allocator) {}
@@ -48,7 +48,7 @@ class TaskRing {
       return nullptr;
     }
     TaskNode* node = slots()[oldest_++ & (capacity_ - 1)];
-    // A long queue has left the cache by the time it is run: fetch the task after the next.
+    // A long queue has left the cache by the time it is run, so fetch the task after the next.
     if (newest_ - oldest_ > 1) {
       __builtin_prefetch(slots()[(oldest_ + 1) & (capacity_ - 1)]);
     }
@@ -92,7 +92,7 @@ class TaskRing {
   Allocation memory_;
   uint64_t capacity_ = 0;  // a power of two, or none yet
   uint64_t oldest_ = 0;
-  uint64_t newest_ = 0;  // one past
+  uint64_t newest_ = 0;  // one past the newest
   std::atomic<uint64_t> size_{0};
 };
 

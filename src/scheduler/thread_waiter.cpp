@@ -1,6 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -9,21 +10,22 @@
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/report.h"
+#include "scheduler/search_budget.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
 
-// How a thread waits that runs no fibers: parked, or as its wait handler has it.
+// How a thread that runs no fibers waits: it parks, or does what its wait handler does.
 //
-// A handler may wait in turn. What it waits for gets another waiter, in the frame of the outer wait, as that
-// one's may be linked somewhere.
+// A handler may itself wait. That inner wait gets another waiter, in the frame of the outer wait, since the
+// outer wait's waiter may be linked somewhere.
 namespace weft {
 namespace detail {
 
 struct ThreadWaiter : Waiter {
-  // kNotWoken -> kWoken, or where a handler left a callback: its address -> kCalling -> kWoken, by the waker,
-  // as its last access to the waiter. kNotWoken <-> the address of a callback, and kWoken -> kNotWoken, by
-  // the thread.
+  // The legal transitions. By the waker: kNotWoken -> kWoken; where a handler left a callback, its address ->
+  // kCalling -> kWoken, as the waker's last access to the waiter. By the thread: kNotWoken <-> the address of
+  // a callback, and kWoken -> kNotWoken.
   static constexpr uintptr_t kNotWoken = 0, kWoken = 1, kCalling = 2;
   using Callback = std::function<void()>;
 
@@ -35,7 +37,8 @@ struct ThreadWaiter : Waiter {
     return now == kWoken || now == kCalling;
   }
 
-  // Puts `callback`, or none, in the place of the one before. Returns: false if the wake came first.
+  // Replaces the callback before by `callback`, which may be null.
+  // Returns: false if the wake came first.
   bool replace(Callback* callback) {
     // relaxed: the thread's own callback, or a guess for the compare-exchange.
     uintptr_t before = state.load(std::memory_order_relaxed);
@@ -53,8 +56,8 @@ struct ThreadWaiter : Waiter {
   void wakeUp() {
     Parker<>* const ownParker = parker;
     uintptr_t before = kNotWoken;
-    // (2) acq_rel: what the waker did is seen by the thread; sees the callback complete; pairs with (1, 3, 5,
-    // 6). The waiter may be gone after it.
+    // (2) acq_rel: the thread sees what the waker did; the waker sees the callback complete; pairs
+    // with (1, 3, 5, 6). The waiter may be gone after it.
     while (!state.compare_exchange_weak(before, isCallback(before) ? kCalling : kWoken,
                                         std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -80,10 +83,14 @@ struct ThreadWaiter : Waiter {
 
 namespace {
 
+constexpr int kLooksPerYield = 8;
+
 constinit thread_local ThreadWaiter ownWaiter;
+constinit thread_local SearchBudget ownSearch(SearchBudget::kLongestOfOthers);
 constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
 
-// The thread's handler. The pointer outlives it, for waits of other objects that the thread's end destroys.
+// The thread's handler. The pointer outlives the handler, for waits of other objects that
+// the thread's end destroys.
 constinit thread_local WaitHandler* currentHandler = nullptr;
 struct OwnHandler {
   WaitHandler handler;
@@ -102,6 +109,46 @@ ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter
   self.replace(nullptr);
 }
 
+// Waits for the wake without sleeping, for as long as that is worth its cost.
+// Returns: whether the wake has come; if not, the thread should sleep.
+bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
+  const TimePoint end = std::min(begin + ownSearch.length(), deadline);
+  for (TimePoint now = begin; now < end;) {
+    for (int i = 0; i < kLooksPerYield; ++i) {
+      if (self.isReady()) {
+        ownSearch.noteWork(now - begin);
+        return true;
+      }
+      StdSync::pause();
+    }
+    if (!ownSearch.giveWay(now, true)) {
+      return self.isReady();
+    }
+  }
+  if (end != deadline) {
+    ownSearch.noteVain();
+  }
+  return self.isReady();
+}
+
+// Returns: whether it was woken before the deadline.
+bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
+  uintptr_t woken = ThreadWaiter::kWoken;
+  // (5) acquire: sees what the waker did before; pairs with (2, 4).
+  while (!self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+    // A permit may be left over from an earlier wait, so test the state again each time.
+    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
+      woken = ThreadWaiter::kWoken;
+      // (6) acquire: likewise, for a wake at the last moment; pairs with (2, 4).
+      return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
+                                                std::memory_order_relaxed);
+    }
+    woken = ThreadWaiter::kWoken;
+  }
+  return true;
+}
+
 }  // namespace
 
 WithoutHandler::WithoutHandler() noexcept
@@ -115,8 +162,8 @@ WithoutHandler::~WithoutHandler() {
 
 Waiter& threadWaiter() noexcept {
   ThreadWaiter& waiter = innermostWaiter();
-  // Asked for each time: a destructor of a thread_local object may wait after the thread's first parker was
-  // given back.
+  // The parker is asked for each time: a destructor of a thread_local object may wait after the thread's
+  // first parker was given back.
   waiter.parker = &threadParker();
   return waiter;
 }
@@ -128,20 +175,13 @@ bool isOwnWaiter(const Waiter& waiter) noexcept {
 bool parkThreadUntil(Waiter& waiter, TimePoint deadline) {
   auto& self = static_cast<ThreadWaiter&>(waiter);
   assertNotForked("something that waits");
-  uintptr_t woken = ThreadWaiter::kWoken;
-  // (5) acquire: sees what the waker did before; pairs with (2, 4).
-  while (!self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
-                                             std::memory_order_relaxed)) {
-    // A permit may be left over from an earlier wait, so look again each time.
-    if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
-      woken = ThreadWaiter::kWoken;
-      // (6) acquire: likewise, for a wake at the last moment; pairs with (2, 4).
-      return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
-                                                std::memory_order_relaxed);
-    }
-    woken = ThreadWaiter::kWoken;
+  const TimePoint begin = TimePoint::clock::now();
+  const bool hasSlept = !watchFor(self, begin, deadline);
+  const bool isWoken = sleepUntilWoken(self, deadline);
+  if (hasSlept && isWoken) {
+    ownSearch.noteWork(TimePoint::clock::now() - begin);
   }
-  return true;
+  return isWoken;
 }
 
 bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {

@@ -21,20 +21,21 @@ namespace {
 
 constexpr size_t kNameBytes = Trace::MaxEventNameLength;
 
-// The line that the caller's events belong to: thread and fiber, in a number that JavaScript holds exactly.
+// Returns: the line of the trace that the caller's events belong to. It combines thread and fiber in a number
+// that JavaScript holds exactly.
 uint64_t currentLine() {
   static thread_local const auto thread = static_cast<uint64_t>(::gettid());
   const Fiber* fiber = detail::currentFiber;
   return thread * 1'000'000 + (fiber != nullptr ? fiber->id % 1'000'000 : 0);
 }
 
-// Nanoseconds since the first event.
+// Returns: nanoseconds since the first event.
 long long now() {
   static const auto start = std::chrono::steady_clock::now();
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
 }
 
-// A name as printf makes it, ready to stand in JSON.
+// A name as printf makes it, escaped for JSON.
 struct Name {
   [[gnu::format(printf, 2, 0)]] Name(const char* format, va_list arguments) {
     char plain[kNameBytes];
@@ -48,7 +49,7 @@ struct Name {
 
 }  // namespace
 
-// The file. Its mutex is the thread's: no fiber suspends while it is held.
+// The trace's file. The mutex is a thread's mutex: no fiber suspends while it is held.
 struct Trace::Impl {
   std::mutex mutex;
   std::FILE* file = nullptr;  // null once the program exits, or where it cannot be written
@@ -85,7 +86,7 @@ struct Trace::Impl {
     if (file == nullptr) {
       return;
     }
-    // In microseconds, and not by way of %f: that writes a comma in some languages.
+    // The time is in microseconds. %f is not used, because it writes a comma in some languages.
     std::fprintf(file, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%llu,\"ts\":%lld.%03lld", isFirst ? "" : ",",
                  phase, static_cast<int>(::getpid()), static_cast<unsigned long long>(currentLine()),
                  time / 1000, time % 1000);

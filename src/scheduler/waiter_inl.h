@@ -9,7 +9,7 @@
 #include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/waiter.h"
 
-// What waiter.h declares, to be inlined into the primitives whose speed shows.
+// The functions that waiter.h declares, to be inlined into the primitives where speed matters.
 namespace weft::detail::inlined {
 
 inline Waiter& currentWaiter() noexcept {

@@ -3,9 +3,6 @@
 
 #include "scheduler/worker.h"
 
-#include <cxxabi.h>
-
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -31,69 +28,57 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
     : core_(core),
       mode_(mode),
       id_(id),
-      hasThieves_(mode == Mode::MultiThreaded && core.numWorkers > 1),
-      parker_(acquireParker()),
-      current_(&main_),
+      tasks_({core.injector, core.idle, core.stealGate, core.numWorkers}, mode == Mode::MultiThreaded,
+             core.allocator),
       taskNumber_(firstTaskNumber()),
-      lane_{nullptr, core.idle, StealGate<>::Member(core.stealGate), 0, kPollInterval},
-      pinnedLifo_(core.allocator),
-      pinnedFifo_(core.allocator),
+      throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
+      fibers_(*this),
+      turns_(lane().untilPoll),
       timers_(core.allocator),
-      fibers_(core.allocator, core.config.fiberStackSize),
+      pool_(core.allocator, core.config.fiberStackSize),
       inPlaceFibers_(core.allocator),
-      main_(*this, 0),
-      random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
-      injected_(core.injector),
-      searchBudget_(kLongestSearch / 2) {
+      stealer_(core, *this, id, lane().thief),
+      idler_(*this),
+      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters()) {
   if (mode == Mode::MultiThreaded) {
-    deque_ = core.allocator->create<StealingDeque<TaskNode>>();
-    lane_.deque = deque_;
-    lane_.numOthers = static_cast<uint32_t>(core.numWorkers) - 1;
+    lane().deque = core.allocator->create<StealingDeque<TaskNode>>();
+    lane().numOthers = static_cast<uint32_t>(core.numWorkers) - 1;
   }
-  sleeper_.parker = parker_;
 }
 
 Worker::~Worker() {
   if (mode_ == Mode::MultiThreaded) {
-    core_.allocator->destroy(deque_);
+    core_.allocator->destroy(lane().deque);
   }
-  releaseParker(parker_);
 }
 
 void Worker::enterThread() {
-  cxaGlobals_ = reinterpret_cast<void**>(abi::__cxa_get_globals());
-  main_.os.initThread();
-  main_.setTaskNumber(++taskNumber_);
-  currentFiber = &main_;
-  currentTask = main_.scope();
-  currentLane = deque_ != nullptr ? &lane_ : nullptr;
+  fibers_.enterThread(++taskNumber_);
+  currentLane = lane().deque != nullptr ? &lane() : nullptr;
 }
 
 void Worker::leaveThread() {
-  fibers_.forEach([this](FiberControlBlock& fiber) { fibers_.destroy(fiber); });
-  main_.os.destroy();
-  currentFiber = nullptr;
-  currentTask = nullptr;
+  pool_.destroyAll();
+  fibers_.leaveThread();
   currentLane = nullptr;
-  if (mode_ == Mode::SingleThreaded && deque_ != nullptr) {
-    core_.removeExternal(*deque_);
+  if (mode_ == Mode::SingleThreaded && lane().deque != nullptr) {
+    core_.removeExternal(*lane().deque);
   }
 }
 
 ForkLane* Worker::openLane() {
-  if (deque_ == nullptr) {
-    core_.addExternal(deque_);
-    lane_.deque = deque_;
-    lane_.numOthers = static_cast<uint32_t>(core_.numWorkers);
-    currentLane = &lane_;
+  if (lane().deque == nullptr) {
+    core_.addExternal(lane().deque);
+    lane().numOthers = static_cast<uint32_t>(core_.numWorkers);
+    currentLane = &lane();
   }
-  return &lane_;
+  return &lane();
 }
 
 void Worker::runThread() {
   if (const auto& initializer = core_.config.workerThread.initializer) {
     runOrDie(initializer, "initializer", id_);
-    lane_.counters.countEnded();
+    lane().counters.countEnded();
   }
   runOnOtherFibers();
 }
@@ -103,77 +88,48 @@ void Worker::finish() {
   runOnOtherFibers();
 }
 
-// Tasks run on pooled fibers only, whose stacks have the configured size and a guard that is watched.
+// Tasks run only on pooled fibers, whose stacks have the configured size and a guard that is watched.
 void Worker::runOnOtherFibers() {
   while (!shouldEnd()) {
-    waitForWork();
-    if (next_ != nullptr) {
-      switchTo(idleOrNewFiber());
-    } else if (FiberControlBlock* fiber = popReady()) {
-      switchTo(*fiber);
+    if (const Work work = waitForWork()) {
+      fibers_.switchTo(fiberFor(work));
     }
   }
 }
 
 void Worker::fiberMain(void* worker) { static_cast<Worker*>(worker)->run(); }
 
+// Each fiber except the main one begins here. A fiber is taken from the pool only when there is
+// a task for it.
 void Worker::run() {
-  currentTask = current_.get()->scope();
+  currentTask = fibers_.current().scope();
   runUntilShutdown();
-  switchTo(main_);
+  fibers_.switchTo(fibers_.main());
   WEFT_UNREACHABLE();
 }
 
 void Worker::runUntilShutdown() {
-  for (;;) {
-    runUntilIdle();
-    if (shouldEnd()) {
-      return;
-    }
-    waitForWork();
-  }
+  Work work = handed_;
+  do {
+    runUntilIdle(work);
+    work = waitForWork();
+  } while (work);
 }
 
-bool Worker::shouldEnd() {
-  if (mode_ == Mode::MultiThreaded) {
-    // (1) acquire: what the thread that destroys the scheduler did before; pairs with the store in
-    // shutDown().
-    return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
-  }
-  if (isEnding_) {
-    giveForksAway();
-  }
-  return isEnding_ && next_ == nullptr && ready_.isEmpty() && pinnedLifo_.isEmpty() &&
-         pinnedFifo_.isEmpty() && (deque_ == nullptr || deque_->empty()) && numBlocked_.get() == 0;
-}
-
-void Worker::runUntilIdle() {
-  for (;;) {
-    if (--lane_.untilPoll == 0) {
-      poll();
+// Runs `work` first.
+inline void Worker::runUntilIdle(Work work) {
+  for (; work; work = findWork(Reach::Own)) {
+    if (work.fiber != nullptr) {
+      pool_.putBack(fibers_.current());
+      fibers_.switchTo(*work.fiber);
+      work = handed_;
     }
-    TaskNode* task = std::exchange(next_, nullptr);
-    if (task == nullptr) {
-      if (!inbox_.empty()) {
-        drainInbox();
-      }
-      if (FiberControlBlock* fiber = popReady()) {
-        idle_.pushFront(*current_.get());
-        ++numIdle_;
-        switchTo(*fiber);
-        continue;
-      }
-      task = takeTask();
-      if (task == nullptr) {
-        return;
-      }
-    }
-    runTask(task);
+    runTask(work.task);
   }
 }
 
 void Worker::runTask(TaskNode* node) {
-  FiberControlBlock& fiber = *current_.get();
+  FiberControlBlock& fiber = fibers_.current();
   fiber.task.set(reinterpret_cast<const void*>(node->invoke));
   fiber.permit.reset();
   fiber.setTaskNumber(++taskNumber_);
@@ -184,8 +140,63 @@ void Worker::runTask(TaskNode* node) {
     destroyFiberLocals(fiber.locals);
   }
   fiber.task.set(nullptr);
-  hasBlockedAtOnce_ = false;
-  lane_.counters.countEnded();
+  throttle_.noteEnded();
+  lane().counters.countEnded();
+}
+
+bool Worker::shouldEnd() {
+  if (mode_ == Mode::MultiThreaded) {
+    // (1) acquire: sees what the thread that destroys the scheduler did before; pairs with the store in
+    // stopWorkers().
+    return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
+  }
+  // Once this thread unbinds, the tasks that the workers may run are the workers'. This thread may no longer
+  // be an external thread of the idle set by the time a worker goes to sleep.
+  if (isEnding_ && core_.numWorkers > 0 && tasks_.giveAway()) {
+    core_.idle.onPublishFromOutside();
+  }
+  return isEnding_ && ready_.isEmpty() && tasks_.isEmpty() && numBlocked_.get() == 0;
+}
+
+Work Worker::waitForWork() {
+  if (throttle_.mayHold(numBlocked_.get())) [[unlikely]] {
+    holdBack();
+  }
+  return idler_.waitForWork();
+}
+
+// Waits a little for a wake before the next task is started.
+void Worker::holdBack() {
+  if (!throttle_.beginHold(numBlocked_.get(), counters().ended())) {
+    return;
+  }
+  idler_.awaitReady(throttle_.end());
+  if (TimePoint::clock::now() >= throttle_.end()) {
+    bool doAllWait = true;
+    core_.forEachWorker(
+        [&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
+    throttle_.endHold(numBlocked_.get(), counters().ended(), !ready_.isEmpty(),
+                      doAllWait ? Throttle::Others::AllWait : Throttle::Others::Run);
+  }
+}
+
+void Worker::drainInbox() {
+  for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
+    FiberControlBlock* next = fiber->inboxNext.get();
+    fiber->isWoken = true;
+    throttle_.noteForeignWakes(fiber->isWokenFromOutside ? 1 : 0);
+    ready_.push(*fiber);
+    fiber = next;
+  }
+}
+
+bool Worker::expireTimers() {
+  return timers_.expire([this](FiberControlBlock& fiber) {
+    fiber.isTimedOut = true;
+    timers_.beginDue();
+    throttle_.noteForeignWakes(1);
+    ready_.push(fiber);
+  });
 }
 
 bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object) {
@@ -193,27 +204,37 @@ bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char*
     block(self, what, object);
     return true;
   }
-  if (!self.isWoken && deadline <= due_.now()) {
-    // It counts as a dequeue, so that a loop around such waits lets others run when it is their turn.
-    if (lane_.mayRunInPlace()) {
-      return false;
-    }
-    yield(self);
-    return std::exchange(self.isWoken, false);
+  if (deadline <= timers_.now()) {
+    return blockUntilNow(self, what, object);
   }
   beginBlock(self, what, object);
   self.deadline = deadline;
-  timers_.add(&self);
-  if (timers_.earliest() == &self) {
-    due_.expect(deadline);
-  }
-  watchTimers();
+  timers_.add(self);
+  turns_.pollAtEachDequeue();
   while ((!self.isWoken && !self.isTimedOut) || self.isQueued) {
     suspend();
   }
-  timers_.remove(&self);
+  timers_.remove(self);
   self.blockedOn = nullptr;
-  self.isTimedOut = false;
+  if (self.isTimedOut) {
+    self.isTimedOut = false;
+    timers_.endDue();
+  }
+  return std::exchange(self.isWoken, false);
+}
+
+// For a deadline that has passed. The wait counts as a dequeue, so that a loop around such waits lets others
+// run when it is their turn. Its fiber is not due as those are whose time comes while they wait: others would
+// run nothing in place beside a fiber that polls.
+bool Worker::blockUntilNow(FiberControlBlock& self, const char* what, const void* object) {
+  if (self.isWoken) {
+    block(self, what, object);
+    return true;
+  }
+  if (lane().mayRunInPlace()) {
+    return false;
+  }
+  yield(self);
   return std::exchange(self.isWoken, false);
 }
 
@@ -222,73 +243,74 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
     block(self, what, object);
     return true;
   }
-  if (deadline <= due_.now()) {
-    // The others of this thread are to have run before this one looks again: it may be one of them that was
-    // woken for the lock.
+  if (deadline <= timers_.now()) {
+    // The other fibers of this thread should run before this one tries again: one of them may be the one that
+    // was woken for the lock.
     yield(self);
     return false;
   }
-  ++numLookingAgain_;
+  timers_.beginLookingAgain();
   const bool isWoken = blockUntil(self, deadline, what, object);
-  --numLookingAgain_;
+  timers_.endLookingAgain();
   return isWoken;
 }
 
+// Lets the ready fibers go first. Where none is ready, it lets a new task go first, for which a loop around
+// yield() may wait.
 void Worker::yield(FiberControlBlock& self) {
   noteForks(self);
-  const bool isOthersTurn = lane_.untilPoll == 1 && (untilTurns_ == 0 || expireIfDue());
-  if (ready_.isEmpty() && next_ == nullptr && !isOthersTurn) {
-    // Nobody else is ready: a new task runs, for which a loop around yield() may wait.
-    next_ = takeTask();
+  if (const Work work = findWork(Reach::Own)) {
+    FiberControlBlock& to = fiberFor(work);
+    if (&to != &self) {
+      ready_.push(self);
+      fibers_.switchTo(to);
+    }
   }
-  makeReady(self);
-  switchToNext();
 }
 
 FiberControlBlock& Worker::awaitNext() {
-  waitForWork();
-  if (next_ != nullptr) {
-    return idleOrNewFiber();
+  const Work work = waitForWork();
+  WEFT_ASSERT(work,
+              "a fiber waits after its scheduler has ended all tasks: nothing will ever run there again. "
+              "Wait inside a task, or before ~Scheduler.");
+  return fiberFor(work);
+}
+
+// Returns: a fiber that runs `task` next.
+FiberControlBlock& Worker::handOver(TaskNode* task) {
+  handed_ = task;
+  FiberControlBlock* fiber = pool_.take(*this, &Worker::fiberMain);
+  if (fiber == nullptr) {
+    WEFT_FATAL(
+        "no memory for another fiber: this worker has %llu, of which %llu are blocked, "
+        "with stacks of %zu bytes. Bound the number of tasks that wait at the same time, "
+        "or lower Config::setFiberStackSize().",
+        static_cast<unsigned long long>(pool_.num()), static_cast<unsigned long long>(numBlocked_.get()),
+        core_.config.fiberStackSize);
   }
-  FiberControlBlock* fiber = popReady();
-  WEFT_ASSERT(fiber != nullptr,
-              "a fiber waits whose scheduler has ended all tasks: nothing will ever run there again. Wait "
-              "inside a task, or "
-              "before ~Scheduler.");
   return *fiber;
 }
 
-FiberControlBlock& Worker::idleOrNewFiber() {
-  if (FiberControlBlock* fiber = idle_.popFront()) {
-    --numIdle_;
-    fewestIdle_ = std::min(fewestIdle_, numIdle_.get());
-    return *fiber;
+void Worker::enqueueElsewhere(TaskNode* node) {
+  const bool isPinned = (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) != 0;
+  if (isPinned || core_.numWorkers == 0) {
+    tasks_.pushPinned(node, isRunningTask());
+  } else {
+    core_.injector.push(node);
+    core_.idle.onPublishFromOutside();
   }
-  fewestIdle_ = 0;
-  FiberControlBlock* fiber = fibers_.create(*this, &Worker::fiberMain);
-  if (fiber == nullptr) {
-    WEFT_FATAL(
-        "no memory for another fiber: this worker has %llu, of which %llu are blocked, with stacks of %zu "
-        "bytes. Bound the "
-        "number of tasks that wait at the same time, or lower Config::setFiberStackSize().",
-        static_cast<unsigned long long>(numFibers_.get()), static_cast<unsigned long long>(numBlocked_.get()),
-        core_.config.fiberStackSize);
-  }
-  ++numFibers_;
-  return *fiber;
 }
 
 Scheduler::WorkerStats Worker::stats() const {
   Scheduler::WorkerStats stats;
   stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
-  stats.num =
-      numReady_.get() + pinnedLifo_.size() + pinnedFifo_.size() + (deque_ != nullptr ? deque_->size() : 0);
+  stats.num = ready_.size() + tasks_.size();
   stats.numBlockedFibers = numBlocked_.get();
-  stats.numIdleFibers = numIdle_.get();
-  stats.numFibers = numFibers_.get();
-  stats.numTasksRun = lane_.counters.ended();
-  stats.numSteals = numSteals_.get();
-  stats.numParks = numParks_.get();
+  stats.numIdleFibers = pool_.numIdle();
+  stats.numFibers = pool_.num();
+  stats.numTasksRun = counters().ended();
+  stats.numSteals = stealer_.numSteals();
+  stats.numParks = idler_.numParks();
   return stats;
 }
 

@@ -3,35 +3,40 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "os/own_counter.h"
-#include "scheduler/due_time.h"
 #include "scheduler/fiber_control_block.h"
-#include "scheduler/fiber_factory.h"
+#include "scheduler/fiber_pool.h"
+#include "scheduler/fiber_switch.h"
+#include "scheduler/idler.h"
 #include "scheduler/in_place.h"
-#include "scheduler/report.h"
-#include "scheduler/task_ring.h"
+#include "scheduler/ready_fibers.h"
+#include "scheduler/stealer.h"
+#include "scheduler/task_queues.h"
+#include "scheduler/throttle.h"
+#include "scheduler/timers.h"
+#include "scheduler/turns.h"
+#include "scheduler/work.h"
+#include "scheduler/worker_report.h"
 #include "weft/detail/fork/fork.h"
-#include "weft/detail/park/idle.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/inbox.h"
-#include "weft/detail/queue/segmented_queue.h"
-#include "weft/detail/queue/steal_gate.h"
 #include "weft/detail/queue/stealing_deque.h"
-#include "weft/detail/queue/timer_heap.h"
 #include "weft/scheduler.h"
 
 namespace weft::detail {
 
-// One thread's share of a scheduler. A multi-threaded worker owns a thread, and shares its tasks with the
-// others of its kind; a single-threaded one belongs to a bound thread, and runs tasks only while that thread
-// waits or unbinds.
+// One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
+// other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
+// that thread waits or unbinds.
 //
-// Everything is for the worker's own thread, but wake() from any thread, deque().steal() by other workers,
-// and what only reads. docs/scheduler.md explains the routines.
+// The parts of a worker make its decisions, each in a file of its own; this class makes them work together.
+// The order in which it looks for work is decided in findWork(), and nowhere else.
+//
+// Everything is for the worker's own thread, with three exceptions: wake(), for any thread; deque().steal(),
+// for other workers; and functions that only read. docs/scheduler.md explains the routines.
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
@@ -50,11 +55,12 @@ class Worker {
   void enterThread();
   void leaveThread();
 
-  // The initializer counts as a task that is scheduled before any thread starts, lest the scheduler be seen
-  // at rest while it waits for something, or before its thread has begun. For the starting thread: before it
-  // starts this worker's, and after that has failed.
-  void expectInitializer() { lane_.counters.countScheduled(); }
-  void cancelInitializer() { lane_.counters.countEnded(); }
+  // The initializer counts as a task that is scheduled before any thread starts. Otherwise the scheduler
+  // could be seen at rest while the initializer waits for something, or before its thread has begun. Both are
+  // for the starting thread: expectInitializer() before it starts this worker's thread, cancelInitializer()
+  // after that start has failed.
+  void expectInitializer() { lane().counters.countScheduled(); }
+  void cancelInitializer() { lane().counters.countEnded(); }
 
   // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
   void runThread();
@@ -63,204 +69,102 @@ class Worker {
 
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
+  // Queues a forked task for which the deque has no room.
+  void exposeElsewhere(TaskNode* node) { tasks_.exposeElsewhere(node); }
+  // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
+  ForkLane* openLane();
 
-  // Takes `node`, if it is the newest task of this worker, and little of the current stack is in use, to be
-  // run on top of the task that waits for it. Returns: whether it did.
+  // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
+  // and little of the current stack is in use.
+  // Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
-  // For ForkLane::mayRunInPlace(), which counts.
+  // The slow path of ForkLane::mayRunInPlace(), which counts.
   bool mayRunInPlaceNow();
-  // Runs it, on the current fiber. Requires: it lets no exception escape.
+  // Runs `node` on the current fiber.
+  // Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);
   uint64_t newTaskNumber() { return ++taskNumber_; }
   InPlaceFibers& inPlaceFibers() { return inPlaceFibers_; }
-  // This thread's side of its deque, which a single-threaded worker gets by this. Never null.
-  ForkLane* openLane();
-  // Queues a forked task that the deque has no room for.
-  void exposeElsewhere(TaskNode* node);
 
-  // Suspends the current fiber: returns once somebody has made it ready and this worker has chosen it.
-  void suspend();
-  // The same for one that is ready already.
-  void switchToNext();
+  // Suspends the current fiber, `self`, until it is woken; blockUntil(): or until `deadline`.
+  // Returns: whether it was woken.
   void block(FiberControlBlock& self, const char* what, const void* object);
   bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
-  // The same for one who only looks again at that time.
+  // The same, for a wait that only tries again at `deadline`.
   bool blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
   void yield(FiberControlBlock& self);
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
 
-  StealingDeque<TaskNode>& deque() { return *deque_; }
-  Parker<>& parker() { return *parker_; }
-  const TaskCounters<>& counters() const { return lane_.counters; }
-  FiberControlBlock& mainFiber() { return main_; }
-  FiberControlBlock* currentControlBlock() { return current_.get(); }
   Mode mode() const { return mode_; }
   SchedulerCore& core() { return core_; }
-  bool isRunningTask() const { return current_.get()->task.get() != nullptr; }
+  StealingDeque<TaskNode>& deque() { return *lane().deque; }
+  Parker<>& parker() { return idler_.parker(); }
+  const TaskCounters<>& counters() const { return tasks_.lane().counters; }
+  FiberSwitch& fibers() { return fibers_; }
+  WorkerReport& report() { return report_; }
+  bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }
+  // Any thread; a hint.
+  bool isWaiting() const { return idler_.isParked() && inbox_.empty(); }
   Scheduler::WorkerStats stats() const;
 
-  // Prints what the fibers of this worker wait for.
-  void reportBlockedFibers() const;
-  // Has the worker do so when it next looks around or wakes. Any thread, with SchedulerCore::boundMutex.
-  void askForReport(TimePoint now);
-  // Any thread: whether it has been asked, and has not looked since.
-  bool hasNotAnswered() const;
-  // What a worker does that has not answered. Any thread, with SchedulerCore::boundMutex.
-  SilentWorker describeSilence(TimePoint now);
-  // Answers, if it was asked.
-  void reportIfAsked();
-
-  // Return: whether the TaskScope at `scope`, which need not exist any more, is that of a fiber of this
-  // worker, or of a task that is run in place on one. If so, they set `place` to it. Any thread.
-  bool findFiberOf(const void* scope, TaskPlace& place) const;
-  bool findStackOf(const void* scope, TaskPlace& place) const;
-
-  // The host of waitForSharedWork.
-  bool findOwnWork();
-  bool findSharedWork(bool isPatient = false);
-  bool seesSharedWork();
-  bool spinForWork();
-  bool spinOnInbox();
-  bool tryParkInbox() { return inbox_.tryPark(); }
-  void cancelParkInbox() { inbox_.cancelPark(); }
-  void tidyUp();
-  void park();
-
  private:
+  friend class Idler;  // which is this worker while it has nothing to do
   friend struct WorkerTestAccess;
 
   static void fiberMain(void* worker);
   [[noreturn]] void run();
   void runOnOtherFibers();
   void runUntilShutdown();
-  void runUntilIdle();
+  void runUntilIdle(Work work);
   void runTask(TaskNode* node);
-  bool takeIfNewest(TaskNode* node);
-  bool hasStackForTask() const;
-  void waitForWork();
-  bool spin(bool forSharedWork);
-  bool mayThrottle() const;
-  void throttle();
-  void awaitReady(TimePoint until);
-  void parkUntil(TimePoint deadline);
-  // Any thread; a hint.
-  bool isWaiting() const { return isParked_.load(std::memory_order_relaxed) && inbox_.empty(); }
-  void sleepForOwnWork();
   bool shouldEnd();
 
-  void switchTo(FiberControlBlock& to);
-  void beginBlock(FiberControlBlock& self, const char* what, const void* object);
-  FiberControlBlock& awaitNext();
-  FiberControlBlock& idleOrNewFiber();
-  void makeReady(FiberControlBlock& fiber);
-  FiberControlBlock* popReady();
+  Work findWork(Reach reach);
+  Work waitForWork();
+  FiberControlBlock* takeReady();
+  TaskNode* takeTurn();
+  TaskNode* giveTurn();
+  void lookAround();
   void drainInbox();
   bool expireTimers();
+  bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
+  void holdBack();
 
-  void enqueueElsewhere(TaskNode* node);
-  TaskNode* takeTask();
-  TaskNode* takeOldestInTurn();
-  TaskNode* takeOldestOfDeque();
-  TaskNode* takeNewestOfDeque();
-  TaskNode* takeOverflowed();
-  uint32_t numLeftOfBatch() const;
-  TaskNode* liftBatch(uint32_t count);
+  void suspend();
+  FiberControlBlock& awaitNext();
+  FiberControlBlock& fiberFor(Work work) { return work.fiber != nullptr ? *work.fiber : handOver(work.task); }
+  FiberControlBlock& handOver(TaskNode* task);
+  void beginBlock(FiberControlBlock& self, const char* what, const void* object);
+  bool blockUntilNow(FiberControlBlock& self, const char* what, const void* object);
   void noteForks(FiberControlBlock& fiber);
-  void giveForksAway();
-  bool moveToInjector(uint32_t wanted);
-  bool stealFromExternal();
-  void poll();
-  void giveTurns();
-  void setNextPoll(uint32_t untilTurns);
-  bool expireIfDue();
-  void watchTimers();
-  void takeOldestFromOutside();
-  bool takeFromInjector();
-  bool steal(bool isPatient);
-  bool mayTakeItBack(Worker& victim);
-  bool stealFrom(StealingDeque<TaskNode>& deque);
-  void pushShared(TaskNode* node);
-  void moveOverflow(TaskNode* node);
-  TimePoint trimIdleFibers(TimePoint now);
-  TaskPlace placeOf(const FiberControlBlock& fiber) const;
-  TaskPlace currentPlace() const;
-  int reportedId() const { return mode_ == Mode::MultiThreaded ? id_ : kBoundThread; }
-  void reportDeadlockIfCertain();
+  void enqueueElsewhere(TaskNode* node);
+  bool hasStackForTask() const;
+  ForkLane& lane() { return tasks_.lane(); }
 
-  // Constant.
   SchedulerCore& core_;
   const Mode mode_;
   const int id_;
-  const bool hasThieves_;
-  Parker<>* const parker_;
 
-  // The owner's, in the order of use.
-  OwnPointer<FiberControlBlock> current_;
-  uint64_t taskNumber_;  // of the task that began last
-  FiberList ready_;
-  TaskNode* next_ = nullptr;  // taken for the fiber that runs the loop next
-  // The sum of this and lane_.untilPoll: dequeues until giveTurns(). The latter is 1 while a timer is set,
-  // and 61 or less otherwise.
-  uint32_t untilTurns_ = 0;
-  bool haveTurnsWaited_ = false;  // for a timer that was due
-  uint32_t untilOldest_ = kPollsPerOldest;
-  bool oldestFirst_ = false;               // tasks are taken from the oldest end
-  bool hasBlockedAtOnce_ = false;          // a task that has scheduled nothing, since one ended last
-  bool isInnersTurn_ = false;              // see takeOldestInTurn()
-  int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
-  uint32_t numTurns_ = 0;
-  uint32_t numQuickSteals_ = 0;  // in a row
-  uint32_t numHesitations_ = 0;  // these three: see mayTakeItBack()
-  uint64_t hesitatedAt_ = 0;
-  bool hasHesitated_ = false;
-  uint64_t overflowEnd_ = 0;                // see takeOverflowed()
-  uint64_t blockedLimit_ = kBlockedFreely;  // these four: see throttle()
-  uint64_t heldAt_ = 0;
-  uint64_t endedBefore_ = 0;
-  TimePoint heldUntil_{};
-  bool isEnding_ = false;  // single-threaded: unbind() was called
-  void** cxaGlobals_ = nullptr;
-  StealingDeque<TaskNode>* deque_ = nullptr;  // a single-threaded worker has none before its first fork
-  ForkLane lane_;                             // to deque_
-  TaskRing pinnedLifo_;                       // scheduled by tasks, for this thread only: the newest first
-  TaskRing pinnedFifo_;  // scheduled outside of tasks, for this thread only: the oldest first
-  TimerHeap<FiberControlBlock> timers_;
-  DueTime due_;                   // of the earliest timer
-  uint32_t numLookingAgain_ = 0;  // of those in timers_: see blockForLock()
-  FiberList idle_;
-  FiberFactory fibers_;
+  // In the order of use.
+  ReadyFibers ready_;
+  TaskQueues tasks_;
+  TaskNode* handed_ = nullptr;  // for the fiber that is taken from the pool
+  uint64_t taskNumber_;         // of the task that began last
+  OwnCounter numBlocked_;       // fibers inside suspend()
+  Throttle throttle_;
+  FiberSwitch fibers_;
+  Turns turns_;
+  Timers timers_;
+  FiberPool pool_;
   InPlaceFibers inPlaceFibers_;
-  FiberControlBlock main_;
-  std::atomic<bool> isParked_{false};
-  OwnCounter numReady_, numBlocked_, numIdle_, numFibers_, numSteals_, numParks_;
+  Stealer stealer_;
+  Idler idler_;
+  WorkerReport report_;
+  bool isEnding_ = false;  // single-threaded: unbind() was called
 
-  // Searching and sleeping.
-  IdleSet<>::Sleeper sleeper_;
-  uint64_t random_;
-  SegmentedQueue<TaskNode*>::Consumer injected_;
-  TimePoint lastSteal_{};
-  std::chrono::nanoseconds searchBudget_;  // how long the next search may take
-  uint64_t fewestIdle_ = 0;                // at any time since the period began that ends at trimAt_
-  TimePoint trimAt_{};
-  TimePoint tidyAt_{};  // when tidyUp() wants to be called again
-
-  // Written by other threads.
-  alignas(64) Inbox<FiberControlBlock> inbox_;
-  std::atomic<bool> isReportWanted_{false};  // false -> true by any thread, true -> false by the owner
-  // Guarded by SchedulerCore::boundMutex: what this worker was seen at since it was asked, and when first.
-  TaskPlace seenAt_;
-  uint64_t seenEnded_ = 0;
-  TimePoint seenSince_{};
-
-  // About as long as waking a sleeping worker would cost others.
-  static constexpr std::chrono::nanoseconds kLongestSearch = std::chrono::microseconds(40);
-  static constexpr std::chrono::nanoseconds kShortestSearch = std::chrono::microseconds(4);
-  static constexpr uint64_t kBlockedFreely = 1024;  // fibers; see throttle()
-  static constexpr uint32_t kPollInterval = 61;     // dequeues between looks at inbox and injector
-  static constexpr uint32_t kPollsPerOldest =
-      17;  // polls between turns of the oldest own task: every 1,037 dequeues
+  alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
 };
 
 }  // namespace weft::detail

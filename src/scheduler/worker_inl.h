@@ -6,83 +6,77 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 
-// What runs for every task and every switch, to be inlined into the few functions that need it.
+// The code that runs for every task and every switch, to be inlined into the few functions that need it.
 namespace weft::detail {
 
-inline void Worker::switchTo(FiberControlBlock& to) {
-  FiberControlBlock& from = *current_.get();
-  TaskScope* const task = currentTask;
-  current_.set(&to);
-  currentFiber = &to;
-  OSFiber::switchTo(from.os, to.os, cxaGlobals_);
-  currentTask = task;
+// Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
+// order. suspend() has a copy of its beginning.
+inline Work Worker::findWork(Reach reach) {
+  if (TaskNode* task = lane().countDequeue() ? takeTurn() : nullptr) {
+    return task;
+  }
+  if (FiberControlBlock* fiber = takeReady()) {
+    return fiber;
+  }
+  if (TaskNode* task = tasks_.next()) {
+    return task;
+  }
+  if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch() : nullptr) {
+    return task;
+  }
+  return reach >= Reach::Patient ? stealer_.steal(reach == Reach::Patient) : nullptr;
 }
 
-inline void Worker::makeReady(FiberControlBlock& fiber) {
-  if (!fiber.isQueued) {
-    fiber.isQueued = true;
-    ready_.pushBack(fiber);
-    ++numReady_;
+inline FiberControlBlock* Worker::takeReady() {
+  if (!inbox_.empty()) {
+    drainInbox();
   }
-}
-
-inline FiberControlBlock* Worker::popReady() {
-  FiberControlBlock* fiber = ready_.popFront();
-  if (fiber != nullptr) {
-    fiber->isQueued = false;
-    --numReady_;
-    if (FiberControlBlock* next = ready_.front()) {
-      __builtin_prefetch(next->os.sp);
-    }
-  }
-  return fiber;
+  return ready_.pop();
 }
 
 inline void Worker::wake(FiberControlBlock& fiber) noexcept {
   const Worker* waker = current();
   if (waker == this) {
     fiber.isWoken = true;
-    makeReady(fiber);
+    ready_.push(fiber);
     return;
   }
   fiber.isWokenFromOutside =
       waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
-  // The push may be the last moment of the fiber, of this worker and of its scheduler.
-  Parker<>* parker = parker_;
+  // After the push the fiber, this worker and its scheduler may be gone.
+  Parker<>* parker = &idler_.parker();
   if (inbox_.push(&fiber)) {
     parker->unpark();
   }
 }
 
+// Suspends the current fiber. It returns once the fiber was made ready and this worker has chosen it.
 inline void Worker::suspend() {
   ++numBlocked_;
-  switchToNext();
-  --numBlocked_;
-}
-
-inline void Worker::switchToNext() {
-  FiberControlBlock* self = current_.get();
   FiberControlBlock* to = nullptr;
-  if (lane_.untilPoll > 1 && next_ == nullptr && inbox_.empty()) [[likely]] {
-    --lane_.untilPoll;
-    to = popReady();
+  // In the most frequent case a fiber is ready and no turn of others is due. This is findWork()
+  // up to that point.
+  if (lane().untilPoll > 1 && inbox_.empty()) [[likely]] {
+    --lane().untilPoll;
+    to = ready_.pop();
   }
   if (to == nullptr) {
     to = &awaitNext();
   }
-  if (to != self) {
-    switchTo(*to);
+  if (to != &fibers_.current()) {
+    fibers_.switchTo(*to);
   }
+  --numBlocked_;
 }
 
-// Before `fiber`, which runs, stops running or begins another task. To fork is to schedule: the children are
-// newer than whatever else is queued. The flag saves the fork, which costs a few nanoseconds, from knowing
-// its fiber.
+// Called before `fiber`, which runs, stops running or begins another task. A fork schedules: the children are
+// newer than all else that is queued. The flag saves the fork from looking up its fiber, which would cost a
+// few nanoseconds.
 inline void Worker::noteForks(FiberControlBlock& fiber) {
-  if (lane_.hasForked) {
-    lane_.hasForked = false;
+  if (lane().hasForked) {
+    lane().hasForked = false;
     fiber.hasScheduled = true;
-    oldestFirst_ = false;
+    tasks_.preferNewest();
   }
 }
 
@@ -91,17 +85,17 @@ inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const 
   self.blockedObject = object;
   noteForks(self);
   if (self.task.get() != nullptr && !self.hasScheduled) {
-    // A task that blocks without having scheduled anything waits for an older one: take the oldest next, lest
-    // each of a long row of tasks comes to wait on a stack of its own.
-    oldestFirst_ = true;
-    hasBlockedAtOnce_ = true;
+    // A task that blocks without having scheduled anything waits for an older one. So take the oldest task
+    // next: otherwise each task of a long row would come to wait on a stack of its own.
+    tasks_.preferOldest();
+    throttle_.noteBlockedAtOnce();
   }
 }
 
 inline void Worker::block(FiberControlBlock& self, const char* what, const void* object) {
   beginBlock(self, what, object);
-  // Who is woken before this call, by its own thread, is in the ready list already: it leaves that in its
-  // turn.
+  // A fiber that its own thread wakes before this call is in the ready list already. It leaves that list in
+  // its turn.
   while (!self.isWoken || self.isQueued) {
     suspend();
   }
@@ -110,29 +104,16 @@ inline void Worker::block(FiberControlBlock& self, const char* what, const void*
 }
 
 inline void Worker::enqueue(TaskNode* node) {
-  lane_.counters.countScheduled();
-  current_.get()->hasScheduled = true;
-  oldestFirst_ = false;
+  lane().counters.countScheduled();
+  fibers_.current().hasScheduled = true;
+  tasks_.preferNewest();
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)
       [[likely]] {
-    pushShared(node);
+    tasks_.push(node);
     core_.idle.onPublish();
   } else {
     enqueueElsewhere(node);
   }
-}
-
-inline void Worker::pushShared(TaskNode* node) {
-  if (!deque_->push(node)) [[unlikely]] {
-    moveOverflow(node);
-  }
-}
-
-inline TaskNode* Worker::takeNewestOfDeque() {
-  TaskNode* node = deque_->take(lane_.thief);
-  // What is pushed next is not of the batch.
-  batchEnd_ = std::min(batchEnd_, deque_->endIndex());
-  return node;
 }
 
 }  // namespace weft::detail

@@ -22,9 +22,8 @@ BarrierPhase<>::Arrival BarrierBase::arriveBy(ptrdiff_t n, const char* function)
   const bool isInRange = n >= 0 && n <= ptrdiff_t{BarrierPhase<>::kMax};
   const auto arrival = isInRange ? phase_.arrive(static_cast<uint32_t>(n)) : BarrierPhase<>::Arrival();
   WEFT_ASSERT(arrival.isAllowed,
-              "Barrier::%s(): %td arrive where fewer are still expected in this phase. Make the barrier with "
-              "as many as arrive, and "
-              "arrive once in each phase.",
+              "Barrier::%s(): %td arrive where fewer are still expected in this phase. "
+              "Make the barrier with as many as arrive, and arrive once in each phase.",
               function, n);
   return arrival;
 }
@@ -45,9 +44,9 @@ void BarrierBase::endPhase() noexcept {
 bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadline,
                           const std::stop_token& token) {
   WEFT_ASSERT(barrier == this,
-              "Barrier::wait() was called with an arrival of another barrier, or one that was waited with or "
-              "moved from. Wait once "
-              "with each that arrive() returns.");
+              "Barrier::wait() was called with an arrival of another barrier, "
+              "or one that was waited with or moved from. "
+              "Wait once with each arrival that arrive() returns.");
   if (phase_.hasEnded(phase)) {
     return true;
   }

@@ -14,9 +14,8 @@
 namespace weft {
 
 const char* ChannelClosed::what() const noexcept {
-  return "weft::ChannelClosed: a value was to be sent on a channel that is closed. Close a channel when all "
-         "that send on it have "
-         "sent their last value.";
+  return "weft::ChannelClosed: a value was to be sent on a channel that is closed. "
+         "Close a channel when all senders have sent their last value.";
 }
 
 namespace detail {
@@ -24,11 +23,22 @@ namespace {
 
 constexpr size_t kMaxCapacity = size_t{1} << 31;
 
-// How long to wait for values in a row before looking again, in pauses of the processor; each look takes a
-// line from the other side. All looks of the greatest patience take 2 us, and happen where about a hundred
-// values come or go meanwhile.
+// How long to wait for several values in a row before testing again, in pauses of the processor. Each test
+// takes a cache line from the other side. All tests of the greatest patience take 2 us, and happen where
+// about a hundred values come or go meanwhile.
 constexpr uint32_t kLeastPatience = 8, kMostPatience = 64;
 constexpr size_t kLeastBatch = 3, kBatch = 256;
+
+// Ends the use of a channel by a wait with a limit. The claimer of the wait may destroy the channel while the
+// wait's deadline or stop still looks for the wait there.
+struct ReleaseAtEnd {
+  ChannelState* state;  // null where there is no limit
+  ~ReleaseAtEnd() {
+    if (state != nullptr) {
+      (void)Shared<ChannelState>::adopt(state);
+    }
+  }
+};
 
 }  // namespace
 
@@ -37,7 +47,7 @@ ChannelState::ChannelState(const Allocation& memory, Allocator* from, const Valu
     : SharedState(from), ChannelCore(type, capacity, numSlots, slots), allocation_(memory) {}
 
 ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const ValueType& type) {
-  // Signed, as whoever gave a negative number wrote it.
+  // Printed as signed, as a caller that passed a negative number wrote it.
   WEFT_ASSERT(capacity <= kMaxCapacity, "Channel(%td): the capacity must be from 0 to %zu.",
               static_cast<ptrdiff_t>(capacity), kMaxCapacity);
   const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
@@ -53,17 +63,17 @@ ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const Va
 
 void ChannelState::free(ChannelState* state) {
   WEFT_ASSERT(state->destroyValues(),
-              "a Channel was destroyed while somebody waits for it. Keep a copy until send() or receive() "
-              "has returned.");
+              "a Channel was destroyed while somebody waits for it. "
+              "Keep a copy until send() or receive() has returned.");
   const Allocation memory = state->allocation_;
   Allocator* const allocator = state->allocator;
   state->~ChannelState();
   allocator->free(memory);
 }
 
-// Where the other side works on another thread at this time, waits a little until it has done some values in
-// a row, lest either side stops and is woken for each value, or both take the lines from each other for each.
-// Patience grows where that helps, and shrinks where values come one by one.
+// Where the other side works on another thread at this time, waits a little until that side has done several
+// values in a row. Otherwise either side would stop and be woken for each value, or both would take the cache
+// lines from each other for each. Patience grows where that helps, and shrinks where values come one by one.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
   auto& side = kSends ? sendersSide() : receiversSide();
@@ -93,7 +103,8 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
   }
 }
 
-// Waits until the first of: woken; the deadline, a stop. Returns: whether it was woken.
+// Waits until the first of: a wake, the deadline, a stop.
+// Returns: whether it was woken.
 bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline,
                                const std::stop_token& token, const char* what) {
   const auto claim = [&] {
@@ -103,7 +114,7 @@ bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadli
   return blockStoppable(self, deadline, token, claim, what, this) == WaitEnd::Woken;
 }
 
-// Does it, or waits until somebody else has done it.
+// Does the transfer, or waits until another thread or fiber has done it.
 template <bool kSends>
 inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, const std::stop_token* token) {
   if (capacity() != 0 && deadline != kWithoutWaiting && !isClosed() && awaitBatch<kSends>(mine)) {
@@ -130,15 +141,7 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
         retain();
       }
     }
-    // Whoever claims this wait may destroy the channel, and the time or the stop still look for it there.
-    struct Release {
-      ChannelState* state;
-      ~Release() {
-        if (state != nullptr) {
-          (void)Shared<ChannelState>::adopt(state);
-        }
-      }
-    } release{isLimited ? this : nullptr};
+    const ReleaseAtEnd release{isLimited ? this : nullptr};
     if (!isLimited) [[likely]] {
       inlined::block(*self, kWhat, this);
     } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(),

@@ -24,12 +24,12 @@ struct Host {
   const mutex* object;
 };
 
-// The same for a wait that gives up at a time, or when a stop is requested.
+// The same, for a wait that gives up at a deadline, or when a stop is requested.
 struct LimitedHost {
   static detail::TimePoint now() { return Host::now(); }
   void block(detail::Waiter& self) const { detail::block(self, "mutex", object); }
   bool blockUntil(detail::Waiter& self, detail::TimePoint deadline) const {
-    // One that looks again but never gives up may be part of a deadlock; one that gives up is not.
+    // A wait that tries again but never gives up may be part of a deadlock. A wait that gives up is not.
     return until == detail::kNever ? detail::blockForLock(self, deadline, "mutex", object)
                                    : detail::blockUntil(self, deadline, "mutex", object);
   }
@@ -48,11 +48,11 @@ struct LimitedHost {
 void mutex::assertMayWait(bool waitsForEver) const {
   // relaxed: see setOwner.
   const void* const owner = owner_.load(std::memory_order_relaxed);
-  WEFT_ASSERT(
-      waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
-      "mutex %p was locked by the fiber or thread that holds it already, or is held by a task that waits for "
-      "it, which would wait for ever. Unlock it before, or call a function that expects it to be held.",
-      static_cast<const void*>(this));
+  WEFT_ASSERT(waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
+              "mutex %p was locked by the fiber or thread that holds it already, "
+              "or is held by a task that waits for the caller, so that the wait would never end. "
+              "Unlock it before, or call a function that expects it to be held.",
+              static_cast<const void*>(this));
 }
 
 void mutex::lockSlow() {
@@ -67,7 +67,8 @@ bool mutex::waitFor(detail::TimePoint deadline, const std::stop_token& token) {
   }
   detail::Waiter& self = detail::currentWaiter();
   LimitedHost host{this, deadline, token};
-  // The wait ends before the callback's destructor, which waits for one that runs on another thread.
+  // The wait ends before the destructor of the callback, which waits for a callback that
+  // runs on another thread.
   const auto stop = [&]() noexcept {
     if (core_.leave(self)) {
       host.isTakenOut = true;
@@ -89,17 +90,16 @@ void mutex::unlockSlow() {
 // relaxed: it matters only whether it is the caller.
 void mutex::reportNotHeld() const {
   WEFT_FATAL(
-      "mutex %p was unlocked by a fiber or thread that does not hold it (it is %s). Unlock it where it was "
-      "locked; "
-      "weft::lock does that by itself.",
+      "mutex %p was unlocked by a fiber or thread that does not hold it (it is %s). "
+      "Unlock it where it was locked; weft::lock does that by itself.",
       static_cast<const void*>(this),
       owner_.load(std::memory_order_relaxed) == nullptr ? "not locked" : "held by another");
 }
 
 void mutex::reportDestroyedInUse() {
   WEFT_FATAL(
-      "a mutex was destroyed while somebody held it or waited for it. Keep it alive until all are done with "
-      "it.");
+      "a mutex was destroyed while somebody held it or waited for it. "
+      "Keep it alive until all are done with it.");
 }
 
 }  // namespace weft

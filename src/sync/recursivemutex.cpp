@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Returns: whether the caller held the mutex already, and holds it once more.
+// Returns: whether the caller held the mutex already. If so, it now holds the mutex once more.
 bool RecursiveMutex::enterAgain() {
   if (!mutex_.isHeldByCaller()) {
     return false;
@@ -25,16 +25,15 @@ bool RecursiveMutex::lockUntil(detail::TimePoint deadline, const std::stop_token
 
 void RecursiveMutex::reportNotHeld() const {
   WEFT_FATAL(
-      "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. Unlock it where it was "
-      "locked, and as often; "
-      "std::scoped_lock does that by itself.",
+      "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. "
+      "Unlock it where it was locked, and as often; std::scoped_lock does that by itself.",
       static_cast<const void*>(this));
 }
 
 void RecursiveMutex::reportDestroyedInUse() {
   WEFT_FATAL(
-      "a RecursiveMutex was destroyed while somebody held it or waited for it. Unlock it as often as it was "
-      "locked, and keep it alive until all are done with it.");
+      "a RecursiveMutex was destroyed while somebody held it or waited for it. "
+      "Unlock it as often as it was locked, and keep it alive until all are done with it.");
 }
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 
 #include "scheduler/waiter_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/base/random.h"
 #include "weft/detail/channel/select_core.h"
 #include "weft/detail/wait/stoppable.h"
 
@@ -23,14 +24,11 @@ namespace {
 
 using EventState = SelectAccess::EventState;
 
-// Where a select begins to look: any of its cases.
+// Returns: the index of the case where a select begins to look, which may be any of its cases.
 size_t randomBelow(size_t count) {
-  thread_local uint32_t random =
-      0x9e3779b9u ^ static_cast<uint32_t>(reinterpret_cast<uintptr_t>(&currentFiber) >> 6);
-  random ^= random << 13;
-  random ^= random >> 17;
-  random ^= random << 5;
-  return (static_cast<uint64_t>(random) * count) >> 32;
+  thread_local uint64_t random = 0x9e3779b97f4a7c15u ^ reinterpret_cast<uintptr_t>(&currentFiber);
+  random = nextRandom(random);
+  return ((random >> 32) * count) >> 32;
 }
 
 ChannelState& channelOf(void* primitive) { return *static_cast<ChannelState*>(primitive); }
@@ -48,7 +46,7 @@ SelectCase::SelectCase(const Event& event) : kind_(Kind::Signal), primitive_(&Se
 inline void SelectCase::lock() {
   holder_ = this;
   if (kind_ == Kind::Signal) {
-    signalled_ = eventOf(primitive_).lock();
+    signalled_ = eventOf(primitive_).core.lock();
   } else {
     section_ = ::new (roomForSection_) ChannelState::Section(channelOf(primitive_));
   }
@@ -56,7 +54,7 @@ inline void SelectCase::lock() {
 
 inline void SelectCase::unlock() {
   if (kind_ == Kind::Signal) {
-    eventOf(primitive_).unlock(signalled_);
+    eventOf(primitive_).core.unlock(signalled_);
   } else {
     section_->unlock();
   }
@@ -70,9 +68,8 @@ inline void SelectCase::wake() {
 
 inline bool SelectCase::act() {
   if (kind_ == Kind::Signal) {
-    EventState& event = eventOf(primitive_);
     const bool happens = holder_->signalled_ != 0;
-    holder_->signalled_ = happens && event.mode == Event::Mode::Auto ? 0 : holder_->signalled_;
+    holder_->signalled_ = happens && eventOf(primitive_).core.isAuto() ? 0 : holder_->signalled_;
     return happens;
   }
   ChannelState& channel = channelOf(primitive_);
@@ -94,7 +91,7 @@ inline bool SelectCase::tryAlone() {
       return act();
     }
     case Kind::Signal:
-      return eventOf(primitive_).tryWait();
+      return eventOf(primitive_).core.tryWait();
     case Kind::Time:
       return deadline_ != kNever && TimePoint::clock::now() >= deadline_;
     case Kind::Stop:
@@ -107,7 +104,7 @@ inline bool SelectCase::tryAlone() {
 
 inline WaitList& SelectCase::waiters() {
   if (kind_ == Kind::Signal) {
-    return eventOf(primitive_).waiters;
+    return eventOf(primitive_).core.list();
   }
   return kind_ == Kind::Send ? channelOf(primitive_).senders() : channelOf(primitive_).receivers();
 }
@@ -115,7 +112,7 @@ inline WaitList& SelectCase::waiters() {
 inline void SelectCase::link() {
   node.data = &transfer_;
   if (kind_ == Kind::Signal) {
-    eventOf(primitive_).hasSelects = true;
+    eventOf(primitive_).core.hasSelects = true;
   }
   waiters().pushBack(node);
 }
@@ -129,7 +126,7 @@ inline void SelectCase::unlink() {
   wake();
 }
 
-// Which of the cases end the wait by themselves.
+// Knows which of the cases end the wait by themselves.
 class Selection {
  public:
   Selection(SelectCase* const* cases, size_t count) : cases_(cases), core_(cases, count, randomBelow(count)) {
@@ -139,10 +136,10 @@ class Selection {
           (time_ == kNone || one.deadline_ < cases[time_]->deadline_)) {
         time_ = i;
       } else if (one.kind_ == SelectCase::Kind::Stop) {
-        WEFT_ASSERT(
-            stop_ == kNone,
-            "select() was given more than one onStop(). Make one std::stop_source stop with the others, by a "
-            "std::stop_callback, and wait for that one.");
+        WEFT_ASSERT(stop_ == kNone,
+                    "select() was given more than one onStop(). "
+                    "Make one std::stop_source stop with the others, by a std::stop_callback, "
+                    "and wait for that one.");
         stop_ = i;
       } else if (one.kind_ == SelectCase::Kind::Otherwise) {
         otherwise_ = i;

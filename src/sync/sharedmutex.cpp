@@ -14,9 +14,9 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
   const void* const owner = owner_.load(std::memory_order_relaxed);
   const bool waitsForEver = deadline == detail::kNever && !token.stop_possible();
   WEFT_ASSERT(waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
-              "SharedMutex %p was locked by the fiber or thread that holds it alone already, or is held by a "
-              "task that waits for it, "
-              "which would wait for ever. Unlock it before, or call a function that expects it to be held.",
+              "SharedMutex %p was locked by the fiber or thread that holds it alone already, "
+              "or is held by a task that waits for the caller, so that the wait would never end. "
+              "Unlock it before, or call a function that expects it to be held.",
               static_cast<const void*>(this));
   if (token.stop_requested()) {
     return false;
@@ -44,25 +44,23 @@ void SharedMutex::reportNotHeld() const {
   // relaxed: it matters only whether it is the caller.
   const bool isHeld = owner_.load(std::memory_order_relaxed) != nullptr;
   WEFT_FATAL(
-      "SharedMutex %p was unlocked by a fiber or thread that does not hold it alone (it is %s). Unlock it "
-      "where it was locked, "
-      "and by unlock_shared() where that was by lock_shared(); std::unique_lock and std::shared_lock do that "
-      "by themselves.",
+      "SharedMutex %p was unlocked by a fiber or thread that does not hold it alone (it is %s). "
+      "Unlock it where it was locked, and by unlock_shared() after lock_shared(). "
+      "std::unique_lock and std::shared_lock do that by themselves.",
       static_cast<const void*>(this), isHeld ? "held by another" : "not locked, or shared");
 }
 
 void SharedMutex::reportNotShared() const {
   WEFT_FATAL(
-      "SharedMutex %p: unlock_shared() was called while nobody shares it. Call it once for each "
-      "lock_shared(); std::shared_lock "
-      "does that by itself.",
+      "SharedMutex %p: unlock_shared() was called while nobody shares it. "
+      "Call it once for each lock_shared(); std::shared_lock does that by itself.",
       static_cast<const void*>(this));
 }
 
 void SharedMutex::reportDestroyedInUse() {
   WEFT_FATAL(
-      "a SharedMutex was destroyed while somebody held it or waited for it. Keep it alive until all are done "
-      "with it.");
+      "a SharedMutex was destroyed while somebody held it or waited for it. "
+      "Keep it alive until all are done with it.");
 }
 
 }  // namespace weft

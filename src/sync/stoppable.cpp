@@ -8,34 +8,24 @@
 
 namespace weft::detail {
 
-WaitEnd blockStoppableBy(Waiter& self, TimePoint deadline, const std::stop_token& token, ClaimRef claim,
-                         const char* what, const void* object) {
-  bool isStopped = false;         // written by the callback before it wakes `self`
-  bool wasStoppedBefore = false;  // written by the callback where it runs right here
-  const auto stop = [&]() noexcept {
-    if (!claim()) {
-      return;
-    }
-    if (isOwnWaiter(self)) {
-      wasStoppedBefore = true;
-    } else {
-      isStopped = true;
-      wake(self);
-    }
-  };
-  {
-    const std::stop_callback callback(token, stop);
-    if (wasStoppedBefore) {
-      return WaitEnd::Stopped;
-    }
-    if (!blockUntil(self, deadline, what, object)) {
-      if (claim()) {
-        return WaitEnd::TimedOut;
-      }
-      block(self, what, object);
-    }
+namespace {
+
+struct StoppableHost : BlockHost {
+  static void wake(Waiter& waiter) { detail::wake(waiter); }
+  static bool isOwn(const Waiter& waiter) { return isOwnWaiter(waiter); }
+  template <class F>
+  std::stop_callback<F> onStop(const F& function) const {
+    return std::stop_callback<F>(token, function);
   }
-  return isStopped ? WaitEnd::Stopped : WaitEnd::Woken;
+
+  const std::stop_token& token;
+};
+
+}  // namespace
+
+WaitEnd blockStoppableFor(Waiter& self, TimePoint deadline, const std::stop_token& token, ClaimRef claim,
+                          const char* what, const void* object) {
+  return detail::blockStoppableBy<StdSync>(self, StoppableHost{{deadline, what, object}, token}, claim);
 }
 
 bool sleepUntilStop(TimePoint deadline, const std::stop_token& token) {

@@ -39,34 +39,8 @@ string(REPLACE "#include <weft/executor.h>
 string(REPLACE "{ void schedule(weft::TaskHandle task) const { task.run(); } };" "{ void schedule(weft::TaskHandle task) const; };"
   program "${program}")
 
-# What all have in common is compiled once.
-string(FIND "${program}" "void use(" start)
-string(SUBSTRING "${program}" 0 ${start} common)
-string(SUBSTRING "${program}" ${start} -1 program)
-file(WRITE ${WORK}/common.h "${common}")
 set(warnings -Wall -Werror=unused-result -Werror=pessimizing-move)
-execute_process(COMMAND ${COMPILER} -std=c++20 ${warnings} -I${INCLUDE} -x c++-header ${WORK}/common.h
-  -o ${WORK}/common.h.gch COMMAND_ERROR_IS_FATAL ANY)
-
-function(check body expected)
-  string(REPLACE BODY "${body}" code "${program}")
-  file(WRITE ${WORK}/errors.cpp "${code}")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${warnings} -I${INCLUDE} -include ${WORK}/common.h
-      ${WORK}/errors.cpp
-    RESULT_VARIABLE result ERROR_VARIABLE messages)
-  if(expected STREQUAL OK)
-    if(NOT result EQUAL 0)
-      message(SEND_ERROR "does not compile:\n${body}\n${messages}")
-    endif()
-    return()
-  endif()
-  string(REPLACE ";" "," messages "${messages}")
-  string(REGEX MATCHALL "error: [^\n]*" errors "${messages}")
-  list(LENGTH errors count)
-  if(result EQUAL 0 OR NOT errors MATCHES "${expected}" OR count GREATER 1)
-    message(SEND_ERROR "should be the one error \"${expected}\":\n${body}\n${messages}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/one_error.cmake)
 
 set(notImplicit "what is sent must be a T, or convert to one implicitly")
 check("(void)channel.trySend(new int(1));" "${notImplicit}")

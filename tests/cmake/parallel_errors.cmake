@@ -41,33 +41,8 @@ struct Printer {  // as a std::ostream_iterator
 void use() { BODY }
 ")
 
-# What all have in common is compiled once.
-string(FIND "${program}" "void use(" start)
-string(SUBSTRING "${program}" 0 ${start} common)
-string(SUBSTRING "${program}" ${start} -1 program)
-file(WRITE ${WORK}/common.h "${common}")
-execute_process(COMMAND ${COMPILER} -std=c++20 -I${INCLUDE} -x c++-header ${WORK}/common.h -o ${WORK}/common.h.gch
-  COMMAND_ERROR_IS_FATAL ANY)
-
-function(check body expected)
-  string(REPLACE BODY "${body}" code "${program}")
-  file(WRITE ${WORK}/parallel_errors.cpp "${code}")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} -include ${WORK}/common.h
-      ${WORK}/parallel_errors.cpp
-    RESULT_VARIABLE result ERROR_VARIABLE messages)
-  if(expected STREQUAL OK)
-    if(NOT result EQUAL 0)
-      message(SEND_ERROR "does not compile:\n${body}\n${messages}")
-    endif()
-    return()
-  endif()
-  string(REPLACE ";" "," messages "${messages}")
-  string(REGEX MATCHALL "error: [^\n]*" errors "${messages}")
-  list(LENGTH errors count)
-  if(result EQUAL 0 OR NOT errors MATCHES "${expected}" OR count GREATER 1)
-    message(SEND_ERROR "should be the one error \"${expected}\":\n${body}\n${messages}")
-  endif()
-endfunction()
+set(warnings)
+include(${CMAKE_CURRENT_LIST_DIR}/one_error.cmake)
 
 check("weft::parallelFor(weft::irange(0, 3).begin(), weft::irange(0, 3).end(), [](int) {});
   weft::parallelFor(numbers.begin(), std::unreachable_sentinel, [](int) {});

@@ -106,7 +106,7 @@ TEST_F(FairSchedulerDeathTest, NothingToCall) {
         scheduler.post(&task);
         scheduler.waitEmpty();
       },
-      "a fair::Task was posted that has no callback. Give it one");
+      "a fair::Task without a callback was posted. Give it one");
   EXPECT_DEATH(Task task{std::function<void()>()}, "was given nothing to call");
   EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "was given nothing to call");
   EXPECT_DEATH(Task().setCallback(static_cast<std::string*>(nullptr), &std::string::clear),

@@ -9,9 +9,12 @@
 // Seeded bug: wait/barrier_phase.h:1
 // Seeded bug: wait/barrier_phase.h:1:split
 // Seeded bug: wait/barrier_phase.h:2
-// Seeded bug: wait/barrier_phase.h:3
-// Seeded bug: wait/barrier_phase.h:4
-// Seeded bug: wait/barrier_phase.h:4:split
+// Seeded bug: wait/wait_word.h:1
+// Seeded bug: wait/wait_word.h:1:split
+// Seeded bug: wait/wait_word.h:2
+// Seeded bug: wait/wait_word.h:4
+// Seeded bug: wait/wait_word.h:4:split
+// Seeded bug: wait/wait_word.h:5
 // Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
@@ -76,11 +79,7 @@ struct Phases : rl::test_suite<Phases, 3> {
     }
   }
 
-  void after() {
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
-  }
+  void after() { checkNoneLeft(waiters); }
 };
 
 // One waits, and destroys the barrier when it is back, while the others may be returning.

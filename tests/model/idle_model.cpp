@@ -46,8 +46,8 @@ struct Host {
     return stolen != nullptr;
   }
   bool seesSharedWork() { return !victim.empty(); }
-  bool spinForWork() { return findOwnWork() || findSharedWork(); }
-  bool spinOnInbox() { return false; }
+  bool findWork() { return findOwnWork() || findSharedWork(); }
+  bool spinForWork() { return findWork(); }
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
   void tidyUp() {}
@@ -75,7 +75,7 @@ void wakeInbox(Host& target, Item& item) {
 
 // A busy worker publishes one task; the other must find it, asleep or not: the first waits for it.
 struct OneTask : rl::test_suite<OneTask, 2> {
-  Idle idle{2, 1};
+  Idle idle{2};
   Deque deque;
   Item task;
   Parker ran;
@@ -95,7 +95,7 @@ struct OneTask : rl::test_suite<OneTask, 2> {
 
 // The same with a producer that is no worker, so that every worker sleeps.
 struct OneTaskFromOutside : rl::test_suite<OneTaskFromOutside, 2> {
-  Idle idle{1, 1};
+  Idle idle{1};
   Deque deque;
   Item task;
   Parker ran;
@@ -116,7 +116,7 @@ struct OneTaskFromOutside : rl::test_suite<OneTaskFromOutside, 2> {
 
 // The same with a producer that is a external thread while it publishes.
 struct OneTaskFromExternal : rl::test_suite<OneTaskFromExternal, 2> {
-  Idle idle{1, 1};
+  Idle idle{1};
   Deque deque;
   Item task;
   Parker ran;
@@ -139,7 +139,7 @@ struct OneTaskFromExternal : rl::test_suite<OneTaskFromExternal, 2> {
 // Two tasks that each hold their worker until both have begun. The one who finds the first must see to it
 // that the other worker does not sleep beside the second.
 struct TwoLongTasks : rl::test_suite<TwoLongTasks, 3> {
-  Idle idle{3, 1};
+  Idle idle{3};
   Deque deque;
   Item tasks[2];
   Host workers[2] = {Host(deque), Host(deque)};
@@ -161,7 +161,7 @@ struct TwoLongTasks : rl::test_suite<TwoLongTasks, 3> {
 
 // One worker is woken through its inbox and for a task at the same time; neither may be lost.
 struct InboxAndTask : rl::test_suite<InboxAndTask, 3> {
-  Idle idle{3, 1};
+  Idle idle{3};
   Deque deque;
   Item task;
   Item fiber;
@@ -190,7 +190,7 @@ struct InboxAndTask : rl::test_suite<InboxAndTask, 3> {
 // A worker that is chosen for a task, but finds its inbox filled first, hands the task on: it counted as the
 // searcher.
 struct ChosenButBusy : rl::test_suite<ChosenButBusy, 3> {
-  Idle idle{3, 1};
+  Idle idle{3};
   Deque deque;
   Item task;
   Item fibers[2];

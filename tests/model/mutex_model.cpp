@@ -18,8 +18,8 @@
 // Seeded bug: wait/mutex_core.h:4:split
 // Seeded bug: wait/mutex_core.h:5
 // Seeded bug: wait/mutex_core.h:5:split
-// Seeded bug: wait/mutex_core.h:6
-// Seeded bug: wait/mutex_core.h:6:split
+// Seeded bug: wait/wait_word.h:3
+// Seeded bug: wait/wait_word.h:3:split
 // Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
@@ -113,9 +113,7 @@ struct Exclude : rl::test_suite<Exclude<kLooksAgain>, 3> {
   void after() {
     check(data.get() == 6, "each had it twice");
     check(core.isIdle(), "the mutex is free at the end");
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
+    checkNoneLeft(waiters);
   }
 };
 
@@ -150,9 +148,7 @@ struct GiveUpInTime : rl::test_suite<GiveUpInTime, 3> {
   void after() {
     check(data.get() == 4 + numTimes, "each had it as often as it was told");
     check(core.isIdle(), "the mutex is free at the end");
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
+    checkNoneLeft(waiters);
   }
 };
 
@@ -207,9 +203,7 @@ struct GiveUpByStop : rl::test_suite<GiveUpByStop, 3> {
   void after() {
     check(data.get() == numTimes, "each had it as often as it was told");
     check(core.isIdle(), "the mutex is free at the end");
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
+    checkNoneLeft(waiters);
   }
 };
 

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <stop_token>  // here, since Relacy's macros break it
 
 #include <weft/detail/base/sync.h>
 
@@ -117,6 +118,7 @@ struct RelacySync {
     void store(T value, std::memory_order order, WEFT_MODEL_PLACE) {
       const Place place{file, line};
       atomic_.store(value, relacyOrder(order, place), place.info());
+      touch(place);
     }
     T exchange(T value, std::memory_order order, WEFT_MODEL_PLACE) {
       return update<rl::rmw_type_swap>(value, order, {file, line}, [](T, T to) { return to; });
@@ -163,13 +165,17 @@ struct RelacySync {
         return old;
       }
       const T old = atomic_.rmw(rl::rmw_type_t<kType>(), value, relacyOrder(order, place), place.info());
+      touch(place);
+      return old;
+    }
+
+    void touch(const Place& place) {
       if (place.bug() == SeededBug::Kind::Touch) {
         rl::ctx().sched();
         if (!isThere_) {
           rl::ctx().fail_test("access to what is gone", rl::test_result_user_assert_failed, place.info());
         }
       }
-      return old;
     }
 
     template <bool kSpurious>
@@ -193,8 +199,10 @@ struct RelacySync {
       if (onFailure == rl::mo_acquire && onSuccess == rl::mo_relaxed) {
         onSuccess = rl::mo_acquire;
       }
-      return atomic_.compare_exchange(rl::bool_t<kSpurious>(), expected, value, onSuccess, onFailure,
-                                      place.info());
+      const bool isDone = atomic_.compare_exchange(rl::bool_t<kSpurious>(), expected, value, onSuccess,
+                                                   onFailure, place.info());
+      touch(place);
+      return isDone;
     }
 
     rl::atomic<T> atomic_;

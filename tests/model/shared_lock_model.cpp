@@ -16,11 +16,12 @@
 // Seeded bug: wait/shared_lock.h:4:split
 // Seeded bug: wait/shared_lock.h:5
 // Seeded bug: wait/shared_lock.h:5:split
-// Seeded bug: wait/shared_lock.h:6
-// Seeded bug: wait/shared_lock.h:6:split
-// Seeded bug: wait/shared_lock.h:7
-// Seeded bug: wait/shared_lock.h:7:split
-// Seeded bug: wait/shared_lock.h:8:split
+// Seeded bug: wait/wait_word.h:3
+// Seeded bug: wait/wait_word.h:3:split
+// Seeded bug: wait/wait_word.h:4
+// Seeded bug: wait/wait_word.h:4:split
+// Seeded bug: wait/wait_word.h:5
+// Seeded bug: wait/wait_word.h:5:split
 // Seeded bug: base/spin_lock.h:1
 namespace weft::model {
 namespace {
@@ -90,9 +91,7 @@ struct Exclude : rl::test_suite<Exclude<kThird, kTimed>, 3> {
 
   void after() {
     check(lock.isIdle(), "the lock is free at the end");
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
+    checkNoneLeft(waiters);
   }
 };
 
@@ -171,9 +170,7 @@ struct LetIn : rl::test_suite<LetIn, 2> {
   void after() {
     WaiterList granted;
     check(lock.unlockShared(granted) && granted.isEmpty() && lock.isIdle(), "the first reader is the last");
-    for (Waiter& waiter : waiters) {
-      waiter.checkNoneLeft();
-    }
+    checkNoneLeft(waiters);
   }
 };
 

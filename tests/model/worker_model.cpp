@@ -76,8 +76,8 @@ struct Worker {
   }
   bool findSharedWork();
   bool seesSharedWork();
-  bool spinForWork() { return findOwnWork() || findSharedWork(); }
-  bool spinOnInbox() { return false; }
+  bool findWork() { return findOwnWork() || findSharedWork(); }
+  bool spinForWork() { return findWork(); }
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
   void tidyUp() {}
@@ -90,7 +90,7 @@ struct Worker {
 struct Core {
   static constexpr unsigned kWorkers = 2;
 
-  detail::IdleSet<RelacySync> idle{kWorkers, 1};
+  detail::IdleSet<RelacySync> idle{kWorkers};
   Worker::Injector injector{&allocator, 1};
   detail::StealGate<RelacySync> stealGate;
   Worker workers[kWorkers] = {Worker(*this, 0), Worker(*this, 1)};

@@ -287,13 +287,13 @@ TEST(ThreadDeathTest, MisuseIsReported) {
   EXPECT_DEATH(Thread().join(), "weft: fatal: Thread: join\\(\\) without a thread");
   EXPECT_DEATH(
       { Thread thread(Affinity(), [] {}); },
-      "weft: fatal: Thread: a thread is destroyed before it was joined");
+      "weft: fatal: Thread: a thread was destroyed before it was joined");
   EXPECT_DEATH(
       {
         Thread thread(Affinity(), [] {});
         thread = Thread();
       },
-      "weft: fatal: Thread: a thread that was not joined is assigned to");
+      "weft: fatal: Thread: a thread that was not joined was assigned to");
   EXPECT_DEATH(Thread(Affinity(), Thread::Func()), "weft: fatal: Thread: the function is empty");
   EXPECT_DEATH(
       {
@@ -408,14 +408,14 @@ TEST(NativeThreadDeathTest, MisuseIsReported) {
         NativeThread thread;
         static_cast<void>(thread.start([](void*) {}, nullptr, {}));
       },
-      "weft: fatal: a thread is destroyed before it was joined");
+      "weft: fatal: a thread was destroyed before it was joined");
   EXPECT_DEATH(
       {
         NativeThread thread;
         static_cast<void>(thread.start([](void*) {}, nullptr, {}));
         static_cast<void>(thread.start([](void*) {}, nullptr, {}));
       },
-      "weft: fatal: a thread is started that runs already");
+      "weft: fatal: a thread was started that runs already");
 }
 
 // A tree of files that stands for the system's.

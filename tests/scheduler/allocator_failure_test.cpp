@@ -36,20 +36,20 @@ class FailingAllocator final : public Allocator {
 
   Allocation allocate(const Allocation::Request& request) override {
     if (left_.fetch_sub(1) > 0) {
-      return pinnedLifo_.allocate(request);
+      return inner_.allocate(request);
     }
     if (throws_) {
       throw std::bad_alloc();
     }
     return {};
   }
-  void free(const Allocation& allocation) override { pinnedLifo_.free(allocation); }
+  void free(const Allocation& allocation) override { inner_.free(allocation); }
 
   bool hasFailed() const { return left_.load() < 0; }
-  TrackedAllocator& inner() { return pinnedLifo_; }
+  TrackedAllocator& inner() { return inner_; }
 
  private:
-  TrackedAllocator pinnedLifo_{Allocator::Default};
+  TrackedAllocator inner_{Allocator::Default};
   std::atomic<int> left_;
   const bool throws_;
 };

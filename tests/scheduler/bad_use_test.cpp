@@ -185,6 +185,16 @@ TEST_F(BadUseDeathTest, AbsurdWorkerCounts) {
   }
 }
 
+TEST_F(BadUseDeathTest, AbsurdTimesToSearch) {
+  for (const std::chrono::nanoseconds time :
+       {std::chrono::nanoseconds(-1), std::chrono::nanoseconds(1'000'000'001),
+        std::chrono::nanoseconds::max()}) {
+    EXPECT_DEATH(Scheduler scheduler(Scheduler::Config().setIdleSearch(time)),
+                 "weft: fatal: Scheduler: Config::idleSearch of " + std::to_string(time.count()) +
+                     " ns makes no sense; from 0 to a second does");
+  }
+}
+
 TEST_F(BadUseDeathTest, AbsurdStackSizes) {
   for (const size_t size :
        {size_t{0}, size_t{1}, size_t{4095}, (size_t{1} << 31) + 1, std::numeric_limits<size_t>::max()}) {
@@ -218,7 +228,7 @@ TEST_F(BadUseDeathTest, DestroyingASchedulerInATaskOfIts) {
         scheduler->enqueue(Task([&] { scheduler.reset(); }));
         done.wait();
       },
-      "weft: fatal: ~Scheduler was called in a task of the scheduler.*whoever made it destroys it");
+      "weft: fatal: ~Scheduler was called in a task of the scheduler.*Destroy it where it was made");
 }
 
 TEST_F(BadUseDeathTest, WaitingForAnotherFiber) {

@@ -448,7 +448,7 @@ TEST_F(ShutdownReportTest, NamesFibersThatWait) {
   awaitOneBlockedFiber(*scheduler);
   const std::string text = endedAfter(std::move(scheduler), ", waits for Event 0x", [&] { event.signal(); });
   EXPECT_NE(text.find("weft: warning: ~Scheduler has waited for "), std::string::npos) << text;
-  EXPECT_NE(text.find("threads that are bound: 0, fibers that wait: 1, tasks and fibers that are ready: 0."),
+  EXPECT_NE(text.find("Threads still bound: 0. Fibers that wait: 1. Tasks and fibers that are ready: 0."),
             std::string::npos)
       << text;
 }
@@ -463,7 +463,7 @@ TEST_F(ShutdownReportTest, NamesTasksThatRun) {
   }));
   const std::string text =
       endedAfter(std::move(scheduler), "worker 0 does not answer: it is in task ", [&] { isOver = true; });
-  EXPECT_NE(text.find("fibers that wait: 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("Fibers that wait: 0."), std::string::npos) << text;
 }
 
 TEST_F(ShutdownReportTest, NamesThreadsThatAreBound) {
@@ -481,7 +481,7 @@ TEST_F(ShutdownReportTest, NamesThreadsThatAreBound) {
       endedAfter(std::move(scheduler), "the code of the bound thread, outside of tasks, waits for Event",
                  [&] { mayUnbind.signal(); });
   bound.join();
-  EXPECT_NE(text.find("threads that are bound: 1, fibers that wait: 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("Threads still bound: 1. Fibers that wait: 1."), std::string::npos) << text;
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ TEST_F(SandboxDeathTest, OneThatForbidsItWhileASchedulerExistsEndsTheProgram) {
         }
         detail::StdSync::heavyFence();
       },
-      "weft: fatal: the system call membarrier has failed .*put up before|no membarrier");
+      "weft: fatal: the system call membarrier has failed .*Put up a sandbox|no membarrier");
 }
 
 }  // namespace

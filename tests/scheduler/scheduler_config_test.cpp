@@ -227,12 +227,14 @@ TEST_F(SchedulerWithoutBindingTest, TakesItsSettingsInAChain) {
   const Scheduler::Config config = Scheduler::Config()
                                        .setAllocator(allocator())
                                        .setFiberStackSize(123'456)
+                                       .setIdleSearch(std::chrono::microseconds(30))
                                        .setWorkerThreadCount(5)
                                        .setWorkerThreadInitializer([&](int id) { initialized = id; })
                                        .setWorkerThreadAffinityPolicy(policy);
   config.workerThread.initializer(9);
   EXPECT_EQ(config.allocator, allocator());
   EXPECT_EQ(config.fiberStackSize, 123'456u);
+  EXPECT_EQ(config.idleSearch, std::chrono::microseconds(30));
   EXPECT_EQ(config.workerThread.count, 5);
   EXPECT_EQ(config.workerThread.affinityPolicy, policy);
   EXPECT_EQ(initialized, 9);

@@ -160,8 +160,8 @@ TEST(TraceDeathTest, NamesAreEscapedAndCut) {
   const std::string trace = traceOf([] {
     WEFT_SCOPED_EVENT("%s", "quote \" backslash \\ newline \n end");
     WEFT_SCOPED_EVENT("%s", std::string(1'000, '\x01').c_str());
-    WEFT_SCOPED_EVENT("%s",
-                      (std::string(62, 'a') + "\xc3\xa4").c_str());  // the cut goes through the last letter
+    // The cut goes through the last letter.
+    WEFT_SCOPED_EVENT("%s%s", std::string(62, 'a').c_str(), "\xc3\xa4");
   });
   EXPECT_EQ(count(trace, R"("quote \" backslash \\ newline \u000a end")"), 1);
   EXPECT_EQ(count(trace, "\\u0001"), Trace::MaxEventNameLength - 1);

@@ -26,7 +26,7 @@ struct BarrierBase {
 using Phase = detail::BarrierPhase<>;
 template struct Expose<BarrierBase, &detail::BarrierBase::phase_>;
 inline int numWaiting(Phase& phase);
-template struct ExposeList<Phase, &Phase::word_, 1, &Phase::list_>;
+template struct ExposeWord<Phase, &Phase::word_>;
 template <class F>
 int numWaiting(Barrier<F>& barrier) {
   // A private base, which only a C-style cast reaches.

@@ -16,7 +16,7 @@
 
 namespace weft::tests {
 inline int numWaiting(Latch& latch);
-template struct ExposeList<Latch, &Latch::word_, 1, &Latch::waiters_>;
+template struct ExposeCore<Latch, &Latch::core_, &detail::LatchCore<>::word_>;
 }  // namespace weft::tests
 
 namespace weft {

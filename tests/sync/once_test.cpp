@@ -17,12 +17,12 @@
 #include "waiting.h"
 
 namespace weft::tests {
-struct OnceWord {
-  friend constexpr auto member(OnceWord);
+struct OnceCoreOf {
+  friend constexpr auto member(OnceCoreOf);
 };
-template struct Expose<OnceWord, &Once::word_>;
+template struct Expose<OnceCoreOf, &Once::core_>;
 inline int numWaiting(Once& once);
-template struct ExposeList<Once, &Once::word_, 4, &Once::waiters_>;
+template struct ExposeCore<Once, &Once::core_, &detail::OnceCore<>::word_>;
 }  // namespace weft::tests
 
 namespace weft {
@@ -178,7 +178,7 @@ TEST_P(OnceTest, AnExceptionReachesItsCallerAndLetsTheNextTry) {
     });
     awaitThat([&] { return i == 0 ? true : numWaiting(once) == i; });
     if (i == 0) {
-      awaitThat([&] { return !once.isDone() && (once.*member(tests::OnceWord{})).load() == 2; });
+      awaitThat([&] { return (once.*member(tests::OnceCoreOf{})).isRunning(); });
     }
   }
   mayThrow.signal();

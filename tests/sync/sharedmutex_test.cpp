@@ -27,7 +27,7 @@ struct SharedMutexLock {
 using Shared = detail::SharedLock<>;
 template struct Expose<SharedMutexLock, &SharedMutex::lock_>;
 inline int numWaiting(Shared& lock);
-template struct ExposeList<Shared, &Shared::word_, 2, &Shared::list_>;
+template struct ExposeWord<Shared, &Shared::word_>;
 inline int numWaiting(SharedMutex& mutex) { return numWaiting(mutex.*member(SharedMutexLock{})); }
 }  // namespace weft::tests
 

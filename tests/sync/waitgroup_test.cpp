@@ -179,18 +179,28 @@ TEST_P(WaitGroupTest, WaitNeverReturnsBeforeTheWorkThatWasAddedBeforeIt) {
   }
 }
 
-// The same, step by step: between the two steps of a last done(), the count and the wake, work is added.
-TEST_P(WaitGroupTest, ALateWakeWakesNobodyWhoWaitsForWorkThatWasAddedSince) {
+// The same, step by step: between the two steps of a last done(), the count and the wake, work is added. It
+// waits for that done(), which wakes who waited until then.
+TEST_P(WaitGroupTest, AddWaitsForALastDoneThatIsOnItsWay) {
   WaitGroup group(1);
+  std::atomic<bool> isAdded{false};
   Crew crew(scheduler());
   crew.start(Kind::Task, [=] { group.wait(); });
   awaitThat([&] { return numWaiting(group) == 1; });
   auto& state = *(group.*member(tests::WaitGroupState{}));
-  constexpr uint32_t kOne = 4;
-  state.word.fetch_sub(kOne);
-  group.add();
-  state.wakeAll();
-  EXPECT_EQ(numWaiting(group), 1);
+  state.core.end();
+  std::thread adder([&] {
+    group.add();
+    isAdded = true;
+  });
+  for (int i = 0; i < 100; ++i) {
+    std::this_thread::yield();
+    EXPECT_FALSE(isAdded);
+  }
+  state.wakeAllAfterEnd();
+  adder.join();
+  crew.join();
+  EXPECT_EQ(numWaiting(group), 0);
   EXPECT_TRUE(group.done());
 }
 
@@ -233,42 +243,32 @@ TEST_P(WaitGroupTest, TheFirstMayGiveUpWhileOthersWait) {
 }
 
 // Between the two steps of a last done(), the count and the wake, the only waiter is stopped: it must not
-// leave before that done() has come, which would find the group gone, nor be forgotten where work was added
-// meanwhile.
+// leave before that done() has come, which would find the group gone.
 TEST_P(WaitGroupTest, TheOnlyWaiterStaysForALastDoneThatIsOnItsWay) {
-  for (bool addsWork : {false, true}) {
-    WaitGroup group(1);
-    std::stop_source source;
-    std::atomic<bool> isBack{false};
-    Crew crew(scheduler());
-    crew.start(Kind::Task, [&] {
-      EXPECT_TRUE(group.wait(source.get_token())) << "the count was zero";
-      isBack = true;
-    });
-    awaitThat([&] { return numWaiting(group) == 1; });
-    // It is asleep, and so will be told of the stop at once.
-    awaitThat([&] {
-      uint64_t numBlocked = 0;
-      for (const Scheduler::WorkerStats& worker : scheduler().stats().workers) {
-        numBlocked += worker.workerId >= 0 ? worker.numBlockedFibers : 0;
-      }
-      return numWorkers() == 0 || numBlocked == 1;
-    });
-    auto& state = *(group.*member(tests::WaitGroupState{}));
-    constexpr uint32_t kOne = 4;
-    state.word.fetch_sub(kOne);
-    source.request_stop();
-    EXPECT_EQ(numWaiting(group), 1);
-    if (addsWork) {
-      group.add();
+  WaitGroup group(1);
+  std::stop_source source;
+  std::atomic<bool> isBack{false};
+  Crew crew(scheduler());
+  crew.start(Kind::Task, [&] {
+    EXPECT_TRUE(group.wait(source.get_token())) << "the count was zero";
+    isBack = true;
+  });
+  awaitThat([&] { return numWaiting(group) == 1; });
+  // It is asleep, and so will be told of the stop at once.
+  awaitThat([&] {
+    uint64_t numBlocked = 0;
+    for (const Scheduler::WorkerStats& worker : scheduler().stats().workers) {
+      numBlocked += worker.workerId >= 0 ? worker.numBlockedFibers : 0;
     }
-    state.wakeAll();
-    awaitThat([&] { return isBack.load(); });
-    EXPECT_EQ(numWaiting(group), 0);
-    if (addsWork) {
-      EXPECT_TRUE(group.done());
-    }
-  }
+    return numWorkers() == 0 || numBlocked == 1;
+  });
+  auto& state = *(group.*member(tests::WaitGroupState{}));
+  state.core.end();
+  source.request_stop();
+  EXPECT_EQ(numWaiting(group), 1);
+  state.wakeAllAfterEnd();
+  awaitThat([&] { return isBack.load(); });
+  EXPECT_EQ(numWaiting(group), 0);
 }
 
 // Several wait for the same work, with stops and deadlines of their own; each destroys its handle as soon as

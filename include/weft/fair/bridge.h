@@ -17,12 +17,12 @@
 #include "weft/fair/task_scheduler.h"
 #include "weft/future.h"
 
-// Between fair tasks and the rest of weft. A fair::TaskScheduler is an Executor as well:
+// Connects fair tasks with the rest of weft. A fair::TaskScheduler is also an Executor:
 // weft::async(scheduler, f) and then(scheduler, f) run functions on it.
 
 namespace weft::detail {
 
-// Tells a task, instead of a fiber, that a future is ready.
+// Signals a task, instead of waking a fiber, when a future is ready.
 struct FairListener : TaskNode {
   FairListener(fair::TaskScheduler& tellBy, fair::Task* told)
       : TaskNode{&tell, nullptr, 0, NodeSize::None}, scheduler(tellBy), task(told) {}
@@ -39,13 +39,14 @@ struct FairListener : TaskNode {
   fair::Task* const task;
 };
 
-// Awaits `body`, whose exception is not thrown. Gives: its promise.
+// Awaits `body`, and does not throw its exception.
+// Gives: the promise of `body`.
 template <class T>
 struct CoroEnd : decltype(std::declval<fair::Coro<T>&>().operator co_await()) {
   auto& await_resume() const { return static_cast<typename fair::Coro<T>::promise_type&>(**this->holder); }
 };
 
-// The body of async(): what `body` returns or throws goes into the promise.
+// The body of async(): sets `promise` to what `body` returns or throws.
 template <class T>
 fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
   auto& end = co_await CoroEnd<T>{body.operator co_await()};
@@ -62,18 +63,18 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
 
 namespace weft::fair {
 
-// Signals `task` once `source` lets go those that wait for it: an Event, a WaitGroup, a Latch, or whatever
-// else has wait(). A fiber waits meanwhile, on the scheduler that is bound to the calling thread, or else on
-// defaultExecutor(); the calling thread neither suspends nor blocks.
+// Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
+// with wait(). A fiber waits meanwhile, on the scheduler that is bound to the calling thread, or else on
+// defaultExecutor(). The caller neither suspends nor blocks.
 //
 //   weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //
-// The other way round nothing is needed: a step may signal an Event or count a WaitGroup down for the fibers
+// The other direction needs no help: a step may signal an Event, or count a WaitGroup down, for the fibers
 // that wait for it.
-// Memory ordering: what is seen after source.wait() is seen by the step that receives the signal.
-// Lifetime: `source` is copied or moved, and referred to where it can be neither; that, scheduler and task
-// exist until the signal.
+// Memory ordering: the step that receives the signal sees what is seen after source.wait().
+// Lifetime: `source` is copied or moved. A source that can be neither is referred to, and must exist until
+// the signal. `scheduler` and `task` must exist until the signal.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
@@ -91,8 +92,8 @@ void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   }
 }
 
-// The same for a Future or a SharedFuture, which is not changed: the step that receives the signal may get()
-// it. No fiber waits; whoever makes the future ready signals the task.
+// The same for a Future or a SharedFuture. The future is not changed: the step that receives the signal may
+// call get(). No fiber waits: the thread that makes the future ready signals the task.
 // Requires: future.valid().
 template <class Future>
   requires weft::detail::kIsFuture<Future>
@@ -102,15 +103,16 @@ void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
   state.tellWhenReady(*weft::detail::NodeMemory<Listener>::make(scheduler, task));
 }
 
-// Runs a coroutine as the body of a task of `scheduler`, which owns the task. Neither suspends nor blocks.
+// Runs a coroutine as the body of a task that `scheduler` owns. Neither suspends nor blocks.
 //
 //   weft::Future<int> quotient = weft::fair::async(scheduler, half(84));
 //   int result = quotient.get();  // suspends a fiber, blocks a thread
 //
-// Returns: the future of what the body returns or throws. One whose body has not ended when the scheduler is
-// destroyed throws BrokenPromise.
-// Memory ordering: what came before is seen by the body.
-// Lifetime: the coroutine, with the arguments that it has copied, may go a moment after the future is ready.
+// Returns: the future of what the body returns or throws. If the body has not ended when the scheduler is
+// destroyed, the future throws BrokenPromise.
+// Memory ordering: the body sees what came before.
+// Lifetime: the coroutine, with its copies of the arguments, may be destroyed a moment after the future is
+// ready.
 template <class T>
 Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
   Promise<T> promise;

@@ -21,7 +21,7 @@
 
 namespace weft::fair {
 
-// A coroutine that runs as the body of a CoroTask, or is awaited by another one.
+// A coroutine that runs as the body of a CoroTask, or that another Coro awaits.
 //
 //   weft::fair::Coro<int> half(int n) {
 //     co_await weft::fair::yield();
@@ -38,10 +38,10 @@ namespace weft::fair {
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 //
-// It begins when it is awaited or first run. An exception that escapes it arrives at the coroutine that
-// awaits it; one that escapes the body of a CoroTask ends the program with a message. Calls may be as deep as
-// there is memory for frames.
-// Lifetime: destroying it destroys the coroutine, wherever that is suspended.
+// The coroutine begins when it is awaited, or when its CoroTask's first step runs. An exception that escapes
+// it is thrown in the coroutine that awaits it. An exception that escapes the body of a CoroTask ends the
+// program with a message. Calls may be as deep as there is memory for frames.
+// Lifetime: destroying the Coro destroys the coroutine, wherever that is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {
  public:
@@ -63,9 +63,10 @@ class [[nodiscard]] Coro {
     }
   }
 
-  // Suspends the awaiting coroutine until this one has ended; in the same step where this one does not
-  // suspend. Once.
-  // Returns: what it returned.
+  // Suspends the awaiting coroutine until this one has ended. If this one does not suspend, that is in the
+  // same step.
+  // Requires: the Coro was neither awaited before nor moved from.
+  // Returns: what this coroutine returned.
   // Lifetime: its arguments are destroyed as soon as it has returned.
   auto operator co_await() noexcept {
     WEFT_ASSERT(frame_ != nullptr && frame_->stack == nullptr,
@@ -89,8 +90,8 @@ class [[nodiscard]] Coro {
       callee.holder = holder;
       callee.stack->innermost = &callee;
     }
-    // The frame goes with its result: frames whose arguments are each other's Coros would be destroyed within
-    // each other at the end, on the thread's stack.
+    // The frame is destroyed when the result is taken. Otherwise frames whose arguments are each other's
+    // Coros would be destroyed within each other at the end, and use up the thread's stack.
     T await_resume() const {
       const Coro ended(static_cast<promise_type&>(*std::exchange(*holder, nullptr)));
       return static_cast<promise_type&>(*ended.frame_).take();
@@ -102,34 +103,36 @@ class [[nodiscard]] Coro {
   detail::CoroFrame* frame_;
 };
 
-// A Task whose body is a coroutine: each step runs it to where it suspends next. Once the body has ended, a
-// step does nothing.
+// A Task whose body is a coroutine. Each step runs the coroutine until it suspends again. Once the body has
+// ended, a step does nothing.
 //
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   task.wait();
 //
-// Within the body, co_await posts the task: the body must not do so itself. It may be woken and signalled by
-// anybody.
-// Lifetime: belongs to the user, who may destroy it, and with it all coroutines that are suspended, while no
-// scheduler has it: when the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler. The body
-// must not destroy it; fair::async() has one that destroys itself.
+// Within the body, co_await posts the task: the body must not post it itself. Any thread may wake and signal
+// the task.
+// Lifetime: the task belongs to the user. The user may destroy it, and with it all its suspended coroutines,
+// while no scheduler has it: when the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler.
+// The body must not destroy the task. fair::async() makes a task that is destroyed by itself.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);
   ~CoroTask();
 
-  // Returns: whether the body has ended. For the owner.
+  // Requires: the caller owns the task.
+  // Returns: whether the body has ended.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
-  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, and may begin to
-  // before the task is posted. Requires: it is not called by the body, which would wait for itself.
-  // Memory ordering: what the body did is seen.
+  // Suspends the fiber, or blocks the thread, until the body has ended. Any number of fibers and threads may
+  // wait, and may begin to wait before the task is posted.
+  // Requires: the caller is not the body, which would wait for itself.
+  // Memory ordering: the caller sees what the body did.
   // Lifetime: the task may be destroyed as soon as all waits have returned.
   void wait() { waitUntil(detail::kNever); }
 
-  // As wait(), at most for `duration`, or until `time`; never early by its clock. Return: false when the time
-  // was up first.
+  // As wait(), for at most `duration`, or until `time`. They never return early by that clock.
+  // Return: false if the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
     return waitUntil(detail::deadlineAfter(duration));
@@ -143,8 +146,8 @@ class WEFT_EXPORT CoroTask : public Task {
   template <class... Args>
   void setCallback(Args&&...) = delete;
 
-  // Makes a task with this body and posts it. It belongs to the scheduler: it is destroyed when the body has
-  // ended, or with the scheduler. fair::async() gives a future as well.
+  // Makes a task with this body and posts it. The task belongs to the scheduler: it is destroyed when the
+  // body has ended, or with the scheduler. fair::async() also gives a future.
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
@@ -168,7 +171,8 @@ class WEFT_EXPORT CoroTask : public Task {
 
 namespace weft::detail {
 
-// Suspends a coroutine to be posted. The Result, a function of the task, makes what co_await gives.
+// Suspends a coroutine, so that its task is posted. `result`, a function of the task, makes the value of the
+// co_await.
 template <class Result>
 struct [[nodiscard("nothing happens without co_await")]] CoroPost {
   using IsCoroAwaiter = void;
@@ -207,35 +211,37 @@ struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : Coro
 
 namespace weft::fair {
 
-// For coroutines that run in a CoroTask; each is to be awaited: `co_await fair::yield()`.
+// The functions below are for coroutines that run in a CoroTask. Await each: `co_await fair::yield()`.
 
 // Posts the task again.
 inline detail::CoroPost<detail::CoroNoResult> yield() {
   return {nullptr, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Posts the task to `scheduler`, whose threads go on with the coroutine.
+// Posts the task to `scheduler`. The coroutine goes on there.
 inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
   return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Waits until `time`, or for a wakeup or a signal. Gives: whether nothing but the time ended it. Signals stay
-// until they are received: with one unreceived, this ends at once, each time.
+// Waits until `time`, or for a wakeup or a signal. With an unreceived signal the wait ends at once, each
+// time: a signal stays until it is received.
+// Gives: whether the time ended the wait, and neither a wakeup nor a signal.
 inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) {
   return {nullptr, time, false, {}};
 }
 
-// The same with a time from now.
+// The same, with a duration from now.
 template <class Rep, class Period>
 detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, Period>& duration) {
   return fair::deadline(detail::deadlineAfter(duration));
 }
 
-// Waits for a wakeup or a signal, which it does not receive: as with deadline(), one that is there already
-// ends it at once.
+// Waits for a wakeup or a signal. It does not receive the signal. As with deadline(), a signal that is there
+// already ends the wait at once.
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
-// Waits for a signal, or until `time`, and receives the signal. Gives: whether there was one.
+// Waits for a signal, or until `time`, and receives the signal.
+// Gives: whether there was a signal.
 inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nullptr, time, true, {}}}; }
 
 template <class Rep, class Period>
@@ -243,11 +249,12 @@ detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& dur
   return fair::signalUntil(detail::deadlineAfter(duration));
 }
 
+// Waits for a signal, and receives it.
 inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
   return {nullptr, detail::kNever, true, {}};
 }
 
-// Gives the CoroTask*, without suspending.
+// Gives the CoroTask* of the awaiting coroutine, without suspending.
 struct [[nodiscard("nothing happens without co_await")]] Self {
   using IsCoroAwaiter = void;
   CoroTask* task = nullptr;

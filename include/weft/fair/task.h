@@ -18,9 +18,9 @@ namespace weft::fair {
 
 class TaskScheduler;
 
-// Work that goes in steps: a callable that a TaskScheduler calls once for each time that the task is posted.
-// Between two steps it has no stack and no thread, and waits for a wakeup, a signal or a deadline at the cost
-// of its 96 bytes.
+// Work that goes in steps: a callable that a TaskScheduler calls once each time that the task is posted.
+// Between two steps the task has no stack and no thread. It waits for a wakeup, a signal or a deadline at the
+// cost of its 96 bytes.
 //
 //   int left = 3;
 //   weft::fair::Task countdown([&](weft::fair::Task* self) {
@@ -32,24 +32,25 @@ class TaskScheduler;
 //   scheduler.post(&countdown);
 //   scheduler.waitEmpty();
 //
-// A task belongs to the user, or, from the post to the beginning of the step, to the scheduler. What is not
-// said to be for any thread is for the owner: the user, or the running step. An exception that leaves the
-// callable ends the program with a message.
-// Lifetime: a step may delete its own task, or post it again, here or elsewhere; the scheduler does not touch
-// it after the callable has been called, unless it was posted. A task that belongs to a scheduler must not be
-// destroyed: a message ends the program. So declare tasks before their scheduler, whose end gives them back,
-// or wait until they have ended.
+// From the post to the beginning of the step the task belongs to the scheduler. Otherwise it belongs to the
+// user. Only the owner (the user, or the running step) may call a function that is not said to be for any
+// thread. An exception that leaves the callable ends the program with a message.
+// Lifetime: a step may delete its own task, or post it again, to this scheduler or to another one. The
+// scheduler does not touch the task after the callable has been called, unless the step posted it. Destroying
+// a task that belongs to a scheduler ends the program with a message. So declare tasks before their
+// scheduler, whose destructor gives them back, or wait until they have ended.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // A task without a callback: setCallback() before it is posted, or its step ends the program with a
-  // message.
+  // Makes a task without a callback. Call setCallback() before it is posted: otherwise its step ends the
+  // program with a message.
   Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
-  // `function` is called with this Task*, or without arguments. Captures beyond 48 bytes are kept on the
-  // heap.
-  // Requires: it can be called: an empty std::function or a null pointer ends the program with a message.
+  // Each step calls `function` with this Task*, or without arguments. A callable of more than 48 bytes is
+  // kept on the heap.
+  // Requires: `function` can be called. An empty std::function or a null pointer ends the program with a
+  // message.
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && detail::FairStep<F, Task>)
   explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
@@ -61,7 +62,7 @@ class Task : private detail::FairTask {
     detail::assertFairStep<F, Task>();
   }
 
-  // Calls object->*method with this Task*, or without arguments.
+  // Each step calls object->*method with this Task*, or without arguments.
   template <class Object, class Method>
     requires std::is_member_function_pointer_v<Method>
   Task(Object* object, Method method) : Task(detail::FairMethod<Object, Method>{object, method}) {}
@@ -73,8 +74,9 @@ class Task : private detail::FairTask {
     ops->destroy(*this);
   }
 
-  // Has the next step call `function`. In a step, the old callable is destroyed at once: it must not use its
-  // captures afterwards. Errors: where `function` cannot be taken over, the task keeps the old one.
+  // The next step calls `function`. In a step, the old callable is destroyed at once: the step must not use
+  // its captures afterwards.
+  // Errors: if the move or copy of `function` throws, the task keeps its old callable.
   template <class F>
   void setCallback(F&& function) {
     if constexpr (detail::assertFairStep<F, Task>()) {
@@ -88,22 +90,22 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // Has the next post(), and no later one, wait until `time` unless the task is woken or signalled before;
-  // with a signal that was not received, it does not wait at all. Never early.
+  // The next post() waits until `time`, unless the task is woken or signalled before. Later posts do not. The
+  // step never begins early. If the task has a signal that was not received, the post does not wait at all.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;
   }
-  // The same with a time from now.
+  // The same, with a duration from now.
   template <class Rep, class Period>
   void setDelay(const std::chrono::duration<Rep, Period>& delay) {
     setDeadline(detail::deadlineAfter(delay));
   }
-  // The same without any time.
+  // The same without a deadline: only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline(), where `time` is earlier than what was set. A task for which nothing was set does not
-  // wait at all.
+  // As setDeadline(), if `time` is earlier than the deadline that was set; otherwise nothing. A task without
+  // a deadline stays without: it does not wait at all.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);
@@ -114,23 +116,25 @@ class Task : private detail::FairTask {
     adjustDeadline(detail::deadlineAfter(delay));
   }
 
-  // Returns: until when the next post() waits: TimePoint::min() where it does not, TimePoint::max() where
-  // only a wakeup or a signal ends it.
+  // Returns: until when the next post() waits. TimePoint::min() if it does not wait, TimePoint::max() if only
+  // a wakeup or a signal ends the wait.
   TimePoint deadline() const { return FairTask::deadline; }
 
-  // Returns: whether a signal has come that was not received. Any thread.
-  // Memory ordering: what was written before the signal is seen.
+  // Any thread.
+  // Returns: whether a signal has come that was not received.
+  // Memory ordering: if so, the caller sees what was written before the signal.
   bool isSignaled() const { return state.isSignaled(); }
 
-  // Takes the signal. Signals do not count: one receive takes all that came. Until then, no post of the task
-  // waits for anything.
-  // Returns: whether there was one.
-  // Memory ordering: what was written before each signal() that it takes is seen.
-  // Lifetime: afterwards no signaller touches the task, which may be deleted.
+  // Takes the signal. Signals are not counted: one call takes all signals that have come. Until the signal is
+  // received, no post of the task waits.
+  // Returns: whether there was a signal.
+  // Memory ordering: the caller sees what was written before each signal() that it takes.
+  // Lifetime: afterwards no signaller touches the task, and it may be deleted.
   bool receiveSignal() { return state.receiveSignal(); }
 
-  // Returns: in a step, whether the deadline, and neither a wakeup nor a signal before it, led to it, however
-  // late the step begins; true where there was no deadline.
+  // Requires: the caller is the task's step.
+  // Returns: whether the deadline led to the step, and neither a wakeup nor a signal came before the
+  // deadline. It does not matter how late the step begins. True if there was no deadline.
   bool isExpired() const { return FairTask::isExpired; }
 
  private:
@@ -143,15 +147,14 @@ class Task : private detail::FairTask {
   using Callable = detail::FairCallable<std::decay_t<F>, Task>;
 
   void assertIsOwned(const char* what) const {
-    // relaxed: whoever may do that is ordered after the step, or is wrong.
-    WEFT_ASSERT(
-        postedTo.load(std::memory_order_relaxed) == nullptr,
-        "a fair::Task was %s while a scheduler has it. Wait until its step has begun, or take it back with "
-        "TaskScheduler::stop() and takeBack().",
-        what);
+    // relaxed: a correct caller is ordered after the step by other means.
+    WEFT_ASSERT(postedTo.load(std::memory_order_relaxed) == nullptr,
+                "a fair::Task was %s while a scheduler has it. Wait until its step has begun, "
+                "or take it back with TaskScheduler::stop() and takeBack().",
+                what);
   }
 };
 
-static_assert(sizeof(Task) <= 96, "with its callable");
+static_assert(sizeof(Task) <= 96, "a fair::Task takes at most 96 bytes, with its callable");
 
 }  // namespace weft::fair

@@ -26,60 +26,60 @@
 
 namespace weft::fair {
 
-// Runs the steps of tasks on threads of its own, first come, first served: steps start in the order in which
-// their tasks were posted, whoever posted them, on whatever thread is free. Tasks with deadlines take their
-// place when they are due, ahead of what is queued. See docs/fair.md.
+// Runs the steps of tasks on threads of its own, first come, first served. Steps start in the order in which
+// their tasks were posted, no matter which thread posted them, on any thread that is free. A task with a
+// deadline takes its place when it is due, ahead of what is queued. See docs/fair.md.
 //
 //   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
 //   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 //
-// Everything may be called by any thread, by tasks of this and of other schedulers, and by fibers, unless it
-// says otherwise. Nothing suspends or blocks but waitEmpty(), stop() and the destructor.
+// Any thread may call any function, and so may tasks of this and of other schedulers, and fibers, unless the
+// function says otherwise. Only waitEmpty(), stop() and the destructor suspend or block.
 class WEFT_EXPORT TaskScheduler {
  public:
   struct WEFT_EXPORT Config {
-    Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines; does not throw
-    uint32_t blockSize =
-        62;  // slots of a block of the ready queue, 1 or more: each thread takes a lock once a block
+    Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines; must not throw
+    // Slots in a segment of the ready queue, 1 or more. Each thread takes a lock once a segment.
+    uint32_t blockSize = 62;
 
     Config& setAllocator(Allocator* value);
     Config& setBlockSize(uint32_t slots);
   };
 
-  // What a thread has done. Exact while the scheduler is at rest.
+  // What a thread has done. Exact while no step runs and nothing is queued.
   struct ThreadStats {
     uint64_t numSteps = 0;
-    uint64_t numDispatches = 0;  // times it had the scheduling role
-    uint64_t numParks = 0;       // times it went to sleep
+    uint64_t numDispatches = 0;  // how often it dispatched
+    uint64_t numParks = 0;       // how often it went to sleep
   };
 
-  // Starts `numThreads` threads, 1 or more, that bear `name`.
-  // Errors: a message and the end of the program follow from numbers that make no sense and from a thread
-  // that is refused.
+  // Starts `numThreads` threads, 1 or more, with the name `name`.
+  // Errors: a message ends the program if a number makes no sense, or if the system refuses a thread.
   explicit TaskScheduler(const std::string& name, int numThreads = 1);
   TaskScheduler(const std::string& name, int numThreads, const Config& config);
 
-  // As stop(), and waits for steps of other schedulers that have posted their own tasks to this one. Tasks
-  // that are queued or wait belong to the user again, and never run; one-shot ones are destroyed.
-  // Requires: it is not called in one of its own steps, and nobody posts any more. Wakers of tasks may still
-  // be returning.
+  // As stop(). It then waits for steps of other schedulers that have posted their own tasks to this one.
+  // Tasks that are queued or wait belong to the user again, and do not run. One-shot tasks are destroyed.
+  // Requires: the caller is not a step of this scheduler, and no thread posts any more. Calls of wakeup() and
+  // signal() may still be returning.
   ~TaskScheduler();
   TaskScheduler(const TaskScheduler&) = delete;
   TaskScheduler& operator=(const TaskScheduler&) = delete;
 
-  // Gives `task` to the scheduler until its next step begins: which is at once, or when the deadline that was
-  // set for it comes, or when it is woken or signalled; at once, too, if it was so since its last step began.
-  // A step that posts its own task, to whatever scheduler, keeps it until it returns, which is the moment of
-  // the post: what is posted meanwhile comes before.
-  // Requires: the task belongs to the caller, and has a callback. Posting one that a scheduler has, or one at
-  // the same time as another thread, ends the program with a message. (Not with certainty where a step posts
-  // its own task at the same instant.)
-  // Memory ordering: what came before is seen by the step.
+  // Gives `task` to the scheduler until its next step begins. The step is queued at once, or, if a deadline
+  // was set, when the deadline comes or the task is woken or signalled. It is queued at once, too, if the
+  // task was woken or signalled since its last step began. A step that posts its own task, to this or another
+  // scheduler, keeps the task until it returns. The return is the moment of the post: what is posted
+  // meanwhile comes before.
+  // Requires: the task belongs to the caller, and has a callback. Posting a task that a scheduler has, or at
+  // the same time as another thread, ends the program with a message. (One case is not always found: another
+  // thread posts the task at the same instant as the task's own step.)
+  // Memory ordering: the step sees what came before the post.
   void post(Task* task);
 
-  // As post(), with a deadline; see Task::setDeadline(). A task with an unreceived signal runs at once.
+  // As post(), with a deadline: see Task::setDeadline(). A task with an unreceived signal runs at once.
   template <class Rep, class Period>
   void postDelay(Task* task, const std::chrono::duration<Rep, Period>& delay) {
     postDeadline(task, detail::deadlineAfter(delay));
@@ -89,11 +89,11 @@ class WEFT_EXPORT TaskScheduler {
     task->setDeadline(deadline);
     post(task);
   }
-  // As post(), until a wakeup or a signal; at once with an unreceived one.
+  // As post(), but the task waits for a wakeup or a signal. With an unreceived signal it runs at once.
   void postWait(Task* task) { postDeadline(task, detail::kNever); }
 
-  // Has `function` called once. A small one lies in a pooled node. An exception that leaves it ends the
-  // program with a message.
+  // Calls `function` once, in a step. A small function lies in a pooled node. An exception that leaves it
+  // ends the program with a message.
   template <class F>
   void postOneShot(F&& function) {
     static_assert(
@@ -104,15 +104,17 @@ class WEFT_EXPORT TaskScheduler {
     }
   }
 
-  // As an Executor: has handle.run() called once. One that is never run is destroyed with the scheduler.
+  // The function of an Executor: calls handle.run() once, in a step. A handle that was not run is destroyed
+  // with the scheduler.
   template <class Handle>
     requires requires(Handle& handle) { handle.run(); }
   void schedule(Handle handle) {
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
-  // As post() for each Task* of `tasks`, with nobody else's in between; the task whose step calls comes when
-  // the step returns. Errors: where the range throws, none of them is posted.
+  // As post() for each Task* of `tasks`, with no other task in between. If the caller is a step of one of the
+  // tasks, that task is posted when the step returns.
+  // Errors: if the range throws, none of the tasks is posted.
   template <std::ranges::input_range Range>
   void postAll(Range&& tasks) {
     std::optional<Row> row(std::in_place, *this);
@@ -127,52 +129,54 @@ class WEFT_EXPORT TaskScheduler {
         [&] { row.reset(); });
   }
 
-  // Has a task that waits run soon, and any other, at its next post, at once; changes nothing for one that is
-  // about to run.
-  // Requires: the task exists until this returns; see signal().
-  // Memory ordering: what came before is seen by the step that follows.
+  // A task that waits runs soon. Any other task does not wait at its next post. For a task that is about to
+  // run nothing changes.
+  // Requires: the task exists until this returns. See signal().
+  // Memory ordering: the step that follows sees what came before.
   void wakeup(Task* task);
 
-  // As wakeup(), and sets the task's signal, in one atomic step: a step that has received the signal may
-  // delete the task, though this call is still returning.
+  // As wakeup(), and sets the task's signal, in one atomic step. A step that has received the signal may
+  // delete the task, even while this call is still returning.
   void signal(Task* task);
 
   // Makes room for `numDeadlines` tasks that wait at the same time.
   void reserve(size_t numDeadlines);
 
-  // Returns: whether no task is queued, waits, or is in a step; nor in one of another scheduler that has
-  // posted it to this one.
+  // Returns: whether no task is queued, waits or runs a step, and no step of another scheduler has posted its
+  // own task to this one and still runs.
   bool isEmpty() const;
 
-  // Suspends the fiber, or blocks the thread, until isEmpty() was true. Requires: it is not called in one of
-  // its own steps.
-  // Memory ordering: what the steps before did is seen.
+  // Suspends the fiber, or blocks the thread, until isEmpty() was true.
+  // Requires: the caller is not a step of this scheduler.
+  // Memory ordering: the caller sees what the steps before did.
   void waitEmpty() { waitEmptyUntil(detail::kNever); }
-  // As waitEmpty(), at most for `timeout`. Returns: false when the time was up first.
+  // As waitEmpty(), for at most `timeout`.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool waitEmpty(const std::chrono::duration<Rep, Period>& timeout) {
     return waitEmptyUntil(detail::deadlineAfter(timeout));
   }
 
-  // Ends the threads once their running steps have ended; what is queued stays so. Nothing where they have
-  // ended already. Suspends the fiber, or blocks the thread. Requires: it is not called in one of its own
-  // steps.
+  // Ends the threads once their running steps have ended. What is queued stays queued. Does nothing if the
+  // threads have ended already. Suspends the fiber, or blocks the thread.
+  // Requires: the caller is not a step of this scheduler.
   void stop();
 
-  // Starts the threads again, which go on with what is queued. Nothing where they run.
+  // Starts the threads again. They go on with what is queued. Does nothing if the threads run.
   void start();
 
-  // Returns: all tasks that were queued or waiting: those that were ready, in their order; then those that
-  // were posted or woken last, in the order of that; then those that waited. They belong to the caller,
-  // without their deadlines; a CoroTask that is posted again goes on waiting for what it has awaited.
-  // One-shot ones stay, as do those of fair::async().
+  // Takes all tasks that are queued or wait out of the scheduler. They belong to the caller, without their
+  // deadlines. A CoroTask that is posted again goes on waiting for what it has awaited. One-shot tasks and
+  // those of fair::async() stay.
   // Requires: the scheduler is stopped.
+  // Returns: first the tasks that were ready, in their order; then those that were posted or woken last, in
+  // the order of these calls; then those that waited.
   [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
   std::vector<ThreadStats> stats() const;
 
-  // Returns: the scheduler in whose step the caller is, or null.
+  // Returns: the scheduler whose step is the caller, or null.
   static TaskScheduler* current() noexcept;
 
   const std::string& name() const noexcept;
@@ -199,7 +203,7 @@ class WEFT_EXPORT TaskScheduler {
     static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
-  // Tasks to be posted at once: those that have been added, and never posted, belong to the caller again.
+  // Tasks to be posted at once. Tasks that were added and not posted belong to the caller again at the end.
   class WEFT_EXPORT Row {
    public:
     explicit Row(TaskScheduler& scheduler) : scheduler_(scheduler) {}
@@ -213,7 +217,7 @@ class WEFT_EXPORT TaskScheduler {
     TaskScheduler& scheduler_;
     detail::FairTask* newest_ = nullptr;
     detail::FairTask* oldest_ = nullptr;
-    detail::FairTask* own_ = nullptr;  // in whose step this is
+    detail::FairTask* own_ = nullptr;  // the task whose step calls
   };
 
   static void assertTask(const Task* task, const char* function) {

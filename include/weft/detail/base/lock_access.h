@@ -11,8 +11,8 @@ concept HasUncheckedLocking = requires(Lock& lock) {
   lock.unlock_no_tsa();
 };
 
-// Releases a held lock for the time of a scope. Works with any type that has lock() and unlock(), and prefers
-// the variants that clang's thread-safety analysis does not follow where there are such.
+// Releases a held lock for the time of a scope. Works with any type that has lock() and unlock(). Where the
+// type has variants that clang's thread-safety analysis does not follow, these are preferred.
 template <class Lock>
 class Unlocked {
  public:

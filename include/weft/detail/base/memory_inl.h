@@ -10,7 +10,8 @@
 namespace weft {
 namespace detail {
 
-// Returns: size * count. Ends the program with a message where that overflows: no such memory can exist.
+// Ends the program with a message where size * count overflows: no such memory can exist.
+// Returns: size * count.
 WEFT_EXPORT size_t allocationBytes(size_t size, size_t count);
 
 template <class T>
@@ -22,7 +23,8 @@ Allocation::Request requestFor(size_t count, Allocation::Usage usage) {
   return request;
 }
 
-// Objects under construction: gives the memory back, and destroys what was made, unless all went well.
+// Objects under construction. Unless all constructors succeeded, the destructor destroys the finished objects
+// and gives the memory back.
 template <class T>
 struct PartlyBuilt {
   PartlyBuilt(Allocator* source, size_t count)

@@ -11,7 +11,7 @@
 
 namespace weft::detail {
 
-// Where objects of type T lie: in pooled nodes where they fit, else where operator new puts them.
+// The memory for objects of type T: pooled nodes if T fits, or else what operator new gives.
 template <class T>
 class NodeMemory {
  public:

@@ -16,7 +16,7 @@
 
 namespace weft::detail {
 
-// The exception that a function let escape, if it did.
+// The exception that a function let escape, if any.
 class EscapedException {
  public:
   // Calls function(), and keeps what it throws.
@@ -33,14 +33,14 @@ class EscapedException {
 
   explicit operator bool() const noexcept { return exception_ != nullptr; }
 
-  // Throws what was kept, and keeps it no more.
+  // Throws the exception that was kept, and no longer keeps it.
   void rethrow() {
     if (exception_ != nullptr) [[unlikely]] {
       throwOrDie(std::move(exception_));
     }
   }
 
-  // Throws what was kept, any number of times.
+  // Throws the exception that was kept, any number of times.
   void rethrowAgain() const {
     if (exception_ != nullptr) [[unlikely]] {
       throwOrDie(exception_);
@@ -53,8 +53,7 @@ class EscapedException {
   std::exception_ptr exception_;
 };
 
-// What became of a call elsewhere: a result of type R (a value, a reference or void), or an
-// exception.
+// The outcome of a call elsewhere: a result of type R (a value, a reference or void), or an exception.
 template <class R>
 class Outcome {
  public:
@@ -75,19 +74,21 @@ class Outcome {
   // Throws the exception, if there is one.
   void rethrow() { exception_.rethrow(); }
 
-  // Returns: the result, or throws the exception. Once.
+  // May be called once.
+  // Returns: the result, or throws the exception.
   R take() {
     exception_.rethrow();
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(*result_);
     } else if constexpr (!std::is_void_v<R>) {
       std::remove_cv_t<R> result = std::move(*result_);
-      result_.reset();  // what is left of it goes now, whoever else holds this
+      result_.reset();  // destroyed now, even if others still hold this outcome
       return result;
     }
   }
 
-  // Returns: the result where it is, or throws the exception. Any number of times.
+  // May be called any number of times.
+  // Returns: the result where it is, or throws the exception.
   decltype(auto) look() const {
     exception_.rethrowAgain();
     if constexpr (std::is_reference_v<R>) {
@@ -97,7 +98,7 @@ class Outcome {
     }
   }
 
-  // Takes over what became of `other`, which is not looked at again.
+  // Takes over the outcome of `other`, which is not used again.
   void takeFrom(Outcome& other) {
     if (other.exception_) {
       exception_ = std::move(other.exception_);
@@ -105,7 +106,7 @@ class Outcome {
       capture([&]() -> R { return other.take(); });
     }
   }
-  // Copies it.
+  // Copies the outcome of `other`.
   void takeFrom(const Outcome& other) {
     if (other.exception_) {
       exception_ = other.exception_;

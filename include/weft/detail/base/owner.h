@@ -7,16 +7,16 @@
 
 namespace weft::detail {
 
-// What reports look at: defined by them.
+// The access of reports to owners; they define it.
 struct OwnerAccess;
 
-// Who asks, as one that may own a lock: the task, or something that is the thread's alone.
+// Returns: the caller as a possible owner of a lock: the task, or an address that is the thread's alone.
 inline const void* currentOwner() noexcept {
   return currentTask != nullptr ? static_cast<const void*>(currentTask) : &currentTask;
 }
 
-// Whether `owner` is the caller, or waits for it where both run on one fiber: then a lock that it holds never
-// comes free.
+// Returns: whether `owner` is the caller, or waits for the caller where both run on one fiber. A lock that
+// such an owner holds never comes free.
 inline bool isOrWaitsForCaller(const void* owner) noexcept {
   return owner == currentOwner() || waitsForCaller(owner);
 }

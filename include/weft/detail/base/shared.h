@@ -20,8 +20,9 @@ struct ReferenceCount {
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: something else keeps the
-  // memory.
+  // Takes a handle unless the last one has gone.
+  // Returns: whether it did.
+  // Requires: something else keeps the memory.
   bool tryRetain() noexcept {
     // relaxed, all of it: as retain().
     uint32_t count = references.load(std::memory_order_relaxed);
@@ -36,8 +37,8 @@ struct ReferenceCount {
 
   // Returns: whether it was the last handle. `mayBeUpgraded`: somebody may call tryRetain() meanwhile.
   bool releaseReference(bool mayBeUpgraded) noexcept {
-    // (2) acquire: who finds itself alone needs no read-modify-write, since nobody else could copy the
-    // handle; pairs with (1).
+    // (2) acquire: the only handle needs no read-modify-write to go, since nobody else could copy it; pairs
+    // with (1).
     if (!mayBeUpgraded && references.load(std::memory_order_acquire) == 1) {
       return true;
     }
@@ -52,14 +53,14 @@ struct ReferenceCount {
 struct SharedState : ReferenceCount {
   explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
 
-  // Whether tryRetain() is used: a State that uses it says true.
+  // Whether tryRetain() is used. A State that uses it sets this to true.
   static constexpr bool kMayBeUpgraded = false;
 
   Allocator* const allocator;
 };
 
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
-// nodes; one that is made otherwise, and given to adopt(), has a function State::free(State*).
+// nodes. A State that is made otherwise, and given to adopt(), has a function State::free(State*).
 template <class State>
 class Shared {
  public:
@@ -87,8 +88,8 @@ class Shared {
     }
   }
 
-  // Requires: not moved from. (Told to gcc 12, which otherwise warns of the null pointer that a moved-from
-  // handle holds.)
+  // Requires: not moved from. (The check is for gcc 12, which otherwise warns of the null pointer that a
+  // moved-from handle holds.)
   State* operator->() const noexcept {
     if (state_ == nullptr) {
       __builtin_unreachable();

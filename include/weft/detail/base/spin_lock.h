@@ -10,13 +10,14 @@
 
 namespace weft::detail {
 
-// Waits a little for the holder of a spin lock: spins, and gives its processor away once `round` has grown,
-// since the holder may have been preempted. Increments `round`.
+// Waits a little for the holder of a spin lock. It spins, and gives its processor away once `round` has
+// grown, since the holder may have been preempted. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
-// Sets bit `kBit` of `word`, waiting while somebody else holds it. Returns the other bits as they were.
+// Sets bit `kBit` of `word`, and waits while another thread holds it.
+// Returns: the other bits as they were.
 //
-// A critical section under such a bit is a few instructions long and neither suspends nor calls out, so that
+// A critical section under such a bit is a few instructions long, and neither suspends nor calls out. So
 // waiting for it by spinning is right for fibers and threads alike. `wait` is relax(), or a checker's.
 template <class Int, class Atomic, class Relax>
 Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {

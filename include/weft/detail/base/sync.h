@@ -11,9 +11,9 @@
 #include "weft/detail/base/spin_lock.h"
 #include "weft/export.h"
 
-// What the lock-free parts need from the machine, as a policy class, so that tests/model can run the very
-// same code on the Relacy model checker. A part is a template over `Sync` and touches shared memory through
-// it alone.
+// The operations that the lock-free parts need from the machine, as a policy class, so that tests/model can
+// run the very same code on the Relacy model checker. A part is a template over `Sync` and accesses shared
+// memory only through it.
 namespace weft::detail {
 
 using TimePoint = std::chrono::steady_clock::time_point;
@@ -24,14 +24,15 @@ inline constexpr size_t kCacheLine = 64;
 // heavyFence() at the latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
 WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
 
-// Looks whether membarrier still works, which a sandbox may forbid at any time; if not, both kinds of fence
-// are full ones from now on. Requires: nobody is using fences; no scheduler exists.
+// Finds out whether membarrier still works, which a sandbox may forbid at any time. If it does not, both
+// kinds of fence are full ones from now on.
+// Requires: nobody is using fences; no scheduler exists.
 void agreeOnFences();
 
 // Fetches a line that is about to be written, so that no other core has it then.
 inline void prefetchForWrite(const void* line) {
 #if defined(__x86_64__)
-  // What __builtin_prefetch makes is a prefetch for reading, unless the compiler is told of the processor.
+  // __builtin_prefetch makes a prefetch for reading, unless the compiler is told of the processor.
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
 #else
   __builtin_prefetch(line, 1);
@@ -43,7 +44,7 @@ struct StdSync {
   template <class T>
   using Atomic = std::atomic<T>;
 
-  // Data that is shared without being atomic: the part's own orders keep its accesses apart.
+  // Data that is shared without being atomic. The memory orders of the part keep its accesses apart.
   template <class T>
   class Var {
    public:
@@ -59,8 +60,8 @@ struct StdSync {
   // A lock for sections of a few instructions.
   using Lock = SpinLock;
 
-  // An array of atomics that costs no store, and so no memory, until it is used. An element must be stored
-  // before it is loaded.
+  // An array of atomics that costs no store, and so no memory, until it is used.
+  // Requires: an element is stored before it is loaded.
   template <class T, size_t N>
   class LazyArray {
    public:
@@ -78,7 +79,7 @@ struct StdSync {
   // compilers emit, takes about twice as long.
   static void fence(std::memory_order order) {
 #if defined(__x86_64__)
-    // (1) seq_cst: asked for by the caller, whose note names its mates.
+    // (1) seq_cst: asked for by the caller, whose note names its partners.
     if (order == std::memory_order_seq_cst) {
       asm volatile("lock addl $0, -64(%%rsp)" ::: "memory", "cc");
       return;
@@ -87,15 +88,15 @@ struct StdSync {
     std::atomic_thread_fence(order);
   }
 
-  // The two sides of an asymmetric store-load fence (Dekker's): of two threads of which one does `store A;
-  // lightFence; load B` and the other `store B; heavyFence; load A`, at least one sees the other's store.
-  // Two light fences order nothing.
+  // The two sides of an asymmetric store-load fence (Dekker's). One thread does `store A; lightFence; load B`
+  // and another does `store B; heavyFence; load A`: at least one of the two sees the other's store. Two light
+  // fences order nothing.
   //
   // The light side is a compiler barrier where the heavy side is a membarrier; otherwise both are full
-  // fences. The flag may become true at any time: a light fence that reads it as false is a full fence,
-  // which is good enough against either heavy side, and a heavy fence uses membarrier whenever anybody may
-  // have read it as true. Where membarrier fails then, a message ends the program: no fence of one side alone
-  // would do.
+  // fences. The flag may become true at any time. A light fence that reads it as false is a full fence, which
+  // is good enough against either heavy side. A heavy fence uses membarrier whenever any thread may have read
+  // the flag as true. If membarrier fails then, a message ends the program: a fence of one side alone would
+  // not do.
   static void lightFence() {
     // relaxed: the flag publishes nothing.
     if (heavyFenceIsMembarrier.load(std::memory_order_relaxed)) [[likely]] {
@@ -117,8 +118,8 @@ struct StdSync {
 #endif
   }
 
-  // A step back after a lost race, so that others get on: 16 pauses, up to 256 (some microseconds) as
-  // `fails`, which it increments, grows.
+  // A step back after a lost race, so that others get on: 16 pauses, and up to 256 (some microseconds) as
+  // `fails` grows. Increments `fails`.
   static void backOff(uint32_t& fails) {
     for (uint32_t i = 16u << fails; i != 0; i--) {
       pause();
@@ -129,16 +130,17 @@ struct StdSync {
   }
 
   // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once
-  // `round`, which it increments, has grown.
+  // `round` has grown. Increments `round`.
   static void relax(uint32_t& round) { detail::relax(round); }
 
   // Blocks the thread while `word` holds `expected`, until futexWake or `deadline` (none when null). May
-  // return early for no reason. Returns: false once the deadline has passed, else true.
+  // return early for no reason.
+  // Returns: false once the deadline has passed, else true.
   WEFT_EXPORT static bool futexWait(std::atomic<uint32_t>& word, uint32_t expected,
                                     const TimePoint* deadline);
 
-  // Wakes at most `count` threads that wait on `word`. Looks at the address only, so that the word need not
-  // be alive any more; its memory must still be mapped.
+  // Wakes at most `count` threads that wait on `word`. It uses only the address, so the word need not be
+  // alive any more; its memory must still be mapped.
   WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
 };
 

@@ -18,12 +18,13 @@ enum class TaskOp : uint8_t {
   Run,      // call the function, destroy it, free the node
   Call,     // call the function only
   Discard,  // destroy the function, free the node
-  Ready,    // of what listens to a Future: that is ready now; see future_state.h
+  Ready,    // for a listener of a Future: the Future is ready now; see future_state.h
   Free,     // of a Future's state: the last handle has gone
 };
 
-// A callable with its type erased, in one node: what queues and deques carry. Captures up to 40 bytes fit a
-// line, up to 104 two lines; larger or over-aligned ones live on the heap, behind a pointer in the node.
+// A callable with its type erased, in one node. Queues and deques carry such nodes. Captures of up to 40
+// bytes fit one line, up to 104 bytes two lines. Larger or over-aligned captures live on the heap, behind a
+// pointer in the node.
 struct TaskNode {
   void (*invoke)(TaskNode*, TaskOp);
   TaskNode* next;  // for the list that holds the node

@@ -7,15 +7,15 @@
 
 #include "weft/export.h"
 
-// What tells one task from another, wherever it runs.
+// Tells one task from another, wherever it runs.
 //
 // A task that begins on a fiber has the scope that is part of that fiber. A task that is run in place, on the
-// fiber of the one that waits for it, has a scope in the frame of that wait. So what belongs to a task is the
-// same whether somebody else has taken it or not: the locks that it holds, its number, its values of
-// FiberLocals, and the Fiber with its permit.
+// fiber that waits for it, has a scope in the frame of that wait. So a task's possessions are the same
+// whether a thief has taken the task or not: the locks that it holds, its number, its values of FiberLocals,
+// and the Fiber with its permit.
 //
-// Few tasks in place ask for any of these but the locks, which know a task by the address of its scope. The
-// rest is made when it is asked for first: a scope whose number is 0 has nothing yet, and nothing to give
+// Few tasks in place ask for any of these except the locks, which know a task by the address of its scope.
+// The rest is made when it is first asked for: a scope whose number is 0 has nothing yet, and nothing to give
 // back.
 //
 // The waits inside primitives are those of the fiber, by its one waiter: only the innermost task of a fiber
@@ -34,7 +34,7 @@ struct TaskScope {
 };
 
 // The scope of the task, or of the code of a binding, that runs on this thread; null where nothing is bound.
-// Written by the scheduler and by InPlaceScope. As for currentFiber, the address of this variable may be kept
+// The scheduler and InPlaceScope write it. As for currentFiber, the address of this variable may be kept
 // across suspensions.
 extern WEFT_EXPORT constinit thread_local TaskScope* currentTask
 #if defined(__ELF__)
@@ -42,15 +42,16 @@ extern WEFT_EXPORT constinit thread_local TaskScope* currentTask
 #endif
     ;
 
-// The scope of tasks that are run in place, one after the other. Requires: something is bound.
+// The scope of tasks that are run in place, one after the other.
+// Requires: a scheduler is bound.
 class InPlaceScope : public TaskScope {
  public:
-  InPlaceScope() : pinnedFifo_(currentTask) { currentTask = this; }
-  ~InPlaceScope() { currentTask = pinnedFifo_; }
+  InPlaceScope() : outer_(currentTask) { currentTask = this; }
+  ~InPlaceScope() { currentTask = outer_; }
   InPlaceScope(const InPlaceScope&) = delete;
   InPlaceScope& operator=(const InPlaceScope&) = delete;
 
-  // Each task has ended, its function included.
+  // Called when each task, and its function, has ended.
   void endTask() {
     if (number != 0) [[unlikely]] {
       if (locals_ != nullptr || fiber_ != nullptr) {
@@ -66,27 +67,28 @@ class InPlaceScope : public TaskScope {
   // Destroys the task's FiberLocals, and lets go of its Fiber.
   WEFT_EXPORT void giveBack();
 
-  TaskScope* const pinnedFifo_;  // of the task that waits for this one
-  // Valid where there is a number.
+  TaskScope* const outer_;  // of the task that waits for this one
+  // The following are valid where there is a number.
   FiberLocalNode* locals_;
   InPlaceFiber* fiber_;  // or null
 };
 
-// Gives the task that is run in place here its number. Returns: it.
+// Gives the task that is run in place here its number.
+// Returns: the number.
 WEFT_EXPORT uint64_t numberInPlace() noexcept;
 
 // Returns: the Fiber of the task that is run in place here.
 WEFT_EXPORT Fiber* inPlaceFiber() noexcept;
 
-// Whether `task` waits for the calling one, which is run in place for it, or for one that is run in place for
-// it, and so on.
+// Returns: whether `task` waits for the calling task: either the caller is run in place for `task`, or `task`
+// waits for a task that is run in place for it and that waits for the caller in turn, and so on.
 WEFT_EXPORT bool waitsForCaller(const void* task) noexcept;
 
-// What currentTaskNumber() returns where nothing is bound. It differs from the number of a scope that has
-// none yet.
+// The result of currentTaskNumber() where nothing is bound. It differs from the number of a scope that has no
+// number yet.
 inline constexpr uint64_t kNoTask = ~uint64_t{0};
 
-// Returns: a number that no other task of the process has, nor the code of any binding: of what runs here.
+// Returns: the number of the task or the code of a binding that runs here. No other in the process has it.
 inline uint64_t currentTaskNumber() noexcept {
   TaskScope* task = currentTask;
   if (task == nullptr) {

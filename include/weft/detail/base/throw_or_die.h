@@ -18,25 +18,26 @@ class TaskCanceled;
 
 namespace detail {
 
-// A program may hold code that is compiled with exceptions beside code that is compiled without, and of an
-// inline function that both use one copy remains, of either. So all of weft's inline functions do the same in
-// both: what takes a `throw` is in the library, which is compiled with exceptions, and so is the `try` where
-// a header has to do without. Where an exception passes through code that is compiled without, no destructors
-// run: so is it with those that the standard library throws, too.
+// A program may hold code that is compiled with exceptions beside code that is compiled without. Of an inline
+// function that both use, one copy remains, of either. So all of weft's inline functions do the same in both:
+// code that needs a `throw` is in the library, which is compiled with exceptions, and so is the `try` where a
+// header has to do without it. Where an exception passes through code that is compiled without exceptions, no
+// destructors run; that is also so for exceptions that the standard library throws.
 
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const ChannelClosed& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const TaskCanceled& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const std::invalid_argument& error);
 
-// Throws `exception`, which is not null. Leaves nothing in the argument, so that a frame that is left without
-// its destructors being run keeps nothing; by value, so that the kept exception can stay in a register.
+// Throws `exception`, which is not null. It leaves nothing in the argument, so that a frame that is left
+// without its destructors being run keeps nothing. The argument is passed by value, so that the kept
+// exception can stay in a register.
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(std::exception_ptr exception);
 
 // Returns: a std::runtime_error that says what() of an error whose type is not known.
 WEFT_EXPORT std::exception_ptr makeUntypedException(const char* what);
 
-// Whether the type of an exception can be told: not so without exceptions and without run-time type
-// information. A template's argument wherever it matters, so that the copies have different names.
+// Whether the type of an exception can be told, which is not so without exceptions and without run-time type
+// information. It is a template's argument wherever it matters, so that the copies have different names.
 #if defined(__cpp_exceptions) || (defined(__GLIBCXX__) && defined(__cpp_rtti))
 constexpr bool kExceptionsAreTyped = true;
 #else
@@ -75,13 +76,13 @@ template <class F, class Handle>
 #endif
 }
 
-// Calls call(argument), and end(argument) once that has returned or has let an exception escape, which goes
-// on.
+// Calls call(argument), and then end(argument), also if an exception escaped from the former; the exception
+// then goes on.
 WEFT_EXPORT void callAndEnd(void (*call)(void*), void (*end)(void*), void* argument);
 
-// Calls function(), and end() once that has returned or has let an exception escape, which goes on. For what
-// others wait for: a destructor does not do, since it does not run in code without exceptions. end() does not
-// throw.
+// Calls function(), and then end(), also if an exception escaped from the former; the exception then goes on.
+// This is for ends that others wait for: a destructor is not enough, since it does not run in code without
+// exceptions. end() does not throw.
 template <class F, class End>
 [[gnu::always_inline]] inline void callAndEnd(const F& function, const End& end) {
 #if defined(__cpp_exceptions)

@@ -11,7 +11,7 @@
 
 namespace weft::detail {
 
-// A clock for intervals of microseconds, roughly. Half the price of the system's.
+// A rough clock for intervals of microseconds. It costs half as much as the system's clock.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();

@@ -15,40 +15,42 @@
 
 // The protocol of Channel<T>, for values of any type.
 //
-// A ring with a side for senders, the tail, and one for receivers, the head; see ChannelSide. kOthersWait
-// says at the tail that receivers wait, at the head that senders do; kClosed is the tail's.
+// A ring has a side for senders, the tail, and a side for receivers, the head: see ChannelSide. kOthersWait
+// at the tail says that receivers wait. At the head it says that senders wait. kClosed is only used at the
+// tail.
 //
-// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and gives the
-// lock back with the new number, by one store; a receiver does the same at the head. Each remembers what it
-// saw last of the other side's number and reads it again only when by that memory the ring is full (or
-// empty), so that one sender and one receiver which run at the same time touch each other's lines rarely. A
-// value whose move throws is not counted; nothing else has to be undone.
+// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and unlocks
+// the tail with the new number, by one store. A receiver does the same at the head. Each side remembers the
+// other side's number as it saw it last. It reads that number again only if the ring is full (or empty) by
+// what it remembers. So one sender and one receiver that run at the same time seldom touch each other's cache
+// lines. If the move of a value throws, the value is not counted, and nothing else has to be undone.
 //
-// Everything else takes both locks, first the tail's, then the head's ("a section"): waiting, handing over to
-// whoever waits, closing. A channel without a ring uses the tail's alone.
+// Everything else takes both locks ("a section"), first the tail's, then the head's: waiting, handing a value
+// to a waiter, closing. A channel without a ring uses only the tail's lock.
 //
-//   receivers wait   only while the ring is empty; the sender that comes next hands its value to the first of
-//   them senders wait     only while the ring is full; the receiver that comes next moves the first one's
-//   value into the ring, or
-//                    without a ring takes it
+//   receivers wait   only while the ring is empty; the next sender hands its value to the first of them
+//   senders wait     only while the ring is full; the next receiver moves the first one's value into the
+//                    ring, or takes it where there is no ring
 //
-// What must not happen: a receiver finds the ring empty and goes to wait, while a sender, which has not seen
-// it wait, sends into the ring and goes on. It cannot: kOthersWait is set in the word that the sender changes
-// by compare-exchange, under that word's lock and with the number of values in view. So there is no fence on
-// either side. Likewise at the head.
+// What must not happen: a receiver finds the ring empty and begins to wait, while a sender, which has not
+// seen it wait, sends into the ring and goes on. It cannot happen: the receiver sets kOthersWait in the word
+// that the sender changes by compare-exchange, under that word's lock and with the number of values in view.
+// So neither side needs a fence. At the head it is likewise.
 //
-// A section ends with the store to the tail, its last access to the channel; those it has claimed are woken
-// after that. The usual way's last access is its store. So whoever learns from one of these that a call has
-// had its effect may destroy the channel while that call is still returning.
+// A section ends with the store to the tail, which is its last access to the channel. After that it wakes the
+// waiters that it has claimed. The last access of the usual way is its store. So a thread that learns from
+// one of these stores that a call has had its effect may destroy the channel, even while that call is still
+// returning.
 //
-// Rejected: slots with a sequence number each (Vyukov 2010), which let two senders fill slots at the same
-// time, but need a mark for a value whose move has thrown, a wait for a slot half filled, and a fence between
-// filling a slot and looking for waiters; one lock for both sides, as in Go, whose line then travels twice
-// for each value.
+// Rejected: slots with a sequence number each (Vyukov 2010). Two senders can then fill slots at the same
+// time. But it needs a mark for a value whose move has thrown, a wait for a slot that is half filled, and a
+// fence between filling a slot and looking for waiters.
+//
+// Rejected: one lock for both sides, as in Go. The cache line of the lock then travels twice for each value.
 namespace weft::detail {
 
 // Host: static bool claim(Waiter&)       whether the caller may go on with it: see select_node.h
-//       static Waiter& owner(Waiter&)    whom to wake once it is claimed
+//       static Waiter& owner(Waiter&)    the waiter to wake once it is claimed
 //       static void wake(Waiter&)
 template <class Sync, class Host>
 class ChannelCore {
@@ -62,8 +64,9 @@ class ChannelCore {
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
-  // The usual ways, of a thread `who`. put(slot) makes a value, get(slot) takes it and destroys the slot's,
-  // also when it throws. Return: false where only a section can tell.
+  // The usual ways, for a thread `who`. put(slot) makes a value. get(slot) takes the slot's value and
+  // destroys it, even if it throws.
+  // Return: false if only a section can tell.
   template <class Put>
   bool tryPut(uintptr_t who, Put&& put) {
     Word word = 0;
@@ -97,7 +100,7 @@ class ChannelCore {
     }
     head_.noteUser(who);
     const uint64_t at = Side::position(word);
-    // What was received in sections may be beyond what was seen here last.
+    // What was received in sections may be beyond what was last seen here.
     if (at >= head_.seenOther.get()) {
       head_.seenOther.set(tail_.numPassed());
       if (at >= head_.seenOther.get()) {
@@ -114,7 +117,7 @@ class ChannelCore {
     return true;
   }
 
-  // Both locks. Those who are claimed meanwhile are woken at the end.
+  // Has both locks. Waiters that are claimed meanwhile are woken at the end.
   class Section {
    public:
     explicit Section(ChannelCore& channel) : Section(channel, std::defer_lock) { lock(); }
@@ -146,7 +149,7 @@ class ChannelCore {
       const uint64_t head = (head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait);
       const uint64_t tail =
           (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
-      // What shows the effect is the last access: whoever sees it may destroy the channel.
+      // The store that shows the effect is the last access: a thread that sees it may destroy the channel.
       const bool hasReceived = Side::position(head_) != received_;
       if (core_.capacity_ != 0 && !hasReceived) {
         core_.head_.unlock(head);
@@ -160,7 +163,7 @@ class ChannelCore {
    private:
     friend ChannelCore;
 
-    // Returns: the first of `list`, claimed, or null.
+    // Returns: the first waiter of `list`, claimed, or null.
     Waiter* claimFirst(WaitList& list) {
       while (Waiter* waiter = list.popFront()) {
         if (Host::claim(*waiter)) {
@@ -214,7 +217,7 @@ class ChannelCore {
         theirs.type->hand(mine.value, theirs.value);
         return ChannelEnd::Done;
       }
-      // A conversion is the sender's affair, as it is where a slot is between.
+      // A conversion is the sender's affair, as it is if there is a slot between them.
       theirs.error.capture([&] { theirs.type->hand(mine.value, theirs.value); });
       if (!theirs.error) {
         return ChannelEnd::Done;
@@ -232,7 +235,7 @@ class ChannelCore {
     }
   }
 
-  // Within a section: those who wait, each with its Transfer in `data`. The end comes with the wake, in
+  // Within a section: the waiters, each with its Transfer in `data`. The result comes with the wake, in
   // `mark`.
   WaitList& senders() { return senders_; }
   WaitList& receivers() { return receivers_; }
@@ -250,7 +253,8 @@ class ChannelCore {
   ChannelSide<Sync>& sendersSide() { return tail_; }
   ChannelSide<Sync>& receiversSide() { return head_; }
 
-  // Requires: nobody else uses it any more. Returns: whether nobody waited.
+  // Requires: no other thread uses the channel any more.
+  // Returns: whether there were no waiters.
   bool destroyValues() {
     const uint64_t sent = tail_.estimate();
     for (uint64_t at = head_.estimate(); at != sent; ++at) {
@@ -266,7 +270,7 @@ class ChannelCore {
   static Transfer& transferOf(const Waiter& waiter) { return *static_cast<Transfer*>(waiter.data); }
   unsigned char* slot(uint64_t at) const { return slots_ + (at & mask_) * type_.size; }
 
-  // Moves values of waiting senders to where there is room now.
+  // Moves values of waiting senders into the ring while it has room.
   void refill(Section& section) {
     while (Side::position(section.tail_) - Side::position(section.head_) < capacity_) {
       Waiter* sender = section.claimFirst(senders_);
@@ -286,8 +290,8 @@ class ChannelCore {
   const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
   unsigned char* const slots_;
 
-  // Two lines apart, since processors fetch lines in pairs. What a section changes in the lists is seen by
-  // the next.
+  // Two cache lines apart, since processors fetch lines in pairs. Each section sees what earlier sections
+  // have changed in the lists.
   alignas(2 * kCacheLine) Side tail_;
   alignas(2 * kCacheLine) Side head_;
   alignas(2 * kCacheLine) WaitList senders_;

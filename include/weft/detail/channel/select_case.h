@@ -66,13 +66,14 @@ class SelectCase {
   TimePoint deadline_ = kNever;
   const std::stop_token* token_ = nullptr;
   SelectCase* holder_ = this;  // has the lock of the primitive
-  ChannelState::Section* section_ =
-      nullptr;  // of a channel, in the room below, until its claimed waiters are woken
+  // Of a channel, in the room below, until its claimed waiters are woken.
+  ChannelState::Section* section_ = nullptr;
   alignas(ChannelState::Section) unsigned char roomForSection_[sizeof(ChannelState::Section)];
   uintptr_t signalled_ = 0;  // of an event, while it is locked
 };
 
-// Waits for one of the cases. Returns: which one.
+// Waits for one of the cases.
+// Returns: which one.
 WEFT_EXPORT size_t selectOne(SelectCase* const* cases, size_t count);
 
 }  // namespace detail

@@ -17,42 +17,51 @@
 //   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
 //
-// Since the nodes become visible all at once (3), and a select that looks for partners (2) is not visible
-// itself, two selects that face each other on the same channels cannot claim each other at the same time,
-// which would leave both without, or have each wait for the other: whoever locks first is found by the other
-// one. The order of the locks excludes a deadlock.
+// The nodes become visible all at once (3), and a select that looks for partners (2) is not visible itself.
+// So two selects that face each other on the same channels cannot claim each other at the same time. That
+// would leave both without a partner, or have each wait for the other. The select that locks first is found
+// by the other one. The order of the locks excludes a deadlock.
 //
-// Rejected: linking the nodes one by one, as Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009), where a
-// select that finds a partner must first claim itself, and take that back, and look at everything again,
-// where the partner is taken: the price of fine locks is more atomic operations where nobody contends. All
-// locks at once are Go's way.
+// Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). There
+// a select that finds a partner must first claim itself. If the partner is taken, it must take that back and
+// look at everything again. So finer locks cost more atomic operations when there is no contention. Taking
+// all locks at once is Go's way.
 //
-// What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the
-// node under the lock of a primitive in which the select linked it, and the select has that lock in (5).
+// What must not happen: a claimer that lost uses a node whose select has returned. It cannot happen: the
+// claimer looks at the node under the lock of a primitive in which the select has linked it, and the select
+// takes that lock in (5).
 namespace weft::detail {
 
-// Case:  const void* key() const       the address of its primitive; null: nothing to lock
-//        void lock(), unlock()         the primitive, if no other case of this select has; wakes nobody
-//        void shareLock(Case&)         lets `other`, which has the same key and is locked instead of it, lock
-//        for it void wake()                   wakes those that act() has claimed, unlocked bool act() locked:
-//        whether it happened bool tryAlone()               unlocked: the same void link() locked: links
-//        `node` void unlink()                 locks, and unlinks `node` if it is linked SelectNode<Sync> node
+// Case: const void* key() const       the address of its primitive; null: nothing to lock
+//       void lock(), unlock()         its primitive, unless another case of this select has locked that;
+//                                     they wake nobody
+//       void shareLock(Case& other)   `other` has the same key, and is locked instead of this case
+//       bool act()                    locked: tries it; returns whether it happened
+//       bool tryAlone()               unlocked: the same
+//       void link()                   locked: links `node`
+//       void unlink()                 unlocked: locks, and unlinks `node` if it is linked
+//       void wake()                   unlocked: wakes those that act() has claimed
+//       SelectNode<Sync> node
+//       Case* nextInOrder             links the cases that are to be locked
 template <class Case>
 class SelectCore {
  public:
-  // Requires: no two of them were used before. `first` is the case that is tried first.
+  // Requires: the cases are different objects, and none was used before. `first` is the case that is tried
+  // first.
   SelectCore(Case* const* cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
   SelectCore(const SelectCore&) = delete;
   SelectCore& operator=(const SelectCore&) = delete;
 
   static constexpr size_t kNone = SIZE_MAX;
 
-  // (1). Returns: the index of the case that happened, or kNone.
+  // Step (1).
+  // Returns: the index of the case that happened, or kNone.
   size_t tryEachAlone() {
     return tryEach([](Case& one) { return one.tryAlone(); });
   }
 
-  // (2, 3). Returns: the index of the case that happened, or kNone, and `choice` will tell.
+  // Steps (2, 3).
+  // Returns: the index of the case that happened, or kNone: then `choice` will tell.
   template <class Choice>
   size_t tryOrLink(Waiter& self, Choice& choice) {
     sort();
@@ -83,7 +92,7 @@ class SelectCore {
   }
 
  private:
-  // All primitives; wakes who was claimed once it has unlocked all.
+  // Locks all primitives. After it has unlocked all of them, wakes the waiters that were claimed.
   struct Locked {
     explicit Locked(SelectCore& core) : first(core.inOrder_) {
       for (Case* one = first; one != nullptr; one = one->nextInOrder) {
@@ -115,7 +124,7 @@ class SelectCore {
     return kNone;
   }
 
-  // One case for each primitive, in the order of their addresses.
+  // Links one case for each primitive, in the order of their addresses.
   void sort() {
     inOrder_ = nullptr;
     for (size_t i = 0; i < count_; ++i) {

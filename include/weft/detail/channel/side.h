@@ -10,8 +10,8 @@
 
 namespace weft::detail {
 
-// One side of a channel's ring: how many values have passed it, a lock and flags, in one word. Who holds the
-// lock alone changes the word, by the store that gives the lock back.
+// One side of a channel's ring: how many values have passed it, a lock and flags, in one word. Only the
+// holder of the lock changes the word, by the store that gives the lock back.
 template <class Sync = StdSync>
 class ChannelSide {
  public:
@@ -24,8 +24,8 @@ class ChannelSide {
 
   static constexpr uint64_t position(Word word) { return word / kOne; }
 
-  // Takes the lock; `old` is the word before. Returns: false, and does nothing, where one of the bits
-  // `unless` is set.
+  // Takes the lock; `old` is the word before.
+  // Returns: false, and does nothing, where one of the bits `unless` is set.
   bool lockUnless(Word unless, Word& old) {
     uint32_t round = 0;
     // relaxed: only a guess for the compare-exchange.
@@ -47,12 +47,13 @@ class ChannelSide {
 
   // Gives the lock back, with `next` as the word.
   void unlock(Word next) {
-    // (2) release: what was done with the lock, and before it, is seen by the next holder, and by whoever
-    // counts the values; pairs with (1, 3, 4). The channel may be gone after it.
+    // (2) release: the next holder, and a thread that counts the values, see what was done with the lock, and
+    // before it; pairs with (1, 3, 4). The channel may be gone after it.
     word_.store(next, std::memory_order_release);
   }
 
-  // For the other side. Returns: how many values have passed; they are complete, or gone from the ring.
+  // For the other side.
+  // Returns: how many values have passed; they are complete, or gone from the ring.
   uint64_t numPassed() const {
     // (3) acquire: sees what was done to those values; pairs with (2).
     return position(word_.load(std::memory_order_acquire));
@@ -69,8 +70,8 @@ class ChannelSide {
   // What the other side's numPassed() was last: guarded by the lock.
   typename Sync::template Var<uint64_t> seenOther;
 
-  // relaxed, all: hints. Who has used this side last, or 0; and how long those on this side wait busily for
-  // the other.
+  // relaxed, all: hints. Which thread has used this side last, or 0; and how long callers on this side wait
+  // busily for the other side.
   void noteUser(uintptr_t user) {
     if (lastUser() != user) {
       user_.store(user, std::memory_order_relaxed);

@@ -30,8 +30,9 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
   WEFT_EXPORT static void free(ChannelState* state);
 
-  // The careful ways. Return: WouldWait when the time was up, or a stop requested, first; `token` may be
-  // null. `how`: to move what is at `from`.
+  // The careful ways.
+  // Return: WouldWait when the time was up, or a stop requested, first; `token` may be null. `how`: to move
+  // what is at `from`.
   WEFT_EXPORT ChannelEnd send(void* from, const ValueType& how, TimePoint deadline,
                               const std::stop_token* token);
   WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline, const std::stop_token* token);

@@ -51,7 +51,7 @@ inline constexpr ValueType valueTypeOf = {sizeof(T),
                                           &ValueFunctions<T, From>::hand,
                                           &ValueFunctions<T, From>::destroy};
 
-// What one who waits gives or wants: in its frame, with Waiter::data pointing to it.
+// What a waiter gives or wants. It lies in the waiter's frame, and Waiter::data points to it.
 struct Transfer {
   void* value = nullptr;            // a sender's object, a receiver's std::optional<T>
   const ValueType* type = nullptr;  // a sender's: how to move its object

@@ -12,8 +12,8 @@
 
 namespace weft::containers {
 
-// Elements in a chain that keep their addresses. Memory of erased elements is kept for new ones, so that a
-// list that has had its full size once allocates no more.
+// Elements in a chain that keep their addresses. The memory of erased elements is kept for new ones, so a
+// list that has once had its full size allocates no more.
 //
 //   weft::containers::list<Job> jobs(allocator);
 //   auto job = jobs.emplace_front(arguments);
@@ -69,7 +69,8 @@ class list {
   iterator end() noexcept { return iterator(nullptr); }
   size_t size() const noexcept { return size_; }
 
-  // Makes an element before all others. Returns: where it is.
+  // Makes an element before all others.
+  // Returns: the position of the element.
   template <class... Args>
   iterator emplace_front(Args&&... args) {
     if (free_ == nullptr) {

@@ -13,8 +13,8 @@
 #include "weft/memory.h"
 
 // The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The
-// room lies apart from the items, and nothing but an object's constructor writes to it: a pool of large
-// objects costs no page until one is used.
+// room lies apart from the items, and only an object's constructor writes to it: a pool of large objects
+// costs no page until an object is used.
 namespace weft::detail {
 
 // Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.
@@ -27,7 +27,7 @@ struct ObjectRoom {
 template <class T>
 struct PoolObject : PoolItem {
   T* object() noexcept { return std::launder(reinterpret_cast<T*>(room->bytes)); }
-  // As `new T` does, not as `new T()`: what T does not initialise itself is left as it is.
+  // As `new T` does, not as `new T()`: members that T does not initialise itself are left as they are.
   void makeObject() { ::new (static_cast<void*>(room->bytes)) T; }
   void destroyObject() noexcept { std::destroy_at(object()); }
 
@@ -62,7 +62,7 @@ void makeObjects(PoolObject<T>* items, size_t count) {
   guard.numMade = 0;
 }
 
-// Makes the items free ones of `home`.
+// Makes the items free items of `home`.
 template <class T>
 void addItems(PoolStorage& home, PoolObject<T>* items, size_t count) noexcept {
   for (size_t i = 0; i < count; ++i) {
@@ -106,9 +106,9 @@ struct UnboundedStorage final : PoolStorage {
 
   UnboundedStorage(Allocator* from, bool preserves) : PoolStorage(preserves, &destroy), allocator(from) {}
 
-  // Any thread; when several find no free item at once, each adds some.
+  // Any thread. When several find no free item at the same time, each adds some.
   void grow() {
-    // relaxed: by how much it grows matters to nobody.
+    // relaxed: by how much it grows does not matter.
     const size_t count = std::max<size_t>(size.load(std::memory_order_relaxed), 32);
     auto items = allocator->make_unique_n<PoolObject<T>>(count);
     PoolObject<T>* const first = items.get();
@@ -119,7 +119,7 @@ struct UnboundedStorage final : PoolStorage {
       detail::makeObjects(first, count);
     }
     size.fetch_add(count, std::memory_order_relaxed);
-    // relaxed: read when nobody else has the storage any more.
+    // relaxed: read when no other thread has the storage any more.
     chunk->next = chunks.load(std::memory_order_relaxed);
     while (!chunks.compare_exchange_weak(chunk->next, chunk.get(), std::memory_order_relaxed,
                                          std::memory_order_relaxed)) {
@@ -131,7 +131,7 @@ struct UnboundedStorage final : PoolStorage {
   static void destroy(PoolStorage* storage) {
     auto* self = static_cast<UnboundedStorage*>(storage);
     Allocator* const allocator = self->allocator;
-    // relaxed: nobody else has the storage any more.
+    // relaxed: no other thread has the storage any more.
     for (Chunk* chunk = self->chunks.load(std::memory_order_relaxed); chunk != nullptr;) {
       Chunk* next = chunk->next;
       if (self->isPreserving()) {

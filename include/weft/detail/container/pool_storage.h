@@ -11,15 +11,14 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// What pools are underneath, whatever they hold: a list of free items under a spin lock, and those who wait
-// for one.
+// The untyped part of pools: a list of free items under a spin lock, and a list of waiters for an item.
 namespace weft::detail {
 
 class PoolStorage;
 
 struct PoolItem {
   PoolStorage* home = nullptr;
-  PoolItem* next = nullptr;        // among the free ones; guarded by the storage's lock
+  PoolItem* next = nullptr;        // in the list of free items; guarded by the storage's lock
   std::atomic<uint32_t> loans{0};  // copies of the Loan: the first is stored, further ones add to it
 };
 
@@ -34,15 +33,16 @@ class PoolStorage {
 
   bool isPreserving() const { return isPreserving_; }
 
-  // Handles of the pool. relaxed: the caller has one already.
+  // For handles of the pool. relaxed: the caller has one already.
   void retain() noexcept { pools_.fetch_add(1, std::memory_order_relaxed); }
   WEFT_EXPORT void release() noexcept;
 
-  // Takes the item that became free last. Returns: null where none is free.
+  // Takes the item that became free last.
+  // Returns: null where no item is free.
   WEFT_EXPORT PoolItem* tryTake();
-  // As tryTake(); waits for its turn where none is free.
+  // As tryTake(), but waits for its turn where no item is free.
   WEFT_EXPORT PoolItem* take();
-  // Gives an item to the first who waits, or makes it a free one. The storage may be gone afterwards.
+  // Gives an item to the first waiter, or makes it a free item. The storage may be gone afterwards.
   WEFT_EXPORT void give(PoolItem* item) noexcept;
   // Adds new free items: a list, linked through `next`.
   WEFT_EXPORT void add(PoolItem* first) noexcept;
@@ -51,7 +51,7 @@ class PoolStorage {
   ~PoolStorage() = default;
 
  private:
-  // In the frame of one who waits.
+  // Lies in the frame of a waiter.
   struct Pending {
     Waiter* waiter;
     PoolItem* item = nullptr;

@@ -15,14 +15,14 @@
 
 namespace weft::containers {
 
-// A row of elements, of which the first kBaseCapacity need no allocation: they lie in the vector itself.
+// A row of elements. The first kBaseCapacity elements need no allocation: they lie in the vector itself.
 //
 //   weft::containers::vector<int, 16> primes;
 //   primes.push_back(2);
 //   use(primes.data(), primes.size());
 //
-// Growing and moving a vector whose elements lie in it move the elements; both invalidate pointers and
-// iterators.
+// Both growing a vector and moving a vector whose elements lie in it move the elements, and invalidate
+// pointers and iterators.
 template <class T, int kBaseCapacity>
 class vector {
   static_assert(kBaseCapacity >= 0, "a capacity below zero makes no sense");
@@ -44,7 +44,7 @@ class vector {
     append(other);
   }
 
-  // Takes over the elements, and the memory of `other` where it is from `source`. `other` is empty
+  // Takes over the elements, and also the memory of `other` if it is from `source`. `other` is empty
   // afterwards.
   vector(vector&& other, Allocator* source = Allocator::Default) : vector(source) { takeOver(other); }
   template <int kOther>
@@ -96,7 +96,7 @@ class vector {
     size_ = 0;
   }
 
-  // Makes the number of elements `count`: the last ones go, or default-constructed ones come.
+  // Makes the number of elements `count`: the last elements go, or default-constructed elements come.
   void resize(size_t count) {
     reserve(count);
     while (size_ < count) {
@@ -133,7 +133,7 @@ class vector {
 
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  size_t cap() const noexcept { return capacity_; }  // how many fit without an allocation
+  size_t cap() const noexcept { return capacity_; }  // how many elements fit without an allocation
 
   Allocator* const allocator;
 
@@ -141,7 +141,7 @@ class vector {
   template <class, int>
   friend class vector;
 
-  // Memory for elements, given back unless it is released.
+  // Memory for elements, which is given back unless it is released.
   struct Heap {
     Heap(Allocator* source, size_t count) : from(source) {
       memory.request.size = detail::allocationBytes(sizeof(T), count);
@@ -164,7 +164,7 @@ class vector {
     size_t capacity = 0;
   };
 
-  T* inner() noexcept { return reinterpret_cast<T*>(pinnedLifo_); }
+  T* inner() noexcept { return reinterpret_cast<T*>(inner_); }
 
   size_t checked(size_t index) const {
     WEFT_DCHECK(index < size_, "containers::vector: there is no element %zu of %zu.", index, size_);
@@ -178,7 +178,7 @@ class vector {
     }
   }
 
-  // Moves the elements into `larger` and keeps that.
+  // Moves the elements into `larger`, and keeps that memory.
   void adopt(Heap& larger) {
     std::uninitialized_move_n(elements_, size_, larger.elements());
     std::destroy_n(elements_, size_);
@@ -194,7 +194,7 @@ class vector {
     if (size_ < capacity_) {
       ::new (static_cast<void*>(elements_ + size_)) T(std::forward<Args>(args)...);
     } else {
-      // The new one first: it may be made from an element.
+      // The new element is made first, since it may be made from an element of this vector.
       Heap larger(allocator, capacity_ < 4 ? 8 : capacity_ * 2);
       T* const last = ::new (static_cast<void*>(larger.elements() + size_)) T(std::forward<Args>(args)...);
       struct DestroyUnlessKept {
@@ -247,11 +247,11 @@ class vector {
 
   static constexpr size_t kInnerCapacity = static_cast<size_t>(kBaseCapacity);
 
-  alignas(T) unsigned char pinnedLifo_[kBaseCapacity > 0 ? sizeof(T) * kInnerCapacity : 1];
+  alignas(T) unsigned char inner_[kBaseCapacity > 0 ? sizeof(T) * kInnerCapacity : 1];
   T* elements_ = inner();
   size_t size_ = 0;
   size_t capacity_ = kInnerCapacity;
-  Allocation heap_;  // null while the elements lie in pinnedLifo_
+  Allocation heap_;  // null while the elements lie in inner_
 };
 
 }  // namespace weft::containers

@@ -23,26 +23,27 @@ namespace weft::detail {
 
 struct CoroFrame;
 
-// What the coroutines of one fair::CoroTask, each of which awaits the next, have in common. None of them
-// resumes another: the innermost returns to CoroTask's loop, which goes on with the one that is innermost
-// now. So neither calls nor returns use up the thread's stack, whatever the compiler makes of tail calls.
+// What the coroutines of one fair::CoroTask share. Each of them awaits the next. None of them resumes
+// another: the innermost returns to CoroTask's loop, and the loop resumes the coroutine that is innermost
+// then. So neither calls nor returns use up the thread's stack, even if the compiler makes no tail calls.
 struct CoroStack {
   fair::CoroTask* task = nullptr;
   CoroFrame* innermost = nullptr;  // null once the outermost has ended
 
-  // What the innermost coroutine has suspended for: to be posted to `scheduler`, unless that is null.
+  // Why the innermost coroutine has suspended: so that the task is posted to `scheduler`, unless that is
+  // null.
   fair::TaskScheduler* scheduler = nullptr;
   TimePoint deadline{};
-  bool isForSignal = false;  // a wakeup alone does not do
+  bool isForSignal = false;  // a wakeup alone does not end the wait
 };
 
-// An awaiter that suspends a coroutine of a fair::CoroTask so that the task's loop knows why; or one that
+// An awaiter that suspends a coroutine of a fair::CoroTask and tells the task's loop why, or an awaiter that
 // does not suspend at all.
 template <class A>
 concept CoroAwaiter = requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } ||
                       std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
 
-// What leads to one.
+// A CoroAwaiter, or a type whose operator co_await() gives one.
 template <class A>
 concept CoroAwaitable = CoroAwaiter<A> || requires(A&& awaited) {
   { static_cast<A&&>(awaited).operator co_await() } -> CoroAwaiter;
@@ -50,7 +51,7 @@ concept CoroAwaitable = CoroAwaiter<A> || requires(A&& awaited) {
   { operator co_await(static_cast<A&&>(awaited)) } -> CoroAwaiter;
 };
 
-// What is awaited where a static_assert has failed, so that nothing else is said.
+// Awaited instead after a static_assert has failed, so that the compiler reports no further errors.
 struct CoroInstead {
   struct Anything {
     template <class T>
@@ -64,12 +65,12 @@ struct CoroInstead {
 // The part of a coroutine's promise that does not depend on its result.
 struct CoroFrame {
   CoroStack* stack = nullptr;    // once it has begun
-  CoroFrame* caller = nullptr;   // awaits this one
+  CoroFrame* caller = nullptr;   // awaits this coroutine
   CoroFrame** holder = nullptr;  // the handle in the caller's frame that owns this one
   std::coroutine_handle<> handle;
   std::exception_ptr error;
 
-  // Ends the coroutine: its caller is innermost then.
+  // Ends the coroutine. Its caller is the innermost then.
   struct Return {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
@@ -82,16 +83,15 @@ struct CoroFrame {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   Return final_suspend() const noexcept { return {}; }
-  // The loop of CoroTask resumes whatever has not said when: something foreign at once, before it is ready,
-  // and that once more.
+  // The loop of CoroTask resumes at once any coroutine that has not told it when. So a foreign awaitable
+  // would be resumed before it is ready, and then once more by the awaitable itself.
   template <class A>
   decltype(auto) await_transform(A&& awaited) const noexcept {
     static_assert(CoroAwaitable<A>,
                   "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), "
-                  "wait(), signalUntil(), "
-                  "signalFor(), receiveSignal(), moveTo() and self(). For whatever else there is "
-                  "fair::signalAfter(source, "
-                  "scheduler, co_await fair::self()), and then co_await fair::receiveSignal().");
+                  "wait(), signalUntil(), signalFor(), receiveSignal(), moveTo() and self(). "
+                  "For anything else call fair::signalAfter(source, scheduler, co_await fair::self()), "
+                  "and then co_await fair::receiveSignal().");
     if constexpr (CoroAwaitable<A>) {
       return static_cast<A&&>(awaited);
     } else {
@@ -112,9 +112,8 @@ struct CoroResult : CoroFrame {
   template <class U = T>
   void return_value(U&& result) {
     static_assert(std::convertible_to<U, T>,
-                  "co_return in a fair::Coro<T>: the value does not become a T by itself. Write co_return "
-                  "T(value), if that is "
-                  "meant.");
+                  "co_return in a fair::Coro<T>: the value does not become a T by itself. "
+                  "Write co_return T(value), if you mean that.");
     if constexpr (std::convertible_to<U, T>) {
       value.emplace(std::forward<U>(result));
     }

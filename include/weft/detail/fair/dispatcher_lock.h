@@ -9,28 +9,30 @@
 
 namespace weft::detail {
 
-// The scheduling role of a fair::TaskScheduler: a lock that is only ever tried for, by threads that say when
-// they are active. A thread that is the only active one takes it without an atomic read-modify-write, which
-// is a quarter of what a short step costs.
+// The lock under which a thread of a fair::TaskScheduler dispatches. It is a try-lock: no thread waits for
+// it. Threads announce when they are active. The only active thread takes the lock without an atomic
+// read-modify-write, which would be a quarter of the cost of a short step.
 //
-// State: `numActive_`, the threads that are active; `held_`, 1 while one of several has the role; `lone_`, 1
-// while a thread has it, or tries, as the only active one.
+// State:
+//   numActive_   how many threads are active
+//   held_        1 while one of several active threads has the lock
+//   lone_        1 while the only active thread has the lock, or tries to take it
 //
 //   the only active thread                a thread that becomes active, and tries
 //   A1 lone = 1                           B1 count up
 //   A2 lightFence                         B2 heavyFence
 //   A3 look at the count: still 1,        B3 held = 1
-//      so that the role is its own        B4 look at lone: 0, so that the role is its own
+//      so it has the lock                 B4 look at lone: 0, so it has the lock
 //
-// What must not happen: A3 sees 1 and B4 sees 0, and both have the role. A2 and B2 are the two fences of the
-// store-buffering litmus test (as in steal_gate.h): the price, a membarrier, lies with the thread that has
-// just been woken, which costs more.
+// What must not happen: A3 sees 1 and B4 sees 0, and both have the lock. A2 and B2 are the two fences of the
+// store-buffering litmus test (as in steal_gate.h). The price, a membarrier, is paid by the thread that has
+// just been woken. The wake has cost more than that.
 //
-// A thread that has come to be the only one sees what the others did with the role: they leave it before they
-// count themselves down.
+// A thread that has become the only active thread sees what the others did with the lock: they leave it
+// before they count themselves down.
 //
-// Rejected: a role that stays with the thread that had it last (biased locking): whoever wants it then must
-// ask for it, and wait as long as a step takes.
+// Rejected: biased locking, in which the lock stays with the thread that had it last. Another thread then has
+// to ask for it, and to wait as long as a step takes.
 template <class Sync = StdSync>
 class DispatcherLock {
  public:
@@ -40,20 +42,20 @@ class DispatcherLock {
   DispatcherLock(const DispatcherLock&) = delete;
   DispatcherLock& operator=(const DispatcherLock&) = delete;
 
-  // How many threads are active. Exact for whoever keeps others from changing it, else a hint.
+  // How many threads are active. Exact if the caller keeps others from changing it, otherwise a hint.
   // relaxed: publishes nothing.
   uint32_t numActive() const { return numActive_.load(std::memory_order_relaxed); }
 
-  // Whether anybody has the role. A hint.
+  // Whether any thread has the lock. A hint.
   // relaxed, both: publishes nothing.
   bool isTaken() const {
     return held_.load(std::memory_order_relaxed) != 0 || lone_.load(std::memory_order_relaxed) != 0;
   }
 
-  // Before the threads run. relaxed: they are started afterwards.
+  // Called before the threads run. relaxed: they are started afterwards.
   void beginAll(uint32_t count) { numActive_.store(count, std::memory_order_relaxed); }
 
-  // One at a time, these two, by a thread that has not the role.
+  // begin() and end() are called one at a time, by a thread that does not have the lock.
   void begin() {
     // relaxed: the fence orders it.
     numActive_.store(numActive() + 1, std::memory_order_relaxed);
@@ -61,18 +63,19 @@ class DispatcherLock {
     Sync::heavyFence();
   }
   void end() {
-    // (2) release: who sees that it is alone sees what was done with the role; pairs with (4).
+    // (2) release: a thread that sees that it is alone sees what was done with the lock; pairs with (4).
     numActive_.store(numActive() - 1, std::memory_order_release);
   }
 
-  // An active thread. Returns: whether, and how, it has the role now; may fail although nobody has it.
+  // Requires: the caller is an active thread.
+  // Returns: whether, and how, it has the lock now. May fail although nobody has the lock.
   Hold tryTake() {
     if (numActive() == 1) [[likely]] {
       // relaxed: the fence orders it.
       lone_.store(1, std::memory_order_relaxed);
       // (3) `lone` (A1) before the look at the count (A3); pairs with (1).
       Sync::lightFence();
-      // (4) acquire: sees what those did that are not active any more; pairs with (2).
+      // (4) acquire: sees what the threads did that are not active any more; pairs with (2).
       if (numActive_.load(std::memory_order_acquire) == 1) [[likely]] {
         return Hold::Alone;
       }
@@ -81,10 +84,10 @@ class DispatcherLock {
     return tryTakeBesideOthers();
   }
 
-  // Whoever has the role: `hold` as tryTake() returned it.
+  // Requires: the caller has the lock, and `hold` is what tryTake() returned.
   void leave(Hold hold) {
     if (hold == Hold::Alone) [[likely]] {
-      // (5) release: hands over what the role guards; pairs with (8).
+      // (5) release: hands over what the lock guards; pairs with (8).
       lone_.store(0, std::memory_order_release);
     } else {
       // (6) release: likewise; pairs with (7).
@@ -102,18 +105,18 @@ class DispatcherLock {
     if (held_.load(std::memory_order_relaxed) != 0 || held_.exchange(1, std::memory_order_acquire) != 0) {
       return Hold::None;
     }
-    // (8) acquire: sees the work of who was alone; pairs with (5).
+    // (8) acquire: sees the work of a holder that was alone; pairs with (5).
     if (lone_.load(std::memory_order_acquire) == 0) {
       return Hold::BesideOthers;
     }
-    // (9) release: hands on what the holders before did, of which the exchange has learnt; pairs with (7).
+    // (9) release: hands on the work of earlier holders, which the exchange has seen; pairs with (7).
     held_.store(0, std::memory_order_release);
     return Hold::None;
   }
 
   alignas(kCacheLine) Atomic<uint32_t> held_{0};
   Atomic<uint32_t> lone_{0};
-  // Looked at by others often, and written seldom.
+  // Often read by other threads, and seldom written.
   alignas(kCacheLine) Atomic<uint32_t> numActive_{0};
 };
 

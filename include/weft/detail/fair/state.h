@@ -11,75 +11,79 @@ namespace weft::detail {
 
 // The state of a fair::Task, in one word that any thread may change at any time.
 //
-//   Pending    0          with its owner, queued to be looked at, or running
-//   Waiting    kWaiting   in the heap of deadlines, or taken out of it by the role that has yet to decide
-//   Ready      kWoken     woken by a wakeup; it runs next, or has yet to be looked at
+//   Pending    0          with its owner, queued for the dispatcher, or running
+//   Waiting    kWaiting   in the heap of deadlines, or just taken out of it by the dispatcher
+//   Ready      kWoken     woken by a wakeup; it runs next, or is queued for the dispatcher
 //   Due        kDue       ready because its deadline has come
 //   Signaled   kSignaled  has a signal that no step has received; it is ready as well
 //
-// kWoken and kSignaled go together with all others. What an event does, by the state that it finds:
+// The dispatcher is the thread that has the dispatcher lock. kWoken and kSignaled may be set beside any other
+// state. What an event does, by the state that it finds:
 //
-//                   Pending    Waiting            Ready           Due            Signaled
-//   wakeup          Ready      Ready, *claims*    Ready           Due            Signaled, Ready
-//   signal          Signaled   Signaled, *claims* Ready, Signaled Due, Signaled  Signaled
-//   role: tryWait   Waiting    -                  must run        -              must run
-//   role: expire    -          Due, must run      was claimed     -              was claimed
-//   start           Pending    Pending            Pending         Pending        Signaled
-//   receiveSignal   no         -                  no              -              Pending, yes
+//                         Pending    Waiting            Ready           Due            Signaled
+//   wakeup                Ready      Ready, *claims*    Ready           Due            Signaled, Ready
+//   signal                Signaled   Signaled, *claims* Ready, Signaled Due, Signaled  Signaled
+//   dispatcher: tryWait   Waiting    -                  must run        -              must run
+//   dispatcher: expire    -          Due, must run      was claimed     -              was claimed
+//   start                 Pending    Pending            Pending         Pending        Signaled
+//   receiveSignal         no         -                  no              -              Pending, yes
 //
-// Whoever finds plain kWaiting and adds kWoken or kSignaled *claims* the task: it owes the scheduler one push
-// of the task into the front queue, which is its last access to the task. The role (whoever dispatches)
-// leaves a claimed task alone until that push arrives. So, of a deadline and several wakers, exactly one
-// makes the task run, and a task that runs is not touched by any waker any more: one that did not claim
-// touched it last by its read-modify-write.
+// A waker that finds plain kWaiting and adds kWoken or kSignaled *claims* the task: it owes the scheduler one
+// push of the task into the front queue. That push is its last access to the task. The dispatcher leaves a
+// claimed task alone until the push arrives. So, of a deadline and several wakers, exactly one makes the task
+// run. And no waker touches a task that runs: the last access of a waker that did not claim the task was its
+// read-modify-write.
 //
 // What must not happen:
-//     waker                      role                       step
+//     waker                      dispatcher                 step
 //     sets its flag
 //                                deadline: runs the task    sees the flag, deletes the task
 //     wakes the task: gone
-// It cannot: flag and wake are one read-modify-write, and after it only a claimer touches the task, which
-// does not run before the claimer's push.
+// It cannot happen: the flag and the wake are one read-modify-write. After it only a claimer touches the
+// task, and a claimed task does not run before the claimer's push.
 //
-// A start that finds Pending changes nothing: a wakeup that comes after its load counts for the next
-// dispatch, as does one that comes while the task runs. So tasks without deadlines that nobody wakes pay no
-// read-modify-write for their state.
+// A start that finds Pending changes nothing. A wakeup that comes after its load counts for the next
+// dispatch, like a wakeup that comes while the task runs. So a task without a deadline that nobody wakes pays
+// no read-modify-write for its state.
 //
-// Rejected: one value per state instead of bits (each event would be a loop, and a wakeup that finds the task
-// ready would have to write it all the same, so that the woken step sees what came before it); a mark "ready"
-// that the role sets on tasks without deadlines (one more read-modify-write for each of them, to tell nobody
-// anything).
+// Rejected: one value per state instead of bits. Each event would be a loop. A wakeup that finds the task
+// ready would have to write it all the same, so that the woken step sees what came before the wakeup.
+//
+// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. It would be one more
+// read-modify-write for each of them, which nobody needs.
 template <class Sync = StdSync>
 class FairState {
  public:
-  // Any thread. Returns: whether the caller has claimed the task, and must push it.
-  // Memory ordering: what came before is seen by the next start().
+  // Any thread.
+  // Returns: whether the caller has claimed the task, and must push it.
+  // Memory ordering: the next start() sees what came before.
   bool wakeup() {
     // (1) acq_rel: publishes to the step; a claimer sees the task as it was posted; pairs with (3, 4, 5).
     return word_.fetch_or(kWoken, std::memory_order_acq_rel) == kWaiting;
   }
 
-  // As wakeup(), and sets the signal in the same step.
+  // As wakeup(), and sets the signal in the same atomic step.
   bool signal() {
     // (2) acq_rel: publishes to the step; a claimer sees the task as posted; pairs with (3, 4, 5, 6, 7).
     return word_.fetch_or(kSignaled, std::memory_order_acq_rel) == kWaiting;
   }
 
-  // The role: begins to wait for a deadline. Returns: false if the task was woken or signalled before, and
-  // must run.
+  // The dispatcher: begins to wait for a deadline.
+  // Returns: false if the task was woken or signalled before, and must run.
   bool tryWait() {
-    // relaxed: spares a compare-exchange that would fail; it remains so until the task has run.
+    // relaxed: saves a compare-exchange that would fail; the word stays other than kPending until the task
+    // has run.
     if (word_.load(std::memory_order_relaxed) != kPending) {
       return false;
     }
     uint32_t expected = kPending;
-    // (3) release: the poster's writes, which the role has seen, are seen by who claims; pairs with (1, 2).
+    // (3) release: a claimer sees the poster's writes, which the dispatcher has seen; pairs with (1, 2).
     return word_.compare_exchange_strong(expected, kWaiting, std::memory_order_release,
                                          std::memory_order_relaxed);
   }
 
-  // The role: the deadline of a task in the heap has come. Returns: whether it must run; else a claimer's
-  // push will come.
+  // The dispatcher: the deadline of a task in the heap has come.
+  // Returns: whether the task must run. If not, a claimer's push will come.
   bool expire() {
     uint32_t expected = kWaiting;
     // relaxed: publishes nothing, and the queue to the step orders the rest.
@@ -87,17 +91,19 @@ class FairState {
                                          std::memory_order_relaxed);
   }
 
-  // Whoever runs the task, before its step. Returns: whether its deadline, and nobody else, made it run.
+  // Called by the thread that runs the task, before its step.
+  // Returns: whether the task's deadline, and no waker, made it run.
   bool start() {
     // (4) acquire: the step sees what came before each wakeup and signal so far; pairs with (1, 2).
     if ((word_.load(std::memory_order_acquire) & ~kSignaled) == 0) [[likely]] {
       return false;
     }
-    // (5) acquire: the same for those that came since; pairs with (1, 2).
+    // (5) acquire: the same for wakeups and signals that came since; pairs with (1, 2).
     return (word_.fetch_and(kSignaled, std::memory_order_acquire) & kDue) != 0;
   }
 
-  // The step: takes the signal. Returns: whether there was one.
+  // The step: takes the signal.
+  // Returns: whether there was a signal.
   bool receiveSignal() {
     if (!isSignaled()) {
       return false;
@@ -107,17 +113,20 @@ class FairState {
     return true;
   }
 
-  // Any thread. Returns: whether there is a signal that no step has received.
+  // Any thread.
+  // Returns: whether there is a signal that no step has received.
   bool isSignaled() const {
     // (7) acquire: sees what came before the signal; pairs with (2).
     return (word_.load(std::memory_order_acquire) & kSignaled) != 0;
   }
 
-  // While no role is there: the task, which is in no queue any more, will not run for its deadline.
+  // Requires: no thread of the scheduler runs, and the task is in no queue.
+  // The task will not run for its deadline.
   // relaxed: as in expire().
   void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
 
-  // While no role is there: takes the task out of its wait. Returns: false if a claimer's push will come.
+  // Requires: no thread of the scheduler runs. Takes the task out of its wait.
+  // Returns: false if a claimer's push will come.
   bool cancelWait() {
     uint32_t expected = kWaiting;
     // relaxed: as in expire().
@@ -128,7 +137,7 @@ class FairState {
  private:
   static constexpr uint32_t kPending = 0, kWaiting = 1, kWoken = 2, kDue = 4, kSignaled = 8;
 
-  // fetch_or by any thread; the compare-exchanges by the role; fetch_and by whoever runs the task.
+  // fetch_or by any thread; compare-exchanges by the dispatcher; fetch_and by the thread that runs the task.
   typename Sync::template Atomic<uint32_t> word_{kPending};
 };
 

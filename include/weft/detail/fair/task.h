@@ -25,43 +25,43 @@ namespace weft::detail {
 struct FairCore;
 struct FairTask;
 
-// What can be done with the callable of a task, whose type is erased.
+// The operations on the callable of a task, whose type is erased.
 struct FairOps {
-  void (*run)(FairTask&);      // the last access to the task is that of the callable itself
+  void (*run)(FairTask&);      // calls the callable, which makes the last access to the task
   void (*destroy)(FairTask&);  // destroys the callable
   bool isOneShot = false;      // the task belongs to the scheduler
-  bool keepsDeadline = false;  // also when it is given back: it goes on waiting once it is posted again
+  bool keepsDeadline = false;  // takeBack() leaves the deadline: the task waits on once it is posted again
 };
 
 // A fair::Task as the scheduler sees it.
 struct FairTask {
-  // A deadline that has come before all times: the task is ready as soon as it is posted.
+  // A deadline before all times: the task is ready as soon as it is posted.
   static constexpr TimePoint kNoDeadline = TimePoint::min();
   static constexpr size_t kStorage = 48;
 
   explicit FairTask(const FairOps* callable) : ops(callable) {}
 
-  // Whether a time is set that can come.
+  // Whether a deadline is set that can come.
   bool hasTime() const { return deadline != kNoDeadline && deadline != kNever; }
 
-  InboxLink<FairTask> inboxNext;  // for whoever has the task queued
+  InboxLink<FairTask> inboxNext;  // for the queue that holds the task
   FairState<> state;
-  uint32_t timerIndex =
-      kNotInHeap;  // this and the next: for the owner, and while the task is posted for the role
+  // timerIndex and deadline belong to the task's owner, or to the dispatcher while the task is posted.
+  uint32_t timerIndex = kNotInHeap;
   TimePoint deadline = kNoDeadline;
-  std::atomic<FairCore*> postedTo{
-      nullptr};  // set by post, cleared before the step; null: the user may do anything with it
+  // Set by a post, cleared before the step. Null: the task is the user's.
+  std::atomic<FairCore*> postedTo{nullptr};
   const FairOps* ops;
   bool isExpired = false;  // written before each step
   alignas(8) std::byte storage[kStorage];
 };
 
-// What a task runs that was given nothing to run.
+// The callable of a task that was given none.
 struct FairNoCallback {
   [[noreturn]] static void run(FairTask&) {
     WEFT_FATAL(
-        "a fair::Task was posted that has no callback. Give it one: by its constructor, or by "
-        "setCallback().");
+        "a fair::Task without a callback was posted. "
+        "Give it one: by its constructor, or by setCallback().");
   }
   static void destroy(FairTask&) {}
   static constexpr FairOps kOps{&run, &destroy};
@@ -70,17 +70,16 @@ struct FairNoCallback {
 template <class F>
 inline constexpr bool kFitsFairTask = sizeof(F) <= FairTask::kStorage && alignof(F) <= 8;
 
-// Whether a task can call it.
+// Whether a task can call F.
 template <class F, class Task>
 concept FairStep = std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>;
 
-// The mistake gets one error, which says what to write.
+// A callable that does not fit gets one error, which says what to write.
 template <class F, class Task>
 constexpr bool assertFairStep() {
-  static_assert(
-      FairStep<F, Task>,
-      "fair::Task(f): f can be called neither with a weft::fair::Task* nor without arguments. Write "
-      "[=](weft::fair::Task* self) { f(argument); }.");
+  static_assert(FairStep<F, Task>,
+                "fair::Task(f): f can be called neither with a weft::fair::Task* nor without arguments. "
+                "Write [=](weft::fair::Task* self) { f(argument); }.");
   return FairStep<F, Task>;
 }
 
@@ -88,9 +87,8 @@ template <class F>
 void assertCallable(const F& function) {
   if constexpr (requires { function == nullptr; } && !std::is_empty_v<F>) {
     WEFT_ASSERT(!(function == nullptr),
-                "a fair::Task was given nothing to call: an empty std::function, or a null pointer. Give it "
-                "a function, or an "
-                "object and a member function.");
+                "a fair::Task was given nothing to call: an empty std::function, or a null pointer. "
+                "Give it a function, or an object and a member function.");
   }
 }
 
@@ -131,8 +129,8 @@ struct FairCallable {
   static constexpr FairOps kOps{&run, &destroy};
 };
 
-// A callable of a task that has another one: all of it that may throw is over before that one goes. What may
-// throw when it is moved lies behind a pointer.
+// The new callable of a task that has one already. Everything that may throw is done before the old callable
+// is destroyed. A callable that may throw when it is moved lies behind a pointer.
 template <class F, class Task>
 class FairReplacement {
  public:
@@ -186,8 +184,8 @@ struct FairMethod {
       std::invoke(called, target);
     } else {
       static_assert(std::invocable<Method, Object*>,
-                    "fair::Task(object, method): the method is none of the object's that takes a "
-                    "weft::fair::Task* or nothing");
+                    "fair::Task(object, method): "
+                    "the method is none of the object's that takes a weft::fair::Task* or nothing");
     }
   }
   friend bool operator==(const FairMethod& self, std::nullptr_t) {

@@ -9,12 +9,12 @@
 
 namespace weft::detail {
 
-// The end of something that one fiber or thread waits for, once.
+// The end of a piece of work that one fiber or thread waits for, once.
 //
 //   word          who changes it
-//   kRunning      -> the waiter   the one that waits, about to suspend
-//   kRunning      -> kDone        whoever ends it: nobody waits yet
-//   the waiter    -> kDone        whoever ends it, and then owes the waiter exactly one wake
+//   kRunning      -> the waiter   the waiter, about to suspend
+//   kRunning      -> kDone        the thread that ends the work: nobody waits yet
+//   the waiter    -> kDone        the thread that ends the work, which then owes the waiter exactly one wake
 //
 // What must not happen: the waiter looks, sees nothing, and suspends after the end was announced. Both sides
 // change the word with one read-modify-write, so that one of the two sees the other. The end is the last
@@ -22,14 +22,16 @@ namespace weft::detail {
 template <class Waiter, class Sync = StdSync>
 class Completion {
  public:
-  // Whoever ends it. Returns: whom to wake, or null.
+  // Called by the thread that ends the work.
+  // Returns: the waiter to wake, or null.
   Waiter* finish() {
-    // (1) acq_rel: releases the results to the one that waits (2, 3), and acquires its waiter (2).
+    // (1) acq_rel: releases the results to the waiter (2, 3), and acquires its waiter (2).
     const uintptr_t old = word_.exchange(kDone, std::memory_order_acq_rel);
     return old == kRunning ? nullptr : reinterpret_cast<Waiter*>(old);
   }
 
-  // The one that waits. Returns: whether it is over; if not, a wake of `self` will come.
+  // Called by the waiter.
+  // Returns: whether the work is over; if not, a wake of `self` will come.
   bool isDoneOrWakes(Waiter& self) {
     uintptr_t old = kRunning;
     // (2) release: publishes the waiter to (1); acquire on failure: sees the results.

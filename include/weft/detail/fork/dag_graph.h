@@ -15,18 +15,19 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-// What a DAG is underneath, whatever its data.
+// The untyped part of a DAG, the same for all types of data.
 //
-// A node of one predecessor is ready when that has run. One of several has a counter in each run's context:
-// whoever brings it to zero sets it back for the next run, and starts the node. Whoever runs a node goes on
-// with a successor that it made ready, in a loop, and leaves the others to the scheduler: a chain costs no
-// task, and no stack. A node without successors counts down the run's WaitGroup: once all of them have, every
-// node has run, since each leads to one of them.
+// A node with one predecessor is ready when that predecessor has run. A node with several has a counter in
+// each run's context. The strand that brings the counter to zero sets it back for the next run, and starts
+// the node. The strand that runs a node goes on with a successor that it made ready, in a loop, and leaves
+// the other successors to the scheduler: a chain costs no task, and no stack. A node without successors
+// counts down the run's WaitGroup. Once all such nodes have, every node has run, since each node leads to one
+// of them.
 namespace weft::detail {
 
 enum class DagOp : uint8_t { Call, Move, Destroy };
 
-// A function with its type erased, for a node: `operand` is the data to Call it with, or the DagWork to Move
+// A function with its type erased, for a node. `operand` is the data to Call it with, or the DagWork to Move
 // it to.
 class DagWork {
  public:
@@ -106,19 +107,19 @@ class WEFT_EXPORT DagGraph {
  public:
   static constexpr uint32_t kRoot = 0;
 
-  // With a root that does nothing.
+  // Makes a graph with a root that does nothing.
   explicit DagGraph(Allocator* allocator);
   ~DagGraph();
   DagGraph(const DagGraph&) = delete;
   DagGraph& operator=(const DagGraph&) = delete;
 
-  // Before finish().
+  // To be called before finish().
   uint32_t addNode(DagWork&& work);
   void addEdge(uint32_t before, uint32_t after);
   // Ends the program with a message where a node would never run.
   void finish();
 
-  // After it. Any number of threads and fibers at once.
+  // To be called after finish(), by any number of threads and fibers at once.
   void run(void* data, Allocator* allocator);
 
   Allocator* allocator() const { return allocator_; }

@@ -17,14 +17,14 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// What fork-join structures are made of. A forked child is a TaskNode that the forking fiber exposes in the
-// deque of its thread, runs its own part, and then takes back: if nobody has taken the child, it is the
-// newest, and is called as a plain function. If somebody has, or if newer tasks lie above it, the fiber
-// suspends until the child has ended. It never runs anything else in between, so that its stack holds its own
-// calls only.
+// The building blocks of fork-join structures. A forked child is a TaskNode. The forking fiber exposes it in
+// the deque of its thread, runs its own part, and then takes the child back. If nobody has taken the child,
+// it is the newest task, and is called as a plain function. If a thief has taken it, or if newer tasks lie
+// above it, the fiber suspends until the child has ended. The fiber never runs anything else in between, so
+// its stack holds only its own calls.
 //
-// Workers offer their deque to each other. A bound thread gets one of its own when it forks for the first
-// time; then the workers steal from it too.
+// Workers offer their deques to each other. A bound thread gets a deque of its own when it forks for the
+// first time; from then on the workers steal from it too.
 namespace weft::detail {
 
 // A forking thread's side of its deque.
@@ -33,36 +33,39 @@ struct ForkLane {
   IdleSet<>& idle;
   StealGate<>::Member thief;
   uint32_t numOthers;  // workers that may steal from this deque
-  uint32_t untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector, if not
-                       // at once: 1
+  uint32_t
+      untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector: see Turns
   bool hasForked = false;  // see Worker::noteForks()
   TaskCounters<> counters{};
 
-  // Counts a task that is about to be run in place as one that is dequeued. Returns: false if it is the turn
-  // of others: then the task is left where it is, and the one that waits for it suspends.
+  // Counts a task that is about to be run in place as one that is dequeued.
+  // Returns: false if others have their turn. Then the task is left where it is, and the fiber that waits for
+  // it suspends.
   bool mayRunInPlace() {
-    if (--untilPoll == 0) [[unlikely]] {
+    if (countDequeue()) [[unlikely]] {
       return mayRunInPlaceNow();
     }
     return true;
   }
+  // Returns: whether the thread has to poll now.
+  bool countDequeue() { return --untilPoll == 0; }
   WEFT_EXPORT bool mayRunInPlaceNow();
-  // Then it may also let them go first, once.
+  // When others have their turn, it may also let them go first, once.
   WEFT_EXPORT static void letOthersRun();
 
-  // Lets whoever is idle have `node`, once announce() is called. Returns: false where the deque is full.
+  // Lets idle workers have `node`, once announce() is called.
+  // Returns: false where the deque is full.
   bool expose(TaskNode& node) { return deque->push(&node); }
   void announce() {
     hasForked = true;
     idle.onPublish();
   }
 
-  // Returns: whether there is so little to be taken that a few thefts during one long call would leave
-  // nothing.
+  // Returns: whether there is so little to take that a few steals during one long call would leave nothing.
   bool offersLittle() const { return deque->size() < kOffered; }
 
-  // Returns: whether `node` was exposed last, and is the caller's again. If not, it was taken, or newer tasks
-  // lie above it.
+  // Returns: whether `node` was exposed last, and belongs to the caller again. If not, a thief has taken it,
+  // or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
     TaskNode* newest = deque->take(thief);
     if (newest == &node) [[likely]] {
@@ -79,15 +82,15 @@ struct ForkLane {
   static constexpr uint32_t kOffered = 8;
 };
 
-// The calling thread's, or null: it is bound and has not forked yet, or nothing is bound to it. As for
-// currentFiber, the address of this variable may be kept across suspensions.
+// The calling thread's lane. Null if the thread is bound and has not forked yet, or if no scheduler is bound
+// to it. As for currentFiber, the address of this variable may be kept across suspensions.
 extern WEFT_EXPORT constinit thread_local ForkLane* currentLane
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]
 #endif
     ;
 
-// Returns: the calling thread's lane, made where there was none; null where no scheduler is bound.
+// Returns: the calling thread's lane, which is made if there was none; null where no scheduler is bound.
 WEFT_EXPORT ForkLane* openLane();
 
 inline ForkLane* forkLane() {
@@ -107,14 +110,14 @@ inline void assertStillBound(const ForkLane* lane) {
 // Queues `node` where the deque of this thread is full.
 WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 
-// Called first by a forked child that was not taken back: it runs as a task of its own, which was not counted
-// when it was forked.
+// A forked child that was not taken back calls this first: it runs as a task of its own, which was not
+// counted when it was forked.
 inline void beginAsTask() { currentLane->counters.countScheduled(); }
 
 using ChildCompletion = Completion<Waiter>;
 
-// Ends a child that was not taken back. The parent may go on, and the child's node be gone, before this
-// returns.
+// Ends a child that was not taken back. Before this returns, the parent may go on, and the child's node may
+// be gone.
 inline void finishChild(ChildCompletion& completion) {
   if (Waiter* waiter = completion.finish()) {
     wake(*waiter);
@@ -124,7 +127,7 @@ inline void finishChild(ChildCompletion& completion) {
 // Suspends until the child has ended. `what` ("join") is for reports.
 WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
 
-// A child that lies in its parent's frame: calls `function`, whose result or exception it keeps.
+// A child that lies in its parent's frame. It calls `function`, and keeps the result or exception.
 template <class F>
 class Child : public TaskNode {
  public:
@@ -137,14 +140,15 @@ class Child : public TaskNode {
 
   void expose(ForkLane* lane) { isExposed_ = lane != nullptr && lane->expose(*this); }
 
-  // Calls the function, or waits until whoever took it has.
+  // Calls the function, or waits until the thief that took it has called it.
   void complete(ForkLane* lane) {
     if (takeBackOrWait(lane)) [[likely]] {
       call();
     }
   }
 
-  // Returns: true if the function is the caller's to call, or to replace; else whoever took it has called it.
+  // Returns: true if the caller should call the function, or replace it. Otherwise the thief that took it has
+  // called it.
   bool takeBackOrWait(ForkLane* lane) {
     if (!isExposed_) {
       return true;

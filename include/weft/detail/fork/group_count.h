@@ -10,20 +10,22 @@
 
 // How many tasks of a group have not ended, where most are scheduled and called by one thread.
 //
-// numOwn_    tasks that the owner has scheduled, less those that it has taken back and called itself;
-//            kInPlace while it does that. The owner's alone, or that of whoever waits in its stead, who is
-//            ordered after it by other means
-// others_    kNobodyWaits, plus the tasks that others have scheduled, less all that have ended elsewhere. So
-//            the group is over when the sum of both is kNobodyWaits. Who waits takes kNobodyWaits away and
-//            adds numOwn_, in one step: what is left are the tasks that it waits for, and whoever ends the
-//            last of them wakes it.
+//   numOwn_   The tasks that the owner has scheduled, less those that it has taken back and called itself;
+//             kInPlace while it does that. Used by the owner alone, or by the thread that waits in its stead,
+//             which is ordered after the owner by other means.
+//   others_   kNobodyWaits, plus the tasks that others have scheduled, less all that have ended elsewhere.
 //
-// Tasks that the owner schedules and takes back thus cost no atomic operation, and others one each.
+// So the group is over when the sum of both is kNobodyWaits. The waiter takes kNobodyWaits away and adds
+// numOwn_, in one step. What is left are the tasks that it waits for. The thread that ends the last of them
+// wakes the waiter.
 //
-// What must not happen: the last task ends between the owner's look and its sleep, and nobody wakes it. Both
-// change the same word with one read-modify-write: either the owner's finds nothing left, or the task's finds
-// that somebody waits. The end of a task is its last access, but for the waiter, who cannot go on before it
-// is woken.
+// Thus a task that the owner schedules and takes back costs no atomic operation, and any
+// other task costs one.
+//
+// What must not happen: the last task ends between the owner's look and its sleep, and nobody wakes the
+// owner. Both change the same word with one read-modify-write: either the owner's finds nothing left, or the
+// task's finds that somebody waits. The end of a task is its last access, except to the waiter, which cannot
+// go on before it is woken.
 namespace weft::detail {
 
 template <class Waiter, class Sync = StdSync>
@@ -32,27 +34,27 @@ class GroupCount {
   // The owner schedules a task.
   void addOwn() { ++numOwn_; }
 
-  // The owner, or whoever waits in its stead, goes to take tasks back and call them. Returns: how many own
-  // tasks there are. Until endInPlace(), which gets how many are left, the group is not over, and somebody
-  // waits for it: so a task of the group that waits for it finds that out.
+  // The owner, or the thread that waits in its stead, goes to take tasks back and call them. Until
+  // endInPlace(), which gets how many own tasks are left, the group is not over, and somebody waits for it.
+  // So a task of the group that waits for the group finds that out.
+  // Returns: whether there are own tasks; beginInPlace(): how many.
   bool hasOwn() const { return numOwn_ > 0; }
   int64_t beginInPlace() { return std::exchange(numOwn_, kInPlace); }
   void endInPlace(int64_t left) { numOwn_ = left; }
 
-  // Anybody else schedules a task. Requires: a task of the group has not ended, or nobody waits for the group
-  // before this has returned.
-  // relaxed: its end comes later, and counts.
+  // Any other thread schedules a task.
+  // Requires: a task of the group has not ended, or nobody waits for the group before this has returned.
+  // relaxed: the task's end comes later, and counts.
   void addOther() { others_.fetch_add(1, std::memory_order_relaxed); }
 
-  // A task has ended that was not taken back. Returns: whom to wake, or null. The group may be gone where it
-  // is null.
+  // A task that was not taken back has ended.
+  // Returns: the waiter to wake, or null. Where it is null, the group may be gone.
   Waiter* endOfOther() {
-    // (1) acq_rel: releases what the task has done to the one that waits; acquires its waiter; pairs with (1,
-    // 2, 3).
+    // (1) acq_rel: releases what the task has done to the waiter; acquires its waiter; pairs with (1, 2, 3).
     return others_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? waiter_.get() : nullptr;
   }
 
-  // The owner, or whoever waits in its stead.
+  // For the owner, or the thread that waits in its stead.
   // (2) acquire: sees what the tasks have done; pairs with (1).
   bool isOver() const { return numOwn_ + others_.load(std::memory_order_acquire) == kNobodyWaits; }
 
@@ -62,12 +64,13 @@ class GroupCount {
     return numOwn_ == kInPlace || others_.load(std::memory_order_relaxed) < kNobodyWaits / 2;
   }
 
-  // The one that waits. Returns: whether the group is over; if not, a wake of `self` will come.
+  // For the waiter.
+  // Returns: whether the group is over; if not, a wake of `self` will come.
   bool isOverOrWakes(Waiter& self) {
     waiter_.set(&self);
     const int64_t given = kNobodyWaits - std::exchange(numOwn_, 0);
-    // (3) acq_rel: releases the waiter to whoever ends the last task, and acquires what was done by those
-    // that have ended; pairs with (1).
+    // (3) acq_rel: releases the waiter to the thread that ends the last task, and acquires what the ended
+    // tasks have done; pairs with (1).
     return others_.fetch_sub(given, std::memory_order_acq_rel) == given;
   }
 

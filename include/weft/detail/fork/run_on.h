@@ -12,14 +12,13 @@
 #include "weft/detail/fork/fork.h"
 #include "weft/executor.h"
 
-// What join() and the parallel algorithms do with an executor: they run there as one task, while the caller
-// waits. On a worker of weft's that task forks as any other does. Other threads have no deque, so that it is
-// a plain call there. The other way, a task of the executor for each fork, would bring nothing to workers,
+// How join() and the parallel algorithms use an executor: they run there as one task, while the caller waits.
+// On a worker of weft's that task forks as any other task does. Other threads have no deque, so there it
+// makes plain calls. The alternative, a task of the executor for each fork, would bring nothing to workers,
 // and an executor of one thread, a strand or a user interface, would wait for itself.
 namespace weft::detail {
 
-// A task that lies in the frame of the one that waits for it: calls `function`, whose result or exception it
-// keeps.
+// A task that lies in the frame of its waiter. It calls `function`, and keeps the result or exception.
 template <class F>
 class TaskElsewhere : public TaskNode {
  public:
@@ -30,7 +29,7 @@ class TaskElsewhere : public TaskNode {
   TaskElsewhere(const TaskElsewhere&) = delete;
   TaskElsewhere& operator=(const TaskElsewhere&) = delete;
 
-  // Returns once the task has run, or was dropped: what schedule() throws is thrown after that.
+  // Returns once the task has run, or was dropped. An exception of schedule() is thrown after that.
   template <class E>
   Result runOn(E& executor) {
     EscapedException refusal;
@@ -56,7 +55,7 @@ class TaskElsewhere : public TaskNode {
   Outcome<Result> outcome_;
 };
 
-// Returns: whether the caller runs where the tasks of `executor` do, as far as its type tells.
+// Returns: whether the caller runs where the tasks of `executor` run, as far as the executor's type tells.
 template <class E>
 bool isOn(E& executor) {
   if constexpr (std::derived_from<E, Scheduler>) {
@@ -68,7 +67,8 @@ bool isOn(E& executor) {
   }
 }
 
-// Calls function() as a task of `executor`, and waits for its end. Returns: what it returns.
+// Calls function() as a task of `executor`, and waits for its end.
+// Returns: the result of function().
 template <class E, class F>
 auto runOn(E& executor, F&& function) -> std::invoke_result_t<std::remove_reference_t<F>&> {
   if (detail::isOn(executor)) {

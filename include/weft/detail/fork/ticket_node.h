@@ -10,36 +10,36 @@
 
 namespace weft::detail {
 
-// One place in a row of tickets, of which each is called when all before it are done. All that happens to it
-// is a bit of one word, set once and never cleared:
+// One place in a row of tickets. Each ticket is called when all before it are done. All that happens to a
+// ticket is a bit of one word, which is set once and never cleared:
 //
-//   kCalled    all before it are done                        whoever passes the call on to it
-//   kDone      its holder is done with it                    a holder
-//   kLinked    the one after it is known, or never comes     whoever takes that one, or ends the row
-//   kDropped   no holder is left; implies kDone              the last holder
+//   kCalled    all before it are done                        set by the step that passes the call on to it
+//   kDone      its holder is done with it                    set by a holder
+//   kLinked    the one after it is known, or never comes     set by the taker of that one, or the row's end
+//   kDropped   no holder is left; implies kDone              set by the last holder
 //
-// Whoever sets the last of kCalled, kDone and kLinked, in whatever order they come, passes the call on to the
-// one after; whoever sets the last of all four frees the node. Each is found out from the read-modify-write
-// that sets the bit, so that exactly one does it. A ticket that is done before its turn stays in the row, and
-// passes the call on when it comes.
+// The step that sets the last of kCalled, kDone and kLinked, in whatever order they come, passes the call on
+// to the ticket after. The step that sets the last of all four bits frees the node. Each is found out from
+// the read-modify-write that sets the bit, so that exactly one step does it. A ticket that is done before its
+// turn stays in the row, and passes the call on when it comes.
 //
-// The rest of the word is a stack of listeners, which grows until kCalled is set: that step takes them all
-// over.
+// The rest of the word is a stack of listeners. It grows until kCalled is set: that step
+// takes over all listeners.
 //
-// What must not happen: one sets kCalled on a ticket that is done already, and wants to pass the call on,
-// while the last holder sees all three bits, drops the node and frees it. So each step reads the link to the
-// one after first, and uses nothing of the node after the read-modify-write that made it possible for others
-// to free it.
+// What must not happen: a step sets kCalled on a ticket that is done already, and is about to pass the call
+// on, while the last holder sees all three bits, drops the node and frees it. So each step reads the link to
+// the ticket after first, and uses nothing of the node after the read-modify-write that made it possible for
+// others to free it.
 //
-// Rejected: a reference of the row on the node, which costs one more read-modify-write a ticket; unlinking a
-// ticket that is done early, as a doubly linked list does, which needs a lock for the whole row; one who
-// calls the next ticket's holder in place, which recurses as deep as the row is long.
+// Rejected: a reference of the row on the node, which costs one more read-modify-write a ticket. Unlinking a
+// ticket that is done early, as a doubly linked list does, which needs a lock for the whole row. Calling the
+// next ticket's holder in place, which recurses as deep as the row is long.
 //
 // Listener: aligned to 16 bytes, with a pointer `next`.
 template <class Listener, class Sync = StdSync>
 class TicketNode {
  public:
-  // What is left to do for the one who made a step.
+  // What the caller of a step has left to do.
   struct Outcome {
     TicketNode* toCall = nullptr;  // call() it
     bool isOver = false;           // nobody else will touch the node: free it
@@ -47,7 +47,7 @@ class TicketNode {
 
   // The newest of a row.
   TicketNode() = default;
-  // One that comes before `after`.
+  // A ticket that comes before `after`.
   explicit TicketNode(TicketNode* after) : word_(kLinked), after_(after) {}
 
   TicketNode(const TicketNode&) = delete;
@@ -56,19 +56,20 @@ class TicketNode {
   // Requires: made with a link.
   TicketNode* after() const { return after_.get(); }
 
-  // Whoever took `after` behind this one; with null, whoever ends the row. Once, on one made without a link.
+  // Called by the taker of `after`, which comes behind this one; with null, by the end of the row. Once, on a
+  // ticket made without a link.
   Outcome link(TicketNode* after) {
     after_.set(after);
-    // (1) acq_rel: publishes the link; sees the work of this ticket and of those before it, if it falls to
-    // the caller to pass that on; pairs with (2, 3, 4, 5, 8).
+    // (1) acq_rel: publishes the link; sees the work of this ticket and of those before it, which the caller
+    // may have to pass on; pairs with (2, 3, 4, 5, 8).
     const Word old = word_.fetch_add(kLinked, std::memory_order_acq_rel);
     return outcome(old, old | kLinked, after);
   }
 
-  // A holder; what was written before is seen by whoever finds a later ticket called. Any number of times.
+  // For a holder, any number of times. What was written before is seen by all who find a later ticket called.
   Outcome done() { return finish(kDone); }
 
-  // The last holder, as its last access.
+  // For the last holder, as its last access.
   Outcome drop() {
     // (5) acquire: the others' steps come before the node is freed; pairs with (1, 2, 3).
     if ((word_.load(std::memory_order_acquire) & kPast) == kPast) {
@@ -77,26 +78,27 @@ class TicketNode {
     return finish(kDone | kDropped);
   }
 
-  // Whoever found it in an Outcome, or took the first one of a row; once. Hands over the listeners, the
-  // oldest first.
+  // Called once, by the caller that found the ticket in an Outcome, or that took the first ticket of a row.
+  // Hands over the listeners, the oldest first.
   Outcome call(Listener*& listeners) {
     TicketNode* after = nullptr;
     // (4) acquire, here and on failure: sees the link; pairs with (1).
     Word old = word_.load(std::memory_order_acquire);
     do {
       after = linkIn(old);
-      // (3) acq_rel: passes on the work of the tickets before to those who find this one called, and sees the
+      // (3) acq_rel: passes on the work of the tickets before to all who find this one called, and sees the
       // listeners and the work of this one; pairs with (1, 2, 5, 6, 7, 9).
     } while (!word_.compare_exchange_weak(old, (old & kFlags) | kCalled, std::memory_order_acq_rel,
                                           std::memory_order_acquire));
-    // The next step of a lane changes that one, whose memory was last used when it was taken.
+    // The next step of a lane changes the ticket after, whose memory was last used when
+    // that ticket was taken.
     __builtin_prefetch(after, 1);
     listeners = reversed(listenersIn(old));
     return outcome(old, old | kCalled, after);
   }
 
-  // A holder: leaves `listener` to whoever calls this ticket. Returns: false, and leaves nothing, if it was
-  // called already.
+  // For a holder: leaves `listener` to the caller of call().
+  // Returns: false, and leaves nothing, if the ticket was called already.
   bool listen(Listener* listener) {
     // (7) acquire, here and on failure: sees the work of the tickets before; pairs with (3).
     Word old = word_.load(std::memory_order_acquire);
@@ -111,7 +113,8 @@ class TicketNode {
     return true;
   }
 
-  // A holder. Returns: whether the ticket was called; the work of those before it is seen then.
+  // For a holder.
+  // Returns: whether the ticket was called; if so, the work of the tickets before it is seen.
   bool isCalled() const {
     // (9) acquire: sees the work of the tickets before; pairs with (3).
     return (word_.load(std::memory_order_acquire) & kCalled) != 0;
@@ -151,8 +154,8 @@ class TicketNode {
         return {};
       }
       after = linkIn(old);
-      // (2) acq_rel: publishes the work of this ticket, and sees that of those before it, which it may fall
-      // to the caller to pass on; pairs with (1, 3, 5).
+      // (2) acq_rel: publishes the work of this ticket, and sees the work of those before it, which the
+      // caller may have to pass on; pairs with (1, 3, 5).
     } while (
         !word_.compare_exchange_weak(old, old | flags, std::memory_order_acq_rel, std::memory_order_acquire));
     return outcome(old, old | flags, after);

@@ -17,12 +17,12 @@
 #include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
 
-// What then() makes, and what else makes futures.
+// The tasks that then() makes, and the common part of futures.
 namespace weft::detail {
 
 enum class ContinuationForm { Value, Whole, Nothing, None };
 
-// How `F` may be called with a Future<T> or a SharedFuture<T> that is ready, the first way that is possible.
+// How `F` may be called with a Future<T> or a SharedFuture<T> that is ready: the first way that is possible.
 template <class F, class Future, class Value>
 constexpr ContinuationForm continuationForm() {
   if constexpr (!std::is_void_v<Value> && std::is_invocable_v<F, std::add_rvalue_reference_t<Value>>) {
@@ -36,7 +36,7 @@ constexpr ContinuationForm continuationForm() {
   }
 }
 
-// The body of then(): `function` gets what `parent` has become.
+// The body of then(): `function` gets the outcome of `parent`.
 template <class F, class ParentFuture, class Value, class E>
 struct Continuation {
   using Parent = ParentFuture;
@@ -83,10 +83,10 @@ struct Continuation {
 
   F function;
   E executor;
-  Parent parent;  // the last, so that what the moves of the others throw leaves the future where it was
+  Parent parent;  // the last, so that an exception of the others' moves leaves the future where it was
 };
 
-// A program's own executor that was given as a variable.
+// A program's own executor, given as a variable.
 template <class E>
 struct ExecutorPointer {
   void schedule(TaskHandle task) const { executor->schedule(std::move(task)); }
@@ -94,8 +94,8 @@ struct ExecutorPointer {
   E* executor;
 };
 
-// Those that keep nothing alive: weft's own, which leave a link behind; references; and what is nothing but a
-// type, such as inlineExecutor().
+// Executors that keep nothing alive: weft's own, which leave a link behind; references; and executors that
+// are nothing but a type, such as inlineExecutor().
 template <class E>
 inline constexpr bool kIsLinked =
     std::same_as<E, Scheduler> || std::same_as<E, PoolExecutor> || std::same_as<E, MainLoopExecutor>;
@@ -127,24 +127,25 @@ void abandon(PlainState<T>* state) noexcept {
 }
 
 inline void assertException(const std::exception_ptr& exception) {
-  WEFT_ASSERT(exception != nullptr,
-              "a future was to be given a null exception. Give it a value, or an exception.");
+  WEFT_ASSERT(exception != nullptr, "a future was given a null exception. Give it a value, or an exception.");
 }
 
-// The argument of set_exception() and makeExceptionalFuture(). One that is no temporary may be part of an
-// exception of another class, which a copy would lose.
+// Checks the argument of set_exception() and makeExceptionalFuture(). An argument that is no temporary may be
+// part of an exception of another class, which a copy would lose.
 template <class Error>
 constexpr bool assertError() {
   constexpr bool kIsException = std::derived_from<std::remove_cvref_t<Error>, std::exception>;
   constexpr bool kIsWhole = !std::is_lvalue_reference_v<Error> || std::is_final_v<std::remove_cvref_t<Error>>;
   static_assert(kIsException,
-                "set_exception() and makeExceptionalFuture() take a std::exception_ptr, or an object whose "
-                "class derives from std::exception. Write set_exception(std::make_exception_ptr(error)).");
+                "set_exception() and makeExceptionalFuture() take a std::exception_ptr, "
+                "or an object whose class derives from std::exception. "
+                "Write set_exception(std::make_exception_ptr(error)).");
   static_assert(
       kIsWhole || !kIsException,
-      "set_exception() and makeExceptionalFuture() take no reference to an exception, of which only "
-      "the part that the type names would be copied. In a catch block write "
-      "set_exception(std::current_exception()); else give a temporary, or a std::exception_ptr.");
+      "set_exception() and makeExceptionalFuture() "
+      "take no reference to an exception, of which only the part that the type names would be copied. "
+      "In a catch block write set_exception(std::current_exception()). "
+      "Elsewhere give a temporary, or a std::exception_ptr.");
   return kIsException && kIsWhole;
 }
 
@@ -157,18 +158,20 @@ auto makeReady(const F& write) {
   return future;
 }
 
-// What Future and SharedFuture have in common, beside the handle.
+// The common part of Future and SharedFuture, besides the handle.
 template <class Self, class T>
 class FutureBase : public FutureHandle {
  public:
-  // As wait(). Returns: the exception that get() would throw, or null.
+  // As wait().
+  // Returns: the exception that get() would throw, or null.
   std::exception_ptr exception() const {
     wait();
     return FutureAccess::outcome<T>(*this).error().pointer();
   }
 
   // Returns: whether get() would throw: false as long as there is neither a result nor an exception. Neither
-  // suspends nor blocks. Requires: valid().
+  // suspends nor blocks.
+  // Requires: valid().
   bool failed() const {
     return core("failed").isReady() && static_cast<bool>(FutureAccess::outcome<T>(*this).error());
   }
@@ -178,7 +181,7 @@ class FutureBase : public FutureHandle {
   explicit FutureBase(FutureCore* state) noexcept : FutureHandle(state) {}
   explicit FutureBase(FutureHandle&& other) noexcept : FutureHandle(std::move(other)) {}
 
-  // Has function(...) run by `executor` once this future is ready, which it takes over.
+  // Has function(...) run by `executor` once this future is ready. `function` takes the future over.
   template <class Value, class E, class F>
   static auto chain(Self&& self, E&& executor, F&& function) {
     using Function = std::decay_t<F>;

@@ -18,8 +18,8 @@ class TaskHandle;
 
 namespace detail {
 
-// What is left of an executor of weft's as long as a continuation may want it: it takes tasks, and drops them
-// once the executor has ended.
+// The part of an executor of weft's that stays as long as a continuation may need it. It takes tasks, and
+// drops them once the executor has ended.
 struct WEFT_EXPORT ExecutorLink : ReferenceCount {
   ExecutorLink() : ReferenceCount(1) {}
   ExecutorLink(const ExecutorLink&) = delete;

@@ -17,38 +17,43 @@ namespace weft::detail {
 // Ends the program with a message: a future without state was used.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoFuture(const char* function);
 
-// A counted pointer to a state; what every future has, whatever its type.
+// A counted pointer to a state, the common part of all futures.
 class FutureHandle {
  public:
-  // Returns: whether there is a state: false after Future(), and after get(), then() or share() of a Future.
+  // Returns: whether there is a state. False after Future(), and after get(), then() or share() of a Future.
   bool valid() const noexcept { return core_ != nullptr; }
 
-  // Returns: whether there is a result or an exception already. Neither suspends nor blocks: asking again and
-  // again lets nobody else run on this thread, and on a bound thread without workers the task neither;
-  // yield() in between, or wait(). Requires: valid(). Memory ordering: what the task did, or was done before
-  // the promise was set, is seen if it is true.
+  // Returns: whether there is a result or an exception already. Neither suspends nor blocks. A loop around
+  // ready() lets nothing else run on this thread. On a bound thread without workers the task itself does not
+  // run either. Call yield() in between, or wait().
+  // Requires: valid().
+  // Memory ordering: if it is true, the caller sees what the task did, or what was done before the promise
+  // was set.
   bool ready() const { return core("ready").isReady(); }
 
-  // Suspends the fiber, or blocks the thread, until the future is ready. Requires: valid(). A task that this
-  // worker was the last to schedule, and that nobody has begun, is called on this fiber instead. Memory
-  // ordering: as ready().
+  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker has scheduled the
+  // task as its last one, and no thread has begun it, the task is called on this fiber instead.
+  // Requires: valid().
+  // Memory ordering: as ready().
   void wait() const { core("wait").wait(); }
 
-  // As wait(), at most for `duration`. Returns: false when the time was up first.
+  // As wait(), for at most `duration`.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
     return core("wait_for").waitUntil(detail::deadlineAfter(duration));
   }
 
-  // As wait(), at most until `time`; never early by its clock. Returns: false when the time was up first.
+  // As wait(), at most until `time`. Never early by that clock.
+  // Returns: false if the time was up first.
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
     FutureCore& state = core("wait_until");
     return detail::waitUntilByClock(time, [&state](TimePoint deadline) { return state.waitUntil(deadline); });
   }
 
-  // The same, but not beyond a stop that is requested by `token`. Returns: false when the stop, or the time,
-  // came first; a future that is ready already wins.
+  // The same, but the wait also ends when a stop is requested by `token`.
+  // Returns: false if the stop, or the time, came first. A future that is ready already wins.
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {

@@ -14,7 +14,7 @@
 #include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
 
-// async(): the functions that its tasks run, what starts them, and what is said of its misuse.
+// async(): the functions that its tasks run, the code that starts them, and the messages for its misuse.
 namespace weft::detail {
 
 // The body of async().
@@ -56,7 +56,7 @@ struct StoppableCall {
 };
 
 // Where then(f) without an executor runs: on the scheduler that is bound to the thread that makes the future
-// ready, else on the default executor.
+// ready, or else on the default executor.
 struct BoundOrDefaultExecutor {
   void schedule(TaskHandle task) const {
     auto* node = static_cast<TaskNode*>(task.toVoidPointer());
@@ -67,41 +67,43 @@ struct BoundOrDefaultExecutor {
   }
 };
 
-// What is returned where a static_assert has failed, so that nothing else is said: a type that is complete
+// Returned where a static_assert has failed, so that no further error is reported: a type that is complete
 // once it is asked for.
 template <class>
 struct Instead {
   using Type = Future<void>;
 };
 
-// The first argument of async(E, F) and then(E, F). Each mistake gets one error, which says what to write.
+// Checks the first argument of async(E, F) and then(E, F). Each mistake gets one error, which
+// says what to write.
 template <class E, class F>
 constexpr bool assertExecutor() {
   constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;
   constexpr bool kIsFunction = !Executor<E> && !kIsToken && std::is_invocable_v<std::decay_t<E>, F>;
-  static_assert(
-      !kIsToken,
-      "then() takes no stop token. Write then([token](...) { ... }), and ask the token in the function.");
+  static_assert(!kIsToken,
+                "then() takes no stop token. "
+                "Write then([token](...) { ... }), and ask the token in the function.");
   static_assert(!kIsFunction,
-                "async() and then() take no arguments for the function. Let it capture them: write "
-                "async([=] { return f(argument); }).");
+                "async() and then() take no arguments for the function. "
+                "Let it capture them: write async([=] { return f(argument); }).");
   static_assert(Executor<E> || kIsToken || kIsFunction,
-                "the first argument is no executor: weft::async(executor, f) and then(executor, f) take an "
-                "object that has a member function schedule(weft::TaskHandle)");
+                "the first argument is no executor: weft::async(executor, f) and then(executor, f) "
+                "take an object that has a member function schedule(weft::TaskHandle)");
   return Executor<E>;
 }
 
-// `kCanBeCalled`: the function can.
+// `kCanBeCalled`: whether the function can be called.
 template <bool kCanBeCalled>
 constexpr bool assertFunction() {
-  static_assert(
-      kCanBeCalled,
-      "async(f): f cannot be called without arguments, and with a stop token only where async() gets "
-      "one before it. Write async([=] { return f(argument); }).");
+  static_assert(kCanBeCalled,
+                "async(f): f cannot be called without arguments. "
+                "It may take a stop token only if async() is given one before f. "
+                "Write async([=] { return f(argument); }).");
   return kCanBeCalled;
 }
 
-// Has a new task run by `executor`. Returns: its future.
+// Has a new task run by `executor`.
+// Returns: its future.
 template <class Body, class E, class... Args>
 auto launch(E&& executor, Args&&... args) {
   auto* state = detail::makeState<TaskState<Body>>(std::forward<Args>(args)...);

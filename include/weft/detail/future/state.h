@@ -20,14 +20,15 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// The state that a Future shares with whoever makes it ready. That of a task is the task's node as well: the
-// function, the result and what links them lie in one allocation, a pooled node where 128 bytes are enough.
+// The state that a Future shares with the thread that makes it ready. The state of a task is also the task's
+// node: the function, the result and the links lie in one allocation, a pooled node if 128 bytes are enough.
 //
-// A state that gets ready tells its listeners in a loop. A continuation that completes on the spot, since it
-// passes an error on, is told of by the same loop. One whose executor runs it within schedule() is ready, and
-// those that wait for it are woken, before its run() has returned: the executor may go on with tasks that
-// need it. Its continuations are called by a loop of their own then, or, where such loops are nested deeply
-// already, by the innermost one once schedule() has returned. So a chain may be of any length.
+// A state that becomes ready tells its listeners in a loop. If a continuation completes at once, because it
+// passes an error on, the same loop tells its listeners. If an executor runs a continuation within
+// schedule(), the continuation is ready, and its waiters are woken, before its run() has returned: the
+// executor may go on with tasks that need it. Its continuations are then called by a loop of their own. If
+// such loops are nested deeply already, the innermost loop calls them once schedule() has returned. So a
+// chain may be of any length.
 namespace weft::detail {
 
 // A listener that may leave before it is told.
@@ -43,8 +44,8 @@ struct LeavingListener : TaskNode {
   static constexpr uint32_t kMark = ~uint32_t{0};  // no Task::Flags
 };
 
-// Those who are to be told that a future is ready. Waits are TaskNodes too, see waiting_listener.h. See
-// FutureWord.
+// The listeners that must be told that a future is ready. Waits are TaskNodes too: see waiting_listener.h.
+// See also FutureWord.
 struct FutureListeners {
   WEFT_EXPORT void pushBack(TaskNode& listener);
   WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
@@ -59,13 +60,13 @@ struct FutureListeners {
   void append(TaskNode* begin, TaskNode* end);
 };
 
-// The loop that tells listeners, as one that is told finds it behind its `next`, whose `next` is to be set to
-// a state that has become complete thereby.
+// The loop that tells listeners. A listener that is told finds the loop behind its `next`. It sets that
+// `next` to a state that has thereby become complete.
 struct TellLoop : TaskNode {
   TellLoop(FutureListeners& listeners, int numOuterLoops)
       : TaskNode{nullptr, nullptr, 0, NodeSize::None}, left(listeners), numOuter(numOuterLoops) {}
 
-  FutureListeners& left;  // those who are told next
+  FutureListeners& left;  // the listeners that are told next
   const int numOuter;     // loops that wait for the schedule() in which this one runs
 };
 
@@ -84,8 +85,8 @@ struct FutureCore : TaskNode, ReferenceCount {
 
   bool isReady() const { return word.isReady(); }
 
-  // Suspends the fiber, or blocks the thread, until the state is ready. A task that has not begun, and was
-  // the last to be scheduled by this worker, is run in its place, if there is stack enough.
+  // Suspends the fiber, or blocks the thread, until the state is ready. A task that has not begun, and that
+  // this worker has scheduled last, is run in its place if there is enough stack.
   void wait() {
     if (!isReady()) {
       waitSlow();
@@ -97,20 +98,22 @@ struct FutureCore : TaskNode, ReferenceCount {
       waitForOthers();
     }
   }
-  // The same until `deadline`, or until a stop is requested. Returns: whether the state is ready.
+  // The same until `deadline`, or until a stop is requested.
+  // Returns: whether the state is ready.
   WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
 
-  // Has `listener` invoked with TaskOp::Ready when the state is ready: by whoever makes it so, or at once.
-  // `listener.next` is a TellLoop then.
+  // Invokes `listener` with TaskOp::Ready when the state is ready: on the thread that makes it ready, or at
+  // once. `listener.next` is a TellLoop then.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
-  // Takes that back. Returns: whether `listener` is not invoked, and never will be; else it was, or is about
-  // to be.
+  // Takes that back.
+  // Returns: true if `listener` was not invoked, and never will be. False if it was invoked, or is about to
+  // be.
   WEFT_EXPORT bool forget(LeavingListener& listener);
 
   // The result was written: makes the state ready, and drops the caller's reference.
   void complete() noexcept {
     if (step == Step::RunByOwner) {
-      // Nobody else can see the state, so that what takes atomic operations else is left out.
+      // No other thread can see the state, so atomic operations are left out.
       step = Step::NotBegun;
       word.publishAlone();
       references.store(1, std::memory_order_relaxed);
@@ -124,7 +127,7 @@ struct FutureCore : TaskNode, ReferenceCount {
     RunByOwner,    // by the wait of the only handle
     FollowsInner,  // the function returned a future, which the state waits for
   };
-  Step step = Step::NotBegun;  // of a task: whoever has to run it, or runs it
+  Step step = Step::NotBegun;  // of a task; for the thread that runs it, or is about to
   Word word;
 
  private:
@@ -139,7 +142,7 @@ struct FutureCore : TaskNode, ReferenceCount {
 template <class R>
 struct FutureState : FutureCore {
   using FutureCore::FutureCore;
-  Outcome<R> outcome;  // written before the state is ready, by one
+  Outcome<R> outcome;  // written once, before the state is ready
 };
 
 template <class State, class... Args>

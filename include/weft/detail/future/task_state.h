@@ -15,7 +15,7 @@
 #include "weft/executor.h"
 #include "weft/export.h"
 
-// What tasks with a result are made of: a state, and a body that fills in its outcome.
+// The parts of tasks with a result: a state, and a body that fills in its outcome.
 namespace weft {
 
 template <class T>
@@ -29,7 +29,7 @@ struct TaskHandleAccess {
   static TaskHandle make(TaskNode* node) noexcept { return TaskHandle(node); }
 };
 
-// What a handle keeps to itself.
+// Access to what a handle keeps private.
 struct FutureAccess {
   static FutureCore* core(const FutureHandle& future) noexcept { return future.core_; }
   static FutureCore& checkedCore(const FutureHandle& future, const char* function) {
@@ -50,8 +50,8 @@ struct FutureAccess {
   }
 };
 
-// A future's type, what a function that returns one yields, and how the outcome of the inner one is taken
-// over.
+// The type of a future, the result of a function that returns one, and the way in which the outcome of the
+// inner future is taken over.
 template <class R>
 struct Unwrapped {
   static constexpr bool kIsFuture = false;
@@ -76,8 +76,8 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// The call of an executor's schedule() with the task of a state, by the loop that tells that state. It may
-// run or drop the task at once, which finds the call then.
+// The call of an executor's schedule() with the task of a state, made by the loop that tells that state. The
+// executor may run or drop the task at once; the task finds the call then.
 class WEFT_EXPORT ScheduleCall {
  public:
   ScheduleCall(FutureCore& state, TellLoop& loop) noexcept;
@@ -88,7 +88,8 @@ class WEFT_EXPORT ScheduleCall {
   // Returns: the call with `state` that goes on, on this fiber or thread; or null.
   static ScheduleCall* of(const FutureCore& state) noexcept;
 
-  // Whether what is dropped now is dropped by an exception, which may be what schedule() throws.
+  // Returns: whether what is dropped now is dropped by an exception, which may be the
+  // one that schedule() throws.
   static bool isUnwinding() noexcept;
 
   TellLoop& loop;
@@ -99,7 +100,7 @@ class WEFT_EXPORT ScheduleCall {
 
   FutureCore& state_;
   Fiber* const fiber_;
-  ScheduleCall* pinnedFifo_;
+  ScheduleCall* outer_;
 };
 
 // For errors of use, see executor.cpp and future.cpp.
@@ -109,13 +110,15 @@ class WEFT_EXPORT ScheduleCall {
 WEFT_EXPORT void setCanceled(EscapedException& error);
 WEFT_EXPORT void setBroken(EscapedException& error);
 
-// The state of a task. `Body` has
-//   using Returned          what the function returns
-//   void run(Outcome<Returned>&)
-// and, if the task waits for another future first, a type Parent, and
-//   executor                which runs it once that one is ready
-//   bool passesErrorOn(EscapedException&)   whether the function is skipped; hands the error over then
-// Where the function returns a future, the state waits for that one then, and takes its outcome over.
+// The state of a task. If the function returns a future, the state then waits for that future, and takes its
+// outcome over.
+//
+// Body: using Returned                          what the function returns
+//       void run(Outcome<Returned>&)
+// and, if the task waits for another future first:
+//       using Parent                            the other future's state
+//       executor                                runs the task once the other future is ready
+//       bool passesErrorOn(EscapedException&)   whether the function is skipped; hands the error over then
 template <class Body>
 class TaskState final : public FutureState<typename Unwrapped<typename Body::Returned>::Result> {
   using Returned = typename Body::Returned;
@@ -160,7 +163,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
   }
 
-  // Seldom, and apart, so that run() has few registers to save.
+  // This is rare. It is a function of its own, so that run() has few registers to save.
   [[gnu::noinline]] void drop() {
     if (ScheduleCall* call = ScheduleCall::of(*this); call != nullptr && ScheduleCall::isUnwinding()) {
       call->isDropped = true;
@@ -185,17 +188,17 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
       this->complete();
     } else {
       this->step = FutureCore::Step::FollowsInner;
-      std::construct_at(std::addressof(pinnedLifo_), std::move(future));
+      std::construct_at(std::addressof(inner_), std::move(future));
       inner->tellWhenReady(*this);
     }
   }
 
-  // What it waits for is ready.
+  // The future that the task waits for is ready.
   void becomeReady(TaskNode* answer) {
     if constexpr (Inner::kIsFuture) {
       if (this->step == FutureCore::Step::FollowsInner) {
-        Inner::take(this->outcome, pinnedLifo_);
-        std::destroy_at(std::addressof(pinnedLifo_));
+        Inner::take(this->outcome, inner_);
+        std::destroy_at(std::addressof(inner_));
         answer->next = this;
         return;
       }
@@ -215,8 +218,8 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     return isSkipped;
   }
 
-  // Whoever gets the handle may destroy the body, and the whole state, before this has returned. The executor
-  // may be a program's own, whose move throws: the handle is dropped then.
+  // The executor that gets the handle may destroy the body, and the whole state, before this has returned. It
+  // may be a program's own executor, whose move throws: then the handle is dropped.
   bool isCompleteOnceScheduled(TellLoop& loop) {
     ScheduleCall call(*this, loop);
     EscapedException error;
@@ -234,7 +237,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
 
   union {
     Body body_;
-    std::conditional_t<Inner::kIsFuture, Returned, char> pinnedLifo_;
+    std::conditional_t<Inner::kIsFuture, Returned, char> inner_;
   };
 };
 

@@ -19,7 +19,7 @@
 // whenAll() and whenAny(). Included by future.h.
 namespace weft {
 
-// What whenAny() gives: all the futures, and which of them was the first to be ready.
+// The result of whenAny(): all the futures, and which of them was the first to be ready.
 template <class Futures>
 struct WhenAnyResult {
   static constexpr size_t kNone = static_cast<size_t>(-1);
@@ -31,9 +31,9 @@ struct WhenAnyResult {
 namespace detail {
 
 // The futures that are waited for, a listener for each, and the result. Each listener holds a reference until
-// it was told or has left, as does the one who makes them listen, until that is done.
+// it was told or has left. The thread that makes them listen holds one until that is done.
 //
-// Of whenAny, those that come too late leave, so that nothing piles up on a future that is never ready.
+// Listeners of whenAny() that come too late leave, so that nothing piles up on a future that is never ready.
 template <class Futures, class Result, bool kAll>
 class WhenState final : public FutureState<Result> {
  public:
@@ -43,8 +43,9 @@ class WhenState final : public FutureState<Result> {
         listeners_(std::make_unique<Listener[]>(count)),
         left_(kAll ? count + 1 : 2) {}
 
-  // Neither a listener nor another thread may take the futures while this one looks at them: the last step is
-  // its own. Returns: the future of this state.
+  // Neither a listener nor another thread may take the futures while this thread looks at them, so the last
+  // step to the result is its own.
+  // Returns: the future of this state.
   Future<Result> begin() {
     Future<Result> future = FutureAccess::make(static_cast<FutureState<Result>*>(this));
     size_t count = 0;
@@ -112,7 +113,7 @@ class WhenState final : public FutureState<Result> {
     return left_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 
-  // All listen by now, and the futures are still here.
+  // All listeners listen by now, and the futures are still here.
   void leaveLosers() {
     // relaxed: seen by step().
     const size_t winner = winner_.load(std::memory_order_relaxed);
@@ -160,14 +161,13 @@ auto when(Futures futures, size_t count) {
 template <class T>
 inline constexpr bool kIsFuture = std::derived_from<std::remove_cvref_t<T>, FutureHandle>;
 
-// Each argument is moved or copied into the tuple.
+// Checks that each argument can be moved or copied into the tuple.
 template <class... Futures>
 constexpr bool assertTakenOver() {
   constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
-  static_assert(
-      kIsTakenOver,
-      "whenAll() and whenAny() take futures over. Write whenAll(std::move(a), std::move(b)), or share() "
-      "those that are needed elsewhere.");
+  static_assert(kIsTakenOver,
+                "whenAll() and whenAny() take futures over. "
+                "Write whenAll(std::move(a), std::move(b)), or share() those that are needed elsewhere.");
   return kIsTakenOver;
 }
 
@@ -181,7 +181,7 @@ auto whenEach(Futures&&... futures) {
   }
 }
 
-// Moves futures out of a range; those that may be copied are.
+// Moves futures out of a range, and copies those that may be copied.
 template <class Iterator>
 auto collect(Iterator begin, Iterator end) {
   using Each = typename std::iterator_traits<Iterator>::value_type;
@@ -198,8 +198,9 @@ auto collect(Iterator begin, Iterator end) {
 
 }  // namespace detail
 
-// Return: a future that is ready when all are, of a std::vector or a std::tuple of them. Futures are taken
-// over, SharedFutures copied. None are ready at once. Requires: each is valid().
+// Futures are taken over, SharedFutures copied. With no futures, the result is ready at once.
+// Requires: each is valid().
+// Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
 template <std::input_iterator Iterator>
 auto whenAll(Iterator begin, Iterator end) {
   auto futures = detail::collect(begin, end);
@@ -217,8 +218,8 @@ auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
-// Return: the same, but ready when one of them is, of a WhenAnyResult. The others keep nothing of the call: a
-// loop may wait for the same SharedFuture again and again.
+// As whenAll(), but with a future that is ready when one of them is, whose value is a WhenAnyResult. The
+// other futures keep nothing of the call: a loop may wait for the same SharedFuture again and again.
 template <std::input_iterator Iterator>
 auto whenAny(Iterator begin, Iterator end) {
   auto futures = detail::collect(begin, end);

@@ -9,46 +9,54 @@
 
 namespace weft::detail {
 
-// Whether a Future is ready, and who is to be told: one word, which several may change at any time.
+// Whether a Future is ready, and which listeners must be told. It is one word, which several threads may
+// change at any time.
 //
-//   nobody          0                        the one listener, which leaves
-//   one listener    its address              a listener, from `nobody`
-//   a room          its address | kRoom      who comes second, or may give up, from either of the above
-//   ready           kReady                   who sets the result; from `nobody` and `one listener`
-//   ready, a room   address | kRoom | kReady the same, from `a room`
+//   state           word                       set by
+//   nobody          0                          the one listener, when it leaves
+//   one listener    its address                a listener, from `nobody`
+//   a room          its address | kRoom        a listener that comes second, or may give up, from either
+//                                              of the above
+//   ready           kReady                     the setter of the result, from `nobody` and `one listener`
+//   ready, a room   address | kRoom | kReady   the setter, from `a room`
 //
-// kClaimed is set beside the first three by one who is about to write the result where several may want to:
-// the first. Ready is for ever.
+// If several threads may want to write the result, the first sets kClaimed beside one of the first three
+// states, and then writes it. A ready future stays ready forever.
 //
-// A room is for whatever one word cannot hold: more than one listener, and waits that may end early, by a
+// A room is for what one word cannot hold: more than one listener, and waits that may end early, by a
 // deadline or a stop token. It has a lock and a list, and keeps the address of the listener that was there
-// before. Whoever makes the future ready closes it: takes all listeners over, under the lock; whoever comes
-// later finds it closed, and the future ready. It stays until the state goes, so that one who waits in it may
-// leave it at any time.
+// before. The setter closes the room: it takes all listeners over, under the lock. A listener that comes
+// later finds the room closed, and the future ready. The room stays until the state is destroyed, so that a
+// waiter may leave it at any time.
 //
-// A listener that leaves, as those of whenAny() do that have lost, is taken out of wherever it is by now: the
-// word, where its address is replaced by `nobody`; or the room, under the lock, while that is open. Only the
-// setter claims listeners, by making the future ready, or by closing the room.
+// A listener that leaves, such as one of a whenAny() that has lost, is taken out of the place where it is by
+// then. In the word its address is replaced by `nobody`. In the room it is removed under the lock, while the
+// room is open. Only the setter claims listeners, by making the future ready, or by closing the room.
 //
-// Most futures have one listener at most, and no room.
+// Most futures have at most one listener, and no room.
 //
 // What must not happen:
 //     setter                            listener
 //                                       looks: not ready
 //     makes it ready, finds nobody
-//                                       registers, and waits for ever
-// It cannot: registering is a compare-exchange of the very word, or a look at the room's `isOpen` under its
-// lock. Nor may a listener be told twice, or used after it was told or has left: who replaces its address by
-// kReady has claimed it, and who makes a room takes the address along without a look at what is there. Should
-// another listener stand at that address meanwhile, it is the one that is meant.
+//                                       registers, and waits forever
+// It cannot happen: registering is a compare-exchange of the same word, or a look at the room's `isOpen`
+// under its lock. Nor may a listener be told twice, or used after it was told or has left. The thread that
+// replaces a listener's address by kReady has claimed the listener. The thread that makes a room takes the
+// address along without a look at the listener. If another listener has the same address by then, it is the
+// right one.
 //
-// Rejected: a stack of listeners in the word, from which a timed wait cannot be taken out; a lock bit beside
-// the list, which every future would pay for with two more words; a room for every future, which would be a
-// second allocation.
+// Rejected: a stack of listeners in the word. A timed wait cannot be taken out of it.
 //
-// List: pushBack(Listener&) appends one that may leave, and remove(Listener&) takes it out;
-// pushClaimed(Listener&), and takeAll(List&) for all of another list, append those that are to be told, and
-// may leave no more. Listener: aligned to 8.
+// Rejected: a lock bit beside the list. Every future would pay for it with two more words.
+//
+// Rejected: a room for every future. It would be a second allocation.
+//
+// Listener: aligned to 8.
+// List: pushBack(Listener&)      appends a listener that may leave
+//       remove(Listener&)        takes it out
+//       pushClaimed(Listener&)   appends a listener that must be told, and may not leave any more
+//       takeAll(List&)           the same for all listeners of another list
 template <class Listener, class List, class Sync = StdSync>
 class FutureWord {
  public:
@@ -78,8 +86,8 @@ class FutureWord {
     }
 
     typename Sync::Lock lock;
-    typename Sync::template Var<bool> isOpen{true};         // guarded by lock, as is the list
-    typename Sync::template Var<Listener*> first{nullptr};  // who was there before the room; guarded by lock
+    typename Sync::template Var<bool> isOpen{true};         // guarded by lock, and so is the list
+    typename Sync::template Var<Listener*> first{nullptr};  // the listener before the room; guarded by lock
     List list;
   };
 
@@ -87,24 +95,27 @@ class FutureWord {
   FutureWord(const FutureWord&) = delete;
   FutureWord& operator=(const FutureWord&) = delete;
 
-  // Any thread. Returns: whether the result is there, and may be read.
+  // Any thread.
+  // Returns: whether the result is there, and may be read.
   bool isReady() const {
     // (1) acquire: sees the result; pairs with (3).
     return (word_.load(std::memory_order_acquire) & kReady) != 0;
   }
 
-  // Whoever has all handles. Returns: whether nobody listens, and the result is not there.
-  // relaxed: nobody else changes it meanwhile, but to publish.
+  // Requires: the caller has all handles.
+  // Returns: whether nobody listens, and the result is not there.
+  // relaxed: no other thread changes it meanwhile, except to publish.
   bool isUntouched() const { return word_.load(std::memory_order_relaxed) == 0; }
 
-  // Any thread. Returns: whether the caller is the first, and so has to write the result and to publish() it.
+  // Any thread.
+  // Returns: whether the caller is the first, and so must write the result and publish() it.
   bool claim() {
     // (6) relaxed: publishes nothing; the others learn only that they came too late.
     return (word_.fetch_or(kClaimed, std::memory_order_relaxed) & (kClaimed | kReady)) == 0;
   }
 
-  // Whoever has written the result; once. Hands over those who are to be told. Memory ordering: what came
-  // before is seen by whoever finds it ready, or is told.
+  // Called once, by the thread that has written the result. Hands over the listeners that must be told.
+  // Memory ordering: a thread that finds the future ready, or is told, sees what came before.
   void publish(List& listeners) {
     Word old = 0;
     // (3) acq_rel: publishes the result, and sees the listener, or the room, complete; pairs with (1, 2, 4,
@@ -126,13 +137,13 @@ class FutureWord {
     }
   }
 
-  // The only one who can reach the state, and nobody listens: as publish().
+  // As publish(), if no other thread can reach the state, and nobody listens.
   void publishAlone() {
     // relaxed, all of it: one thread at work.
     word_.store((word_.load(std::memory_order_relaxed) & ~kClaimed) | kReady, std::memory_order_relaxed);
   }
 
-  // Any thread: has `listener` told. `makeRoom()` gives a new room, `freeRoom(Room*)` takes one back.
+  // Any thread: registers `listener`. `makeRoom()` gives a new room, `freeRoom(Room*)` takes one back.
   // Returns: false, and leaves nothing, if the future is ready.
   template <class MakeRoom, class FreeRoom>
   bool listen(Listener& listener, const MakeRoom& makeRoom, const FreeRoom& freeRoom) {
@@ -149,8 +160,8 @@ class FutureWord {
     return room != nullptr && room->add(listener);
   }
 
-  // Any thread, while the state exists: the end of what listen() began. Returns: whether `listener` is not
-  // told, and never will be; else it was told, or is about to be.
+  // Any thread, while the state exists: takes back a listen().
+  // Returns: true if `listener` was not told, and never will be. False if it was told, or is about to be.
   bool leave(Listener& listener) {
     // (7) acquire: sees the room; pairs with (4).
     Word old = word_.load(std::memory_order_acquire);
@@ -164,7 +175,8 @@ class FutureWord {
     return (old & kRoom) != 0 && roomIn(old)->remove(listener);
   }
 
-  // Any thread. Returns: the room, which is made if there is none; null if the future is ready.
+  // Any thread.
+  // Returns: the room, which is made if there is none. Null if the future is ready.
   template <class MakeRoom, class FreeRoom>
   Room* enter(const MakeRoom& makeRoom, const FreeRoom& freeRoom) {
     // (5) acquire, here and on failure: sees the result, the room, or the listener; pairs with
@@ -183,9 +195,10 @@ class FutureWord {
     return (old & kReady) != 0 ? nullptr : roomIn(old);
   }
 
-  // For the end of the state. Returns: the room, or null.
+  // For the end of the state.
+  // Returns: the room, or null.
   Room* room() const {
-    // relaxed: nobody else is left.
+    // relaxed: no other thread is left.
     const Word word = word_.load(std::memory_order_relaxed);
     return (word & kRoom) != 0 ? roomIn(word) : nullptr;
   }

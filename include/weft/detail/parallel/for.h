@@ -19,7 +19,7 @@
 #include "weft/detail/parallel/partition.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 namespace detail {
@@ -42,16 +42,16 @@ struct ForBody {
   F& function;
 };
 
-// One piece for each thread that may take one.
+// Returns: the grain with which each thread that may take part gets one piece.
 inline size_t grainForEachThread(size_t count) {
   const ForkLane* lane = count != 0 ? forkLane() : nullptr;
   const size_t numThreads = lane != nullptr ? lane->numOthers + size_t{1} : 1;
   return std::max<size_t>((count + numThreads - 1) / numThreads, 1);
 }
 
-// Splits at multiples of the grain down to single pieces, in a tree that is the same each time, and forks
-// wherever `mayFork(lane)`. A part's result is what body.run() makes of one piece, or body.append() of two
-// parts that follow each other.
+// Splits a range at multiples of the grain down to single pieces, in a tree that is the same each time. It
+// forks where `mayFork(lane)` says so. The result of a piece is that of body.run(). body.append() joins the
+// results of two parts that follow each other.
 template <class Body, class Cursor, class MayFork>
 class EvenSplit {
  public:
@@ -92,7 +92,7 @@ class EvenSplit {
 
  private:
   void runPiece(Cursor from, size_t count, Result& result) {
-    // relaxed, all of it: what is not begun any more is all that hangs on it.
+    // relaxed, here and below: it only keeps other threads from beginning further pieces.
     if (hasThrown_.load(std::memory_order_relaxed) || token_.stop_requested()) [[unlikely]] {
       return;
     }
@@ -108,7 +108,7 @@ class EvenSplit {
   const size_t grain_;
   const std::stop_token& token_;
   MayFork mayFork_;
-  std::atomic<bool> hasThrown_{false};  // false -> true, by whoever saw a piece throw
+  std::atomic<bool> hasThrown_{false};  // false -> true, by a thread whose piece has thrown
 };
 
 inline constexpr auto kForkAlways = [](const ForkLane&) { return true; };
@@ -132,22 +132,25 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 }  // namespace detail
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers: for the numbers in [begin, end), for what lies between two forward iterators, for a container, an
-// irange(), a list in braces, or a partitioner.
+// workers. The range may be the numbers in [begin, end), what lies between two forward iterators, a
+// container, an irange(), a list in braces, or a partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
 //   weft::parallelFor(names, [](std::string& name) { normalize(name); });
 //
-// The range is split while it is run, where somebody is idle and the rest is worth it, so that a small loop
-// costs next to nothing and a long one is shared whatever its elements cost. A partitioner says otherwise.
-// Where no scheduler is bound this is a plain loop. Calls for elements near each other come in their order on
-// one thread; no call may wait for that of a later element.
-// Suspends the fiber until all calls have returned; runs nothing else on this stack meanwhile. With a `token`
-// no further pieces are begun once a stop is requested; those that run are ended, and nothing is thrown.
-// Errors: an exception that a call lets escape is thrown here, once all calls that had begun have ended;
-// where several throw, that of the first element among them. The rest of the elements is left out then.
-// Requires: `function` may be called on several threads at the same time. Memory ordering: what the calls
-// have written is seen afterwards. Lifetime: the range and the function are used where they are.
+// The range is split while it is run, if a worker is idle and the rest is worth it. So a small loop costs
+// next to nothing, and a long loop is shared, whatever its elements cost. A partitioner changes that. Without
+// a bound scheduler this is a plain loop. Calls for elements near each other come in their order on one
+// thread. Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile.
+// With a `token`: once a stop is requested, no further pieces are begun, those that run are ended, and
+// nothing is thrown.
+// Requires: `function` may be called on several threads at the same time. No call waits for the call of a
+// later element.
+// Errors: an exception that escapes a call is thrown here, once all calls that had begun have ended. If
+// several calls throw, the exception for the first of their elements is thrown. The remaining elements are
+// left out.
+// Memory ordering: afterwards the caller sees what the calls have written.
+// Lifetime: the range and the function are used in place, not copied.
 template <detail::Partitionable Range, class F>
 void parallelFor(Range&& range, F&& function, const std::stop_token& token = {}) {
   detail::forEachOf(detail::partition(std::forward<Range>(range)), function, token, "parallelFor");
@@ -162,15 +165,16 @@ void parallelFor(std::initializer_list<T> elements, F&& function, const std::sto
   detail::forEachOf(detail::partition(elements), function, token, "parallelFor");
 }
 
-// The same as a task of `executor`, while the caller waits: on a Scheduler or a PoolExecutor the workers
-// share the loop; on an executor of other threads it is a plain loop. So all parallel algorithms take an
-// executor.
+// The same as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers
+// share the loop. On any other executor it is a plain loop. All parallel algorithms take an executor in this
+// way.
 //
 //   weft::parallelFor(weft::defaultExecutor(), 0, image.height(), [&](int y) { render(image.row(y)); });
 //
-// Where the caller's thread is bound to that scheduler already, it takes part. Errors: also what
-// executor.schedule() throws, and TaskNotExecuted where the executor drops the task. Requires: the executor
-// needs neither the caller's thread nor anything that the caller holds.
+// If the caller's thread is bound to that scheduler already, it takes part.
+// Requires: the executor needs neither the caller's thread nor anything that the caller holds, such as a
+// lock.
+// Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
 template <Executor E, class... Args>
 auto parallelFor(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelFor(std::forward<Args>(args)...); });
@@ -227,12 +231,13 @@ class BlockIterator {
 
 }  // namespace detail
 
-// Returns: `plane` in blocks of that many rows and columns, fewer at its ends, for any parallel algorithm:
+// Returns: `plane` in blocks of that many rows and columns, for any parallel algorithm. The last blocks may
+// be smaller.
 //
-//   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64), [&](const weft::Block2D& block) {
-//   transpose(block); });
+//   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
+//                     [&](const weft::Block2D& block) { transpose(block); });
 //
-// Errors: std::invalid_argument where a block's side is zero or negative.
+// Errors: std::invalid_argument if a block's side is zero or negative.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));

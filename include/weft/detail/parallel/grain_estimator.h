@@ -10,25 +10,25 @@
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/fork/fork.h"
 
-// How long the iterations of a loop take, and what follows from it: how many of them to run before looking
-// around again, and whether the rest is worth another thread.
+// Estimates how long the iterations of a loop take. From that follows how many of them to run before the next
+// look at the deque, and whether the rest is worth another thread.
 //
-// Nobody tells, so a loop begins alone and measures. Its first piece is one iteration; the next ones grow
-// while they take next to no time. The estimate of what is left decides: below kWorthStealing even a thief
-// that is looking costs more than it saves, and below kWorthWaking so does waking one that sleeps (12 us for
-// the waker, 32 us until it runs, on a virtual machine). Iterations that are unlike the ones before are
-// noticed at the end of their piece, which is why pieces stay short.
+// The cost is not known before, so a loop begins alone and measures. Its first piece is one iteration. The
+// next pieces grow while they take next to no time. The estimate of the rest decides. Below kWorthStealing
+// even a thief that searches already costs more than it saves. Below kWorthWaking so does waking a thief (12
+// us for the waker, 32 us until the thief runs, on a virtual machine). Iterations that are unlike the ones
+// before are noticed at the end of their piece. For this reason pieces stay short.
 namespace weft::detail {
 
 class GrainEstimator {
  public:
-  // A loop that looks around after `grain` iterations, and gives away whatever is more than that; with 0 it
-  // finds out itself.
+  // For a loop that looks at its deque after `grain` iterations, and shares what is more than that. With a
+  // grain of 0 the loop measures.
   explicit GrainEstimator(size_t grain) : grain_(grain), piece_(grain) {}
 
   bool isMeasured() const { return grain_ == 0; }
 
-  // A thread begins with the loop, or with what firstHalf() has left of it.
+  // Called when a thread begins with the loop, or with what firstHalf() has left of it.
   void begin() {
     if (isMeasured()) {
       done_ = 0;
@@ -36,7 +36,7 @@ class GrainEstimator {
     }
   }
 
-  // `count` iterations have been run since begin() or since the last of these calls.
+  // `count` iterations have been run since begin() or since the last call of note().
   void note(size_t count) {
     if (isMeasured()) {
       done_ += count;
@@ -69,7 +69,7 @@ class GrainEstimator {
     return isMeasured() ? aligned(half) : (half - 1) / grain_ * grain_ + grain_;
   }
 
-  // Returns: whether half of `left` iterations should be another thread's.
+  // Returns: whether half of `left` iterations should be offered to another thread.
   bool isWorthSharing(size_t left, const ForkLane& lane) const {
     if (left < 2) {
       return false;
@@ -83,9 +83,9 @@ class GrainEstimator {
   }
 
  private:
-  // Rounds a number of iterations down, so that what comes after them begins as many iterations after the
-  // loop's beginning as make full cache lines, whatever is as large as a byte. Vector instructions across
-  // lines would cost a third more time.
+  // Rounds a number of iterations down to a multiple of 64 from the beginning of the loop. So the next part
+  // begins at a full cache line, even if an element is only a byte. Vector instructions across cache lines
+  // would take a third more time.
   size_t aligned(size_t count) const {
     return count < 2 * kAlignment ? count : count - (done_ + count) % kAlignment;
   }
@@ -94,7 +94,7 @@ class GrainEstimator {
   static constexpr size_t kGrowth = 16;
   static constexpr size_t kFewestPieces = 8;  // while little is known
   static constexpr float kMeasuredEnough = 1 * kTicksPerMicrosecond;
-  // What takes more than some instructions may soon take far more.
+  // An iteration that takes more than some instructions may soon take far more.
   static constexpr float kNextToNothing = 0.01f * kTicksPerMicrosecond;
   static constexpr float kShortPiece = 1 * kTicksPerMicrosecond;
   static constexpr float kLongPiece = 8 * kTicksPerMicrosecond;
@@ -103,10 +103,10 @@ class GrainEstimator {
 
   size_t grain_;
   size_t piece_;
-  size_t done_ = 0;  // iterations since a place that is aligned
+  size_t done_ = 0;  // iterations since an aligned place
   uint64_t last_ = 0;
-  float each_ = 0;      // ticks that an iteration took of late
-  float measured_ = 0;  // ticks in all
+  float each_ = 0;      // ticks of one iteration, by the last measurement
+  float measured_ = 0;  // ticks of all iterations
 };
 
 }  // namespace weft::detail

@@ -15,7 +15,7 @@
 
 #include "weft/detail/base/throw_or_die.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 // A number that counts up or down in equal steps: an iterator over numbers.
@@ -23,7 +23,7 @@ template <std::integral Int>
 class NumberIterator {
  public:
   using iterator_concept = std::random_access_iterator_tag;
-  using iterator_category = std::input_iterator_tag;  // as it yields values, not references
+  using iterator_category = std::input_iterator_tag;  // since it yields values, not references
   using value_type = Int;
   using difference_type = std::ptrdiff_t;
   using reference = Int;
@@ -33,7 +33,7 @@ class NumberIterator {
   constexpr NumberIterator(Int first, Int step, difference_type index)
       : first_(first), step_(step), index_(index) {}
 
-  // Unsigned, as the end of a range may lie beyond what Int can hold.
+  // Computed unsigned, since the end of a range may lie beyond what Int can hold.
   constexpr Int operator*() const { return static_cast<Int>(Word(first_) + Word(step_) * Word(index_)); }
   constexpr Int operator[](difference_type n) const { return *(*this + n); }
 
@@ -86,24 +86,24 @@ class NumberRange {
   std::ptrdiff_t count_;
 };
 
-// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, which is not among them;
-// downwards where step is negative. None where `end` lies on the other side. They are of the common type of
-// `begin` and `end`, whose own values count, signed or not.
+// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`. They go downwards if `step`
+// is negative. There are none if `end` lies on the other side. The numbers are of the common type of `begin`
+// and `end`. These two are compared by their own values, signed or not.
 //
 //   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
 //
-// Errors: std::invalid_argument where step is 0, and where numbers are negative and that type is unsigned.
+// Errors: std::invalid_argument if `step` is 0, or if there are negative numbers and that type is unsigned.
 template <std::integral Begin, std::integral End, std::integral Step = int>
 constexpr auto irange(Begin begin, End end, Step step = 1) {
   using Int = std::common_type_t<Begin, End>;
   using Word = uint64_t;
   if (step == 0) {
-    detail::throwOrDie(std::invalid_argument(
-        "irange() got a step of 0, with which it would have no end. Give another step."));
+    detail::throwOrDie(
+        std::invalid_argument("irange() got a step of 0, and would never end. Give another step."));
   }
   const bool isUpwards = step > 0;
   Word count = 0;
-  // With their promotions, since characters are not compared by std::cmp_less.
+  // Promoted by `+`, since std::cmp_less does not compare characters.
   if (isUpwards ? std::cmp_less(+begin, +end) : std::cmp_less(+end, +begin)) {
     const Word distance = isUpwards ? Word(end) - Word(begin) : Word(begin) - Word(end);
     const Word stride = isUpwards ? Word(step) : Word(0) - Word(step);
@@ -113,9 +113,8 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
     if (std::is_unsigned_v<Int> && isNegative) {
       detail::throwOrDie(std::invalid_argument(
           "irange(begin, end), or an algorithm over the numbers from begin to end, has negative numbers, "
-          "while "
-          "one of the two is unsigned, and so are the numbers. Convert that one to a signed type, such as "
-          "std::ptrdiff_t."));
+          "but begin or end is unsigned, and so the numbers are unsigned. "
+          "Convert that one to a signed type, such as std::ptrdiff_t."));
     }
   }
   if (count > Word(std::numeric_limits<std::ptrdiff_t>::max())) {

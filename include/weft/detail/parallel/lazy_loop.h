@@ -16,15 +16,17 @@
 // A loop that is split while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A
 // Run-Time Adaptive Work-Stealing Scheduler" (PPoPP 2010).
 //
-// The caller runs the loop from its beginning, piece by piece. Between two pieces it looks at its deque:
-// while that holds little, the later half of what is left is exposed there as a forked child. Who takes that
-// half does the same with it. If nobody takes it, its parent goes on with it as if it had never been split
-// off, so that a loop that nobody helps with is split into a few hundred parts, whatever its length.
+// The caller runs the loop from its beginning, piece by piece. Between two pieces it looks at its deque.
+// While the deque holds little, the caller exposes the later half of the rest there, as a forked child. A
+// thief that takes the child does the same with it. If no thief takes it, its parent goes on with it as if it
+// had never been split off. So a loop that no other thread joins is split into a few hundred parts, whatever
+// its length.
 //
-// Different from the paper: the deque is filled up to a few children and not to one, or a loop whose first
-// iterations are its longest would offer nothing during each of these once the one child is taken. And a loop
-// without a given grain measures what its iterations cost, and exposes nothing that is not worth it (pace.h):
-// the exposed half of a tiny loop would wake a thread for more than the loop costs.
+// There are two differences from the paper:
+// - The deque is filled up to a few children, not to one. A loop whose first iterations are its longest would
+//   otherwise offer nothing during each of these once the one child is taken.
+// - A loop without a given grain measures the cost of its iterations (grain_estimator.h), and exposes nothing
+//   that is not worth it. To wake a thread for half of a tiny loop would cost more than the loop.
 namespace weft::detail {
 
 template <class Cursor>
@@ -38,9 +40,10 @@ constexpr void skip(Cursor& cursor, size_t count) {
   }
 }
 
-// Body: Result                           what a part of the loop comes to; default constructible
-//       Cursor run(from, count, result)  runs some iterations, and adds to the part's result; returns where
-//       they end void append(left, right)         adds to a part's result that of the part that follows it
+// Body: Result                           the result of a part of the loop; default constructible
+//       Cursor run(from, count, result)  runs `count` iterations and adds to the part's result;
+//                                        returns where they end
+//       void append(left, right)         adds to `left` the result of the part that follows it
 template <class Body, class Cursor>
 class LazyLoop {
  public:
@@ -51,7 +54,7 @@ class LazyLoop {
   LazyLoop(const LazyLoop&) = delete;
   LazyLoop& operator=(const LazyLoop&) = delete;
 
-  // With a grain of 0 the loop finds out itself how many iterations are worth a look around.
+  // With a grain of 0 the loop finds out itself after how many iterations to look at its deque.
   void run(Cursor from, size_t count, size_t grain, Result& result) {
     if (count == 0) {
       return;
@@ -95,7 +98,7 @@ class LazyLoop {
     ChildCompletion completion;
   };
 
-  // `from` on; `lane` is null where there is nobody to share with.
+  // Runs `count` iterations from `from` on. `lane` is null if there is no thread to share them with.
   void runPieces(ForkLane* lane, Cursor from, size_t count, Result& result, GrainEstimator& pace) {
     const size_t whole = count;
     while (!isStopped()) {
@@ -115,8 +118,9 @@ class LazyLoop {
     }
   }
 
-  // Runs the first half, with the second one exposed. Returns: whether the second is left to do, at `from`
-  // and `count`; else somebody has done it.
+  // Runs the first half, with the second half exposed.
+  // Returns: whether the second half is left to do: `count` iterations from `from` on. If not, a thief has
+  // done it.
   bool runHalf(ForkLane& lane, Cursor& from, size_t& count, Result& result, GrainEstimator& pace) {
     const size_t first = pace.firstHalf(count);
     Cursor middle = from;
@@ -151,7 +155,7 @@ class LazyLoop {
   void capture(EscapedException& exception, F&& function) {
     exception.capture(std::forward<F>(function));
     if (exception) [[unlikely]] {
-      // relaxed, all of it: what the others do not begin any more is all that hangs on it.
+      // relaxed, here and below: it only keeps other threads from beginning further pieces.
       hasThrown_.store(true, std::memory_order_relaxed);
     }
   }
@@ -164,7 +168,7 @@ class LazyLoop {
   const std::stop_token& token_;
   const bool hasToken_;
   const char* const what_;
-  std::atomic<bool> hasThrown_{false};  // false -> true, by whoever saw a piece throw
+  std::atomic<bool> hasThrown_{false};  // false -> true, by a thread whose piece has thrown
 };
 
 }  // namespace weft::detail

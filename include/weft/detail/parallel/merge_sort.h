@@ -16,10 +16,10 @@
 
 namespace weft::detail {
 
-// Merge sort whose halves are forked. Two sorted halves are merged as four: the element in the middle of the
-// longer one says where to cut the other, and exchanging what lies between the cuts leaves two merges that
-// have nothing to do with each other (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric
-// Comparisons", ESA 2004). Short merges go through a buffer. A comparator that throws loses no element.
+// Merge sort whose halves are forked. To merge two sorted halves, both are cut: the longer one at its middle,
+// and the other where that element belongs. The parts between the cuts are exchanged. That leaves two
+// independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004).
+// Short merges go through a buffer. If the comparator throws, no element is lost.
 template <class Iterator, class Less>
 class MergeSort {
  public:
@@ -108,7 +108,7 @@ class MergeSort {
         }
       }
     });
-    // The room between `to` and `middle` is what the buffer's rest needs, however the loop ended.
+    // However the loop ended, the rest of the buffer fits exactly between `to` and `middle`.
     std::move(rest, buffer.end(), to);
     thrown.rethrow();
   }

@@ -15,16 +15,16 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/parallel/irange.h"
 
-// Reached through weft/parallel.h: what the parallel algorithms run over.
+// What the parallel algorithms run over. Included by weft/parallel.h.
 namespace weft {
 
-// How a range is cut into pieces that are run in a row by one thread; see autoPartitioner() and
-// staticPartitioner().
+// A range, and how it is cut into pieces. One thread runs the elements of a piece in a row. See
+// autoPartitioner() and staticPartitioner().
 template <class Iterator>
 struct Partition {
   Iterator first;
   size_t count;
-  size_t grain = 0;  // 0: chosen
+  size_t grain = 0;  // 0: the algorithm chooses it
   bool isStatic = false;
 };
 
@@ -35,22 +35,22 @@ inline constexpr bool kIsPartition = false;
 template <class Iterator>
 inline constexpr bool kIsPartition<Partition<Iterator>> = true;
 
-// What the algorithms take as a whole: a container, an array, a view, or a partitioner.
+// A range that the algorithms take as one argument: a container, an array, a view, or a partitioner.
 template <class T>
 concept Partitionable = kIsPartition<std::remove_cvref_t<T>> || requires(T& range) {
   std::begin(range);
   std::end(range);
 };
 
-// What they take in twos: the ends of a range.
+// One end of a range, where the algorithms take two ends.
 template <class T>
 concept Endpoint = std::integral<T> || requires(T at) {
   *at;
   ++at;
 };
 
-// Two that belong together: these, and operations, tell the ends of a range, of which the first may be the
-// name of an array, from an array and what follows it.
+// Two ends that belong together. Together with Operation, this tells a call with two ends, of which the first
+// may be the name of an array, from a call with an array and a further argument.
 template <class Begin, class End>
 concept Endpoints =
     (std::integral<Begin> && std::integral<End>) ||
@@ -59,8 +59,9 @@ concept Endpoints =
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
 
-// A range is walked more than once: to be split, if not to be counted. Returns: whether that can be done, by
-// what the iterator says of itself; one that says nothing can be copied then, and compared with the copy.
+// The algorithms walk a range more than once: to split it, and maybe to count it.
+// Returns: whether that is possible, by what the iterator says about itself. An iterator that says nothing
+// must be copyable and comparable.
 template <class Iterator>
 constexpr bool isMultipass() {
   if constexpr (requires { typename Iterator::iterator_concept; }) {
@@ -73,7 +74,8 @@ constexpr bool isMultipass() {
   }
 }
 
-// The iterator of what a static_assert has refused, so that nothing else is said: the algorithms do nothing.
+// The iterator of a range that a static_assert has refused. The algorithms do nothing with it, so that the
+// compiler reports no further errors.
 struct Refused {};
 
 template <class Iterator>
@@ -81,10 +83,10 @@ inline constexpr bool kIsRefused = std::is_same_v<Iterator, Refused>;
 
 template <class Iterator>
 constexpr bool assertMultipass() {
-  static_assert(
-      detail::isMultipass<Iterator>(),
-      "weft's parallel algorithms need forward iterators at least: what an input iterator has read, "
-      "or a channel has given, is gone. Read it into a container first.");
+  static_assert(detail::isMultipass<Iterator>(),
+                "weft's parallel algorithms need forward iterators at least: "
+                "what an input iterator has read, or a channel has given, is gone. "
+                "Read it into a container first.");
   return detail::isMultipass<Iterator>();
 }
 
@@ -113,7 +115,8 @@ constexpr auto partition(Range&& range) {
   }
 }
 
-// A number, for loops over all numbers between two: without a step, such a loop becomes vector instructions.
+// An iterator over all numbers between two numbers. It has no step, so that the compiler can turn a loop over
+// it into vector instructions.
 template <class Int>
 struct Index {
   using difference_type = std::ptrdiff_t;
@@ -134,10 +137,9 @@ struct Index {
 template <class Begin, class End>
 constexpr auto partition(Begin begin, End end) {
   constexpr bool kMatch = std::integral<Begin> == std::integral<End>;
-  static_assert(
-      kMatch,
-      "a range that begins with a number ends with one, and one that begins with an iterator with an "
-      "iterator.");
+  static_assert(kMatch,
+                "a range that begins with a number ends with one, "
+                "and a range that begins with an iterator ends with an iterator.");
   if constexpr (!kMatch) {
     return Partition<Refused>{};
   } else if constexpr (std::integral<Begin>) {
@@ -151,7 +153,7 @@ constexpr auto partition(Begin begin, End end) {
   }
 }
 
-// What the elements are, without a reference or a proxy.
+// The type of the elements, without a reference or a proxy.
 template <class Iterator>
 struct Element {
   using type = std::remove_cvref_t<decltype(*std::declval<Iterator&>())>;
@@ -179,7 +181,7 @@ struct FirstOf<const Partition<Iterator>> {
   using type = Iterator;
 };
 
-// Of a range, or between two ends.
+// The elements of a range, or between two ends.
 template <class Range, class...>
 struct ElementBetween : Element<typename FirstOf<std::remove_reference_t<Range>>::type> {};
 template <class Begin, class End>
@@ -189,7 +191,7 @@ struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
 template <class... Range>
 using ElementOf = typename ElementBetween<Range...>::type;
 
-// Where algorithms write what is of type T.
+// Asserts that `Out` is an iterator through which algorithms can write values of type T.
 template <class Out, class T>
 constexpr bool assertOutput() {
   constexpr bool kHasPlaces = detail::isMultipass<Out>() && !requires { typename Out::container_type; };
@@ -198,12 +200,12 @@ constexpr bool assertOutput() {
   constexpr bool kCanBeAssigned =
       !kHasPlaces || !kAreObjects || std::is_assignable_v<decltype(*std::declval<Out&>()), T>;
   static_assert(kHasPlaces,
-                "weft's parallel algorithms write through forward iterators, since threads write at several "
-                "places: make room in the output before, and pass its begin() instead of an inserter.");
-  static_assert(
-      kAreObjects,
-      "weft's parallel algorithms do not write to a vector<bool>, whose elements share bytes, which "
-      "several threads would write. Use a vector<char>.");
+                "weft's parallel algorithms write through forward iterators, "
+                "since threads write at several places at the same time. "
+                "Make room in the output before, and pass its begin() instead of an inserter.");
+  static_assert(kAreObjects,
+                "weft's parallel algorithms do not write to a vector<bool>: "
+                "several threads would write to the bytes that its elements share. Use a vector<char>.");
   static_assert(kCanBeAssigned,
                 "what a parallel algorithm writes cannot be assigned to the elements of its output.");
   return kHasPlaces && kAreObjects && kCanBeAssigned;
@@ -213,9 +215,8 @@ template <class Range>
 auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
   if (grain <= 0) [[unlikely]] {
     throwOrDie(
-        std::invalid_argument("a grain is how many elements one thread runs in a row, and is at least 1; it "
-                              "was zero or negative. Leave it out to have one "
-                              "chosen."));
+        std::invalid_argument("a grain is how many elements one thread runs in a row, and is at least 1; "
+                              "it was zero or negative. Leave it out to have one chosen."));
   }
   auto result = detail::partition(std::forward<Range>(range));
   result.grain = static_cast<size_t>(grain);
@@ -225,15 +226,16 @@ auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
 
 }  // namespace detail
 
-// Returns: `range` for any parallel algorithm, to be split where and when somebody is idle, and again where a
-// part was taken: what they do with a range anyway. `grain` says how many elements are worth a thread of
-// their own, even if it must be woken: pieces of so many are run in a row. Without it the time that the
-// elements take is measured, and what is not worth it is not split.
+// Returns: `range` for any parallel algorithm, to be split when a thread is idle, and a part again when
+// another thread has taken it. The algorithms split a plain range in the same way. `grain` says how many
+// elements are worth a thread of their own, even if the thread must be woken: pieces of so many elements are
+// run in a row. Without a grain the algorithm measures how long elements take, and does not split what is not
+// worth it.
 //
 //   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
 //
-// Errors: std::invalid_argument where the grain is zero or negative. Lifetime: refers to the range; a list in
-// braces lives until the end of the statement.
+// Errors: std::invalid_argument if the grain is zero or negative.
+// Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
 template <detail::Partitionable Range>
 auto autoPartitioner(Range&& range) {
   return detail::partition(std::forward<Range>(range));
@@ -251,8 +253,8 @@ auto autoPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
   return detail::partitionWithGrain(elements, grain, false);
 }
 
-// The same, split at once into pieces of `grain` elements, and not again; without a grain, into one piece for
-// each thread. For elements that are known to take the same time each.
+// The same, but the range is split at once into pieces of `grain` elements, and not again. Without a grain it
+// is split into one piece for each thread. For elements that are known to take the same time each.
 template <detail::Partitionable Range>
 auto staticPartitioner(Range&& range) {
   auto result = detail::partition(std::forward<Range>(range));

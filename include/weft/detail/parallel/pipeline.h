@@ -14,17 +14,17 @@
 #include "weft/detail/parallel/pipeline_core.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
-// A step of parallelPipeline().
+// A stage of parallelPipeline().
 template <StageOrder kStageOrder, class F>
 struct Stage {
   static constexpr StageOrder kOrder = kStageOrder;
   F function;
 };
 
-// Return: `function` as a step of parallelPipeline().
+// Return: `function` as a stage of parallelPipeline().
 template <class F>
 Stage<StageOrder::Serial, std::decay_t<F>> serialStage(F&& function) {
   return {std::forward<F>(function)};
@@ -38,9 +38,9 @@ Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
   return {std::forward<F>(function)};
 }
 
-// Takes items through stages, several at the same time, but at most `maxTokens`. The first stage is called
-// without arguments, by one at a time, and returns a std::optional: the next item, or nothing at the end.
-// Each further stage is called with what the one before returned, as an rvalue; the last one may return
+// Takes items through stages, at most `maxTokens` items at the same time. The first stage is called without
+// arguments, one call at a time, and returns a std::optional: the next item, or nothing at the end. Each
+// further stage is called with what the stage before returned, as an rvalue. The last stage may return
 // nothing.
 //
 //   weft::parallelPipeline(8,
@@ -48,19 +48,19 @@ Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
 //                          weft::parallelStage([](Block block) { return compress(std::move(block)); }),
 //                          weft::serialStage([&](Packed packed) { writer.append(packed); }));
 //
-// A serial stage sees the items in the order in which the first stage made them. Stages may wait; then other
-// items go on. Suspends the fiber until all items are through. Allocates memory for each token, and none for
-// an item. Where no scheduler is bound, and where nobody is idle, one item is taken through after the other.
-// Errors: an exception that a stage lets escape is thrown here once all stages have returned; where several
-// throw, that of the earliest item among them. All other items are dropped where they are.
-// std::invalid_argument where maxTokens is less than 1.
+// A serial stage sees the items in the order in which the first stage made them. If a stage waits, other
+// items go on. Allocates memory for each token, and none for an item. If no scheduler is bound, or no worker
+// is idle, one item is taken through after the other. Suspends the fiber until all items are through.
 // Requires: a parallel stage may be called on several threads at the same time.
+// Errors: an exception that escapes a stage is thrown here once all stages have returned. If several stages
+// throw, the exception of the earliest item is thrown. All other items are dropped where they are.
+// std::invalid_argument if maxTokens is less than 1.
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
-  static_assert(sizeof...(Stages) >= 1, "a parallelPipeline() has at least one stage.");
+  static_assert(sizeof...(Stages) >= 1, "a parallelPipeline() needs at least one stage.");
   static_assert(
       std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::kOrder != StageOrder::Parallel,
-      "the first stage of a parallelPipeline() is a serialStage(): it makes one item after the other.");
+      "the first stage of a parallelPipeline() must be a serialStage(): it makes one item after the other.");
   if (maxTokens < 1) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument(
         "parallelPipeline() needs at least one token to take an item through its stages."));

@@ -31,7 +31,7 @@ enum class StageOrder {
 
 namespace detail {
 
-// Lets one item at a time pass; in order, only the one whose turn it is.
+// Lets one item at a time pass. In a Serial stage it lets only the item pass whose turn it is.
 class StageGate {
  public:
   // Returns: false if the pipeline has stopped.
@@ -67,8 +67,8 @@ class StageGate {
 };
 
 // A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
-// where the turn of its item has not come; the item whose turn it is never waits for another, so that all get
-// on.
+// at a stage until it is the turn of its item. The item whose turn it is never waits for another item, so
+// that all items get on.
 template <class... Stages>
 class Pipeline {
  public:
@@ -81,7 +81,7 @@ class Pipeline {
     for (size_t i = 1; i < numTokens && lane != nullptr; ++i) {
       others.emplace_back(token);
     }
-    // Nothing throws from here on until all have ended, since they lie in this frame.
+    // From here on nothing may throw until all children have ended, since they lie in this frame.
     for (auto& other : others) {
       other.expose(lane);
     }
@@ -101,8 +101,8 @@ class Pipeline {
   template <size_t kIndex>
   using StageAt = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
 
-  // Whatever throws, a stage or a move of what goes from one to the next, ends the pipeline: no item waits
-  // for the turn of one that is gone.
+  // If a stage throws, or a move of an item from one stage to the next, the pipeline ends. So no item waits
+  // for the turn of an item that is gone.
   void runToken() {
     uint64_t item = 0;
     capture(item, [&] {
@@ -116,13 +116,13 @@ class Pipeline {
     });
   }
 
-  // Returns: what the first stage makes, and its number; nothing at its end.
+  // Returns: the item that the first stage makes, and in `item` its number. Nothing at the end.
   auto fetch(uint64_t& item) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
     static_assert(
         requires(Made made) { made ? *std::move(made) : *std::move(made); } && !std::is_pointer_v<Made>,
-        "the first stage of a parallelPipeline() returns a std::optional: the next item, or nothing at the "
-        "end.");
+        "the first stage of a parallelPipeline() must return a std::optional: "
+        "the next item, or nothing at the end.");
     Made made{};
     sourceMutex_.lock();
     detail::callAndEnd([&] { fetchInto(made, item); },
@@ -136,7 +136,7 @@ class Pipeline {
       return;
     }
     item = numMade_++;
-    hasEnded_ = true;  // unless this one is made
+    hasEnded_ = true;  // stays true if the stage throws
     made = std::get<0>(stages_).function();
     hasEnded_ = !made || isStopped();
     if (hasEnded_) {
@@ -149,7 +149,8 @@ class Pipeline {
     if constexpr (kIndex < kNumStages) {
       using Result = std::invoke_result_t<decltype(StageAt<kIndex>::function)&, T>;
       static_assert(kIndex + 1 == kNumStages || !std::is_void_v<Result>,
-                    "a stage of a parallelPipeline() that is not its last returns what the next one gets.");
+                    "each stage of a parallelPipeline() but the last "
+                    "must return the input of the next stage.");
       Outcome<Result> outcome;
       if (call<kIndex>(item, outcome, std::forward<T>(value))) {
         if constexpr (!std::is_void_v<Result>) {
@@ -177,8 +178,8 @@ class Pipeline {
     return hasReturned;
   }
 
-  // Returns: whether nothing was thrown. Of several exceptions that of the earliest item is kept: `item` as
-  // it is then.
+  // Keeps the exception of the earliest item. `item` is read after `function` has thrown.
+  // Returns: whether nothing was thrown.
   template <class F>
   bool capture(const uint64_t& item, F&& function) {
     EscapedException escaped;
@@ -193,7 +194,7 @@ class Pipeline {
         thrownBy_ = item;
       }
     }
-    // relaxed, and below: what is not begun any more is all that hangs on it.
+    // relaxed, here and below: it only keeps tokens from beginning further items and stages.
     isStopped_.store(true, std::memory_order_relaxed);
     for (StageGate& gate : gates_) {
       gate.stop();
@@ -206,12 +207,12 @@ class Pipeline {
   std::tuple<Stages&...> stages_;
   StageGate gates_[kNumStages];
   mutex sourceMutex_;
-  bool hasEnded_ = false;  // this and the next: guarded by sourceMutex_
-  uint64_t numMade_ = 0;
+  bool hasEnded_ = false;  // guarded by sourceMutex_
+  uint64_t numMade_ = 0;   // guarded by sourceMutex_
   mutex thrownMutex_;
-  EscapedException thrown_;  // this and the next: guarded by thrownMutex_
-  uint64_t thrownBy_ = 0;
-  std::atomic<bool> isStopped_{false};  // false -> true, by whoever saw a stage throw
+  EscapedException thrown_;             // guarded by thrownMutex_
+  uint64_t thrownBy_ = 0;               // guarded by thrownMutex_
+  std::atomic<bool> isStopped_{false};  // false -> true, by a token whose stage has thrown
 };
 
 }  // namespace detail

@@ -13,19 +13,24 @@
 #include <utility>
 
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/base/random.h"
 #include "weft/detail/fork/fork.h"
 
 namespace weft::detail {
 
 // Quicksort (Hoare 1961) whose halves are forked. The pivot is the median of three medians of three (Bentley
 // and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a branch that depends on
-// them, each written where it belongs whatever the comparison says (Edelkamp and Weiss, "BlockQuicksort", ESA
-// 2016, show what mispredicted branches cost). Elements that equal the one before their part are split off at
-// once, and an uneven partition stirs the elements that the next pivot would be chosen from; after too many
-// of those a sort that is never quadratic does the rest (Peters, "Pattern-defeating Quicksort", 2021).
+// them: each is written unconditionally, and only the boundary moves by the result of the comparison.
+// (Edelkamp and Weiss, "BlockQuicksort", ESA 2016, show what mispredicted branches cost.)
 //
-// No element is held outside the range while the comparator is called, so that one that throws loses none. So
-// where it may throw, std::sort, which is a little faster for few elements, is not used for them.
+// Three things follow Peters, "Pattern-defeating Quicksort" (2021). Elements that equal the one before their
+// part are split off at once. After an uneven partition, the elements from which the next pivot would be
+// chosen are exchanged with others. After too many uneven partitions a sort that is never quadratic does the
+// rest.
+//
+// No element is held outside the range while the comparator is called. So if the comparator throws, no
+// element is lost. For this reason std::sort, which is a little faster for few elements, is used only with
+// comparators that cannot throw.
 template <class Iterator, class Less>
 class Quicksort {
  public:
@@ -48,7 +53,8 @@ class Quicksort {
   static constexpr bool kAreNumbers =
       std::is_arithmetic_v<Value> && std::is_same_v<std::iter_reference_t<Iterator>, Value&>;
 
-  // `isFirst`: nothing lies before the part that is not greater than all in it.
+  // `isFirst`: no element lies right before the part. Otherwise that element is not greater than any in the
+  // part.
   void sortPart(Iterator first, Iterator last, int unevenLeft, bool isFirst) {
     for (;;) {
       const Difference count = last - first;
@@ -70,8 +76,7 @@ class Quicksort {
         stir(first, middle);
         stir(middle + 1, last);
       }
-      // The shorter part is sorted first, and the longer one in this frame, so that few frames lie on the
-      // stack.
+      // The shorter part is sorted first, and the longer one in this frame, so that the stack stays short.
       const bool isLeftShorter = middle - first < last - middle;
       const Part left{first, middle, isFirst}, right{middle + 1, last, false};
       const Part& longer = isLeftShorter ? right : left;
@@ -89,7 +94,7 @@ class Quicksort {
     bool isFirst;
   };
 
-  // Returns: whether the longer part is left to do; else somebody has done it meanwhile.
+  // Returns: whether the longer part is left to do. If not, another thread has done it meanwhile.
   bool sortShorter(const Part& shorter, const Part& longer, int unevenLeft, bool mayFork) {
     const auto sort = [this, unevenLeft](const Part& part) {
       sortPart(part.first, part.last, unevenLeft, part.isFirst);
@@ -111,7 +116,8 @@ class Quicksort {
     return isLeft;
   }
 
-  // Moves what belongs before the pivot, which is *first, there. Returns: where the pivot lies then.
+  // Moves the elements that belong before the pivot to the front. The pivot is *first.
+  // Returns: where the pivot lies afterwards.
   template <class IsBefore>
   Iterator split(Iterator first, Iterator last, IsBefore isBefore) {
     Iterator end = first + 1;
@@ -131,7 +137,7 @@ class Quicksort {
     return end - 1;
   }
 
-  // Few elements, or those that quicksort does not get on with.
+  // For few elements, or after too many uneven partitions.
   void sortAlone(Iterator first, Iterator last) {
     if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
       std::sort(first, last, std::ref(less_));
@@ -213,7 +219,7 @@ class Quicksort {
     }
   }
 
-  // Exchanges some elements from where pivots are looked for with others.
+  // Exchanges the elements from which a pivot would be chosen with others.
   static void stir(Iterator first, Iterator last) {
     const Difference count = last - first;
     if (count <= kFewElements) {
@@ -221,10 +227,7 @@ class Quicksort {
     }
     auto random = static_cast<uint64_t>(count);
     const auto exchange = [&](Difference at) {
-      // xorshift64 (Marsaglia 2003).
-      random ^= random << 13;
-      random ^= random >> 7;
-      random ^= random << 17;
+      random = nextRandom(random);
       std::iter_swap(first + at, first + static_cast<Difference>(random % static_cast<uint64_t>(count)));
     };
     for (Difference eighth = 0; eighth < 8; ++eighth) {

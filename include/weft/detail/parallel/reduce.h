@@ -17,7 +17,7 @@
 #include "weft/detail/parallel/partition.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 namespace detail {
@@ -71,23 +71,24 @@ T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce)
   return reduce(std::move(init), std::move(*total));
 }
 
-// `Mapped`: an element, or what is made of it.
+// `Mapped`: an element, or what the map function makes of it.
 template <class T, class Mapped, class Reduce>
 constexpr bool assertReducible() {
   constexpr bool kConverts = std::convertible_to<Mapped, T>;
   constexpr bool kCanBeCalled = !kConverts || std::is_invocable_r_v<T, Reduce&, T, Mapped>;
   constexpr bool kGivesT = !kConverts || !kCanBeCalled || std::is_invocable_r_v<T, Reduce&, T, T>;
-  static_assert(
-      kConverts,
-      "parallelReduce() and the scans turn elements into the type of `init`, and these do not convert to "
-      "it by themselves. Write parallelMapReduce() with a function that makes one of an element.");
+  static_assert(kConverts,
+                "parallelReduce() and the scans turn elements into the type of `init`, "
+                "and these do not convert to it by themselves. "
+                "Write parallelMapReduce() with a function that makes one of an element.");
   static_assert(
       kCanBeCalled,
       "the operation of a parallelReduce() or a scan is called with the type of `init` and an element, "
-      "or what parallelMapReduce() makes of it, and returns what converts to the type of `init`.");
+      "or with the type of `init` and what the function of parallelMapReduce() makes of an element. "
+      "It returns what converts to the type of `init`.");
   static_assert(kGivesT,
-                "the operation of a parallelReduce() or a scan is called with two of the type of `init`, and "
-                "returns what converts to it.");
+                "the operation of a parallelReduce() or a scan is called with two values "
+                "of the type of `init`. It returns what converts to the type of `init`.");
   return kConverts && kCanBeCalled && kGivesT;
 }
 
@@ -102,7 +103,7 @@ T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
   return init;
 }
 
-// An element as it is.
+// The map function of parallelReduce(): gives the element itself.
 struct Identity {
   template <class T>
   constexpr T&& operator()(T&& element) const noexcept {
@@ -115,15 +116,15 @@ inline constexpr Identity kIdentity;
 }  // namespace detail
 
 // Returns: reduce(init, reduce(a, reduce(b, ...))) over the elements of a range in their order, with
-// parentheses anywhere; `init` is applied once, from the left.
+// parentheses anywhere. `init` is applied once, from the left.
 //
 //   const double sum = weft::parallelReduce(values, 0.0);
 //   const int largest = weft::parallelReduce(0, n, INT_MIN, [](int a, int b) { return std::max(a, b); });
 //
-// The range is given, split and run as by parallelFor(), which see for suspension, errors and lifetimes.
-// Where it has a partitioner with a grain, the parentheses depend on the grain and on the number of elements
-// only: sums of floating-point numbers then come out the same each time, on any number of workers.
-// Requires: an element converts to T, the type of `init`, by itself; T can be moved; reduce(T, T) and
+// The range is given, split and run as by parallelFor(). See there for suspension, errors and lifetimes. With
+// a partitioner that has a grain, the parentheses depend only on the grain and on the number of elements.
+// Sums of floating-point numbers are then the same each time, on any number of workers.
+// Requires: an element converts implicitly to T, the type of `init`. T can be moved. reduce(T, T) and
 // reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
 T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
@@ -140,7 +141,7 @@ T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduc
   return detail::reduceOf(detail::partition(elements), std::move(init), detail::kIdentity, reduce);
 }
 
-// parallelReduce() over what `map` makes of each element:
+// parallelReduce() over what `map` makes of each element.
 //
 //   const auto sizeOf = [](const File& file) { return file.size(); };
 //   const size_t total = weft::parallelMapReduce(files, size_t{0}, sizeOf);

@@ -19,13 +19,14 @@
 #include "weft/detail/parallel/reduce.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 namespace detail {
 
-// A stretch of a scan. In three steps, after Blelloch, "Prefix Sums and Their Applications" (1990): the
-// totals of all stretches but the last, what comes before each, and the prefixes within each.
+// A stretch of a scan. A scan takes three steps, after Blelloch, "Prefix Sums and Their Applications" (1990):
+// the totals of all stretches but the last, what comes before each stretch, and the prefixes within each
+// stretch.
 template <class Cursor, class Out, class T>
 struct ScanStretch {
   template <class Op>
@@ -33,7 +34,7 @@ struct ScanStretch {
     ReduceBody<T, const Identity, Op>{kIdentity, op}.run(in, count, value);
   }
 
-  // Requires: `value` is what comes before, if anything does.
+  // Requires: `value` is what comes before the stretch, or empty if nothing does.
   template <class Op>
   void scan(Op& op, bool isInclusive) {
     isInclusive ? scanInclusive(op) : scanExclusive(op);
@@ -65,7 +66,7 @@ struct ScanStretch {
   }
 };
 
-// Shorter stretches are not worth going over the elements twice.
+// For shorter stretches it is not worth going over the elements twice.
 inline constexpr size_t kShortestStretch = 4096;
 
 template <class Cursor>
@@ -124,19 +125,19 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 
 }  // namespace detail
 
-// Writes to `out` the prefixes of a range, each element's own included: a, op(a, b), op(op(a, b), c), ...,
-// with parentheses anywhere, as std::inclusive_scan does; where `init` is given, it comes before the first.
-// `out` may be where the range begins.
+// Writes the prefixes of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c), ...,
+// with parentheses anywhere. Each prefix includes its element. If `init` is given, it comes before the first
+// element. `out` may be where the range begins.
 // Returns: the end of what was written.
 //
 //   weft::parallelScan(lengths, ends.begin());
 //
-// The range is given and run as by parallelFor(), which see for suspension, errors and lifetimes. Where there
-// are workers to share it with, `op` is called about twice for each element; the memory for one T in each
-// stretch of some thousand elements, or of the partitioner's grain, is allocated.
-// Requires: op(T, T) gives a T, is associative, and may be called on several threads at the same time; T is
-// the type of `init`, else of the elements, and can be copied; `out` is a forward iterator, not to the bits
-// of a vector<bool>, and there are as many elements to be assigned to.
+// The range is given and run as by parallelFor(). See there for suspension, errors and lifetimes. If there
+// are workers to share it with, `op` is called about twice for each element, and memory is allocated for one
+// T in each stretch. A stretch has some thousand elements, or the partitioner's grain.
+// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied. op(T, T)
+// gives a T, is associative, and may be called on several threads at the same time. `out` is a forward
+// iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
@@ -170,8 +171,8 @@ Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
 }
 
-// The prefixes without each element's own: init, op(init, a), op(op(init, a), b), ..., as
-// std::exclusive_scan.
+// Writes the prefixes that do not include their element, as std::exclusive_scan does: init, op(init, a),
+// op(op(init, a), b), ...
 //
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
 template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>

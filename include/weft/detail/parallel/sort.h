@@ -15,7 +15,7 @@
 #include "weft/detail/parallel/quicksort.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 namespace detail {
@@ -31,15 +31,13 @@ template <class Iterator>
 constexpr bool assertSortable() {
   constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) { *a = std::move(*a); };
   constexpr bool kAreObjects = !kCanBeSorted || std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
-  static_assert(
-      kCanBeSorted,
-      "parallelSort() and parallelStableSort() need random-access iterators to elements that can be "
-      "moved. Sort a vector instead.");
-  static_assert(
-      kAreObjects,
-      "parallelSort() and parallelStableSort() need elements that are objects of their own, since "
-      "several threads move them, and no proxies such as those of a vector<bool>. Sort a vector<char> "
-      "instead.");
+  static_assert(kCanBeSorted,
+                "parallelSort() and parallelStableSort() need random-access iterators "
+                "to elements that can be moved. Sort a vector instead.");
+  static_assert(kAreObjects,
+                "parallelSort() and parallelStableSort() need elements that are objects of their own, "
+                "since several threads move them, and no proxies such as those of a vector<bool>. "
+                "Sort a vector<char> instead.");
   return kCanBeSorted && kAreObjects;
 }
 
@@ -55,25 +53,26 @@ void sortWith(Iterator first, Iterator last, Less& less) {
 template <class Range>
 constexpr bool assertNoPartitioner() {
   static_assert(!kIsPartition<std::remove_cvref_t<Range>>,
-                "parallelSort() and parallelStableSort() take no partitioner, since they choose the parts "
-                "themselves. Give them the range, or its two iterators.");
+                "parallelSort() and parallelStableSort() take no partitioner: "
+                "they choose the parts themselves. Give them the range, or its two iterators.");
   return !kIsPartition<std::remove_cvref_t<Range>>;
 }
 
 }  // namespace detail
 
-// Sorts what lies between two random-access iterators, or a range, by `less`; equal elements may change their
-// order. Nothing where the second iterator lies before the first. Needs no memory but some stack.
+// Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
+// order. Does nothing if the second iterator lies before the first. Needs no memory but some stack.
 //
-//   weft::parallelSort(words, [](const std::string& a, const std::string& b) { return a.size() < b.size();
-//   });
+//   weft::parallelSort(words,
+//                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
 //
-// Takes a time of n log n for any input. Elements need only be movable. Suspends the fiber until all is
-// sorted; runs nothing else on this stack meanwhile. Where no scheduler is bound, the caller sorts alone.
-// Errors: an exception that `less` lets escape is thrown here once nothing touches the elements any more;
-// all of them are there then, in an order that is not specified. One that a move of theirs lets escape is
-// thrown here too; the element that was moved may be lost.
-// Requires: `less` is a strict weak order, and may be called on several threads at the same time.
+// Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone.
+// Suspends the fiber until all elements are sorted, and runs nothing else on this stack meanwhile.
+// Requires: `less` is a strict weak order, and may be called on several threads at the same time. Elements
+// can be moved.
+// Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All
+// elements are there then, in an unspecified order. An exception that escapes a move of an element is thrown
+// here too. The element that was moved may be lost.
 template <detail::Endpoint Iterator, class Less = std::less<>>
 void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::Quicksort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
@@ -86,7 +85,7 @@ void parallelSort(Range&& range, Less&& less = {}) {
   }
 }
 
-// parallelSort() that keeps the order of equal elements. Allocates memory for up to half of the elements.
+// As parallelSort(), but keeps the order of equal elements. Allocates memory for up to half of the elements.
 // Errors: as parallelSort(), and std::bad_alloc.
 template <detail::Endpoint Iterator, class Less = std::less<>>
 void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {

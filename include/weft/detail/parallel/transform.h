@@ -16,7 +16,7 @@
 #include "weft/detail/parallel/partition.h"
 #include "weft/executor.h"
 
-// Reached through weft/parallel.h.
+// Included by weft/parallel.h.
 namespace weft {
 
 namespace detail {
@@ -24,7 +24,7 @@ namespace detail {
 template <class Iterator>
 inline constexpr bool kIsSteppable = requires(Iterator at) { at += 1; };
 
-// Iterators that go through their ranges together: the output's and the inputs'.
+// The iterators of the output and of the inputs, which advance together.
 template <class Out, class... In>
 struct Together {
   using difference_type = std::ptrdiff_t;
@@ -73,8 +73,9 @@ Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others..
 
 }  // namespace detail
 
-// Writes function(element) for each element of a range to `out`, which may be where the range begins.
-// Returns: the end of what was written. Split, run and ended by an exception as by parallelFor(), which see.
+// Writes function(element) for each element of a range to `out`, which may be where the range begins. The
+// range is split, run and ended by an exception as by parallelFor(): see there.
+// Returns: the end of what was written.
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
 //
@@ -89,12 +90,13 @@ Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) 
   return detail::transformTo(out, function, detail::partition(elements));
 }
 
-// With two ranges, function(a, b) for each pair of elements:
+// With two ranges, writes function(a, b) for each pair of elements.
 //
 //   weft::parallelTransform(a, b, sums.begin(), std::plus<>());
 //
-// Errors: std::invalid_argument where the second range is shorter than the first. Instead of a range, the
-// iterators at its two ends may be given; of a second one, as std::transform takes it, only the first.
+// Instead of the first range, its two iterators may be given, and instead of the second range its first
+// iterator, as for std::transform.
+// Errors: std::invalid_argument if the second range is shorter than the first.
 template <class First, class Second, class Out, class F>
   requires(!Executor<First>)
 Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {

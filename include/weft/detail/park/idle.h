@@ -13,8 +13,8 @@
 // How workers without work search, sleep and are woken.
 //
 // States of a worker: busy -> searching -> announced (on the list of sleepers) -> asleep. `state_` counts the
-// searching and the announced ones; the list itself is guarded by a spin lock, since going to sleep and
-// waking cost microseconds anyway.
+// searching and the announced workers. A spin lock guards the list itself: going to sleep and waking cost
+// microseconds anyway.
 //
 //   producer                              worker
 //   P1 publish work in a shared queue     W1 leave the searchers, announce itself (one locked section)
@@ -24,27 +24,31 @@
 //
 // What must not happen: P3 sees no sleeper (or a searcher that has already passed the queue), W3 sees no
 // work, and the work stays queued beside a sleeping worker. P2 and W2 are the two fences of the
-// store-buffering litmus test: at least one side sees the other. The producer runs for every task and the
-// sleeper once a sleep, so the price lies on the sleeper: lightFence is a compiler barrier, heavyFence a
-// membarrier system call (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001), or both are
-// sequentially consistent fences where the system has none. Beside a running thread the call takes 16 us, so
-// it is left out where no worker runs (fenceAgainstProducers).
+// store-buffering litmus test: at least one side sees the other. The producer's side runs for every task, and
+// the worker's side once a sleep. So the worker pays the price: lightFence is a compiler barrier, and
+// heavyFence a membarrier system call (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001). If the
+// system has no membarrier, both are sequentially consistent fences. The call takes 16 us beside a running
+// thread, so it is left out when no worker runs (fenceAgainstProducers).
 //
-// A producer that sees a searcher wakes nobody. So a searcher that stops, for whatever reason, and was the
-// last one must look once more, with the same fence, and wake another if it still sees work: it may be the
-// work of a producer that relied on it. Only then does "no worker sleeps while a task that it may run is
-// queued" hold, even when the searcher has found a long task for itself. That includes the one that finds it
-// in W3, when it counts as a searcher no more.
+// A producer that sees a searcher wakes nobody. So when the last searcher stops, for any reason, it must look
+// once more, with the same fence. If it still sees work it must wake another worker: the work may be that of
+// a producer that relied on it. Only then does "no worker sleeps while a task that it may run is queued"
+// hold, even when the searcher has found a long task for itself. This also holds for a worker that finds its
+// task in W3, when it is no longer counted as a searcher.
 //
-// Rejected: waking one worker per task (a wake costs the producer 12 us on a virtual machine; searchers find
-// the rest), waking a second one always when the last searcher finds work (simpler, but a sparse task then
-// wakes two), a sequentially consistent fence in every push (15 ns a task).
+// Rejected: waking one worker per task. A wake costs the producer 12 us on a virtual machine, and searchers
+// find the rest.
+//
+// Rejected: always waking a second worker when the last searcher finds work. It is simpler, but a sparse task
+// then wakes two workers.
+//
+// Rejected: a sequentially consistent fence in every push. It costs 15 ns a task.
 namespace weft::detail {
 
 template <class Sync = StdSync>
 class IdleSet {
  public:
-  // One per worker. Listed and unlisted under the set's lock only.
+  // One per worker. Put on the list, and taken off it, only under the set's lock.
   struct Sleeper {
     Parker<Sync>* parker = nullptr;
     Sleeper* newer = nullptr;
@@ -52,51 +56,42 @@ class IdleSet {
     bool listed = false;
   };
 
-  IdleSet(uint32_t numWorkers, uint32_t maxSearchers)
-      : numWorkers_(numWorkers), maxSearchers_(maxSearchers) {}
+  explicit IdleSet(uint32_t numWorkers) : numWorkers_(numWorkers) {}
 
-  // A worker, after publishing work in a queue that every worker may take from (P2, P3).
+  // Called by a worker after it has published work in a queue from which every worker may take (P2, P3).
   void onPublish() {
     // (1) the publish before the look (P2); pairs with (3).
     Sync::lightFence();
     lookForSleeper();
   }
 
-  // Returns: whether onPublish() would wake somebody. relaxed: a hint of what that would cost.
+  // Returns: whether onPublish() would wake a worker. relaxed: a hint about what that would cost.
   bool wouldWake() const { return wantsWake(state_.load(std::memory_order_relaxed)); }
 
-  // onPublish() for a thread that is no worker.
+  // onPublish() for a thread that is not a worker.
   void onPublishFromOutside() {
     // (4) seq_cst: the publish before the look, against either kind of fence; pairs with (2, 3).
     Sync::fence(std::memory_order_seq_cst);
     lookForSleeper();
   }
 
-  // A thread that is no worker: from now on, until it leaves, its onPublish() is as good as a worker's.
+  // Called by an external thread (not a worker). From now on, until removeExternal(), it may call onPublish()
+  // as a worker does.
   void addExternal() {
     // relaxed: the fence orders it.
     numExternals_.fetch_add(1, std::memory_order_relaxed);
     // (5) seq_cst: the count before all that the external thread publishes; pairs with (2).
     Sync::fence(std::memory_order_seq_cst);
   }
-  // relaxed: it has published its last.
+  // relaxed: the thread publishes nothing more.
   void removeExternal() { numExternals_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // Worker: becomes a searcher, unless there are enough. Returns: whether it did.
-  bool tryBeginSearch() {
-    // relaxed: counts only; the queues are read under their own orders.
-    uint32_t state = state_.load(std::memory_order_relaxed);
-    while (searching(state) < maxSearchers_) {
-      // relaxed: likewise.
-      if (state_.compare_exchange_weak(state, state + kOneSearching, std::memory_order_relaxed,
-                                       std::memory_order_relaxed)) {
-        return true;
-      }
-    }
-    return false;
-  }
+  // Called by a worker: it becomes a searcher. relaxed: only a count; the queues are read under their own
+  // orders.
+  void beginSearch() { state_.fetch_add(kOneSearching, std::memory_order_relaxed); }
 
-  // Searcher, stopping because it has found something to do. The last one hands its duty on.
+  // Called by a searcher that stops because it has found something to do. The last searcher hands its duty
+  // on.
   template <class Host>
   void endSearch(Host& host) {
     // relaxed: the fence orders it against the look at the queues.
@@ -107,7 +102,8 @@ class IdleSet {
     }
   }
 
-  // A worker that is busy now but was, up to a heavyFence, the searcher on whom producers may have relied.
+  // Called by a worker that is busy now, but was a searcher until its heavyFence: producers may have relied
+  // on it.
   template <class Host>
   void handOn(Host& host) {
     if (host.seesSharedWork()) {
@@ -115,14 +111,12 @@ class IdleSet {
     }
   }
 
-  // Worker: lists itself as the newest sleeper (W1), and fences (W2). A searcher stops being one in the same
-  // step.
-  void addSleeper(Sleeper& self, bool wasSearching) {
-    fenceAgainstProducers(list(self, wasSearching) == numWorkers_);
-  }
+  // Called by a searcher: puts itself on the list as the newest sleeper (W1), and fences (W2). In the same
+  // step it stops being a searcher.
+  void addSleeper(Sleeper& self) { fenceAgainstProducers(list(self) == numWorkers_); }
 
-  // Worker: takes itself off the list. Returns: true if a waker had taken it off before, and so made it a
-  // searcher.
+  // Called by a worker: takes itself off the list.
+  // Returns: true if a waker had taken it off before, and so made it a searcher.
   bool removeSleeper(Sleeper& self) {
     const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
@@ -134,8 +128,8 @@ class IdleSet {
     return false;
   }
 
-  // Wakes the worker that went to sleep last, as a searcher, if nobody searches. Touches nothing of the set
-  // or of the worker after the wake but the parker, which outlives both.
+  // If no worker searches, wakes the worker that went to sleep last, as a searcher. The wake touches only the
+  // parker, which outlives the set and the worker.
   [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
@@ -167,10 +161,10 @@ class IdleSet {
     }
   }
 
-  // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those have
-  // published what they had to, and one that has left the list since did so by a later change of state_, so
-  // that it sees this worker's change when it publishes; only threads that are no workers may not, and their
-  // fence is a full one, or they are external threads.
+  // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those
+  // workers have published what they had to. A worker that has left the list since did so by a later change
+  // of state_, so it sees this worker's change when it publishes. Only threads that are not workers may not
+  // see it. Either their fence is a full one, or they are counted in numExternals_.
   void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
       // (2) seq_cst: the change of state_ before the look at the external threads and at the queues; pairs
@@ -185,8 +179,8 @@ class IdleSet {
     Sync::heavyFence();
   }
 
-  // Returns: how many are listed now.
-  uint32_t list(Sleeper& self, bool wasSearching) {
+  // Returns: how many workers are on the list now.
+  uint32_t list(Sleeper& self) {
     const std::lock_guard<typename Sync::Lock> guard(lock_);
     self.listed = true;
     self.newer = nullptr;
@@ -196,9 +190,7 @@ class IdleSet {
     }
     newest_ = &self;
     // relaxed: a fence follows (W2).
-    return sleeping(state_.fetch_add(kOneSleeping - (wasSearching ? kOneSearching : 0),
-                                     std::memory_order_relaxed)) +
-           1;
+    return sleeping(state_.fetch_add(kOneSleeping - kOneSearching, std::memory_order_relaxed)) + 1;
   }
 
   void unlink(Sleeper& sleeper) {
@@ -212,49 +204,40 @@ class IdleSet {
   typename Sync::template Atomic<uint32_t> state_{0};  // searching | sleeping << 16
   typename Sync::template Atomic<uint32_t> numExternals_{0};
   const uint32_t numWorkers_;
-  const uint32_t maxSearchers_;
   typename Sync::Lock lock_;
   Sleeper* newest_ = nullptr;  // guarded by lock_
 };
 
-// Looks for work until there is some for `host`'s worker, asleep in between. `searching`: whether the worker
-// counts as a searcher already; it does not when this returns.
+// Looks for work until there is some for `host`'s worker, and sleeps in between. The worker is not a searcher
+// when this is called, nor when it returns.
 //
-// Host: bool findOwnWork()        ready fibers, inbox, own tasks, due timers, or the order to end
-//       bool findSharedWork()     injector, and one steal attempt at each victim; keeps what it finds
-//       bool seesSharedWork()     whether any such queue looks non-empty
-//       bool spinForWork()        both of these, again and again for a while
-//       bool spinOnInbox()        a short wait for a wake from outside, without searching
+// Host: bool findWork()           what is this worker's own, or the order to end; else injector, and one
+//                               attempt to steal from each victim; keeps what it finds
+//       bool seesSharedWork()     whether the injector or a victim's queue looks non-empty
+//       bool spinForWork()        findWork() again and again for a while
 //       bool tryParkInbox(), void cancelParkInbox()
-//       void tidyUp()             may take long: called while nobody relies on this worker
-//       void park()               until unparked, the worker's earliest timer, or the time to tidy up
+//       void tidyUp()             may take long; called while no producer relies on this worker
+//       void park()               sleeps until unparked, the earliest timer, or the time to tidy up
 template <class Sync, class Host>
 void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& self, Host& host) {
-  bool searching = false;
-  for (;;) {
-    if (!searching) {
+  for (bool isSearching = false;;) {
+    if (!isSearching) {
       host.tidyUp();
+      idle.beginSearch();
     }
-    searching = searching || idle.tryBeginSearch();
-    bool found =
-        searching ? host.spinForWork() : host.findOwnWork() || host.findSharedWork() || host.spinOnInbox();
-    const bool hasLooked = !found;
-    if (hasLooked) {
-      idle.addSleeper(self, searching);
-      searching = false;
-      found = host.findOwnWork() || host.findSharedWork();
-      if (!found && host.tryParkInbox()) {
-        host.park();
-        host.cancelParkInbox();
-      }
-      searching = idle.removeSleeper(self);
-    }
-    if (found && searching) {
+    if (host.spinForWork()) {
       idle.endSearch(host);
-    } else if (found && hasLooked) {
-      idle.handOn(host);
+      return;
     }
-    if (found) {
+    idle.addSleeper(self);
+    const bool hasFound = host.findWork();
+    if (!hasFound && host.tryParkInbox()) {
+      host.park();
+      host.cancelParkInbox();
+    }
+    isSearching = idle.removeSleeper(self);
+    if (hasFound) {
+      isSearching ? idle.endSearch(host) : idle.handOn(host);
       return;
     }
   }

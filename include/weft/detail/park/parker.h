@@ -10,24 +10,27 @@
 
 namespace weft::detail {
 
-// Lets one thread at a time, the owner, sleep until another gives it a permit. Permits do not add up: any
-// number of unpark() calls since the last park() make one. A futex word with three states, as in Rust's std
-// (sys/futex):
-//   kEmpty                    no permit, nobody sleeps
-//   kPermit                   a permit waits for the owner
-//   kSleeping                 the owner sleeps or is about to
-// The owner moves kEmpty -> kSleeping and kPermit -> kEmpty; when its time is up also kSleeping -> kEmpty.
-// Anyone moves any state to kPermit, and wakes the futex iff it was kSleeping.
+// Lets one thread at a time, the owner, sleep until another thread gives it a permit. Permits do not add up:
+// any number of unpark() calls since the last park() make one permit. The state is a futex word, as in Rust's
+// std (sys/futex):
 //
-// What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner
-// sleeps on. It cannot: the kernel compares the word with kSleeping under its own lock before it sleeps.
+//   kEmpty      no permit, nobody sleeps
+//   kPermit     a permit waits for the owner
+//   kSleeping   the owner sleeps or is about to sleep
 //
-// unpark is an exchange even if a permit is there already. A mere load would save the write, but then the
-// owner that takes the permit would not see what came before this unpark.
+// The owner moves kEmpty -> kSleeping and kPermit -> kEmpty, and when its time is up also kSleeping ->
+// kEmpty. Any thread moves any state to kPermit, and wakes the futex if the state was kSleeping.
 //
-// The last access of unpark to the parker is the futex wake, after the owner may already have returned and
-// gone. So parkers that others may unpark live in process-wide memory (acquireParker), or are known to
-// outlive the call.
+// What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
+// on. It cannot happen: the kernel compares the word with kSleeping, under its own lock, before the owner
+// sleeps.
+//
+// unpark is an exchange even if a permit is there already. A load would save the write, but then the owner
+// that takes the permit would not see what came before this unpark.
+//
+// unpark's last access to the parker is the futex wake. By then the owner may have returned already, and be
+// gone. So a parker that other threads may unpark lives in process-wide memory (acquireParker), or is known
+// to outlive the call.
 template <class Sync = StdSync>
 class Parker {
  public:
@@ -36,16 +39,17 @@ class Parker {
   Parker& operator=(const Parker&) = delete;
 
   // Blocks the thread until there is a permit, and consumes it.
-  // Memory ordering: all that came before each unpark() merged into the permit is seen afterwards.
+  // Memory ordering: the owner sees all that came before each unpark() that made the permit.
   void park() { parkUntilOrForever(nullptr); }
 
   // As park(), at most until `deadline`. TimePoint::max() means no deadline.
-  // Returns: true when a permit was consumed; false when the time was up and no permit had come.
+  // Returns: true if a permit was consumed; false if the time was up and no permit had come.
   bool parkUntil(TimePoint deadline) {
     return parkUntilOrForever(deadline == TimePoint::max() ? nullptr : &deadline);
   }
 
-  // Owner: consumes a permit without blocking. Returns: whether there was one.
+  // The owner: consumes a permit without blocking.
+  // Returns: whether there was a permit.
   bool tryPark() {
     uint32_t expected = kPermit;
     // (1) acquire: sees what came before the unpark; pairs with (4).
@@ -55,7 +59,7 @@ class Parker {
 
   // Any thread: gives the permit, and wakes the owner if it sleeps. Neither suspends nor blocks.
   void unpark() {
-    // (4) release: what came before is seen by whoever consumes the permit; pairs with (1, 3).
+    // (4) release: the owner that consumes the permit sees what came before; pairs with (1, 3).
     if (state_.exchange(kPermit, std::memory_order_release) == kSleeping) {
       Sync::futexWake(state_, 1);
     }
@@ -89,15 +93,16 @@ class Parker {
   typename Sync::template Atomic<uint32_t> state_{kEmpty};
 };
 
-// A parker on a cache line of its own, in memory that is never unmapped, so that a late unpark() touches
-// nothing worse than the parker's next owner, who then finds a permit that nobody meant. Treat its permits
-// as hints: look again at what was waited for.
+// Returns: a parker on a cache line of its own, in memory that is never unmapped. A late unpark() can only
+// reach the parker's next owner, which then finds a permit that was not meant for it. So treat its permits as
+// hints: look again at what was waited for.
 WEFT_EXPORT Parker<>* acquireParker();
 
-// Requires: `parker` came from acquireParker, and nobody parks on it.
+// Requires: `parker` came from acquireParker(), and no thread parks on it.
 WEFT_EXPORT void releaseParker(Parker<>* parker);
 
-// The calling thread's own parker, acquired at first use and released when the thread ends.
+// Returns: the calling thread's own parker. It is acquired at the first use and released when the thread
+// ends.
 WEFT_EXPORT Parker<>& threadParker();
 
 }  // namespace weft::detail

@@ -12,31 +12,34 @@ namespace weft::detail {
 
 // The binary permit behind Fiber::wait() and Fiber::notify().
 //
-//   state     who changes it
-//   Empty     -> Permit   notify()           Empty   -> Waiting  the owner, about to suspend
+//   state     becomes     by
+//   Empty     -> Permit   notify()
+//   Empty     -> Waiting  the owner, about to suspend
 //   Waiting   -> Permit   notify(), which then owes the owner exactly one wake
-//   Waiting   -> Empty    cancel(): the owner on timeout, or whoever stops the wait and then owes it the wake
+//   Waiting   -> Empty    cancel(): the owner on timeout, or a thread that stops the wait and then owes the
+//                         owner a wake
 //   Permit    -> Empty    the owner, consuming it
 //
 // What must not happen: the owner times out and returns while a notifier is about to wake it, so that the
 // wake hits a later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one
-// wins; an owner that loses waits for the wake that it is owed, and returns with the permit.
+// wins. An owner that loses waits for the wake that it is owed, and returns with the permit.
 //
 // A host may have several permits, each with an owner of its own: the tasks that are run in place on one
-// fiber. One of them at a time is Waiting; notify() finds any other Empty, or a Permit, and does not wake the
-// host.
+// fiber. One of them at a time is Waiting. notify() finds each other one Empty or with a permit, and does not
+// wake the host.
 //
 // Host: void wake()                 called by notify(), at most once per Waiting state
 //       void block()                suspends until wake()
-//       bool blockUntil(deadline)   the same; false if the deadline came first (a wake may still come)
+//       bool blockUntil(deadline)   the same; false if the deadline came first (the wake may still come)
 template <class Sync = StdSync>
 class Permit {
  public:
-  // Any thread. What was written before is seen by the wait() that consumes the permit.
+  // Any thread.
+  // Memory ordering: the wait() that consumes the permit sees what came before.
   template <class Host>
   void notify(Host& host) {
-    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires those of the owner before
-    // it waited (4), which the wake relies on.
+    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires what the owner wrote
+    // before it waited (4), which the wake relies on.
     if (state_.exchange(kPermit, std::memory_order_acq_rel) == kWaiting) {
       host.wake();
     }
@@ -51,7 +54,8 @@ class Permit {
     }
   }
 
-  // The owner only. Returns: false if the deadline came first.
+  // The owner only.
+  // Returns: false if the deadline came first.
   template <class Host, class Deadline>
   bool waitUntil(Host& host, const Deadline& deadline) {
     return waitBy([&] {
@@ -65,8 +69,9 @@ class Permit {
     });
   }
 
-  // The owner only. block() returns true once the owner was woken by a notifier, and false if the wait was
-  // ended by cancel(). Returns: the same.
+  // The owner only. block() returns true once a notifier has woken the owner, and false if cancel() has ended
+  // the wait.
+  // Returns: false if cancel() has ended the wait.
   template <class Block>
   bool waitBy(const Block& block) {
     if (beginWait()) {
@@ -79,19 +84,18 @@ class Permit {
     return true;
   }
 
-  // Any thread, within the owner's waitBy(): ends the wait. Returns: whether it did; if not, a notifier did
-  // or will.
+  // Any thread, within the owner's waitBy(): ends the wait.
+  // Returns: whether it did. If not, a notifier has ended the wait, or is about to.
   bool cancel() {
     uint32_t expected = kWaiting;
-    // (5) acquire: the owner's state is seen by whoever wakes it then; pairs with (4).
+    // (5) acquire: a thread that then wakes the owner sees the owner's state; pairs with (4).
     return state_.compare_exchange_strong(expected, kEmpty, std::memory_order_acquire,
                                           std::memory_order_relaxed);
   }
 
-  // The owner only: forgets a permit that nobody asked for, between two tasks.
+  // The owner only, between two tasks: drops a permit that no wait has consumed.
   void reset() {
-    // relaxed: the owner's own view is enough; a permit that arrives a moment later is an early one of the
-    // next task.
+    // relaxed: the owner's own view is enough; a permit that arrives a moment later counts for the next task.
     if (state_.load(std::memory_order_relaxed) != kEmpty) {
       state_.store(kEmpty, std::memory_order_relaxed);
     }
@@ -103,7 +107,7 @@ class Permit {
   // Returns: true if a permit was there, and is consumed now.
   bool beginWait() {
     uint32_t expected = kEmpty;
-    // (4) release: the owner's state is published to whoever will wake it (1, 5).
+    // (4) release: publishes the owner's state to the thread that will wake it (1, 5).
     // (2) acquire on failure: a permit was there; pairs with (1).
     if (state_.compare_exchange_strong(expected, kWaiting, std::memory_order_release,
                                        std::memory_order_acquire)) {
@@ -114,7 +118,7 @@ class Permit {
   }
 
   void consume() {
-    // (3) acquire: sees what the notifier wrote (1). An exchange, not a store: a notify that comes just now
+    // (3) acquire: sees what the notifier wrote (1). An exchange, not a store: a notify() that comes just now
     // merges with this permit, and its writes must be seen as well.
     (void)state_.exchange(kEmpty, std::memory_order_acquire);
   }

@@ -10,33 +10,36 @@
 
 // How a scheduler that shuts down knows that nothing is left to do, without a task counter on the hot path.
 //
-// Every worker counts, in words that only it writes, the tasks that it has scheduled and those that have
-// ended on it; tasks from elsewhere are counted in one shared word. A scan first adds up all `ended`, then
-// all `scheduled`. Both only grow, and a task is counted as scheduled before it can be seen, let alone end; a
-// child of join() only when it begins, since its parent, which is counted, does not end before it. So if the
-// two sums are equal, then between the two scans nothing was queued, running or blocked; and since only tasks
-// schedule tasks once every thread has unbound, nothing ever will be again. Tasks from elsewhere come through
-// an Entrance, whose count is the shared word: it is closed only if nobody has come since that was read.
+// Every worker counts the tasks that it has scheduled, and those that have ended on it. Only the worker
+// itself writes these words. Tasks from elsewhere are counted in one shared word. A scan first adds up all
+// `ended`, then all `scheduled`. Both only grow. A task is counted as scheduled before another thread can see
+// it, so before it can end. A child of join() is counted only when it begins: its parent is counted, and does
+// not end before it.
+//
+// So if the two sums are equal, then between the two scans nothing was queued, running or blocked. Once every
+// thread has unbound, only tasks schedule tasks, so nothing will ever be queued again. Tasks from elsewhere
+// come through an Entrance, whose count is the shared word. The Entrance is closed only if no task has come
+// since that word was read.
 //
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
-// both go to sleep for good. A sequentially consistent fence between a worker's own count and its scan makes
-// one of them see both.
+// both sleep forever. A sequentially consistent fence between a worker's own count and its scan makes one of
+// them see both counts.
 namespace weft::detail {
 
 // One worker's counters.
 template <class Sync = StdSync>
 class TaskCounters {
  public:
-  // The owner, before the task can be seen.
+  // Called by the owner before another thread can see the task.
   void countScheduled() {
     // relaxed load: this thread wrote it last. relaxed store: the queue publishes it with the task.
     scheduled_.store(scheduled_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   }
 
-  // The owner, when a task has ended.
+  // Called by the owner when a task has ended.
   void countEnded() {
     // relaxed load: this thread wrote it last.
-    // (1) release: whoever sees the end sees all that the task has scheduled; pairs with (2).
+    // (1) release: a scan that sees the end sees all that the task has scheduled; pairs with (2).
     ended_.store(ended_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
@@ -50,8 +53,8 @@ class TaskCounters {
   typename Sync::template Atomic<uint64_t> ended_{0};
 };
 
-// Returns: whether every task has ended. `forEachCounters(f)` calls f for each worker's counters;
-// `scheduledElsewhere()` reads the shared count.
+// `forEachCounters(f)` calls f for each worker's counters. `scheduledElsewhere()` reads the shared count.
+// Returns: whether every task has ended.
 template <class Sync, class ForEach, class Elsewhere>
 bool isQuiescent(ForEach&& forEachCounters, Elsewhere&& scheduledElsewhere) {
   // (3) seq_cst: orders this worker's last count before its scan, against the same fence of the others (3).

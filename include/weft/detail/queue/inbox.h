@@ -13,7 +13,7 @@ namespace weft::detail {
 template <class Node, class Sync = StdSync>
 class InboxLink {
  public:
-  // For whoever has the node: nothing is ordered by it.
+  // For the thread that has the node. Orders nothing.
   Node* get() const { return node_.load(std::memory_order_relaxed); }
   void set(Node* node) { node_.store(node, std::memory_order_relaxed); }
 
@@ -25,35 +25,40 @@ class InboxLink {
 };
 
 // An unbounded intrusive queue with any number of producers and one consumer, the owner. The list is a stack
-// that is only ever taken whole, which rids it of the ABA problem: nobody follows a link of a node that
-// another thread may take. Treiber's (IBM RJ 5118, 1986) links a node before it is the newest, by a
-// compare-exchange that may fail; here an exchange makes it the newest, and the link follows, as in D.
-// Vyukov's queue (1024cores, 2010; there is no paper).
+// that is only taken whole. So it has no ABA problem: no thread follows a link of a node that another thread
+// may take. Treiber's stack (IBM RJ 5118, 1986) links a node before it is the newest, by a compare-exchange
+// that may fail. Here an exchange makes the node the newest, and the link follows, as in D. Vyukov's queue
+// (1024cores, 2010; there is no paper).
 //
-// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to), or the newest node;
-// older ones follow through `inboxNext`, which is an odd number until its producer has written it. A mark is
-// an odd number; where several threads are the owner in turn, it can say whom a producer must wake.
-//   null -> mark           the owner, tryPark
-//   mark -> null           the owner, cancelPark
-//   any -> node            a producer, push; if it replaced the mark, it owns waking the owner
-//   node -> null           the owner, popAll
+// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to sleep), or the newest
+// node. The older nodes follow through `inboxNext`, which is an odd number until its producer has written it.
+// A mark is an odd number too. If several threads are the owner in turn, the mark can say which of them a
+// producer must wake.
+//
+//   null -> mark    the owner, tryPark
+//   mark -> null    the owner, cancelPark
+//   any -> node     a producer, push; if it replaced a mark, it must wake the owner
+//   node -> null    the owner, popAll
 //
 // What must not happen:
 //     owner                        producer
 //     popAll: nothing
 //                                  push; nobody is parked: no wake-up
 //     parks, and sleeps with a node queued
-// It cannot, because parking is a compare-exchange of the same word from null: of the two, the later sees
-// the former. Rejected: a separate "parked" flag, which costs a full fence on both sides (Dekker), and
-// costs the producer a second cache line.
+// It cannot happen: parking is a compare-exchange of the same word from null, and of the two the later sees
+// the former.
 //
-// The exchange is the producer's last access to the inbox, and the link to the node, which the owner waits
-// for: then it may take the node, finish, and free the inbox. The wake-up that a producer may owe goes to a
-// Parker, whose memory outlives everybody.
+// The exchange is the producer's last access to the inbox. The link is its last access to the node, and the
+// owner waits for that. Then the owner may take the node, finish, and free the inbox. The wake-up that a
+// producer may owe goes to a Parker, whose memory outlives all threads.
 //
-// Rejected: the compare-exchange, at twice the price alone, where it waits for a load of what another
-// exchange has just written, and at three times beside other producers. Its push was lock-free; now a thread
-// that is preempted between two instructions holds up the owner, which gives its processor away meanwhile.
+// Rejected: a separate "parked" flag. It costs a full fence on both sides (Dekker), and costs the producer a
+// second cache line.
+//
+// Rejected: a compare-exchange in push. It costs twice as much alone, because it waits for a load of what
+// another exchange has just written, and three times as much beside other producers. But such a push is
+// lock-free. Now a producer that is preempted between two instructions holds up the owner, which gives its
+// processor away meanwhile.
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:
@@ -62,13 +67,13 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
 
   // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
-  // Returns: the mark of the owner that was parked here, upon which the caller must wake it; else 0.
-  // Memory ordering: what came before push is seen by the owner after the popAll that returns `node`; what
-  // the owner did before tryPark is seen by a caller who gets a mark.
+  // Returns: the mark of the owner that was parked here: the caller must wake it. Otherwise 0.
+  // Memory ordering: after the popAll that returns `node`, the owner sees what came before push. A caller
+  // that gets a mark sees what the owner did before tryPark.
   uintptr_t push(Node* node) { return pushChain(node, node); }
 
-  // The same for several nodes at once, which are linked through inboxNext already: from the newest, that
-  // is the last one to be popped, to the oldest.
+  // The same for several nodes at once, which are linked through inboxNext already: from the newest, which is
+  // popped last, to the oldest.
   uintptr_t pushChain(Node* newest, Node* oldest) {
     // relaxed: published by the exchange.
     oldest->inboxNext.node_.store(unlinked(), std::memory_order_relaxed);
@@ -79,8 +84,9 @@ class Inbox {
     return isMark(old) ? reinterpret_cast<uintptr_t>(old) : 0;
   }
 
-  // Owner: removes all nodes. Returns: the oldest, from which the others follow through inboxNext in the
-  // order of their pushes; null when there is none.
+  // Owner: removes all nodes.
+  // Returns: the oldest node. The others follow through inboxNext in the order of their pushes. Null if there
+  // is none.
   Node* popAll() {
     Node* node = popAllNewestFirst();
     Node* oldestFirst = nullptr;
@@ -93,7 +99,7 @@ class Inbox {
     return oldestFirst;
   }
 
-  // Owner: the same, but returns the newest, from which the others follow by older(), in the reverse order.
+  // Owner: the same, but returns the newest node. The others follow by older(), in the reverse order.
   Node* popAllNewestFirst() {
     if (empty()) {
       return nullptr;
@@ -103,7 +109,7 @@ class Inbox {
     return head_.exchange(nullptr, std::memory_order_acquire);
   }
 
-  // Owner: the node that was pushed before `node`, or null. Waits for the producer of `node` to be done with
+  // Owner: the node that was pushed before `node`, or null. Waits until the producer of `node` is done with
   // it.
   static Node* older(Node& node) {
     uint32_t round = 0;
@@ -117,8 +123,8 @@ class Inbox {
     }
   }
 
-  // Owner: leaves `mark`. Returns: false when something is queued, upon which the owner must not sleep, or
-  // when a mark is there.
+  // Owner: leaves `mark`.
+  // Returns: false if a node is queued, so that the owner must not sleep, or if a mark is there already.
   bool tryPark(uintptr_t mark = kParked) {
     Node* expected = nullptr;
     // (3) release: a producer that replaces the mark sees what the owner did before; pairs with (1).
@@ -126,24 +132,24 @@ class Inbox {
                                          std::memory_order_relaxed);
   }
 
-  // Owner: removes `mark`, unless a producer has replaced it and owes a wake-up, which may come late: the
-  // owner's parker then holds a permit that nobody waits for.
-  // Returns: true iff the mark was still there.
+  // Owner: removes `mark`, unless a producer has replaced it. That producer owes a wake-up, which may come
+  // late: the owner's parker then has a permit that nobody waits for.
+  // Returns: whether the mark was still there.
   bool cancelPark(uintptr_t mark = kParked) {
     Node* expected = toNode(mark);
-    // relaxed: takes back what is the owner's own.
+    // relaxed: takes back the owner's own mark.
     return head_.compare_exchange_strong(expected, nullptr, std::memory_order_relaxed,
                                          std::memory_order_relaxed);
   }
 
-  // Any thread: whether no node was queued at some moment of late; a parked owner's inbox is empty.
+  // Any thread: whether no node was queued at some recent moment. A parked owner's inbox is empty.
   bool empty() const {
     // relaxed: an estimate for others; the owner takes the nodes by (2).
     const Node* head = head_.load(std::memory_order_relaxed);
     return head == nullptr || isMark(head);
   }
 
-  // Any thread: whether a mark was there at some moment of late.
+  // Any thread: whether a mark was there at some recent moment.
   bool isParked() const {
     // relaxed: as empty().
     return isMark(head_.load(std::memory_order_relaxed));

@@ -13,8 +13,8 @@
 
 namespace weft::detail {
 
-// How many slots the segments of a SegmentedQueue have: known to the compiler, or, with Size 0, chosen by who
-// makes the queue.
+// How many slots the segments of a SegmentedQueue have. The compiler knows the number, or, with Size 0, it is
+// chosen when the queue is made.
 template <uint32_t Size>
 struct BlockShape {
   explicit BlockShape(uint32_t) {}
@@ -33,8 +33,8 @@ struct BlockShape<0> {
   const uint32_t lapShift_;
 };
 
-// A stretch of a SegmentedQueue, whose page says who touches what and when. Its slots follow it, on cache
-// lines of their own.
+// A part of a SegmentedQueue. The page of SegmentedQueue says which thread touches what, and when. The slots
+// of the segment follow it, on cache lines of their own.
 template <class T, class Sync>
 struct alignas(kCacheLine) QueueSegment {
   using Slot = typename Sync::template Atomic<T>;
@@ -74,8 +74,8 @@ struct alignas(kCacheLine) QueueSegment {
   }
 };
 
-// The segments of one SegmentedQueue that are not in use: up to `max` are kept, linked through Segment::next.
-// Who uses take() and keep() sees to it that only one thread does at a time.
+// The segments of one SegmentedQueue that are not in use. Up to `max` are kept, linked through Segment::next.
+// The callers of take() and keep() must ensure that one thread at a time calls them.
 template <class Segment, class Sync>
 class SpareSegments {
  public:
@@ -90,14 +90,15 @@ class SpareSegments {
   Segment* take() {
     Segment* segment = top_.get();
     if (segment != nullptr) {
-      // relaxed: whoever sees to it that one thread at a time is here orders every link.
+      // relaxed: the means that let one thread at a time in order every link.
       top_.set(segment->next.load(std::memory_order_relaxed));
       count_.set(count_.get() - 1);
     }
     return segment;
   }
 
-  // Takes segments that nobody uses any more, linked through Segment::next. Returns: what is to be destroyed.
+  // Takes over segments that no thread uses any more, linked through Segment::next.
+  // Returns: the segments that must be destroyed.
   Segment* keep(Segment* segments) {
     while (segments != nullptr && count_.get() < max_) {
       // relaxed: as in take().

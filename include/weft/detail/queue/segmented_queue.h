@@ -13,53 +13,60 @@
 
 namespace weft::detail {
 
-// Who pushes to a SegmentedQueue: threads at the same time, or one after another by means of their own, which
-// spares each push a read-modify-write.
+// Who pushes into a SegmentedQueue: threads at the same time, or one thread after another. In the second case
+// other means put them in turn, and a push needs no read-modify-write.
 enum class Producers { AtOnce, InTurn };
 
-// An unbounded FIFO queue of pointers for any number of consumers, each by a handle of its own, in linked
-// segments. A counter that carries a segment pointer, at the tail, is crossbeam's SegQueue (S. Glavina, 2018;
-// there is no paper), a place of its own for each consumer Ubisoft's TaskScheduler; reservations of several
-// slots at once, and reads that neither look at the tail nor can fail where the segment is full, are weft's.
+// An unbounded FIFO queue of pointers for any number of consumers, in linked segments. Each consumer has a
+// handle of its own. The counter at the tail that carries a segment pointer is from crossbeam's SegQueue (S.
+// Glavina, 2018; there is no paper). A place of its own for each consumer is from Ubisoft's TaskScheduler.
+// The rest is weft's: reservations of several slots at once, and reads that do not look at the tail and
+// cannot fail if the segment is full.
 //
-// State: `tail_` is a position, the next slot to write, with the segment it lies in. A position counts a
-// power of two per segment: offsets below the segment's size are slots, the size itself means "the segment is
-// used up, its successor is being installed", the rest are skipped. A slot is null until its item is written.
-// Each segment has the index of its next slot to read. No segment before `oldest_` has anything left to be
-// taken.
+// State: `tail_` is a position, the next slot to write, and the segment in which it lies. A position counts a
+// power of two per segment. Offsets below the segment's size are slots. The offset that equals the size means
+// that the segment is used up and its successor is being installed. The other offsets are skipped. A slot is
+// null until its item is written. Each segment has the index of its next slot to read. No segment before
+// `oldest_` has an item left.
 //
-// Steps of a push: read the tail's position, then its segment; reserve k slots by one compare-exchange of the
-// position; whoever reserves the last slot installs the next segment (allocated beforehand, so that the
-// others wait for three stores only): link it, store the tail's segment, store the position. Then write the
-// items.
+// Steps of a push: read the tail's position, then its segment. Reserve k slots by one compare-exchange of the
+// position. The producer that reserves the last slot installs the next segment: it links the segment, stores
+// the tail's segment, and stores the position. (It has allocated the segment before, so the other producers
+// wait for three stores only.) Then write the items.
 //
 // Steps of a pop: a consumer stands in a segment, as one of its users. It looks at the slot that the
-// segment's index names. There is an item: it takes it by a compare-exchange of the index. There is none: the
-// queue is empty; unless producers come at once, and the tail says that the slot is reserved, and is about to
-// be written. Once it has seen an item in the last slot, when it came, all slots are written or about to be:
-// it takes one by an addition. Where the index says that all have been taken, and a next segment is linked,
-// it leaves the segment for `oldest_`, with the lock: once a segment, or less often if it lags behind. A
-// segment before `oldest_` that its last user leaves, or that has none when `oldest_` passes it, goes back to
-// the spares.
+// segment's index names. If there is an item, it takes the item by a compare-exchange of the index. If there
+// is none, the queue is empty. With producers at the same time there is one exception: the tail may say that
+// the slot is reserved, and so is about to be written. If the consumer has seen an item in the last slot when
+// it came, all slots are written or about to be written, and it takes one by an addition.
+//
+// If the index says that all items have been taken, and a next segment is linked, the consumer leaves the
+// segment for `oldest_`, with the lock. That happens once a segment, or less often if the consumer lags
+// behind. A segment before `oldest_` goes back to the spares when its last user leaves it, or, if it has no
+// users, when `oldest_` passes it.
 //
 // What must not happen:
 //   - A producer reserves in one segment and uses the pointer of another. The position only grows, and the
-//     segment is replaced only while the offset is its size, at which nobody reserves; so if the
-//     compare-exchange finds the position unchanged, the segment read in between is its own.
-//   - A segment is freed while somebody may touch it. Consumers touch theirs only as its users. A producer
-//     follows a segment pointer only with a reservation; its last access is the store of an item (the link is
-//     stored before), which whoever took that slot has waited for before it left, with the lock, as the last
-//     user. Nobody comes to it any more: `oldest_` does not go back.
-//   - An item that the caller knows of is missed. Then the slot is written; or, with producers at once, the
-//     tail it knows of is beyond it, and the item before it in the order that this consumer finds missing
-//     will come.
+//     segment is replaced only while the offset is its size, at which no producer reserves. So if the
+//     compare-exchange finds the position unchanged, the segment that was read in between belongs to it.
+//   - A segment is freed while a thread may touch it. Consumers touch a segment only as its users. A producer
+//     follows a segment pointer only with a reservation. Its last access is the store of an item (it stores
+//     the link before). The consumer that took that slot has waited for the store before it left the segment,
+//     with the lock, as the last user. No thread comes to the segment any more: `oldest_` does not go back.
+//   - An item is missed that the caller knows of. Then its slot is written. Or, with producers at the same
+//     time, the tail that the caller knows of is beyond it, and the earlier item that this consumer finds
+//     missing will come.
 //
-// Rejected: one counter for all that read, at the head (a pop looks at the producers' cache line, and counts
-// the reads of the segment beside, a second read-modify-write: 3 to 10 times slower beside a producer);
-// hazard pointers and epochs (the second rule makes them needless). In the strict sense a push is not
-// lock-free: a thread that is preempted between reserving and writing holds up the consumer of that slot, and
-// while it installs a segment, all producers. SegmentSize 0: whoever makes the queue says how large its
-// segments are.
+// Rejected: one counter for all reads, at the head. A pop then looks at the producers' cache line. It must
+// also count the reads of the segment, by a second read-modify-write. That is 3 to 10 times slower beside a
+// producer.
+//
+// Rejected: hazard pointers and epochs. The second rule above makes them needless.
+//
+// Strictly a push is not lock-free: a thread that is preempted between reserving and writing holds up the
+// consumer of that slot. While it installs a segment, it holds up all producers.
+//
+// SegmentSize 0: the size of the segments is given when the queue is made.
 template <class T, class Sync = StdSync, uint32_t SegmentSize = 62, Producers kProducers = Producers::AtOnce>
 class SegmentedQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
@@ -71,24 +78,25 @@ class SegmentedQueue {
                           uint32_t segmentSize = SegmentSize)
       : shape_(segmentSize), spares_(allocator, maxSpares, shape_.size()) {
     Segment* first = spares_.renew(nullptr);
-    // relaxed: nobody else knows of the queue yet.
+    // relaxed: no other thread knows the queue yet.
     tail_.segment.store(first, std::memory_order_relaxed);
     oldest_.set(first);
   }
   SegmentedQueue(const SegmentedQueue&) = delete;
   SegmentedQueue& operator=(const SegmentedQueue&) = delete;
 
-  // Requires: nobody uses the queue any more, and it has no consumers. Items left in it are forgotten.
+  // Requires: no thread uses the queue any more, and it has no consumers. Items left in it are dropped.
   ~SegmentedQueue() {
-    // Whoever destroys the queue is ordered after all others by other means.
+    // The thread that destroys the queue is ordered after all others by other means.
     spares_.destroyAll(oldest_.get());
   }
 
-  // A producer: appends `item`. Requires: it is not null. The queue may end as soon as it has been taken.
-  // Memory ordering: what came before push is seen by whoever gets the item.
+  // A producer: appends `item`.
+  // Requires: `item` is not null. The queue may be destroyed as soon as the item has been taken.
+  // Memory ordering: the thread that gets the item sees what came before push.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
-      // The same in short where the segment does not become full: a third less, beside consumers that look
+      // A shortcut for a segment that does not become full. It costs a third less, beside consumers that look
       // for work.
       // relaxed: as in tryReserve().
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
@@ -102,12 +110,12 @@ class SegmentedQueue {
     pushBatch(&item, 1);
   }
 
-  // A producer: appends `count` items in their order; other producers' items may come in between.
+  // A producer: appends `count` items in their order. Items of other producers may come in between.
   void pushBatch(const T* items, uint32_t count) {
     Segment* next = nullptr;
     while (count > 0) {
       const Reserved slots = reserve(count, &next);
-      // Before the last item, which may be the last moment of the queue.
+      // Called before the last item, after which the queue may be gone.
       if (slots.count == count && next != nullptr) {
         giveBack(next);
       }
@@ -117,16 +125,16 @@ class SegmentedQueue {
     }
   }
 
-  // Whoever takes from the queue.
+  // A consumer of the queue.
   class Consumer;
 
   // Any thread: how many items have been pushed, the caller's own and all that it knows of among them.
-  // relaxed: who knows of a push knows of its position.
+  // relaxed: a thread that knows of a push knows of its position.
   uint64_t numPushed() const { return ordinal(tail_.position.load(std::memory_order_relaxed)); }
 
-  // Any thread: whether there is no item; exact when nobody pushes or pops. Takes the lock.
+  // Any thread: whether there is no item. Exact while no thread pushes or pops. Takes the lock.
   bool empty() { return size() == 0; }
-  // Any thread: how many items there were, about; exact when nobody pushes or pops. Takes the lock.
+  // Any thread: about how many items there were. Exact while no thread pushes or pops. Takes the lock.
   size_t size() {
     lock_.lock();
     Segment* segment = oldest_.get();
@@ -191,7 +199,7 @@ class SegmentedQueue {
       return true;
     } else {
       // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the segment was read
-      // before; whoever reserves after this, and installs another, reads this position.
+      // before; a producer that reserves after this, and installs another segment, reads this position.
       return tail_.position.compare_exchange_weak(position, to, std::memory_order_acq_rel,
                                                   std::memory_order_acquire);
     }
@@ -216,22 +224,22 @@ class SegmentedQueue {
     full.next.store(&next, std::memory_order_release);
     // relaxed: published by the position.
     tail_.segment.store(&next, std::memory_order_relaxed);
-    // (6) release: whoever sees this position or a later one sees its segment; pairs with (3, 5).
+    // (6) release: a thread that sees this position or a later one sees its segment; pairs with (3, 5).
     tail_.position.store(position + (lap() - shape_.size()), std::memory_order_release);
   }
 
   bool isUsedUp(const Segment& segment) const {
-    // relaxed: where somebody may still read, it is a user of the segment.
+    // relaxed: a thread that may still read is a user of the segment.
     return segment.index.load(std::memory_order_relaxed) >= shape_.size();
   }
 
-  // Of a consumer that has found no item there: whether producers that come at once are about to write it, or
-  // have written later ones.
+  // Called by a consumer that has found no item there.
+  // Returns: whether producers are about to write it, or have written later items.
   bool isReserved(const Segment& segment, uint32_t index) const {
     if constexpr (kProducers == Producers::InTurn) {
       return false;
     } else {
-      // relaxed: who knows of a push knows of its position.
+      // relaxed: a thread that knows of a push knows of its position.
       return ordinal(tail_.position.load(std::memory_order_relaxed)) > segment.begin.get() + index;
     }
   }
@@ -249,8 +257,8 @@ class SegmentedQueue {
     return tail <= head ? 0 : static_cast<size_t>(tail - head);
   }
 
-  // With the lock: moves on to the first segment that is not used up, or the last of all. Returns: those
-  // passed that nobody uses, linked by `next`.
+  // With the lock: moves on to the first segment that is not used up, or to the last of all.
+  // Returns: the segments that were passed and have no users, linked by `next`.
   Segment* passUsedUp() {
     Segment* unused = nullptr;
     for (Segment* segment = oldest_.get(); isUsedUp(*segment); segment = oldest_.get()) {
@@ -267,7 +275,7 @@ class SegmentedQueue {
   }
 
   static Segment* prepend(Segment* segment, Segment* others) {
-    // relaxed: nobody uses the segment any more.
+    // relaxed: no thread uses the segment any more.
     segment->next.store(others, std::memory_order_relaxed);
     return segment;
   }

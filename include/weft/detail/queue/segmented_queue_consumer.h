@@ -28,12 +28,14 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     queue_.unlockWith(leave(nullptr));
   }
 
-  // Removes the oldest item. Returns: false when all that the caller knows to have been pushed (whose push
-  // happens before) has been taken.
+  // Removes the oldest item.
+  // Returns: false when all that the caller knows to have been pushed (whose push happens before) has been
+  // taken.
   bool pop(T& item) { return popBatch(&item, 1) == 1; }
 
-  // Removes up to `max` of the oldest items. Requires: `max` is not 0. Returns: how many: fewer than `max`
-  // also at the end of a segment, zero only where pop() returns false.
+  // Removes up to `max` of the oldest items.
+  // Requires: `max` is not 0.
+  // Returns: how many: fewer than `max` also at the end of a segment, zero only where pop() returns false.
   uint32_t popBatch(T* out, uint32_t max) {
     uint32_t round = 0;
     for (uint32_t fails = 0;;) {
@@ -104,7 +106,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     }
   }
 
-  // The items from `index` on that have been written. Returns: how many, at most `max`.
+  // The items from `index` on that have been written.
+  // Returns: how many, at most `max`.
   uint32_t peek(uint32_t index, T* out, uint32_t max) {
     const uint32_t room = queue_.shape_.size() - index;
     const uint32_t most = max < room ? max : room;
@@ -118,7 +121,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     return most;
   }
 
-  // All slots of the segment have been reserved. Returns: zero if they have been taken as well.
+  // All slots of the segment have been reserved.
+  // Returns: zero if they have been taken as well.
   uint32_t takeOfFull(T* out, uint32_t max) {
     const uint32_t size = queue_.shape_.size();
     const uint32_t wanted = max < size ? max : size;
@@ -140,7 +144,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     return count;
   }
 
-  // From a segment that is used up to the oldest that is not. Returns: false if there is none.
+  // From a segment that is used up to the oldest that is not.
+  // Returns: false if there is none.
   [[gnu::noinline]] bool advance() {
     // relaxed: passUsedUp() looks again.
     if (segment_->next.load(std::memory_order_relaxed) == nullptr) {
@@ -161,7 +166,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     isFull_ = segment_->slots()[queue_.shape_.size() - 1].load(std::memory_order_relaxed) != nullptr;
   }
 
-  // With the lock. Returns: `unused`, segments that nobody uses any more, and perhaps this one before them.
+  // With the lock.
+  // Returns: `unused`, segments that nobody uses any more, and perhaps this one before them.
   Segment* leave(Segment* unused) {
     segment_->users.set(segment_->users.get() - 1);
     const bool isLast = segment_->users.get() == 0 && segment_ != queue_.oldest_.get();
@@ -170,8 +176,8 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
 
   SegmentedQueue& queue_;
   Segment* segment_ = nullptr;
-  bool isFull_ =
-      false;  // all slots of the segment had been reserved when this consumer came, and are not all taken
+  // All slots of the segment had been reserved when this consumer came, and are not all taken.
+  bool isFull_ = false;
 };
 
 }  // namespace weft::detail

@@ -7,42 +7,45 @@
 
 #include "weft/detail/base/sync.h"
 
-// How the owners of deques know that nobody steals, and so take without a fence.
+// Tells the owners of deques whether there are thieves. Without thieves an owner takes without a fence.
 //
-// A worker enters before it steals, and leaves when it has stolen, or has not for a while. While the count is
-// zero an owner that takes needs neither a fence nor a compare-exchange, which are most of what a fork costs.
+// A worker enters before it steals. It leaves when it has stolen, or has stolen nothing for a while. While
+// the count is zero, an owner that takes needs neither a fence nor a compare-exchange. These are most of the
+// cost of a fork.
 //
 //   owner                                 thief
 //   O1 announce the take (bottom - 1)     T1 enter: count up
 //   O2 lightFence                         T2 heavyFence
 //   O3 look at the count: nobody else,    T3 look at bottom, and claim what lies below it
-//      so that the item is its own
+//      so the item is its own
 //
-// What must not happen: O3 sees nobody, T3 sees the old bottom, and both have the item. O2 and T2 are the two
-// fences of the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and all
-// later ones. The price lies on the side that comes seldom (Dice, Huang, Yang, "Asymmetric Dekker
+// What must not happen: O3 sees no thief, T3 sees the old bottom, and both have the item. O2 and T2 are the
+// two fences of the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and
+// all later ones. The side that comes seldom pays the price (Dice, Huang, Yang, "Asymmetric Dekker
 // Synchronization", 2001).
 //
-// An owner that steals itself, and is the only one, takes as if nobody did; but the others cannot know. When
-// to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy Caching", 1988):
-// entering costs a membarrier, 16 us beside a running thread, and staying costs the owners a fence for each
-// task that they take. A thief that is busy itself leaves once it has taken so many tasks of its own since
-// the last theft that as many fences have cost as much as entering does.
+// An owner that is itself the only thief takes without a fence too. The other owners do not know that, and
+// pay for the fence. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive
+// Snoopy Caching", 1988). Entering costs a membarrier, 16 us beside a running thread. Staying costs the
+// owners a fence for each task that they take. So a thief that is busy leaves after it has taken a number of
+// its own tasks since its last theft: the number of tasks whose fences cost as much as entering.
 //
-// Rejected: a membarrier for every theft; a part of the deque that is private, since its owner would have to
-// look up from a long task when somebody else becomes idle.
+// Rejected: a membarrier for every theft.
+//
+// Rejected: a private part of the deque. Its owner would have to look up from a long task when another worker
+// becomes idle.
 namespace weft::detail {
 
-// How many workers steal now. One per scheduler.
+// Counts the workers that steal now. One per scheduler.
 template <class Sync = StdSync>
 class StealGate {
  public:
-  // One worker's part in it: what only that worker's thread uses.
+  // One worker's part of the gate. Only that worker's thread uses it.
   class Member {
    public:
     explicit Member(StealGate& gate) : gate_(gate) {}
 
-    // Before each theft, unless the worker is sure that it has not left since.
+    // Called before each theft, unless the worker is sure that it has not left since the last call.
     void enter() {
       numTaken_ = 0;
       if (!hasEntered_) {
@@ -58,7 +61,8 @@ class StealGate {
       }
     }
 
-    // An owner that has announced a take. Returns: whether nobody else steals who has not seen that.
+    // Called by an owner that has announced a take.
+    // Returns: whether every other thief will see the announced take.
     bool isUnseen() {
       const uint32_t numThere = gate_.numThere();
       return numThere == 0 || (hasEntered_ && isOnly(numThere));
@@ -72,7 +76,7 @@ class StealGate {
       return numThere == 1;
     }
 
-    static constexpr uint32_t kLeaveAfter = 2048;  // fences of some 6 ns
+    static constexpr uint32_t kLeaveAfter = 2048;  // fences of about 6 ns
 
     StealGate& gate_;
     uint32_t numTaken_ = 0;  // since the last theft
@@ -97,7 +101,7 @@ class StealGate {
     return count_.load(std::memory_order_acquire);
   }
 
-  alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{0};  // up and down by the members
+  alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{0};  // counted up and down by members
 };
 
 }  // namespace weft::detail

@@ -14,35 +14,39 @@ namespace weft::detail {
 // 2005), with the memory orders of Le, Pop, Cohen and Zappa Nardelli, "Correct and Efficient Work-Stealing
 // for Weak Memory Models" (PPoPP 2013).
 //
-// State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up for
-// ever, in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
-//   bottom   stored by the owner alone: +1 by push, -1 by take (and back, when there was no item or the
-//            last one had to be won by compare-exchange);
-//   top      moved up only, by compare-exchange: by thieves, by takeOldest*, and by take for the last item.
+// State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up forever,
+// in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
 //
-// Steps: push writes the slot, then moves bottom with a release store. take announces with `bottom - 1`,
-// passes a full fence, then reads top; while nobody steals it leaves the fence out, and needs no
-// compare-exchange for the last item (steal_gate.h). steal reads top, passes a full fence, then reads bottom,
-// reads the slot, and owns the item if it moves top from the value it had read.
+//   bottom   stored by the owner alone: +1 by push, -1 by take (and back, if there was no item, or if the
+//            last item had to be won by compare-exchange)
+//   top      only moved up, by compare-exchange: by thieves, by takeOldest*, and by take for the last item
 //
-// What must not happen, top 0 and bottom 2 with a second thief about:
+// Steps:
+//   push     writes the slot, then moves bottom with a release store.
+//   take     announces with `bottom - 1`, passes a full fence, then reads top. While there are no thieves it
+//            leaves the fence out, and needs no compare-exchange for the last item (steal_gate.h).
+//   steal    reads top, passes a full fence, reads bottom, then reads the slot. It owns the item if it moves
+//            top from the value that it had read.
+//
+// What must not happen, with top 0, bottom 2 and a second thief:
 //     owner (take)                 thief
 //     bottom = 1                   top = 1 (read; another thief took item 0)
 //     read top: 0, stale           read bottom: 2, stale
 //     1 > 0: take item 1           1 < 2: steal item 1, compare-exchange 1 -> 2 succeeds
-// The two fences forbid it: in their common order one comes first, and the other side's read then sees at
+// The two fences forbid it: in their common order one comes first. The read of the other side then sees at
 // least what the first side saw or stored.
 //
 // Departures from the papers, and what was rejected:
-//   - The array does not grow. A full deque makes push return false, and the owner moves a batch elsewhere
-//     with takeOldestBatch; so there are no retired arrays to free.
-//   - Release stores of bottom in place of a release fence and relaxed stores: the same code on x86,
-//     visible to ThreadSanitizer. All of them must be release, those that take things back included, since
-//     a thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
-//   - A mark per slot instead of the fence in take (the THE protocol, or ABP's tag) trades the fence for an
-//     atomic read-modify-write per item. steal_gate.h frees take of its fence while nobody steals.
-//   - `cachedTop_` lets push look at the thieves' cache line once in Capacity pushes only. It lags behind
-//     top, and so errs towards "full", upon which push reads top itself.
+//   - The array does not grow. If the deque is full, push returns false, and the owner moves a batch
+//     elsewhere with takeOldestBatch. So there are no retired arrays to free.
+//   - Release stores of bottom replace a release fence and relaxed stores: it is the same code on x86, and
+//     ThreadSanitizer understands it. All of them must be release, also those that take something back: a
+//     thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
+//   - Rejected: a mark per slot instead of the fence in take (the THE protocol, or ABP's tag). It trades the
+//     fence for an atomic read-modify-write per item. steal_gate.h saves the fence while there are no
+//     thieves.
+//   - `cachedTop_` lets push look at the thieves' cache line only once in Capacity pushes. It lags behind
+//     top, so it errs towards "full", and push then reads top itself.
 template <class T, class Sync = StdSync, uint32_t Capacity = 4096>
 class StealingDeque {
   static_assert((Capacity & (Capacity - 1)) == 0, "an index becomes a slot by masking");
@@ -50,20 +54,21 @@ class StealingDeque {
  public:
   static constexpr uint32_t kCapacity = Capacity;
 
-  // `lostRace` says that another thread took the item first, so that a second try may find more.
+  // `lostRace`: another thread took the item first, so a second try may find more.
   struct Stolen {
     T* item;
     bool lostRace;
   };
 
-  // Not defaulted: that would zero the slots wherever the deque is value-initialised.
+  // Not defaulted: that would zero the slots if the deque is value-initialised.
   StealingDeque() {}
   StealingDeque(const StealingDeque&) = delete;
   StealingDeque& operator=(const StealingDeque&) = delete;
 
-  // Owner: appends `item`, the newest. Returns: false when the deque is full.
+  // Owner: appends `item` as the newest.
+  // Returns: false when the deque is full.
   bool push(T* item) {
-    // relaxed: the owner's own.
+    // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
     if (bottom - cachedTop_ >= Capacity) [[unlikely]] {
       // (1) acquire: the thief's read of the slot comes before this write of it; pairs with (7).
@@ -79,18 +84,18 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, as each thief is one. Returns: null
-  // when the deque is empty.
+  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, which each thief has too.
+  // Returns: null when the deque is empty.
   template <class Member>
   T* take(Member& self) {
-    // relaxed: the owner's own.
+    // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     // (3) release: a thief that reads it goes on to read the older slots; pairs with (6).
     bottom_.store(bottom, std::memory_order_release);
     if (!self.isUnseen()) [[unlikely]] {
       return takeBesideThieves(bottom);
     }
-    // relaxed: nobody moves it beyond `bottom`.
+    // relaxed: no thread moves it beyond `bottom`.
     if (top_.load(std::memory_order_relaxed) <= bottom) [[likely]] {
       return slot(bottom).load(std::memory_order_relaxed);
     }
@@ -99,8 +104,8 @@ class StealingDeque {
     return nullptr;
   }
 
-  // Owner. Returns: the newest item, or null; a thief may take it at any time, so that take() may find
-  // nothing.
+  // Owner.
+  // Returns: the newest item, or null. A thief may take it at any time, so take() may find nothing.
   T* newest() {
     // relaxed, all of it: the slots are the owner's own.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -109,7 +114,7 @@ class StealingDeque {
   }
 
   // Any thread that has entered the StealGate: removes the oldest item.
-  // Memory ordering: what the owner did before push is seen by whoever got the item.
+  // Memory ordering: the thread that gets the item sees what the owner did before push.
   Stolen steal() {
     // relaxed: only a hint, for a cheap way out; read again below.
     if (empty()) {
@@ -134,14 +139,15 @@ class StealingDeque {
     return {item, false};
   }
 
-  // Owner: removes the oldest item. Returns: null when the deque is empty.
+  // Owner: removes the oldest item.
+  // Returns: null when the deque is empty.
   T* takeOldest() {
     T* item;
     return takeOldestBatch(&item, 1) == 1 ? item : nullptr;
   }
 
-  // Owner: removes up to `max` of the oldest items with one compare-exchange. Returns: how many; they lie
-  // in `out`, the oldest first.
+  // Owner: removes up to `max` of the oldest items with one compare-exchange.
+  // Returns: how many; they lie in `out`, the oldest first.
   uint32_t takeOldestBatch(T** out, uint32_t max) {
     // relaxed, all of it: the slots are the owner's own, and the compare-exchange decides.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -164,7 +170,8 @@ class StealingDeque {
     }
   }
 
-  // Any thread: how many items there were at some moment of late. Exact for the owner while nobody steals.
+  // Any thread: how many items there were at some recent moment. Exact for the owner while there are no
+  // thieves.
   uint32_t size() const {
     // relaxed: an estimate. Top first: it only grows, so a result of zero was true when bottom was read.
     const int64_t top = top_.load(std::memory_order_relaxed);
@@ -174,10 +181,10 @@ class StealingDeque {
 
   bool empty() const { return size() == 0; }
 
-  // Owner: the index that the next item gets; the newest has the one before it.
+  // Owner: the index of the next item. The newest item has the index before it.
   int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
 
-  // Owner: a lower bound of the oldest item's index. Exact while nobody steals.
+  // Owner: a lower bound of the oldest item's index. Exact while there are no thieves.
   int64_t beginIndex() const { return top_.load(std::memory_order_relaxed); }
 
  private:

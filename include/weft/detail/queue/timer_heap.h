@@ -15,12 +15,12 @@ namespace weft::detail {
 // The `timerIndex` of an item that is in no heap.
 inline constexpr uint32_t kNotInHeap = UINT32_MAX;
 
-// The items of one worker that wait for a time, the earliest at hand. For one thread at a time.
+// The items of one worker that wait for a time; the earliest is at hand. For one thread at a time.
 //
-// An Item has two public members: `TimePoint deadline`, which does not change while the item is in the
-// heap, and `uint32_t timerIndex`, initialised to kNotInHeap and owned by the heap. A heap of four children
-// a node: add and remove take O(log n), earliest O(1). Items of equal deadlines come out in no particular
-// order.
+// An Item has two public members: `TimePoint deadline`, which does not change while the item is in the heap,
+// and `uint32_t timerIndex`, which is initialised to kNotInHeap and owned by the heap. Each node of the heap
+// has four children: add and remove take O(log n), earliest O(1). Items of equal deadlines come out in no
+// particular order.
 template <class Item>
 class TimerHeap {
  public:
@@ -33,8 +33,8 @@ class TimerHeap {
     }
   }
 
-  // Requires: item->timerIndex == kNotInHeap. Allocates only when the heap grows beyond its largest size so
-  // far.
+  // Allocates only when the heap grows beyond its largest size so far.
+  // Requires: item->timerIndex == kNotInHeap.
   void add(Item* item) {
     if (size_ == capacity_) {
       grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
@@ -42,7 +42,7 @@ class TimerHeap {
     siftUp(size_++, {item->deadline, item});
   }
 
-  // Takes `item` out; nothing where item->timerIndex == kNotInHeap.
+  // Takes `item` out. Does nothing where item->timerIndex == kNotInHeap.
   void remove(Item* item) {
     const uint32_t index = item->timerIndex;
     if (index == kNotInHeap) {
@@ -60,10 +60,11 @@ class TimerHeap {
     }
   }
 
-  // Returns: the item of the earliest deadline, null when there is none.
+  // Returns: the item with the earliest deadline, or null when there is none.
   Item* earliest() const { return size_ == 0 ? nullptr : entries()[0].item; }
 
-  // Takes out the earliest item if its deadline is not after `now`. Returns: it, or null.
+  // Takes out the earliest item if its deadline is not after `now`.
+  // Returns: the item, or null.
   Item* popExpired(TimePoint now) {
     if (size_ == 0 || now < entries()[0].deadline) {
       return nullptr;
@@ -84,7 +85,7 @@ class TimerHeap {
   bool empty() const { return size_ == 0; }
 
  private:
-  // The deadline lies beside the pointer, so that sifting touches no item but those it moves.
+  // The deadline lies beside the pointer, so that sifting touches only the items that it moves.
   struct Entry {
     TimePoint deadline;
     Item* item;

@@ -9,27 +9,27 @@
 
 namespace weft::detail {
 
-// Lets threads into something that may end, until it is closed; whoever ends it waits then for those that are
-// within. It outlives what it guards.
+// Lets threads into something that may end, until the entrance is closed. The thread that ends it then waits
+// for the threads that are within. The Entrance outlives what it guards.
 //
-//   entered   count | kClosed   +1 by each that comes, whether it is let in; kClosed by whoever closes, once
-//   left      count             +1 by each that goes, or was not let in, as its last access
+//   entered   count | kClosed   +1 by each thread that comes, let in or not; kClosed once, by the closer
+//   left      count             +1 by each thread that goes, or was not let in, as its last access
 //
 // What must not happen:
-//     one that comes                    one that ends it
-//                                       sees nobody within
+//     a thread that comes               the thread that ends it
+//                                       sees no thread within
 //     is let in
 //                                       closes, and destroys what is used
-// It cannot: both change the same word by a read-modify-write. Who is let in came before the close, and is
-// counted in the word that the one who has closed reads.
+// It cannot happen, since both change the same word by a read-modify-write. A thread that is let in came
+// before the close, and is counted in the word that the closer reads.
 //
-// Where it is to close only if nothing is left to do, that is found out beside a count of those that came,
-// and closeAt() closes if that count is still the same. So one who is let in brings its work in time; see
-// quiescence.h.
+// Sometimes the entrance should close only if nothing is left to do. That is found out together with a count
+// of the threads that came, and closeAt() closes only if that count is still the same. So a thread that is
+// let in brings its work in time; see quiescence.h.
 template <class Sync = StdSync>
 class Entrance {
  public:
-  // Returns: whether the caller is let in; it leaves later then.
+  // Returns: whether the caller is let in; if so, it calls leave() later.
   bool enter() {
     // (1) relaxed: publishes nothing; but one operation, before the close or after; pairs with (4).
     const bool isLetIn = (entered_.fetch_add(1, std::memory_order_relaxed) & kClosed) == 0;
@@ -39,17 +39,17 @@ class Entrance {
     return isLetIn;
   }
 
-  // Whoever was let in, as its last access to what is guarded.
+  // Called by each thread that was let in, as its last access to what is guarded.
   void leave() {
     // (2) release: what was done within comes before the end; pairs with (3).
     left_.fetch_add(1, std::memory_order_release);
   }
 
-  // Returns: how many have come; and more than can be, once it is closed.
-  // relaxed: closeAt() looks again.
+  // Returns: how many threads have come; a number that cannot be reached, once the entrance is closed.
+  // relaxed: closeAt() tests it again.
   uint64_t numEntered() const { return entered_.load(std::memory_order_relaxed); }
 
-  // Returns: whether nobody has come since that was numEntered(): it is closed then.
+  // Returns: whether no thread has come since `numEntered` was numEntered(): the entrance is closed then.
   bool closeAt(uint64_t numEntered) {
     // (4) relaxed: as before; pairs with (1).
     return entered_.compare_exchange_strong(numEntered, numEntered | kClosed, std::memory_order_relaxed,
@@ -59,7 +59,7 @@ class Entrance {
   // Closes it, if it is not closed yet. relaxed: as for closeAt().
   void close() { entered_.fetch_or(kClosed, std::memory_order_relaxed); }
 
-  // Whoever ends what is guarded, after it was closed: waits until nobody is within.
+  // Called by the thread that ends what is guarded, after the close: waits until no thread is within.
   void awaitAllLeft() const {
     uint32_t round = 0;
     while (!haveAllLeft()) {
@@ -69,9 +69,9 @@ class Entrance {
 
  private:
   bool haveAllLeft() const {
-    // (3) acquire: sees what was done within, and that those who have left had come; pairs with (2).
+    // (3) acquire: sees what was done within, and that the threads that have left had come; pairs with (2).
     const uint64_t left = left_.load(std::memory_order_acquire);
-    // relaxed: the close has seen all that were let in.
+    // relaxed: the close has seen all threads that were let in.
     return left == (entered_.load(std::memory_order_relaxed) & ~kClosed);
   }
 

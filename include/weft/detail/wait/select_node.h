@@ -11,16 +11,17 @@
 
 namespace weft::detail {
 
-// Which of the things that a select waits for has happened: in the frame of the one who waits.
+// Says which of the events that a select waits for has happened. It lies in the frame of the waiter.
 //
-// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with it
-// only if it moves this word from kNone; otherwise it has lost, drops the node and takes the next waiter. So
-// exactly one of the claimers, the deadline and the stop wins. The others have touched nothing but this word,
-// under a lock that the select takes once more before it returns.
+// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with that
+// node only if it moves this word from kNone. Otherwise it has lost, drops the node and takes the next
+// waiter. So exactly one of the claimers, the deadline and the stop wins. The others have touched nothing but
+// this word, under a lock that the select takes once more before it returns.
 template <class Sync = StdSync>
 class SelectChoice {
  public:
-  // Any thread. Returns: whether `index` is what happens.
+  // Any thread.
+  // Returns: whether `index` is now the choice.
   bool tryChoose(uint32_t index) {
     uint32_t expected = kNone;
     // (1) relaxed: only one may win. The lock has brought the node, and the wake will bring what was done
@@ -29,7 +30,7 @@ class SelectChoice {
                                            std::memory_order_relaxed);
   }
 
-  // The owner, when it was woken or has chosen itself.
+  // For the owner, after it was woken or has chosen itself.
   uint32_t get() const { return choice_.load(std::memory_order_relaxed); }
 
  private:
@@ -38,8 +39,8 @@ class SelectChoice {
   typename Sync::template Atomic<uint32_t> choice_{kNone};
 };
 
-// What a select links into a primitive, for each of its cases. Its owner is woken instead of it, once it is
-// claimed.
+// What a select links into a primitive, for each of its cases. Once a node is claimed, the node's owner is
+// woken instead of it.
 template <class Sync = StdSync>
 struct SelectNode : Waiter {
   SelectNode() { isOfSelect = true; }
@@ -49,8 +50,8 @@ struct SelectNode : Waiter {
   uint32_t index = 0;
 };
 
-// For one who has unlinked `waiter`. Returns: whether it has claimed it thereby, and owes ownerOf(waiter) a
-// wake.
+// For a claimer that has unlinked `waiter`.
+// Returns: whether it has thereby claimed the waiter, and owes ownerOf(waiter) a wake.
 template <class Sync = StdSync>
 bool claim(Waiter& waiter) noexcept {
   if (!waiter.isOfSelect) [[likely]] {

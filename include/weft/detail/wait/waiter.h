@@ -12,20 +12,22 @@
 
 // How every primitive waits.
 //
-// A primitive keeps the waiters of those that wait for it in a WaitList, under a spin lock of its own. To
-// wait: lock, look once more, link currentWaiter(), unlock, block(). To wake: lock, unlink, unlock, wake().
-// Whoever unlinks a waiter under the lock has claimed it, and owes it exactly one wake(). A wait that times
-// out takes the lock and looks: still linked, it unlinks itself and has timed out; claimed, it blocks again
-// for the wake it is owed. So exactly one of the two wins, and the loser leaves nothing behind.
+// A primitive keeps its waiters in a WaitList, under a spin lock of its own. Most primitives have both in a
+// WaitWord (wait_word.h). To wait: lock, test the state once more, link currentWaiter(), unlock, block(). To
+// wake: lock, unlink, unlock, wake(). A thread that unlinks a waiter under the lock has claimed it, and owes
+// it exactly one wake(). A wait that times out takes the lock and looks. If its waiter is still linked, it
+// unlinks it and has timed out. If its waiter is claimed, it blocks again for the wake that it is owed. So
+// exactly one of the two wins, and the loser leaves nothing behind.
 //
-// The waker's last access to the primitive is the unlock, so that whoever wakes may destroy the primitive at
-// once.
+// The waker's last access to the primitive is the unlock, so a woken fiber or thread may destroy the
+// primitive at once.
 namespace weft::detail {
 
 struct FiberControlBlock;
 
-// A blocked fiber or thread, as a primitive sees it: a fiber's lies in its control block, a thread's in
-// thread-local storage. One exists per fiber or thread, since it waits for one thing at a time.
+// A blocked fiber or thread, as a primitive sees it. A fiber's waiter lies in its control block, a thread's
+// in thread-local storage. There is one for each fiber or thread, since a fiber or thread waits for one thing
+// at a time.
 struct Waiter {
   Waiter* next = nullptr;  // next, previous and isLinked are guarded by the lock of the primitive
   Waiter* previous = nullptr;
@@ -33,15 +35,13 @@ struct Waiter {
   bool isLinked = false;
   bool isOfSelect = false;  // a SelectNode: see select_node.h
   uint8_t mark = 0;         // for the primitive
-  bool hasGivenUp = false;  // WaitGroup's, guarded by its lock; false between waits
   void* data = nullptr;     // for the primitive
 };
 
 inline void assertNotWaiting(const Waiter& waiter) {
-  WEFT_ASSERT(
-      !waiter.isLinked,
-      "a fiber or thread that waits already began another wait. The unlock() of a lock that is given to "
-      "ConditionVariable::wait() must not wait itself.");
+  WEFT_ASSERT(!waiter.isLinked,
+              "a fiber or thread that waits already began another wait. "
+              "The unlock() of a lock that is given to ConditionVariable::wait() must not wait itself.");
 }
 
 // Waiters in the order in which they are to be woken.
@@ -55,7 +55,7 @@ class WaitList {
     append(waiter);
   }
 
-  // The same for one that is claimed already, in a list of those to be woken.
+  // The same for a waiter that is claimed already, in a list of waiters to wake.
   void pushClaimed(Waiter& waiter) { append(waiter); }
 
   void pushFront(Waiter& waiter) {
@@ -80,11 +80,12 @@ class WaitList {
     return waiter;
   }
 
-  // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
+  // Moves the first waiter to the end of `claimed`, where it counts as claimed.
+  // Requires: this list is not empty.
   void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
 
-  // Appends all waiters of `other`, which is empty afterwards. They count as claimed. Requires: so do all in
-  // this list.
+  // Appends all waiters of `other`, which is empty afterwards. They count as claimed.
+  // Requires: all waiters in this list count as claimed.
   void claimAll(WaitList& other) {
     if (other.isEmpty()) {
       return;
@@ -114,8 +115,9 @@ class WaitList {
   Waiter* last_ = nullptr;
 };
 
-// The waiter of the fiber or thread that calls. Lifetime: as long as that fiber runs its task, or the thread.
-// Requires: it does not wait already; else a message ends the program.
+// The waiter of the calling fiber or thread.
+// Requires: the caller does not wait already; else a message ends the program.
+// Lifetime: as long as that fiber runs its task, or as that thread runs.
 WEFT_EXPORT Waiter& currentWaiter() noexcept;
 
 // Makes block() return. Any thread; once for each claim. Nothing of the primitive or the waiter is touched
@@ -128,17 +130,17 @@ WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 
-// As block() until `deadline`. Returns: false if the deadline came first; a claimer may then still owe a
-// wake().
+// As block(), until `deadline`.
+// Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
-// As blockUntil(), for a lock that looks again by itself when the time is up, which is not a thing that may
-// still happen where everybody waits. Without the wait handler of a thread. (A handler that waits for the
-// lock that its wait was handed would wait for ever.)
+// As blockUntil(), for a lock whose waiter tries again by itself when the time is up. Such a retry is not an
+// event that may still happen where everybody waits. The wait handler of a thread is not called. (A handler
+// that waits for the lock that its wait was handed would wait forever.)
 WEFT_EXPORT bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
-// Takes `self` out of `list`, which `lock` guards, unless somebody has done so already. Returns: whether it
-// did; if not, somebody owes `self` a wake().
+// Takes `self` out of `list`, which `lock` guards, unless that was done already.
+// Returns: whether it did; if not, a wake() is owed to `self`.
 template <class Lock>
 bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
   lock.lock();
@@ -150,25 +152,56 @@ bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
   return isLinked;
 }
 
-// Waits, linked in `list`, until woken or until `deadline`; `lock` guards the list and is held neither before
-// nor after.
-// Returns: false if the deadline came first; the waiter is unlinked then. A deadline of kNever waits without
-// one. Waits that may be stopped as well: see stoppable.h.
-template <class Lock>
-bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
-                 const void* object) {
+// Waits until woken, or until the time of `host` is up. Then giveUp() takes `self` out of where it is linked,
+// and returns whether it did; if not, a wake is owed. Host has block(self), and blockUntil(self), which
+// returns false when the time is up.
+// Returns: false if the time was up first.
+template <class AnyWaiter, class Host, class GiveUp>
+bool blockOrGiveUp(AnyWaiter& self, const Host& host, const GiveUp& giveUp) {
+  if (host.blockUntil(self)) {
+    return true;
+  }
+  if (giveUp()) {
+    return false;
+  }
+  host.block(self);
+  return true;
+}
+
+// How production code blocks.
+struct BlockHost {
+  void block(Waiter& self) const { detail::block(self, what, object); }
+  bool blockUntil(Waiter& self) const { return detail::blockUntil(self, deadline, what, object); }
+
+  TimePoint deadline;
+  const char* what;
+  const void* object;
+};
+
+// Waits until woken or until `deadline` (kNever: without one), when giveUp() decides; see blockOrGiveUp().
+// For waits that may also be stopped see stoppable.h.
+template <class GiveUp>
+bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const char* what,
+                const void* object) {
   if (deadline == kNever) {
     block(self, what, object);
     return true;
   }
-  if (blockUntil(self, deadline, what, object)) {
-    return true;
-  }
-  if (detail::unlinkIfLinked(self, lock, list)) {
-    return false;
-  }
-  block(self, what, object);
-  return true;
+  return detail::blockOrGiveUp(self, BlockHost{deadline, what, object}, giveUp);
+}
+
+// The same, queued in a primitive's core.
+template <class Core>
+bool blockQueued(Waiter& self, Core& core, TimePoint deadline, const char* what, const void* object) {
+  return detail::blockTimed(self, [&] { return core.giveUp(self); }, deadline, what, object);
+}
+
+// The same, linked in `list`; `lock` guards the list and is held neither before nor after.
+template <class Lock>
+bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
+                 const void* object) {
+  return detail::blockTimed(
+      self, [&] { return detail::unlinkIfLinked(self, lock, list); }, deadline, what, object);
 }
 
 }  // namespace weft::detail

@@ -1,0 +1,19 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+namespace weft::detail {
+
+// For choices that need only be spread: xorshift64 (Marsaglia 2003).
+// Requires: `state` is not 0.
+// Returns: the next number after `state`, which is not 0 either.
+constexpr uint64_t nextRandom(uint64_t state) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  return state ^ (state << 17);
+}
+
+}  // namespace weft::detail

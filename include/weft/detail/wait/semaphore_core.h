@@ -1,0 +1,106 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "weft/debug.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/wait/wait_word.h"
+#include "weft/detail/wait/waiter.h"
+
+namespace weft::detail {
+
+// The word and the list behind Semaphore. Its state is the number of permits, which is
+// zero while somebody waits.
+//
+// A permit is taken by a compare-exchange, whatever the bits. It is given by a compare-exchange while both
+// bits are clear, and under the lock otherwise, because a waiter that is queueing, or is queued, must be
+// found. A waiter queues in a step that fails if the number is no longer zero.
+//
+// List: WaitList, or a checker's.
+template <class List = WaitList, class Sync = StdSync>
+class SemaphoreCore {
+ public:
+  static constexpr uint32_t kMax = 1u << 30;
+
+  explicit SemaphoreCore(uint32_t numPermits) : word_(numPermits * kOne) {}
+
+  // Takes a permit if there is one.
+  // Returns: whether it did.
+  bool tryTake() {
+    // relaxed: only a guess for the compare-exchange.
+    uint32_t old = word_.bits.load(std::memory_order_relaxed);
+    while (old >= kOne) {
+      // (1) acquire: sees what came before this permit was given; pairs with (2) and with unlockBy().
+      if (word_.bits.compare_exchange_weak(old, old - kOne, std::memory_order_acquire,
+                                           std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Gives `count` permits if nobody waits; that is the last access.
+  // Returns: whether it did; if not, call give().
+  bool tryGive(uint32_t count) {
+    // relaxed: only a guess for the compare-exchange.
+    uint32_t old = word_.bits.load(std::memory_order_relaxed);
+    for (check(old, count); (old & Word::kBits) == 0; check(old, count)) {
+      // (2) release: what came before is seen by each caller that takes a permit; pairs with (1) and the
+      // acquire of lockBit.
+      if (word_.bits.compare_exchange_weak(old, old + count * kOne, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Gives `count` permits, to the waiters first.
+  // Returns: whom to wake.
+  List give(uint32_t count) {
+    word_.lock();
+    List claimed;
+    for (; count > 0 && !word_.list.isEmpty(); --count) {
+      word_.list.claimFront(claimed);
+    }
+    // The last access.
+    word_.unlockBy([count](uint32_t state) { return state + count * kOne; });
+    return claimed;
+  }
+
+  // Takes a permit, or queues `self`.
+  // Returns: whether it took one.
+  template <class Waiter>
+  bool takeOrQueue(Waiter& self) {
+    return word_.takeOrQueue(self, [](uint32_t& state) {
+      const bool isThere = state >= kOne;
+      state -= isThere ? kOne : 0;
+      return isThere;
+    });
+  }
+  template <class Waiter>
+  bool giveUp(Waiter& self) {
+    return word_.giveUp(self);
+  }
+
+  // For the destructor.
+  bool isAwaited() const { return !word_.list.isEmpty(); }
+
+ private:
+  using Word = WaitWord<uint32_t, List, Sync>;
+  static constexpr uint32_t kOne = Word::kState;
+
+  static void check(uint32_t before, uint32_t count) {
+    WEFT_ASSERT(count < kMax && before / kOne + count < kMax,
+                "Semaphore::release(%u) on top of %u: the count must stay below %u.", count, before / kOne,
+                kMax);
+  }
+
+  Word word_;
+};
+
+}  // namespace weft::detail

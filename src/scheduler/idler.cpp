@@ -1,0 +1,166 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/idler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/report.h"
+#include "scheduler/scheduler_core.h"
+#include "scheduler/worker.h"
+#include "scheduler/worker_inl.h"
+#include "weft/debug.h"
+
+namespace weft::detail {
+namespace {
+
+constexpr int kInboxLooksPerSearch = 8;
+
+// The limit while tasks come that are taken back at once: each such task that finds no
+// searcher wakes a worker.
+constexpr auto kLongestSearchBesideTasks = std::chrono::microseconds(400);
+
+// How long a searcher searches before it gives the processor away for the first time: two fibers that wake
+// each other across workers wait for less than this.
+constexpr auto kAlone = std::chrono::microseconds(1);
+
+void watchInbox(const Inbox<FiberControlBlock>& inbox) {
+  for (int i = 0; i < kInboxLooksPerSearch && inbox.empty(); ++i) {
+    StdSync::pause();
+  }
+}
+
+SearchBudget::Duration longestSearch(const SchedulerCore& core, Worker::Mode mode) {
+  return mode == Worker::Mode::MultiThreaded
+             ? core.config.idleSearch
+             : std::min(core.config.idleSearch, SearchBudget::kLongestOfOthers);
+}
+
+}  // namespace
+
+Idler::Idler(Worker& worker)
+    : worker_(worker), parker_(acquireParker()), search_(longestSearch(worker.core(), worker.mode())) {
+  sleeper_.parker = parker_;
+}
+
+Idler::~Idler() { releaseParker(parker_); }
+
+Work Idler::waitForWork() {
+  idleSince_ = {};
+  const bool isMultiThreaded = worker_.mode_ == Worker::Mode::MultiThreaded;
+  const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
+  if (work || worker_.shouldEnd()) {
+    return work;
+  }
+  if (isMultiThreaded) {
+    waitForSharedWork(worker_.core_.idle, sleeper_, *this);
+  } else {
+    while (!spin(Reach::Own)) {
+      sleepForOwnWork();
+    }
+  }
+  return std::exchange(found_, Work());
+}
+
+// An order to end counts as work.
+bool Idler::look(Reach reach) {
+  found_ = worker_.findWork(reach);
+  return found_ || worker_.shouldEnd();
+}
+
+bool Idler::seesSharedWork() { return worker_.tasks_.hasInjected() || worker_.stealer_.seesTasks(); }
+
+// Looks again and again, until there is something to do, or for as long as a search is worth its cost.
+bool Idler::spin(Reach reach) {
+  TimePoint now = TimePoint::clock::now();
+  idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
+  const TimePoint firstYield = now + kAlone;
+  const TimePoint longest = now + kLongestSearchBesideTasks;
+  TimePoint end = now + search_.length();
+  do {
+    worker_.stealer_.forgetHesitation();
+    // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
+    watchInbox(worker_.inbox_);
+    if (look(reach)) {
+      noteWork(now);
+      return true;
+    }
+    if (!search_.giveWay(now, now >= firstYield)) {
+      return false;
+    }
+    if (worker_.stealer_.hasHesitated()) {
+      end = std::max(end, std::min(now + SearchBudget::kUsual, longest));
+    }
+  } while (now < end);
+  search_.noteVain();
+  return false;
+}
+
+void Idler::noteWork(TimePoint now) { search_.noteWork(now - std::exchange(idleSince_, TimePoint{})); }
+
+void Idler::awaitReady(TimePoint until) {
+  TimePoint now = TimePoint::clock::now();
+  const TimePoint busyUntil = now + SearchBudget::kUsual;
+  for (; worker_.ready_.isEmpty() && now < until; now = TimePoint::clock::now()) {
+    if (now < busyUntil) {
+      watchInbox(worker_.inbox_);
+    } else if (worker_.inbox_.tryPark()) {
+      parkUntil(until);
+      worker_.inbox_.cancelPark();
+    }
+    worker_.drainInbox();
+    worker_.expireTimers();
+  }
+}
+
+bool Idler::tryParkInbox() { return worker_.inbox_.tryPark(); }
+
+void Idler::cancelParkInbox() { worker_.inbox_.cancelPark(); }
+
+void Idler::sleepForOwnWork() {
+  tidyUp();
+  if (!tryParkInbox()) {
+    return;
+  }
+  if (worker_.timers_.doAllLookAgain() && worker_.core_.numWorkers == 0) {
+    endIfDeadlocked();
+  }
+  park();
+  cancelParkInbox();
+}
+
+void Idler::tidyUp() {
+  worker_.report_.printIfAsked();
+  tidyAt_ = worker_.pool_.giveBackSurplus(TimePoint::clock::now());
+}
+
+void Idler::park() {
+  if (!worker_.report_.isWanted() && parkUntil(tidyAt_)) [[likely]] {
+    noteWork(TimePoint::clock::now());
+  }
+}
+
+// Returns: whether the sleep was ended by a wake.
+bool Idler::parkUntil(TimePoint deadline) {
+  ++numParks_;
+  worker_.tasks_.lane().thief.leave();
+  // relaxed, both: a hint for Worker::holdBack().
+  isParked_.store(true, std::memory_order_relaxed);
+  const bool isWoken = parker_->parkUntil(std::min(deadline, worker_.timers_.earliest()));
+  isParked_.store(false, std::memory_order_relaxed);
+  return isWoken;
+}
+
+void Idler::endIfDeadlocked() {
+  // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
+  if (isOnlyThreadOfProcess() && worker_.inbox_.cancelPark()) {
+    worker_.report_.print();
+    WEFT_FATAL(
+        "deadlock: every fiber waits, no timer is set, nothing is left to run, "
+        "and this is the process's only thread. See the fibers listed above: "
+        "signal what they wait for before they wait, or from a task that can still run.");
+  }
+}
+
+}  // namespace weft::detail

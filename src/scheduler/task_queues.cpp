@@ -1,0 +1,157 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/task_queues.h"
+
+namespace weft::detail {
+namespace {
+
+constexpr uint32_t kInjectorBatch = 64;
+constexpr uint32_t kOverflowBatch = 64;
+
+}  // namespace
+
+TaskQueues::TaskQueues(const Shared& shared, bool takesInjected, Allocator* allocator)
+    : lane_{nullptr, shared.idle, StealGate<>::Member(shared.gate), 0, 1},
+      takesInjected_(takesInjected),
+      pinnedLifo_(allocator),
+      pinnedFifo_(allocator),
+      numWorkers_(shared.numWorkers),
+      injector_(shared.injector),
+      injected_(shared.injector) {}
+
+void TaskQueues::overflow(TaskNode* node) {
+  moveToInjector(Deque::kCapacity / 2);
+  lane_.deque->push(node);
+}
+
+void TaskQueues::exposeElsewhere(TaskNode* node) {
+  if (numWorkers_ > 0) {
+    overflow(node);
+  } else {
+    pinnedLifo_.pushNewest(node);
+  }
+}
+
+// Moves at least `wanted` of the deque's oldest tasks to the injector, or all of them.
+// Returns: whether there were any.
+bool TaskQueues::moveToInjector(uint32_t wanted) {
+  TaskNode* batch[kOverflowBatch];
+  uint32_t moved = 0;
+  while (moved < wanted) {
+    const uint32_t count = lane_.deque->takeOldestBatch(batch, kOverflowBatch);
+    if (count == 0) {
+      break;
+    }
+    injector_.pushBatch(batch, count);
+    moved += count;
+  }
+  if (moved != 0) {
+    overflowEnd_ = injector_.numPushed();
+  }
+  return moved != 0;
+}
+
+TaskNode* TaskQueues::nextOldest() {
+  TaskNode* node = overflowEnd_ != 0 && numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+  return node != nullptr ? node : oldestOfDeque();
+}
+
+// The tasks that this worker has itself moved to the injector are older than those left in the deque. So are
+// the tasks that lie before them in the injector. Tasks that came later are not, and wait.
+TaskNode* TaskQueues::takeOverflowed() {
+  TaskNode* node = nullptr;
+  if (!takesInjected_ || injected_.numTaken() >= overflowEnd_ || !injected_.pop(node)) {
+    overflowEnd_ = 0;
+  }
+  return node;
+}
+
+TaskNode* TaskQueues::oldestInTurn() {
+  isPinnedsTurn_ = !isPinnedsTurn_;
+  TaskNode* node = isPinnedsTurn_ ? pinnedLifo_.takeOldest() : nullptr;
+  if (node == nullptr && lane_.deque != nullptr) {
+    node = oldestOfDeque();
+  }
+  return node != nullptr ? node : pinnedLifo_.takeOldest();
+}
+
+// A batch in the deque is older than the tasks left in the injector.
+TaskNode* TaskQueues::oldestFromOutside() {
+  TaskNode* node = pinnedFifo_.takeOldest();
+  if (node == nullptr && takesInjected_) {
+    if (numLeftOfBatch() != 0) {
+      return oldestOfDeque();
+    }
+    injected_.pop(node);
+  }
+  return node;
+}
+
+// A batch is older than the rest of the deque, which was empty when the batch came. Its first task is at the
+// newer end.
+TaskNode* TaskQueues::oldestOfDeque() {
+  const uint32_t left = numLeftOfBatch();
+  if (left != 0 && batchEnd_ == lane_.deque->endIndex()) {
+    return takeNewestOfDeque();
+  }
+  if (left != 0 && batchBegin_ <= lane_.deque->beginIndex()) {
+    return liftBatch(left);
+  }
+  return lane_.deque->takeOldest();
+}
+
+// Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the
+// indices from batchBegin_ to batchEnd_, reversed.
+uint32_t TaskQueues::numLeftOfBatch() const {
+  const int64_t left = batchEnd_ - std::max(batchBegin_, lane_.deque->beginIndex());
+  return left > 0 ? static_cast<uint32_t>(left) : 0;
+}
+
+// Lifts the batch from the oldest end of the deque over all tasks above it.
+// Returns: the first task of the batch.
+TaskNode* TaskQueues::liftBatch(uint32_t count) {
+  TaskNode* batch[kInjectorBatch];
+  count = lane_.deque->takeOldestBatch(batch, count);
+  if (count == 0) {
+    return nullptr;
+  }
+  TaskNode* first = batch[--count];
+  batchBegin_ = lane_.deque->endIndex();
+  for (uint32_t i = 0; i < count; ++i) {
+    push(batch[i]);
+  }
+  batchEnd_ = lane_.deque->endIndex();
+  // A searcher may have looked while the tasks were in no queue.
+  lane_.idle.onPublish();
+  return first;
+}
+
+TaskNode* TaskQueues::takeBatch() {
+  const size_t queued = injected_.size();
+  if (queued == 0) {
+    return nullptr;
+  }
+  // Take a fair share, in one batch. It enters the deque reversed, so that the newest end
+  // yields the oldest task.
+  const size_t share = queued / static_cast<size_t>(numWorkers_) + 1;
+  const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, kInjectorBatch));
+  TaskNode* batch[kInjectorBatch];
+  uint32_t count = injected_.popBatch(batch, wanted);
+  if (count == 0) {
+    return nullptr;
+  }
+  // The nodes were written elsewhere, or long ago.
+  for (uint32_t i = 0; i < count; ++i) {
+    __builtin_prefetch(batch[i]);
+  }
+  batchBegin_ = lane_.deque->endIndex();
+  while (count > 1) {
+    push(batch[--count]);
+  }
+  batchEnd_ = lane_.deque->endIndex();
+  lane_.idle.onPublish();
+  return batch[0];
+}
+
+}  // namespace weft::detail

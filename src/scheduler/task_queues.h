@@ -1,0 +1,138 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "scheduler/task_ring.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/park/idle.h"
+#include "weft/detail/queue/segmented_queue.h"
+#include "weft/detail/queue/segmented_queue_consumer.h"
+#include "weft/detail/queue/steal_gate.h"
+#include "weft/detail/queue/stealing_deque.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// The tasks of one worker that have not begun. This class decides which of them comes next. It moves tasks
+// for which its deque has no room to the injector, and batches from the injector to its deque.
+//
+// For the worker's own thread, except for size() and for thieves, which use the deque itself.
+class TaskQueues {
+ public:
+  using Deque = StealingDeque<TaskNode>;
+  using Injector = SegmentedQueue<TaskNode*>;
+
+  // What the workers of a scheduler share.
+  struct Shared {
+    Injector& injector;
+    IdleSet<>& idle;
+    StealGate<>& gate;
+    int numWorkers;
+  };
+
+  // `takesInjected`: whether the worker runs tasks from the injector. Workers that have a thread do.
+  TaskQueues(const Shared& shared, bool takesInjected, Allocator* allocator);
+  TaskQueues(const TaskQueues&) = delete;
+  TaskQueues& operator=(const TaskQueues&) = delete;
+
+  // The thread's side of the deque, for code that forks. The lane has no deque until one is given to it.
+  ForkLane& lane() { return lane_; }
+  const ForkLane& lane() const { return lane_; }
+
+  // Queues a task that any worker may run.
+  // Requires: there is a deque.
+  void push(TaskNode* node) {
+    if (!lane_.deque->push(node)) [[unlikely]] {
+      overflow(node);
+    }
+  }
+  // The same, where the deque is full.
+  void overflow(TaskNode* node);
+  // Queues a task for this thread only.
+  void pushPinned(TaskNode* node, bool isOfTask) { (isOfTask ? pinnedLifo_ : pinnedFifo_).pushNewest(node); }
+  // Queues a forked task for which the deque has no room.
+  void exposeElsewhere(TaskNode* node);
+
+  // From now on next() returns the newest of the tasks that tasks have scheduled, or the oldest.
+  void preferNewest() { prefersOldest_ = false; }
+  void preferOldest() { prefersOldest_ = true; }
+
+  // Each of the following removes the task that it returns. It returns null where there is none.
+
+  // Tasks for this thread come first: those that tasks have scheduled, then those from outside of tasks.
+  TaskNode* next() {
+    if (!pinnedLifo_.isEmpty()) {
+      return prefersOldest_ ? pinnedLifo_.takeOldest() : pinnedLifo_.takeNewest();
+    }
+    if (!pinnedFifo_.isEmpty()) {
+      return pinnedFifo_.takeOldest();
+    }
+    if (lane_.deque == nullptr || lane_.deque->empty()) {
+      return nullptr;
+    }
+    return prefersOldest_ ? nextOldest() : takeNewestOfDeque();
+  }
+  // The oldest of this thread's own tasks and the oldest of the tasks that thieves may take, by turns.
+  TaskNode* oldestInTurn();
+  // The oldest task that was scheduled outside of tasks: for this thread, or from the injector.
+  TaskNode* oldestFromOutside();
+  // Takes a batch from the injector; its first task is returned, and the rest enters the deque.
+  // Requires: takesInjected.
+  TaskNode* takeBatch();
+
+  // Takes `node`, if it is the newest of the tasks that tasks have scheduled.
+  // Returns: whether it took it.
+  bool takeIfNewest(TaskNode* node) {
+    if (!pinnedLifo_.isEmpty()) {
+      return pinnedLifo_.newest() == node && pinnedLifo_.takeNewest() != nullptr;
+    }
+    return lane_.deque != nullptr && lane_.deque->newest() == node && takeNewestOfDeque() != nullptr;
+  }
+  // Moves the tasks of the deque to the injector.
+  // Returns: whether there were any.
+  bool giveAway() { return lane_.deque != nullptr && moveToInjector(Deque::kCapacity); }
+
+  // Returns: whether oldestFromOutside() would find a task.
+  bool hasFromOutside() { return !pinnedFifo_.isEmpty() || (takesInjected_ && !injected_.empty()); }
+  bool hasInjected() { return !injected_.empty(); }
+  bool isEmpty() const {
+    return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() && (lane_.deque == nullptr || lane_.deque->empty());
+  }
+  // Any thread, an estimate.
+  uint64_t size() const {
+    return pinnedLifo_.size() + pinnedFifo_.size() + (lane_.deque != nullptr ? lane_.deque->size() : 0);
+  }
+
+ private:
+  TaskNode* takeNewestOfDeque() {
+    TaskNode* node = lane_.deque->take(lane_.thief);
+    // A task that is pushed after this is not part of the batch.
+    batchEnd_ = std::min(batchEnd_, lane_.deque->endIndex());
+    return node;
+  }
+  TaskNode* nextOldest();
+  TaskNode* oldestOfDeque();
+  TaskNode* takeOverflowed();
+  uint32_t numLeftOfBatch() const;
+  TaskNode* liftBatch(uint32_t count);
+  bool moveToInjector(uint32_t wanted);
+
+  ForkLane lane_;
+  int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
+  bool prefersOldest_ = false;
+  bool isPinnedsTurn_ = false;  // see oldestInTurn()
+  const bool takesInjected_;
+  TaskRing pinnedLifo_;       // scheduled by tasks, for this thread only: the newest first
+  TaskRing pinnedFifo_;       // scheduled outside of tasks, for this thread only: the oldest first
+  uint64_t overflowEnd_ = 0;  // see takeOverflowed()
+  const int numWorkers_;
+  Injector& injector_;
+  Injector::Consumer injected_;
+};
+
+}  // namespace weft::detail

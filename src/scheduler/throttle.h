@@ -1,0 +1,75 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// Holds a worker back from starting tasks while very many of its fibers are blocked in a row.
+//
+// The problem: each of a million tasks waits for the one before. Then every worker but one only opens fiber
+// after fiber for tasks whose turn has not come. That takes gigabytes of stacks, and a wake across threads
+// for each task.
+//
+// A worker is held back if its scheduler has several workers, the worker's own tasks block at once, and a
+// thousand of its fibers are blocked. It then waits for one of these fibers to end, for
+// a millisecond. After that:
+//
+// - Some have ended by then, but as many others have come to wait: the worker starts a few more tasks.
+// - None has ended: waiting longer frees nobody. Where all the other workers wait too, the worker starts as
+//   many tasks again. Otherwise it starts 128 more, which is half as fast as fibers can be made.
+//
+// So tasks that all wait for each other, or for one that takes long elsewhere, are all started without much
+// delay. A row opens at most 128 fibers for each millisecond in which the system does not run the thread
+// whose turn it is; from here that looks the same. A fiber that a timer or a thread other than the workers
+// wakes was waiting for something other than tasks of this scheduler, and lets further tasks start.
+//
+// Rejected: starting as many again in all cases, since then a turn that comes some
+// milliseconds late costs gigabytes.
+class Throttle {
+ public:
+  // What the other workers of the scheduler do: whether all of them wait too.
+  enum class Others { Run, AllWait };
+
+  explicit Throttle(bool hasThieves) : hasThieves_(hasThieves) {}
+
+  // noteBlockedAtOnce(): a task has blocked that has scheduled nothing. noteEnded(): a task has ended.
+  void noteBlockedAtOnce() { hasBlockedAtOnce_ = true; }
+  void noteEnded() { hasBlockedAtOnce_ = false; }
+  // Fibers were woken by a timer or from outside of the workers.
+  void noteForeignWakes(uint64_t count) { limit_ += count * kStartsPerForeignWake; }
+
+  // Returns: whether to call beginHold() before a worker with `numBlocked` blocked fibers starts a task.
+  bool mayHold(uint64_t numBlocked) const {
+    return hasThieves_ && hasBlockedAtOnce_ && numBlocked > kBlockedFreely;
+  }
+
+  // Begins to hold the worker back, or goes on holding it, until one of its fibers is ready or until end().
+  // `numEnded`: how many tasks have ended on the worker so far.
+  // Returns: false if the worker may start a task.
+  bool beginHold(uint64_t numBlocked, uint64_t numEnded);
+  TimePoint end() const { return heldUntil_; }
+  // Called once end() has come: the worker may start some tasks. `hasReady`: a fiber is ready.
+  void endHold(uint64_t numBlocked, uint64_t numEnded, bool hasReady, Others others);
+
+ private:
+  static constexpr uint64_t kBlockedFreely = 1024;  // fibers
+  static constexpr uint64_t kStartsPerHold = 4;
+  static constexpr uint64_t kStartsPerVainHold = 128;
+  static constexpr uint64_t kStartsPerForeignWake = 8;
+  static constexpr auto kHoldBack = std::chrono::milliseconds(1);
+
+  const bool hasThieves_;
+  bool hasBlockedAtOnce_ = false;    // since a task ended last
+  uint64_t limit_ = kBlockedFreely;  // blocked fibers up to which tasks are started
+  uint64_t heldAt_ = 0;              // blocked fibers when the hold began, or 0
+  uint64_t endedBefore_ = 0;         // tasks that had ended when the hold began
+  TimePoint heldUntil_{};
+};
+
+}  // namespace weft::detail

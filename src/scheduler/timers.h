@@ -1,0 +1,81 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "scheduler/due_time.h"
+#include "scheduler/fiber_control_block.h"
+#include "weft/detail/queue/timer_heap.h"
+#include "weft/memory.h"
+
+namespace weft::detail {
+
+// The fibers of a worker that wait for a time. It also knows which of them are due.
+class Timers {
+ public:
+  explicit Timers(Allocator* allocator) : heap_(allocator) {}
+
+  // Returns: the time.
+  TimePoint now() { return due_.now(); }
+
+  // Adds a fiber that waits until fiber.deadline.
+  // Requires: the deadline is after the last result of now(), which was called just before.
+  void add(FiberControlBlock& fiber) {
+    heap_.add(&fiber);
+    if (heap_.earliest() == &fiber) {
+      due_.expect(fiber.deadline);
+    }
+  }
+  // Removes `fiber`, unless its time has come: then this does nothing.
+  void remove(FiberControlBlock& fiber) { heap_.remove(&fiber); }
+
+  // Returns: false only if no deadline has come. This is far cheaper than reading the clock.
+  bool mayHaveExpired() const { return !heap_.empty() && due_.mayHaveCome(); }
+
+  // Removes the fibers whose time has come, and calls f(fiber) for each.
+  // Returns: whether there were any.
+  template <class F>
+  bool expire(F f) {
+    if (heap_.empty()) {
+      return false;
+    }
+    bool any = false;
+    const TimePoint time = due_.now();
+    while (FiberControlBlock* fiber = heap_.popExpired(time)) {
+      f(*fiber);
+      any = true;
+    }
+    if (!heap_.empty()) {
+      due_.expect(heap_.earliest()->deadline);
+    }
+    return any;
+  }
+
+  // Returns: the first deadline, or kNever.
+  TimePoint earliest() const { return heap_.empty() ? kNever : heap_.earliest()->deadline; }
+
+  // beginDue(): the deadline of a fiber has passed, and the fiber has not run since. endDue():
+  // now it has run.
+  void beginDue() { ++numDue_; }
+  void endDue() { --numDue_; }
+  bool areDue() const { return numDue_ != 0; }
+  // Returns: whether a timer is set, or a fiber whose timer was due is still in the list of ready fibers.
+  // Until it has run, the fibers before it may run no tasks in place.
+  bool areSetOrDue() const { return !heap_.empty() || areDue(); }
+
+  // A fiber that is added between these two calls only tries again once its time has come: see
+  // Worker::blockForLock().
+  void beginLookingAgain() { ++numLookingAgain_; }
+  void endLookingAgain() { --numLookingAgain_; }
+  bool doAllLookAgain() const { return heap_.size() == numLookingAgain_; }
+
+ private:
+  TimerHeap<FiberControlBlock> heap_;
+  DueTime due_;                   // of the earliest deadline
+  uint32_t numLookingAgain_ = 0;  // of the fibers in heap_
+  uint32_t numDue_ = 0;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,73 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker_report.h"
+
+namespace weft::detail {
+namespace {
+
+constexpr uint64_t kMostReported = 100;  // fibers of a worker, since very many would fill the terminal
+
+}  // namespace
+
+void WorkerReport::print() const {
+  uint64_t numBlocked = 0;
+  const auto report = [&](const FiberControlBlock& fiber) {
+    if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {
+      reportBlockedFiber(fiber, workerId_);
+    }
+  };
+  report(running_.main());
+  pool_.fibers().forEach(report);
+  reportNumBlocked(workerId_, numBlocked);
+}
+
+void WorkerReport::ask(TimePoint now) {
+  // relaxed: the unpark publishes it to a worker that sleeps; any other worker sees it in time.
+  if (!isWanted_.exchange(true, std::memory_order_relaxed)) {
+    seenSince_ = now;
+    seenAt_ = currentPlace();
+    seenEnded_ = counters_.ended();
+  }
+}
+
+SilentWorker WorkerReport::describeSilence(TimePoint now) {
+  const TaskPlace place = currentPlace();
+  const uint64_t ended = counters_.ended();
+  if (place != seenAt_ || ended != seenEnded_) {
+    seenAt_ = place;
+    seenEnded_ = ended;
+    seenSince_ = now;
+  }
+  return {place, now - seenSince_};
+}
+
+TaskPlace WorkerReport::placeOf(const FiberControlBlock& fiber) const {
+  return {workerId_, fiber.id, &fiber == &running_.main(), fiber.task.look()};
+}
+
+// For any thread. The fiber is looked up, since its address alone does not publish it.
+TaskPlace WorkerReport::currentPlace() const {
+  TaskPlace place{workerId_};
+  findFiberOf(running_.look()->scope(), place);
+  return place;
+}
+
+bool WorkerReport::findFiberOf(const void* scope, TaskPlace& place) const {
+  const FiberControlBlock& main = running_.main();
+  const FiberControlBlock* fiber = scope == main.scope() ? &main : pool_.fibers().findByScope(scope);
+  if (fiber != nullptr) {
+    place = placeOf(*fiber);
+  }
+  return fiber != nullptr;
+}
+
+bool WorkerReport::findStackOf(const void* scope, TaskPlace& place) const {
+  const FiberControlBlock* fiber = pool_.fibers().findByStack(scope);
+  if (fiber != nullptr) {
+    place = placeOf(*fiber);
+  }
+  return fiber != nullptr;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,219 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/task_queues.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include <weft/memory.h>
+
+// The order of one worker's tasks, without fibers and without threads: nobody runs the tasks.
+namespace weft::detail {
+namespace {
+
+class TaskQueuesTest : public ::testing::Test {
+ protected:
+  static constexpr bool kOfTask = true, kFromOutside = false;
+  static constexpr int kDequeSize = static_cast<int>(TaskQueues::Deque::kCapacity);
+
+  void SetUp() override { worker_.lane().deque = &deque_; }
+
+  // The queues of a worker with a thread, and of a bound thread that has forked.
+  TaskQueues& worker() { return worker_; }
+  TaskQueues& boundThread() {
+    bound_.lane().deque = &boundDeque_;
+    return bound_;
+  }
+
+  TaskNode* node(int number) {
+    nodes_.resize(std::max<size_t>(nodes_.size(), static_cast<size_t>(number) + 1));
+    auto& node = nodes_[static_cast<size_t>(number)];
+    if (node == nullptr) {
+      node = std::make_unique<TaskNode>();
+    }
+    return node.get();
+  }
+  // Returns: the number of a task, -1 for none.
+  int numberOf(const TaskNode* task) const {
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      if (task != nullptr && nodes_[i].get() == task) {
+        return static_cast<int>(i);
+      }
+    }
+    return -1;
+  }
+
+  void push(int first, int end) {
+    for (int i = first; i < end; ++i) {
+      worker_.push(node(i));
+    }
+  }
+  void inject(int first, int end) {
+    for (int i = first; i < end; ++i) {
+      injector_.push(node(i));
+    }
+  }
+
+  // Returns: what take() gives, again and again, until there is no more.
+  template <class Take>
+  std::vector<int> all(Take take) {
+    std::vector<int> numbers;
+    while (TaskNode* task = take()) {
+      numbers.push_back(numberOf(task));
+    }
+    return numbers;
+  }
+  std::vector<int> allNext(TaskQueues& tasks) {
+    return all([&] { return tasks.next(); });
+  }
+  static std::vector<int> upTo(int first, int end) {
+    std::vector<int> numbers(static_cast<size_t>(end - first));
+    std::iota(numbers.begin(), numbers.end(), first);
+    return numbers;
+  }
+
+  uint64_t numInjected() { return injector_.size(); }
+
+ private:
+  TaskQueues::Injector injector_;
+  IdleSet<> idle_{2};
+  StealGate<> gate_;
+  const TaskQueues::Shared shared_{injector_, idle_, gate_, 2};
+  TaskQueues::Deque deque_, boundDeque_;
+  TaskQueues worker_{shared_, true, Allocator::Default};
+  TaskQueues bound_{shared_, false, Allocator::Default};
+  std::vector<std::unique_ptr<TaskNode>> nodes_;
+};
+
+TEST_F(TaskQueuesTest, TasksForThisThreadComeFirstOfTasksThenFromOutside) {
+  push(0, 2);
+  worker().pushPinned(node(2), kFromOutside);
+  worker().pushPinned(node(3), kFromOutside);
+  worker().pushPinned(node(4), kOfTask);
+  worker().pushPinned(node(5), kOfTask);
+  EXPECT_EQ(worker().size(), 6u);
+  EXPECT_FALSE(worker().isEmpty());
+  EXPECT_EQ(allNext(worker()), (std::vector<int>{5, 4, 2, 3, 1, 0}));
+  EXPECT_TRUE(worker().isEmpty());
+}
+
+TEST_F(TaskQueuesTest, WhereTheOldestIsPreferredItComesFirst) {
+  push(0, 3);
+  worker().pushPinned(node(3), kOfTask);
+  worker().pushPinned(node(4), kOfTask);
+  worker().preferOldest();
+  EXPECT_EQ(numberOf(worker().next()), 3);
+  EXPECT_EQ(numberOf(worker().next()), 4);
+  EXPECT_EQ(numberOf(worker().next()), 0);
+  worker().preferNewest();
+  EXPECT_EQ(allNext(worker()), (std::vector<int>{2, 1}));
+}
+
+TEST_F(TaskQueuesTest, ABatchFromTheInjectorStartsInOrder) {
+  inject(0, 10);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(allNext(worker()), upTo(1, 6));
+  EXPECT_TRUE(worker().hasInjected());
+}
+
+TEST_F(TaskQueuesTest, AWorkerTakesAFairShareOfTheInjector) {
+  inject(0, 40);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(worker().size(), 20u);
+  EXPECT_EQ(numInjected(), 19u) << "it took half, of two workers, and one more";
+}
+
+TEST_F(TaskQueuesTest, NewerTasksComeBeforeTheBatchAndItsOrderStays) {
+  inject(0, 8);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  push(8, 10);
+  EXPECT_EQ(allNext(worker()), (std::vector<int>{9, 8, 1, 2, 3, 4}));
+}
+
+TEST_F(TaskQueuesTest, TheOldestFromOutsideIsForThisThreadThenOfTheBatchThenInTheInjector) {
+  inject(0, 4);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  push(4, 6);
+  worker().pushPinned(node(6), kFromOutside);
+  EXPECT_TRUE(worker().hasFromOutside());
+  // What the worker's tasks have scheduled lies above the batch, and is not from outside.
+  EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), (std::vector<int>{6, 1, 2, 3}));
+  EXPECT_FALSE(worker().hasFromOutside());
+  EXPECT_EQ(allNext(worker()), (std::vector<int>{5, 4}));
+}
+
+TEST_F(TaskQueuesTest, ABoundThreadLeavesTheInjectorToTheWorkers) {
+  inject(0, 1);
+  EXPECT_FALSE(boundThread().hasFromOutside());
+  EXPECT_EQ(boundThread().oldestFromOutside(), nullptr);
+  EXPECT_TRUE(worker().hasFromOutside());
+  boundThread().pushPinned(node(1), kFromOutside);
+  EXPECT_FALSE(boundThread().isEmpty());
+  EXPECT_TRUE(boundThread().hasFromOutside());
+  EXPECT_EQ(numberOf(boundThread().oldestFromOutside()), 1);
+}
+
+TEST_F(TaskQueuesTest, TheOldestInTurnIsForThisThreadAndForThievesByTurns) {
+  push(0, 3);
+  for (int i = 3; i < 5; ++i) {
+    worker().pushPinned(node(i), kOfTask);
+  }
+  EXPECT_EQ(all([&] { return worker().oldestInTurn(); }), (std::vector<int>{3, 0, 4, 1, 2}));
+}
+
+TEST_F(TaskQueuesTest, OfTheOldestInTurnABatchComesBeforeWhatLiesAboveIt) {
+  inject(0, 4);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  push(4, 6);
+  EXPECT_EQ(all([&] { return worker().oldestInTurn(); }), (std::vector<int>{1, 2, 4, 5}));
+}
+
+TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheInjector) {
+  push(0, kDequeSize);
+  EXPECT_EQ(numInjected(), 0u);
+  push(kDequeSize, kDequeSize + 1);
+  EXPECT_EQ(numInjected(), static_cast<uint64_t>(kDequeSize / 2));
+  EXPECT_EQ(worker().size(), static_cast<uint64_t>(kDequeSize / 2) + 1);
+  EXPECT_EQ(numberOf(worker().next()), kDequeSize);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0) << "the oldest lie there, in order";
+}
+
+TEST_F(TaskQueuesTest, WhatHasOverflowedIsOlderThanTheDeque) {
+  inject(kDequeSize + 1, kDequeSize + 2);  // before the overflow
+  push(0, kDequeSize + 1);
+  inject(kDequeSize + 2, kDequeSize + 3);  // afterwards
+  worker().preferOldest();
+  std::vector<int> expected = upTo(0, kDequeSize + 1);
+  expected.insert(expected.begin(), kDequeSize + 1);
+  EXPECT_EQ(allNext(worker()), expected);
+  EXPECT_EQ(numInjected(), 1u) << "what came later waits for its turn";
+}
+
+TEST_F(TaskQueuesTest, OnlyTheNewestIsTakenToRunInPlace) {
+  push(0, 2);
+  EXPECT_FALSE(worker().takeIfNewest(node(0)));
+  EXPECT_TRUE(worker().takeIfNewest(node(1)));
+  worker().pushPinned(node(2), kOfTask);
+  EXPECT_FALSE(worker().takeIfNewest(node(0))) << "one for this thread is newer";
+  EXPECT_TRUE(worker().takeIfNewest(node(2)));
+  EXPECT_TRUE(worker().takeIfNewest(node(0)));
+  EXPECT_TRUE(worker().isEmpty());
+}
+
+TEST_F(TaskQueuesTest, WhatIsGivenAwayKeepsItsOrderInTheInjector) {
+  for (int i = 0; i < 5; ++i) {
+    boundThread().push(node(i));
+  }
+  EXPECT_TRUE(boundThread().giveAway());
+  EXPECT_FALSE(boundThread().giveAway());
+  EXPECT_TRUE(boundThread().isEmpty());
+  EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), upTo(0, 5));
+}
+
+}  // namespace
+}  // namespace weft::detail
