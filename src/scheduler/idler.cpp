@@ -17,10 +17,6 @@ namespace {
 
 constexpr int kInboxLooksPerSearch = 8;
 
-// The limit while tasks come that are taken back at once: each such task that finds no
-// searcher wakes a worker.
-constexpr auto kLongestSearchBesideTasks = std::chrono::microseconds(400);
-
 // How long a searcher searches before it gives the processor away for the first time: two fibers that wake
 // each other across workers wait for less than this.
 constexpr auto kAlone = std::chrono::microseconds(1);
@@ -76,10 +72,8 @@ bool Idler::spin(Reach reach) {
   TimePoint now = TimePoint::clock::now();
   idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
   const TimePoint firstYield = now + kAlone;
-  const TimePoint longest = now + kLongestSearchBesideTasks;
-  TimePoint end = now + search_.length();
+  const TimePoint end = now + search_.length();
   do {
-    worker_.stealer_.forgetHesitation();
     // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
     watchInbox(worker_.inbox_);
     if (look(reach)) {
@@ -88,9 +82,6 @@ bool Idler::spin(Reach reach) {
     }
     if (!search_.giveWay(now, now >= firstYield)) {
       return false;
-    }
-    if (worker_.stealer_.hasHesitated()) {
-      end = std::max(end, std::min(now + SearchBudget::kUsual, longest));
     }
   } while (now < end);
   search_.noteVain();

@@ -41,7 +41,7 @@ class Idler {
   // The host of waitForSharedWork.
   bool findWork() { return look(Reach::Everywhere); }
   bool seesSharedWork();
-  bool spinForWork() { return look(Reach::Patient) || spin(Reach::Patient); }
+  bool spinForWork() { return findWork() || spin(Reach::Everywhere); }
   bool tryParkInbox();
   void cancelParkInbox();
   void tidyUp();

@@ -23,10 +23,9 @@ struct Work {
 
 // How far a worker looks for work: each place includes those before it.
 enum class Reach {
-  Own,       // what this thread has at hand
-  Injector,  // tasks that belong to no worker yet
-  Patient,   // other workers' tasks, except those that may be about to be taken back
-  Everywhere
+  Own,        // what this thread has at hand
+  Injector,   // tasks that belong to no worker yet
+  Everywhere  // the tasks of others too
 };
 
 }  // namespace weft::detail

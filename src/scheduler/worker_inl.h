@@ -24,7 +24,7 @@ inline Work Worker::findWork(Reach reach) {
   if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch() : nullptr) {
     return task;
   }
-  return reach >= Reach::Patient ? stealer_.steal(reach == Reach::Patient) : nullptr;
+  return reach >= Reach::Everywhere ? stealer_.steal() : nullptr;
 }
 
 inline FiberControlBlock* Worker::takeReady() {

@@ -43,7 +43,7 @@ struct WorkerTestAccess {
   static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
   static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.idler_.search_.length(); }
   static void steal(Worker& worker) {
-    TaskNode* task = worker.stealer_.steal(false);
+    TaskNode* task = worker.stealer_.steal();
     ASSERT_NE(task, nullptr);
     worker.runInPlace(task);
   }
