@@ -22,7 +22,7 @@ Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
 
 void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
 
-void wakeAll(WaitList& claimed) noexcept {
+void wakeAll(const WaitList& claimed) noexcept {
   for (Waiter* waiter = claimed.front(); waiter != nullptr;) {
     Waiter* next = waiter->next;
     inlined::wake(*waiter);

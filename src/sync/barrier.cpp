@@ -37,8 +37,7 @@ void BarrierBase::drop() {
 
 void BarrierBase::endPhase() noexcept {
   // relaxed: ordered by the arrivals.
-  WaitList claimed = phase_.endPhase(expected_.load(std::memory_order_relaxed));
-  wakeAll(claimed);
+  wakeAll(phase_.endPhase(expected_.load(std::memory_order_relaxed)));
 }
 
 bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadline,

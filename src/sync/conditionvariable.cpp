@@ -24,8 +24,7 @@ bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
 
 void ConditionVariable::notify(bool all) {
   if (all) {
-    detail::WaitList claimed = core_.claimAll();
-    detail::wakeAll(claimed);
+    detail::wakeAll(core_.claimAll());
   } else if (detail::Waiter* first = core_.claimFirst()) {
     detail::wake(*first);
   }

@@ -22,8 +22,7 @@ bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
 void Semaphore::State::release(uint32_t count) {
   if (!core.tryGive(count)) {
-    detail::WaitList claimed = core.give(count);
-    detail::wakeAll(claimed);
+    detail::wakeAll(core.give(count));
   }
 }
 

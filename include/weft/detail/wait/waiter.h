@@ -125,7 +125,7 @@ WEFT_EXPORT Waiter& currentWaiter() noexcept;
 WEFT_EXPORT void wake(Waiter& waiter) noexcept;
 
 // Wakes all waiters of `claimed`, first to last.
-WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
+WEFT_EXPORT void wakeAll(const WaitList& claimed) noexcept;
 
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
