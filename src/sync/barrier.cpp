@@ -53,11 +53,7 @@ bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadlin
     return false;
   }
   Waiter& self = currentWaiter();
-  if (!phase_.queue(self, phase)) {
-    return true;
-  }
-  const auto claim = [&] { return phase_.giveUp(self); };
-  return blockStoppable(self, deadline, token, claim, "Barrier", this) == WaitEnd::Woken;
+  return !phase_.queue(self, phase) || blockQueued(self, phase_, deadline, token, "Barrier", this);
 }
 
 }  // namespace weft::detail

@@ -13,10 +13,6 @@ ConditionVariable::~ConditionVariable() {
       "a ConditionVariable was destroyed while somebody waits for it. Notify all and let them go first.");
 }
 
-bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline) {
-  return detail::blockQueued(self, core_, deadline, "ConditionVariable", this);
-}
-
 bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
                               const std::stop_token& token) {
   return detail::blockQueued(self, core_, deadline, token, "ConditionVariable", this);

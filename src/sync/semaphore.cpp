@@ -26,11 +26,6 @@ void Semaphore::State::release(uint32_t count) {
   }
 }
 
-bool Semaphore::State::acquire(detail::TimePoint deadline) {
-  detail::Waiter& self = detail::currentWaiter();
-  return core.takeOrQueue(self) || detail::blockQueued(self, core, deadline, "Semaphore", this);
-}
-
 bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token& token) {
   if (token.stop_requested()) {
     return false;

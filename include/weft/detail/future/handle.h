@@ -37,30 +37,17 @@ class FutureHandle {
   // Memory ordering: as ready().
   void wait() const { core("wait").wait(); }
 
-  // As wait(), for at most `duration`.
-  // Returns: false if the time was up first.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return core("wait_for").waitUntil(detail::deadlineAfter(duration));
-  }
-
-  // As wait(), at most until `time`. Never early by that clock.
-  // Returns: false if the time was up first.
-  template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    FutureCore& state = core("wait_until");
-    return detail::waitUntilByClock(time, [&state](TimePoint deadline) { return state.waitUntil(deadline); });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: false if the stop, or the time, came first. A future that is ready already wins.
+  // As wait(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A future that is ready already wins.
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
     return core("wait_for").waitUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
     FutureCore& state = core("wait_until");
     return detail::waitUntilByClock(time, token,
                                     [&](TimePoint deadline) { return state.waitUntil(deadline, token); });

@@ -99,7 +99,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   }
   // The same until `deadline`, or until a stop is requested.
   // Returns: whether the state is ready.
-  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
+  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token);
 
   // Invokes `listener` with TaskOp::Ready when the state is ready: on the thread that makes it ready, or at
   // once. `listener.next` is a TellLoop then.

@@ -190,12 +190,6 @@ bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const ch
   return detail::blockOrGiveUp(self, BlockHost{deadline, what, object}, giveUp);
 }
 
-// The same, queued in a primitive's core.
-template <class Core>
-bool blockQueued(Waiter& self, Core& core, TimePoint deadline, const char* what, const void* object) {
-  return detail::blockTimed(self, [&] { return core.giveUp(self); }, deadline, what, object);
-}
-
 // The same, linked in `list`; `lock` guards the list and is held neither before nor after.
 template <class Lock>
 bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
