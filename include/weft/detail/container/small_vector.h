@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"

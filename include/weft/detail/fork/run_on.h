@@ -5,7 +5,6 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"

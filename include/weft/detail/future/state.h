@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
