@@ -21,12 +21,12 @@
 // clang-format off
 #define WEFT_TEST_NAMES(DO)                                                                        \
   DO(addItems) DO(announce) DO(assertCallable) DO(callOrHandle) DO(countBetween) DO(deadlineAfter) \
-  DO(destroyObjects) DO(destroyTask)                                                               \
+  DO(destroyObjects)                                                                               \
   DO(finishChild) DO(forEachOf) DO(freeNode) DO(grainForEachThread) DO(irange) DO(join)            \
   DO(make_finally) DO(makeObjects) DO(parallelFor) DO(parallelSort) DO(parallelStableSort)         \
   DO(partition) DO(partitionWithGrain) DO(reduceFrom) DO(reduceOf) DO(requestFor) DO(runOn)        \
   DO(scanFrom) DO(scanOf) DO(schedule) DO(setRooms) DO(sleep_until) DO(sortWith) DO(stretchOf)     \
-  DO(taskFunction) DO(transformTo) DO(waitForChild) DO(waitUntilByClock)
+  DO(transformTo) DO(waitForChild) DO(waitUntilByClock)
 // clang-format on
 
 namespace hostile {

@@ -66,7 +66,7 @@ class TestFiber {
     auto* fiber = static_cast<TestFiber*>(self);
     fiber->body_(*fiber);
     fiber->ended_ = true;
-    OSFiber::switchToFinal(fiber->os, *fiber->resumer_, OSFiber::exceptionGlobals());
+    fiber->suspend();
   }
 
   std::function<void(TestFiber&)> body_;

@@ -92,25 +92,9 @@ class Channel {
     return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
   }
 
-  // As send(), for at most `duration`.
-  // Returns: false if the time was up first.
-  template <class U = T, class Rep, class Period>
-  [[nodiscard]] bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration) const {
-    return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration));
-  }
-
-  // As send_for(), at most until `time`. Never early by that clock.
-  template <class U = T, class Clock, class Duration>
-  [[nodiscard]] bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
-                                const std::stop_token& token = {}) const {
-    return withObject(std::forward<U>(value), [&](auto& object) {
-      return detail::waitUntilByClock(
-          time, token, [&](detail::TimePoint deadline) { return sendObject(object, deadline, &token); });
-    });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: false if the stop came first. A stop that was requested before wins even if there is room, so
+  // As send(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A stop that was requested before wins even if there is room, so
   // that a loop that sends comes to an end.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
@@ -118,8 +102,16 @@ class Channel {
   }
   template <class U = T, class Rep, class Period>
   [[nodiscard]] bool send_for(U&& value, const std::chrono::duration<Rep, Period>& duration,
-                              const std::stop_token& token) const {
+                              const std::stop_token& token = {}) const {
     return sendUntil(std::forward<U>(value), detail::deadlineAfter(duration), &token);
+  }
+  template <class U = T, class Clock, class Duration>
+  [[nodiscard]] bool send_until(U&& value, const std::chrono::time_point<Clock, Duration>& time,
+                                const std::stop_token& token = {}) const {
+    return withObject(std::forward<U>(value), [&](auto& object) {
+      return detail::waitUntilByClock(
+          time, token, [&](detail::TimePoint deadline) { return sendObject(object, deadline, &token); });
+    });
   }
 
   // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
@@ -138,27 +130,9 @@ class Channel {
     return result;
   }
 
-  // As receive(), for at most `duration`.
-  // Returns: the value. Nothing if the time was up first, or as receive().
-  template <class Rep, class Period>
-  [[nodiscard]] std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration) const {
-    std::optional<T> result;
-    receiveInto(result, detail::deadlineAfter(duration));
-    return result;
-  }
-
-  // As receive_for(), at most until `time`. Never early by that clock.
-  template <class Clock, class Duration>
-  [[nodiscard]] std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
-                                               const std::stop_token& token = {}) const {
-    std::optional<T> result;
-    detail::waitUntilByClock(
-        time, token, [&](detail::TimePoint deadline) { return receiveInto(result, deadline, &token); });
-    return result;
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: nothing if the stop came first. A value that is there already wins, so that no value that was
+  // As receive(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: nothing if one of these came first. A value that is there already wins, so that no value that was
   // sent is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
@@ -167,9 +141,17 @@ class Channel {
   }
   template <class Rep, class Period>
   [[nodiscard]] std::optional<T> receive_for(const std::chrono::duration<Rep, Period>& duration,
-                                             const std::stop_token& token) const {
+                                             const std::stop_token& token = {}) const {
     std::optional<T> result;
     receiveInto(result, detail::deadlineAfter(duration), &token);
+    return result;
+  }
+  template <class Clock, class Duration>
+  [[nodiscard]] std::optional<T> receive_until(const std::chrono::time_point<Clock, Duration>& time,
+                                               const std::stop_token& token = {}) const {
+    std::optional<T> result;
+    detail::waitUntilByClock(
+        time, token, [&](detail::TimePoint deadline) { return receiveInto(result, deadline, &token); });
     return result;
   }
 

@@ -76,21 +76,8 @@ class WEFT_EXPORT ConditionVariable {
   // The same, at most until `time`. Never early by that clock.
   // Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
-  bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
-                  Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
-    // notify that came after the first wait had ended, and before the lock was held again, found no waiter to
-    // wake.
-    bool isTrue = false;
-    const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-      return waitOnce(lock, deadline) || (isTrue = pred());
-    };
-    while (!isTrue && !pred()) {
-      if (!detail::waitUntilByClock(time, waitOrLook)) {
-        return false;
-      }
-    }
-    return true;
+  bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, Predicate&& pred) {
+    return wait_until(lock, std::stop_token(), time, pred);
   }
 
   // As wait(lock, pred), but the wait also ends when a stop is requested by `token`.
@@ -113,7 +100,9 @@ class WEFT_EXPORT ConditionVariable {
   bool wait_until(Lock& lock, const std::stop_token& token,
                   const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // As above. In addition, a waiter that is woken looks at the condition before it looks at the token.
+    // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
+    // notify that came after the first wait had ended, and before the lock was held again, found no waiter to
+    // wake. A waiter that is woken looks at the condition before it looks at the token.
     bool isTrue = false;
     const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
       return waitOnce(lock, deadline, token) || (isTrue = pred());
@@ -130,18 +119,9 @@ class WEFT_EXPORT ConditionVariable {
   }
 
  private:
-  // Returns: false if the deadline came first.
-  template <class Lock>
-  bool waitOnce(Lock& lock, detail::TimePoint deadline) {
-    detail::Waiter& self = detail::currentWaiter();
-    core_.queue(self);
-    detail::Unlocked<Lock> unlocked(lock);
-    return block(self, deadline);
-  }
-
   // Returns: false if the deadline or the stop came first.
   template <class Lock>
-  bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token) {
+  bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token = {}) {
     detail::Waiter& self = detail::currentWaiter();
     core_.queue(self);
     detail::Unlocked<Lock> unlocked(lock);
@@ -149,7 +129,6 @@ class WEFT_EXPORT ConditionVariable {
   }
 
   bool block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token);
-  bool block(detail::Waiter& self, detail::TimePoint deadline);
   void notify(bool all);
 
   detail::ConditionCore<> core_;

@@ -50,32 +50,19 @@ class Event {
   void clear() const { state_->clear(); }
 
   // Suspends the fiber, or blocks the thread, until the event is signalled.
-  void wait() const { state_->wait(detail::kNever); }
+  void wait() const { state_->wait(); }
 
-  // As wait(), for at most `duration`.
-  // Returns: false if the time was up first.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return state_->wait(detail::deadlineAfter(duration));
-  }
-
-  // As wait(), at most until `time`. Never early by that clock.
-  // Returns: false if the time was up first.
-  template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    return detail::waitUntilByClock(time,
-                                    [this](detail::TimePoint deadline) { return state_->wait(deadline); });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: false if the stop, or the time, came first. An event that is signalled already wins.
+  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. An event that is signalled already wins.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
     return state_->wait(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
     return detail::waitUntilByClock(
         time, token, [&](detail::TimePoint deadline) { return state_->wait(deadline, token); });
   }
@@ -116,13 +103,12 @@ class Event {
     WEFT_EXPORT void signal();
     WEFT_EXPORT void clear();
     WEFT_EXPORT bool tryWait();
-    WEFT_EXPORT bool wait(detail::TimePoint deadline);
+    WEFT_EXPORT void wait();
     WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT static void forward(State& source, State& any);
 
     void signalSlow();
     bool queue(detail::Waiter& self);
-    bool blockTimed(detail::Waiter& self, detail::TimePoint deadline);
 
     detail::EventCore<> core;
     Forward* forwards = nullptr;  // to events made by any() from this one; guarded by the core's lock

@@ -48,19 +48,13 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   // Memory ordering: after wait() the caller sees what was written before notify().
   void wait();
 
-  // The same until `time`.
-  // Returns: false if the time came first. Never early by the clock of `time`.
-  template <class Clock, class Duration>
-  bool wait(const std::chrono::time_point<Clock, Duration>& time) {
-    return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
+  // The same, but the wait also ends when a stop is requested by `token`, or at `time`. Never early by that
+  // clock.
   // Returns: false if the stop, or the time, came first. A permit that is there already wins, and one that
   // comes later stays.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Clock, class Duration>
-  bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
+  bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token = {}) {
     return detail::waitUntilByClock(time, token,
                                     [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
   }
@@ -113,7 +107,6 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   Fiber& operator=(const Fiber&) = delete;
 
  private:
-  bool waitUntil(detail::TimePoint deadline);
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
 

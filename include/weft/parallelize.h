@@ -5,7 +5,6 @@
 
 #include "weft/detail/base/language.h"
 
-#include <cstddef>
 #include <utility>
 
 #include "weft/detail/base/outcome.h"

@@ -48,35 +48,20 @@ class Semaphore {
   // Returns: whether it did.
   bool try_acquire() const { return state_->tryAcquire(); }
 
-  // As acquire(), for at most `duration`.
-  // Returns: false if the time was up first.
-  template <class Rep, class Period>
-  bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration));
-  }
-
-  // As acquire(), at most until `time`. Never early by that clock.
-  // Returns: false if the time was up first.
-  template <class Clock, class Duration>
-  bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    return state_->tryAcquire() || detail::waitUntilByClock(time, [this](detail::TimePoint deadline) {
-             return state_->acquire(deadline);
-           });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: false if the stop, or the time, came first. A permit that is there already wins.
+  // As acquire(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A permit that is there already wins.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);
   }
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& duration,
-                       const std::stop_token& token) const {
+                       const std::stop_token& token = {}) const {
     return state_->tryAcquire() || state_->acquire(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
-                         const std::stop_token& token) const {
+                         const std::stop_token& token = {}) const {
     return state_->tryAcquire() || detail::waitUntilByClock(time, token, [&](detail::TimePoint deadline) {
              return state_->acquire(deadline, token);
            });
@@ -91,8 +76,7 @@ class Semaphore {
     WEFT_EXPORT State(Allocator* from, uint32_t initialCount);
     WEFT_EXPORT ~State();
     WEFT_EXPORT bool tryAcquire();
-    WEFT_EXPORT bool acquire(detail::TimePoint deadline);
-    WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token);
+    WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token = {});
     WEFT_EXPORT void release(uint32_t count);
 
     detail::SemaphoreCore<> core;

@@ -43,7 +43,8 @@ class Task {
         return;
       }
     }
-    node_ = detail::makeTaskNode<Function>(std::forward<F>(function), static_cast<uint32_t>(flags));
+    node_ = detail::NodeMemory<detail::FunctionNode<Function>>::make(std::forward<F>(function),
+                                                                     static_cast<uint32_t>(flags));
   }
 
   Task(Task&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}

@@ -269,8 +269,7 @@ struct TaskGroup::GroupTask : GroupNode {
 
   template <class Arg>
   GroupTask(TaskGroup& owner, Arg&& argument)
-      : GroupNode{{&invoke, nullptr, 0, detail::NodeSize::None}, &owner},
-        function(std::forward<Arg>(argument)) {}
+      : GroupNode{{&invoke, nullptr, 0}, &owner}, function(std::forward<Arg>(argument)) {}
 
   // Run: as a task of its own. Call: by wait(). Discard: by an executor.
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {

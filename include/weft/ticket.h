@@ -46,29 +46,16 @@ class Ticket {
 
   // Is no ticket. It may be assigned to, copied and destroyed.
   Ticket() noexcept = default;
-  Ticket(const Ticket& other) noexcept : state_(other.state_) {
-    if (state_ != nullptr) {
-      state_->retain();
-    }
-  }
-  Ticket(Ticket&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  Ticket& operator=(const Ticket& other) noexcept {
-    Ticket copy(other);
-    std::swap(state_, copy.state_);
-    return *this;
-  }
+  Ticket(const Ticket&) noexcept = default;
+  Ticket(Ticket&&) noexcept = default;
+  Ticket& operator=(const Ticket&) noexcept = default;
   // Moves. `volatile` has no meaning for the ticket: with it, clang does not warn about what programs for
   // marl write, `ticket = std::move(queue.take())`.
   Ticket& operator=(volatile Ticket&& other) noexcept {
-    Ticket taken(std::move(const_cast<Ticket&>(other)));
-    std::swap(state_, taken.state_);
+    state_ = std::move(const_cast<Ticket&>(other).state_);
     return *this;
   }
-  ~Ticket() {
-    if (state_ != nullptr && state_->releaseReference(false)) {
-      State::follow(*state_, state_->drop());
-    }
-  }
+  ~Ticket() = default;
 
   // Suspends the fiber, or blocks the thread, until the ticket is called.
   // Requires: there is a ticket.
@@ -106,6 +93,12 @@ class Ticket {
     State() : SharedState(Allocator::Default) {}
     explicit State(State* after) : SharedState(Allocator::Default), TicketNode(after) {}
 
+    // For Shared.
+    void release() noexcept {
+      if (releaseReference(false)) {
+        follow(*this, drop());
+      }
+    }
     // Does what a step on `state` has left to do.
     static void follow(State& state, const Outcome& outcome) {
       if (outcome.isOver) {
@@ -126,17 +119,17 @@ class Ticket {
   };
   static_assert(sizeof(State) <= detail::kLine);
 
-  explicit Ticket(State* state) noexcept : state_(state) {}
+  explicit Ticket(State* state) noexcept : state_(detail::Shared<State>::adopt(state)) {}
 
   State& checked(const char* function) const {
-    WEFT_ASSERT(state_ != nullptr,
+    WEFT_ASSERT(state_.get() != nullptr,
                 "Ticket::%s() was called on no ticket: it was made by Ticket(), or moved from. "
                 "Take one from a Ticket::Queue.",
                 function);
     return *state_;
   }
 
-  State* state_ = nullptr;
+  detail::Shared<State> state_;
 };
 
 // Hands out tickets, from any thread. Neither suspends nor blocks.

@@ -5,7 +5,6 @@
 
 #include "weft/detail/base/language.h"
 
-#include <cstdarg>
 #include <cstdint>
 
 #include "weft/export.h"

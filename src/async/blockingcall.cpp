@@ -116,7 +116,7 @@ constinit BlockingPool pool;
 constinit thread_local bool isBlockingThread = false;
 
 // The child of a fork has none of the threads. (Where a scheduler existed, the child may not call anyway: see
-// forked.h.)
+// process_fork.h.)
 void registerForkHandlers() {
   const auto unlock = [] { pool.lock.unlock(); };
   const auto forget = [] {

@@ -164,12 +164,11 @@ DagGraph::Run& DagGraph::beginRun(Allocator* allocator) {
       return *std::exchange(idleRuns_, idleRuns_->nextIdle);
     }
   }
-  Allocation::Request request;
-  request.size = sizeof(Run) + numCounters_ * sizeof(std::atomic<uint32_t>);
-  request.alignment = alignof(Run);
-  request.usage = Allocation::Usage::Create;
   WaitGroup finished(0, allocator);  // first, since either allocation may throw
-  const Allocation memory = allocator->allocate(request);
+  const Allocation memory =
+      allocator->allocate({.size = sizeof(Run) + numCounters_ * sizeof(std::atomic<uint32_t>),
+                           .alignment = alignof(Run),
+                           .usage = Allocation::Usage::Create});
   Run* run = ::new (memory.ptr) Run(allocator, memory, std::move(finished));
   for (const Node& node : nodes_) {
     if (node.counter != kNone) {

@@ -169,8 +169,7 @@ void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcep
   if (outer.numOuter < kNestedLoops) {
     tell(listeners, outer.numOuter + 1);
   } else {
-    WaitList claimed = std::exchange(listeners.waiters, {});
-    wakeAll(claimed);
+    wakeAll(std::exchange(listeners.waiters, {}));
     outer.left.takeAll(listeners);
   }
 }
@@ -179,8 +178,7 @@ void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcep
 void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
   TellLoop loop(listeners, numOuter);
   for (;;) {
-    WaitList claimed = std::exchange(listeners.waiters, {});
-    wakeAll(claimed);
+    wakeAll(std::exchange(listeners.waiters, {}));
     TaskNode* listener = listeners.first;
     if (listener == nullptr) {
       return;

@@ -11,7 +11,7 @@ namespace weft::detail {
 // A waiter among the listeners of a ticket or a future; the other listeners are tasks. It lies in the frame
 // of the wait.
 struct alignas(16) WaitingListener : TaskNode {
-  explicit WaitingListener(Waiter& self) : TaskNode{nullptr, nullptr, 0, NodeSize::None}, waiter(&self) {}
+  explicit WaitingListener(Waiter& self) : TaskNode{nullptr, nullptr, 0}, waiter(&self) {}
 
   static bool is(const TaskNode& listener) { return listener.invoke == nullptr; }
 

@@ -110,15 +110,8 @@ bool CoroTask::waitUntil(detail::TimePoint deadline) {
   const detail::FairWorker* worker = detail::currentFairWorker;
   WEFT_ASSERT(worker == nullptr || worker->current != this,
               "fair::CoroTask::wait() was called by the body of the task, and would wait for itself.");
-  detail::Waiter& self = detail::currentWaiter();
-  lock_.lock();
-  if (hasEnded_) {
-    lock_.unlock();
-    return true;
-  }
-  waiters_.pushBack(self);
-  lock_.unlock();
-  return detail::blockLinked(self, lock_, waiters_, deadline, "the end of a fair::CoroTask", this);
+  return detail::blockUnless([this] { return hasEnded_; }, lock_, waiters_, deadline,
+                             "the end of a fair::CoroTask", this);
 }
 
 }  // namespace weft::fair

@@ -141,15 +141,8 @@ void FairCore::assertKeepsNone(const char* what) const {
 // schedulers: these are queued here when their steps have ended.
 void FairCore::awaitKept() {
   assertKeepsNone("takeBack() or its destructor");
-  Waiter& self = currentWaiter();
-  lock.lock();
-  if (numKept == 0) {
-    lock.unlock();
-    return;
-  }
-  keptWaiters.pushBack(self);
-  lock.unlock();
-  block(self, "steps that have posted their tasks to a fair::TaskScheduler", this);
+  (void)blockUnless([this] { return numKept == 0; }, lock, keptWaiters, kNever,
+                    "steps that have posted their tasks to a fair::TaskScheduler", this);
 }
 
 void FairCore::takeFront(std::vector<FairTask*>& taken) {
@@ -213,15 +206,8 @@ bool FairCore::waitEmptyUntil(TimePoint deadline) {
   assertNotForked("fair::TaskScheduler::waitEmpty()");
   assertNotInOwnStep(*this, "waitEmpty()");
   assertKeepsNone("waitEmpty()");
-  Waiter& self = currentWaiter();
-  lock.lock();
-  if (isEmptyLocked()) {
-    lock.unlock();
-    return true;
-  }
-  emptyWaiters.pushBack(self);
-  lock.unlock();
-  return blockLinked(self, lock, emptyWaiters, deadline, "a fair::TaskScheduler to be empty", this);
+  return blockUnless([this] { return isEmptyLocked(); }, lock, emptyWaiters, deadline,
+                     "a fair::TaskScheduler to be empty", this);
 }
 
 }  // namespace weft::detail

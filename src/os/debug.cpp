@@ -93,6 +93,8 @@ class Callers {
 // A message under construction, of a size that a small fiber's stack can hold.
 class Message {
  public:
+  explicit Message(const char* prefix) : size_(std::strlen(prefix)) { std::memcpy(text_, prefix, size_); }
+
   [[gnu::format(printf, 2, 0)]] void append(const char* format, va_list arguments) {
     const size_t room = sizeof(text_) - kReserve - size_;
     const int wanted = std::vsnprintf(text_ + size_, room, format, arguments);
@@ -105,13 +107,6 @@ class Message {
       size_ += room - 1;
       std::memcpy(text_ + size_ - 3, "...", 3);
     }
-  }
-
-  [[gnu::format(printf, 2, 3)]] void append(const char* format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    append(format, arguments);
-    va_end(arguments);
   }
 
   void appendPlace(const char* file, int line) {
@@ -145,14 +140,13 @@ class Message {
   static constexpr size_t kReserve = 512;  // for the places and the end of the line
 
   char text_[2048];
-  size_t size_ = 0;
+  size_t size_;
 };
 
 }  // namespace
 
 void fatal(const char* format, ...) {
-  Message message;
-  message.append("weft: fatal: ");
+  Message message("weft: fatal: ");
   va_list arguments;
   va_start(arguments, format);
   message.append(format, arguments);
@@ -162,8 +156,7 @@ void fatal(const char* format, ...) {
 }
 
 void warn(const char* format, ...) {
-  Message message;
-  message.append("weft: warning: ");
+  Message message("weft: warning: ");
   va_list arguments;
   va_start(arguments, format);
   message.append(format, arguments);
@@ -178,8 +171,7 @@ void fatalAt(const char* file, int line, const char* format, ...) {
   if (isOfLibrary(file)) {
     callers.find();
   }
-  Message message;
-  message.append("weft: fatal: ");
+  Message message("weft: fatal: ");
   va_list arguments;
   va_start(arguments, format);
   message.append(format, arguments);

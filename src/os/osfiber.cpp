@@ -13,7 +13,6 @@
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
 #include <pthread.h>
-#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
@@ -127,22 +126,6 @@ void OSFiber::destroy() {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __sanitizer_finish_switch_fiber(std::exchange(from.sanitizerState, nullptr), nullptr, nullptr);
 #endif
-}
-
-void OSFiber::switchToFinal(OSFiber& from, OSFiber& to, void** globals) {
-#if WEFT_ADDRESS_SANITIZER_ENABLED
-  // The frames that the fiber ends in are never left, so take ASan's marks off them for
-  // the stack's next user.
-  auto* frame = static_cast<char*>(__builtin_frame_address(0));
-  char* top = static_cast<char*>(from.stackBase) + from.stackSize;
-  __asan_unpoison_memory_region(frame, static_cast<size_t>(top - frame));
-  swapExceptions(from, to, globals);
-  __sanitizer_start_switch_fiber(nullptr, to.stackBase, to.stackSize);
-  weft_fiber_switch(&from.sp, to.sp);
-#else
-  switchTo(from, to, globals);
-#endif
-  __builtin_trap();
 }
 
 void** OSFiber::exceptionGlobals() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }

@@ -26,16 +26,17 @@ struct OSFiber {
   void initThread();
 
   // Prepares a fiber that calls `entry(arg)` on the stack [stackBase, stackBase + stackSize) when it is first
-  // switched to. An object may be prepared again once its fiber has ended. Costs 30 ns, under TSan 15 us
-  // (clang) or 500 us (gcc): under sanitizers a fiber that loops is better than one that is prepared anew.
-  // Requires: entry never returns (the process traps if it does), and ends, if at all, by switchToFinal().
+  // switched to. An object may be prepared again where its fiber will not be resumed. Costs 30 ns, under TSan
+  // 15 us (clang) or 500 us (gcc): under sanitizers a fiber that loops is better than one that is prepared
+  // anew.
+  // Requires: entry never returns; the process traps if it does. A fiber ends by switching away for good.
   //   stackSize is at least kMinStackSize; the stack need not be aligned.
   // Lifetime: the stack must outlive the fiber; while it is suspended there, the object must not move.
   void init(void* stackBase, size_t stackSize, void (*entry)(void*), void* arg);
 
-  // Frees the memory that the runtimes hold for a fiber that has ended, that was prepared and never run, or
-  // that is suspended and will not be resumed. The objects on its stack are not destroyed. No effect on an
-  // object that was never prepared.
+  // Frees the memory that the runtimes hold for a fiber that was prepared and never run, or that is suspended
+  // and will not be resumed. The objects on its stack are not destroyed. No effect on an object that was never
+  // prepared.
   // Requires: the fiber is not the calling one.
   void destroy();
 
@@ -46,11 +47,6 @@ struct OSFiber {
   //   exceptionGlobals() of the calling thread.
   // Memory ordering: none; both sides run on one thread.
   static void switchTo(OSFiber& from, OSFiber& to, void** globals);
-
-  // Resumes `to` and ends `from`: `from` has ended, and no switch to it may follow. Its stack may be reused
-  // as soon as `to` runs.
-  // Requires: as switchTo(), and no exception of `from` is still being handled.
-  [[noreturn]] static void switchToFinal(OSFiber& from, OSFiber& to, void** globals);
 
   // Returns: where the C++ runtime keeps the calling thread's exceptions in flight. It stays the same for the
   // thread's life.

@@ -22,7 +22,7 @@ Waiter& currentWaiter() noexcept { return inlined::currentWaiter(); }
 
 void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
 
-void wakeAll(WaitList& claimed) noexcept {
+void wakeAll(const WaitList& claimed) noexcept {
   for (Waiter* waiter = claimed.front(); waiter != nullptr;) {
     Waiter* next = waiter->next;
     inlined::wake(*waiter);
@@ -83,16 +83,12 @@ void Fiber::wait() {
   withPermit(this, [](detail::FiberControlBlock& host, detail::Permit<>& permit) { permit.wait(host); });
 }
 
-bool Fiber::waitUntil(detail::TimePoint deadline) {
-  assertIsCurrent(this, "wait");
-  return withPermit(this, [&](detail::FiberControlBlock& host, detail::Permit<>& permit) {
-    return permit.waitUntil(host, deadline);
-  });
-}
-
 bool Fiber::waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
   assertIsCurrent(this, "wait");
   return withPermit(this, [&](detail::FiberControlBlock& host, detail::Permit<>& permit) {
+    if (!token.stop_possible()) {
+      return permit.waitUntil(host, deadline);
+    }
     return permit.waitBy([&] {
       const auto claim = [&] { return permit.cancel(); };
       return detail::blockStoppable(host.waiter, deadline, token, claim, "Fiber::notify", this) ==

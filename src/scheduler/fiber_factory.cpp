@@ -72,11 +72,7 @@ FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
   // relaxed, all: this thread wrote it last.
   Slab* slab = slabs_.load(std::memory_order_relaxed);
   if (slab == nullptr || slab->numUsed.load(std::memory_order_relaxed) == kBlocksPerSlab) {
-    Allocation::Request request;
-    request.size = sizeof(Slab);
-    request.alignment = alignof(Slab);
-    request.usage = Allocation::Usage::Create;
-    const Allocation memory = allocator_->allocate(request);
+    const Allocation memory = allocator_->allocate(requestFor<Slab>(1, Allocation::Usage::Create));
     slab = ::new (memory.ptr) Slab{slab, memory, 0, {}};
     // (1) release: publishes the slab; pairs with the load in forEachBlock().
     slabs_.store(slab, std::memory_order_release);

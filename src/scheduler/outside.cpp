@@ -1,8 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <utility>
-
 #include "scheduler/process_fork.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"

@@ -52,14 +52,8 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
       injector(allocator),
       idle(static_cast<uint32_t>(numWorkers)),
       outside(*NodeMemory<SchedulerLink>::make(*this)) {
-  if (numWorkers == 0) {
-    return;
-  }
-  workers = static_cast<Worker**>(allocateArray(sizeof(Worker*)));
-  threads = static_cast<WorkerThread*>(allocateArray(sizeof(WorkerThread)));
   for (int i = 0; i < numWorkers; ++i) {
     workers[i] = allocator->create<Worker>(*this, Worker::Mode::MultiThreaded, i);
-    ::new (&threads[i]) WorkerThread{};
   }
 }
 
@@ -72,24 +66,9 @@ SchedulerCore::~SchedulerCore() {
     allocator->destroy(std::exchange(external, external->next));
   }
   for (int i = 0; i < numWorkers; ++i) {
-    threads[i].~WorkerThread();
     allocator->destroy(workers[i]);
   }
-  if (numWorkers > 0) {
-    allocator->free(arrays[0]);
-    allocator->free(arrays[1]);
-  }
   StackPool::forSize(config.fiberStackSize).trim(kStacksKept);
-}
-
-void* SchedulerCore::allocateArray(size_t elementSize) {
-  Allocation::Request request;
-  request.size = elementSize * static_cast<size_t>(numWorkers);
-  request.alignment = alignof(std::max_align_t);
-  request.usage = Allocation::Usage::Create;
-  Allocation& memory = arrays[arrays[0].ptr != nullptr ? 1 : 0];
-  memory = allocator->allocate(request);
-  return memory.ptr;
 }
 
 // The threads are started one after the other. Letting each thread start two more was tried: on two

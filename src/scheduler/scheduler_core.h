@@ -17,6 +17,7 @@
 #include "weft/detail/future/executor_link.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/queue/segmented_queue.h"
+#include "weft/memory.h"
 #include "weft/scheduler.h"
 #include "weft/thread.h"
 
@@ -110,7 +111,6 @@ struct SchedulerCore {
     BoundThread* next = nullptr;
   };
 
-  void* allocateArray(size_t elementSize);
   // Calls f for each worker, those of bound threads included.
   // Requires: boundMutex is held.
   template <class F>
@@ -136,9 +136,12 @@ struct SchedulerCore {
   Scheduler* scheduler = nullptr;
   const int numWorkers;
   int numStarted = 0;
-  Allocation arrays[2];
-  Worker** workers = nullptr;
-  WorkerThread* threads = nullptr;
+  const Allocator::unique_ptr<Worker*> workerArray{
+      allocator->make_unique_n<Worker*>(static_cast<size_t>(numWorkers))};
+  Worker** const workers = workerArray.get();
+  const Allocator::unique_ptr<WorkerThread> threadArray{
+      allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};
+  WorkerThread* const threads = threadArray.get();
   SegmentedQueue<TaskNode*> injector;
   IdleSet<> idle;
   StealGate<> stealGate;

@@ -72,11 +72,8 @@ class TaskRing {
 
   void grow() {
     const uint64_t newCapacity = capacity_ == 0 ? 64 : capacity_ * 2;
-    Allocation::Request request;
-    request.size = newCapacity * sizeof(TaskNode*);
-    request.alignment = alignof(TaskNode*);
-    request.usage = Allocation::Usage::Vector;
-    const Allocation grown = allocator_->allocate(request);
+    const Allocation grown =
+        allocator_->allocate(detail::requestFor<TaskNode*>(newCapacity, Allocation::Usage::Vector));
     auto** to = static_cast<TaskNode**>(grown.ptr);
     for (uint64_t i = oldest_; i != newest_; ++i) {
       to[i & (newCapacity - 1)] = slots()[i & (capacity_ - 1)];

@@ -37,8 +37,7 @@ void BarrierBase::drop() {
 
 void BarrierBase::endPhase() noexcept {
   // relaxed: ordered by the arrivals.
-  WaitList claimed = phase_.endPhase(expected_.load(std::memory_order_relaxed));
-  wakeAll(claimed);
+  wakeAll(phase_.endPhase(expected_.load(std::memory_order_relaxed)));
 }
 
 bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadline,
@@ -54,11 +53,7 @@ bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadlin
     return false;
   }
   Waiter& self = currentWaiter();
-  if (!phase_.queue(self, phase)) {
-    return true;
-  }
-  const auto claim = [&] { return phase_.giveUp(self); };
-  return blockStoppable(self, deadline, token, claim, "Barrier", this) == WaitEnd::Woken;
+  return !phase_.queue(self, phase) || blockQueued(self, phase_, deadline, token, "Barrier", this);
 }
 
 }  // namespace weft::detail

@@ -52,11 +52,9 @@ ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const Va
               static_cast<ptrdiff_t>(capacity), kMaxCapacity);
   const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
   const size_t offset = alignUp(sizeof(ChannelState), type.alignment);
-  Allocation::Request request;
-  request.size = offset + allocationBytes(type.size, numSlots);
-  request.alignment = std::max(alignof(ChannelState), type.alignment);
-  request.usage = Allocation::Usage::Create;
-  const Allocation memory = allocator->allocate(request);
+  const Allocation memory = allocator->allocate({.size = offset + allocationBytes(type.size, numSlots),
+                                                 .alignment = std::max(alignof(ChannelState), type.alignment),
+                                                 .usage = Allocation::Usage::Create});
   auto* const slots = static_cast<unsigned char*>(memory.ptr) + offset;
   return ::new (memory.ptr) ChannelState(memory, allocator, type, capacity, numSlots, slots);
 }

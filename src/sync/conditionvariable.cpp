@@ -13,10 +13,6 @@ ConditionVariable::~ConditionVariable() {
       "a ConditionVariable was destroyed while somebody waits for it. Notify all and let them go first.");
 }
 
-bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline) {
-  return detail::blockQueued(self, core_, deadline, "ConditionVariable", this);
-}
-
 bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
                               const std::stop_token& token) {
   return detail::blockQueued(self, core_, deadline, token, "ConditionVariable", this);
@@ -24,8 +20,7 @@ bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
 
 void ConditionVariable::notify(bool all) {
   if (all) {
-    detail::WaitList claimed = core_.claimAll();
-    detail::wakeAll(claimed);
+    detail::wakeAll(core_.claimAll());
   } else if (detail::Waiter* first = core_.claimFirst()) {
     detail::wake(*first);
   }

@@ -79,23 +79,15 @@ void Event::State::clear() {
   core.unlock(0);
 }
 
-bool Event::State::wait(detail::TimePoint deadline) {
+void Event::State::wait() {
   detail::Waiter& self = detail::inlined::currentWaiter();
-  if (!core.tryQueueAlone(self) && (tryWait() || !queue(self))) {
-    return true;
-  }
-  if (deadline == detail::kNever) [[likely]] {
+  if (core.tryQueueAlone(self) || (!tryWait() && queue(self))) {
     detail::inlined::block(self, "Event", this);
-    return true;
   }
-  return blockTimed(self, deadline);
 }
 
 // Not inlined, so that wait() needs few registers.
 [[gnu::noinline]] bool Event::State::queue(detail::Waiter& self) { return core.queue(self); }
-[[gnu::noinline]] bool Event::State::blockTimed(detail::Waiter& self, detail::TimePoint deadline) {
-  return detail::blockQueued(self, core, deadline, "Event", this);
-}
 
 bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token) {
   if (core.tryWait()) {
@@ -105,7 +97,9 @@ bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token
     return false;
   }
   detail::Waiter& self = detail::currentWaiter();
-  return !queue(self) || detail::blockQueued(self, core, deadline, token, "Event", this);
+  const bool isAlone = !token.stop_possible() && core.tryQueueAlone(self);
+  return (!isAlone && (tryWait() || !queue(self))) ||
+         detail::blockQueued(self, core, deadline, token, "Event", this);
 }
 
 void Event::State::forward(State& source, State& any) {

@@ -13,8 +13,7 @@ Latch::Latch(ptrdiff_t expected) : core_(static_cast<uint32_t>(expected)) {
 
 void Latch::count_down(ptrdiff_t n) {
   if (core_.countDown(n)) {
-    detail::WaitList claimed = core_.open();
-    detail::wakeAll(claimed);
+    detail::wakeAll(core_.open());
   }
 }
 

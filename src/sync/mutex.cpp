@@ -82,10 +82,7 @@ bool mutex::waitFor(detail::TimePoint deadline, const std::stop_token& token) {
 
 bool mutex::tryTakeOffer() { return core_.tryTakeOffer(Host{this}); }
 
-void mutex::unlockSlow() {
-  detail::WaitList woken = core_.unlock(Host{this});
-  detail::wakeAll(woken);
-}
+void mutex::unlockSlow() { detail::wakeAll(core_.unlock(Host{this})); }
 
 // relaxed: it matters only whether it is the caller.
 void mutex::reportNotHeld() const {

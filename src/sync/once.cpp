@@ -40,8 +40,7 @@ void Once::end(bool hasReturned) {
   // relaxed: see begin().
   runner_.store(nullptr, std::memory_order_relaxed);
   if (!core_.tryEnd(hasReturned)) {
-    detail::WaitList claimed = core_.end(hasReturned);
-    detail::wakeAll(claimed);
+    detail::wakeAll(core_.end(hasReturned));
   }
 }
 

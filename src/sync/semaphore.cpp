@@ -22,14 +22,8 @@ bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
 void Semaphore::State::release(uint32_t count) {
   if (!core.tryGive(count)) {
-    detail::WaitList claimed = core.give(count);
-    detail::wakeAll(claimed);
+    detail::wakeAll(core.give(count));
   }
-}
-
-bool Semaphore::State::acquire(detail::TimePoint deadline) {
-  detail::Waiter& self = detail::currentWaiter();
-  return core.takeOrQueue(self) || detail::blockQueued(self, core, deadline, "Semaphore", this);
 }
 
 bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token& token) {

@@ -35,10 +35,7 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
   return detail::blockStoppable(self, deadline, token, claim, name, this) == detail::WaitEnd::Woken;
 }
 
-void SharedMutex::unlockSlow() {
-  detail::WaitList granted = lock_.unlock();
-  detail::wakeAll(granted);
-}
+void SharedMutex::unlockSlow() { detail::wakeAll(lock_.unlock()); }
 
 void SharedMutex::reportNotHeld() const {
   // relaxed: it matters only whether it is the caller.

@@ -187,6 +187,9 @@ TEST(TaskTest, KeepsCapturesOfAnySize) {
   expectCaptureOf<100'000>();
 }
 
+template <class F>
+constexpr detail::NodeSize kNodeOf = detail::NodeMemory<detail::FunctionNode<F>>::kNode;
+
 TEST(TaskTest, StoresSmallCapturesInOneLineLargerOnesInTwo) {
   struct OneLine {
     char bytes[40];
@@ -200,14 +203,14 @@ TEST(TaskTest, StoresSmallCapturesInOneLineLargerOnesInTwo) {
     char bytes[105];
     void operator()() {}
   };
-  static_assert(detail::kTaskNodeSize<OneLine> == detail::NodeSize::Line);
-  static_assert(detail::kTaskNodeSize<TwoLines> == detail::NodeSize::TwoLines);
-  static_assert(detail::kTaskNodeSize<Larger> == detail::NodeSize::None);
+  static_assert(kNodeOf<OneLine> == detail::NodeSize::Line);
+  static_assert(kNodeOf<TwoLines> == detail::NodeSize::TwoLines);
+  static_assert(kNodeOf<Larger> == detail::NodeSize::None);
   // Two events, a wait group and some words.
   const auto typical = [a = Event(), b = Event(), c = WaitGroup(), words = std::array<uint64_t, 10>()] {
     (void)words;
   };
-  static_assert(detail::kTaskNodeSize<decltype(typical)> != detail::NodeSize::None);
+  static_assert(kNodeOf<decltype(typical)> != detail::NodeSize::None);
 }
 
 TEST(TaskTest, AlignsItsFunction) {

@@ -443,5 +443,5 @@ TEST_F(OSFiberStepTest, UnwindsAtEachInstructionIntoAFreshFiber) {
 
 void weft_test_entered(void* arg) {
   auto* probe = static_cast<AlignmentProbe*>(arg);
-  OSFiber::switchToFinal(probe->fiber, *probe->back, OSFiber::exceptionGlobals());
+  OSFiber::switchTo(probe->fiber, *probe->back, OSFiber::exceptionGlobals());
 }

@@ -51,7 +51,9 @@ class Task : public weft::Task {
 
   template <class F>
   static Node* copyNode(Node* node) {
-    return weft::detail::makeTaskNode<F>(std::as_const(*weft::detail::taskFunction<F>(node)), node->flags);
+    using FunctionNode = weft::detail::FunctionNode<F>;
+    const auto& from = static_cast<const FunctionNode&>(*node);
+    return weft::detail::NodeMemory<FunctionNode>::make(from.function, node->flags);
   }
 
   Node* (*copyNode_)(Node*) = nullptr;

@@ -25,7 +25,7 @@ namespace weft::detail {
 // Signals a task, instead of waking a fiber, when a future is ready.
 struct FairListener : TaskNode {
   FairListener(fair::TaskScheduler& tellBy, fair::Task* told)
-      : TaskNode{&tell, nullptr, 0, NodeSize::None}, scheduler(tellBy), task(told) {}
+      : TaskNode{&tell, nullptr, 0}, scheduler(tellBy), task(told) {}
 
   static void tell(TaskNode* node, TaskOp) {
     auto& self = static_cast<FairListener&>(*node);

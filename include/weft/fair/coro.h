@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <coroutine>
-#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"

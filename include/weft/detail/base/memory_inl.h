@@ -16,11 +16,7 @@ WEFT_EXPORT size_t allocationBytes(size_t size, size_t count);
 
 template <class T>
 Allocation::Request requestFor(size_t count, Allocation::Usage usage) {
-  Allocation::Request request;
-  request.size = allocationBytes(sizeof(T), count);
-  request.alignment = alignof(T);
-  request.usage = usage;
-  return request;
+  return {.size = allocationBytes(sizeof(T), count), .alignment = alignof(T), .usage = usage};
 }
 
 // Objects under construction. Unless all constructors succeeded, the destructor destroys the finished objects
@@ -89,14 +85,13 @@ struct SharedAllocator {
 
 template <class T>
 void Allocator::Deleter::operator()(T* object) const {
-  Allocation allocation;
-  allocation.ptr = detail::wholeObject(object);
+  void* const whole = detail::wholeObject(object);
   const bool mayBeBase = std::is_polymorphic_v<T> && size != 0;
-  allocation.request.size = (mayBeBase ? size : sizeof(T)) * count;
-  allocation.request.alignment = mayBeBase ? alignment : alignof(T);
-  allocation.request.usage = Allocation::Usage::Create;
   std::destroy_n(object, count);
-  allocator->free(allocation);
+  allocator->free({whole,
+                   {.size = (mayBeBase ? size : sizeof(T)) * count,
+                    .alignment = mayBeBase ? alignment : alignof(T),
+                    .usage = Allocation::Usage::Create}});
 }
 
 template <class T, class... Args>

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <new>
 #include <utility>
 
@@ -15,6 +14,8 @@ namespace weft::detail {
 template <class T>
 class NodeMemory {
  public:
+  static constexpr NodeSize kNode = alignof(T) <= kLine ? nodeSizeFor(sizeof(T)) : NodeSize::None;
+
   // A constructor that throws leaves nothing behind.
   template <class... Args>
   static T* make(Args&&... args) {
@@ -30,7 +31,6 @@ class NodeMemory {
   }
 
  private:
-  static constexpr NodeSize kNode = alignof(T) <= kLine ? nodeSizeFor(sizeof(T)) : NodeSize::None;
   static constexpr std::align_val_t kAlignment{alignof(T)};
   static constexpr bool isPooled() { return kNode != NodeSize::None; }
 

@@ -60,10 +60,13 @@ struct SharedState : ReferenceCount {
 };
 
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
-// nodes. A State that is made otherwise, and given to adopt(), has a function State::free(State*).
+// nodes. A State that is made otherwise, and given to adopt(), has a function State::free(State*), or it has
+// retain() and release() of its own.
 template <class State>
 class Shared {
  public:
+  // Has no state.
+  Shared() noexcept = default;
   template <class... Args>
   explicit Shared(Allocator* allocator, Args&&... args)
       : state_(make(allocator, std::forward<Args>(args)...)) {}
@@ -116,10 +119,11 @@ class Shared {
   }
 
   static void release(State* state) noexcept {
-    if (!state->releaseReference(State::kMayBeUpgraded)) {
+    if constexpr (requires { state->release(); }) {
+      state->release();
+    } else if (!state->releaseReference(State::kMayBeUpgraded)) {
       return;
-    }
-    if constexpr (requires { State::free(state); }) {
+    } else if constexpr (requires { State::free(state); }) {
       State::free(state);
     } else if (Allocator* allocator = state->allocator; isPooled(allocator)) {
       state->~State();
@@ -129,7 +133,7 @@ class Shared {
     }
   }
 
-  State* state_;
+  State* state_ = nullptr;
 };
 
 }  // namespace weft::detail

@@ -55,8 +55,6 @@ class SelectCase {
  private:
   friend class Selection;
 
-  void lockAlone();
-  void unlockAlone();
   WaitList& waiters();
 
   const Kind kind_;

@@ -119,11 +119,10 @@ class list {
 
   void grow() {
     const size_t count = size_ < 8 ? 8 : size_;
-    Allocation::Request request;
-    request.size = sizeof(Chunk) + detail::allocationBytes(sizeof(Entry), count);
-    request.alignment = alignof(Chunk);
-    request.usage = Allocation::Usage::List;
-    const Allocation allocation = allocator_->allocate(request);
+    const Allocation allocation =
+        allocator_->allocate({.size = sizeof(Chunk) + detail::allocationBytes(sizeof(Entry), count),
+                              .alignment = alignof(Chunk),
+                              .usage = Allocation::Usage::List});
     chunks_ = ::new (allocation.ptr) Chunk{chunks_, allocation};
     auto* const entries = reinterpret_cast<Entry*>(chunks_ + 1);
     for (size_t i = count; i-- > 0;) {

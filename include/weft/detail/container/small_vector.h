@@ -7,7 +7,6 @@
 #include <iterator>
 #include <memory>
 #include <new>
-#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"
@@ -143,13 +142,10 @@ class vector {
 
   // Memory for elements, which is given back unless it is released.
   struct Heap {
-    Heap(Allocator* source, size_t count) : from(source) {
-      memory.request.size = detail::allocationBytes(sizeof(T), count);
-      memory.request.alignment = alignof(T);
-      memory.request.usage = Allocation::Usage::Vector;
-      memory = from->allocate(memory.request);
-      capacity = count;
-    }
+    Heap(Allocator* source, size_t count)
+        : from(source),
+          memory(source->allocate(detail::requestFor<T>(count, Allocation::Usage::Vector))),
+          capacity(count) {}
     ~Heap() {
       if (memory.ptr != nullptr) {
         from->free(memory);
@@ -161,7 +157,7 @@ class vector {
 
     Allocator* from;
     Allocation memory;
-    size_t capacity = 0;
+    size_t capacity;
   };
 
   T* inner() noexcept { return reinterpret_cast<T*>(inner_); }

@@ -134,7 +134,7 @@ class Child : public TaskNode {
   using Result = std::invoke_result_t<F>;
 
   explicit Child(std::remove_reference_t<F>& function)
-      : TaskNode{&runAsTask, nullptr, 0, NodeSize::None}, function_(function) {}
+      : TaskNode{&runAsTask, nullptr, 0}, function_(function) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 

@@ -5,7 +5,6 @@
 
 #include <concepts>
 #include <type_traits>
-#include <utility>
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
@@ -24,8 +23,7 @@ class TaskElsewhere : public TaskNode {
  public:
   using Result = std::invoke_result_t<F&>;
 
-  explicit TaskElsewhere(F& function)
-      : TaskNode{&invokeThis, nullptr, 0, NodeSize::None}, function_(function) {}
+  explicit TaskElsewhere(F& function) : TaskNode{&invokeThis, nullptr, 0}, function_(function) {}
   TaskElsewhere(const TaskElsewhere&) = delete;
   TaskElsewhere& operator=(const TaskElsewhere&) = delete;
 

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <utility>
-
 #include "weft/detail/base/shared.h"
 #include "weft/detail/wait/entrance.h"
 #include "weft/export.h"
@@ -45,19 +43,14 @@ struct WEFT_EXPORT ExecutorLink : ReferenceCount {
 // An executor of weft's, as a continuation keeps it.
 class KeptExecutor {
  public:
-  explicit KeptExecutor(ExecutorLink& link) noexcept : link_(&link) { link.retain(); }
-  KeptExecutor(KeptExecutor&& other) noexcept : link_(std::exchange(other.link_, nullptr)) {}
-  KeptExecutor& operator=(KeptExecutor&&) = delete;
-  ~KeptExecutor() {
-    if (link_ != nullptr) {
-      link_->release();
-    }
+  explicit KeptExecutor(ExecutorLink& link) noexcept : link_(Shared<ExecutorLink>::adopt(&link)) {
+    link.retain();
   }
 
   WEFT_EXPORT void schedule(TaskHandle task) const;
 
  private:
-  ExecutorLink* link_;
+  Shared<ExecutorLink> link_;
 };
 
 struct ExecutorAccess {

@@ -5,9 +5,9 @@
 
 #include <chrono>
 #include <stop_token>
-#include <utility>
 
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/shared.h"
 #include "weft/detail/future/state.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
@@ -17,11 +17,11 @@ namespace weft::detail {
 // Ends the program with a message: a future without state was used.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoFuture(const char* function);
 
-// A counted pointer to a state, the common part of all futures.
+// The common part of all futures.
 class FutureHandle {
  public:
   // Returns: whether there is a state. False after Future(), and after get(), then() or share() of a Future.
-  bool valid() const noexcept { return core_ != nullptr; }
+  bool valid() const noexcept { return core_.get() != nullptr; }
 
   // Returns: whether there is a result or an exception already. Neither suspends nor blocks. A loop around
   // ready() lets nothing else run on this thread. On a bound thread without workers the task itself does not
@@ -37,30 +37,17 @@ class FutureHandle {
   // Memory ordering: as ready().
   void wait() const { core("wait").wait(); }
 
-  // As wait(), for at most `duration`.
-  // Returns: false if the time was up first.
-  template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration) const {
-    return core("wait_for").waitUntil(detail::deadlineAfter(duration));
-  }
-
-  // As wait(), at most until `time`. Never early by that clock.
-  // Returns: false if the time was up first.
-  template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time) const {
-    FutureCore& state = core("wait_until");
-    return detail::waitUntilByClock(time, [&state](TimePoint deadline) { return state.waitUntil(deadline); });
-  }
-
-  // The same, but the wait also ends when a stop is requested by `token`.
-  // Returns: false if the stop, or the time, came first. A future that is ready already wins.
+  // As wait(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
+  // Never early by that clock.
+  // Returns: false if one of these came first. A future that is ready already wins.
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
     return core("wait_for").waitUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
     FutureCore& state = core("wait_until");
     return detail::waitUntilByClock(time, token,
                                     [&](TimePoint deadline) { return state.waitUntil(deadline, token); });
@@ -69,37 +56,16 @@ class FutureHandle {
  protected:
   FutureHandle() noexcept = default;
   // Takes over a reference that was counted already.
-  explicit FutureHandle(FutureCore* state) noexcept : core_(state) {}
-  FutureHandle(const FutureHandle& other) noexcept : core_(other.core_) {
-    if (core_ != nullptr) {
-      core_->retain();
-    }
-  }
-  FutureHandle(FutureHandle&& other) noexcept : core_(std::exchange(other.core_, nullptr)) {}
-  FutureHandle& operator=(const FutureHandle& other) noexcept {
-    FutureHandle copy(other);
-    std::swap(core_, copy.core_);
-    return *this;
-  }
-  FutureHandle& operator=(FutureHandle&& other) noexcept {
-    FutureHandle taken(std::move(other));
-    std::swap(core_, taken.core_);
-    return *this;
-  }
-  ~FutureHandle() {
-    if (core_ != nullptr) {
-      core_->release();
-    }
-  }
+  explicit FutureHandle(FutureCore* state) noexcept : core_(Shared<FutureCore>::adopt(state)) {}
 
   FutureCore& core(const char* function) const {
-    if (core_ == nullptr) [[unlikely]] {
+    if (!valid()) [[unlikely]] {
       reportNoFuture(function);
     }
     return *core_;
   }
 
-  FutureCore* core_ = nullptr;
+  Shared<FutureCore> core_;
 
   friend struct FutureAccess;
 };

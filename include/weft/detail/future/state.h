@@ -4,9 +4,7 @@
 #pragma once
 
 #include <cstdint>
-#include <new>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"
@@ -33,8 +31,7 @@ namespace weft::detail {
 
 // A listener that may leave before it is told.
 struct LeavingListener : TaskNode {
-  explicit LeavingListener(void (*tell)(TaskNode*, TaskOp))
-      : TaskNode{tell, nullptr, kMark, NodeSize::None} {}
+  explicit LeavingListener(void (*tell)(TaskNode*, TaskOp)) : TaskNode{tell, nullptr, kMark} {}
 
   static bool is(const TaskNode& listener) { return listener.flags == kMark; }
 
@@ -64,7 +61,7 @@ struct FutureListeners {
 // `next` to a state that has thereby become complete.
 struct TellLoop : TaskNode {
   TellLoop(FutureListeners& listeners, int numOuterLoops)
-      : TaskNode{nullptr, nullptr, 0, NodeSize::None}, left(listeners), numOuter(numOuterLoops) {}
+      : TaskNode{nullptr, nullptr, 0}, left(listeners), numOuter(numOuterLoops) {}
 
   FutureListeners& left;  // the listeners that are told next
   const int numOuter;     // loops that wait for the schedule() in which this one runs
@@ -74,7 +71,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   using Word = FutureWord<TaskNode, FutureListeners>;
 
   FutureCore(void (*invokeState)(TaskNode*, TaskOp), uint32_t numReferences)
-      : TaskNode{invokeState, nullptr, 0, NodeSize::None}, ReferenceCount(numReferences) {}
+      : TaskNode{invokeState, nullptr, 0}, ReferenceCount(numReferences) {}
   WEFT_EXPORT ~FutureCore();
 
   void release() noexcept {
@@ -100,7 +97,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   }
   // The same until `deadline`, or until a stop is requested.
   // Returns: whether the state is ready.
-  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token = {});
+  WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token);
 
   // Invokes `listener` with TaskOp::Ready when the state is ready: on the thread that makes it ready, or at
   // once. `listener.next` is a TellLoop then.

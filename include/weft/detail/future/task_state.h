@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -31,13 +29,13 @@ struct TaskHandleAccess {
 
 // Access to what a handle keeps private.
 struct FutureAccess {
-  static FutureCore* core(const FutureHandle& future) noexcept { return future.core_; }
+  static FutureCore* core(const FutureHandle& future) noexcept { return future.core_.get(); }
   static FutureCore& checkedCore(const FutureHandle& future, const char* function) {
     return future.core(function);
   }
   template <class T>
   static Outcome<T>& outcome(const FutureHandle& future) noexcept {
-    return static_cast<FutureState<T>*>(future.core_)->outcome;
+    return static_cast<FutureState<T>*>(future.core_.get())->outcome;
   }
   template <template <class> class Handle, class T>
   static EscapedException& error(const Handle<T>& future) noexcept {

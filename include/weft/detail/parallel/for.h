@@ -6,12 +6,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <functional>
 #include <initializer_list>
-#include <iterator>
-#include <optional>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
 
 #include "weft/detail/fork/run_on.h"

@@ -73,11 +73,7 @@ class LazyLoop {
  private:
   struct Part : TaskNode {
     Part(LazyLoop& whole, Cursor begin, size_t length, const GrainEstimator& parents)
-        : TaskNode{&runAsTask, nullptr, 0, NodeSize::None},
-          loop(whole),
-          from(begin),
-          count(length),
-          pace(parents) {}
+        : TaskNode{&runAsTask, nullptr, 0}, loop(whole), from(begin), count(length), pace(parents) {}
 
     static void runAsTask(TaskNode* node, TaskOp) {
       auto& self = *static_cast<Part*>(node);

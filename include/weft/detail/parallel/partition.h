@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <optional>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -212,15 +213,17 @@ constexpr bool assertOutput() {
 }
 
 template <class Range>
-auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
-  if (grain <= 0) [[unlikely]] {
+auto partitionWithGrain(Range&& range, std::optional<std::ptrdiff_t> grain, bool isStatic) {
+  if (grain && *grain <= 0) [[unlikely]] {
     throwOrDie(
         std::invalid_argument("a grain is how many elements one thread runs in a row, and is at least 1; "
                               "it was zero or negative. Leave it out to have one chosen."));
   }
   auto result = detail::partition(std::forward<Range>(range));
-  result.grain = static_cast<size_t>(grain);
-  result.isStatic = isStatic;
+  if (grain) {
+    result.grain = static_cast<size_t>(*grain);
+  }
+  result.isStatic = isStatic || (!grain && result.isStatic);
   return result;
 }
 
@@ -237,42 +240,22 @@ auto partitionWithGrain(Range&& range, std::ptrdiff_t grain, bool isStatic) {
 // Errors: std::invalid_argument if the grain is zero or negative.
 // Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
 template <detail::Partitionable Range>
-auto autoPartitioner(Range&& range) {
-  return detail::partition(std::forward<Range>(range));
-}
-template <class T>
-auto autoPartitioner(std::initializer_list<T> elements) {
-  return detail::partition(elements);
-}
-template <detail::Partitionable Range>
-auto autoPartitioner(Range&& range, std::ptrdiff_t grain) {
+auto autoPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, false);
 }
 template <class T>
-auto autoPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+auto autoPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(elements, grain, false);
 }
 
 // The same, but the range is split at once into pieces of `grain` elements, and not again. Without a grain it
 // is split into one piece for each thread. For elements that are known to take the same time each.
 template <detail::Partitionable Range>
-auto staticPartitioner(Range&& range) {
-  auto result = detail::partition(std::forward<Range>(range));
-  result.isStatic = true;
-  return result;
-}
-template <detail::Partitionable Range>
-auto staticPartitioner(Range&& range, std::ptrdiff_t grain) {
+auto staticPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, true);
 }
 template <class T>
-auto staticPartitioner(std::initializer_list<T> elements) {
-  auto result = detail::partition(elements);
-  result.isStatic = true;
-  return result;
-}
-template <class T>
-auto staticPartitioner(std::initializer_list<T> elements, std::ptrdiff_t grain) {
+auto staticPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(elements, grain, true);
 }
 

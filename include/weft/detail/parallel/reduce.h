@@ -8,7 +8,6 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
 

@@ -7,9 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
-#include <iterator>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <initializer_list>
-#include <iterator>
 #include <stdexcept>
 #include <tuple>
 #include <type_traits>

@@ -125,21 +125,16 @@ class SpareSegments {
       // relaxed: as in take().
       Segment* next = segments->next.load(std::memory_order_relaxed);
       segments->destroy(segmentSize_);
-      Allocation allocation;
-      allocation.ptr = segments;
-      allocation.request = request();
-      allocator_->free(allocation);
+      allocator_->free({segments, request()});
       segments = next;
     }
   }
 
  private:
   Allocation::Request request() const {
-    Allocation::Request request;
-    request.size = Segment::bytes(segmentSize_);
-    request.alignment = alignof(Segment);
-    request.usage = Allocation::Usage::List;
-    return request;
+    return {.size = Segment::bytes(segmentSize_),
+            .alignment = alignof(Segment),
+            .usage = Allocation::Usage::List};
   }
 
   Allocator* const allocator_;

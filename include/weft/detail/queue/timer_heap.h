@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -133,11 +132,8 @@ class TimerHeap {
   }
 
   void grow(uint32_t capacity) {
-    Allocation::Request request;
-    request.size = size_t{capacity} * sizeof(Entry);
-    request.alignment = alignof(Entry);
-    request.usage = Allocation::Usage::Vector;
-    const Allocation grown = allocator_->allocate(request);
+    const Allocation grown =
+        allocator_->allocate(detail::requestFor<Entry>(capacity, Allocation::Usage::Vector));
     if (memory_.ptr != nullptr) {
       std::memcpy(grown.ptr, memory_.ptr, size_ * sizeof(Entry));
       allocator_->free(memory_);

@@ -80,12 +80,15 @@ WEFT_EXPORT WaitEnd blockStoppableFor(Waiter& self, TimePoint deadline, const st
 template <class Claim>
 WaitEnd blockStoppable(Waiter& self, TimePoint deadline, const std::stop_token& token, const Claim& claim,
                        const char* what, const void* object) {
+  if (!token.stop_possible()) {
+    return detail::blockTimed(self, claim, deadline, what, object) ? WaitEnd::Woken : WaitEnd::TimedOut;
+  }
   const ClaimRef reference{&claim,
                            [](const void* context) { return (*static_cast<const Claim*>(context))(); }};
   return blockStoppableFor(self, deadline, token, reference, what, object);
 }
 
-// As blockQueued(), but a stop that is requested by `token` ends the wait as well.
+// The same, queued in a primitive's core.
 // Returns: whether it was woken.
 template <class Core>
 bool blockQueued(Waiter& self, Core& core, TimePoint deadline, const std::stop_token& token, const char* what,

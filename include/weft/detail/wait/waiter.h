@@ -125,7 +125,7 @@ WEFT_EXPORT Waiter& currentWaiter() noexcept;
 WEFT_EXPORT void wake(Waiter& waiter) noexcept;
 
 // Wakes all waiters of `claimed`, first to last.
-WEFT_EXPORT void wakeAll(WaitList& claimed) noexcept;
+WEFT_EXPORT void wakeAll(const WaitList& claimed) noexcept;
 
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
@@ -190,18 +190,20 @@ bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const ch
   return detail::blockOrGiveUp(self, BlockHost{deadline, what, object}, giveUp);
 }
 
-// The same, queued in a primitive's core.
-template <class Core>
-bool blockQueued(Waiter& self, Core& core, TimePoint deadline, const char* what, const void* object) {
-  return detail::blockTimed(self, [&] { return core.giveUp(self); }, deadline, what, object);
-}
-
-// The same, linked in `list`; `lock` guards the list and is held neither before nor after.
-template <class Lock>
-bool blockLinked(Waiter& self, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
+// Waits in `list`, which `lock` guards, unless isOver(), called with the lock held, says that there is nothing
+// to wait for.
+template <class Lock, class IsOver>
+bool blockUnless(const IsOver& isOver, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
                  const void* object) {
-  return detail::blockTimed(
-      self, [&] { return detail::unlinkIfLinked(self, lock, list); }, deadline, what, object);
+  Waiter& self = currentWaiter();
+  lock.lock();
+  const bool isToWait = !isOver();
+  if (isToWait) {
+    list.pushBack(self);
+  }
+  lock.unlock();
+  const auto giveUp = [&] { return detail::unlinkIfLinked(self, lock, list); };
+  return !isToWait || detail::blockTimed(self, giveUp, deadline, what, object);
 }
 
 }  // namespace weft::detail
