@@ -38,12 +38,22 @@ class Cells {
     numUsed_ = 0;
     stay_ = kStays[rl::rand(sizeof kStays / sizeof *kStays)];
   }
-  // Whether the thread goes on after its next access, without a choice of the checker. The checker would let
-  // each thread go on after each access alike. Then a thread that is held up while others do much, as when it
-  // is preempted, is hardly ever seen. So each run has a length in accesses for which threads go on, on
-  // average.
-  bool stays() const { return stay_ != 0 && rl::rand(stay_) != 0; }
   uint32_t run() const { return run_; }
+
+  // Before each access: lets the checker choose which thread goes on, or not.
+  //
+  // The checker alone would let each thread go on after each access alike. Then a thread that is held up while
+  // others do much, as when it is preempted, is hardly ever seen. So in most runs threads go on without a
+  // choice for a number of accesses, on average, and now and then one has to be chosen many times.
+  void choose() const {
+    if (stay_ == 0) {
+      rl::ctx().sched();
+    } else if (rl::rand(stay_) == 0) {
+      for (int i = rl::rand(kHeldUpOnceIn) == 0 ? kHeldUpFor : 1; i != 0; --i) {
+        rl::ctx().sched();
+      }
+    }
+  }
 
   template <class T, class... Args>
   T* make(const void* owner, Args&&... args) {
@@ -84,6 +94,8 @@ class Cells {
 
  private:
   static constexpr unsigned kStays[] = {0, 4, 16, 64};
+  static constexpr unsigned kHeldUpOnceIn = 16;  // choices
+  static constexpr int kHeldUpFor = 64;          // choices
   static constexpr size_t kMostCells = 8192;
   static constexpr size_t kBytes = size_t{1} << 20;
 
@@ -107,16 +119,19 @@ inline void assertThere(const Cell& cell, const char* file, int line) {
   }
 }
 
-// One access: see Cells::stays().
+// One access to `cell`, before which the checker may let other threads go on. They may destroy it. An access that a seeded bug cuts in two is not one step.
 class Step {
  public:
-  Step() : stays_(cells.stays()) {
-    if (stays_) {
+  Step(const Cell& cell, const char* file, int line)
+      : isWhole_(Place{file, line}.bug() == SeededBug::Kind::None) {
+    cells.choose();
+    assertThere(cell, file, line);
+    if (isWhole_) {
       rl::ctx().disable_preemption();
     }
   }
   ~Step() {
-    if (stays_) {
+    if (isWhole_) {
       rl::ctx().enable_preemption();
     }
   }
@@ -124,7 +139,7 @@ class Step {
   Step& operator=(const Step&) = delete;
 
  private:
-  const bool stays_;
+  const bool isWhole_;
 };
 
 // The checker has no pointers to const.
@@ -163,6 +178,7 @@ class CellAtomic {
   CellAtomic(const CellAtomic&) = delete;
   CellAtomic& operator=(const CellAtomic&) = delete;
 
+  // For a futex.
   RelacySync::Atomic<Stored>& checked(const char* file, int line) const {
     Content& content = cell();
     assertThere(content, file, line);
@@ -170,49 +186,59 @@ class CellAtomic {
   }
 
   T load(std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) const {
-    const Step step;
-    return checked(file, line).load(order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.load(order, file, line);
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    checked(file, line).store(stored(value), order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    content.atomic.store(stored(value), order, file, line);
   }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    const Step step;
-    return checked(file, line).exchange(stored(value), order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.exchange(stored(value), order, file, line);
   }
   template <class U>
   T fetch_add(U value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    const Step step;
-    return checked(file, line).fetch_add(value, order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.fetch_add(value, order, file, line);
   }
   template <class U>
   T fetch_sub(U value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    const Step step;
-    return checked(file, line).fetch_sub(value, order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.fetch_sub(value, order, file, line);
   }
   T fetch_or(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    const Step step;
-    return checked(file, line).fetch_or(value, order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.fetch_or(value, order, file, line);
   }
   T fetch_and(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    const Step step;
-    return checked(file, line).fetch_and(value, order, file, line);
+    Content& content = cell();
+    const Step step(content, file, line);
+    return content.atomic.fetch_and(value, order, file, line);
   }
   bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
                              WEFT_MODEL_PLACE) {
-    const Step step;
+    Content& content = cell();
+    const Step step(content, file, line);
     Stored found = stored(expected);
     const bool isDone =
-        checked(file, line).compare_exchange_weak(found, stored(value), success, failure, file, line);
+        content.atomic.compare_exchange_weak(found, stored(value), success, failure, file, line);
     expected = found;
     return isDone;
   }
   bool compare_exchange_strong(T& expected, T value, std::memory_order success, std::memory_order failure,
                                WEFT_MODEL_PLACE) {
-    const Step step;
+    Content& content = cell();
+    const Step step(content, file, line);
     Stored found = stored(expected);
     const bool isDone =
-        checked(file, line).compare_exchange_strong(found, stored(value), success, failure, file, line);
+        content.atomic.compare_exchange_strong(found, stored(value), success, failure, file, line);
     expected = found;
     return isDone;
   }

@@ -7,6 +7,7 @@
 #include <weft/detail/park/parker.h>
 #include <weft/event.h>
 #include <weft/executor.h>
+#include <weft/fiber.h>
 #include <weft/join.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
@@ -530,6 +531,129 @@ struct TwoBoundThreads final : Scenario {
       answer.wait();
     }
     check(value.get() == 2, "one task waited for the other");
+  }
+};
+
+// A worker of one scheduler wakes a fiber of another one, which ends as soon as that fiber's task has.
+struct TwoSchedulers final : Scenario {
+  Shared value;
+
+  void run() override {
+    Scheduler waker(config(1));
+    {
+      Scheduler woken(config(1));
+      const Event event(Event::Mode::Manual);
+      woken.enqueue([this, event] {
+        event.wait();
+        increment(value);
+      });
+      waker.enqueue([this, event] {
+        value.set(1);
+        event.signal();
+      });
+    }
+    check(value.get() == 2, "the task was woken");
+  }
+};
+
+// A fiber is notified while its first wait comes to its time limit. So does the wait of the thread outside.
+struct Permits final : Scenario {
+  Shared value;
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      const Event begun(Event::Mode::Manual);
+      Fiber* fiber = nullptr;
+      scheduler.enqueue([this, &fiber, begun] {
+        fiber = Fiber::current();
+        begun.signal();
+        if (!fiber->wait(std::chrono::steady_clock::now() + std::chrono::hours(1))) {
+          fiber->wait();
+        }
+        increment(value);
+      });
+      while (!begun.wait_for(std::chrono::hours(1))) {
+      }
+      value.set(1);
+      fiber->notify();
+    }
+    check(value.get() == 2, "the fiber was notified");
+  }
+};
+
+// A worker's task schedules tasks for its own thread, which wait for one that the other worker may take.
+struct Pinned final : Scenario {
+  Shared numRuns[2];
+  Shared value;
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      scheduler.enqueue([this] {
+        const Event event(Event::Mode::Manual);
+        const auto own = rl::ctx().current_thread();
+        for (Shared& runs : numRuns) {
+          schedule(Task(
+              [this, &runs, event, own] {
+                check(rl::ctx().current_thread() == own, "the task runs on its thread");
+                event.wait();
+                runs.set(value.get());
+              },
+              Task::Flags::SameThread));
+        }
+        schedule([this, event] {
+          value.set(1);
+          event.signal();
+        });
+      });
+    }
+    check(numRuns[0].get() == 1 && numRuns[1].get() == 1, "each task has run after the signal");
+  }
+};
+
+// Workers begin with an initializer, which schedules and waits, and end with a finalizer.
+struct Initializer final : Scenario {
+  Shared numBegun[kWorkers];
+  Shared numEnded[kWorkers];
+
+  void run() override {
+    {
+      auto wanted = config();
+      wanted.setWorkerThreadInitializer([this](int id) {
+        const WaitGroup done(1);
+        schedule([this, id, done] {
+          increment(numBegun[id]);
+          done.done();
+        });
+        done.wait();
+      });
+      wanted.setWorkerThreadFinalizer([this](int id) { increment(numEnded[id]); });
+      Scheduler scheduler(wanted);
+    }
+    for (unsigned id = 0; id < kWorkers; ++id) {
+      check(numBegun[id].get() == 1 && numEnded[id].get() == 1, "each is called once for each worker");
+    }
+  }
+};
+
+// All workers are asked for a report while they run tasks, wait and sleep.
+struct Report final : Scenario {
+  Shared value;
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      const Event event(Event::Mode::Manual);
+      scheduler.enqueue([this, event] {
+        event.wait();
+        increment(value);
+      });
+      scheduler.reportBlockedFibers();
+      value.set(1);
+      event.signal();
+    }
+    check(value.get() == 2, "the task was woken");
   }
 };
 
