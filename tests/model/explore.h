@@ -94,10 +94,12 @@ class Output : public std::streambuf {
   FILE* file_;
 };
 
-// Explores `iterations` random interleavings of `Suite`. Returns: whether no error was found.
+// Explores `iterations` random interleavings of `Suite`, each of `mostSteps` at most. Returns: whether no
+// error was found.
 template <class Suite>
-bool explore(const char* name, unsigned iterations) {
+bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   rl::test_params params;
+  params.execution_depth_limit = mostSteps;
   Output shown(seededBug.kind == SeededBug::Kind::None ? stdout : nullptr);
   Output hidden(nullptr);
   std::ostream report(&shown);
