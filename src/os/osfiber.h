@@ -35,8 +35,8 @@ struct OSFiber {
   void init(void* stackBase, size_t stackSize, void (*entry)(void*), void* arg);
 
   // Frees the memory that the runtimes hold for a fiber that was prepared and never run, or that is suspended
-  // and will not be resumed. The objects on its stack are not destroyed. No effect on an object that was never
-  // prepared.
+  // and will not be resumed. The objects on its stack are not destroyed. No effect on an object that was
+  // never prepared.
   // Requires: the fiber is not the calling one.
   void destroy();
 

@@ -70,7 +70,7 @@ class TaskRing {
   // relaxed: as above.
   void publishSize() { size_.store(newest_ - oldest_, std::memory_order_relaxed); }
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     const uint64_t newCapacity = capacity_ == 0 ? 64 : capacity_ * 2;
     const Allocation grown =
         allocator_->allocate(detail::requestFor<TaskNode*>(newCapacity, Allocation::Usage::Vector));

@@ -131,7 +131,7 @@ class TimerHeap {
     place(index, entry);
   }
 
-  void grow(uint32_t capacity) {
+  [[gnu::noinline]] void grow(uint32_t capacity) {
     const Allocation grown =
         allocator_->allocate(detail::requestFor<Entry>(capacity, Allocation::Usage::Vector));
     if (memory_.ptr != nullptr) {
