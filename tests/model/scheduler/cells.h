@@ -42,9 +42,9 @@ class Cells {
 
   // Before each access: lets the checker choose which thread goes on, or not.
   //
-  // The checker alone would let each thread go on after each access alike. Then a thread that is held up while
-  // others do much, as when it is preempted, is hardly ever seen. So in most runs threads go on without a
-  // choice for a number of accesses, on average, and now and then one has to be chosen many times.
+  // The checker alone would let each thread go on after each access alike. Then a thread that is held up
+  // while others do much, as when it is preempted, is hardly ever seen. So in most runs threads go on without
+  // a choice for a number of accesses, on average, and now and then one has to be chosen many times.
   void choose() const {
     if (stay_ == 0) {
       rl::ctx().sched();
@@ -119,7 +119,8 @@ inline void assertThere(const Cell& cell, const char* file, int line) {
   }
 }
 
-// One access to `cell`, before which the checker may let other threads go on. They may destroy it. An access that a seeded bug cuts in two is not one step.
+// One access to `cell`, before which the checker may let other threads go on. They may destroy it. An access
+// that a seeded bug cuts in two is not one step.
 class Step {
  public:
   Step(const Cell& cell, const char* file, int line)

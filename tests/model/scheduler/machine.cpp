@@ -54,7 +54,7 @@ struct State {
 };
 
 State* state = nullptr;
-alignas(State) char* stateMemory = nullptr;
+char* stateMemory = nullptr;
 
 constexpr size_t kMostStacks = 64;
 constexpr size_t kStackSize = 128 * 1024;

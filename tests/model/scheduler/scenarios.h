@@ -19,8 +19,9 @@
 #include "machine.h"
 
 // What the programs do that are checked. Each makes a scheduler of two workers, or of fewer and has a second
-// thread of its own, and ends it. What a task must have run once is counted in a variable that the checker watches: so a task that
-// is lost or run twice, and one whose effects are not seen by those who waited for it, is an error.
+// thread of its own, and ends it. What a task must have run once is counted in a variable that the checker
+// watches: so a task that is lost or run twice, and one whose effects are not seen by those who waited for
+// it, is an error.
 //
 // A task that must not be alone blocks its thread until its mate has begun. So a worker that sleeps beside a
 // queued task is a deadlock, and the checker finds it. The thread outside waits for that before it ends the
