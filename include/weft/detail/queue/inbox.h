@@ -160,7 +160,6 @@ class Inbox {
   static Node* unlinked() { return toNode(1); }
   static Node* toNode(uintptr_t mark) { return reinterpret_cast<Node*>(mark); }
   static bool isMark(const Node* head) { return (reinterpret_cast<uintptr_t>(head) & 1) != 0; }
-  static bool isNone(const Node* head) { return head == nullptr || isMark(head); }
 
   typename Sync::template Atomic<Node*> head_{nullptr};
 };
