@@ -48,6 +48,9 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
 
+# The list of mutants: whether each that is explained is still there. They themselves take hours: docs/reliability.md.
+add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
+
 # The layout, by the one version of the tool that .ci/run installs: others differ.
 find_program(WEFT_CLANG_FORMAT clang-format-19)
 if(WEFT_CLANG_FORMAT)

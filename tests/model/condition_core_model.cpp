@@ -150,7 +150,7 @@ struct DestroyByWaiter : rl::test_suite<DestroyByWaiter<kLimit>, mayStop(kLimit)
     lock.lock();
     if (index == 0) {
       isTrue.set(1);
-      notifyOne(*core);
+      rl::rand(2) == 0 ? notifyOne(*core) : notifyAll(*core);
     } else {
       while (!wait(*core, lock, waiter, limitAgain(kLimit, stop), stop, [&] { return isTrue.get() != 0; })) {
         lock.unlock();

@@ -64,6 +64,10 @@ inline bool seed(const std::string& text) {
     seededBug.kind = SeededBug::Kind::Relaxed;
   } else if (kind == "acq_rel") {
     seededBug.kind = SeededBug::Kind::AcqRel;
+  } else if (kind == "acquire") {
+    seededBug.kind = SeededBug::Kind::Acquire;
+  } else if (kind == "release") {
+    seededBug.kind = SeededBug::Kind::Release;
   } else if (kind == "split") {
     seededBug.kind = SeededBug::Kind::Split;
   } else if (kind == "touch") {
@@ -94,6 +98,12 @@ class Output : public std::streambuf {
   FILE* file_;
 };
 
+// The suite, which is made anew for each interleaving.
+template <class Suite>
+struct EitherFences : Suite {
+  EitherFences() { areFencesAsymmetric = rl::rand(2) != 0; }
+};
+
 // Explores `iterations` random interleavings of `Suite`, each of `mostSteps` at most. Returns: whether no
 // error was found.
 template <class Suite>
@@ -107,7 +117,7 @@ bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   params.iteration_count = iterationsOverride != 0 ? iterationsOverride : iterations;
   params.output_stream = &report;
   params.progress_stream = &progress;
-  const bool ok = rl::simulate<Suite>(params);
+  const bool ok = rl::simulate<EitherFences<Suite>>(params);
   if (ok) {
     std::printf("%s: no error in %u iterations\n", name, static_cast<unsigned>(params.stop_iteration));
   } else {

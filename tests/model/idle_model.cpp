@@ -13,6 +13,8 @@
 // Seeded bug: park/idle.h:2
 // Seeded bug: park/idle.h:3
 // Seeded bug: park/idle.h:4
+// Seeded bug: park/idle.h:5
+// Seeded bug: park/idle.h:5:acq_rel
 namespace weft::model {
 namespace {
 

@@ -12,11 +12,13 @@
 // Seeded bug: fork/completion.h:1
 // Seeded bug: fork/completion.h:1:split
 // Seeded bug: fork/completion.h:2
+// Seeded bug: fork/completion.h:1:release
 // Seeded bug: fork/completion.h:2:split
 // Seeded bug: fork/group_count.h:1
 // Seeded bug: fork/group_count.h:1:split
 // Seeded bug: fork/group_count.h:2
 // Seeded bug: fork/group_count.h:3
+// Seeded bug: fork/group_count.h:3:release
 // Seeded bug: fork/group_count.h:3:split
 // Seeded bug: queue/stealing_deque.h:2
 // Seeded bug: queue/steal_gate.h:2
@@ -37,6 +39,7 @@ struct Frame {
 struct Child {
   Frame frame;
   detail::Completion<Parker, RelacySync> completion;
+  RelacySync::Var<int> isAwaited;  // stands for what is the waiter's
   RelacySync::Var<int> result;
   RelacySync::Atomic<int> numCalls{0};
 
@@ -52,6 +55,7 @@ using Deque = detail::StealingDeque<Child, RelacySync, 4>;
 void runAsTask(Child& child) {
   child.call();
   if (Parker* parent = child.completion.finish()) {
+    check(child.isAwaited.get() == 1, "the waiter is complete");
     parent->unpark();
   }
 }
@@ -80,8 +84,11 @@ struct ForkAndJoin : rl::test_suite<ForkAndJoin, 3> {
     if (Child* newest = deque.take(members[0])) {
       check(newest == &child, "the newest is the child");
       child.call();
-    } else if (!child.completion.isDoneOrWakes(parent)) {
-      parent.park();
+    } else {
+      child.isAwaited.set(1);
+      if (!child.completion.isDoneOrWakes(parent)) {
+        parent.park();
+      }
     }
     check(child.result.get() == 42, "the parent sees the result");
     child.frame.leave();
@@ -153,10 +160,10 @@ struct Group : rl::test_suite<Group, 3> {
           }
           count.endWait();
         }
-        check(count.isOver(), "the group is over");
         for (auto& result : results) {
           check(result.get() == 1, "the owner sees what the tasks have done");
         }
+        check(count.isOver(), "the group is over");
         frame.leave();
         break;
       case 1:

@@ -97,6 +97,7 @@ class WaiterList {
     waiter.isLinked = true;
   }
   void remove(Waiter& waiter) {
+    check(waiter.isLinked, "who is taken out is in the list");
     int kept = 0;
     for (int i = 0; i < size_; ++i) {
       if (waiters_[i] != &waiter) {

@@ -31,6 +31,7 @@ Turn call(Core& core, Waiter& self, Limit limit, Stop& stop, Function function) 
   if (core.isDone()) {
     return Turn::Done;
   }
+  self.mark = 1;  // an earlier wait may have left any
   Turn turn = core.tryBegin() ? Turn::Mine : core.begin(self, mayStop(limit) && stop.isRequested());
   if (turn == Turn::Waits) {
     turn = blockQueued(self, core, limit, stop) ? core.turnOf(self) : Turn::Stopped;

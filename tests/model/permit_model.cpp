@@ -90,7 +90,10 @@ struct Timeout : rl::test_suite<Timeout, 2> {
       permit.notify(host);
     }
   }
-  void after() { check(host.numWakes.newest() == host.numTaken, "no wake is left behind"); }
+  void after() {
+    check(host.numWakes.newest() == host.numTaken, "no wake is left behind");
+    check(!permit.waitBy([&] { return !permit.cancel(); }), "no permit is left behind");
+  }
 };
 
 // After a timeout nobody owes a wake: one would end a later wait for nothing.

@@ -45,16 +45,20 @@ namespace weft::model {
 
 // A bug that a run puts into the code under test, to see whether the test finds it: at the statement that
 // follows note `NOTE` of `FILE`, an access is relaxed and a fence is missing (`relaxed`), a sequentially
-// consistent one is merely acquire and release (`acq_rel`), a read-modify-write is a load and a store
-// (`split`), or it is not the last access to its word (`touch`).
+// consistent one is merely acquire and release (`acq_rel`), only the acquire or only the release of it is left
+// (`acquire`, `release`), a read-modify-write is a load and a store (`split`), or it is not the last access to
+// its word (`touch`).
 struct SeededBug {
-  enum class Kind { None, Relaxed, AcqRel, Split, Touch };
+  enum class Kind { None, Relaxed, AcqRel, Acquire, Release, Split, Touch };
   Kind kind = Kind::None;
   char file[64] = "";
   int firstLine = 0;
   int lastLine = 0;
 };
 inline SeededBug seededBug;
+
+// See RelacySync::lightFence.
+inline bool areFencesAsymmetric = false;
 
 // Where an access is, by the default arguments of the call.
 struct Place {
@@ -83,15 +87,18 @@ inline rl::memory_order relacyOrder(std::memory_order order, const Place& place)
     case std::memory_order_consume:
       return rl::mo_consume;
     case std::memory_order_acquire:
-      return rl::mo_acquire;
+      return bug == SeededBug::Kind::Release ? rl::mo_relaxed : rl::mo_acquire;
     case std::memory_order_release:
-      return rl::mo_release;
+      return bug == SeededBug::Kind::Acquire ? rl::mo_relaxed : rl::mo_release;
     case std::memory_order_acq_rel:
-      return rl::mo_acq_rel;
     case std::memory_order_seq_cst:
       break;
   }
-  return bug == SeededBug::Kind::AcqRel ? rl::mo_acq_rel : rl::mo_seq_cst;
+  if (bug == SeededBug::Kind::Acquire || bug == SeededBug::Kind::Release) {
+    return bug == SeededBug::Kind::Acquire ? rl::mo_acquire : rl::mo_release;
+  }
+  return order == std::memory_order_acq_rel || bug == SeededBug::Kind::AcqRel ? rl::mo_acq_rel
+                                                                              : rl::mo_seq_cst;
 }
 
 #define WEFT_MODEL_PLACE const char *file = __builtin_FILE(), int line = __builtin_LINE()
@@ -247,8 +254,20 @@ struct RelacySync {
       rl::atomic_thread_fence(weakened, place.info());
     }
   }
-  static void lightFence(WEFT_MODEL_PLACE) { fence(std::memory_order_seq_cst, file, line); }
-  static void heavyFence(WEFT_MODEL_PLACE) { fence(std::memory_order_seq_cst, file, line); }
+  // As StdSync, either of two ways, chosen anew for each interleaving: both are full fences, or the light one is
+  // nothing and the heavy one reaches into all threads, as a membarrier does.
+  static void lightFence(WEFT_MODEL_PLACE) {
+    if (!areFencesAsymmetric) {
+      fence(std::memory_order_seq_cst, file, line);
+    }
+  }
+  static void heavyFence(WEFT_MODEL_PLACE) {
+    const Place place{file, line};
+    fence(std::memory_order_seq_cst, file, line);
+    if (areFencesAsymmetric && place.bug() != SeededBug::Kind::Relaxed) {
+      rl::systemwide_fence(place.info());
+    }
+  }
 
   static void pause(WEFT_MODEL_PLACE) { rl::yield(1, Place{file, line}.info()); }
   static void backOff(uint32_t& fails, WEFT_MODEL_PLACE) {

@@ -176,6 +176,31 @@ struct NotFalselyEmpty : rl::test_suite<NotFalselyEmpty, 3>, QueueSuite<0> {
   void after() { drain(3, 0); }
 };
 
+// One item is known to have been pushed, perhaps behind one that is being written: the queue is not empty.
+struct KnownBehindAnother : rl::test_suite<KnownBehindAnother, 3>, QueueSuite<1> {
+  RelacySync::Atomic<int> pushed{0};
+
+  void thread(unsigned index) {
+    if (index < 2) {
+      pushSingly(index, 1);
+      if (index == 1) {
+        pushed.store(1, std::memory_order_release);
+      }
+      return;
+    }
+    Consumer consumer(queue);
+    while (pushed.load(std::memory_order_acquire) == 0) {
+      RelacySync::pause();
+    }
+    int last[kProducers] = {-1, -1};
+    Item* item = nullptr;
+    check(!consumer.empty(), "an item was pushed");
+    check(consumer.pop(item), "an item was pushed");
+    consume(item, last);
+  }
+  void after() { drain(1, 1); }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -183,6 +208,7 @@ int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
     return explore<Singly>("singly", 200'000) && explore<Batches>("batches", 200'000) &&
-           explore<Reuse>("reuse", 200'000) && explore<NotFalselyEmpty>("not falsely empty", 200'000);
+           explore<Reuse>("reuse", 200'000) && explore<NotFalselyEmpty>("not falsely empty", 200'000) &&
+           explore<KnownBehindAnother>("known behind another", 200'000);
   });
 }

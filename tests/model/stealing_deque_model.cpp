@@ -11,7 +11,9 @@
 // Seeded bug: queue/stealing_deque.h:7:split
 // Seeded bug: queue/stealing_deque.h:10:split
 // Seeded bug: queue/stealing_deque.h:11:split
+// Seeded bug: queue/steal_gate.h:1:relaxed
 // Seeded bug: queue/steal_gate.h:2:relaxed
+// Seeded bug: queue/steal_gate.h:3:relaxed
 // Seeded bug: queue/steal_gate.h:4:relaxed
 
 #include <weft/detail/queue/steal_gate.h>

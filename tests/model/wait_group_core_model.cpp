@@ -17,6 +17,7 @@
 // Seeded bug: wait/wait_group_core.h:6
 // Seeded bug: wait/wait_word.h:2
 // Seeded bug: wait/wait_word.h:4
+// Seeded bug: wait/wait_group_core.h:1:release
 // Seeded bug: wait/wait_word.h:4:split
 // Seeded bug: wait/wait_word.h:5
 // Seeded bug: wait/wait_word.h:5:split
@@ -90,7 +91,9 @@ struct Destroy : rl::test_suite<Destroy<kLimit>, mayStop(kLimit) ? 4 : 3> {
       stop.request();
     } else if (index < 2) {
       data[index].set(1);
-      done(*core);
+      if (done(*core)) {
+        check(data[0].get() == 1 && data[1].get() == 1, "the last sees the work of the others");
+      }
     } else {
       waitAgainAndAgain(*core, waiter, kLimit, stop);
       check(data[0].get() == 1 && data[1].get() == 1, "the work of the others is seen");
@@ -166,7 +169,7 @@ struct AddAgain : rl::test_suite<AddAgain<kLimit>, 3> {
 };
 
 // The group is used again while one whose time is up finds out that it was claimed. Another waits for the
-// second use and destroys the group, once the first is back.
+// second use meanwhile, and destroys the group once the first is back.
 struct UseAgain : rl::test_suite<UseAgain, 4> {
   Core* core = nullptr;
   Waiter waiters[2];
@@ -194,8 +197,8 @@ struct UseAgain : rl::test_suite<UseAgain, 4> {
       done(*core);
     } else {
       await(isAdded);
-      await(isBack);
       waitAgainAndAgain(*core, waiters[1], Limit::None, stop);
+      await(isBack);
       delete core;
     }
   }

@@ -14,15 +14,21 @@
 namespace weft::detail {
 namespace {
 
+// Also expects each segment to come back with the request that it was made for.
 class CountingAllocator : public Allocator {
  public:
   Allocation allocate(const Allocation::Request& request) override {
     numAllocations++;
     numAlive++;
+    EXPECT_GE(request.alignment, kCacheLine);
+    EXPECT_EQ(request.usage, Allocation::Usage::List);
     return Allocator::Default->allocate(request);
   }
   void free(const Allocation& allocation) override {
     numAlive--;
+    EXPECT_GE(allocation.request.alignment, kCacheLine);
+    EXPECT_EQ(allocation.request.usage, Allocation::Usage::List);
+    EXPECT_GT(allocation.request.size, 0u);
     Allocator::Default->free(allocation);
   }
 
@@ -113,7 +119,14 @@ TEST(BlockQueueTest, BlocksBeyondTheSparesAreGivenBack) {
   EXPECT_GT(allocator.numAlive, 100);
   while (consumer.pop(item)) {
   }
-  EXPECT_LE(allocator.numAlive, 6);
+  EXPECT_EQ(allocator.numAlive, 5) << "four spares, and the one in use";
+  // The spares are used, again and again.
+  const int before = allocator.numAllocations;
+  for (int i = 0; i < 10'000; i++) {
+    queue.push(&x);
+    ASSERT_TRUE(consumer.pop(item));
+  }
+  EXPECT_EQ(allocator.numAllocations, before);
 }
 
 // A consumer that lags holds on to the segment that it stands in, and to no other; it goes to the oldest item
@@ -135,6 +148,7 @@ TEST(BlockQueueTest, AConsumerThatLagsCatchesUp) {
     queue.push(&items[9'998]);
     queue.push(&items[9'999]);
     EXPECT_EQ(queue.size(), 2u);
+    EXPECT_EQ(lagging.numTaken(), 9'998u);
     EXPECT_EQ(lagging.size(), 2u);
     ASSERT_TRUE(lagging.pop(item));
     EXPECT_EQ(item, &items[9'998]);

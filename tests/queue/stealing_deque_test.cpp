@@ -55,6 +55,73 @@ TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   EXPECT_TRUE(deque->empty());
 }
 
+TEST(StealingDequeTest, NewestIsWhatTakeWouldReturn) {
+  auto deque = std::make_unique<StealingDeque<int>>();
+  StealGate<> gate;
+  Thief owner(gate);
+  int items[2];
+  EXPECT_EQ(deque->newest(), nullptr);
+  for (int& item : items) {
+    ASSERT_TRUE(deque->push(&item));
+    EXPECT_EQ(deque->newest(), &item);
+  }
+  EXPECT_EQ(deque->take(owner), &items[1]);
+  EXPECT_EQ(deque->newest(), &items[0]);
+  EXPECT_EQ(deque->takeOldest(), &items[0]);
+  EXPECT_EQ(deque->newest(), nullptr);
+}
+
+TEST(StealingDequeTest, AFullDequeHasRoomAgainOnceSomethingIsStolen) {
+  StealingDeque<int, StdSync, 2> deque;
+  StealGate<> gate;
+  Thief thief(gate);
+  int items[4];
+  thief.enter();
+  for (int i = 0; i < 3; i++) {
+    EXPECT_TRUE(deque.push(&items[i]));
+    EXPECT_TRUE(deque.push(&items[3]));
+    EXPECT_FALSE(deque.push(&items[3]));
+    EXPECT_EQ(deque.steal().item, &items[i]);
+    EXPECT_TRUE(deque.push(&items[i]));
+    EXPECT_FALSE(deque.push(&items[3]));
+    EXPECT_EQ(deque.steal().item, &items[3]);
+    EXPECT_EQ(deque.steal().item, &items[i]);
+  }
+}
+
+TEST(StealGateTest, AThiefCountsOnceUntilItLeaves) {
+  StealGate<> gate;
+  Thief owner(gate), thief(gate);
+  EXPECT_TRUE(owner.isUnseen());
+  thief.enter();
+  thief.enter();
+  EXPECT_FALSE(owner.isUnseen());
+  thief.leave();
+  EXPECT_TRUE(owner.isUnseen());
+  thief.leave();
+  EXPECT_TRUE(owner.isUnseen());
+  thief.enter();
+  EXPECT_FALSE(owner.isUnseen());
+}
+
+TEST(StealGateTest, AThiefLeavesAfter2048TakesWithoutATheft) {
+  StealGate<> gate;
+  Thief owner(gate), thief(gate);
+  const auto take = [&](int count) {
+    for (int i = 0; i < count; i++) {
+      EXPECT_TRUE(thief.isUnseen()) << "it is the only thief itself";
+    }
+  };
+  thief.enter();
+  take(2'000);
+  EXPECT_FALSE(owner.isUnseen());
+  thief.enter();
+  take(2'047);
+  EXPECT_FALSE(owner.isUnseen());
+  take(1);
+  EXPECT_TRUE(owner.isUnseen());
+}
+
 // Counts the full fences of the parts that are made of it.
 struct CountingSync : StdSync {
   static void fence(std::memory_order order) {
@@ -133,8 +200,9 @@ TEST(StealingDequeTest, PushFailsWhenFullUntilABatchIsTaken) {
       next++;
     }
     EXPECT_EQ(deque->size(), next == 20 ? 6u : 8u);
-    int* batch[8];
+    int* batch[9] = {};
     const uint32_t count = deque->takeOldestBatch(batch, round == 2 ? 8 : 7);
+    EXPECT_EQ(batch[count], nullptr) << "nothing is written beyond what was taken";
     ASSERT_EQ(count, round == 2 ? 6u : 7u);
     for (uint32_t i = 0; i < count; i++) {
       EXPECT_EQ(batch[i], &items[round * 7 + static_cast<int>(i)]);

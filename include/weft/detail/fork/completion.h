@@ -25,7 +25,7 @@ class Completion {
   // Called by the thread that ends the work.
   // Returns: the waiter to wake, or null.
   Waiter* finish() {
-    // (1) acq_rel: releases the results to the waiter (2, 3), and acquires its waiter (2).
+    // (1) acq_rel: releases the results to the waiter (2), and acquires its waiter (2).
     const uintptr_t old = word_.exchange(kDone, std::memory_order_acq_rel);
     return old == kRunning ? nullptr : reinterpret_cast<Waiter*>(old);
   }
@@ -38,9 +38,6 @@ class Completion {
     return !word_.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self), std::memory_order_release,
                                           std::memory_order_acquire);
   }
-
-  // (3) acquire: sees the results; pairs with (1).
-  bool isDone() const { return word_.load(std::memory_order_acquire) == kDone; }
 
  private:
   static constexpr uintptr_t kRunning = 0, kDone = 1;

@@ -69,11 +69,8 @@ class Parker {
   enum : uint32_t { kEmpty = 0, kPermit = 1, kSleeping = 2 };
 
   bool parkUntilOrForever(const TimePoint* deadline) {
-    if (tryPark()) {
-      return true;
-    }
     uint32_t expected = kEmpty;
-    // relaxed: publishes nothing; a failure means that a permit has just come.
+    // relaxed: publishes nothing; a failure means that a permit is there.
     if (!state_.compare_exchange_strong(expected, kSleeping, std::memory_order_relaxed,
                                         std::memory_order_relaxed)) {
       return tryPark();

@@ -115,8 +115,8 @@ class SegmentedQueue {
     Segment* next = nullptr;
     while (count > 0) {
       const Reserved slots = reserve(count, &next);
-      // Called before the last item, after which the queue may be gone.
-      if (slots.count == count && next != nullptr) {
+      // It was not needed, and these are the last slots: after their last item the queue may be gone.
+      if (next != nullptr) {
         giveBack(next);
       }
       write(slots, items);
@@ -137,11 +137,8 @@ class SegmentedQueue {
   // Any thread: about how many items there were. Exact while no thread pushes or pops. Takes the lock.
   size_t size() {
     lock_.lock();
-    Segment* segment = oldest_.get();
-    while (Segment* next = isUsedUp(*segment) ? successor(*segment) : nullptr) {
-      segment = next;
-    }
-    const size_t size = sizeFrom(*segment);
+    // Where that is used up, nobody stands in a later one: whoever goes there takes `oldest_` along.
+    const size_t size = sizeFrom(*oldest_.get());
     lock_.unlock();
     return size;
   }
