@@ -475,7 +475,7 @@ struct LateTask final : Scenario {
     {
       const auto kept = detail::ExecutorAccess::keep(*scheduler);
       const OtherThread other([&] {
-        detail::TaskNode* node = detail::makeTaskNode<Counted>(Counted(*this), 0);
+        detail::TaskNode* node = detail::NodeMemory<detail::FunctionNode<Counted>>::make(Counted(*this), 0u);
         kept.schedule(TaskHandle::fromVoidPointer(node));
       });
       scheduler.reset();
