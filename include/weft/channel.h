@@ -94,8 +94,8 @@ class Channel {
 
   // As send(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
   // Never early by that clock.
-  // Returns: false if one of these came first. A stop that was requested before wins even if there is room, so
-  // that a loop that sends comes to an end.
+  // Returns: false if one of these came first. A stop that was requested before wins even if there is room,
+  // so that a loop that sends comes to an end.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -132,8 +132,8 @@ class Channel {
 
   // As receive(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
   // Never early by that clock.
-  // Returns: nothing if one of these came first. A value that is there already wins, so that no value that was
-  // sent is left behind.
+  // Returns: nothing if one of these came first. A value that is there already wins, so that no value that
+  // was sent is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);

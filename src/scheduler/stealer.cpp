@@ -60,8 +60,8 @@ TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {
     return nullptr;
   }
   ++numSteals_;
-  // A stolen task may take long, and beside a thief that is counted a fork costs its owner 14 % more. To enter
-  // costs a membarrier. So stay counted only where many steals have followed one another closely.
+  // A stolen task may take long, and beside a thief that is counted a fork costs its owner 14 % more. To
+  // enter costs a membarrier. So stay counted only where many steals have followed one another closely.
   const TimePoint now = TimePoint::clock::now();
   numQuick_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuick_ + 1 : 0;
   if (numQuick_ < kManyQuick) {

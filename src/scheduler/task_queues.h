@@ -81,8 +81,8 @@ class TaskQueues {
   TaskNode* oldestInTurn();
   // The oldest task that was scheduled outside of tasks: for this thread, or from the injector.
   TaskNode* oldestFromOutside();
-  // Takes a batch from the injector; its first task is returned, and the rest enters the deque. (One task at a
-  // time would make a task from outside 29 % dearer for a lone worker.)
+  // Takes a batch from the injector; its first task is returned, and the rest enters the deque. (One task at
+  // a time would make a task from outside 29 % dearer for a lone worker.)
   // Requires: takesInjected.
   TaskNode* takeBatch();
 

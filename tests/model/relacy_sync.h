@@ -45,9 +45,9 @@ namespace weft::model {
 
 // A bug that a run puts into the code under test, to see whether the test finds it: at the statement that
 // follows note `NOTE` of `FILE`, an access is relaxed and a fence is missing (`relaxed`), a sequentially
-// consistent one is merely acquire and release (`acq_rel`), only the acquire or only the release of it is left
-// (`acquire`, `release`), a read-modify-write is a load and a store (`split`), or it is not the last access to
-// its word (`touch`).
+// consistent one is merely acquire and release (`acq_rel`), only the acquire or only the release of it is
+// left (`acquire`, `release`), a read-modify-write is a load and a store (`split`), or it is not the last
+// access to its word (`touch`).
 struct SeededBug {
   enum class Kind { None, Relaxed, AcqRel, Acquire, Release, Split, Touch };
   Kind kind = Kind::None;
@@ -254,8 +254,8 @@ struct RelacySync {
       rl::atomic_thread_fence(weakened, place.info());
     }
   }
-  // As StdSync, either of two ways, chosen anew for each interleaving: both are full fences, or the light one is
-  // nothing and the heavy one reaches into all threads, as a membarrier does.
+  // As StdSync, either of two ways, chosen anew for each interleaving: both are full fences, or the light one
+  // is nothing and the heavy one reaches into all threads, as a membarrier does.
   static void lightFence(WEFT_MODEL_PLACE) {
     if (!areFencesAsymmetric) {
       fence(std::memory_order_seq_cst, file, line);

@@ -38,8 +38,8 @@
 
 #include "with_scheduler.h"
 
-// What comes of a call of the system that fails: for each call that a use of the library makes, one at a time,
-// and together with all later ones. Sanitizers have such calls of their own.
+// What comes of a call of the system that fails: for each call that a use of the library makes, one at a
+// time, and together with all later ones. Sanitizers have such calls of their own.
 #if WEFT_ADDRESS_SANITIZER_ENABLED == 0 && WEFT_THREAD_SANITIZER_ENABLED == 0 && \
     WEFT_MEMORY_SANITIZER_ENABLED == 0
 

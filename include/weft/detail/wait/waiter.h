@@ -190,8 +190,8 @@ bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const ch
   return detail::blockOrGiveUp(self, BlockHost{deadline, what, object}, giveUp);
 }
 
-// Waits in `list`, which `lock` guards, unless isOver(), called with the lock held, says that there is nothing
-// to wait for.
+// Waits in `list`, which `lock` guards, unless isOver(), called with the lock held, says that there is
+// nothing to wait for.
 template <class Lock, class IsOver>
 bool blockUnless(const IsOver& isOver, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
                  const void* object) {
