@@ -131,7 +131,6 @@ TEST(IdleSet, TheLastSearcherHandsOnWhatItSees) {
 TEST(IdleSet, FencesHeavilyOnlyWhileSomebodyElseMayPublish) {
   Idle idle(2);
   Sleeper sleepers[2];
-  Host host;
   numFullFences = numHeavyFences = 0;
   fallAsleep(idle, sleepers[0]);
   EXPECT_EQ(numHeavyFences, 1) << "the other worker runs";
