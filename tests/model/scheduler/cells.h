@@ -187,59 +187,48 @@ class CellAtomic {
   }
 
   T load(std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) const {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.load(order, file, line);
+    const Access access(cell(), file, line);
+    return access->load(order, file, line);
   }
   void store(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    content.atomic.store(stored(value), order, file, line);
+    const Access access(cell(), file, line);
+    access->store(stored(value), order, file, line);
   }
   T exchange(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.exchange(stored(value), order, file, line);
+    const Access access(cell(), file, line);
+    return access->exchange(stored(value), order, file, line);
   }
   template <class U>
   T fetch_add(U value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.fetch_add(value, order, file, line);
+    const Access access(cell(), file, line);
+    return access->fetch_add(value, order, file, line);
   }
   template <class U>
   T fetch_sub(U value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.fetch_sub(value, order, file, line);
+    const Access access(cell(), file, line);
+    return access->fetch_sub(value, order, file, line);
   }
   T fetch_or(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.fetch_or(value, order, file, line);
+    const Access access(cell(), file, line);
+    return access->fetch_or(value, order, file, line);
   }
   T fetch_and(T value, std::memory_order order = std::memory_order_seq_cst, WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
-    return content.atomic.fetch_and(value, order, file, line);
+    const Access access(cell(), file, line);
+    return access->fetch_and(value, order, file, line);
   }
   bool compare_exchange_weak(T& expected, T value, std::memory_order success, std::memory_order failure,
                              WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
+    const Access access(cell(), file, line);
     Stored found = stored(expected);
-    const bool isDone =
-        content.atomic.compare_exchange_weak(found, stored(value), success, failure, file, line);
+    const bool isDone = access->compare_exchange_weak(found, stored(value), success, failure, file, line);
     expected = found;
     return isDone;
   }
   bool compare_exchange_strong(T& expected, T value, std::memory_order success, std::memory_order failure,
                                WEFT_MODEL_PLACE) {
-    Content& content = cell();
-    const Step step(content, file, line);
+    const Access access(cell(), file, line);
     Stored found = stored(expected);
-    const bool isDone =
-        content.atomic.compare_exchange_strong(found, stored(value), success, failure, file, line);
+    const bool isDone = access->compare_exchange_strong(found, stored(value), success, failure, file, line);
     expected = found;
     return isDone;
   }
@@ -251,6 +240,14 @@ class CellAtomic {
     union {
       RelacySync::Atomic<Stored> atomic;
     };
+  };
+  // One access, as a Step.
+  struct Access {
+    Access(Content& its, const char* file, int line) : content(its), step(its, file, line) {}
+    auto* operator->() const { return &content.atomic; }
+
+    Content& content;
+    const Step step;
   };
   struct Static {
     Stored first;
