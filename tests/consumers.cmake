@@ -7,6 +7,8 @@ set(strangerOptions -G ${CMAKE_GENERATOR} -DCMAKE_MAKE_PROGRAM=${CMAKE_MAKE_PROG
   -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE})
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flagsOfType)
 list(APPEND strangerOptions "-D${flagsOfType}=${${flagsOfType}}")
+# weft is built once for each of them: by folders, in a third of the time. This build's own is built file by file.
+list(APPEND strangerOptions -DCMAKE_UNITY_BUILD=ON)
 
 # This build's own library is the static one that gets installed, if it is one.
 set(packageBuild_static)

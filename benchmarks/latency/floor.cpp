@@ -15,7 +15,9 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
   return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
 }
 
-void run(bench::Run& r) {
+// Calls `measure(wake)`.
+template <class F>
+void besideSleeper(F&& measure) {
   std::atomic<uint32_t> word{0};
   std::atomic<std::atomic<int64_t>*> target{nullptr};
   std::atomic<bool> stop{false};
@@ -35,11 +37,19 @@ void run(bench::Run& r) {
     word.fetch_add(1, std::memory_order_release);
     futex(word, FUTEX_WAKE, 1);
   };
-  latency::measure(r, wake);
+  measure(wake);
   stop.store(true);
   word.fetch_add(1, std::memory_order_release);
   futex(word, FUTEX_WAKE, 1);
   sleeper.join();
+}
+
+void run(bench::Run& r) {
+  besideSleeper([&r](auto wake) { latency::measure(r, wake); });
+}
+
+void runBesideHogs(bench::Run& r) {
+  besideSleeper([&r](auto wake) { latency::measureBesideHogs(r, wake); });
 }
 
 void runTimed(bench::Run& r) {
@@ -49,6 +59,7 @@ void runTimed(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "floor",
-                        {{"futex-wake", {1}, run}, {"timed-wait", {1}, runTimed}});
+  return bench::runMain(
+      argc, argv, "latency", "floor",
+      {{"futex-wake", {1}, run}, {"beside-hogs", {1}, runBesideHogs}, {"timed-wait", {1}, runTimed}});
 }

@@ -3,7 +3,7 @@
 
 // From schedule() on a thread outside the scheduler until the task runs, all workers parked: p50, p90 and
 // p99. The scheduling thread then watches for the start without sleeping. And how late a wait of 100
-// microseconds ends that only its timer ends.
+// microseconds ends that only its timer ends. And the first beside one thread per processor that computes: p99.99 too.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "../common/harness.h"
+#include "../common/hogs.h"
 
 namespace latency {
 
@@ -39,6 +40,27 @@ void measure(bench::Run& run, F&& wake) {
     times.push_back(static_cast<double>(now - begin));
   }
   report(run, times);
+}
+
+// The same beside one thread per processor that computes. The scheduling thread gives its processor away while it
+// watches.
+template <class F>
+void measureBesideHogs(bench::Run& run, F&& wake) {
+  const bench::Hogs hogs;
+  const int samples = run.size(20000, 20);
+  std::vector<double> times;
+  for (int i = 0; i < samples; i++) {
+    std::atomic<int64_t> started{0};
+    const int64_t begin = bench::nowNs();
+    wake(started);
+    int64_t now = 0;
+    while ((now = started.load(std::memory_order_acquire)) == 0) {
+      std::this_thread::yield();
+    }
+    times.push_back(static_cast<double>(now - begin));
+  }
+  report(run, times);
+  run.metric("p99.99_ns", bench::percentile(times, 0.9999));
 }
 
 // `wait(duration)` must return after the duration.

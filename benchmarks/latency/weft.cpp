@@ -6,11 +6,18 @@
 
 namespace {
 
+void wake(std::atomic<int64_t>& started) {
+  weft::schedule([&started] { started.store(bench::nowNs(), std::memory_order_release); });
+}
+
 void run(bench::Run& r) {
   bench::Bound bound(r.workers());
-  latency::measure(r, [](std::atomic<int64_t>& started) {
-    weft::schedule([&started] { started.store(bench::nowNs(), std::memory_order_release); });
-  });
+  latency::measure(r, wake);
+}
+
+void runBesideHogs(bench::Run& r) {
+  bench::Bound bound(r.workers());
+  latency::measureBesideHogs(r, wake);
 }
 
 void runTimed(bench::Run& r) {
@@ -24,6 +31,7 @@ void runTimed(bench::Run& r) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "latency", "weft",
-                        {{"outside", {1, 2}, run}, {"timed-wait", {1, 2}, runTimed}});
+  return bench::runMain(
+      argc, argv, "latency", "weft",
+      {{"outside", {1, 2}, run}, {"beside-hogs", {1, 2}, runBesideHogs}, {"timed-wait", {1, 2}, runTimed}});
 }

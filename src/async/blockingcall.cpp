@@ -111,22 +111,23 @@ struct BlockingPool {
   }
 };
 
-constinit BlockingPool pool;
+constinit BlockingPool blockingPool;
 
 constinit thread_local bool isBlockingThread = false;
 
 // The child of a fork has none of the threads. (Where a scheduler existed, the child may not call anyway: see
 // process_fork.h.)
 void registerForkHandlers() {
-  const auto unlock = [] { pool.lock.unlock(); };
+  const auto unlock = [] { blockingPool.lock.unlock(); };
   const auto forget = [] {
-    pool.newestIdle = nullptr;
-    pool.firstWaiting = nullptr;
-    pool.numThreads = isBlockingThread ? 1 : 0;
-    pool.lock.unlock();
+    blockingPool.newestIdle = nullptr;
+    blockingPool.firstWaiting = nullptr;
+    blockingPool.numThreads = isBlockingThread ? 1 : 0;
+    blockingPool.lock.unlock();
   };
   // If this fails for want of memory, only a child that calls without exec() is affected.
-  [[maybe_unused]] static const int registered = pthread_atfork([] { pool.lock.lock(); }, unlock, forget);
+  [[maybe_unused]] static const int registered =
+      pthread_atfork([] { blockingPool.lock.lock(); }, unlock, forget);
 }
 
 void make(const BlockingCall& call) {
@@ -151,16 +152,16 @@ struct NextStep {
 };
 
 NextStep chooseNext(BlockingThread& self) {
-  std::scoped_lock guard(pool.lock);
-  if (pool.numThreads > pool.maxThreads) {
-    --pool.numThreads;
+  std::scoped_lock guard(blockingPool.lock);
+  if (blockingPool.numThreads > blockingPool.maxThreads) {
+    --blockingPool.numThreads;
     return {};
   }
-  if (BlockingCall* waiting = pool.takeWaiting()) {
+  if (BlockingCall* waiting = blockingPool.takeWaiting()) {
     return {waiting};
   }
-  pool.addIdle(self);
-  return {nullptr, true, pool.idleTime};
+  blockingPool.addIdle(self);
+  return {nullptr, true, blockingPool.idleTime};
 }
 
 BlockingCall* takeCall(BlockingThread& self) {
@@ -205,10 +206,10 @@ BlockingCall* waitForCall(BlockingThread& self, milliseconds idleTime) {
   TimePoint deadline = deadlineAfter(idleTime);
   while (call == nullptr) {
     if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
-      std::scoped_lock guard(pool.lock);
+      std::scoped_lock guard(blockingPool.lock);
       if (self.isIdle) {
-        pool.removeIdle(self);
-        --pool.numThreads;
+        blockingPool.removeIdle(self);
+        --blockingPool.numThreads;
         return nullptr;
       }
       deadline = kNever;  // a call is on its way
@@ -260,13 +261,13 @@ int startThread(BlockingCall& call) { return startDetachedThread(&runBlockingThr
 bool handleRefusal(BlockingCall& call, int error) {
   BlockingThread* idle = nullptr;
   {
-    std::scoped_lock guard(pool.lock);
-    --pool.numThreads;
-    idle = pool.newestIdle;
+    std::scoped_lock guard(blockingPool.lock);
+    --blockingPool.numThreads;
+    idle = blockingPool.newestIdle;
     if (idle != nullptr) {
-      pool.removeIdle(*idle);
-    } else if (pool.numThreads != 0) {
-      pool.addWaitingFirst(call);  // for a thread that ends its call
+      blockingPool.removeIdle(*idle);
+    } else if (blockingPool.numThreads != 0) {
+      blockingPool.addWaitingFirst(call);  // for a thread that ends its call
       return false;
     }
   }
@@ -285,9 +286,9 @@ void startForWaiting() {
   int error = 0;
   do {
     {
-      std::scoped_lock guard(pool.lock);
-      call = pool.numThreads < pool.maxThreads ? pool.takeWaiting() : nullptr;
-      pool.numThreads += call != nullptr ? 1 : 0;
+      std::scoped_lock guard(blockingPool.lock);
+      call = blockingPool.numThreads < blockingPool.maxThreads ? blockingPool.takeWaiting() : nullptr;
+      blockingPool.numThreads += call != nullptr ? 1 : 0;
     }
     error = call != nullptr ? startThread(*call) : 0;
   } while (call != nullptr && (error == 0 || handleRefusal(*call, error)));
@@ -296,20 +297,20 @@ void startForWaiting() {
 enum class Granted { IdleThread, NewThread, Later, OwnThread };
 
 Granted findThread(BlockingCall& call, BlockingThread*& idle) {
-  std::scoped_lock guard(pool.lock);
-  idle = pool.newestIdle;
+  std::scoped_lock guard(blockingPool.lock);
+  idle = blockingPool.newestIdle;
   if (idle != nullptr) {
-    pool.removeIdle(*idle);
+    blockingPool.removeIdle(*idle);
     return Granted::IdleThread;
   }
-  if (pool.numThreads < pool.maxThreads) {
-    ++pool.numThreads;
+  if (blockingPool.numThreads < blockingPool.maxThreads) {
+    ++blockingPool.numThreads;
     return Granted::NewThread;
   }
   if (isBlockingThread) {
     return Granted::OwnThread;
   }
-  pool.addWaiting(call);
+  blockingPool.addWaiting(call);
   return Granted::Later;
 }
 
@@ -331,8 +332,8 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
     case Granted::NewThread:
       if (const int error = startThread(call); error != 0) {
         {
-          std::scoped_lock guard(pool.lock);
-          --pool.numThreads;
+          std::scoped_lock guard(blockingPool.lock);
+          --blockingPool.numThreads;
         }
         startForWaiting();  // other calls may rely on this one
         reportUnstartedThread(error);
@@ -357,20 +358,20 @@ void BlockingThreads::setMaxCount(unsigned int count) {
   WEFT_ASSERT(count > 0,
               "BlockingThreads::setMaxCount(0): no call could ever be made. Allow one thread at least.");
   {
-    std::scoped_lock guard(pool.lock);
-    pool.maxThreads = count;
+    std::scoped_lock guard(blockingPool.lock);
+    blockingPool.maxThreads = count;
   }
   startForWaiting();
 }
 
 void BlockingThreads::setIdleTime(std::chrono::milliseconds time) {
-  std::scoped_lock guard(detail::pool.lock);
-  detail::pool.idleTime = time;
+  std::scoped_lock guard(detail::blockingPool.lock);
+  detail::blockingPool.idleTime = time;
 }
 
 unsigned int BlockingThreads::count() {
-  std::scoped_lock guard(detail::pool.lock);
-  return detail::pool.numThreads;
+  std::scoped_lock guard(detail::blockingPool.lock);
+  return detail::blockingPool.numThreads;
 }
 
 }  // namespace weft

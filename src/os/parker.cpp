@@ -23,7 +23,7 @@ struct alignas(kCacheLine) Slot {
 
 constexpr size_t kSlotsPerSlab = 64;
 
-struct Depot {
+struct SlotDepot {
   SpinLock lock;
   Slot* free = nullptr;   // guarded by lock
   Slot* fresh = nullptr;  // guarded by lock: the unused rest of the newest slab
@@ -31,7 +31,7 @@ struct Depot {
 };
 
 constinit Slot firstSlab[kSlotsPerSlab];
-constinit Depot depot{{}, nullptr, firstSlab, kSlotsPerSlab};
+constinit SlotDepot slots{{}, nullptr, firstSlab, kSlotsPerSlab};
 
 Slot* mapSlab() {
   void* memory =
@@ -39,27 +39,27 @@ Slot* mapSlab() {
   if (memory == MAP_FAILED) {
     WEFT_FATAL("no memory for a page of parkers: mmap failed. Raise the process's memory limit");
   }
-  auto* slots = static_cast<Slot*>(memory);
+  auto* slab = static_cast<Slot*>(memory);
   for (size_t i = 0; i < kSlotsPerSlab; i++) {
-    new (&slots[i]) Slot();
+    new (&slab[i]) Slot();
   }
-  return slots;
+  return slab;
 }
 
 Slot* takeSlot() {
-  depot.lock.lock();
-  Slot* slot = depot.free;
+  slots.lock.lock();
+  Slot* slot = slots.free;
   if (slot != nullptr) {
-    depot.free = slot->nextFree;
+    slots.free = slot->nextFree;
   } else {
-    if (depot.numFresh == 0) {
-      depot.fresh = mapSlab();
-      depot.numFresh = kSlotsPerSlab;
+    if (slots.numFresh == 0) {
+      slots.fresh = mapSlab();
+      slots.numFresh = kSlotsPerSlab;
     }
-    slot = depot.fresh++;
-    depot.numFresh--;
+    slot = slots.fresh++;
+    slots.numFresh--;
   }
-  depot.lock.unlock();
+  slots.lock.unlock();
   return slot;
 }
 
@@ -95,10 +95,10 @@ Parker<>* acquireParker() {
 
 void releaseParker(Parker<>* parker) {
   auto* slot = reinterpret_cast<Slot*>(parker);
-  depot.lock.lock();
-  slot->nextFree = depot.free;
-  depot.free = slot;
-  depot.lock.unlock();
+  slots.lock.lock();
+  slot->nextFree = slots.free;
+  slots.free = slot;
+  slots.lock.unlock();
 }
 
 Parker<>& threadParker() { return ownParker != nullptr ? *ownParker : acquireOwnParker(); }

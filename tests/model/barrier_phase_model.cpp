@@ -113,7 +113,7 @@ struct Destroy : rl::test_suite<Destroy, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Phases>("three members, two phases", 200'000) &&
-           explore<Destroy>("one destroys it", 200'000);
+    return explore<Phases>("three members, two phases", 500'000) &&
+           explore<Destroy>("one destroys it", 500'000);
   });
 }

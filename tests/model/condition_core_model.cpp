@@ -171,11 +171,11 @@ struct DestroyByWaiter : rl::test_suite<DestroyByWaiter<kLimit>, mayStop(kLimit)
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<TakeOne<Limit::None>>("two that take one each", 50'000) &&
-           explore<TakeOne<Limit::Time>>("two, one of whom gives up", 50'000) &&
-           explore<TakeOne<Limit::Stop>>("two, one of whom is stopped", 50'000) &&
-           explore<DestroyByNotifier>("one wakes all and destroys it", 50'000) &&
-           explore<DestroyByWaiter<Limit::Time>>("one whose time is up destroys it", 50'000) &&
-           explore<DestroyByWaiter<Limit::TimeAndStop>>("one that is stopped destroys it", 50'000);
+    return explore<TakeOne<Limit::None>>("two that take one each", 200'000) &&
+           explore<TakeOne<Limit::Time>>("two, one of whom gives up", 200'000) &&
+           explore<TakeOne<Limit::Stop>>("two, one of whom is stopped", 200'000) &&
+           explore<DestroyByNotifier>("one wakes all and destroys it", 200'000) &&
+           explore<DestroyByWaiter<Limit::Time>>("one whose time is up destroys it", 200'000) &&
+           explore<DestroyByWaiter<Limit::TimeAndStop>>("one that is stopped destroys it", 200'000);
   });
 }

@@ -90,5 +90,5 @@ struct Going : rl::test_suite<Going, 2>, RoleSuite {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv,
-                  [] { return explore<Coming>("coming", 300'000) && explore<Going>("going", 300'000); });
+                  [] { return explore<Coming>("coming", 500'000) && explore<Going>("going", 500'000); });
 }

@@ -185,15 +185,15 @@ struct WakeAll : rl::test_suite<WakeAll<kLimit>, 4> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Destroy<kAuto, Limit::None>>("one waits and destroys an automatic event", 50'000) &&
-           explore<Destroy<kManual, Limit::Time>>("one that gives up now and then, a manual one", 50'000) &&
-           explore<Destroy<kAuto, Limit::TimeAndStop>>("one that is stopped, an automatic one", 50'000) &&
-           explore<UseUp<Limit::None>>("two that use a signal each", 50'000) &&
-           explore<UseUp<Limit::Time>>("two, one of whom gives up", 50'000) &&
-           explore<UseUp<Limit::Stop>>("two, one of whom is stopped", 50'000) &&
-           explore<Exclude<Limit::None>>("three in turn", 50'000) &&
-           explore<Exclude<Limit::Time>>("three in turn, one of whom gives up", 50'000) &&
-           explore<WakeAll<Limit::Time>>("a manual event, beside one that gives up", 50'000) &&
-           explore<WakeAll<Limit::Stop>>("a manual event, beside one that is stopped", 50'000);
+    return explore<Destroy<kAuto, Limit::None>>("one waits and destroys an automatic event", 100'000) &&
+           explore<Destroy<kManual, Limit::Time>>("one that gives up now and then, a manual one", 100'000) &&
+           explore<Destroy<kAuto, Limit::TimeAndStop>>("one that is stopped, an automatic one", 100'000) &&
+           explore<UseUp<Limit::None>>("two that use a signal each", 100'000) &&
+           explore<UseUp<Limit::Time>>("two, one of whom gives up", 100'000) &&
+           explore<UseUp<Limit::Stop>>("two, one of whom is stopped", 100'000) &&
+           explore<Exclude<Limit::None>>("three in turn", 100'000) &&
+           explore<Exclude<Limit::Time>>("three in turn, one of whom gives up", 100'000) &&
+           explore<WakeAll<Limit::Time>>("a manual event, beside one that gives up", 100'000) &&
+           explore<WakeAll<Limit::Stop>>("a manual event, beside one that is stopped", 100'000);
   });
 }

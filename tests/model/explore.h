@@ -15,9 +15,11 @@
 #include "relacy_sync.h"
 
 // The main program of a model test:
-//     TEST [--seed FILE:NOTE[:KIND]] [--iterations N]
+//     TEST [--seed FILE:NOTE[:KIND]] [--iterations N] [--times N] [--search random|bound|full]
 // explores interleavings of each suite, and exits with 0 when no error was found, with 1 when one was, and
-// with 2 when it was called wrongly. With --seed, or when built with WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a
+// with 2 when it was called wrongly. `random` tries the number that the suite asks for, or N, or N times as many.
+// `bound` tries all interleavings in which at most two threads lose their turn while they could go on, with
+// all stale values; `full` tries all. Both stop after N and say so. With --seed, or when built with WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a
 // bug is put into the code first (see SeededBug), and the test must fail: its last line is then `RESULT:
 // error found`.
 namespace weft::model {
@@ -79,6 +81,8 @@ inline bool seed(const std::string& text) {
 }
 
 inline unsigned iterationsOverride = 0;
+inline unsigned iterationsFactor = 1;
+inline rl::scheduler_type_e search = rl::sched_random;
 
 // Prints to a C stream, or nowhere if null. (Relacy replaces operator delete, so that a string stream which
 // grows while it reports an error ends in a crash.)
@@ -104,26 +108,67 @@ struct EitherFences : Suite {
   EitherFences() { areFencesAsymmetric = rl::rand(2) != 0; }
 };
 
-// Explores `iterations` random interleavings of `Suite`, each of `mostSteps` at most. Returns: whether no
-// error was found.
+// A search of Relacy's through all interleavings, which ends at the latest after params.iteration_count.
+template <class Search>
+class Limited : public Search {
+ public:
+  using Search::Search;
+
+  bool iteration_end() {
+    isComplete = Search::iteration_end();
+    return isComplete || ++tried_ >= this->params_.iteration_count;
+  }
+
+  static inline bool isComplete = false;
+
+ private:
+  rl::iteration_t tried_ = 0;
+};
+
+// Returns: what the search found; a second run shows the steps of an error.
+template <class Suite, class Search>
+bool searchAll(rl::test_params& params) {
+  rl::ostringstream state;
+  if (rl::run_test<Suite, Search>(params, state, false) == rl::test_result_success) {
+    return true;
+  }
+  params.initial_state = state.str();
+  params.collect_history = true;
+  rl::run_test<Suite, Search>(params, state, true);
+  return false;
+}
+
+// Explores `iterations` random interleavings of `Suite`, or as many as --search asks for, each of `mostSteps`
+// at most. Returns: whether no error was found.
 template <class Suite>
 bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
+  using Either = EitherFences<Suite>;
+  using Bound = Limited<rl::context_bound_scheduler<Suite::params::thread_count>>;
+  using Full = Limited<rl::full_search_scheduler<Suite::params::thread_count>>;
   rl::test_params params;
   params.execution_depth_limit = mostSteps;
+  params.context_bound = 2;
   Output shown(seededBug.kind == SeededBug::Kind::None ? stdout : nullptr);
   Output hidden(nullptr);
   std::ostream report(&shown);
   std::ostream progress(&hidden);
-  params.iteration_count = iterationsOverride != 0 ? iterationsOverride : iterations;
+  params.iteration_count = (iterationsOverride != 0 ? iterationsOverride : iterations) * iterationsFactor;
   params.output_stream = &report;
   params.progress_stream = &progress;
-  const bool ok = rl::simulate<EitherFences<Suite>>(params);
-  if (ok) {
-    std::printf("%s: no error in %u iterations\n", name, static_cast<unsigned>(params.stop_iteration));
+  bool ok = false;
+  const char* extent = "random";
+  if (search == rl::sched_random) {
+    ok = rl::simulate<Either>(params);
+  } else if (search == rl::sched_bound) {
+    ok = searchAll<Either, Bound>(params);
+    extent = Bound::isComplete ? "all with two preemptions" : "some with two preemptions";
   } else {
-    std::printf("%s: %s after %u iterations\n", name, rl::test_result_str(params.test_result),
-                static_cast<unsigned>(params.stop_iteration));
+    ok = searchAll<Either, Full>(params);
+    extent = Full::isComplete ? "all" : "some";
   }
+  std::printf("%s: %s in %llu interleavings (%s)\n", name,
+              ok ? "no error" : rl::test_result_str(params.test_result),
+              static_cast<unsigned long long>(params.stop_iteration), extent);
   return ok;
 }
 
@@ -141,6 +186,13 @@ int runModel(int argc, char** argv, F exploreAll) {
     }
     if (std::strcmp(argv[i], "--iterations") == 0) {
       iterationsOverride = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    }
+    if (std::strcmp(argv[i], "--times") == 0) {
+      iterationsFactor = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    }
+    if (std::strcmp(argv[i], "--search") == 0) {
+      const std::string how = argv[i + 1];
+      search = how == "bound" ? rl::sched_bound : how == "full" ? rl::sched_full : rl::sched_random;
     }
   }
   if (!bug.empty() && !seed(bug)) {

@@ -107,10 +107,10 @@ struct GiveUp : rl::test_suite<GiveUp<kLimit>, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Destroy<Limit::None>>("one waits and destroys it", 50'000) &&
-           explore<Destroy<Limit::Time>>("one that gives up now and then destroys it", 50'000) &&
-           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 50'000) &&
-           explore<GiveUp<Limit::Time>>("one whose time is up", 50'000) &&
-           explore<GiveUp<Limit::Stop>>("one that is stopped", 50'000);
+    return explore<Destroy<Limit::None>>("one waits and destroys it", 200'000) &&
+           explore<Destroy<Limit::Time>>("one that gives up now and then destroys it", 200'000) &&
+           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 200'000) &&
+           explore<GiveUp<Limit::Time>>("one whose time is up", 200'000) &&
+           explore<GiveUp<Limit::Stop>>("one that is stopped", 200'000);
   });
 }

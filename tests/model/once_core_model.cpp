@@ -120,11 +120,11 @@ struct Destroy : rl::test_suite<Destroy<kLimit>, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Call<Limit::None, 0>>("three call", 50'000) &&
-           explore<Call<Limit::None, 1>>("three call, and one throws", 50'000) &&
-           explore<Call<Limit::Time, 1>>("three call, and one gives up", 50'000) &&
-           explore<Call<Limit::Stop, 2>>("three call, and one is stopped", 50'000) &&
-           explore<Destroy<Limit::Time>>("one that waits now and then destroys it", 50'000) &&
-           explore<Destroy<Limit::Stop>>("one that is stopped destroys it", 50'000);
+    return explore<Call<Limit::None, 0>>("three call", 200'000) &&
+           explore<Call<Limit::None, 1>>("three call, and one throws", 200'000) &&
+           explore<Call<Limit::Time, 1>>("three call, and one gives up", 200'000) &&
+           explore<Call<Limit::Stop, 2>>("three call, and one is stopped", 200'000) &&
+           explore<Destroy<Limit::Time>>("one that waits now and then destroys it", 200'000) &&
+           explore<Destroy<Limit::Stop>>("one that is stopped destroys it", 200'000);
   });
 }

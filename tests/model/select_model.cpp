@@ -198,9 +198,9 @@ struct Timeout : rl::test_suite<Timeout, 2> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<FaceToFace<0, 0>>("face to face", 200'000) &&
-           explore<FaceToFace<0, 1>>("face to face, one begins with the other case", 100'000) &&
-           explore<TwoClaimers>("two claimers", 100'000) && explore<TwoSelects>("two selects", 100'000) &&
-           explore<Timeout>("timeout", 200'000);
+    return explore<FaceToFace<0, 0>>("face to face", 300'000) &&
+           explore<FaceToFace<0, 1>>("face to face, one begins with the other case", 200'000) &&
+           explore<TwoClaimers>("two claimers", 200'000) && explore<TwoSelects>("two selects", 200'000) &&
+           explore<Timeout>("timeout", 300'000);
   });
 }

@@ -168,12 +168,12 @@ struct TwoGive : rl::test_suite<TwoGive, 4> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Exclude<Limit::None>>("three that use one permit", 50'000) &&
-           explore<Exclude<Limit::Time>>("three, one of whom gives up", 50'000) &&
-           explore<Exclude<Limit::Stop>>("three, one of whom is stopped", 50'000) &&
-           explore<Destroy<Limit::None>>("one waits and destroys it", 50'000) &&
-           explore<Destroy<Limit::Time>>("one that gives up now and then destroys it", 50'000) &&
-           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 50'000) &&
-           explore<GiveTwo>("three permits at once", 50'000) && explore<TwoGive>("two that give", 50'000);
+    return explore<Exclude<Limit::None>>("three that use one permit", 150'000) &&
+           explore<Exclude<Limit::Time>>("three, one of whom gives up", 150'000) &&
+           explore<Exclude<Limit::Stop>>("three, one of whom is stopped", 150'000) &&
+           explore<Destroy<Limit::None>>("one waits and destroys it", 150'000) &&
+           explore<Destroy<Limit::Time>>("one that gives up now and then destroys it", 150'000) &&
+           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 150'000) &&
+           explore<GiveTwo>("three permits at once", 150'000) && explore<TwoGive>("two that give", 50'000);
   });
 }

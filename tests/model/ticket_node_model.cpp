@@ -209,6 +209,6 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return explore<Row<false>>("a row of three", 200'000) &&
            explore<Row<true>>("one is done early", 200'000) &&
-           explore<TwoHolders>("two holders of one", 200'000) && explore<LateLink>("a late link", 300'000);
+           explore<TwoHolders>("two holders of one", 300'000) && explore<LateLink>("a late link", 300'000);
   });
 }

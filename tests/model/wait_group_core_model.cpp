@@ -212,15 +212,15 @@ struct UseAgain : rl::test_suite<UseAgain, 4> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Destroy<Limit::None>>("one waits and destroys it", 50'000) &&
+    return explore<Destroy<Limit::None>>("one waits and destroys it", 100'000) &&
            explore<Destroy<Limit::Time>>("one that gives up now and then destroys it", 200'000) &&
-           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 50'000) &&
-           explore<GiveUp<Limit::None, 2>>("two that wait", 50'000) &&
-           explore<GiveUp<Limit::Time, 2>>("two, one of whom gives up", 50'000) &&
-           explore<GiveUp<Limit::Stop, 2>>("two, one of whom is stopped", 50'000) &&
-           explore<GiveUp<Limit::Time, 3>>("three, one of whom gives up", 50'000) &&
-           explore<AddAgain<Limit::None>>("work is added again", 50'000) &&
-           explore<AddAgain<Limit::Time>>("work is added again beside one that gives up", 50'000) &&
-           explore<UseAgain>("the group is used again", 50'000);
+           explore<Destroy<Limit::TimeAndStop>>("one that is stopped destroys it", 100'000) &&
+           explore<GiveUp<Limit::None, 2>>("two that wait", 100'000) &&
+           explore<GiveUp<Limit::Time, 2>>("two, one of whom gives up", 100'000) &&
+           explore<GiveUp<Limit::Stop, 2>>("two, one of whom is stopped", 100'000) &&
+           explore<GiveUp<Limit::Time, 3>>("three, one of whom gives up", 100'000) &&
+           explore<AddAgain<Limit::None>>("work is added again", 100'000) &&
+           explore<AddAgain<Limit::Time>>("work is added again beside one that gives up", 100'000) &&
+           explore<UseAgain>("the group is used again", 100'000);
   });
 }

@@ -10,11 +10,15 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <weft/detail/base/sync.h>
+#include <weft/event.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
@@ -30,18 +34,36 @@ constexpr int kMembarrierPrivateExpedited = 1 << 3;
 
 long membarrier() { return syscall(__NR_membarrier, kMembarrierPrivateExpedited, 0, 0); }
 
-// From now on membarrier fails on all threads. Returns: whether the system lets a process do that.
-bool forbidMembarrier() {
+// A system call that a sandbox refuses, and the error that it returns instead. `advice`: the third argument of
+// the calls that are meant, or none for all of them.
+struct Refused {
+  const char* name;
+  long number;
+  std::optional<uint32_t> advice;
+  uint32_t error;
+};
+
+// From now on the call fails on all threads. Returns: whether the system lets a process do that.
+bool forbid(const Refused& refused) {
+  const auto number = static_cast<uint32_t>(refused.number);
+  const uint32_t fail = SECCOMP_RET_ERRNO | refused.error;
+  // The lower half of the argument, on a machine that has it first.
   sock_filter filter[] = {
       {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
-      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_membarrier},
-      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | EPERM},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 3, number},
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, args[2])},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, static_cast<uint8_t>(refused.advice ? 1 : 0),
+       refused.advice.value_or(0)},
+      {BPF_RET | BPF_K, 0, 0, fail},
       {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
   };
   const sock_fprog program{sizeof filter / sizeof filter[0], filter};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0 &&
-         membarrier() != 0;
+         syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+}
+
+bool forbidMembarrier() {
+  return forbid({"membarrier", __NR_membarrier, std::nullopt, EPERM}) && membarrier() != 0;
 }
 
 // For a process that can show nothing here.
@@ -62,6 +84,23 @@ void runTasks() {
     });
     done.wait();
   }
+}
+
+// More stacks than one, each of a task that waits until its time is over.
+void runTimedWaits() {
+  Scheduler scheduler(tests::smallConfig(2));
+  Scheduler::Binding bound(scheduler);
+  WaitGroup done(50);
+  for (int i = 0; i < 50; ++i) {
+    schedule([=] {
+      Event never;
+      if (never.wait_for(std::chrono::milliseconds(1))) {
+        std::abort();
+      }
+      done.done();
+    });
+  }
+  done.wait();
 }
 
 TEST_F(SandboxDeathTest, OneThatForbidsMembarrierBeforeTheFirstSchedulerIsMadeLeavesFullFences) {
@@ -103,6 +142,36 @@ TEST_F(SandboxDeathTest, OneThatForbidsItWhileASchedulerExistsEndsTheProgram) {
       },
       "weft: fatal: the system call membarrier has failed .*Put up a sandbox|no membarrier");
 }
+
+// What older kernels lack, and what sandboxes and the managers of containers refuse: each costs something, or is
+// said, but nothing fails.
+class RefusingSandboxTest : public tests::DeathTest, public ::testing::WithParamInterface<Refused> {};
+
+TEST_P(RefusingSandboxTest, SchedulersRunAllTheSame) {
+  EXPECT_EXIT(
+      {
+        if (!forbid(GetParam())) {
+          std::fprintf(stderr, "no seccomp\n");
+          std::_Exit(0);
+        }
+        runTasks();
+        runTimedWaits();
+        std::fprintf(stderr, "all ran\n");
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(0), "all ran|no seccomp");
+}
+
+constexpr uint32_t kGuardInstall = 102;
+INSTANTIATE_TEST_SUITE_P(
+    , RefusingSandboxTest,
+    ::testing::Values(Refused{"GuardInstall", __NR_madvise, kGuardInstall, EINVAL},
+                      Refused{"GuardsOfManyStacks", __NR_process_madvise, std::nullopt, ENOSYS},
+                      Refused{"AllAdvice", __NR_madvise, std::nullopt, EPERM},
+                      Refused{"Membarrier", __NR_membarrier, std::nullopt, ENOSYS},
+                      Refused{"Affinity", __NR_sched_setaffinity, std::nullopt, EPERM},
+                      Refused{"ListOfProcessors", __NR_sched_getaffinity, std::nullopt, EPERM}),
+    [](const auto& refused) { return refused.param.name; });
 
 }  // namespace
 }  // namespace weft
