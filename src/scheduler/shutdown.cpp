@@ -86,6 +86,8 @@ void SchedulerCore::stopWorkers() {
   for (int i = 0; i < numStarted; ++i) {
     threads[i].native.join();
   }
+  // A thread that was bound by the last tasks has let the workers end before it has let go of the core.
+  awaitEnd([this] { return numBound == 0; });
 }
 
 bool SchedulerCore::isFinished() {
