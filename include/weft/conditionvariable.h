@@ -53,6 +53,7 @@ class WEFT_EXPORT ConditionVariable {
   // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile, and held again on
   // return. May return without a notification: look at the condition again.
   // Requires: `lock` is held, and its unlock() does not wait for anything.
+  // Errors: what unlock() throws, such as that of a std::unique_lock that is not held; before it waits.
   template <class Lock>
   void wait(Lock& lock) {
     waitOnce(lock, detail::kNever);
@@ -124,11 +125,26 @@ class WEFT_EXPORT ConditionVariable {
   bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token = {}) {
     detail::Waiter& self = detail::currentWaiter();
     core_.queue(self);
+    LeavesUnlessUnlocked queued{*this, self};
     detail::Unlocked<Lock> unlocked(lock);
+    queued.isUnlocked = true;
     return block(self, deadline, token);
   }
 
+  // Takes the waiter out again where the unlock() of the lock throws.
+  struct LeavesUnlessUnlocked {
+    ~LeavesUnlessUnlocked() {
+      if (!isUnlocked) [[unlikely]] {
+        variable.leave(waiter);
+      }
+    }
+    ConditionVariable& variable;
+    detail::Waiter& waiter;
+    bool isUnlocked = false;
+  };
+
   bool block(detail::Waiter& self, detail::TimePoint deadline, const std::stop_token& token);
+  void leave(detail::Waiter& self);
   void notify(bool all);
 
   detail::ConditionCore<> core_;

@@ -92,14 +92,13 @@ class Event {
  private:
   friend detail::SelectAccess;
   struct Forward;
+  struct Targets;
 
   struct State : detail::SharedState {
     static constexpr bool kMayBeUpgraded = true;  // by a source that signals an event made by any()
 
     State(Allocator* from, Mode mode, bool isSignalled)
         : SharedState(from), core(mode == Mode::Auto, isSignalled) {}
-    WEFT_EXPORT ~State();
-
     WEFT_EXPORT void signal();
     WEFT_EXPORT void clear();
     WEFT_EXPORT bool tryWait();
@@ -107,12 +106,19 @@ class Event {
     WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT static void forward(State& source, State& any);
 
+    // For Shared.
+    WEFT_EXPORT static void free(State* state) noexcept;
+
     void signalSlow();
+    void signalAndCollect(Targets& targets);
     bool queue(detail::Waiter& self);
 
     detail::EventCore<> core;
-    Forward* forwards = nullptr;  // to events made by any() from this one; guarded by the core's lock
-    Forward* sources = nullptr;   // of an event made by any(): its own
+    union {
+      Forward* forwards = nullptr;  // to events made by any() from this one; guarded by the core's lock
+      State* nextToFree;            // once the last handle is gone: no such event is left
+    };
+    Forward* sources = nullptr;  // of an event made by any(): its own
   };
 
   detail::Shared<State> state_;

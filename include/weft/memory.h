@@ -82,7 +82,8 @@ class WEFT_EXPORT Allocator {
  public:
   // The allocator that is used if none is given. It uses the system's memory, and works from the first static
   // initialiser to the last destructor.
-  // Requires, to set it: no other thread uses anything of weft.
+  // Requires, to set it: no other thread uses anything of weft. What was made before goes back to where it
+  // came from.
   static Allocator* Default;
 
   // Destroys what make_unique() made. It remembers the size of the type that was made, so that a pointer to a

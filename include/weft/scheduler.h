@@ -58,8 +58,11 @@ class WEFT_EXPORT Scheduler {
     static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;
 
     struct WorkerThread {
-      int count = 0;                  // worker threads; 0 runs tasks on the threads that schedule them
-      ThreadInitializer initializer;  // called on each worker thread before its first task; must not throw
+      int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
+      // Called on each worker thread before its first task; must not throw. While it waits by weft, as for a
+      // weft::mutex, tasks begin on its thread; a wait that blocks the thread, as for a std::mutex, lets none
+      // begin.
+      ThreadInitializer initializer;
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
       // Called on each worker thread after its last task, when nothing is bound any more. It may wait, and
       // must not throw.
@@ -70,7 +73,8 @@ class WEFT_EXPORT Scheduler {
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
     // process. The shared state of an Event or a WaitGroup comes from the allocator that was given to it.
     // Requires: it does not throw (Default does not). If there is no memory, it ends the program. If it
-    // throws or returns null instead, a message ends the program.
+    // throws or returns null instead, a message ends the program. It does not wait by weft either, as for a
+    // weft::mutex: it is asked for memory in the middle of waits and switches.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
     // How long a worker that has run out of tasks may look for more before it sleeps. It does so where tasks
@@ -96,7 +100,7 @@ class WEFT_EXPORT Scheduler {
   struct WorkerStats {
     int workerId = 0;               // index of a worker thread; -1 for a bound thread
     uint64_t num = 0;               // queued tasks and resumable fibers
-    uint64_t numBlockedFibers = 0;  // inside a wait or a yield; one that was woken counts until it runs
+    uint64_t numBlockedFibers = 0;  // inside a wait; one that was woken counts until it runs
     uint64_t numIdleFibers = 0;     // kept for reuse
     uint64_t numFibers = 0;         // all that exist
     uint64_t numTasksRun = 0;       // ended, since the worker began

@@ -90,8 +90,8 @@ class Ticket {
 
  private:
   struct State : detail::SharedState, detail::TicketNode<detail::TaskNode> {
-    State() : SharedState(Allocator::Default) {}
-    explicit State(State* after) : SharedState(Allocator::Default), TicketNode(after) {}
+    State() : SharedState(nullptr) {}
+    explicit State(State* after) : SharedState(nullptr), TicketNode(after) {}
 
     // For Shared.
     void release() noexcept {

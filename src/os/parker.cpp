@@ -6,8 +6,10 @@
 #include <sys/mman.h>
 
 #include <new>
+#include <utility>
 
 #include "os/keep_loaded.h"
+#include "os/thread_end.h"
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 
@@ -63,24 +65,12 @@ Slot* takeSlot() {
   return slot;
 }
 
-// The calling thread's parker, apart from the object that gives it back. Plain data outlives all thread_local
-// objects, so their destructors may park.
+// The calling thread's parker. Plain data outlives all thread_local objects, so their destructors may park.
 constinit thread_local Parker<>* ownParker = nullptr;
 
-struct OwnParkerReleaser {
-  ~OwnParkerReleaser() {
-    Parker<>* parker = ownParker;
-    ownParker = nullptr;
-    if (parker != nullptr) {
-      releaseParker(parker);
-    }
-  }
-};
-
 [[gnu::noinline]] Parker<>& acquireOwnParker() {
-  static thread_local OwnParkerReleaser releaser;
-  (void)releaser;
   ownParker = acquireParker();
+  atThreadEnd([](void*) { releaseParker(std::exchange(ownParker, nullptr)); });
   return *ownParker;
 }
 

@@ -3,45 +3,97 @@
 
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <limits>
 
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/ticks.h"
 
 namespace weft::detail {
 
+// The system's clock, and the processor's counter of ticks.
+struct MachineClock {
+  static TimePoint now() { return TimePoint::clock::now(); }
+  static uint64_t ticks() { return detail::ticks(); }
+  // Returns: whether the counter keeps its speed.
+  static bool isSteady();
+};
+
 // Tells cheaply that a time has not come yet. It reads the processor's counter of ticks, which takes a third
 // of the time that a clock takes.
 //
-// The counter's speed is measured all along. It is estimated too low, never too high: between two pairs of a
-// tick and a time, the earlier pair's tick was read after its time, and the later pair's tick before its
+// The counter's speed is measured all along, over windows of some milliseconds. In each it is estimated too
+// low, never too high: the tick at the beginning was read after its time, and the tick at the end before its
 // time. The time left until the deadline is shortened by more than the amount by which the system may change
 // its clock's speed. So mayHaveCome() is sometimes true too early, but never too late. After a true that is
-// too early the clock is read, and less time is left. Where the counter may change its speed, mayHaveCome()
-// is always true.
-class DueTime {
+// too early the clock is read, and less time is left. Where the counter may change its speed, or its speed is
+// not known yet, mayHaveCome() is always true.
+//
+// What must not happen: while the machine is suspended, or a virtual machine is moved, the clock stands still
+// and the counter goes on, so that the counter seems to be fast, and deadlines are found late. So windows are
+// short, since most of them then see nothing of it; and one that sees it raises the estimate by a hundredth
+// at most. The counter may also begin anew. Then it is before the place from which ticks are counted, which
+// counts as very far behind it.
+//
+// Rejected: one window, from the beginning on. It keeps what it has seen of a suspension for ever.
+template <class Clock>
+class BasicDueTime {
  public:
-  DueTime() : firstTime_(TimePoint::clock::now()), firstTick_(ticks()) {}
-
   // Returns: the time.
   TimePoint now() {
-    tick_ = ticks();
-    return time_ = TimePoint::clock::now();
+    tick_ = Clock::ticks();
+    return time_ = Clock::now();
   }
 
   // Sets the deadline that mayHaveCome() is asked about from now on.
   // Requires: the deadline is not before the last result of now(), which was a moment ago.
-  void expect(TimePoint deadline);
+  void expect(TimePoint deadline) {
+    measure();
+    const double ticksLeft = nanoseconds(deadline - time_) * kSlack * speed_;
+    from_ = tick_;
+    left_ = ticksLeft < kMost ? static_cast<uint64_t>(ticksLeft) : std::numeric_limits<uint64_t>::max();
+  }
 
   // Returns: false only if the deadline has not come.
-  bool mayHaveCome() const { return ticks() >= expected_; }
+  bool mayHaveCome() const { return Clock::ticks() - from_ >= left_; }
 
  private:
-  TimePoint firstTime_;
-  uint64_t firstTick_;
+  static constexpr auto kShortestWindow = std::chrono::milliseconds(1);
+  static constexpr auto kLongestWindow = std::chrono::milliseconds(100);
+  static constexpr double kFastest = 16;  // ticks a nanosecond: no counter is as fast
+  static constexpr double kGrowth = 1.01;
+  // Linux lets a clock run faster or slower by 0.05 percent; and see kGrowth.
+  static constexpr double kSlack = 0.98;
+  static constexpr double kMost = 1e18;
+
+  static double nanoseconds(TimePoint::duration time) {
+    return std::chrono::duration<double, std::nano>(time).count();
+  }
+
+  void measure() {
+    static const bool isSteady = Clock::isSteady();
+    const TimePoint::duration window = time_ - begunAt_;
+    if (!isSteady || window < kShortestWindow) {
+      return;
+    }
+    const double measured = static_cast<double>(tick_ - beginTick_) / nanoseconds(window);
+    if (window <= kLongestWindow && tick_ > beginTick_ && measured < kFastest) {
+      speed_ = speed_ == 0 ? measured : std::min(measured, speed_ * kGrowth);
+    }
+    begunAt_ = Clock::now();
+    beginTick_ = Clock::ticks();
+  }
+
+  TimePoint begunAt_ = Clock::now();  // of the window
+  uint64_t beginTick_ = Clock::ticks();
+  double speed_ = 0;   // ticks a nanosecond; 0: not known yet
   uint64_t tick_ = 0;  // read before time_
   TimePoint time_{};
-  uint64_t expected_ = 0;
+  uint64_t from_ = 0, left_ = 0;  // mayHaveCome() is true from `left_` ticks after `from_` on
 };
+
+using DueTime = BasicDueTime<MachineClock>;
 
 }  // namespace weft::detail

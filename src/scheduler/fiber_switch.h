@@ -22,6 +22,7 @@ class FiberSwitch {
   FiberControlBlock& current() const { return *current_.get(); }
   FiberControlBlock& main() { return main_; }
   const FiberControlBlock& main() const { return main_; }
+  bool isOnMain() const { return current_.get() == &main_; }
   // Any thread, a hint: it does not publish what it returns.
   const FiberControlBlock* look() const { return current_.look(); }
 

@@ -5,18 +5,26 @@
 
 #include <atomic>
 
+#include "os/thread_end.h"
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/in_place.h"
 
 namespace weft::detail {
 namespace {
 
-struct ThreadLocals {
-  ~ThreadLocals() { destroyFiberLocals(first); }
-  FiberLocalNode* first = nullptr;
-};
+constinit thread_local FiberLocalNode* threadLocals = nullptr;
+constinit thread_local bool isEndWatched = false;  // whether the end of the thread destroys them
 
-thread_local ThreadLocals threadLocals;
+FiberLocalNode*& localsOfThread() {
+  if (!isEndWatched) [[unlikely]] {
+    isEndWatched = true;
+    atThreadEnd([](void*) {
+      destroyFiberLocals(threadLocals);
+      isEndWatched = false;
+    });
+  }
+  return threadLocals;
+}
 
 }  // namespace
 
@@ -30,7 +38,7 @@ FiberLocalNode*& fiberLocals() noexcept {
       return fiber.locals;
     }
   }
-  return threadLocals.first;
+  return localsOfThread();
 }
 
 void destroyFiberLocals(FiberLocalNode*& first) noexcept {

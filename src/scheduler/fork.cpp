@@ -4,6 +4,7 @@
 #include "weft/detail/fork/fork.h"
 
 #include "scheduler/fiber_control_block.h"
+#include "scheduler/process_fork.h"
 #include "scheduler/waiter_inl.h"
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
@@ -32,6 +33,7 @@ ForkLane* openLane() {
 }
 
 void reportUnboundFork() {
+  assertNotForked("the end of join()");
   WEFT_FATAL(
       "Scheduler::unbind() was called in a function of join(). "
       "Call it where bind() was called, after join() has returned.");

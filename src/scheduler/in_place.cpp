@@ -117,6 +117,10 @@ bool waitsForCaller(const void* task) noexcept {
   if (currentTask == nullptr) {
     return false;
   }
+  // The code of a binding is part of what the thread runs outside of fibers.
+  if (task == &currentTask && Worker::current()->fibers().isOnMain()) {
+    return true;
+  }
   for (const TaskScope* inner = currentTask; isInPlace(*inner);) {
     inner = InPlaceAccess::outer(*inner);
     if (inner == task) {

@@ -11,6 +11,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/base/sync.h"
+#include "weft/detail/fork/fork.h"
 #include "weft/fiber.h"
 
 namespace weft::detail {
@@ -28,9 +29,11 @@ void enterChild() {
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
-    // Code that looks for the current fiber or task then finds that there is none, and asks why.
+    // Code that looks for the current fiber or task then finds that there is none, and asks why. A fork of
+    // tasks is plain calls.
     currentFiber = nullptr;
     currentTask = nullptr;
+    currentLane = nullptr;
   }
 }
 

@@ -7,7 +7,7 @@ namespace weft::detail {
 
 // After fork() the child has one thread: the workers are gone, and the locks that they held stay locked. If a
 // scheduler existed at the time of the fork, the child may only exec() or _exit(). The functions below end
-// the program with a message when the child does anything else.
+// the program with a message when the child does anything else, unless that needs no scheduler.
 
 // Counts the schedulers that exist.
 struct SchedulerExists {

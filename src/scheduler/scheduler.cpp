@@ -168,9 +168,8 @@ void Scheduler::bind() { core_->bind(); }
 
 void Scheduler::unbind() {
   detail::Worker& worker = detail::boundWorker("Scheduler::unbind()");
-  WEFT_ASSERT(worker.mode() == detail::Worker::Mode::SingleThreaded &&
-                  &worker.fibers().current() == &worker.fibers().main() && !worker.isRunningTask() &&
-                  !detail::isInPlace(*detail::currentTask),
+  WEFT_ASSERT(worker.mode() == detail::Worker::Mode::SingleThreaded && worker.fibers().isOnMain() &&
+                  !worker.isRunningTask() && !detail::isInPlace(*detail::currentTask),
               "Scheduler::unbind() was called inside a task. "
               "Call it on the thread that called bind(), outside of tasks.");
   worker.core().unbind(worker);

@@ -123,6 +123,10 @@ void SchedulerCore::bind() {
       currentFiber == nullptr,
       "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
       Worker::current() != nullptr && &Worker::current()->core() == this ? "this" : "another");
+  // relaxed: a finalizer's thread has found it so itself.
+  WEFT_ASSERT(!isDone.load(std::memory_order_relaxed),
+              "Scheduler::bind(): the scheduler has ended, so that nobody would run what is scheduled. "
+              "A finalizer must not bind it: call bind() before ~Scheduler, or in what a task starts.");
   auto* bound = allocator->create<BoundThread>(*this);
   watchThreadEnd(this);
   bound->worker.enterThread();

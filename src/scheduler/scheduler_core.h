@@ -125,6 +125,7 @@ struct SchedulerCore {
   // The wait of ~Scheduler until isMet() is true; isMet() is called with boundMutex held.
   template <class Condition>
   void awaitEnd(Condition isMet);
+  void awaitUnbound();
   void reportWait(std::chrono::nanoseconds waited);
 
   static constexpr const char* kOwner = "Scheduler";  // of the allocator, in messages

@@ -37,8 +37,14 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 
 void SchedulerCore::shutDown() {
   assertNotForked("~Scheduler");
-  awaitEnd([this] { return numBound == 0; });
+  awaitUnbound();
   stopWorkers();
+  // A thread that was bound by the last tasks has let the workers end before it has let go of the core.
+  awaitUnbound();
+}
+
+void SchedulerCore::awaitUnbound() {
+  awaitEnd([this] { return numBound == 0; });
 }
 
 template <class Condition>

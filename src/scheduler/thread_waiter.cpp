@@ -68,8 +68,10 @@ struct ThreadWaiter : Waiter {
   }
 
   [[gnu::cold]] void callAndWake(uintptr_t address) {
-    const std::unique_ptr<Callback> callback(reinterpret_cast<Callback*>(address));
+    std::unique_ptr<Callback> callback(reinterpret_cast<Callback*>(address));
     runOrDie([&] { (*callback)(); }, "the function of WaitHandle::onReady()");
+    // What it has captured may use what goes when the wait has returned.
+    callback.reset();
     // (4) release: the callback has returned, and so may the wait; the last access to the waiter; pairs with
     // (1, 5, 6).
     state.store(kWoken, std::memory_order_release);
@@ -103,8 +105,13 @@ ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter
 [[gnu::cold]] void callHandler(ThreadWaiter& self, TimePoint deadline) {
   ThreadWaiter nested;
   ThreadWaiter* const outer = std::exchange(nestedWaiter, &nested);
-  const WaitHandler handler = *currentHandler;  // which may be replaced meanwhile
-  runOrDie([&] { handler(ThreadWaiter::handle(self, deadline)); }, "a wait handler");
+  // The waiter may be queued somewhere, so no exception may end the wait, not even that of a copy.
+  runOrDie(
+      [&self, deadline] {
+        const WaitHandler handler = *currentHandler;  // which may be replaced meanwhile
+        handler(ThreadWaiter::handle(self, deadline));
+      },
+      "a wait handler");
   nestedWaiter = outer;
   self.replace(nullptr);
 }

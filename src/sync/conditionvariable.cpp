@@ -18,6 +18,14 @@ bool ConditionVariable::block(detail::Waiter& self, detail::TimePoint deadline,
   return detail::blockQueued(self, core_, deadline, token, "ConditionVariable", this);
 }
 
+// A notify_one() that has come already is for another waiter.
+void ConditionVariable::leave(detail::Waiter& self) {
+  if (!core_.giveUp(self)) {
+    detail::block(self, "ConditionVariable", this);
+    notify_one();
+  }
+}
+
 void ConditionVariable::notify(bool all) {
   if (all) {
     detail::wakeAll(core_.claimAll());

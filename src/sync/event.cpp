@@ -3,6 +3,7 @@
 
 #include "weft/event.h"
 
+#include <utility>
 #include <vector>
 
 #include "scheduler/waiter_inl.h"
@@ -22,22 +23,35 @@ struct Event::Forward {
   Forward* nextOfTarget;
 };
 
-Event::State::~State() {
-  WEFT_ASSERT(!core.isAwaited(),
-              "an Event was destroyed while somebody waits for it. Keep a copy until wait() has returned.");
-  while (sources != nullptr) {
-    Forward* link = sources;
-    sources = link->nextOfTarget;
-    detail::Shared<State> source = detail::Shared<State>::adopt(link->source);
-    const uintptr_t signalled = source->core.lock();
-    (link->previousOfSource != nullptr ? link->previousOfSource->nextOfSource : source->forwards) =
-        link->nextOfSource;
-    if (link->nextOfSource != nullptr) {
-      link->nextOfSource->previousOfSource = link->previousOfSource;
+// Events that are to be signalled, since they forward the signals of others.
+struct Event::Targets : std::vector<detail::Shared<State>> {};
+
+// An event made by any() may be the last to hold its sources, which may be made by any() too, and so on. So
+// the states that go are freed one after the other.
+void Event::State::free(State* state) noexcept {
+  state->nextToFree = nullptr;
+  while (state != nullptr) {
+    WEFT_ASSERT(!state->core.isAwaited(),
+                "an Event was destroyed while somebody waits for it. Keep a copy until wait() has returned.");
+    State* next = state->nextToFree;
+    while (Forward* const link = state->sources) {
+      state->sources = link->nextOfTarget;
+      State* const source = link->source;
+      const uintptr_t signalled = source->core.lock();
+      (link->previousOfSource != nullptr ? link->previousOfSource->nextOfSource : source->forwards) =
+          link->nextOfSource;
+      if (link->nextOfSource != nullptr) {
+        link->nextOfSource->previousOfSource = link->previousOfSource;
+      }
+      --source->core.numForwards;
+      source->core.unlock(signalled);
+      detail::freeNode(link, detail::NodeSize::Line);
+      if (source->releaseReference(kMayBeUpgraded)) {
+        source->nextToFree = std::exchange(next, source);
+      }
     }
-    --source->core.numForwards;
-    source->core.unlock(signalled);
-    detail::freeNode(link, detail::NodeSize::Line);
+    detail::Shared<State>::freeMemory(state);
+    state = next;
   }
 }
 
@@ -49,12 +63,25 @@ void Event::State::signal() {
   }
 }
 
+// The targets may have targets themselves, and so on. So they are signalled one after the other.
 void Event::State::signalSlow() {
+  Targets targets;
+  signalAndCollect(targets);
+  while (!targets.empty()) {
+    const detail::Shared<State> target = std::move(targets.back());
+    targets.pop_back();
+    if (!target->core.trySignal(detail::inlined::wake)) {
+      target->signalAndCollect(targets);
+    }
+  }
+}
+
+// Adds those to `targets` that are to be signalled as well.
+void Event::State::signalAndCollect(Targets& targets) {
   uintptr_t wasSignalled = core.lock();
   // Room for the references is made outside of the lock.
-  std::vector<detail::Shared<State>> targets;
-  while (wasSignalled == 0 && targets.capacity() < core.numForwards) {
-    const uint32_t wanted = core.numForwards;
+  while (wasSignalled == 0 && targets.capacity() - targets.size() < core.numForwards) {
+    const size_t wanted = targets.size() + core.numForwards;
     core.unlock(wasSignalled);
     targets.reserve(wanted);
     wasSignalled = core.lock();
@@ -69,9 +96,6 @@ void Event::State::signalSlow() {
     detail::inlined::wake(*claimed.first);
   }
   detail::wakeAll(claimed.all);
-  for (const auto& target : targets) {
-    target->signal();
-  }
 }
 
 void Event::State::clear() {

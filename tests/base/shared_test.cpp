@@ -65,6 +65,27 @@ TEST_F(SharedTest, UsesTheAllocatorThatItWasGiven) {
   EXPECT_EQ(allocator()->stats().numAllocations(), 2u);
 }
 
+// A program that sets the default allocator may have objects with static storage already.
+TEST_F(SharedTest, GivesAStateBackToWhereItCameFromAlsoWhereTheDefaultAllocatorHasChanged) {
+  struct WithDefault {
+    explicit WithDefault(Allocator* other) : before(std::exchange(Allocator::Default, other)) {}
+    ~WithDefault() { Allocator::Default = before; }
+    Allocator* const before;
+  };
+  Shared<State> ofDefault(Allocator::Default, &numLive_, 1);
+  Shared<State> ofAnother(allocator(), &numLive_, 2);
+  {
+    const WithDefault set(allocator());
+    ofDefault = Shared<State>(allocator(), &numLive_, 3);
+    EXPECT_EQ(allocator()->stats().numAllocations(), 1u);
+    ofAnother = ofDefault;
+    EXPECT_EQ(allocator()->stats().numAllocations(), 0u);
+    EXPECT_EQ(numLive_, 1);
+  }
+  // Made while `allocator()` was the default one.
+  EXPECT_EQ(ofDefault->value, 3);
+}
+
 TEST_F(SharedTest, MoveLeavesAHandleThatMayBeAssignedTo) {
   Shared<State> first(allocator(), &numLive_, 7);
   Shared<State> second = std::move(first);

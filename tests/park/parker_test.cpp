@@ -136,6 +136,29 @@ TEST(ParkerTest, ThreadLocalDestructorsMayPark) {
   }).join();
 }
 
+// Otherwise each such thread would keep a parker for ever.
+TEST(ParkerTest, AThreadGivesBackAParkerThatItGotWhileItEnded) {
+  const auto anyParker = [] {
+    Parker<>* parker = acquireParker();
+    releaseParker(parker);
+    return parker;
+  };
+  struct ParksWhenDestroyed {
+    ~ParksWhenDestroyed() {
+      threadParker().unpark();
+      threadParker().park();
+    }
+  };
+  Parker<>* const next = anyParker();
+  std::thread([] {
+    static thread_local ParksWhenDestroyed late;  // made before the thread has a parker, destroyed afterwards
+    (void)&late;
+    threadParker().unpark();
+    threadParker().park();
+  }).join();
+  EXPECT_EQ(anyParker(), next);
+}
+
 // Dekker's pattern over the asymmetric fences: one of the two sees the other.
 TEST(SyncTest, LightAndHeavyFenceOrderAStoreBeforeALoad) {
   constexpr int kRounds = 3'000;

@@ -27,7 +27,9 @@
 #include <weft/blockingcall.h>
 #include <weft/conditionvariable.h>
 #include <weft/event.h>
+#include <weft/join.h>
 #include <weft/mutex.h>
+#include <weft/once.h>
 #include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
@@ -145,6 +147,69 @@ TEST_F(BadUseDeathTest, BindingInsideATask) {
         done.wait();
       },
       "weft: fatal: Scheduler::bind.*this scheduler is bound to this thread already");
+}
+
+// The code of a binding is part of what the thread runs, which waits for it.
+TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
+  const auto lockTwice = [](auto& guard) {
+    Watchdog watchdog;
+    Scheduler scheduler(smallConfig(1));
+    guard.lock();
+    Scheduler::Binding binding(scheduler);
+    guard.lock();
+  };
+  mutex plain;
+  EXPECT_DEATH(lockTwice(plain), "weft: fatal: mutex .* was locked by the fiber or thread that holds it");
+  SharedMutex shared;
+  EXPECT_DEATH(lockTwice(shared), "weft: fatal: SharedMutex .* was locked by the fiber or thread that holds");
+  RecursiveMutex recursive;
+  EXPECT_DEATH(lockTwice(recursive), "weft: fatal: SharedMutex .* was locked by the fiber or thread that");
+  EXPECT_DEATH(
+      {
+        Watchdog watchdog;
+        Once once;
+        Scheduler scheduler(smallConfig(1));
+        once.call([&] {
+          Scheduler::Binding binding(scheduler);
+          once.call([] {});
+        });
+      },
+      "weft: fatal: Once .*: call\\(\\) was called within the function that it calls");
+}
+
+// Where the thread's own code goes on without a binding, the lock may come free.
+TEST_F(BadUseTest, ATaskMayWaitForALockThatItsThreadHadBeforeItWasBound) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  mutex guard;
+  guard.lock();
+  WaitGroup done(1);
+  {
+    Scheduler::Binding binding(scheduler);
+    schedule([&, done] {
+      const lock held(guard);
+      done.done();
+    });
+  }
+  guard.unlock();
+  done.wait();
+}
+
+TEST_F(BadUseDeathTest, ReturningFromAFunctionOfJoinInAChildOfFork) {
+  EXPECT_DEATH(
+      {
+        Watchdog watchdog;
+        Scheduler scheduler(smallConfig(1));
+        Scheduler::Binding binding(scheduler);
+        join(
+            [] {
+              if (fork() != 0) {
+                wait(nullptr);
+                std::abort();
+              }
+            },
+            [] {});
+      },
+      "weft: fatal: the end of join\\(\\) was called in a child of fork\\(\\)");
 }
 
 TEST_F(BadUseDeathTest, UnbindingWhatIsNotBound) {

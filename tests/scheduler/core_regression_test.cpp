@@ -14,9 +14,11 @@
 
 #include <weft/conditionvariable.h>
 #include <weft/event.h>
+#include <weft/join.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
+#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 #include "os/stack_pool.h"
 
@@ -226,6 +228,27 @@ TEST_F(CoreRegressionTest, AChildWhoseThreadWasNeverBoundIsToldThatFirst) {
   };
   expectTold("to which no scheduler is bound", [] { schedule([] {}); });
   expectTold("has no worker threads", [&] { scheduler.enqueue(Task([] {})); });
+}
+
+// Where nothing is bound, forked tasks are plain calls, which need nothing that the child lacks.
+TEST_F(CoreRegressionTest, TasksThatAChildForksArePlainCalls) {
+  Scheduler scheduler(smallConfig(2, allocator()));
+  Scheduler::Binding bound(scheduler);
+  join([] {}, [] {});  // from now on the thread has a deque
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    int numCalls = 0;
+    TaskGroup group;
+    for (int i = 0; i < 1'000; ++i) {
+      group.run([&] { ++numCalls; });
+    }
+    group.wait();
+    _exit(numCalls == 1'000 ? 7 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
 }
 
 // With no scheduler at the time of the fork, a child may make its own.

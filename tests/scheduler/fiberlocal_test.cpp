@@ -222,6 +222,24 @@ TEST_P(FiberLocalTest, AnInitializerThatThrowsMakesNothing) {
 }
 #endif
 
+TEST(FiberLocalOfAThreadTest, AValueThatAThreadMakesWhileItEndsIsDestroyedToo) {
+  static std::atomic<int> numMade{0}, alive{0};
+  static FiberLocal<Counted> value([] {
+    ++numMade;
+    return Counted(alive);
+  });
+  struct UsesItWhenDestroyed {
+    ~UsesItWhenDestroyed() { value.get(); }
+  };
+  std::thread([] {
+    static thread_local UsesItWhenDestroyed late;  // made before the value, and destroyed after it
+    (void)&late;
+    value.get();
+  }).join();
+  EXPECT_EQ(numMade, 2);
+  EXPECT_EQ(alive, 0);
+}
+
 using FiberLocalDeathTest = tests::DeathTest;
 
 TEST_F(FiberLocalDeathTest, AnInitializerThatUsesItsOwnValue) {

@@ -146,6 +146,16 @@ TEST_F(FinalizerDeathTest, SchedulingWhereNothingWouldRunAnyMore) {
         self = &scheduler;
       },
       "weft: fatal: Scheduler::enqueue\\(\\): a task was given to a scheduler that has ended");
+  EXPECT_DEATH(
+      {
+        Scheduler* self = nullptr;
+        Scheduler scheduler(smallConfig(1).setWorkerThreadFinalizer([&](int) {
+          Scheduler::Binding bound(*self);
+          schedule([] {});
+        }));
+        self = &scheduler;
+      },
+      "weft: fatal: Scheduler::bind\\(\\): the scheduler has ended");
 }
 
 // Unbinds when the thread ends.

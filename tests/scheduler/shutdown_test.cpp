@@ -4,6 +4,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/event.h>
@@ -11,7 +12,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
-#include "with_scheduler.h"
+#include "waiting.h"
 
 // How schedulers and bindings end.
 namespace weft {
@@ -421,6 +422,44 @@ TEST_F(ShutdownWithoutBindingTest, RunsDestructorsOfThreadLocalsOfWorkers) {
     }));
   }
   EXPECT_EQ(destroyed, 1);
+}
+
+// An allocator that may take long.
+struct SlowAllocator final : Allocator {
+  Allocation allocate(const Allocation::Request& request) override { return Default->allocate(request); }
+  void free(const Allocation& allocation) override {
+    if (std::exchange(isSlowHere, false)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      wasLate = isSchedulerGone.load();
+    }
+    Default->free(allocation);
+  }
+  static inline thread_local bool isSlowHere = false;  // the next time
+  std::atomic<bool> isSchedulerGone{false}, wasLate{false};
+};
+
+// The workers may end once the thread has counted its tasks. But it still uses the scheduler.
+TEST_F(ShutdownWithoutBindingTest, WaitsUntilAThreadThatATaskHasStartedIsUnbound) {
+  SlowAllocator slow;
+  std::thread other;
+  std::atomic<bool> isEnding{false}, isBound{false};
+  {
+    Scheduler scheduler(smallConfig(1, &slow));
+    scheduler.enqueue(Task([&] {
+      tests::awaitThat([&] { return isEnding.load(); });
+      sleep_for(std::chrono::milliseconds(5));  // by then ~Scheduler has seen that no thread is bound
+      other = std::thread([&] {
+        Scheduler::Binding binding(scheduler);
+        isBound = true;
+        SlowAllocator::isSlowHere = true;
+      });
+      tests::awaitThat([&] { return isBound.load(); });
+    }));
+    isEnding = true;
+  }
+  slow.isSchedulerGone = true;
+  other.join();
+  EXPECT_FALSE(slow.wasLate);
 }
 
 }  // namespace

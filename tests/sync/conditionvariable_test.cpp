@@ -7,7 +7,9 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -69,6 +71,45 @@ void expectNotifyWakes(Scheduler& scheduler) {
     }
     variable.notify_one();
   }
+}
+
+// Its waiter must not stay behind.
+TEST_P(ConditionVariableTest, AWaitWhoseUnlockThrowsHasNotBegun) {
+  for (Kind kind : kKinds) {
+    ConditionVariable variable;
+    Crew crew(scheduler());
+    crew.start(kind, [&] {
+      std::mutex guard;
+      std::unique_lock lock(guard, std::defer_lock);
+      EXPECT_THROW(variable.wait(lock), std::system_error);
+      EXPECT_THROW(variable.wait_for(lock, milliseconds(1), [] { return false; }), std::system_error);
+      EXPECT_EQ(numWaiting(variable), 0);
+      Event(Event::Mode::Auto, true).wait();
+    });
+  }
+}
+
+TEST_P(ConditionVariableTest, AWaitWhoseUnlockThrowsHandsItsNotifyOn) {
+  // Its unlock() notifies the wait that it is called by, once there is another one, and throws.
+  struct NotifyingLock {
+    void lock() {}
+    void unlock() {
+      awaitThat([this] { return numWaiting(*variable) == 2; });
+      variable->notify_one();
+      throw std::runtime_error("not unlocked");
+    }
+    ConditionVariable* variable;
+  };
+  ConditionVariable variable;
+  mutex guard;
+  Crew crew(scheduler());
+  crew.start(Kind::FreeThread, [&] {
+    NotifyingLock notifying{&variable};
+    EXPECT_THROW(variable.wait(notifying), std::runtime_error);
+  });
+  awaitThat([&] { return numWaiting(variable) == 1; });
+  lock held(guard);
+  variable.wait(held);  // would wait for ever
 }
 
 TEST_P(ConditionVariableTest, NotifyWakesWhoHoldsALock) { expectNotifyWakes<mutex, lock>(scheduler()); }

@@ -374,6 +374,17 @@ TEST_F(UnboundEventTest, AnyOfAnyPassesSignalsOn) {
   EXPECT_TRUE(pairs[1].isSignalled());
 }
 
+// Neither a signal nor the end may take stack for each of them.
+TEST_F(UnboundEventTest, AnyMayBeMadeOfAnyInALongRow) {
+  const Event first;
+  Event last = first;
+  for (int i = 0; i < scaled(300'000, 30'000); ++i) {
+    last = Event::any(&last, &last + 1);
+  }
+  first.signal();
+  EXPECT_TRUE(last.test());
+}
+
 TEST_F(UnboundEventTest, AMillionAnyOnOneEventLeaveNothingBehind) {
   const Event source;
   const auto make = [&](int count) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <stop_token>
@@ -122,6 +123,30 @@ TEST(WaitHandlerTest, MayReturnEarly) {
   EXPECT_EQ(numCalls, 1) << "the thread blocks for the rest of the wait";
 }
 
+// What the function has captured may use what the wait's caller destroys after the wait.
+TEST(WaitHandlerTest, TheFunctionThatItLeavesIsGoneWhenTheWaitReturns) {
+  for (int round = 0; round < scaled(200, 20); ++round) {
+    std::atomic<bool> isLeft{false}, isGone{false};
+    WithHandler set([&](WaitHandle wait) {
+      std::shared_ptr<void> last(nullptr, [&](void*) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));  // a thread that does not wait overtakes
+        isGone = true;
+      });
+      wait.onReady([last = std::move(last)] {});
+      isLeft = true;
+      tests::awaitThat([&] { return wait.ready(); });
+    });
+    Event goOn;
+    std::thread waker([&, goOn] {
+      tests::awaitThat([&] { return isLeft.load(); });
+      goOn.signal();
+    });
+    goOn.wait();
+    EXPECT_TRUE(isGone);
+    waker.join();
+  }
+}
+
 TEST(WaitHandlerTest, KnowsTheDeadline) {
   Promise<int> promise;
   Future<int> future = promise.get_future();
@@ -236,6 +261,27 @@ TEST_F(WaitHandlerDeathTest, OneThatThrows) {
         Event().wait();
       },
       "weft: fatal: an exception escaped from a wait handler: .*no window");
+}
+
+// The wait cannot end by the exception: it is queued in the event.
+TEST_F(WaitHandlerDeathTest, OneWhoseCopyThrows) {
+  static bool mayBeCopied = true;
+  struct Handler {
+    Handler() = default;
+    Handler(const Handler&) {
+      if (!mayBeCopied) {
+        throw std::runtime_error("no further copy");
+      }
+    }
+    void operator()(WaitHandle) const {}
+  };
+  EXPECT_DEATH(
+      {
+        setThreadWaitHandler(Handler());
+        mayBeCopied = false;
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from a wait handler: .*no further copy");
 }
 
 }  // namespace

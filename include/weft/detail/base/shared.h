@@ -51,6 +51,7 @@ struct ReferenceCount {
 
 // The base of state that several handles share. Made by Shared, destroyed with the last handle.
 struct SharedState : ReferenceCount {
+  // `from`: null for state that lies in a pooled node.
   explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
 
   // Whether tryRetain() is used. A State that uses it sets this to true.
@@ -60,8 +61,8 @@ struct SharedState : ReferenceCount {
 };
 
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
-// nodes. A State that is made otherwise, and given to adopt(), has a function State::free(State*), or it has
-// retain() and release() of its own.
+// nodes. A State that is made otherwise, and given to adopt(), or that has more to do in the end, has a
+// function State::free(State*), or it has retain() and release() of its own.
 template <class State>
 class Shared {
  public:
@@ -102,18 +103,27 @@ class Shared {
   State& operator*() const noexcept { return *operator->(); }
   State* get() const noexcept { return state_; }
 
+  // Destroys a state whose last handle is gone, and gives its memory back.
+  static void freeMemory(State* state) noexcept {
+    Allocator* const allocator = state->allocator;
+    if (allocator == nullptr) {
+      state->~State();
+      detail::freeNode(state, kNode);
+    } else {
+      allocator->destroy(state);
+    }
+  }
+
  private:
   static constexpr NodeSize kNode = nodeSizeFor(sizeof(State));
-  static bool isPooled(const Allocator* allocator) {
-    return kNode != NodeSize::None && allocator == Allocator::Default;
-  }
 
   explicit Shared(State* state) : state_(state) {}
 
+  // The state remembers where it lies: Allocator::Default may be another one when it goes.
   template <class... Args>
   static State* make(Allocator* allocator, Args&&... args) {
-    if (isPooled(allocator)) {
-      return ::new (allocateNode(kNode)) State(allocator, std::forward<Args>(args)...);
+    if (kNode != NodeSize::None && allocator == Allocator::Default) {
+      return ::new (allocateNode(kNode)) State(nullptr, std::forward<Args>(args)...);
     }
     return allocator->template create<State>(allocator, std::forward<Args>(args)...);
   }
@@ -125,11 +135,8 @@ class Shared {
       return;
     } else if constexpr (requires { State::free(state); }) {
       State::free(state);
-    } else if (Allocator* allocator = state->allocator; isPooled(allocator)) {
-      state->~State();
-      detail::freeNode(state, kNode);
     } else {
-      allocator->destroy(state);
+      freeMemory(state);
     }
   }
 

@@ -81,7 +81,8 @@ WEFT_EXPORT uint64_t numberInPlace() noexcept;
 WEFT_EXPORT Fiber* inPlaceFiber() noexcept;
 
 // Returns: whether `task` waits for the calling task: either the caller is run in place for `task`, or `task`
-// waits for a task that is run in place for it and that waits for the caller in turn, and so on.
+// waits for a task that is run in place for it and that waits for the caller in turn, and so on. So does the
+// thread outside of fibers for the code between bind() and unbind(); see currentOwner().
 WEFT_EXPORT bool waitsForCaller(const void* task) noexcept;
 
 // The result of currentTaskNumber() where nothing is bound. It differs from the number of a scope that has no

@@ -25,6 +25,8 @@ class WaitHandle {
   // Has `wake` called once what is waited for has come, by the thread that brings it, or at once if it has
   // come already. `wake` should make the handler look at ready(), for example by posting a message to the
   // thread. It neither waits nor throws. A later call replaces the function of an earlier one.
+  // Lifetime: `wake` may still run when ready() is true, and when the handler has returned. So it must not
+  // use what goes when the handler returns. The wait returns after `wake` has returned and was destroyed.
   WEFT_EXPORT void onReady(std::function<void()> wake) const;
 
   // Returns: when the time of the wait is up, which calls no function; time_point::max() if the wait has no
