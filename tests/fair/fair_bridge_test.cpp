@@ -279,6 +279,25 @@ TEST_P(FairBridgeTest, ACoroutinesResultArrivesThroughAFuture) {
   done.wait();
 }
 
+// Its move number `throwAt` throws.
+struct Heavy {
+  explicit Heavy(int throwAt) : movesLeft(throwAt) {}
+  Heavy(Heavy&& other) : movesLeft(other.movesLeft - 1) {
+    if (movesLeft == 0) {
+      throw std::length_error("move");
+    }
+  }
+  int movesLeft;
+};
+Coro<Heavy> heavy(int throwAt) { co_return Heavy(throwAt); }
+
+TEST_P(FairBridgeTest, AMoveOfACoroutinesResultThatThrowsArrivesThroughTheFuture) {
+  for (int throwAt = 1; throwAt <= 4; ++throwAt) {
+    EXPECT_THROW(async(fairScheduler_, heavy(throwAt)).get(), std::length_error) << throwAt;
+  }
+  EXPECT_NO_THROW(async(fairScheduler_, heavy(10)).get());
+}
+
 TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
   const auto token = std::make_shared<int>(0);
   const auto body = [](std::shared_ptr<int>) -> Coro<> { co_await wait(); };
