@@ -315,6 +315,27 @@ TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
   EXPECT_EQ(token.use_count(), 1);
 }
 
+// The end of the scheduler destroys the coroutine, and the coroutine the task, which waits as well.
+TEST_P(FairBridgeTest, ACoroutineThatOwnsAWaitingTaskIsDestroyedWithItsScheduler) {
+  const auto body = [](int numTasks) -> Coro<> {
+    std::vector<std::unique_ptr<Task>> owned;
+    for (int i = 0; i < numTasks; ++i) {
+      owned.push_back(std::make_unique<Task>([] { ADD_FAILURE() << "nobody wakes it"; }));
+      TaskScheduler::current()->postWait(owned.back().get());
+    }
+    co_await wait();
+  };
+  Future<void> ended;
+  {
+    TaskScheduler brief("brief");
+    ended = async(brief, body(100));
+    const WaitGroup begun(1);
+    brief.postOneShot([begun] { begun.done(); });
+    begun.wait();
+  }
+  EXPECT_THROW(ended.get(), BrokenPromise);
+}
+
 // The continuation is posted while the scheduler is being destroyed.
 TEST_P(FairBridgeTest, AContinuationOfABrokenPromiseIsDroppedWithItsScheduler) {
   Future<void> continued;
