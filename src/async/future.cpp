@@ -19,16 +19,16 @@ const char* BrokenPromise::what() const noexcept {
 namespace detail {
 namespace {
 
-// The calls of schedule() that are in progress on this thread, the newest first. A fiber that is suspended in
-// such a call leaves the call here, so calls may end in any order.
-constinit thread_local ScheduleCall* scheduleCalls = nullptr;
+// The calls of loops that are in progress on this thread, the newest first. A fiber that is suspended in such
+// a call leaves the call here, so calls may end in any order.
+constinit thread_local LoopCall* loopCalls = nullptr;
 
 FutureCore::Word::Room* makeRoom() {
   static_assert(sizeof(FutureCore::Word::Room) <= kLine);
   return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
 }
 
-// The number of loops that tell listeners that one stack holds, beside the first, each in a schedule() of the
+// The number of loops that tell listeners that one stack holds, beside the first, each in a LoopCall of the
 // loop before. Strands that run the tasks of each other seldom go further. Each loop takes some 350 bytes, or
 // 800 if not optimized.
 constexpr int kNestedLoops = 4;
@@ -153,7 +153,7 @@ bool FutureCore::runAsOwner() {
 }
 
 void FutureCore::completeShared() noexcept {
-  ScheduleCall* call = ScheduleCall::of(*this);
+  LoopCall* const call = LoopCall::around(*this, true);
   FutureListeners listeners;
   word.publish(listeners);
   if (call != nullptr) [[unlikely]] {
@@ -164,7 +164,7 @@ void FutureCore::completeShared() noexcept {
   release();
 }
 
-// Called from within schedule(), which the loop `outer` has called.
+// Called from within a call of the loop `outer`.
 void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept {
   if (outer.numOuter < kNestedLoops) {
     tell(listeners, outer.numOuter + 1);
@@ -196,23 +196,27 @@ void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
 
 // The mark in the state distinguishes it from a later state in the same memory: nobody uses `next` while an
 // executor has the task.
-ScheduleCall::ScheduleCall(FutureCore& state, TellLoop& tellLoop) noexcept
-    : loop(tellLoop), state_(state), fiber_(currentFiber), outer_(std::exchange(scheduleCalls, this)) {
-  state.next = mark();
+LoopCall::LoopCall(FutureCore* state, TellLoop& teller) noexcept
+    : loop(teller), state_(state), fiber_(currentFiber), outer_(std::exchange(loopCalls, this)) {
+  if (state != nullptr) {
+    state->next = mark();
+  }
 }
 
-ScheduleCall::~ScheduleCall() {
-  ScheduleCall** link = &scheduleCalls;
+LoopCall::~LoopCall() {
+  LoopCall** link = &loopCalls;
   while (*link != this) {
     link = &(*link)->outer_;
   }
   *link = outer_;
 }
 
-ScheduleCall* ScheduleCall::of(const FutureCore& state) noexcept {
-  ScheduleCall* call = scheduleCalls;
-  while (call != nullptr &&
-         !(&call->state_ == &state && state.next == call->mark() && call->fiber_ == currentFiber)) {
+LoopCall* LoopCall::around(const FutureCore& state, bool orAny) noexcept {
+  const auto takes = [&](LoopCall& call) {
+    return call.state_ == nullptr ? orAny : call.state_ == &state && state.next == call.mark();
+  };
+  LoopCall* call = loopCalls;
+  while (call != nullptr && !(call->fiber_ == currentFiber && takes(*call))) {
     call = call->outer_;
   }
   return call;

@@ -5,6 +5,7 @@
 
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "fair/core.h"
 #include "weft/debug.h"
@@ -50,10 +51,11 @@ FairCore::~FairCore() {
   awaitKept();
   // Destroying a task may post another one: a continuation of the future whose promise it breaks.
   for (auto taken = takeAll(); !taken.empty(); taken = takeAll()) {
+    // It may also destroy tasks that have just become the user's: the coroutine of fair::async() that owns
+    // them, for example.
+    std::erase_if(taken, [](const FairTask* task) { return !task->ops->isOneShot; });
     for (FairTask* task : taken) {
-      if (task->ops->isOneShot) {
-        task->ops->destroy(*task);
-      }
+      task->ops->destroy(*task);
     }
   }
   WEFT_ASSERT(

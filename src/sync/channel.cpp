@@ -29,6 +29,12 @@ constexpr size_t kMaxCapacity = size_t{1} << 31;
 constexpr uint32_t kLeastPatience = 8, kMostPatience = 64;
 constexpr size_t kLeastBatch = 3, kBatch = 256;
 
+void assertNobodyWaits(bool isSo) {
+  WEFT_ASSERT(isSo,
+              "a Channel was destroyed while somebody waits for it. "
+              "Keep a copy until send() or receive() has returned.");
+}
+
 // Ends the use of a channel by a wait with a limit. The claimer of the wait may destroy the channel while the
 // wait's deadline or stop still looks for the wait there.
 struct ReleaseAtEnd {
@@ -60,9 +66,7 @@ ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const Va
 }
 
 void ChannelState::free(ChannelState* state) {
-  WEFT_ASSERT(state->destroyValues(),
-              "a Channel was destroyed while somebody waits for it. "
-              "Keep a copy until send() or receive() has returned.");
+  assertNobodyWaits(state->destroyValues());
   const Allocation memory = state->allocation_;
   Allocator* const allocator = state->allocator;
   state->~ChannelState();
@@ -144,6 +148,8 @@ inline ChannelEnd ChannelState::actOrWait(Transfer& mine, TimePoint deadline, co
       inlined::block(*self, kWhat, this);
     } else if (!waitLimited(*self, *waiters, deadline, token != nullptr ? *token : std::stop_token(),
                             kWhat)) {
+      // relaxed: the handle of the caller is there still, unless it was destroyed before its time.
+      assertNobodyWaits(references.load(std::memory_order_relaxed) > 1);
       return ChannelEnd::WouldWait;
     }
     mine.error.rethrow();

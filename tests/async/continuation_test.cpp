@@ -388,6 +388,28 @@ TEST_P(ContinuationTest, AMillionContinuationsOfABrokenPromiseThatNobodyAwaits) 
   promise.reset();
 }
 
+// Each function has captured the promise of the next future, and is skipped, or dropped by its executor.
+TEST_P(ContinuationTest, AnErrorPassesAMillionFunctionsThatHaveCapturedPromises) {
+  const int length = scaled(kLong, 20'000);
+  DroppingExecutor dropper;
+  for (const bool isDropped : {false, true}) {
+    Promise<int> first;
+    Future<int> end = first.get_future();
+    for (int i = 0; i < length; ++i) {
+      Promise<int> next;
+      Future<int> after = next.get_future();
+      if (isDropped) {
+        (void)end.then(dropper, [next = std::move(next)](Future<int>) mutable { next.set_value(0); });
+      } else {
+        (void)end.then([next = std::move(next)](int n) mutable { next.set_value(n); });
+      }
+      end = std::move(after);
+    }
+    schedule([&] { first.set_exception(std::runtime_error("first")); });  // on a small stack
+    EXPECT_THROW(end.get(), BrokenPromise);
+  }
+}
+
 TEST_P(ContinuationTest, AMillionFuturesThatEachReturnTheNext) {
   const int length = scaled(kLong, 20'000);
   std::vector<Promise<int>> promises(static_cast<size_t>(length));

@@ -47,11 +47,35 @@ void expectNotExecuted(Args&&... args) {
   EXPECT_FALSE(hasRun);
 }
 
+// As marl::Scheduler is.
+struct DerivedScheduler : Scheduler {
+  using Scheduler::Scheduler;
+};
+static_assert(detail::kIsLinked<DerivedScheduler>,
+              "its continuations must not refer to it once it has ended");
+
+// Counts what it is given, so a continuation must not go past it.
+struct CountingPool : PoolExecutor {
+  using PoolExecutor::PoolExecutor;
+  void schedule(TaskHandle task) {
+    ++numTasks;
+    PoolExecutor::schedule(std::move(task));
+  }
+  std::atomic<int> numTasks{0};
+};
+
 TEST(ExecutorLifetimeTest, TasksThatComeAfterTheEndAreNotExecuted) {
   expectNotExecuted<MainLoopExecutor>();
   expectNotExecuted<PoolExecutor>(size_t{2});
   expectNotExecuted<Scheduler>(tests::smallConfig(2));
   expectNotExecuted<Scheduler>(tests::smallConfig(0));
+  expectNotExecuted<DerivedScheduler>(tests::smallConfig(2));
+}
+
+TEST(ExecutorLifetimeTest, ADerivedExecutorWithAScheduleOfItsOwnIsAsked) {
+  CountingPool pool(1);
+  EXPECT_EQ(makeReadyFuture(1).then(pool, [](int n) { return n + 1; }).get(), 2);
+  EXPECT_EQ(pool.numTasks, 1);
 }
 
 // The end races with the source: a task runs, or is not executed; none is lost.

@@ -276,6 +276,35 @@ TEST_F(ContainersTest, ListKeepsItsMemory) {
   EXPECT_EQ(numAllocated(Allocation::Usage::List), before);
 }
 
+// Makes another element of the list while it is being made, and so on; the last one may throw.
+struct Nested {
+  Nested(list<Nested>& all, int howMany, bool throws) : depth(howMany) {
+    if (howMany > 0) {
+      all.emplace_front(all, howMany - 1, throws);
+    } else if (throws) {
+      throw std::runtime_error("no element");
+    }
+  }
+  int depth;
+};
+
+TEST_F(ContainersTest, ListTakesElementsThatMakeOthersMeanwhile) {
+  list<Nested> all(allocator());
+  EXPECT_THROW(all.emplace_front(all, 20, true), std::runtime_error);
+  EXPECT_EQ(all.size(), 0u);
+  EXPECT_EQ(all.begin(), all.end());
+  const size_t before = numAllocated(Allocation::Usage::List);
+  all.emplace_front(all, 20, false);
+  EXPECT_EQ(numAllocated(Allocation::Usage::List), before) << "what threw has kept entries";
+  std::vector<int> depths;
+  for (auto it = all.begin(); it != all.end(); ++it) {
+    depths.push_back(it->depth);
+  }
+  std::vector<int> expected(21);
+  std::iota(expected.rbegin(), expected.rend(), 0);
+  EXPECT_EQ(depths, expected);
+}
+
 TEST_F(ContainersTest, ListRespectsLargeAlignments) {
   list<Aligned> elements(allocator());
   for (char i = 0; i < 20; ++i) {

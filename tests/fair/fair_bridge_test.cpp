@@ -279,6 +279,25 @@ TEST_P(FairBridgeTest, ACoroutinesResultArrivesThroughAFuture) {
   done.wait();
 }
 
+// Its move number `throwAt` throws.
+struct Heavy {
+  explicit Heavy(int throwAt) : movesLeft(throwAt) {}
+  Heavy(Heavy&& other) : movesLeft(other.movesLeft - 1) {
+    if (movesLeft == 0) {
+      throw std::length_error("move");
+    }
+  }
+  int movesLeft;
+};
+Coro<Heavy> heavy(int throwAt) { co_return Heavy(throwAt); }
+
+TEST_P(FairBridgeTest, AMoveOfACoroutinesResultThatThrowsArrivesThroughTheFuture) {
+  for (int throwAt = 1; throwAt <= 4; ++throwAt) {
+    EXPECT_THROW(async(fairScheduler_, heavy(throwAt)).get(), std::length_error) << throwAt;
+  }
+  EXPECT_NO_THROW(async(fairScheduler_, heavy(10)).get());
+}
+
 TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
   const auto token = std::make_shared<int>(0);
   const auto body = [](std::shared_ptr<int>) -> Coro<> { co_await wait(); };
@@ -294,6 +313,27 @@ TEST_P(FairBridgeTest, ACoroutineThatHasNotEndedIsDestroyedWithItsScheduler) {
   EXPECT_THROW(waiting.get(), BrokenPromise);
   EXPECT_THROW(queued.get(), BrokenPromise);
   EXPECT_EQ(token.use_count(), 1);
+}
+
+// The end of the scheduler destroys the coroutine, and the coroutine the task, which waits as well.
+TEST_P(FairBridgeTest, ACoroutineThatOwnsAWaitingTaskIsDestroyedWithItsScheduler) {
+  const auto body = [](int numTasks) -> Coro<> {
+    std::vector<std::unique_ptr<Task>> owned;
+    for (int i = 0; i < numTasks; ++i) {
+      owned.push_back(std::make_unique<Task>([] { ADD_FAILURE() << "nobody wakes it"; }));
+      TaskScheduler::current()->postWait(owned.back().get());
+    }
+    co_await wait();
+  };
+  Future<void> ended;
+  {
+    TaskScheduler brief("brief");
+    ended = async(brief, body(100));
+    const WaitGroup begun(1);
+    brief.postOneShot([begun] { begun.done(); });
+    begun.wait();
+  }
+  EXPECT_THROW(ended.get(), BrokenPromise);
 }
 
 // The continuation is posted while the scheduler is being destroyed.

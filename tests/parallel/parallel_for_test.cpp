@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <forward_list>
+#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -178,6 +179,17 @@ TEST_P(ParallelForTest, RefusesAGrainBelowOne) {
   EXPECT_THROW(staticPartitioner(elements, -7), std::invalid_argument);
   EXPECT_THROW(blocks2D({0, 1, 0, 1}, 0, 1), std::invalid_argument);
   EXPECT_THROW(blocks2D({0, 1, 0, 1}, 1, -1), std::invalid_argument);
+}
+
+TEST_P(ParallelForTest, RefusesMoreBlocksThanCanBeCounted) {
+  constexpr std::ptrdiff_t kLeast = std::numeric_limits<std::ptrdiff_t>::min();
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max();
+  EXPECT_THROW(blocks2D({0, std::ptrdiff_t{1} << 62, 0, 4}, 1, 1), std::invalid_argument);
+  EXPECT_THROW(blocks2D({-1, kMost, 0, 1}, 1, 1), std::invalid_argument);
+  EXPECT_THROW(blocks2D({0, 1, kLeast, kMost}, 1, 1), std::invalid_argument);
+  int calls = 0;
+  parallelFor(blocks2D({kLeast, -1, 0, kMost}, kMost, kMost), [&](const Block2D&) { ++calls; });
+  EXPECT_EQ(calls, 1);
 }
 
 // Two threads that meet in a loop: neither goes on before the other has come. They stay busy, lest one of

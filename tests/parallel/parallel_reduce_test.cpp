@@ -259,6 +259,33 @@ TEST_P(ParallelScanTest, TakesIteratorsNumbersAndArrays) {
   });
 }
 
+// A number that converts to an int, so that the sum of two is an int.
+struct Counted {
+  Counted(int of) : value(of) {}          // NOLINT(google-explicit-constructor): that is the point
+  operator int() const { return value; }  // NOLINT(google-explicit-constructor): likewise
+  int value;
+};
+
+TEST_P(ParallelScanTest, TakesOperationsThatGiveAnotherTypeOrNeedATemporary) {
+  const auto append = [](std::string&& to, const std::string& what) { return std::move(to += what); };
+  inTask([&] {
+    const std::vector<Counted> numbers{1, 2, 3};
+    std::vector<Counted> sums(3, 0);
+    const std::vector<std::string> given{"a", "b", "c"};
+    std::vector<std::string> words(3);
+    for (const std::ptrdiff_t grain : {1, 10}) {
+      parallelScan(autoPartitioner(numbers, grain), sums.begin());
+      EXPECT_EQ(int{sums[2]}, 6);
+      parallelExclusiveScan(autoPartitioner(numbers, grain), sums.begin(), Counted(1));
+      EXPECT_EQ(int{sums[2]}, 4);
+      parallelScan(autoPartitioner(given, grain), words.begin(), append);
+      EXPECT_EQ(words[2], "abc");
+      parallelExclusiveScan(autoPartitioner(given, grain), words.begin(), std::string("-"), append);
+      EXPECT_EQ(words, (std::vector<std::string>{"-", "-a", "-ab"}));
+    }
+  });
+}
+
 TEST_P(ParallelScanTest, ExceptionsArrive) {
   inTask([] {
     std::vector<int> values(1000, 1);

@@ -302,6 +302,50 @@ TEST_P(ParallelSortTest, AMoveThatThrowsIsHeard) {
   });
 }
 
+// One of its moves throws.
+struct OnceFragile {
+  explicit OnceFragile(int of, std::atomic<int>& left) : value(std::make_unique<int>(of)), movesLeft(&left) {}
+  OnceFragile(OnceFragile&& other) : movesLeft(other.movesLeft) { take(other); }
+  OnceFragile& operator=(OnceFragile&& other) {
+    take(other);
+    return *this;
+  }
+  void take(OnceFragile& other) {
+    if (movesLeft->fetch_sub(1) == 1) {
+      throw std::runtime_error("move");
+    }
+    value = std::move(other.value);
+  }
+  bool operator<(const OnceFragile& other) const { return *value < *other.value; }
+
+  std::unique_ptr<int> value;
+  std::atomic<int>* movesLeft;
+};
+
+TEST_P(ParallelSortTest, AMoveThatThrowsLosesOnlyWhatIsBeingMoved) {
+  inTask([] {
+    constexpr size_t kSize = 5000;
+    std::mt19937 random(1);
+    for (int round = 0; round < 60; ++round) {
+      std::atomic<int> movesLeft{1 << 30};
+      std::vector<OnceFragile> elements;
+      elements.reserve(kSize);
+      for (size_t i = 0; i < kSize; ++i) {
+        elements.emplace_back(static_cast<int>(random()), movesLeft);
+      }
+      movesLeft = 1 + static_cast<int>(random() % 20'000);
+      if (round % 2 == 0) {
+        EXPECT_THROW(parallelSort(elements), std::runtime_error);
+      } else {
+        EXPECT_THROW(parallelStableSort(elements), std::runtime_error);
+      }
+      EXPECT_LE(
+          std::count_if(elements.begin(), elements.end(), [](auto& each) { return each.value == nullptr; }),
+          2);
+    }
+  });
+}
+
 TEST_P(ParallelSortTest, ComparatorsMayWait) {
   inTask([] {
     std::vector<int> values(5000);

@@ -633,5 +633,20 @@ TEST_F(ChannelDeathTest, DestroyedWhileSomebodyWaits) {
       "Channel was destroyed while somebody waits for it");
 }
 
+// Found out once the wait has ended, which nothing but its limit can end any more.
+TEST_F(ChannelDeathTest, DestroyedWhileSomebodyWaitsForALimitedTime) {
+  EXPECT_DEATH(
+      {
+        auto* channel = new Channel<int>();
+        std::stop_source source;
+        std::thread waiter([&] { (void)channel->receive(source.get_token()); });
+        awaitThat([&] { return numWaiting(*channel) == 1; });
+        delete channel;
+        source.request_stop();
+        waiter.join();
+      },
+      "Channel was destroyed while somebody waits for it");
+}
+
 }  // namespace
 }  // namespace weft

@@ -55,7 +55,8 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
   } else if constexpr (std::is_void_v<T>) {
     promise.set_value();
   } else {
-    promise.set_value(end.take());
+    // Moved by set_value(), so that an exception of the move becomes that of the future.
+    promise.set_value(static_cast<T&&>(*end.value));
   }
 }
 

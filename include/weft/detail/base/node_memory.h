@@ -31,7 +31,8 @@ class NodeMemory {
   }
 
  private:
-  static constexpr std::align_val_t kAlignment{alignof(T)};
+  // 16 at least: a TicketNode keeps four flags beside the address of a node.
+  static constexpr std::align_val_t kAlignment{alignof(T) < 16 ? 16 : alignof(T)};
   static constexpr bool isPooled() { return kNode != NodeSize::None; }
 
   NodeMemory() : memory_(isPooled() ? allocateNode(kNode) : ::operator new(sizeof(T), kAlignment)) {}

@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <iterator>
 #include <new>
+#include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/memory.h"
 
 namespace weft::containers {
@@ -76,9 +78,19 @@ class list {
     if (free_ == nullptr) {
       grow();
     }
-    Entry* const entry = free_;
-    ::new (static_cast<void*>(entry->storage)) T(std::forward<Args>(args)...);
-    free_ = entry->next;
+    // It leaves the free entries first, since the constructor may make further elements.
+    Entry* const entry = std::exchange(free_, free_->next);
+    bool isMade = false;
+    detail::callAndEnd(
+        [&]() noexcept(std::is_nothrow_constructible_v<T, Args...>) {
+          ::new (static_cast<void*>(entry->storage)) T(std::forward<Args>(args)...);
+          isMade = true;
+        },
+        [&] {
+          if (!isMade) {
+            entry->next = std::exchange(free_, entry);
+          }
+        });
     entry->next = first_;
     entry->previous = nullptr;
     if (first_ != nullptr) {

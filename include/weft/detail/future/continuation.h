@@ -94,11 +94,17 @@ struct ExecutorPointer {
   E* executor;
 };
 
+// Whether E is `Own`, or a class derived from it that schedules as it does: marl::Scheduler, for example.
+template <class E, class Own>
+concept SchedulesAs = std::derived_from<E, Own> && requires {
+  { &E::schedule } -> std::same_as<void (Own::*)(TaskHandle)>;
+};
+
 // Executors that keep nothing alive: weft's own, which leave a link behind; references; and executors that
 // are nothing but a type, such as inlineExecutor().
 template <class E>
 inline constexpr bool kIsLinked =
-    std::same_as<E, Scheduler> || std::same_as<E, PoolExecutor> || std::same_as<E, MainLoopExecutor>;
+    SchedulesAs<E, Scheduler> || SchedulesAs<E, PoolExecutor> || SchedulesAs<E, MainLoopExecutor>;
 template <class E>
 inline constexpr bool kIsCopied =
     std::derived_from<E, ExecutorReference> || (std::is_empty_v<E> && std::is_trivially_copyable_v<E>);

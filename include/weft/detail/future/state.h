@@ -25,8 +25,9 @@
 // passes an error on, the same loop tells its listeners. If an executor runs a continuation within
 // schedule(), the continuation is ready, and its waiters are woken, before its run() has returned: the
 // executor may go on with tasks that need it. Its continuations are then called by a loop of their own. If
-// such loops are nested deeply already, the innermost loop calls them once schedule() has returned. So a
-// chain may be of any length.
+// such loops are nested deeply already, the innermost loop calls them once schedule() has returned. It is the
+// same with the promises that break when a loop destroys a function that is skipped. So a chain may be of any
+// length.
 namespace weft::detail {
 
 // A listener that may leave before it is told.

@@ -74,31 +74,54 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// The call of an executor's schedule() with the task of a state, made by the loop that tells that state. The
-// executor may run or drop the task at once; the task finds the call then.
-class WEFT_EXPORT ScheduleCall {
+// A call of the program's code by a loop that tells a state. What becomes ready within that call is told by a
+// loop within the loop, or by the loop itself.
+class WEFT_EXPORT LoopCall {
  public:
-  ScheduleCall(FutureCore& state, TellLoop& loop) noexcept;
-  ~ScheduleCall();
-  ScheduleCall(const ScheduleCall&) = delete;
-  ScheduleCall& operator=(const ScheduleCall&) = delete;
+  LoopCall(const LoopCall&) = delete;
+  LoopCall& operator=(const LoopCall&) = delete;
+
+  // Returns: the newest call on this fiber or thread with `state`, or, if `orAny`, that takes any state; or
+  // null.
+  static LoopCall* around(const FutureCore& state, bool orAny) noexcept;
+
+  TellLoop& loop;
+
+ protected:
+  // Without a state it takes any.
+  LoopCall(FutureCore* state, TellLoop& teller) noexcept;
+  ~LoopCall();
+
+ private:
+  TaskNode* mark() noexcept { return reinterpret_cast<TaskNode*>(this); }
+
+  FutureCore* const state_;
+  Fiber* const fiber_;
+  LoopCall* outer_;
+};
+
+// The call of an executor's schedule() with the task of a state. The executor may run or drop the task at
+// once; the task finds the call then.
+class WEFT_EXPORT ScheduleCall : public LoopCall {
+ public:
+  ScheduleCall(FutureCore& state, TellLoop& teller) noexcept : LoopCall(&state, teller) {}
 
   // Returns: the call with `state` that goes on, on this fiber or thread; or null.
-  static ScheduleCall* of(const FutureCore& state) noexcept;
+  static ScheduleCall* of(const FutureCore& state) noexcept {
+    return static_cast<ScheduleCall*>(around(state, false));
+  }
 
   // Returns: whether what is dropped now is dropped by an exception, which may be the
   // one that schedule() throws.
   static bool isUnwinding() noexcept;
 
-  TellLoop& loop;
   bool isDropped = false;  // an exception has destroyed the task's handle
+};
 
- private:
-  TaskNode* mark() noexcept { return reinterpret_cast<TaskNode*>(this); }
-
-  FutureCore& state_;
-  Fiber* const fiber_;
-  ScheduleCall* outer_;
+// The destruction of a task's body. It may break promises that the function has captured.
+class BodyEnd : public LoopCall {
+ public:
+  explicit BodyEnd(TellLoop& teller) noexcept : LoopCall(nullptr, teller) {}
 };
 
 // For errors of use, see executor.cpp and future.cpp.
@@ -163,13 +186,23 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
 
   // This is rare. It is a function of its own, so that run() has few registers to save.
   [[gnu::noinline]] void drop() {
-    if (ScheduleCall* call = ScheduleCall::of(*this); call != nullptr && ScheduleCall::isUnwinding()) {
+    ScheduleCall* const call = ScheduleCall::of(*this);
+    if (call != nullptr && ScheduleCall::isUnwinding()) {
       call->isDropped = true;
       return;
     }
     detail::setNotExecuted(this->outcome.error());
-    body_.~Body();
+    if (call != nullptr) {
+      destroyBodyWithin(call->loop);
+    } else {
+      body_.~Body();
+    }
     this->complete();
+  }
+
+  void destroyBodyWithin(TellLoop& loop) {
+    const BodyEnd end(loop);
+    body_.~Body();
   }
 
   template <class InnerFuture>
@@ -202,16 +235,17 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
       }
     }
     if constexpr (requires { typename Body::Parent; }) {
-      if (passesErrorOn() || isCompleteOnceScheduled(static_cast<TellLoop&>(*answer))) {
+      auto& loop = static_cast<TellLoop&>(*answer);
+      if (passesErrorOn(loop) || isCompleteOnceScheduled(loop)) {
         answer->next = this;
       }
     }
   }
 
-  bool passesErrorOn() {
+  bool passesErrorOn(TellLoop& loop) {
     const bool isSkipped = body_.passesErrorOn(this->outcome.error());
     if (isSkipped) {
-      body_.~Body();
+      destroyBodyWithin(loop);
     }
     return isSkipped;
   }
@@ -228,7 +262,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     });
     if (call.isDropped) {
       error ? void(this->outcome.error() = std::move(error)) : detail::setNotExecuted(this->outcome.error());
-      body_.~Body();
+      destroyBodyWithin(loop);
     }
     return call.isDropped;
   }

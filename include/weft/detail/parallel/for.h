@@ -187,6 +187,11 @@ struct Block2D {
 
 namespace detail {
 
+// Returns: how many blocks a side has, of which the last may be smaller.
+inline std::ptrdiff_t blocksAlong(std::ptrdiff_t length, std::ptrdiff_t block) {
+  return length <= 0 ? 0 : (length - 1) / block + 1;
+}
+
 // An iterator over the blocks of a plane, row by row of blocks.
 class BlockIterator {
  public:
@@ -196,7 +201,7 @@ class BlockIterator {
       : plane_(plane),
         rows_(blockRows),
         columns_(blockColumns),
-        perRow_(ceil(plane.columnEnd - plane.columnBegin, columns_)) {}
+        perRow_(detail::blocksAlong(plane.columnEnd - plane.columnBegin, columns_)) {}
 
   Block2D operator*() const {
     const std::ptrdiff_t row = plane_.rowBegin + index_ / perRow_ * rows_;
@@ -209,15 +214,8 @@ class BlockIterator {
     index_ += n;
     return *this;
   }
-  size_t numBlocks() const {
-    return static_cast<size_t>(ceil(plane_.rowEnd - plane_.rowBegin, rows_) * perRow_);
-  }
 
  private:
-  static std::ptrdiff_t ceil(std::ptrdiff_t length, std::ptrdiff_t by) {
-    return length <= 0 ? 0 : (length - 1) / by + 1;
-  }
-
   Block2D plane_;
   std::ptrdiff_t rows_;
   std::ptrdiff_t columns_;
@@ -233,13 +231,22 @@ class BlockIterator {
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
 //
-// Errors: std::invalid_argument if a block's side is zero or negative.
+// Errors: std::invalid_argument if a block's side is zero or negative, or if there are more rows, columns or
+// blocks than a std::ptrdiff_t can count.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));
   }
-  const detail::BlockIterator first(plane, blockRows, blockColumns);
-  return Partition<detail::BlockIterator>{first, first.numBlocks()};
+  std::ptrdiff_t rows = 0, columns = 0, blocks = 0;
+  if (__builtin_sub_overflow(plane.rowEnd, plane.rowBegin, &rows) ||
+      __builtin_sub_overflow(plane.columnEnd, plane.columnBegin, &columns) ||
+      __builtin_mul_overflow(detail::blocksAlong(rows, blockRows), detail::blocksAlong(columns, blockColumns),
+                             &blocks)) [[unlikely]] {
+    detail::throwOrDie(std::invalid_argument(
+        "blocks2D() has more rows, columns or blocks than a std::ptrdiff_t can count. Give larger blocks."));
+  }
+  return Partition<detail::BlockIterator>{detail::BlockIterator(plane, blockRows, blockColumns),
+                                          static_cast<size_t>(blocks)};
 }
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ namespace weft::detail {
 // Merge sort whose halves are forked. To merge two sorted halves, both are cut: the longer one at its middle,
 // and the other where that element belongs. The parts between the cuts are exchanged. That leaves two
 // independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004).
-// Short merges go through a buffer. If the comparator throws, no element is lost.
+// Short merges go through a buffer. If the comparator throws, no element is lost. If a move throws, no other
+// elements are lost than those that are being moved or exchanged.
 template <class Iterator, class Less>
 class MergeSort {
  public:
@@ -39,8 +41,11 @@ class MergeSort {
 
  private:
   using Difference = std::iter_difference_t<Iterator>;
-  using Buffer = std::vector<std::iter_value_t<Iterator>>;
+  using Value = std::iter_value_t<Iterator>;
+  using Buffer = std::vector<Value>;
 
+  static constexpr bool kMovesNeverThrow =
+      std::is_nothrow_move_constructible_v<Value> && std::is_nothrow_move_assignable_v<Value>;
   static constexpr Difference kFewElements = 16;
   static constexpr Difference kSortedAlone = 4096;
 
@@ -93,7 +98,7 @@ class MergeSort {
     if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
       return;
     }
-    buffer.assign(std::make_move_iterator(first), std::make_move_iterator(middle));
+    moveOut(first, middle, buffer);
     auto rest = buffer.begin();
     Iterator to = first;
     EscapedException thrown;
@@ -109,8 +114,41 @@ class MergeSort {
       }
     });
     // However the loop ended, the rest of the buffer fits exactly between `to` and `middle`.
-    std::move(rest, buffer.end(), to);
+    moveBack(rest, buffer.end(), to, thrown);
     thrown.rethrow();
+  }
+
+  // Moves [first, last) into the buffer. If that throws, the elements that were moved are moved back.
+  static void moveOut(Iterator first, Iterator last, Buffer& buffer) {
+    if constexpr (kMovesNeverThrow) {
+      buffer.assign(std::make_move_iterator(first), std::make_move_iterator(last));
+    } else {
+      buffer.clear();
+      buffer.reserve(static_cast<size_t>(last - first));
+      EscapedException thrown;
+      thrown.capture([&] { std::move(first, last, std::back_inserter(buffer)); });
+      if (thrown) [[unlikely]] {
+        moveBack(buffer.begin(), buffer.end(), first, thrown);
+        thrown.rethrow();
+      }
+    }
+  }
+
+  // Moves elements out of the buffer, all of them, also if the move of one throws. `thrown` keeps the first
+  // exception.
+  template <class From>
+  static void moveBack(From from, From last, Iterator to, EscapedException& thrown) {
+    if constexpr (kMovesNeverThrow) {
+      std::move(from, last, to);
+    } else {
+      for (; from != last; ++from, (void)++to) {
+        EscapedException failure;
+        failure.capture([&] { *to = std::move(*from); });
+        if (failure && !thrown) [[unlikely]] {
+          thrown = std::move(failure);
+        }
+      }
+    }
   }
 
   Less& less_;

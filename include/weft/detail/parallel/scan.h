@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -46,7 +47,7 @@ struct ScanStretch {
  private:
   template <class Op>
   void scanInclusive(Op& op) {
-    T total = value ? op(std::move(*value), *in) : T(*in);
+    T total = value ? static_cast<T>(op(std::move(*value), *in)) : T(*in);
     *out = total;
     for (size_t left = count - 1; left != 0; --left) {
       total = op(std::move(total), *++in);
@@ -58,8 +59,18 @@ struct ScanStretch {
   void scanExclusive(Op& op) {
     T total = std::move(*value);
     for (size_t left = count; left != 0; --left, (void)++in, (void)++out) {
-      T next = op(total, *in);  // before the output is written, which may be where the input is
+      T next = afterwards(op, total);  // before the output is written, which may be where the input is
       *out = std::exchange(total, std::move(next));
+    }
+  }
+
+  // `total` is still needed.
+  template <class Op>
+  T afterwards(Op& op, T& total) {
+    if constexpr (std::is_invocable_v<Op&, T&, decltype(*in)>) {
+      return op(total, *in);
+    } else {
+      return op(T(total), *in);
     }
   }
 };
@@ -103,7 +114,7 @@ Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> i
   for (Stretch& stretch : stretches) {
     std::optional<T> total = std::exchange(stretch.value, before);
     if (&stretch != &stretches.back()) {
-      before = before ? op(std::move(*before), std::move(*total)) : std::move(*total);
+      before = before ? static_cast<T>(op(std::move(*before), std::move(*total))) : std::move(*total);
     }
   }
   forEach(stretches.size(), [&op, isInclusive](Stretch& stretch) { stretch.scan(op, isInclusive); });

@@ -72,7 +72,7 @@ constexpr bool assertNoPartitioner() {
 // can be moved.
 // Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All
 // elements are there then, in an unspecified order. An exception that escapes a move of an element is thrown
-// here too. The element that was moved may be lost.
+// here too. The element that was moved may be lost, and the one with which it was being exchanged.
 template <detail::Endpoint Iterator, class Less = std::less<>>
 void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
   detail::sortWith<detail::Quicksort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
