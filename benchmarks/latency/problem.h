@@ -3,7 +3,8 @@
 
 // From schedule() on a thread outside the scheduler until the task runs, all workers parked: p50, p90 and
 // p99. The scheduling thread then watches for the start without sleeping. And how late a wait of 100
-// microseconds ends that only its timer ends. And the first beside one thread per processor that computes: p99.99 too.
+// microseconds ends that only its timer ends. And the first beside one thread per processor that computes:
+// p99.99 too.
 
 #pragma once
 
@@ -42,8 +43,8 @@ void measure(bench::Run& run, F&& wake) {
   report(run, times);
 }
 
-// The same beside one thread per processor that computes. The scheduling thread gives its processor away while it
-// watches.
+// The same beside one thread per processor that computes. The scheduling thread gives its processor away
+// while it watches.
 template <class F>
 void measureBesideHogs(bench::Run& run, F&& wake) {
   const bench::Hogs hogs;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A stack whose push is a compare-exchange, which holds nobody up, and a vector under a std::mutex, which does.
+// A stack whose push is a compare-exchange, which holds nobody up, and a vector under a std::mutex, which
+// does.
 
 #include <mutex>
 

@@ -27,7 +27,8 @@ inline void noteWait() {
   }
 }
 
-// `Queue` has items of its type Item, push(Item*), by any thread, and takeAll(), by one: the number of items that were taken.
+// `Queue` has items of its type Item, push(Item*), by any thread, and takeAll(), by one, which returns how
+// many items it took.
 template <class Queue>
 void measure(bench::Run& run) {
   constexpr int kProducers = 2;

@@ -34,8 +34,8 @@ constexpr int kMembarrierPrivateExpedited = 1 << 3;
 
 long membarrier() { return syscall(__NR_membarrier, kMembarrierPrivateExpedited, 0, 0); }
 
-// A system call that a sandbox refuses, and the error that it returns instead. `advice`: the third argument of
-// the calls that are meant, or none for all of them.
+// A system call that a sandbox refuses, and the error that it returns instead. `advice`: the third argument
+// of the calls that are meant, or none for all of them.
 struct Refused {
   const char* name;
   long number;
@@ -143,8 +143,8 @@ TEST_F(SandboxDeathTest, OneThatForbidsItWhileASchedulerExistsEndsTheProgram) {
       "weft: fatal: the system call membarrier has failed .*Put up a sandbox|no membarrier");
 }
 
-// What older kernels lack, and what sandboxes and the managers of containers refuse: each costs something, or is
-// said, but nothing fails.
+// What older kernels lack, and what sandboxes and the managers of containers refuse: each costs something, or
+// is said, but nothing fails.
 class RefusingSandboxTest : public tests::DeathTest, public ::testing::WithParamInterface<Refused> {};
 
 TEST_P(RefusingSandboxTest, SchedulersRunAllTheSame) {
