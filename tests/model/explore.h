@@ -17,11 +17,14 @@
 // The main program of a model test:
 //     TEST [--seed FILE:NOTE[:KIND]] [--iterations N] [--times N] [--search random|bound|full]
 // explores interleavings of each suite, and exits with 0 when no error was found, with 1 when one was, and
-// with 2 when it was called wrongly. The search `random` tries as many as the suite asks for, or N, or N
-// times as many. `bound` tries all interleavings in which threads lose their turn twice at most while they could go
-// on, with all stale values; `full` tries all. Both stop after N and say so. With --seed, or when built with
-// WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a bug is put into the code first (see SeededBug), and the test must
-// fail: its last line is then `RESULT: error found`.
+// with 2 when it was called wrongly.
+//
+// The search `random` tries as many interleavings as the suite asks for, or N, or N times as many. `bound`
+// tries all in which threads lose their turn twice at most while they could go on, with all stale values;
+// `full` tries all. Both stop after N and say so.
+//
+// With --seed, or when built with WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a bug is put into the code first (see
+// SeededBug), and the test must fail: its last line is then `RESULT: error found`.
 namespace weft::model {
 
 // Finds the statement that follows the note: from its first line of code to the one that ends it.
