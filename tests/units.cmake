@@ -7,7 +7,8 @@ option(WEFT_TEST_PRECOMPILE_WEFT "Whether the tests precompile weft's headers as
 file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
 add_library(test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
 target_link_libraries(test_headers PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
-target_precompile_headers(test_headers PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <condition_variable> <deque>
+target_precompile_headers(test_headers PRIVATE ${weft_before_each} <gtest/gtest.h> <algorithm> <array> <atomic> <chrono>
+  <condition_variable> <deque>
   <functional> <future> <memory> <mutex> <numeric> <optional> <set> <stdexcept> <stop_token> <string> <thread> <tuple> <utility>
   <vector>)
 if(WEFT_TEST_PRECOMPILE_WEFT)
@@ -15,6 +16,12 @@ if(WEFT_TEST_PRECOMPILE_WEFT)
   # What these define changes weft's headers.
   set_source_files_properties(hostile_namespace_test.cpp async/default_executor_test.cpp marl/marl_options_test.cpp
     scheduler/trace_off_test.cpp scheduler/trace_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+endif()
+
+# What comes before each source, where there is no precompiled header that begins with it.
+set(before_each_options "")
+if(weft_before_each)
+  set(before_each_options -include ${weft_before_each})
 endif()
 
 file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp */*_test.cpp)
@@ -35,13 +42,14 @@ target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PR
 
 # Tests whose frames are larger than a guard are built as the documents tell users to build such code.
 set_source_files_properties(os/overflow_test.cpp os/overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
-  COMPILE_OPTIONS -fstack-clash-protection COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)
+  COMPILE_OPTIONS "-fstack-clash-protection;${before_each_options}" COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)
 
 # Shared libraries that contain weft, for a program to load and unload. They show one function: the unique symbols of
 # inline variables would keep them loaded otherwise.
 foreach(name IN ITEMS weft_plugin weft_unused_plugin)
   add_library(${name} MODULE unloading/plugin.cpp)
   target_link_libraries(${name} PRIVATE ${weft_under_test} weft_own)
+  target_compile_options(${name} PRIVATE ${before_each_options})
   target_link_options(${name} PRIVATE -Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/unloading/plugin.map)
 endforeach()
 add_dependencies(unloading_test weft_plugin weft_unused_plugin)
@@ -51,13 +59,13 @@ target_compile_definitions(unloading_test PRIVATE
 # Applications without exceptions and run-time type information.
 foreach(program IN ITEMS no_exceptions no_exceptions_marl)
   add_executable(${program})
-  target_compile_options(${program} PRIVATE -fno-exceptions -fno-rtti)
+  target_compile_options(${program} PRIVATE -fno-exceptions -fno-rtti ${before_each_options})
   target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own)
   add_test(NAME ${program} COMMAND ${program})
 endforeach()
 # There the message of an error that nobody catches ends the program.
 add_executable(no_exceptions_error consumer/error_main.cpp)
-target_compile_options(no_exceptions_error PRIVATE -fno-exceptions -fno-rtti)
+target_compile_options(no_exceptions_error PRIVATE -fno-exceptions -fno-rtti ${before_each_options})
 target_link_libraries(no_exceptions_error PRIVATE ${weft_under_test} weft_own)
 set(errorMessage_task "an exception escaped from a task: weft::ChannelClosed: weft::ChannelClosed: a value was")
 set(errorMessage_thread "terminate called after throwing an instance of 'weft::ChannelClosed'.*what\\(\\): +weft::ChannelClosed: a value was")
@@ -71,9 +79,19 @@ target_sources(no_exceptions PRIVATE consumer/main.cpp consumer/crew.cpp)
 target_sources(no_exceptions_marl PRIVATE consumer/marl_main.cpp)
 target_include_directories(no_exceptions_marl PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)
 
-# Memcheck does not go with a sanitizer, and Debian 12's does not read what clang writes for debuggers.
+# A scheduler that outlives main().
+add_executable(static_scheduler harsh/static_scheduler.cpp)
+target_compile_options(static_scheduler PRIVATE ${before_each_options})
+target_link_libraries(static_scheduler PRIVATE ${weft_under_test} weft_own)
+add_test(NAME static_scheduler COMMAND static_scheduler)
+set_tests_properties(static_scheduler PROPERTIES
+  PASS_REGULAR_EXPRESSION "before main: 28.*in main: 28.*at exit: 28.*after main: 28.*at the end: 28"
+  FAIL_REGULAR_EXPRESSION "Sanitizer")
+
+# Memcheck does not go with a sanitizer, runs one thread at a time, and Debian 12's does not read what clang writes for debuggers.
 find_program(WEFT_VALGRIND valgrind)
-if(WEFT_VALGRIND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+if(WEFT_VALGRIND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize="
+    AND NOT WEFT_STRESS)
   foreach(program IN ITEMS no_exceptions osfiber_test osfiber_exceptions_test osfiber_frames_test)
     add_test(NAME memcheck_${program}
       COMMAND ${WEFT_VALGRIND} -q --error-exitcode=9 --leak-check=full $<TARGET_FILE:${program}>)

@@ -19,6 +19,13 @@ namespace weft::tests {
 inline constexpr bool kUnderTsan = WEFT_THREAD_SANITIZER_ENABLED != 0;
 inline constexpr bool kUnderAsan = WEFT_ADDRESS_SANITIZER_ENABLED != 0;
 
+// Whether threads wait at random places: stress/perturb.h.
+#ifdef WEFT_STRESS
+inline constexpr bool kUnderStress = true;
+#else
+inline constexpr bool kUnderStress = false;
+#endif
+
 #ifdef NDEBUG
 inline constexpr bool kHasAssertions = false;
 #else
