@@ -4,13 +4,13 @@
 # One program and one test per file, named after it. What all of them include of others is compiled once. What they include of weft is
 # so only where asked for: a precompiled header is a system header, whose warnings are lost.
 option(WEFT_TEST_PRECOMPILE_WEFT "Whether the tests precompile weft's headers as well" OFF)
+
 file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
 add_library(test_headers OBJECT ${CMAKE_CURRENT_BINARY_DIR}/test_headers.cpp)
 target_link_libraries(test_headers PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
 target_precompile_headers(test_headers PRIVATE ${weft_before_each} <gtest/gtest.h> <algorithm> <array> <atomic> <chrono>
-  <condition_variable> <deque>
-  <functional> <future> <memory> <mutex> <numeric> <optional> <set> <stdexcept> <stop_token> <string> <thread> <tuple> <utility>
-  <vector>)
+  <condition_variable> <deque> <functional> <future> <memory> <mutex> <numeric> <optional> <set> <stdexcept> <stop_token> <string>
+  <thread> <tuple> <utility> <vector>)
 if(WEFT_TEST_PRECOMPILE_WEFT)
   target_precompile_headers(test_headers PRIVATE <weft/weft.h>)
   # What these define changes weft's headers.
