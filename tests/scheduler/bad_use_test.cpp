@@ -151,7 +151,7 @@ TEST_F(BadUseDeathTest, BindingInsideATask) {
 
 // The code of a binding is part of what the thread runs, which waits for it.
 TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
-  const auto lockTwice = [](auto& guard) {
+  const auto lockTwice = [](auto& guard) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     Watchdog watchdog;
     Scheduler scheduler(smallConfig(1));
     guard.lock();
