@@ -75,16 +75,16 @@ using namespace ::std;
 #define WEFT_STRESS_INLINE [[gnu::always_inline]] inline
 
 // An operation of an atomic object, between two places.
-#define WEFT_STRESS_MODIFY(name)                                                             \
-  template <class Operand>                                                                   \
-  WEFT_STRESS_INLINE auto name(Operand operand, ::std::memory_order order =                  \
-                                                    ::std::memory_order_seq_cst) noexcept    \
-    requires requires(Base& base) { base.name(operand, order); }                             \
-  {                                                                                          \
-    stress::point();                                                                                 \
-    const auto result = Base::name(operand, order);                                          \
-    stress::point();                                                                                 \
-    return result;                                                                           \
+#define WEFT_STRESS_MODIFY(name)                                                                 \
+  template <class Operand>                                                                       \
+  WEFT_STRESS_INLINE auto name(Operand operand,                                                  \
+                               ::std::memory_order order = ::std::memory_order_seq_cst) noexcept \
+    requires requires(Base& base) { base.name(operand, order); }                                 \
+  {                                                                                              \
+    stress::point();                                                                             \
+    const auto result = Base::name(operand, order);                                              \
+    stress::point();                                                                             \
+    return result;                                                                               \
   }
 
 template <class T>
