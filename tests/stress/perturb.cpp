@@ -107,20 +107,20 @@ void giveAway() {
   errno = error;
 }
 
-// The seeds differ in how they wait. On a busy machine a thread that gives its processor away waits for many
-// milliseconds, and one that sleeps does not: hence few of the former.
+// The seeds differ in how they wait. On a busy machine a thread that sleeps, or gives its processor away, may
+// wait for many milliseconds: hence most only spin.
 void delay() {
   const uint64_t kind = draw() % 64;
-  const uint64_t numHeldBack = seed() % 3 == 0 ? 12 : 3;
-  const uint64_t numSpins = seed() % 2 == 0 ? 40 : 20;
+  const uint64_t numHeldBack = seed() % 3 == 0 ? 3 : 1;
+  const uint64_t numSleeps = seed() % 2 == 0 ? 4 : 12;
   if (kind < numHeldBack) {
     holdBack();
-  } else if (kind < numHeldBack + numSpins) {
-    spin(draw() % 512);
+  } else if (kind < numHeldBack + numSleeps) {
+    sleepFor(draw() % 20);
   } else if (kind == 63) {
     giveAway();
   } else {
-    sleepFor(draw() % 20);
+    spin(draw() % 16 == 0 ? draw() % 2'048 : draw() % 256);
   }
 }
 
@@ -130,7 +130,9 @@ void point() noexcept {
   if (random == 0) [[unlikely]] {
     beginThread();
   }
-  const auto address = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  // The same in each run, wherever the program is loaded.
+  const uintptr_t address =
+      reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - reinterpret_cast<uintptr_t>(&point);
   ::std::atomic<uint32_t>& place = places[row][(address * 0x9e3779b97f4a7c15u) >> 53];
   const uint32_t state = place.load(::std::memory_order_relaxed);
   if ((state & 0xffff) != 0) [[likely]] {
