@@ -10,9 +10,12 @@
 #include <cstdlib>
 #include <new>
 
+#include <weft/sanitizers.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+// ThreadSanitizer has operators of its own, which a program cannot replace.
+#if !WEFT_THREAD_SANITIZER_ENABLED
 // An operator new of the program that aligns memory to what is asked for, and to no more.
 namespace {
 
@@ -38,6 +41,7 @@ void operator delete(void* memory, std::align_val_t alignment) noexcept { giveBa
 void operator delete(void* memory, size_t, std::align_val_t alignment) noexcept {
   giveBack(memory, alignment);
 }
+#endif
 
 namespace weft {
 namespace {
