@@ -46,7 +46,7 @@ def merge():
 def programs():
     """Returns: what was built with counters."""
     for path in sorted((BUILD / "tests").glob("*")) + sorted((BUILD / "examples").glob("*")):
-        if path.is_file() and path.read_bytes()[:4] == b"\x7fELF":
+        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
             yield path
 
 

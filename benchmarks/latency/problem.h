@@ -25,22 +25,30 @@ inline void report(bench::Run& run, const std::vector<double>& times) {
   run.metric("p99_ns", bench::percentile(times, 0.99));
 }
 
-template <class F>
-void measure(bench::Run& run, F&& wake) {
-  int samples = run.size(1500, 20);
+// Returns: the times of `samples` wakes in nanoseconds. Calls rest() before each, and watch() until the start
+// is seen.
+template <class F, class Rest, class Watch>
+std::vector<double> timesOf(int samples, F& wake, Rest&& rest, Watch&& watch) {
   std::vector<double> times;
   for (int i = 0; i < samples; i++) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    rest();
     std::atomic<int64_t> started{0};
-    int64_t begin = bench::nowNs();
+    const int64_t begin = bench::nowNs();
     wake(started);
     int64_t now = 0;
     while ((now = started.load(std::memory_order_acquire)) == 0) {
+      watch();
     }
     bench::check(now >= begin, "latency");
     times.push_back(static_cast<double>(now - begin));
   }
-  report(run, times);
+  return times;
+}
+
+template <class F>
+void measure(bench::Run& run, F&& wake) {
+  const auto rest = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
+  report(run, timesOf(run.size(1500, 20), wake, rest, [] {}));
 }
 
 // The same beside one thread per processor that computes. The scheduling thread gives its processor away
@@ -48,18 +56,7 @@ void measure(bench::Run& run, F&& wake) {
 template <class F>
 void measureBesideHogs(bench::Run& run, F&& wake) {
   const bench::Hogs hogs;
-  const int samples = run.size(20000, 20);
-  std::vector<double> times;
-  for (int i = 0; i < samples; i++) {
-    std::atomic<int64_t> started{0};
-    const int64_t begin = bench::nowNs();
-    wake(started);
-    int64_t now = 0;
-    while ((now = started.load(std::memory_order_acquire)) == 0) {
-      std::this_thread::yield();
-    }
-    times.push_back(static_cast<double>(now - begin));
-  }
+  const auto times = timesOf(run.size(20000, 20), wake, [] {}, [] { std::this_thread::yield(); });
   report(run, times);
   run.metric("p99.99_ns", bench::percentile(times, 0.9999));
 }

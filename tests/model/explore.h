@@ -195,6 +195,10 @@ int runModel(int argc, char** argv, F exploreAll) {
     }
     if (std::strcmp(argv[i], "--search") == 0) {
       const std::string how = argv[i + 1];
+      if (how != "random" && how != "bound" && how != "full") {
+        std::fprintf(stderr, "no such search: %s\n", how.c_str());
+        return 2;
+      }
       search = how == "bound" ? rl::sched_bound : how == "full" ? rl::sched_full : rl::sched_random;
     }
   }

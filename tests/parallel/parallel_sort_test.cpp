@@ -280,17 +280,24 @@ struct Fragile {
   std::atomic<int>* movesLeft;
 };
 
+// Returns: elements of random values that share the count of moves that are left.
+template <class Element>
+std::vector<Element> madeOf(size_t size, std::mt19937& random, std::atomic<int>& movesLeft) {
+  std::vector<Element> elements;
+  elements.reserve(size);
+  for (size_t i = 0; i < size; ++i) {
+    elements.emplace_back(static_cast<int>(random()), movesLeft);
+  }
+  return elements;
+}
+
 TEST_P(ParallelSortTest, AMoveThatThrowsIsHeard) {
   inTask([] {
     constexpr size_t kSize = 10'000;
     std::mt19937 random(1);
     for (int round = 0; round < 40; ++round) {
       std::atomic<int> movesLeft{1 << 30};
-      std::vector<Fragile> elements;
-      elements.reserve(kSize);
-      for (size_t i = 0; i < kSize; ++i) {
-        elements.emplace_back(static_cast<int>(random()), movesLeft);
-      }
+      auto elements = madeOf<Fragile>(kSize, random, movesLeft);
       movesLeft = static_cast<int>(random() % 20'000);
       if (round % 2 == 0) {
         EXPECT_THROW(parallelSort(elements), std::runtime_error);
@@ -328,11 +335,7 @@ TEST_P(ParallelSortTest, AMoveThatThrowsLosesOnlyWhatIsBeingMoved) {
     std::mt19937 random(1);
     for (int round = 0; round < 60; ++round) {
       std::atomic<int> movesLeft{1 << 30};
-      std::vector<OnceFragile> elements;
-      elements.reserve(kSize);
-      for (size_t i = 0; i < kSize; ++i) {
-        elements.emplace_back(static_cast<int>(random()), movesLeft);
-      }
+      auto elements = madeOf<OnceFragile>(kSize, random, movesLeft);
       movesLeft = 1 + static_cast<int>(random() % 20'000);
       if (round % 2 == 0) {
         EXPECT_THROW(parallelSort(elements), std::runtime_error);

@@ -29,11 +29,7 @@ struct Batch {
 
 uint64_t expectBatch(Random random) {
   const Batch the(random);
-  uint64_t sum = 0;
-  for (int i = 0; i < the.count; ++i) {
-    sum += the.value(i);
-  }
-  return sum;
+  return sumOf(the.count, the.key);
 }
 
 uint64_t expectRounds(Random random) {

@@ -21,6 +21,19 @@ constexpr uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// The sum of what `count` values that begin at `key` become.
+template <class F>
+uint64_t sumOf(int count, uint64_t key, const F& become) {
+  uint64_t sum = 0;
+  for (int i = 0; i < count; ++i) {
+    sum += become(mix(key + static_cast<uint64_t>(i)));
+  }
+  return sum;
+}
+inline uint64_t sumOf(int count, uint64_t key) {
+  return sumOf(count, key, [](uint64_t value) { return value; });
+}
+
 // Two that are made alike give the same numbers.
 class Random {
  public:

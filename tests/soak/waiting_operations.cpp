@@ -18,19 +18,6 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::steady_clock;
 
-// The sum of what `count` values that begin at `key` become.
-template <class F>
-uint64_t sumOf(int count, uint64_t key, const F& become) {
-  uint64_t sum = 0;
-  for (int i = 0; i < count; ++i) {
-    sum += become(mix(key + static_cast<uint64_t>(i)));
-  }
-  return sum;
-}
-uint64_t sumOf(int count, uint64_t key) {
-  return sumOf(count, key, [](uint64_t value) { return value; });
-}
-
 struct Pipeline {
   explicit Pipeline(Random random)
       : count(random.between(1, 64)),

@@ -218,25 +218,16 @@ class condition_variable {
       wait(lock);
     }
   }
-  template <class TimePoint>
-  ::std::cv_status wait_until(Lock& lock, const TimePoint& time) {
+  // With or without a predicate.
+  template <class TimePoint, class... Predicate>
+  auto wait_until(Lock& lock, const TimePoint& time, Predicate... predicate) {
     Inner inner(lock);
-    return variable_.wait_until(inner.lock, time);
+    return variable_.wait_until(inner.lock, time, predicate...);
   }
-  template <class TimePoint, class Predicate>
-  bool wait_until(Lock& lock, const TimePoint& time, Predicate predicate) {
+  template <class Duration, class... Predicate>
+  auto wait_for(Lock& lock, const Duration& time, Predicate... predicate) {
     Inner inner(lock);
-    return variable_.wait_until(inner.lock, time, predicate);
-  }
-  template <class Duration>
-  ::std::cv_status wait_for(Lock& lock, const Duration& time) {
-    Inner inner(lock);
-    return variable_.wait_for(inner.lock, time);
-  }
-  template <class Duration, class Predicate>
-  bool wait_for(Lock& lock, const Duration& time, Predicate predicate) {
-    Inner inner(lock);
-    return variable_.wait_for(inner.lock, time, predicate);
+    return variable_.wait_for(inner.lock, time, predicate...);
   }
 
  private:
