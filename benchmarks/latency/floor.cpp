@@ -45,7 +45,8 @@ void besideSleeper(F&& measure) {
 }
 
 void run(bench::Run& r) {
-  besideSleeper([&r](auto wake) { latency::measure(r, wake); });
+  latency::Apart apart;
+  besideSleeper([&](auto wake) { latency::measure(r, apart, wake); });
 }
 
 void runBesideHogs(bench::Run& r) {

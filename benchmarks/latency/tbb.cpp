@@ -7,8 +7,9 @@
 namespace {
 
 void run(bench::Run& r) {
+  latency::Apart apart;
   bench::besideArena(r.workers(), [&](tbb::task_arena& arena) {
-    latency::measure(r, [&](std::atomic<int64_t>& started) {
+    latency::measure(r, apart, [&](std::atomic<int64_t>& started) {
       arena.enqueue([&started] { started.store(bench::nowNs(), std::memory_order_release); });
     });
   });

@@ -11,8 +11,9 @@ void wake(std::atomic<int64_t>& started) {
 }
 
 void run(bench::Run& r) {
+  latency::Apart apart;
   bench::Bound bound(r.workers());
-  latency::measure(r, wake);
+  latency::measure(r, apart, wake);
 }
 
 void runBesideHogs(bench::Run& r) {

@@ -1,7 +1,8 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Checks that each header of weft, and each in marl's name, compiles alone: those of one of the batches.
+# Checks that each header of weft, and each in marl's name, compiles alone: those of one of the batches. What an internal
+# header does not include, any compiler misses: gcc leaves them to clang, which is faster.
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -DBATCH=1 -DNUM_BATCHES=4 -P this
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
@@ -43,10 +44,12 @@ foreach(header IN LISTS headers)
   if(NOT position EQUAL own)
     continue()
   endif()
-  # Twice, so that a missing include guard shows.
-  string(MAKE_C_IDENTIFIER ${header} name)
-  file(WRITE ${WORK}/${name}.cpp "#include <${header}>\n#include <${header}>\nint main() {}\n")
-  list(APPEND sources ${name}.cpp)
+  if(COMPILER MATCHES "clang" OR NOT header MATCHES "/detail/")
+    # Twice, so that a missing include guard shows.
+    string(MAKE_C_IDENTIFIER ${header} name)
+    file(WRITE ${WORK}/${name}.cpp "#include <${header}>\n#include <${header}>\nint main() {}\n")
+    list(APPEND sources ${name}.cpp)
+  endif()
   string(APPEND includes "#include <${header}>\n")
   string(PREPEND reversed "#include <${header}>\n")
 endforeach()

@@ -89,6 +89,7 @@ struct Going : rl::test_suite<Going, 2>, RoleSuite {
 
 int main(int argc, char** argv) {
   using namespace weft::model;
-  return runModel(argc, argv,
-                  [] { return explore<Coming>("coming", 500'000) && explore<Going>("going", 500'000); });
+  return runModel(argc, argv, [] {
+    return exploreFinite<Coming>("coming", 500'000) && exploreFinite<Going>("going", 500'000);
+  });
 }

@@ -86,7 +86,7 @@ struct TaskAtTheEnd : rl::test_suite<TaskAtTheEnd, 2> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<UseAndEnd>("two that use, one that ends", 500'000) &&
-           explore<TaskAtTheEnd>("a task from outside at the end", 500'000);
+    return exploreFinite<UseAndEnd>("two that use, one that ends", 500'000) &&
+           exploreFinite<TaskAtTheEnd>("a task from outside at the end", 500'000);
   });
 }

@@ -128,9 +128,9 @@ class Limited : public Search {
   rl::iteration_t tried_ = 0;
 };
 
-// Returns: what the search found; a second run shows the steps of an error.
+// Returns: whether no error was found; a second run shows the steps of one.
 template <class Suite, class Search>
-bool searchAll(rl::test_params& params) {
+bool tryAll(rl::test_params& params) {
   rl::ostringstream state;
   if (rl::run_test<Suite, Search>(params, state, false) == rl::test_result_success) {
     return true;
@@ -141,13 +141,33 @@ bool searchAll(rl::test_params& params) {
   return false;
 }
 
-// Explores `iterations` random interleavings of `Suite`, or as many as --search asks for, each of `mostSteps`
-// at most. Returns: whether no error was found.
-template <class Suite>
+// The same by the search that was asked for. What a suite is never searched by is not compiled, since the compiler
+// takes as long for each search as for the suite.
+template <class Suite, bool kIsFinite>
+bool tryAsAskedFor(rl::test_params& params, const char*& extent) {
+  constexpr rl::thread_id_t kThreads = Suite::params::thread_count;
+  if (search == rl::sched_random) {
+    extent = "random";
+    return tryAll<Suite, rl::random_scheduler<kThreads>>(params);
+  }
+  if constexpr (kIsFinite) {
+    using Bound = Limited<rl::context_bound_scheduler<kThreads>>;
+    using Full = Limited<rl::full_search_scheduler<kThreads>>;
+    const bool isBound = search == rl::sched_bound;
+    const bool ok = isBound ? tryAll<Suite, Bound>(params) : tryAll<Suite, Full>(params);
+    const bool isComplete = isBound ? Bound::isComplete : Full::isComplete;
+    extent = isBound ? (isComplete ? "all with two preemptions" : "some with two preemptions")
+                     : (isComplete ? "all" : "some");
+    return ok;
+  }
+  std::printf("only the search `random` is possible: see exploreFinite()\n");
+  std::exit(2);
+}
+
+// Explores `iterations` random interleavings of `Suite`, or as many as --iterations and --times ask for, each of
+// `mostSteps` at most. Returns: whether no error was found.
+template <class Suite, bool kIsFinite = false>
 bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
-  using Either = EitherFences<Suite>;
-  using Bound = Limited<rl::context_bound_scheduler<Suite::params::thread_count>>;
-  using Full = Limited<rl::full_search_scheduler<Suite::params::thread_count>>;
   rl::test_params params;
   params.execution_depth_limit = mostSteps;
   params.context_bound = 2;
@@ -158,21 +178,19 @@ bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   params.iteration_count = (iterationsOverride != 0 ? iterationsOverride : iterations) * iterationsFactor;
   params.output_stream = &report;
   params.progress_stream = &progress;
-  bool ok = false;
-  const char* extent = "random";
-  if (search == rl::sched_random) {
-    ok = rl::simulate<Either>(params);
-  } else if (search == rl::sched_bound) {
-    ok = searchAll<Either, Bound>(params);
-    extent = Bound::isComplete ? "all with two preemptions" : "some with two preemptions";
-  } else {
-    ok = searchAll<Either, Full>(params);
-    extent = Full::isComplete ? "all" : "some";
-  }
+  params.test_name = name;
+  const char* extent = "";
+  const bool ok = tryAsAskedFor<EitherFences<Suite>, kIsFinite>(params, extent);
   std::printf("%s: %s in %llu interleavings (%s)\n", name,
               ok ? "no error" : rl::test_result_str(params.test_result),
               static_cast<unsigned long long>(params.stop_iteration), extent);
   return ok;
+}
+
+// The same, by any search, for a suite in which no thread may look again without end.
+template <class Suite>
+bool exploreFinite(const char* name, unsigned iterations) {
+  return explore<Suite, true>(name, iterations);
 }
 
 // Explores the suites in turn, up to the first error: `exploreAll` is called without arguments.

@@ -228,11 +228,11 @@ struct ChosenButBusy : rl::test_suite<ChosenButBusy, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<OneTask>("one task", 300'000) &&
-           explore<OneTaskFromOutside>("one task from outside", 300'000) &&
-           explore<OneTaskFromExternal>("one task from a external thread", 300'000) &&
-           explore<TwoLongTasks>("two long tasks", 300'000) &&
-           explore<InboxAndTask>("inbox and task", 200'000) &&
-           explore<ChosenButBusy>("chosen but busy", 200'000);
+    return exploreFinite<OneTask>("one task", 300'000) &&
+           exploreFinite<OneTaskFromOutside>("one task from outside", 300'000) &&
+           exploreFinite<OneTaskFromExternal>("one task from a external thread", 300'000) &&
+           exploreFinite<TwoLongTasks>("two long tasks", 300'000) &&
+           exploreFinite<InboxAndTask>("inbox and task", 200'000) &&
+           exploreFinite<ChosenButBusy>("chosen but busy", 200'000);
   });
 }

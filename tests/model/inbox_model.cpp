@@ -156,7 +156,7 @@ struct Freeing : rl::test_suite<Freeing, 2> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<Polling>("polling", 300'000) && explore<Parking>("parking", 300'000) &&
-           explore<Cancelling>("cancelling", 300'000) && explore<Freeing>("freeing", 300'000);
+    return exploreFinite<Polling>("polling", 300'000) && exploreFinite<Parking>("parking", 300'000) &&
+           exploreFinite<Cancelling>("cancelling", 300'000) && exploreFinite<Freeing>("freeing", 300'000);
   });
 }

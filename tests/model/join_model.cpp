@@ -193,7 +193,7 @@ struct Group : rl::test_suite<Group, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<ForkAndJoin>("fork and join", 350'000) && explore<NestedForks>("nested forks", 300'000) &&
-           explore<Group>("group", 350'000);
+    return exploreFinite<ForkAndJoin>("fork and join", 350'000) &&
+           exploreFinite<NestedForks>("nested forks", 300'000) && exploreFinite<Group>("group", 350'000);
   });
 }

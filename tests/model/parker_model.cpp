@@ -114,7 +114,8 @@ struct ParkAfterTimeout : rl::test_suite<ParkAfterTimeout, 2> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<TwoWakers>("two wakers", 600'000) && explore<Merge>("merge", 600'000) &&
-           explore<Timeouts>("timeouts", 600'000) && explore<ParkAfterTimeout>("park after timeout", 600'000);
+    return exploreFinite<TwoWakers>("two wakers", 600'000) && exploreFinite<Merge>("merge", 600'000) &&
+           exploreFinite<Timeouts>("timeouts", 600'000) &&
+           exploreFinite<ParkAfterTimeout>("park after timeout", 600'000);
   });
 }

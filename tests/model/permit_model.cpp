@@ -192,9 +192,9 @@ struct TwoTasksOfAHost : rl::test_suite<TwoTasksOfAHost, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<NotifyOnce>("notify once", 300'000) && explore<Timeout>("timeout", 300'000) &&
-           explore<NothingAfterTimeout>("nothing after a timeout", 300'000) &&
-           explore<TwoNotifiers>("two notifiers", 300'000) && explore<Stop>("a stop", 300'000) &&
-           explore<TwoTasksOfAHost>("two tasks of a host", 300'000);
+    return exploreFinite<NotifyOnce>("notify once", 300'000) && exploreFinite<Timeout>("timeout", 300'000) &&
+           exploreFinite<NothingAfterTimeout>("nothing after a timeout", 300'000) &&
+           exploreFinite<TwoNotifiers>("two notifiers", 300'000) && exploreFinite<Stop>("a stop", 300'000) &&
+           exploreFinite<TwoTasksOfAHost>("two tasks of a host", 300'000);
   });
 }

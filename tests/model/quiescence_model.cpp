@@ -93,7 +93,7 @@ struct TaskThatSchedules : rl::test_suite<TaskThatSchedules, 3> {
 int main(int argc, char** argv) {
   using namespace weft::model;
   return runModel(argc, argv, [] {
-    return explore<LastTwoTasks>("last two tasks", 500'000) &&
-           explore<TaskThatSchedules>("task that schedules", 500'000);
+    return exploreFinite<LastTwoTasks>("last two tasks", 500'000) &&
+           exploreFinite<TaskThatSchedules>("task that schedules", 500'000);
   });
 }
