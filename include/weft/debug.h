@@ -36,11 +36,11 @@ WEFT_EXPORT void assert_has_bound_scheduler(const char* feature);
 
 namespace detail {
 
-// As fatal(), with a further line that names the place. If the place is in the library, a line before it
-// names the calls that led there, innermost first, as offsets for addr2line. These are a few calls, of which
-// one is the user's. It is the last one if the program is linked with -rdynamic. Needs about 4 KiB of stack,
-// and formats at most 2 KiB: a longer message ends in "...". All lines are written in one write, so that
-// messages of several threads do not mix.
+// As fatal(), with a further line that names the place. If the place is in the library or in one of its
+// headers, a line before it names the calls that led there, innermost first, as offsets for addr2line. These
+// are a few calls, of which one is usually the user's; it is the last one if it has a name, as with
+// -rdynamic. Needs about 4 KiB of stack, and formats at most 2 KiB: a longer message ends in "...". All lines
+// are written in one write, so that messages of several threads do not mix.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
                                                                                            int line,
                                                                                            const char* format,

@@ -33,7 +33,9 @@ class WEFT_EXPORT BrokenPromise : public std::exception {
 // A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
 // does not affect its task, and the task's exception is then lost. If a failure matters, call get() or
 // exception(), or chain a then() that takes the future. Misuse of a future without state (see valid()) ends
-// the program with a message.
+// the program with a message. Besides what is declared here, a future has valid(), ready(), wait(),
+// wait_for(), wait_until(), failed() and exception(): see weft/detail/future/handle.h. whenAll() and
+// whenAny() make one future of several.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;

@@ -56,7 +56,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
 
   // Takes the mutex if it is free and is not kept for a waiter. (It is kept for a millisecond at most.)
   // Neither suspends nor blocks.
-  // Returns: whether it did. Neither suspends nor blocks.
+  // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     if (!tryTake()) {
       return false;

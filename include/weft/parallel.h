@@ -18,6 +18,16 @@
 // Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
 // takes is a plain call. So what join.h says about its functions also holds for the functions that are called
 // here. See docs/parallel.md for how loops are split and what is guaranteed.
+//
+// Each algorithm is described where it is declared, in weft/detail/parallel:
+// - for.h: parallelFor(range, f[, token])
+// - reduce.h: parallelReduce(range, init[, reduce]), parallelMapReduce(range, init, map[, reduce])
+// - transform.h: parallelTransform(range, out, f)
+// - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
+// - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
+// - pipeline.h: parallelPipeline(maxTokens, stages...)
+// - partition.h: autoPartitioner(range[, grain]), staticPartitioner(range[, grain]), in place of a range
+// A range may also be two iterators, or two integers. All take an executor before their other arguments.
 namespace weft {
 
 // join() for functions whose results are not needed.

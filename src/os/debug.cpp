@@ -17,12 +17,13 @@
 namespace weft {
 namespace {
 
-// Returns: whether messages of `file` are the library's own. Their place in the source says little to a user
-// who misused it.
-bool isOfLibrary(const char* file) {
+// Returns: whether messages of `file` are the library's own: of a source, or of a header. Their place says
+// little to a user who misused it.
+bool isOfLibrary(std::string_view file) {
   constexpr std::string_view kOwn(__FILE__), kPath("os/debug.cpp");
   static_assert(kOwn.ends_with(kPath));
-  return std::string_view(file).starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
+  const bool isHeader = file.ends_with(".h") && file.find("/weft/") != file.npos;
+  return isHeader || file.starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
 }
 
 // The places of the calls that have led here, innermost first.

@@ -164,7 +164,7 @@ void writeBacktrace(Writer& out, uintptr_t faultPc) {
   Trace trace{};
   trace.faultPc = faultPc;
   _Unwind_Backtrace(collectFrame, &trace);
-  out.text("  backtrace, innermost frame first; `addr2line -Cfe` explains the offsets in parentheses:\n");
+  out.text("  backtrace, innermost frame first; `addr2line -Cife` explains the offsets in parentheses:\n");
   for (uint32_t i = 0; i < std::min(trace.count, kInnermost); ++i) {
     writeFrame(out, i, trace.inner[i]);
   }

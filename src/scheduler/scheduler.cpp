@@ -89,7 +89,7 @@ void assert_has_bound_scheduler(const char* feature) {
   WEFT_ASSERT(Scheduler::get() != nullptr,
               "%s was called on a thread to which no scheduler is bound. "
               "Did you forget to call marl::Scheduler::bind, or weft::Scheduler::bind? "
-              "Call Scheduler::bind() on this thread first, or hold a Scheduler::Binding.",
+              "Hold a Scheduler::Binding, or call scheduler.enqueue(), which any thread may.",
               feature);
 }
 

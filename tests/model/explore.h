@@ -141,8 +141,8 @@ bool tryAll(rl::test_params& params) {
   return false;
 }
 
-// The same by the search that was asked for. What a suite is never searched by is not compiled, since the compiler
-// takes as long for each search as for the suite.
+// The same by the search that was asked for. What a suite is never searched by is not compiled, since the
+// compiler takes as long for each search as for the suite.
 template <class Suite, bool kIsFinite>
 bool tryAsAskedFor(rl::test_params& params, const char*& extent) {
   constexpr rl::thread_id_t kThreads = Suite::params::thread_count;
@@ -164,8 +164,8 @@ bool tryAsAskedFor(rl::test_params& params, const char*& extent) {
   std::exit(2);
 }
 
-// Explores `iterations` random interleavings of `Suite`, or as many as --iterations and --times ask for, each of
-// `mostSteps` at most. Returns: whether no error was found.
+// Explores `iterations` random interleavings of `Suite`, or as many as --iterations and --times ask for, each
+// of `mostSteps` at most. Returns: whether no error was found.
 template <class Suite, bool kIsFinite = false>
 bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   rl::test_params params;

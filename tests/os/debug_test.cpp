@@ -4,6 +4,7 @@
 #include <weft/debug.h>
 #include <weft/mutex.h>
 #include <weft/tsa.h>
+#include <weft/waitgroup.h>
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -56,6 +57,13 @@ TEST(DebugDeathTest, FatalMacroNamesThePlace) {
 TEST(DebugDeathTest, AMessageOfTheLibraryNamesItsCallers) {
   EXPECT_DEATH(misuse(),
                "does not hold it.*\n  called from debug_test\\+0x[0-9a-f]+.*\n  at .*mutex.cpp:[0-9]+\n$");
+}
+
+// Its inline functions fail in headers, whose places say no more.
+TEST(DebugDeathTest, AMessageOfAHeaderNamesItsCallers) {
+  EXPECT_DEATH(weft::WaitGroup().done(),
+               "done\\(\\) called too many times.*\n  called from "
+               "debug_test\\+0x[0-9a-f]+.*\n  at .*/weft/waitgroup.h:[0-9]+\n$");
 }
 
 // The place of the misuse is among those that are named.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <forward_list>
 #include <limits>
@@ -51,6 +52,53 @@ constexpr size_t kSizes[] = {0, 1, 2, 3, 7, 16, 17, 100, 1023, 1024, 1025, 54321
 
 class ParallelForTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(ParallelForTest);
+
+// Runs a loop of `count` iterations on the one worker there is, the first of which calls begin().
+// Returns: how many iterations had been run when `other`, a task of the same worker, had its turn.
+template <class Begin, class Other>
+size_t iterationsBefore(size_t count, Begin&& begin, Other&& other) {
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+  const Scheduler::Binding binding(scheduler);
+  std::atomic<size_t> run{0};
+  size_t before = 0;
+  inTask([&] {
+    WaitGroup ended(1);
+    schedule([&] {
+      other();
+      before = run.load();
+      ended.done();
+    });
+    yield();
+    parallelFor(autoPartitioner(irange(size_t{0}, count), 1), [&](size_t i) {
+      if (i == 0) {
+        begin();
+      }
+      run.fetch_add(1);
+    });
+    ended.wait();
+  });
+  return before;
+}
+
+TEST(ParallelForTurnsTest, AFiberThatIsReadyRunsBetweenTwoPieces) {
+  Event event;
+  const size_t before = iterationsBefore(10000, [&] { event.signal(); }, [&] { event.wait(); });
+  EXPECT_GT(before, 0u);
+  EXPECT_LE(before, 61u);
+}
+
+TEST(ParallelForTurnsTest, AFiberWhoseTimeHasComeRunsBetweenTwoPieces) {
+  Event never;
+  const auto untilDue = [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
+    while (std::chrono::steady_clock::now() < end) {
+    }
+  };
+  const size_t before =
+      iterationsBefore(10000, untilDue, [&] { never.wait_for(std::chrono::milliseconds(1)); });
+  EXPECT_GT(before, 0u);
+  EXPECT_LE(before, 2u);
+}
 
 TEST(ParallelForUnboundTest, IsAPlainLoopWhereNoSchedulerIsBound) {
   std::vector<int> seen;

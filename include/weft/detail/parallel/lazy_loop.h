@@ -22,11 +22,12 @@
 // had never been split off. So a loop that no other thread joins is split into a few hundred parts, whatever
 // its length.
 //
-// There are two differences from the paper:
+// There are three differences from the paper:
 // - The deque is filled up to a few children, not to one. A loop whose first iterations are its longest would
 //   otherwise offer nothing during each of these once the one child is taken.
 // - A loop without a given grain measures the cost of its iterations (grain_estimator.h), and exposes nothing
 //   that is not worth it. To wake a thread for half of a tiny loop would cost more than the loop.
+// - Between two pieces a fiber of the same thread that is ready, or whose timer is due, has its turn.
 namespace weft::detail {
 
 template <class Cursor>
@@ -111,6 +112,11 @@ class LazyLoop {
         return;
       }
       pace.note(piece);
+      // A piece counts as a dequeue: between two of them those run whose turn it is, if there are any.
+      if (lane != nullptr && !lane->mayRunInPlace()) [[unlikely]] {
+        ForkLane::letOthersRun();
+        pace.begin();
+      }
     }
   }
 
