@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-DETAIL = ["base", "queue", "park", "wait", "channel", "future", "fork", "parallel", "container", "fair"]
+DETAIL = ["base", "queue", "park", "wait", "channel", "future", "fork", "parallel", "container", "fair", "asio"]
 SRC = ["os", "scheduler", "sync", "async", "fair"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)

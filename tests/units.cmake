@@ -25,6 +25,8 @@ if(weft_before_each)
 endif()
 
 file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp */*_test.cpp)
+list(FILTER unitTests EXCLUDE REGEX "/asio/[a-z_]+\\.cpp$")
+include(asio/asio.cmake)
 foreach(file IN LISTS unitTests)
   cmake_path(GET file STEM name)
   add_executable(${name} ${file})

@@ -5,8 +5,8 @@
 
 #include "weft/detail/base/language.h"
 
-// Everything that weft offers, but for the macro `defer`, which is in weft/defer.h alone; WEFT_DEFER is the
-// same.
+// Everything that weft offers, but for the macro `defer`, which is in weft/defer.h alone (WEFT_DEFER is the
+// same), and for weft/asio.h, which needs Asio.
 #include "weft/barrier.h"
 #include "weft/blockingcall.h"
 #include "weft/cancellation.h"

@@ -5,16 +5,19 @@
 # header does not include, any compiler misses: gcc leaves them to clang, which is faster.
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -DBATCH=1 -DNUM_BATCHES=4 -P this
 
+file(REMOVE_RECURSE ${WORK})
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 file(GLOB marlHeaders RELATIVE ${INCLUDE}/compat ${INCLUDE}/compat/marl/*.h)
 list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
+include(${CMAKE_CURRENT_LIST_DIR}/without_asio.cmake)
 if(NOT headers OR NOT marlHeaders)
   message(FATAL_ERROR "no headers in ${INCLUDE}")
 endif()
 list(APPEND headers ${marlHeaders})
 list(SORT headers)
 set(warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
-set(bare -fno-exceptions -fno-rtti)
+# Asio must be told.
+set(bare -fno-exceptions -fno-rtti -DASIO_NO_EXCEPTIONS -DASIO_NO_TYPEID)
 
 # All that clang knows, but for what contradicts C++20 (c++98-compat, c++20-compat) or what such a library is made of
 # (padding, pointers into memory of its own, virtual functions in headers), and one reserved name that marl has.
@@ -33,7 +36,6 @@ function(compile what options)
   endif()
 endfunction()
 
-file(REMOVE_RECURSE ${WORK})
 set(position 0)
 set(sources)
 set(includes)
