@@ -9,10 +9,12 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <latch>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <weft/blockingcall.h>
 #include <weft/memory.h>
 
 #include "program.h"
@@ -77,6 +79,25 @@ void beginWatching() {
   std::thread(watch, std::chrono::seconds(seconds != nullptr ? std::atoi(seconds) : 60)).detach();
 }
 
+// Starts all threads that outlive the program that needs them, before any thread has ended. LeakSanitizer
+// does not know a thread with the number of one that has ended (docs/reliability.md).
+void startBlockingThreads() {
+  BlockingThreads::setIdleTime(std::chrono::hours(24));
+  std::latch allRun(kMaxScripts);
+  std::vector<std::thread> callers;
+  for (size_t i = 0; i < kMaxScripts; ++i) {
+    callers.emplace_back([&allRun] { blocking_call([&allRun] { allRun.arrive_and_wait(); }); });
+  }
+  for (std::thread& caller : callers) {
+    caller.join();
+  }
+}
+
+void begin() {
+  beginWatching();
+  startBlockingThreads();
+}
+
 }  // namespace
 
 void check(bool condition, const char* format, ...) {
@@ -112,7 +133,7 @@ static void run(const Program& program) {
 }  // namespace weft::fuzz
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  [[maybe_unused]] static const bool isWatching = (weft::fuzz::beginWatching(), true);
+  [[maybe_unused]] static const bool hasBegun = (weft::fuzz::begin(), true);
   static const bool prints = std::getenv("WEFT_FUZZ_PRINT") != nullptr;
   const weft::fuzz::Program program = weft::fuzz::decode(data, size);
   if (prints) {
