@@ -53,7 +53,7 @@ PROGRAMS = {
     "wait/entrance.h": "shutdown_test",
     "wait/event_core.h": "event_test select_test",
     "wait/latch_core.h": "latch_test",
-    "wait/mutex_core.h": "mutex_test recursivemutex_test",
+    "wait/mutex_core.h": "mutex_core_test mutex_test recursivemutex_test",
     "wait/once_core.h": "once_test",
     "wait/select_node.h": "select_test",
     "wait/semaphore_core.h": "semaphore_test",

@@ -1,0 +1,439 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include <weft/detail/wait/mutex_core.h>
+
+// The rules of time of weft's mutex, on a clock that the tests set. One thread plays all parts: what happens
+// while a waiter waits is what its host does when it is asked to wait.
+namespace weft::detail {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kTick{1024};  // the core counts time in these
+constexpr int kPatience = 976;      // ticks, of which it takes as many before a wake has gone unanswered
+constexpr int kMissing = 8 * kPatience;
+
+class MutexCoreTest : public ::testing::Test {
+ protected:
+  using Core = MutexCore<WaitList, StdSync, 1>;
+
+  // Waits by doing the next of some steps. Each returns whether the waiter was woken.
+  struct Host {
+    using Step = std::function<bool(TimePoint until)>;
+
+    TimePoint now() const { return test.now; }
+    bool blockUntil(Waiter&, TimePoint until) const {
+      EXPECT_LT(numDone, steps.size()) << "nothing more should be waited for";
+      return numDone >= steps.size() || steps[numDone++](until);
+    }
+    void block(Waiter& self) const { EXPECT_TRUE(blockUntil(self, kNever)); }
+    TimePoint limit() const { return limitOfWait; }
+    bool isStopped() const { return wantsStop; }
+    bool hasLeft() const { return left; }
+
+    MutexCoreTest& test;
+    std::vector<Step> steps;
+    TimePoint limitOfWait = kNever;
+    bool wantsStop = false;
+    mutable bool left = false;
+    mutable size_t numDone = 0;
+  };
+
+  void TearDown() override { EXPECT_TRUE(core.isIdle()) << "somebody holds it, or is expected"; }
+
+  bool lock(Waiter& waiter, std::vector<Host::Step> steps, TimePoint limit = kNever) {
+    const Host host{*this, std::move(steps), limit};
+    const bool isTaken = core.lock(waiter, host);
+    EXPECT_EQ(host.numDone, host.steps.size()) << "it waited less often";
+    return isTaken;
+  }
+
+  // Returns: how many waiters are to be woken.
+  int unlock() {
+    WaitList woken = core.unlock(Host{*this, {}});
+    int count = 0;
+    for (; woken.popFront() != nullptr; ++count) {
+    }
+    return count;
+  }
+
+  bool tryTakeOffer() { return core.tryTakeOffer(Host{*this, {}}); }
+
+  // What a step ends with.
+  static constexpr bool kWoken = true, kTimeIsUp = false;
+
+  // Lets the holder wake a waiter, and somebody else take the mutex before it.
+  void passOver() {
+    EXPECT_EQ(unlock(), 1);
+    EXPECT_TRUE(core.tryLock());
+  }
+
+  // Offers the mutex to a waiter that was woken and does not come.
+  void offerToOneWhoDoesNotCome() {
+    passOver();
+    now += kPatience * kTick;
+    EXPECT_EQ(unlock(), 0);
+    EXPECT_TRUE(core.isOffered());
+    EXPECT_TRUE(core.isLocked()) << "newcomers have to wait";
+  }
+
+  TimePoint now{1'000'000 * kTick};
+  Core core;
+  Waiter first, second;
+};
+
+TEST_F(MutexCoreTest, AWaiterThatIsPassedOverBecomesImpatientAfterAMillisecond) {
+  EXPECT_TRUE(core.tryLock());
+  const auto passOverAnd = [&](nanoseconds later) {
+    return [&, later](TimePoint) {
+      passOver();
+      now += later;
+      return kWoken;
+    };
+  };
+  const bool isTaken =
+      lock(first, {passOverAnd(milliseconds(7)), passOverAnd(milliseconds(1) - nanoseconds(1)),
+                   [&](TimePoint) {
+                     passOver();
+                     EXPECT_FALSE(core.isOffered());
+                     now += nanoseconds(1);
+                     return kWoken;
+                   },
+                   [&](TimePoint) {
+                     EXPECT_EQ(unlock(), 1);
+                     EXPECT_TRUE(core.isOffered());
+                     EXPECT_FALSE(core.tryLock()) << "newcomers have to wait";
+                     return kWoken;
+                   }});
+  EXPECT_TRUE(isTaken);
+  EXPECT_FALSE(core.isOffered());
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterIsPatientAtFirstHoweverItWaitedBefore) {
+  first.mark = 1;
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     EXPECT_EQ(unlock(), 1);
+                     EXPECT_FALSE(core.isOffered());
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, IsOfferedOnceAWakeHasGoneUnansweredForAMillisecond) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     passOver();
+                     now += (kPatience - 1) * kTick;
+                     EXPECT_EQ(unlock(), 0);
+                     EXPECT_FALSE(core.isOffered());
+                     EXPECT_TRUE(core.tryLock());
+                     now += kTick;
+                     EXPECT_EQ(unlock(), 0);
+                     EXPECT_TRUE(core.isOffered());
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, TheNextIsWokenTooWhereAWakeGoesUnanswered) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                        passOver();
+                                        EXPECT_EQ(unlock(), 0) << "one is on the way";
+                                        EXPECT_TRUE(core.tryLock());
+                                        now += kPatience * kTick;
+                                        EXPECT_EQ(unlock(), 1);
+                                        return kWoken;
+                                      }}));
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AnOfferThatIsNotTakenForAMillisecondIsForThoseWhoTry) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     offerToOneWhoDoesNotCome();
+                     now += (kPatience / 2) * kTick;
+                     EXPECT_FALSE(tryTakeOffer());
+                     now += (kPatience - 1 - kPatience / 2) * kTick;
+                     EXPECT_FALSE(tryTakeOffer());
+                     now += kTick;
+                     EXPECT_TRUE(tryTakeOffer()) << "a try that fails does not begin the time again";
+                     EXPECT_FALSE(core.isOffered());
+                     EXPECT_TRUE(core.isLocked());
+                     EXPECT_EQ(unlock(), 0);
+                     EXPECT_FALSE(core.isOffered()) << "the time begins again for the next offer";
+                     EXPECT_FALSE(core.isLocked());
+                     now += kPatience * kTick;
+                     EXPECT_FALSE(tryTakeOffer()) << "there is none";
+                     EXPECT_FALSE(core.isLocked());
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterLooksAgainAfterAMillisecondAndThenAfterAnEighthOfItsWait) {
+  EXPECT_TRUE(core.tryLock());
+  const TimePoint began = now;
+  EXPECT_TRUE(lock(first, {[&](TimePoint until) {
+                             EXPECT_EQ(until, began + milliseconds(1));
+                             now = began + milliseconds(8) - nanoseconds(8);
+                             return kTimeIsUp;
+                           },
+                           [&](TimePoint until) {
+                             EXPECT_EQ(until, now + milliseconds(1)) << "a millisecond at least";
+                             now = began + milliseconds(16);
+                             return kTimeIsUp;
+                           },
+                           [&](TimePoint until) {
+                             EXPECT_EQ(until, now + milliseconds(2));
+                             EXPECT_EQ(unlock(), 1);
+                             return kWoken;
+                           }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterLooksAgainWhenAWakeHasGoneUnansweredForAMillisecond) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     // The second comes, and has waited for long when the first is woken, and does not come.
+                     const TimePoint began = now;
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                                 now = began + milliseconds(80);
+                                                 passOver();
+                                                 now += 100 * kTick;
+                                                 return kTimeIsUp;
+                                               },
+                                               [&](TimePoint until) {
+                                                 EXPECT_EQ(until, now + milliseconds(1) - 100 * kTick);
+                                                 now += (kPatience - 101) * kTick;
+                                                 return kTimeIsUp;
+                                               },
+                                               [&](TimePoint until) {
+                                                 EXPECT_EQ(until,
+                                                           now + milliseconds(1) - (kPatience - 1) * kTick);
+                                                 EXPECT_EQ(unlock(), 0);
+                                                 now += kTick;
+                                                 return kTimeIsUp;
+                                               }}))
+                         << "it takes what is free";
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterDoesNotTakeWhatIsFreeForAnotherThatIsOnTheWay) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                                 EXPECT_EQ(unlock(), 1);
+                                                 now += (kPatience - 1) * kTick;
+                                                 return kTimeIsUp;
+                                               },
+                                               [&](TimePoint) {
+                                                 EXPECT_FALSE(core.isLocked());
+                                                 now += kTick;
+                                                 return kTimeIsUp;
+                                               }}));
+                     // The first is missed from now on: the mutex is offered for its sake now and then.
+                     now += (kMissing - 1) * kTick;
+                     EXPECT_EQ(unlock(), 0);
+                     EXPECT_FALSE(core.isOffered());
+                     EXPECT_TRUE(core.tryLock());
+                     now += kTick;
+                     EXPECT_EQ(unlock(), 0);
+                     EXPECT_TRUE(core.isOffered());
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterIsMissedNoMoreOnceItHasCome) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                             EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                                EXPECT_EQ(unlock(), 1);
+                                                now += kPatience * kTick;
+                                                return kTimeIsUp;
+                                              }}));
+                             return kWoken;  // while the second has it
+                           },
+                           [&](TimePoint) {
+                             now += kMissing * kTick;
+                             EXPECT_EQ(unlock(), 1);
+                             EXPECT_FALSE(core.isOffered());
+                             return kWoken;
+                           }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterDoesNotWaitBeyondItsLimitAndLeavesThen) {
+  EXPECT_TRUE(core.tryLock());
+  const TimePoint limit = now + milliseconds(1) - nanoseconds(1);
+  EXPECT_FALSE(lock(first, {[&](TimePoint until) {
+                      EXPECT_EQ(until, limit);
+                      now = limit;
+                      return kTimeIsUp;
+                    }},
+                    limit));
+  EXPECT_EQ(unlock(), 0);
+  EXPECT_TRUE(core.tryLock());
+  const TimePoint later = now + milliseconds(1) + nanoseconds(1);
+  EXPECT_FALSE(lock(first,
+                    {[&](TimePoint until) {
+                       EXPECT_EQ(until, now + milliseconds(1));
+                       now = until;
+                       return kTimeIsUp;
+                     },
+                     [&](TimePoint until) {
+                       EXPECT_EQ(until, later);
+                       now = until;
+                       return kTimeIsUp;
+                     }},
+                    later));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterWhoseTimeIsUpTakesWhatIsFree) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     const TimePoint limit = now + milliseconds(1);
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                        now = limit - kTick;
+                                        EXPECT_EQ(unlock(), 1);
+                                        now = limit;
+                                        return kTimeIsUp;
+                                      }},
+                                      limit))
+                         << "though the first is on the way to it";
+                     EXPECT_TRUE(core.isLocked());
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterThatIsWokenTooLateGivesUpUnlessItIsFree) {
+  for (const bool isFree : {false, true}) {
+    EXPECT_TRUE(core.tryLock());
+    const TimePoint limit = now + milliseconds(1);
+    EXPECT_EQ(lock(first, {[&](TimePoint) {
+                     EXPECT_EQ(unlock(), 1);
+                     EXPECT_EQ(core.tryLock(), true);
+                     if (isFree) {
+                       EXPECT_EQ(unlock(), 0);
+                     }
+                     now = limit;
+                     return kWoken;
+                   }},
+                   limit),
+              isFree);
+    EXPECT_EQ(unlock(), 0);
+  }
+}
+
+TEST_F(MutexCoreTest, AWaiterThatIsWokenInTimeQueuesAgain) {
+  EXPECT_TRUE(core.tryLock());
+  const TimePoint limit = now + milliseconds(1);
+  EXPECT_TRUE(lock(first,
+                   {[&](TimePoint) {
+                      passOver();
+                      now = limit - nanoseconds(1);
+                      return kWoken;
+                    },
+                    [&](TimePoint until) {
+                      EXPECT_EQ(until, limit);
+                      EXPECT_EQ(unlock(), 1);
+                      now = limit;
+                      return kWoken;
+                    }},
+                   limit));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, ANewcomerQueuesEvenIfItsTimeIsUp) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint until) {
+                     EXPECT_EQ(until, now - kTick);
+                     EXPECT_EQ(unlock(), 1);
+                     return kWoken;
+                   }},
+                   now - kTick));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AStopIsSeenBeforeTheWaitAndEndsIt) {
+  EXPECT_TRUE(core.tryLock());
+  Host stopped{*this, {}};
+  stopped.wantsStop = true;
+  EXPECT_FALSE(core.lock(first, stopped));
+  EXPECT_FALSE(core.leave(first)) << "it does not wait";
+  Host leaving{*this, {}};
+  leaving.steps.emplace_back([&](TimePoint) {
+    EXPECT_TRUE(core.leave(first));
+    leaving.left = true;
+    return kWoken;
+  });
+  EXPECT_FALSE(core.lock(first, leaving));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterWhoseTimeIsUpWaitsForTheWakeThatItIsOwed) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                             EXPECT_EQ(unlock(), 1);
+                             return kTimeIsUp;
+                           },
+                           [&](TimePoint until) {
+                             EXPECT_EQ(until, kNever);
+                             return kWoken;
+                           }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWaiterDoesNotLookAgainEarlierWhereNoWakeIsOnTheWay) {
+  EXPECT_TRUE(core.tryLock());
+  Waiter third;
+  const auto thirdTakesIt = [&] {
+    EXPECT_TRUE(lock(third, {[&](TimePoint) {
+                       EXPECT_EQ(unlock(), 1);
+                       now += kPatience * kTick;
+                       return kTimeIsUp;
+                     }}));
+  };
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     const TimePoint began = now;
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                                 now += milliseconds(80);
+                                                 thirdTakesIt();
+                                                 now += kTick;
+                                                 return kTimeIsUp;
+                                               },
+                                               [&](TimePoint until) {
+                                                 EXPECT_EQ(until, now + (now - began) / 8);
+                                                 EXPECT_EQ(unlock(), 1);
+                                                 return kWoken;
+                                               }}));
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+}  // namespace
+}  // namespace weft::detail
