@@ -42,6 +42,10 @@ endforeach()
 
 target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
+# The last moments of a scheduler, 110,000 times: with a sanitizer too, which leaves most of them out by day.
+add_test(NAME last_moments COMMAND shutdown_test --gtest_filter=LastMomentTest.*)
+set_tests_properties(last_moments PROPERTIES LABELS nightly TIMEOUT 7200 ENVIRONMENT WEFT_TEST_ALL_ROUNDS=1)
+
 # Tests whose frames are larger than a guard are built as the documents tell users to build such code.
 set_source_files_properties(os/overflow_test.cpp os/overflow_fiber_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON
   COMPILE_OPTIONS "-fstack-clash-protection;${before_each_options}" COMPILE_DEFINITIONS WEFT_TEST_STACK_CLASH)

@@ -231,6 +231,12 @@ TEST_P(ShutdownTest, RunsTasksInLargeNumbersThatWereQueuedBeforeIt) {
   EXPECT_EQ(ran, kTasks);
 }
 
+// 110,000 rounds together. With a sanitizer there are fewer, unless the environment asks for all: the test
+// last_moments does, for the night.
+int numRounds(int all, int fewer) {
+  return std::getenv("WEFT_TEST_ALL_ROUNDS") != nullptr ? all : scaled(all, fewer);
+}
+
 // The last task ends and the scheduler is destroyed at once, while whoever woke that task is still on its way
 // back from doing so. The wakers belong to a second scheduler, or are plain threads, and so outlive the
 // first.
@@ -256,13 +262,14 @@ class LastMomentTest : public tests::WithAllocator {
 
 TEST_F(LastMomentTest, AWakerOnAWorkerOfAnotherSchedulerMayStillBeReturning) {
   Scheduler wakers(smallConfig(1));
-  run(1, scaled(30'000, 1'500),
+  run(1, numRounds(30'000, 1'500),
       [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
 }
 
 TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenThereAreSeveralWorkers) {
   Scheduler wakers(smallConfig(2));
-  run(3, scaled(5'000, 500), [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
+  run(3, numRounds(5'000, 500),
+      [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
 }
 
 // One thread that signals what it is given, without a scheduler.
@@ -297,12 +304,12 @@ class WakerThread {
 
 TEST_F(LastMomentTest, AWakerOnAThreadWithNothingBoundMayStillBeReturning) {
   WakerThread waker;
-  run(1, scaled(30'000, 1'500), [&](const Event& event) { waker.wake(event); });
+  run(1, numRounds(30'000, 1'500), [&](const Event& event) { waker.wake(event); });
 }
 
 TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenABoundThreadUnbindsAndDestroysTheScheduler) {
   WakerThread waker;
-  const int kRounds = scaled(30'000, 3'000);
+  const int kRounds = numRounds(30'000, 3'000);
   int ran = 0;
   for (int round = 0; round < kRounds; ++round) {
     Scheduler scheduler(smallConfig(0, allocator()));
@@ -318,7 +325,7 @@ TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenABoundThreadUnbindsAndDestro
 }
 
 TEST_F(LastMomentTest, AThreadThatEnqueuedTheLastTaskMayStillBeReturning) {
-  const int kRounds = scaled(10'000, 1'000);
+  const int kRounds = numRounds(10'000, 1'000);
   Scheduler feeders(smallConfig(1));
   int ran = 0;
   for (int round = 0; round < kRounds; ++round) {
@@ -338,7 +345,7 @@ TEST_F(LastMomentTest, AThreadThatEnqueuedTheLastTaskMayStillBeReturning) {
 }
 
 TEST_F(LastMomentTest, AThreadThatUnboundMayBeTheLastUserOfTheScheduler) {
-  const int kRounds = scaled(5'000, 500);
+  const int kRounds = numRounds(5'000, 500);
   int ran = 0;
   for (int round = 0; round < kRounds; ++round) {
     auto scheduler = std::make_unique<Scheduler>(smallConfig(0, allocator()));
