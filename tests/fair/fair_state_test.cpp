@@ -152,6 +152,16 @@ TEST(FairStateTest, ReceiveSignal) {
   expectReady(both);
 }
 
+TEST(FairStateTest, ForgetDeadline) {
+  State due, both;
+  toDue(due).forgetDeadline();
+  expectPending(due);
+  toDue(both);
+  EXPECT_FALSE(both.wakeup());
+  both.forgetDeadline();
+  expectReady(both);
+}
+
 TEST(FairStateTest, CancelWait) {
   State waiting, claimed;
   EXPECT_TRUE(toWaiting(waiting).cancelWait());

@@ -10,7 +10,9 @@
 // Seeded bug: fair/state.h:4:relaxed
 // Seeded bug: fair/state.h:5:relaxed
 // Seeded bug: fair/state.h:5:split
+// Seeded bug: fair/state.h:6:relaxed
 // Seeded bug: fair/state.h:6:split
+// Seeded bug: fair/state.h:7:relaxed
 
 #include <weft/detail/fair/state.h>
 #include <weft/detail/park/parker.h>
@@ -205,6 +207,46 @@ struct TwoSignals : rl::test_suite<TwoSignals, 3>, OneTask {
   }
 };
 
+// Whoever looks at the signal sees what came before it.
+struct Looks : rl::test_suite<Looks, 2>, OneTask {
+  RelacySync::Var<int> data{0};
+
+  void before() { make(); }
+  void thread(unsigned index) {
+    if (index == 1) {
+      data.set(1);
+      signal();
+    } else if (task->state.isSignaled()) {
+      check(data.get() == 1, "it is seen");
+    }
+  }
+  void after() { end(); }
+};
+
+// Two signals, and one step that takes one of them or both: it sees what came before those that it took.
+struct TakesWhatItSees : rl::test_suite<TakesWhatItSees, 3>, OneTask {
+  RelacySync::Atomic<int> numSent{0};
+  int numSeen = 0;
+
+  void before() { make(); }
+  void thread(unsigned index) {
+    if (index != 0) {
+      // relaxed: the state has to order it.
+      numSent.fetch_add(1, std::memory_order_relaxed);
+      signal();
+      return;
+    }
+    while (!task->state.receiveSignal()) {
+      RelacySync::pause();
+    }
+    numSeen = numSent.load(std::memory_order_relaxed);
+  }
+  void after() {
+    check(task->state.isSignaled() || numSeen == 2, "both are seen, unless one is left");
+    end();
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -214,6 +256,7 @@ int main(int argc, char** argv) {
     return explore<DeletesItself>("deletes itself", 300'000) && explore<TwoWakers>("two wakers", 300'000) &&
            explore<WokenWhileReady>("woken while ready", 300'000) &&
            explore<SeenWithoutReceiving>("seen without receiving", 100'000) &&
-           explore<TwoSignals>("two signals", 300'000);
+           explore<TwoSignals>("two signals", 300'000) && explore<Looks>("looks", 100'000) &&
+           explore<TakesWhatItSees>("takes what it sees", 100'000);
   });
 }

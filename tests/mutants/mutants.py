@@ -66,9 +66,9 @@ PROGRAMS = {
     "fork/completion.h": "join_test",
     "fork/group_count.h": "taskgroup_test",
     "fork/ticket_node.h": "ticket_test",
-    "fair/dispatcher_lock.h": "fair_task_scheduler_test",
+    "fair/dispatcher_lock.h": "dispatcher_lock_test fair_task_scheduler_test",
     "fair/state.h": "fair_state_test fair_wakeup_test",
-    "future/word.h": "future_test continuation_test",
+    "future/word.h": "future_word_test future_test continuation_test",
 }
 
 # ---------------------------------------------------------------------------------------------------- the mutants

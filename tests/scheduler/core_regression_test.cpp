@@ -276,7 +276,7 @@ TEST_F(CoreRegressionTest, AChildMayMakeTheFirstScheduler) {
 // The thread that wakes the last fiber ends between the worker's last look at its inbox and its look at the
 // process's threads. Several processes at once, since it takes a busy machine.
 TEST_F(CoreRegressionTest, AThreadThatEndsRightAfterItsWakeIsNoDeadlock) {
-  constexpr int kProcesses = 4, kRounds = kSanitized ? 500 : 10'000;
+  constexpr int kProcesses = 4, kRounds = kSanitized || tests::kUnderStress ? 500 : 10'000;
   std::vector<pid_t> children;
   for (int i = 0; i < kProcesses; ++i) {
     children.push_back(fork());

@@ -47,7 +47,7 @@ class SharedLock {
   // Returns: whether the lock was free, and is taken now.
   bool tryLock() {
     Word expected = 0;
-    // (1) acquire: sees what the holders before wrote; pairs with (3, 4, 5) and with unlockBy().
+    // (1) acquire: sees what the holders before wrote; pairs with (3, 4) and with unlockBy().
     return word_.bits.compare_exchange_strong(expected, kWriter, std::memory_order_acquire,
                                               std::memory_order_relaxed);
   }
@@ -101,10 +101,10 @@ class SharedLock {
       } else if ((old & Base::kLocked) != 0) {
         Sync::relax(round);
         old = word_.bits.load(std::memory_order_relaxed);
-        // (5) acq_rel: takes the list's lock, as lockBit does, and sees that the other readers have read;
-        // pairs with (1, 4).
+        // (5) acquire: takes the list's lock, as lockBit does, and sees that the other readers have read;
+        // pairs with (4). settle() releases what this one has read.
       } else if (word_.bits.compare_exchange_weak(old, (old - kReader) | Base::kLocked,
-                                                  std::memory_order_acq_rel, std::memory_order_relaxed)) {
+                                                  std::memory_order_acquire, std::memory_order_relaxed)) {
         granted = settle(0);
         return true;
       }
