@@ -163,6 +163,22 @@ TEST_F(MutexCoreTest, TheNextIsWokenTooWhereAWakeGoesUnanswered) {
   EXPECT_EQ(unlock(), 0);
 }
 
+TEST_F(MutexCoreTest, IsOfferedToAnImpatientWaiterAlthoughAnotherIsOnTheWay) {
+  EXPECT_TRUE(core.tryLock());
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                        second.mark = 1;
+                                        passOver();
+                                        EXPECT_EQ(unlock(), 1);
+                                        EXPECT_TRUE(core.isOffered());
+                                        return kWoken;
+                                      }}));
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
 TEST_F(MutexCoreTest, AnOfferThatIsNotTakenForAMillisecondIsForThoseWhoTry) {
   EXPECT_TRUE(core.tryLock());
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
