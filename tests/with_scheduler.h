@@ -26,6 +26,9 @@ inline constexpr bool kUnderStress = true;
 inline constexpr bool kUnderStress = false;
 #endif
 
+// What a program prints that prints nothing, to the standard error stream: under stress, its seed.
+inline constexpr const char* kSilence = kUnderStress ? "^(weft stress: [^\n]*\n)?$" : "^$";
+
 #ifdef NDEBUG
 inline constexpr bool kHasAssertions = false;
 #else
