@@ -23,12 +23,15 @@
 
 namespace weft {
 
+class Scheduler;
 class TaskHandle;
 
 namespace detail {
 class Worker;
 struct ExecutorAccess;
+struct IoDomain;
 struct SchedulerCore;
+WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 }  // namespace detail
 
 // Runs tasks on fibers, over a number of worker threads.
@@ -172,6 +175,7 @@ class WEFT_EXPORT Scheduler {
 
  private:
   friend struct detail::ExecutorAccess;
+  friend detail::IoDomain& detail::ioDomain(const Scheduler& scheduler) noexcept;
   void enqueueNode(detail::TaskNode* node);
 
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;

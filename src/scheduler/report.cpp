@@ -74,6 +74,20 @@ struct WorkerName {
   char text[32];
 };
 
+// What a fiber waits for: its kind, and which one it is. Where it waits for I/O, that is a descriptor.
+struct WaitedFor {
+  explicit WaitedFor(const FiberControlBlock& waiter) {
+    const char* const what = waiter.blockedOn;
+    if (std::string_view(what).starts_with("io::")) {
+      std::snprintf(text, sizeof text, "%s, fd %d", what,
+                    static_cast<int>(reinterpret_cast<intptr_t>(waiter.blockedObject)));
+    } else {
+      std::snprintf(text, sizeof text, "%s %p", what, waiter.blockedObject);
+    }
+  }
+  char text[96];
+};
+
 // The holder of the lock that a fiber waits for. Empty where the fiber waits for something else, and where
 // nobody holds the lock.
 struct Holder {
@@ -203,13 +217,13 @@ void runStepOrDie(FairTask& task) {
 
 void reportBlockedFiber(const FiberControlBlock& fiber, int workerId) {
   const void* task = fiber.task.get();
+  const WaitedFor waited(fiber);
   const Holder holder(fiber);
   if (task == nullptr) {
-    WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s %p%s", fiber.blockedOn,
-              fiber.blockedObject, holder.text);
+    WEFT_WARN("the code of the bound thread, outside of tasks, waits for %s%s", waited.text, holder.text);
   } else {
-    WEFT_WARN("%s, fiber %u, task %s, waits for %s %p%s", WorkerName(workerId).text, fiber.id,
-              Symbol(task).text, fiber.blockedOn, fiber.blockedObject, holder.text);
+    WEFT_WARN("%s, fiber %u, task %s, waits for %s%s", WorkerName(workerId).text, fiber.id, Symbol(task).text,
+              waited.text, holder.text);
   }
 }
 

@@ -161,6 +161,8 @@ struct SchedulerCore {
   std::atomic<uint64_t> numFromUnbound{0};
   static constexpr uint64_t kBinding = uint64_t{1} << 40;
 
+  IoDomain ioDomain;
+
   std::mutex boundMutex;
   std::condition_variable ending;     // notified of the last unbinding, and of isDone
   BoundThread* firstBound = nullptr;  // guarded by boundMutex

@@ -11,8 +11,9 @@ namespace weft::detail {
 
 // Returns: the task whose turn it is, or null.
 TaskNode* Worker::takeTurn() {
+  pollReactorInTurn();
   TaskNode* task = turns_.beginPoll(expireIfDue()) ? giveTurn() : nullptr;
-  turns_.endPoll(timers_.areSetOrDue());
+  turns_.endPoll(timers_.areSetOrDue(), isReactorAwaited());
   return task;
 }
 
@@ -39,8 +40,9 @@ void Worker::lookAround() {
 // after as many tasks in place as dequeues lie between two turns, if there are any others. Then the task that
 // waits suspends, and the run loop polls next.
 bool Worker::mayRunInPlaceNow() {
+  bool areOthersNext = pollReactorInTurn();
   expireIfDue();
-  bool areOthersNext = timers_.areDue();
+  areOthersNext = areOthersNext || timers_.areDue();
   if (turns_.isTurn()) {
     lookAround();
     areOthersNext = turns_.isOldestNext() || !ready_.isEmpty() || tasks_.hasFromOutside();
@@ -50,7 +52,7 @@ bool Worker::mayRunInPlaceNow() {
       turns_.pass();
     }
   }
-  turns_.endPoll(timers_.areSetOrDue());
+  turns_.endPoll(timers_.areSetOrDue(), isReactorAwaited());
   return !areOthersNext;
 }
 

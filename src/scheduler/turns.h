@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -12,7 +13,9 @@ namespace weft::detail {
 // goes on forever does not keep all other work from running.
 //
 // A poll comes after 61 dequeues. While a timer is set, a poll comes after each dequeue, since only then may
-// a timer be due. Others have their turn at one of 61 dequeues in either case.
+// a timer be due. While fibers wait for I/O, a poll comes after 16, for the reactor: what has come waits for
+// that many tasks at most, and a look into the reactor is a system call. Others have their turn at one of 61
+// dequeues in each case.
 class Turns {
  public:
   enum class Whose { FromOutside, OldestOwn, OldestOfBoundThread };
@@ -23,6 +26,8 @@ class Turns {
   // and at every fourth turn of the oldest.
   static constexpr uint32_t kOldestPerBoundThread = 4;
 
+  static constexpr uint32_t kReactorInterval = 16;  // dequeues between two looks into the reactor
+
   // `untilPoll` counts the dequeues down, in inline code: see ForkLane. There is a poll when it reaches 0.
   explicit Turns(uint32_t& untilPoll) : untilPoll_(untilPoll) { untilPoll_ = kInterval; }
 
@@ -30,6 +35,25 @@ class Turns {
   void pollAtEachDequeue() {
     untilTurn_ += untilPoll_ - 1;
     untilPoll_ = 1;
+  }
+
+  // A fiber begins to wait for I/O: there is a poll within `most` dequeues.
+  void pollWithin(uint32_t most) {
+    if (untilPoll_ > most) {
+      untilTurn_ += untilPoll_ - most;
+      untilPoll_ = most;
+    }
+  }
+
+  // At a poll, while fibers wait for I/O.
+  // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, it is not at each.
+  bool isReactorsTurn() {
+    untilReactor_ -= std::min(untilReactor_, round_);
+    if (untilReactor_ != 0) {
+      return false;
+    }
+    untilReactor_ = kReactorInterval;
+    return true;
   }
 
   // At a poll.
@@ -67,12 +91,15 @@ class Turns {
   }
   void putOff() { untilTurn_ = 1; }
 
-  // Ends a poll. `isAtEachDequeue`: a timer is set, or due.
-  void endPoll(bool isAtEachDequeue) {
+  // Ends a poll. `isAtEachDequeue`: a timer is set, or due. `isReactorAwaited`: fibers wait for I/O.
+  void endPoll(bool isAtEachDequeue, bool isReactorAwaited) {
     untilPoll_ = std::exchange(untilTurn_, 0);
     if (isAtEachDequeue) {
       pollAtEachDequeue();
+    } else if (isReactorAwaited) {
+      pollWithin(untilReactor_);
     }
+    round_ = untilPoll_;
   }
 
  private:
@@ -83,6 +110,8 @@ class Turns {
   bool hasWaited_ = false;  // the turn has waited for a timer that was due
   uint32_t untilOldest_ = kTurnsPerOldest;
   uint32_t numOldest_ = 0;
+  uint32_t untilReactor_ = kReactorInterval;  // never 0
+  uint32_t round_ = kInterval;                // dequeues up to the next poll, at most
 };
 
 }  // namespace weft::detail

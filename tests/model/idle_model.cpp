@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "explore.h"
+#include "with_bell.h"
 
 // Seeded bug: park/idle.h:1
 // Seeded bug: park/idle.h:2
@@ -27,7 +28,8 @@ using Idle = detail::IdleSet<RelacySync>;
 using Inbox = detail::Inbox<Item, RelacySync>;
 using Parker = detail::Parker<RelacySync>;
 
-// What Worker is to waitForSharedWork: one source of tasks to steal from, and an inbox.
+// What Worker is to waitForSharedWork: one source of tasks to steal from, and an inbox. As where fibers of a
+// worker wait for I/O now and then, each sleep is on the futex or elsewhere.
 struct Host {
   Host(Deque& from) : victim(from) { sleeper.parker = &parker; }
 
@@ -53,10 +55,22 @@ struct Host {
   bool tryParkInbox() { return inbox.tryPark(); }
   void cancelParkInbox() { inbox.cancelPark(); }
   void tidyUp() {}
-  void park() { parker.park(); }
+  void park() {
+    if (rl::rand(2) == 0) {
+      parker.park();
+      return;
+    }
+    if (!hasBell) {
+      hasBell = true;
+      elsewhere.makeBell();
+    }
+    elsewhere.sleepElsewhere(nullptr);
+  }
 
   Deque& victim;
-  Parker parker;
+  WithBell elsewhere;
+  Parker& parker = elsewhere.parker;
+  bool hasBell = false;
   Inbox inbox;
   Idle::Sleeper sleeper;
   Item* stolen = nullptr;

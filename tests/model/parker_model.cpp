@@ -4,14 +4,21 @@
 // The test must fail with each of these in the code (see README.md):
 // Seeded bug: park/parker.h:1:relaxed
 // Seeded bug: park/parker.h:1:split
+// Seeded bug: park/parker.h:2:relaxed
+// Seeded bug: park/parker.h:2:split
 // Seeded bug: park/parker.h:3:relaxed
 // Seeded bug: park/parker.h:3:split
 // Seeded bug: park/parker.h:4:relaxed
+// Seeded bug: park/parker.h:4:acquire
+// Seeded bug: park/parker.h:4:release
 // Seeded bug: park/parker.h:4:split
+// Seeded bug: park/parker.h:5:relaxed
+// Seeded bug: park/parker.h:5:split
 
 #include <weft/detail/park/parker.h>
 
 #include "explore.h"
+#include "with_bell.h"
 
 namespace weft::model {
 namespace {
@@ -108,6 +115,84 @@ struct ParkAfterTimeout : rl::test_suite<ParkAfterTimeout, 2> {
   }
 };
 
+// As TwoWakers. The owner makes its bell while others may give permits already.
+struct TwoWakersElsewhere : rl::test_suite<TwoWakersElsewhere, 3> {
+  WithBell owner;
+  RelacySync::Atomic<int> numArrived{0};
+
+  void thread(unsigned index) {
+    if (index != 0) {
+      // relaxed: the parker has to order it.
+      numArrived.fetch_add(1, std::memory_order_relaxed);
+      owner.parker.unpark();
+      return;
+    }
+    owner.makeBell();
+    while (numArrived.load(std::memory_order_relaxed) != 2) {
+      owner.sleepElsewhere(nullptr);
+    }
+  }
+};
+
+// The data comes with the permit, in whichever of the owner's sleeps it is consumed; and there is but one.
+struct ElsewhereAndHere : rl::test_suite<ElsewhereAndHere, 2> {
+  WithBell owner;
+  RelacySync::Var<int> data;
+  bool consumed = false;
+
+  void thread(unsigned index) {
+    const detail::TimePoint deadline = someDeadline();
+    if (index == 1) {
+      data.set(7);
+      owner.parker.unpark();
+      return;
+    }
+    owner.makeBell();
+    for (int i = 0; i < 2 && !consumed; i++) {
+      consumed = owner.sleepElsewhere(&deadline) || owner.parker.parkUntil(deadline);
+    }
+    if (consumed) {
+      check(data.get() == 7, "the data came with the permit");
+    }
+  }
+  void after() {
+    if (!consumed) {
+      check(owner.parker.tryPark(), "an unconsumed permit stays");
+    }
+    check(!owner.parker.tryPark(), "one unpark, one permit");
+  }
+};
+
+// The owner consumes the permit of a waker that has not rung yet, and goes. The ring reaches the next owner,
+// which then waits for another waker's permit, and gets it.
+struct LateRing : rl::test_suite<LateRing, 3> {
+  WithBell slot;
+  RelacySync::Var<int> data;
+  RelacySync::Atomic<int> isNextThere{0};
+
+  void thread(unsigned index) {
+    if (index == 1) {
+      slot.parker.unpark();
+      return;
+    }
+    if (index == 2) {
+      while (isNextThere.load(std::memory_order_relaxed) == 0) {
+        RelacySync::pause();
+      }
+      data.set(7);
+      slot.parker.unpark();
+      return;
+    }
+    slot.makeBell();
+    while (!slot.sleepElsewhere(nullptr)) {
+    }
+    isNextThere.store(1, std::memory_order_relaxed);
+    while (!slot.sleepElsewhere(nullptr)) {
+    }
+    check(data.get() == 7, "the data came with the permit");
+  }
+};
+
 }  // namespace
 }  // namespace weft::model
 
@@ -116,6 +201,9 @@ int main(int argc, char** argv) {
   return runModel(argc, argv, [] {
     return exploreFinite<TwoWakers>("two wakers", 600'000) && exploreFinite<Merge>("merge", 600'000) &&
            exploreFinite<Timeouts>("timeouts", 600'000) &&
-           exploreFinite<ParkAfterTimeout>("park after timeout", 600'000);
+           exploreFinite<ParkAfterTimeout>("park after timeout", 600'000) &&
+           exploreFinite<TwoWakersElsewhere>("two wakers, elsewhere", 600'000) &&
+           exploreFinite<ElsewhereAndHere>("elsewhere and here", 600'000) &&
+           exploreFinite<LateRing>("late ring", 600'000);
   });
 }

@@ -300,6 +300,23 @@ struct RelacySync {
     }
     word.relacy().wake(context, static_cast<rl::thread_id_t>(count), Place{file, line}.info());
   }
+
+  // A descriptor that stays rung until a sleep with it has seen that. It orders nothing.
+  struct BellState {
+    Atomic<uint32_t> isRung{0};
+
+    // The sleep of a thread, which may also end for no reason, or because of another descriptor.
+    void sleep(const detail::TimePoint* deadline, WEFT_MODEL_PLACE) {
+      futexWait(isRung, 0, deadline, file, line);
+      isRung.store(0, std::memory_order_relaxed, file, line);
+    }
+  };
+  using Bell = BellState*;
+  static constexpr Bell kNoBell = nullptr;
+  static void ring(Bell bell, WEFT_MODEL_PLACE) {
+    bell->isRung.store(1, std::memory_order_relaxed, file, line);
+    futexWake(bell->isRung, 1, file, line);
+  }
 };
 
 // Ends the run with a report unless `condition` holds.

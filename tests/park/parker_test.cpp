@@ -3,6 +3,9 @@
 
 #include <weft/detail/park/parker.h>
 
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <set>
@@ -45,6 +48,55 @@ TEST(ParkerTest, ParkUntilMaxWaitsForThePermit) {
   });
   EXPECT_TRUE(parker.parkUntil(TimePoint::max()));
   waker.join();
+}
+
+// Its owner sleeps by read(), which also ends the ring.
+TEST(ParkerTest, NoPermitIsLostWhereOneThreadSleepsElsewhere) {
+  Parker<>* first = acquireParker();
+  Parker<>* second = acquireParker();
+  if (first->bell() < 0) {
+    first->giveBell(eventfd(0, EFD_CLOEXEC));
+  }
+  int ball = 0;  // handed over by the permits alone
+  constexpr int kRounds = 5'000;
+  std::thread other([&] {
+    for (int i = 0; i < kRounds; i++) {
+      if (first->beginElsewhere()) {
+        uint64_t rings = 0;
+        ASSERT_EQ(read(first->bell(), &rings, sizeof rings), 8);
+        ASSERT_TRUE(first->endElsewhere());
+      }
+      ball++;
+      second->unpark();
+    }
+  });
+  for (int i = 0; i < kRounds; i++) {
+    ball++;
+    first->unpark();
+    second->park();
+    ASSERT_EQ(ball, 2 * i + 2);
+  }
+  other.join();
+  releaseParker(second);
+  releaseParker(first);
+}
+
+TEST(ParkerTest, ASleepElsewhereBeginsNotWhereAPermitIsThereAndConsumesIt) {
+  Parker<> parker;
+  parker.giveBell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  parker.unpark();
+  EXPECT_FALSE(parker.beginElsewhere());
+  EXPECT_TRUE(parker.beginElsewhere());
+  EXPECT_FALSE(parker.endElsewhere());
+  EXPECT_TRUE(parker.beginElsewhere());
+  parker.unpark();
+  uint64_t rings = 0;
+  EXPECT_EQ(read(parker.bell(), &rings, sizeof rings), 8) << "the bell has rung";
+  EXPECT_TRUE(parker.endElsewhere());
+  EXPECT_FALSE(parker.tryPark());
+  parker.unpark();
+  EXPECT_EQ(read(parker.bell(), &rings, sizeof rings), -1) << "nobody sleeps, so that it does not ring";
+  close(parker.bell());
 }
 
 TEST(ParkerTest, NoPermitIsLostBetweenTwoThreads) {

@@ -22,7 +22,10 @@ class TurnsTest : public ::testing::Test {
     }
     ++numPolls_;
     const bool isTurn = turns_.beginPoll(hasExpired);
-    turns_.endPoll(isTimerSet_);
+    if (isReactorAwaited_ && turns_.isReactorsTurn()) {
+      ++numLooks_;
+    }
+    turns_.endPoll(isTimerSet_, isReactorAwaited_);
     return isTurn;
   }
 
@@ -37,17 +40,25 @@ class TurnsTest : public ::testing::Test {
 
   Turns& turns() { return turns_; }
   uint32_t numPolls() const { return numPolls_; }
+  uint32_t numLooks() const { return numLooks_; }  // into the reactor
   // As Worker does when a timer is set.
   void setTimer() {
     isTimerSet_ = true;
     turns_.pollAtEachDequeue();
+  }
+  // As Worker does when a fiber begins to wait for I/O.
+  void awaitReactor() {
+    isReactorAwaited_ = true;
+    turns_.pollWithin(Turns::kReactorInterval);
   }
 
  private:
   uint32_t untilPoll_ = 0;
   Turns turns_{untilPoll_};
   bool isTimerSet_ = false;
+  bool isReactorAwaited_ = false;
   uint32_t numPolls_ = 0;
+  uint32_t numLooks_ = 0;
 };
 
 TEST_F(TurnsTest, OthersHaveOneTurnInAnInterval) {
@@ -65,6 +76,30 @@ TEST_F(TurnsTest, WhileATimerIsSetThereIsAPollAtEachDequeueAndTheTurnsComeAsBefo
   EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval - 20);
   EXPECT_EQ(numPolls(), Turns::kInterval - 20);
   EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval);
+}
+
+TEST_F(TurnsTest, WhileFibersWaitForIoTheReactorHasOneOf16DequeuesAndTheTurnsComeAsBefore) {
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_FALSE(dequeue());
+  }
+  awaitReactor();
+  EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval - 20);
+  EXPECT_EQ(numLooks(), 2u);
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval);
+  }
+  EXPECT_EQ(numLooks(), 2 + Turns::kInterval);
+}
+
+// Each of these polls is a dequeue, and a look would make it many times dearer.
+TEST_F(TurnsTest, WithATimerToTheReactorIsLookedAtAsSeldomAsWithoutOne) {
+  awaitReactor();
+  setTimer();
+  for (int i = 0; i < 16; ++i) {
+    EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval);
+  }
+  EXPECT_EQ(numPolls(), 16 * Turns::kInterval);
+  EXPECT_NEAR(numLooks(), Turns::kInterval, 3);
 }
 
 TEST_F(TurnsTest, ATurnWaitsForADueTimerOnceOnly) {
@@ -96,11 +131,11 @@ TEST_F(TurnsTest, ATurnThatGoesByCountsAndOneThatIsPutOffComesNext) {
   for (uint32_t i = 1; i < Turns::kTurnsPerOldest; ++i) {
     EXPECT_FALSE(turns().isOldestNext());
     turns().pass();
-    turns().endPoll(false);
+    turns().endPoll(false, false);
   }
   EXPECT_TRUE(turns().isOldestNext());
   turns().putOff();
-  turns().endPoll(false);
+  turns().endPoll(false, false);
   EXPECT_EQ(dequeuesUntilTurn(), 1u);
   EXPECT_TRUE(turns().isOldestNext()) << "what was put off does not count";
 }

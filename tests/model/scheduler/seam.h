@@ -135,6 +135,10 @@ struct StdSync {
   static void futexWake(Atomic<uint32_t>& word, int count, WEFT_MODEL_PLACE) {
     model::RelacySync::futexWake(word.checked(file, line), count, file, line);
   }
+  // Nobody sleeps elsewhere here.
+  using Bell = int;
+  static constexpr Bell kNoBell = -1;
+  static void ring(Bell) {}
 };
 
 }  // namespace weft::detail

@@ -49,7 +49,7 @@ struct StdSync {
   class Var {
    public:
     Var() = default;
-    explicit Var(T value) : value_(value) {}
+    constexpr explicit Var(T value) : value_(value) {}
     T get() const { return value_; }
     void set(T value) { value_ = value; }
 
@@ -142,6 +142,11 @@ struct StdSync {
   // Wakes at most `count` threads that wait on `word`. It uses only the address, so the word need not be
   // alive any more; its memory must still be mapped.
   WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
+
+  // An eventfd, for a thread that sleeps in the system with other descriptors: see Parker.
+  using Bell = int;
+  static constexpr Bell kNoBell = -1;
+  WEFT_EXPORT static void ring(Bell bell) noexcept;
 };
 
 }  // namespace weft::detail

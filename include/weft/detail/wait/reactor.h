@@ -1,0 +1,82 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "weft/detail/base/sync.h"
+#include "weft/detail/park/parker.h"
+#include "weft/export.h"
+
+// What the core has for fibers that wait for sockets and the like. The waiting itself is in weft::io, which
+// the core knows nothing of.
+namespace weft {
+
+class Scheduler;
+
+namespace detail {
+
+// What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber of
+// it waits for the first time. As long as no fiber waits, the worker sleeps on its parker's futex as ever.
+//
+// Everything is for the worker's own thread. A reactor wakes fibers by wake(), as all do.
+class WEFT_EXPORT Reactor {
+ public:
+  Reactor() = default;
+  virtual ~Reactor();
+  Reactor(const Reactor&) = delete;
+  Reactor& operator=(const Reactor&) = delete;
+
+  // Wakes the fibers whose I/O can go on. Neither suspends nor blocks.
+  // Returns: whether there were any.
+  virtual bool poll() = 0;
+
+  // The same, but first sleeps until there are any, until `parker` has a permit, which is consumed, or until
+  // `deadline`.
+  // Returns: false if only the deadline has ended the sleep.
+  virtual bool park(Parker<>& parker, TimePoint deadline) = 0;
+
+  // Whether a fiber waits.
+  bool isAwaited() const { return numWaiting_ != 0; }
+
+ private:
+  friend class IoWait;
+  uint32_t numWaiting_ = 0;
+};
+
+// The reactor of the calling thread's worker, and its parker. The worker owns the reactor, and destroys it on
+// its own thread.
+// Requires: a scheduler is bound to the calling thread.
+WEFT_EXPORT Reactor* currentReactor() noexcept;  // or null
+WEFT_EXPORT void setCurrentReactor(std::unique_ptr<Reactor> reactor) noexcept;
+WEFT_EXPORT Parker<>& currentParker() noexcept;
+
+// What the fibers of one scheduler have in common when they wait for I/O.
+struct IoDomain {
+  std::atomic<bool> isCanceled{false};  // false -> true: see io::cancelAll()
+};
+WEFT_EXPORT IoDomain* currentIoDomain() noexcept;  // null where no scheduler is bound
+WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
+
+// While an object of this type exists, the waits of the calling fiber are for the world outside: a socket, a
+// disk. Other waits tell the worker something of the order in which its tasks should run, and how many of
+// them it should start: see Worker::beginBlock() and Throttle. These do not. `reactor`, or null: the one that
+// will wake the fiber.
+// Requires: the caller is a fiber, and `reactor` is that of its worker.
+class IoWait {
+ public:
+  WEFT_EXPORT explicit IoWait(Reactor* reactor) noexcept;
+  WEFT_EXPORT ~IoWait();
+  IoWait(const IoWait&) = delete;
+  IoWait& operator=(const IoWait&) = delete;
+
+ private:
+  Reactor* const reactor_;
+  bool hadScheduled_;
+};
+
+}  // namespace detail
+}  // namespace weft

@@ -1,0 +1,28 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <weft/detail/park/parker.h>
+
+#include "relacy_sync.h"
+
+namespace weft::model {
+
+// A parker whose owner may sleep elsewhere.
+struct WithBell {
+  detail::Parker<RelacySync> parker;
+  RelacySync::BellState bell;
+
+  void makeBell() { parker.giveBell(&bell); }
+  // Returns: whether a permit was consumed, before the sleep or at its end.
+  bool sleepElsewhere(const detail::TimePoint* deadline) {
+    if (!parker.beginElsewhere()) {
+      return true;
+    }
+    bell.sleep(deadline);
+    return parker.endElsewhere();
+  }
+};
+
+}  // namespace weft::model
