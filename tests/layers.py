@@ -15,7 +15,7 @@ import re
 import sys
 
 DETAIL = ["base", "queue", "park", "wait", "channel", "future", "fork", "parallel", "container", "fair", "asio"]
-SRC = ["os", "scheduler", "sync", "async", "fair"]
+SRC = ["os", "scheduler", "sync", "async", "fair", "io"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 

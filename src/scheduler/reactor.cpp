@@ -8,8 +8,8 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"
 
-// How a worker takes part in the I/O of its fibers. When it looks into its reactor is decided in turns.cpp and
-// idler.cpp.
+// How a worker takes part in the I/O of its fibers. When it looks into its reactor is decided in turns.cpp
+// and idler.cpp.
 namespace weft::detail {
 
 Reactor::~Reactor() = default;
@@ -29,6 +29,12 @@ IoDomain* currentIoDomain() noexcept {
 
 IoDomain& ioDomain(const Scheduler& scheduler) noexcept { return scheduler.core_->ioDomain; }
 
+void countIo() {
+  if (Worker* const worker = Worker::current()) {
+    worker->countIo();
+  }
+}
+
 IoWait::IoWait(Reactor* reactor) noexcept : reactor_(reactor) {
   if (reactor != nullptr) {
     ++reactor->numWaiting_;
@@ -40,6 +46,12 @@ IoWait::~IoWait() {
   Worker::current()->endIo(hadScheduled_);
   if (reactor_ != nullptr) {
     --reactor_->numWaiting_;
+  }
+}
+
+void Worker::countIo() {
+  if (!lane().mayRunInPlace()) {
+    yield(fibers_.current());
   }
 }
 

@@ -100,6 +100,7 @@ class Worker {
   // Begin and end a wait of the current fiber for I/O: see IoWait.
   bool beginIo(bool usesReactor);
   void endIo(bool hadScheduled);
+  void countIo();
   Reactor* reactor() { return reactor_.get(); }
   void setReactor(std::unique_ptr<Reactor> reactor) { reactor_ = std::move(reactor); }
 

@@ -43,9 +43,9 @@ namespace weft::detail {
 // unpark is an exchange even if a permit is there already. A load would save the write, but then the owner
 // that takes the permit would not see what came before this unpark.
 //
-// unpark's last access to the parker is the futex wake, or the look at its bell. By then the owner may have returned already, and be
-// gone. So a parker that other threads may unpark lives in process-wide memory (acquireParker), or is known
-// to outlive the call.
+// unpark's last access to the parker is the futex wake, or the look at its bell. By then the owner may have
+// returned already, and be gone. So a parker that other threads may unpark lives in process-wide memory
+// (acquireParker), or is known to outlive the call.
 template <class Sync = StdSync>
 class Parker {
  public:

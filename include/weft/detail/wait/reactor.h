@@ -19,8 +19,8 @@ class Scheduler;
 
 namespace detail {
 
-// What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber of
-// it waits for the first time. As long as no fiber waits, the worker sleeps on its parker's futex as ever.
+// What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber
+// of it waits for the first time. As long as no fiber waits, the worker sleeps on its parker's futex as ever.
 //
 // Everything is for the worker's own thread. A reactor wakes fibers by wake(), as all do.
 class WEFT_EXPORT Reactor {
@@ -60,6 +60,10 @@ struct IoDomain {
 };
 WEFT_EXPORT IoDomain* currentIoDomain() noexcept;  // null where no scheduler is bound
 WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
+
+// An operation that did not have to wait counts as a dequeue, so that a loop around such operations lets
+// others run when it is their turn. May suspend the fiber. Does nothing on a thread without a scheduler.
+WEFT_EXPORT void countIo();
 
 // While an object of this type exists, the waits of the calling fiber are for the world outside: a socket, a
 // disk. Other waits tell the worker something of the order in which its tasks should run, and how many of

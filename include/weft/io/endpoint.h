@@ -1,0 +1,67 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+
+#include <sys/socket.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "weft/export.h"
+
+namespace weft::io {
+
+// The address of one end of a connection: IPv4, IPv6 or local ("unix").
+//
+//   weft::io::Endpoint server = weft::io::Endpoint::parse("127.0.0.1", 8080);
+class Endpoint {
+ public:
+  Endpoint() = default;  // no address
+  WEFT_EXPORT Endpoint(const sockaddr* address, socklen_t size) noexcept;
+
+  // `address`: as 127.0.0.1 or ::1; "0.0.0.0" and "::" stand for all addresses of this machine.
+  // Errors: invalid_argument if it is neither. Names are for resolve().
+  WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port);
+  WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
+
+  // A socket in the file system.
+  // Errors: filename_too_long beyond 107 bytes, invalid_argument if it is empty.
+  WEFT_EXPORT static Endpoint local(std::string_view path);
+  WEFT_EXPORT static Endpoint local(std::string_view path, std::error_code& error) noexcept;
+
+  // The two ends of the socket `fd`.
+  WEFT_EXPORT static Endpoint ofSocket(int fd, std::error_code& error) noexcept;
+  WEFT_EXPORT static Endpoint ofPeer(int fd, std::error_code& error) noexcept;
+
+  int family() const noexcept {
+    return address_.ss_family;
+  }  // AF_INET, ...; AF_UNSPEC if there is no address
+  // 0 where there is none.
+  WEFT_EXPORT uint16_t port() const noexcept;
+  // As 127.0.0.1:80, [::1]:80, or a path.
+  WEFT_EXPORT std::string toString() const;
+
+  const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
+  socklen_t size() const noexcept { return size_; }
+
+ private:
+  sockaddr_storage address_{};
+  socklen_t size_ = 0;
+};
+
+// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread: the
+// system's function is called on a thread of blocking_call(), and cannot be stopped.
+// Returns: the endpoints in the order in which to try them.
+// Errors: those of getaddrinfo(3), in a category of their own.
+WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service);
+WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
+                                          std::error_code& error);
+
+}  // namespace weft::io

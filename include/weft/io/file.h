@@ -1,0 +1,68 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "weft/export.h"
+#include "weft/io/descriptor.h"
+
+namespace weft::io {
+
+// A file on a disk. What the system has in memory is read at once; what it has not, on a thread of
+// blocking_call(), while the worker runs other fibers.
+//
+//   weft::io::File file = weft::io::File::open("data", O_RDONLY);
+class File {
+ public:
+  File() = default;
+  explicit File(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
+
+  // See weft::io::open().
+  static File open(const char* path, int flags, mode_t mode = 0666, const Wait& wait = {}) {
+    return File(io::open(path, flags, mode, wait));
+  }
+  static File open(const char* path, int flags, mode_t mode, std::error_code& error,
+                   const Wait& wait = {}) noexcept {
+    return File(io::open(path, flags, mode, error, wait));
+  }
+
+  // See weft::io::readAt() and so on.
+  size_t readAt(std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {}) {
+    return io::readAt(fd(), buffer, offset, wait);
+  }
+  size_t readAt(std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
+                const Wait& wait = {}) noexcept {
+    return io::readAt(fd(), buffer, offset, error, wait);
+  }
+  size_t writeAt(std::span<const std::byte> data, uint64_t offset, const Wait& wait = {}) {
+    return io::writeAt(fd(), data, offset, wait);
+  }
+  size_t writeAt(std::span<const std::byte> data, uint64_t offset, std::error_code& error,
+                 const Wait& wait = {}) noexcept {
+    return io::writeAt(fd(), data, offset, error, wait);
+  }
+  void sync(const Wait& wait = {}) { fsync(fd(), wait); }
+  void sync(std::error_code& error, const Wait& wait = {}) noexcept { fsync(fd(), error, wait); }
+
+  // Returns: in bytes.
+  WEFT_EXPORT uint64_t size(std::error_code& error) const noexcept;
+
+  int fd() const noexcept { return fd_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+  UniqueFd release() noexcept { return std::move(fd_); }
+
+ private:
+  UniqueFd fd_;
+};
+
+}  // namespace weft::io

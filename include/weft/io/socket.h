@@ -1,0 +1,117 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <system_error>
+#include <utility>
+
+#include "weft/export.h"
+#include "weft/io/descriptor.h"
+#include "weft/io/endpoint.h"
+
+namespace weft::io {
+
+// Accepts a connection; `peer`, if not null, becomes its address. The listener becomes non-blocking, and the
+// result is, with close-on-exec.
+// Errors: those of the system. With too_many_files_open the connection waits on.
+WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, const Wait& wait = {});
+WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept;
+
+// Connects a socket. After an error, or a deadline, it is only good to be closed.
+WEFT_EXPORT void connect(int fd, const Endpoint& peer, const Wait& wait = {});
+WEFT_EXPORT void connect(int fd, const Endpoint& peer, std::error_code& error,
+                         const Wait& wait = {}) noexcept;
+
+// A connected stream.
+//
+//   weft::io::Socket socket = weft::io::Socket::connect(endpoint);
+//   socket.send(std::as_bytes(std::span("hello")));
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
+
+  WEFT_EXPORT static Socket connect(const Endpoint& peer, const Wait& wait = {});
+  WEFT_EXPORT static Socket connect(const Endpoint& peer, std::error_code& error,
+                                    const Wait& wait = {}) noexcept;
+
+  // See weft::io::recv() and so on.
+  size_t recv(std::span<std::byte> buffer, const Wait& wait = {}) { return io::recv(fd(), buffer, 0, wait); }
+  size_t recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait = {}) noexcept {
+    return io::recv(fd(), buffer, 0, error, wait);
+  }
+  // Until the buffer is full or the end comes.
+  size_t recvAll(std::span<std::byte> buffer, const Wait& wait = {}) { return readAll(fd(), buffer, wait); }
+  size_t recvAll(std::span<std::byte> buffer, std::error_code& error, const Wait& wait = {}) noexcept {
+    return readAll(fd(), buffer, error, wait);
+  }
+  // All of `data`.
+  size_t send(std::span<const std::byte> data, const Wait& wait = {}) { return sendAll(fd(), data, wait); }
+  size_t send(std::span<const std::byte> data, std::error_code& error, const Wait& wait = {}) noexcept {
+    return sendAll(fd(), data, error, wait);
+  }
+
+  // Says that nothing more will be sent. The other end sees the end of the stream, and may go on sending.
+  WEFT_EXPORT void shutdownSend(std::error_code& error) noexcept;
+  // Sends small messages at once. Does nothing to a local socket.
+  WEFT_EXPORT void setNoDelay() noexcept;
+
+  int fd() const noexcept { return fd_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+  UniqueFd release() noexcept { return std::move(fd_); }
+  // See weft::io::close().
+  void close() noexcept { fd_.reset(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+// A socket that accepts connections.
+class Listener {
+ public:
+  Listener() = default;
+  explicit Listener(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
+
+  // Port 0 stands for one that the system chooses: see endpoint(). An address of the internet may be used
+  // again at once after a program has ended (SO_REUSEADDR). `backlog`: how many connections wait to be
+  // accepted.
+  WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog = 1024);
+  WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog, std::error_code& error) noexcept;
+
+  Socket accept(Endpoint* peer = nullptr, const Wait& wait = {}) {
+    return Socket(io::accept(fd(), peer, wait));
+  }
+  Socket accept(Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept {
+    return Socket(io::accept(fd(), peer, error, wait));
+  }
+
+  // Where it listens; no address after an error.
+  WEFT_EXPORT Endpoint endpoint() const noexcept;
+  int fd() const noexcept { return fd_.get(); }
+  explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+  // See weft::io::close().
+  void close() noexcept { fd_.reset(); }
+
+ private:
+  UniqueFd fd_;
+};
+
+// Accepts connections and calls handler(socket) for each, in a task of its own. An idle worker takes the
+// task, and the connection stays on its thread from then on. Where the process has no descriptor left, it
+// waits a little and goes on.
+//
+// Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it waits until all
+// the handlers have returned.
+// Requires: the caller is a fiber, or a bound thread. Nobody closes the listener meanwhile. As of any task,
+// no exception escapes the handler.
+// Returns: what has ended it: timed_out, operation_canceled, or an error of the listener.
+WEFT_EXPORT std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler,
+                                  const Wait& wait = {});
+
+}  // namespace weft::io

@@ -1,0 +1,248 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/io/descriptor.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <string_view>
+
+#include "io/operations.h"
+#include "io/result.h"
+#include "weft/debug.h"
+
+namespace weft {
+namespace detail {
+namespace {
+
+using Ops = IoOperations<IoSystem>;
+
+template <class Byte>
+iovec toPart(std::span<Byte> bytes) noexcept {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
+
+// Calls step(rest) until nothing is left, or it returns nothing.
+template <class Byte, class Step>
+size_t doAll(std::span<Byte> bytes, const Step& step) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const size_t count = step(bytes.subspan(done));
+    if (count == 0) {
+      break;
+    }
+    done += count;
+  }
+  return done;
+}
+
+}  // namespace
+
+void checkBackend() {
+  static const bool isRight = [] {
+    const char* const asked = std::getenv("WEFT_IO");
+    const std::string_view name(asked != nullptr ? asked : "epoll");
+    if (name == "uring") {
+      WEFT_FATAL(
+          "the environment has WEFT_IO=uring, but this weft::io is built without io_uring. "
+          "Set WEFT_IO=epoll, or leave it unset.");
+    }
+    WEFT_ASSERT(
+        name == "epoll" || name.empty(),
+        "the environment has WEFT_IO=%s, which names no backend. Set WEFT_IO=epoll, or leave it unset.",
+        asked);
+    return true;
+  }();
+  (void)isRight;
+}
+
+}  // namespace detail
+
+namespace io {
+
+using detail::IoResult;
+using detail::Ops;
+using detail::orThrow;
+using detail::toErrorCode;
+using detail::toSize;
+
+void UniqueFd::reset(int fd) noexcept {
+  if (fd_ >= 0 && fd_ != fd) {
+    std::error_code ignored;
+    close(UniqueFd(release()), ignored);
+  }
+  fd_ = fd;
+}
+
+size_t read(int fd, std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
+  const iovec part = detail::toPart(buffer);
+  return toSize(Ops::readParts(fd, {&part, 1}, -1, wait, "io::read"), error);
+}
+
+size_t read(int fd, std::span<std::byte> buffer, const Wait& wait) {
+  return orThrow("io::read", fd, [&](auto& error) { return read(fd, buffer, error, wait); });
+}
+
+size_t write(int fd, std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
+  const iovec part = detail::toPart(data);
+  return toSize(Ops::writeParts(fd, {&part, 1}, wait, "io::write"), error);
+}
+
+size_t write(int fd, std::span<const std::byte> data, const Wait& wait) {
+  return orThrow("io::write", fd, [&](auto& error) { return write(fd, data, error, wait); });
+}
+
+size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
+              const Wait& wait) noexcept {
+  const iovec part = detail::toPart(buffer);
+  const auto at = static_cast<int64_t>(offset);
+  return toSize(at < 0 ? IoResult{-1, EINVAL} : Ops::readParts(fd, {&part, 1}, at, wait, "io::readAt"),
+                error);
+}
+
+size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait) {
+  return orThrow("io::readAt", fd, [&](auto& error) { return readAt(fd, buffer, offset, error, wait); });
+}
+
+size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, std::error_code& error,
+               const Wait& wait) noexcept {
+  return toSize(Ops::writeAt(fd, data, offset, wait), error);
+}
+
+size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, const Wait& wait) {
+  return orThrow("io::writeAt", fd, [&](auto& error) { return writeAt(fd, data, offset, error, wait); });
+}
+
+size_t readv(int fd, std::span<const iovec> buffers, std::error_code& error, const Wait& wait) noexcept {
+  return toSize(Ops::readParts(fd, buffers, -1, wait, "io::readv"), error);
+}
+
+size_t readv(int fd, std::span<const iovec> buffers, const Wait& wait) {
+  return orThrow("io::readv", fd, [&](auto& error) { return readv(fd, buffers, error, wait); });
+}
+
+size_t writev(int fd, std::span<const iovec> data, std::error_code& error, const Wait& wait) noexcept {
+  return toSize(Ops::writeParts(fd, data, wait, "io::writev"), error);
+}
+
+size_t writev(int fd, std::span<const iovec> data, const Wait& wait) {
+  return orThrow("io::writev", fd, [&](auto& error) { return writev(fd, data, error, wait); });
+}
+
+size_t recv(int fd, std::span<std::byte> buffer, int flags, std::error_code& error,
+            const Wait& wait) noexcept {
+  return toSize(Ops::receive(fd, buffer, flags, wait), error);
+}
+
+size_t recv(int fd, std::span<std::byte> buffer, int flags, const Wait& wait) {
+  return orThrow("io::recv", fd, [&](auto& error) { return recv(fd, buffer, flags, error, wait); });
+}
+
+size_t send(int fd, std::span<const std::byte> data, int flags, std::error_code& error,
+            const Wait& wait) noexcept {
+  return toSize(Ops::send(fd, data, flags, wait), error);
+}
+
+size_t send(int fd, std::span<const std::byte> data, int flags, const Wait& wait) {
+  return orThrow("io::send", fd, [&](auto& error) { return send(fd, data, flags, error, wait); });
+}
+
+size_t recvmsg(int fd, msghdr& message, int flags, std::error_code& error, const Wait& wait) noexcept {
+  return toSize(Ops::receiveMessage(fd, message, flags, wait), error);
+}
+
+size_t recvmsg(int fd, msghdr& message, int flags, const Wait& wait) {
+  return orThrow("io::recvmsg", fd, [&](auto& error) { return recvmsg(fd, message, flags, error, wait); });
+}
+
+size_t sendmsg(int fd, const msghdr& message, int flags, std::error_code& error, const Wait& wait) noexcept {
+  return toSize(Ops::sendMessage(fd, message, flags, wait), error);
+}
+
+size_t sendmsg(int fd, const msghdr& message, int flags, const Wait& wait) {
+  return orThrow("io::sendmsg", fd, [&](auto& error) { return sendmsg(fd, message, flags, error, wait); });
+}
+
+size_t readAll(int fd, std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
+  error.clear();
+  return detail::doAll(buffer, [&](std::span<std::byte> rest) { return read(fd, rest, error, wait); });
+}
+
+size_t readAll(int fd, std::span<std::byte> buffer, const Wait& wait) {
+  return orThrow("io::readAll", fd, [&](auto& error) { return readAll(fd, buffer, error, wait); });
+}
+
+size_t writeAll(int fd, std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
+  error.clear();
+  return detail::doAll(data, [&](std::span<const std::byte> rest) { return write(fd, rest, error, wait); });
+}
+
+size_t writeAll(int fd, std::span<const std::byte> data, const Wait& wait) {
+  return orThrow("io::writeAll", fd, [&](auto& error) { return writeAll(fd, data, error, wait); });
+}
+
+size_t sendAll(int fd, std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
+  error.clear();
+  return detail::doAll(data, [&](std::span<const std::byte> rest) { return send(fd, rest, 0, error, wait); });
+}
+
+size_t sendAll(int fd, std::span<const std::byte> data, const Wait& wait) {
+  return orThrow("io::sendAll", fd, [&](auto& error) { return sendAll(fd, data, error, wait); });
+}
+
+UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error, const Wait& wait) noexcept {
+  const IoResult result = detail::IoOperation<detail::IoSystem>(-1, wait, "io::open").runBlocking([&] {
+    return static_cast<ssize_t>(::open(path, flags | O_CLOEXEC, mode));
+  });
+  error = toErrorCode(result.error);
+  return UniqueFd(static_cast<int>(result.value));
+}
+
+UniqueFd open(const char* path, int flags, mode_t mode, const Wait& wait) {
+  std::error_code error;
+  UniqueFd opened = open(path, flags, mode, error, wait);
+  if (error) {
+    throw std::system_error(error, "weft::io::open, " + std::string(path));
+  }
+  return opened;
+}
+
+void fsync(int fd, std::error_code& error, const Wait& wait) noexcept {
+  const IoResult result = detail::IoOperation<detail::IoSystem>(fd, wait, "io::fsync").runBlocking([&] {
+    return static_cast<ssize_t>(::fsync(fd));
+  });
+  error = toErrorCode(result.error);
+}
+
+void fsync(int fd, const Wait& wait) {
+  orThrow("io::fsync", fd, [&](auto& error) { return fsync(fd, error, wait), 0; });
+}
+
+// The number is free again also where close(2) fails, even with EINTR.
+void close(UniqueFd&& fd, std::error_code& error) noexcept {
+  const int number = fd.release();
+  detail::cancelWaits(number);
+  error = toErrorCode(::close(number) == 0 || errno == EINTR ? 0 : errno);
+}
+
+void close(UniqueFd&& fd) {
+  orThrow("io::close", fd.get(), [&](auto& error) { return close(std::move(fd), error), 0; });
+}
+
+short waitFor(int fd, short events, std::error_code& error, const Wait& wait) noexcept {
+  return static_cast<short>(toSize(Ops::waitFor(fd, events, wait), error));
+}
+
+short waitFor(int fd, short events, const Wait& wait) {
+  return orThrow("io::waitFor", fd, [&](auto& error) { return waitFor(fd, events, error, wait); });
+}
+
+const char* backend() {
+  detail::checkBackend();
+  return "epoll";
+}
+
+void cancelAll(const Scheduler& scheduler) noexcept { detail::cancelWaits(detail::ioDomain(scheduler)); }
+
+}  // namespace io
+}  // namespace weft

@@ -1,0 +1,73 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/base/spin_lock.h"
+#include "weft/detail/wait/reactor.h"
+#include "weft/detail/wait/waiter.h"
+
+// Which fibers wait for which descriptor, of all threads of the process.
+namespace weft::detail {
+
+// A reactor that tells when a descriptor is ready.
+class ReadinessReactor : public Reactor {
+ public:
+  // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` holds (as of
+  // poll(2)). That is told once, and then asked for again if further fibers wait. `isKnown`: `fd` was
+  // probably asked for before.
+  // Returns: 0, or an error number; EPERM where `fd` is something that is always ready, such as a file.
+  virtual int arm(int fd, uint32_t events, bool isKnown) = 0;
+};
+
+// A fiber's wait for a descriptor. It lies in the fiber's frame, as the `data` of its Waiter.
+struct ReadinessWait {
+  ReadinessReactor* reactor;
+  const IoDomain* domain;
+  uint32_t events;
+  bool isCanceled = false;  // written before the wake
+};
+
+// What is known of a descriptor by its number. Slots lie in memory that stays.
+//
+// The list has one waiter for each fiber that waits, first come, first served. As in all primitives, whoever
+// unlinks a waiter under the lock has claimed it and owes it a wake: the reactor of its worker when the
+// descriptor is ready, a deadline, a stop, the close of the descriptor, or cancelAll().
+//
+// A number may be closed and used again at any time, also by code that knows nothing of weft. So nothing is
+// remembered here that a wait relies on: each wait asks its reactor anew, and a fiber that is woken tries its
+// operation again. io::close() increments the generation. An operation that began before a close, and would
+// wait only after it, is canceled, since the number may mean something else by then.
+//
+// A reactor is armed with the lock held, so that what it is armed for has not been closed by io::close().
+struct DescriptorSlot {
+  SpinLock lock;
+  uint32_t generation = 0;                    // guarded by lock, as all here
+  const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
+  WaitList waiting;
+};
+
+// Returns: the slot of `fd`, or null if the number is negative or larger than any that a system grants, or
+// if there is no memory; `error` says which.
+DescriptorSlot* descriptorSlot(int fd, int& error) noexcept;
+
+// Adds `self` to those who wait for `fd`, whose slot this is, and arms its reactor. The wait is canceled at
+// once if `fd` was closed since `generation`, or by cancelAll().
+// Returns: 0; otherwise an error number, and `self` does not wait.
+int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
+
+// Removes the waiters of `reactor` whose wait `events` ends, and appends them to `claimed`: one that reads,
+// one that writes, and all where there is an error or nobody at the other end. Arms the reactor for the
+// others.
+void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t events,
+               WaitList& claimed) noexcept;
+
+// The descriptor is about to be closed: ends all waits for it.
+void cancelWaits(int fd) noexcept;
+
+// Ends all waits of fibers of `domain`, in which none begins from now on.
+void cancelWaits(IoDomain& domain) noexcept;
+
+}  // namespace weft::detail

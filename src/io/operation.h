@@ -1,0 +1,190 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <mutex>
+
+#include "io/descriptors.h"
+#include "io/readiness.h"
+#include "io/system.h"
+#include "weft/blockingcall.h"
+#include "weft/fiber.h"
+#include "weft/io/descriptor.h"
+
+// What all operations have in common.
+namespace weft::detail {
+
+struct IoResult {
+  ssize_t value = -1;
+  int error = 0;  // 0 if value counts
+};
+
+// Calls call() and takes its result and errno.
+template <class Call>
+IoResult resultOf(const Call& call) {
+  ssize_t value = 0;
+  do {
+    value = call();
+  } while (value < 0 && errno == EINTR);
+  return {value, value < 0 ? errno : 0};
+}
+
+inline bool wouldWait(const IoResult& result) {
+  return result.error == EAGAIN || result.error == EWOULDBLOCK;
+}
+// Whether a call with RWF_NOWAIT could not tell.
+inline bool isUnsupported(const IoResult& result) {
+  return result.error == EOPNOTSUPP || result.error == ENOSYS;
+}
+
+// One call of the API on a descriptor. It is made anew for each.
+template <class Sys>
+class IoOperation {
+ public:
+  IoOperation(int fd, const io::Wait& limits, const char* what) : fd_(fd), limits_(limits), what_(what) {
+    if (currentFiber == nullptr) {
+      return;
+    }
+    slot_ = descriptorSlot(fd, error_);
+    if (slot_ != nullptr) {
+      error_ = 0;
+      const std::scoped_lock guard(slot_->lock);
+      generation_ = slot_->generation;
+    }
+  }
+
+  // Calls attempt(), which never blocks, until it does not fail with EAGAIN, and waits for `events` in
+  // between.
+  template <class Attempt>
+  IoResult run(uint32_t events, const Attempt& attempt) {
+    for (bool hasWaited = false;; hasWaited = true) {
+      const IoResult result = resultOf(attempt);
+      if (!wouldWait(result)) {
+        if (!hasWaited) {
+          countIo();
+        }
+        return result;
+      }
+      if (const int error = await(events); error != 0) {
+        return {-1, error};
+      }
+    }
+  }
+
+  // Waits until `events` hold.
+  // Returns: 0, or an error number.
+  int await(uint32_t events) {
+    const Readiness wanted{fd_, events, what_};
+    if (currentFiber == nullptr) {
+      return awaitOnThread<Sys>(wanted, limits_);
+    }
+    return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, generation_, limits_) : error_;
+  }
+
+  // Calls call(), which may block, where it holds up no fiber.
+  template <class Call>
+  IoResult runBlocking(const Call& call) {
+    if (currentFiber == nullptr) {
+      return resultOf(call);
+    }
+    if (limits_.deadline != kNever && TimePoint::clock::now() >= limits_.deadline) {
+      return {-1, ETIMEDOUT};
+    }
+    // relaxed: a task that the canceler waits for sees it in time.
+    if (limits_.stop.stop_requested() || currentIoDomain()->isCanceled.load(std::memory_order_relaxed)) {
+      return {-1, ECANCELED};
+    }
+    struct Job {
+      const Call& call;
+      IoResult result;
+    } job{call, {}};
+    const IoWait scope(nullptr);
+    try {
+      callOnBlockingThread(
+          [](void* self) { static_cast<Job*>(self)->result = resultOf(static_cast<Job*>(self)->call); },
+          &job);
+    } catch (const std::system_error& refused) {
+      return {-1, refused.code().value()};
+    }
+    return job.result;
+  }
+
+  // now() is the call with RWF_NOWAIT, plain() the same without. A disk is waited for on a thread that may
+  // block. All else is waited for here. Where the system cannot tell whether the call would wait (a terminal,
+  // or an old kernel), poll(2) tells. Then a call may block if another reader is faster.
+  template <class Now, class Plain>
+  IoResult transfer(uint32_t events, const Now& now, const Plain& plain) {
+    const IoResult first = resultOf(now);
+    if (!wouldWait(first) && !isUnsupported(first)) {
+      countIo();
+      return first;
+    }
+    if (isOnDisk()) {
+      return runBlocking(plain);
+    }
+    return isUnsupported(first) ? run(events, [&] { return isReady(events) ? plain() : -1; })
+                                : run(events, now);
+  }
+
+  // Returns: whether one of `events` holds; otherwise errno is EAGAIN, or what is wrong. In `found`: which.
+  bool isReady(uint32_t events, short* found = nullptr) {
+    if (fd_ < 0) {
+      errno = EBADF;  // poll(2) would leave it out
+      return false;
+    }
+    pollfd descriptor{fd_, static_cast<short>(events), 0};
+    const int count = Sys::poll(&descriptor, 1, TimePoint::min());
+    if (count <= 0 || (descriptor.revents & POLLNVAL) != 0) {
+      errno = count == 0 ? EAGAIN : count > 0 ? EBADF : errno;
+      return false;
+    }
+    if (found != nullptr) {
+      *found = descriptor.revents;
+    }
+    return true;
+  }
+
+  // Whether waiting for it means to wait for a disk, which is not told by poll(2).
+  bool isOnDisk() const {
+    struct stat status{};
+    return Sys::status(fd_, &status) == 0 &&
+           (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) || S_ISDIR(status.st_mode));
+  }
+
+ private:
+  const int fd_;
+  const io::Wait& limits_;
+  const char* const what_;
+  DescriptorSlot* slot_ = nullptr;
+  uint32_t generation_ = 0;
+  int error_ = 0;
+};
+
+// Calls call() so that it raises no SIGPIPE: a signal that it has caused is taken off the thread again.
+template <class Call>
+auto withoutSigpipe(const Call& call) {
+  sigset_t pipe{}, before{}, pending{};
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  const bool wasPending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const auto result = call();
+  const int error = errno;
+  if (result < 0 && error == EPIPE && !wasPending) {
+    const timespec atOnce{};
+    while (sigtimedwait(&pipe, nullptr, &atOnce) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return result;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,191 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <limits.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <span>
+
+#include "io/operation.h"
+
+// The operations of weft/io/descriptor.h and of sockets, over a policy for system calls.
+namespace weft::detail {
+
+template <class Sys>
+struct IoOperations {
+  using Op = IoOperation<Sys>;
+  using Bytes = std::span<std::byte>;
+  using ConstBytes = std::span<const std::byte>;
+
+  static IoResult readParts(int fd, std::span<const iovec> parts, int64_t offset, const io::Wait& limits,
+                            const char* what) {
+    if (std::all_of(parts.begin(), parts.end(), [](const iovec& part) { return part.iov_len == 0; })) {
+      return {-1, EINVAL};
+    }
+    const int count = static_cast<int>(std::min<size_t>(parts.size(), IOV_MAX));
+    return Op(fd, limits, what)
+        .transfer(
+            POLLIN, [&] { return Sys::readNow(fd, parts.data(), count, offset); },
+            [&] { return Sys::read(fd, parts.data(), count, offset); });
+  }
+
+  // A socket has a call of its own that raises no SIGPIPE, and nothing but a pipe raises it else.
+  static IoResult writeParts(int fd, std::span<const iovec> parts, const io::Wait& limits, const char* what) {
+    const int count = static_cast<int>(std::min<size_t>(parts.size(), IOV_MAX));
+    Op operation(fd, limits, what);
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(parts.data());
+    message.msg_iovlen = static_cast<size_t>(count);
+    const IoResult sent =
+        operation.run(POLLOUT, [&] { return Sys::sendMessage(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); });
+    if (sent.error != ENOTSOCK) {
+      return sent;
+    }
+    return operation.transfer(
+        POLLOUT, [&] { return withoutSigpipe([&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
+        [&] { return withoutSigpipe([&] { return Sys::write(fd, parts.data(), count, -1); }); });
+  }
+
+  static IoResult writeAt(int fd, ConstBytes data, uint64_t offset, const io::Wait& limits) {
+    const iovec part{const_cast<std::byte*>(data.data()), data.size()};
+    const auto at = static_cast<int64_t>(offset);
+    if (at < 0) {
+      return {-1, EINVAL};
+    }
+    return Op(fd, limits, "io::writeAt")
+        .transfer(
+            POLLOUT, [&] { return Sys::writeNow(fd, &part, 1, at); },
+            [&] { return Sys::write(fd, &part, 1, at); });
+  }
+
+  static IoResult receive(int fd, Bytes buffer, int flags, const io::Wait& limits) {
+    if (buffer.empty()) {
+      return {-1, EINVAL};
+    }
+    return Op(fd, limits, "io::recv").run(POLLIN, [&] {
+      return Sys::receive(fd, buffer.data(), buffer.size(), flags | MSG_DONTWAIT);
+    });
+  }
+
+  static IoResult send(int fd, ConstBytes data, int flags, const io::Wait& limits) {
+    return Op(fd, limits, "io::send").run(POLLOUT, [&] {
+      return Sys::send(fd, data.data(), data.size(), flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    });
+  }
+
+  static IoResult receiveMessage(int fd, msghdr& message, int flags, const io::Wait& limits) {
+    // What a call that fails has left there is undone.
+    const msghdr asked = message;
+    return Op(fd, limits, "io::recvmsg").run(POLLIN, [&] {
+      message = asked;
+      return Sys::receiveMessage(fd, &message, flags | MSG_DONTWAIT);
+    });
+  }
+
+  static IoResult sendMessage(int fd, const msghdr& message, int flags, const io::Wait& limits) {
+    return Op(fd, limits, "io::sendmsg").run(POLLOUT, [&] {
+      return Sys::sendMessage(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
+    });
+  }
+
+  // Errors of connections that have ended before they were accepted are no errors of the listener.
+  static IoResult accept(int fd, sockaddr* address, socklen_t* size, const io::Wait& limits) {
+    if (const int error = setNonBlocking(fd); error != 0) {
+      return {-1, error};
+    }
+    const socklen_t room = size != nullptr ? *size : 0;
+    return Op(fd, limits, "io::accept").run(POLLIN, [&]() -> ssize_t {
+      int accepted = -1;
+      do {
+        if (size != nullptr) {
+          *size = room;
+        }
+        accepted = Sys::accept(fd, address, size);
+      } while (accepted < 0 && isOfThePeer(errno));
+      return accepted;
+    });
+  }
+
+  // Returns: 0 once the socket is connected.
+  static IoResult connect(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
+    const int flags = Sys::flags(fd);
+    if (const int error = flags < 0 ? errno : setNonBlocking(fd); error != 0) {
+      return {-1, error};
+    }
+    const IoResult result = connectNow(fd, address, size, limits);
+    if ((flags & O_NONBLOCK) == 0) {
+      Sys::setFlags(fd, flags);
+    }
+    return result;
+  }
+
+  static IoResult waitFor(int fd, short events, const io::Wait& limits) {
+    Op operation(fd, limits, "io::waitFor");
+    short found = 0;
+    const IoResult result = operation.run(static_cast<uint16_t>(events), [&] {
+      return operation.isReady(static_cast<uint16_t>(events), &found) ? 0 : -1;
+    });
+    return {result.error == 0 ? found : -1, result.error};
+  }
+
+ private:
+  static int setNonBlocking(int fd) {
+    const int flags = Sys::flags(fd);
+    const bool isDone =
+        flags >= 0 && ((flags & O_NONBLOCK) != 0 || Sys::setFlags(fd, flags | O_NONBLOCK) >= 0);
+    return isDone ? 0 : errno;
+  }
+
+  static bool isOfThePeer(int error) {
+    return error == ECONNABORTED || error == EPROTO || error == ENETDOWN || error == EHOSTDOWN ||
+           error == ENONET || error == EHOSTUNREACH || error == ENETUNREACH;
+  }
+
+  static IoResult connectNow(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
+    Op operation(fd, limits, "io::connect");
+    // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is.
+    IoResult begun;
+    for (;;) {
+      begun.value = Sys::connect(fd, address, size);
+      begun.error = begun.value < 0 ? errno : 0;
+      if (!wouldWait(begun)) {
+        break;
+      }
+      if (const int error = awaitRoom(limits); error != 0) {
+        return {-1, error};
+      }
+    }
+    // A connect that a signal ends goes on, too.
+    if (begun.error != EINPROGRESS && begun.error != EINTR && begun.error != EALREADY) {
+      return begun;
+    }
+    if (const int error = operation.await(POLLOUT); error != 0) {
+      return {-1, error};
+    }
+    int error = 0;
+    socklen_t length = sizeof error;
+    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
+      error = errno;
+    }
+    return {error == 0 ? 0 : -1, error};
+  }
+
+  static int awaitRoom(const io::Wait& limits) {
+    const TimePoint next = TimePoint::clock::now() + std::chrono::milliseconds(1);
+    if (limits.deadline <= next) {
+      return ETIMEDOUT;
+    }
+    const IoDomain* const domain = currentIoDomain();
+    // relaxed: it is looked at again and again.
+    if (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed)) {
+      return ECANCELED;
+    }
+    return sleepUntilStop(next, limits.stop) ? 0 : ECANCELED;
+  }
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,33 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <system_error>
+
+#include "io/operation.h"
+
+// How the two forms of each function tell what came of it.
+namespace weft::detail {
+
+inline std::error_code toErrorCode(int error) noexcept { return {error, std::generic_category()}; }
+
+inline size_t toSize(const IoResult& result, std::error_code& error) noexcept {
+  error = toErrorCode(result.error);
+  return result.error == 0 ? static_cast<size_t>(result.value) : 0;
+}
+
+// Calls call(error), and throws if it sets an error. `what`: "io::read".
+template <class Call>
+auto orThrow(const char* what, int fd, const Call& call) {
+  std::error_code error;
+  auto result = call(error);
+  if (error) {
+    throw std::system_error(error, "weft::" + std::string(what) + ", fd " + std::to_string(fd));
+  }
+  return result;
+}
+
+}  // namespace weft::detail

@@ -1,0 +1,165 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/io/socket.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "io/operations.h"
+#include "io/result.h"
+#include "weft/debug.h"
+#include "weft/io/file.h"
+#include "weft/scheduler.h"
+#include "weft/sleep.h"
+#include "weft/waitgroup.h"
+
+namespace weft::io {
+namespace {
+
+using SocketOps = detail::IoOperations<detail::IoSystem>;
+
+UniqueFd makeSocket(int family, std::error_code& error) noexcept {
+  UniqueFd made(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  error = detail::toErrorCode(made ? 0 : errno);
+  return made;
+}
+
+// How long serve() waits where the process has no descriptor left, or the system no memory.
+constexpr auto kPauseWithoutRoom = std::chrono::milliseconds(10);
+
+bool isForWantOfRoom(const std::error_code& error) {
+  return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system ||
+         error == std::errc::no_buffer_space || error == std::errc::not_enough_memory;
+}
+
+// Returns: false if it is time to end.
+bool pauseForRoom(const Wait& wait, std::error_code& error) {
+  const TimePoint next = TimePoint::clock::now() + kPauseWithoutRoom;
+  if (wait.deadline <= next) {
+    error = std::make_error_code(std::errc::timed_out);
+    return false;
+  }
+  // relaxed: it is looked at again and again.
+  const bool isCanceled = detail::currentIoDomain()->isCanceled.load(std::memory_order_relaxed);
+  if (isCanceled || !sleep_until(next, wait.stop)) {
+    error = std::make_error_code(std::errc::operation_canceled);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait) noexcept {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  auto* const where = peer != nullptr ? reinterpret_cast<sockaddr*>(&address) : nullptr;
+  const detail::IoResult result = SocketOps::accept(fd, where, peer != nullptr ? &size : nullptr, wait);
+  error = detail::toErrorCode(result.error);
+  if (result.error != 0) {
+    return UniqueFd();
+  }
+  if (peer != nullptr) {
+    *peer = Endpoint(where, size);
+  }
+  return UniqueFd(static_cast<int>(result.value));
+}
+
+UniqueFd accept(int fd, Endpoint* peer, const Wait& wait) {
+  return detail::orThrow("io::accept", fd, [&](auto& error) { return accept(fd, peer, error, wait); });
+}
+
+void connect(int fd, const Endpoint& peer, std::error_code& error, const Wait& wait) noexcept {
+  error = detail::toErrorCode(SocketOps::connect(fd, peer.data(), peer.size(), wait).error);
+}
+
+void connect(int fd, const Endpoint& peer, const Wait& wait) {
+  detail::orThrow("io::connect", fd, [&](auto& error) { return connect(fd, peer, error, wait), 0; });
+}
+
+Socket Socket::connect(const Endpoint& peer, std::error_code& error, const Wait& wait) noexcept {
+  UniqueFd fd = makeSocket(peer.family(), error);
+  if (!error) {
+    io::connect(fd.get(), peer, error, wait);
+  }
+  return error ? Socket() : Socket(std::move(fd));
+}
+
+Socket Socket::connect(const Endpoint& peer, const Wait& wait) {
+  std::error_code error;
+  Socket connected = connect(peer, error, wait);
+  if (error) {
+    throw std::system_error(error, "weft::io::connect, " + peer.toString());
+  }
+  return connected;
+}
+
+void Socket::shutdownSend(std::error_code& error) noexcept {
+  error = detail::toErrorCode(::shutdown(fd(), SHUT_WR) == 0 ? 0 : errno);
+}
+
+void Socket::setNoDelay() noexcept {
+  const int on = 1;
+  ::setsockopt(fd(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+Listener Listener::listen(const Endpoint& at, int backlog, std::error_code& error) noexcept {
+  UniqueFd fd = makeSocket(at.family(), error);
+  if (error) {
+    return {};
+  }
+  const int on = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(fd.get(), at.data(), at.size()) != 0 || ::listen(fd.get(), backlog) != 0) {
+    error = detail::toErrorCode(errno);
+    return {};
+  }
+  return Listener(std::move(fd));
+}
+
+Listener Listener::listen(const Endpoint& at, int backlog) {
+  std::error_code error;
+  Listener listener = listen(at, backlog, error);
+  if (error) {
+    throw std::system_error(error, "weft::io::Listener at " + at.toString());
+  }
+  return listener;
+}
+
+Endpoint Listener::endpoint() const noexcept {
+  std::error_code ignored;
+  return Endpoint::ofSocket(fd(), ignored);
+}
+
+uint64_t File::size(std::error_code& error) const noexcept {
+  struct stat status{};
+  error = detail::toErrorCode(::fstat(fd(), &status) == 0 ? 0 : errno);
+  return error ? 0 : static_cast<uint64_t>(status.st_size);
+}
+
+std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler, const Wait& wait) {
+  WEFT_ASSERT_HAS_BOUND_SCHEDULER("io::serve()");
+  WaitGroup running;
+  std::error_code error;
+  for (;;) {
+    Socket accepted(io::accept(listener.fd(), nullptr, error, wait));
+    if (accepted) {
+      running.add();
+      schedule([&handler, running, socket = std::move(accepted)]() mutable {
+        handler(std::move(socket));
+        running.done();
+      });
+    } else if (!isForWantOfRoom(error) || !pauseForRoom(wait, error)) {
+      break;
+    }
+  }
+  running.wait();
+  return error;
+}
+
+}  // namespace weft::io

@@ -1,0 +1,69 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "weft/detail/base/sync.h"
+
+namespace weft::detail {
+
+// The system calls of weft::io, as a policy class: tests put errors in their place. As the calls themselves,
+// each returns -1 and sets errno where it fails. `offset`: -1 stands for the file's own position.
+struct IoSystem {
+  static ssize_t receive(int fd, void* data, size_t size, int flags) { return ::recv(fd, data, size, flags); }
+  static ssize_t send(int fd, const void* data, size_t size, int flags) {
+    return ::send(fd, data, size, flags);
+  }
+  static ssize_t receiveMessage(int fd, msghdr* message, int flags) { return ::recvmsg(fd, message, flags); }
+  static ssize_t sendMessage(int fd, const msghdr* message, int flags) {
+    return ::sendmsg(fd, message, flags);
+  }
+
+  // RWF_NOWAIT: the call fails with EAGAIN where it would wait for others or for a disk, and with EOPNOTSUPP
+  // where that cannot be told.
+  static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
+    return ::preadv2(fd, parts, count, offset, RWF_NOWAIT);
+  }
+  static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
+    return ::pwritev2(fd, parts, count, offset, RWF_NOWAIT);
+  }
+  static ssize_t read(int fd, const iovec* parts, int count, int64_t offset) {
+    return offset < 0 ? ::readv(fd, parts, count) : ::preadv(fd, parts, count, offset);
+  }
+  static ssize_t write(int fd, const iovec* parts, int count, int64_t offset) {
+    return offset < 0 ? ::writev(fd, parts, count) : ::pwritev(fd, parts, count, offset);
+  }
+
+  static int accept(int fd, sockaddr* address, socklen_t* size) {
+    return ::accept4(fd, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  }
+  static int connect(int fd, const sockaddr* address, socklen_t size) { return ::connect(fd, address, size); }
+
+  static int flags(int fd) { return ::fcntl(fd, F_GETFL); }
+  static int setFlags(int fd, int flags) { return ::fcntl(fd, F_SETFL, flags); }
+  static int status(int fd, struct stat* result) { return ::fstat(fd, result); }
+
+  static int makeBell() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+  static int makeEpoll() { return ::epoll_create1(EPOLL_CLOEXEC); }
+  static int control(int epoll, int operation, int fd, epoll_event* event) {
+    return ::epoll_ctl(epoll, operation, fd, event);
+  }
+
+  // Both wait until `deadline`, which may be kNever, or TimePoint::min(): then they only look.
+  static int wait(int epoll, epoll_event* events, int most, TimePoint deadline);
+  static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline);
+};
+
+}  // namespace weft::detail

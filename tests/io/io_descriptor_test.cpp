@@ -1,0 +1,457 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/io.h>
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+#include <sys/uio.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <stop_token>
+#include <thread>
+
+#include <weft/event.h>
+#include <weft/finally.h>
+
+#include "in_task.h"
+#include "io/io_pairs.h"
+#include "waiting.h"
+#include "with_scheduler.h"
+
+// The operations on descriptors, on a kernel as it is.
+namespace weft {
+namespace {
+
+using std::chrono::milliseconds;
+using tests::awaitThat;
+using tests::bytesOf;
+using tests::Crew;
+using tests::Ends;
+using tests::fill;
+using tests::kKinds;
+using tests::kPairKinds;
+using tests::makeEnds;
+using tests::readText;
+
+io::TimePoint soon() { return io::TimePoint::clock::now() + milliseconds(2); }
+
+class IoTest : public tests::WithScheduler {
+ protected:
+  // Runs f(kind of the two ends) in each kind of code that may wait, all at once.
+  template <class F>
+  void everywhere(F f) {
+    Crew crew(scheduler());
+    for (const auto kind : kKinds) {
+      for (const auto pair : kPairKinds) {
+        crew.start(kind, [f, pair] { f(pair); });
+      }
+    }
+  }
+  // Returns once `count` fibers of this scheduler wait.
+  void awaitWaiting(uint64_t count) {
+    awaitThat([&] {
+      uint64_t waiting = 0;
+      for (const auto& worker : scheduler().stats().workers) {
+        waiting += worker.numBlockedFibers;
+      }
+      return waiting >= count;
+    });
+  }
+};
+
+TEST_P(IoTest, AReadWaitsForWhatIsWrittenLater) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    std::thread writer([&] { io::writeAll(ends.writer.get(), bytesOf("hello")); });
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error), "hello");
+    EXPECT_FALSE(error);
+    writer.join();
+  });
+}
+
+TEST_P(IoTest, FibersOfOneThreadWriteToEachOther) {
+  std::string got;
+  tests::inTask([&] {
+    Ends ends = makeEnds();
+    WaitGroup done(1);
+    schedule(Task(
+        [&, done] {
+          std::error_code error;
+          got = readText(ends.reader.get(), error);
+          done.done();
+        },
+        Task::Flags::SameThread));
+    yield();
+    io::write(ends.writer.get(), bytesOf("hello"));
+    done.wait();
+  });
+  EXPECT_EQ(got, "hello");
+}
+
+TEST_P(IoTest, TheEndOfAStreamIsZeroBytes) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    io::write(ends.writer.get(), bytesOf("x"));
+    ends.writer.reset();
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error), "x");
+    EXPECT_EQ(readText(ends.reader.get(), error), "");
+    EXPECT_FALSE(error);
+  });
+}
+
+TEST_P(IoTest, AReaderThatWaitsSeesTheOtherEndClose) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    std::thread other([&] { ends.writer.reset(); });
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error), "");
+    EXPECT_FALSE(error);
+    other.join();
+  });
+}
+
+TEST_P(IoTest, AWriteWaitsForRoomAndMayBeShort) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    const std::vector<std::byte> data(1'000'000, std::byte{7});
+    std::vector<std::byte> got(data.size());
+    std::thread reader([&] { EXPECT_EQ(io::readAll(ends.reader.get(), got), got.size()); });
+    EXPECT_EQ(io::writeAll(ends.writer.get(), data), data.size());
+    reader.join();
+    EXPECT_EQ(got, data);
+  });
+}
+
+TEST_P(IoTest, SeveralBuffersAreReadAndWritten) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    char hello[] = "hello ", world[] = "world";
+    const iovec data[] = {{hello, 6}, {world, 5}};
+    EXPECT_EQ(io::writev(ends.writer.get(), data), 11u);
+    char first[4], second[20];
+    const iovec buffers[] = {{first, 4}, {second, 20}};
+    EXPECT_EQ(io::readv(ends.reader.get(), buffers), 11u);
+    EXPECT_EQ(std::string(first, 4) + std::string(second, 7), "hello world");
+  });
+}
+
+TEST_P(IoTest, ADeadlineEndsAWaitAndNothingIsLost) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    std::error_code error;
+    const auto deadline = soon();
+    EXPECT_EQ(readText(ends.reader.get(), error, {.deadline = deadline}), "");
+    EXPECT_EQ(error, std::errc::timed_out);
+    EXPECT_GE(io::TimePoint::clock::now(), deadline);
+    io::write(ends.writer.get(), bytesOf("later"));
+    EXPECT_EQ(readText(ends.reader.get(), error), "later");
+    fill(ends.writer.get());
+    io::write(ends.writer.get(), bytesOf("x"), error, {.deadline = soon()});
+    EXPECT_EQ(error, std::errc::timed_out);
+  });
+}
+
+TEST_P(IoTest, ADeadlineThatHasPassedTriesOnce) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    const io::Wait past{.deadline = io::TimePoint::min()};
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error, past), "");
+    EXPECT_EQ(error, std::errc::timed_out);
+    io::write(ends.writer.get(), bytesOf("now"), past);
+    EXPECT_EQ(readText(ends.reader.get(), error, past), "now");
+  });
+}
+
+TEST_P(IoTest, AStopEndsAWait) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    std::stop_source source;
+    std::thread stopper([&] { source.request_stop(); });
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error, {.stop = source.get_token()}), "");
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    stopper.join();
+    // A stop that was requested before ends only what would wait.
+    EXPECT_EQ(readText(ends.reader.get(), error, {.stop = source.get_token()}), "");
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    io::write(ends.writer.get(), bytesOf("x"));
+    EXPECT_EQ(readText(ends.reader.get(), error, {.stop = source.get_token()}), "x");
+    EXPECT_FALSE(error);
+  });
+}
+
+TEST_P(IoTest, FibersThatWaitForOneDescriptorAreServedInTheirOrder) {
+  std::vector<int> order;
+  tests::inTask([&] {
+    Ends ends = makeEnds();
+    WaitGroup done(3);
+    for (int i = 0; i < 3; ++i) {
+      schedule(Task(
+          [&, i, done] {
+            std::byte byte[1];
+            // Twice, so that a fiber that is served goes to the end of the row.
+            for (int round = 0; round < 2; ++round) {
+              io::read(ends.reader.get(), byte);
+              order.push_back(i);
+            }
+            done.done();
+          },
+          Task::Flags::SameThread));
+      yield();
+    }
+    for (int i = 0; i < 6; ++i) {
+      io::write(ends.writer.get(), bytesOf("x"));
+      awaitThat([&] { return order.size() > static_cast<size_t>(i); });
+    }
+    done.wait();
+  });
+  EXPECT_EQ(order, (std::vector{0, 1, 2, 0, 1, 2}));
+}
+
+TEST_P(IoTest, OneFiberReadsAndAnotherWritesOneSocket) {
+  tests::inTask([&] {
+    Ends ends = makeEnds();
+    fill(ends.writer.get());
+    WaitGroup done(2);
+    for (const bool reads : {true, false}) {
+      schedule(Task(
+          [&, reads, done] {
+            std::error_code error;
+            if (reads) {
+              EXPECT_EQ(readText(ends.writer.get(), error), "back");
+            } else {
+              EXPECT_EQ(io::write(ends.writer.get(), bytesOf("x")), 1u);
+            }
+            done.done();
+          },
+          Task::Flags::SameThread));
+      yield();
+    }
+    io::write(ends.reader.get(), bytesOf("back"));
+    std::vector<std::byte> buffer(1 << 20);
+    io::read(ends.reader.get(), buffer);
+    done.wait();
+  });
+}
+
+// What is remembered of a number must not outlast the descriptor.
+TEST_P(IoTest, ANumberIsUsedAgainAtOnceByCodeThatKnowsNothingOfWeft) {
+  tests::inTask([&] {
+    int last = -1;
+    for (int i = 0; i < 50; ++i) {
+      Ends ends = makeEnds(i % 2 == 0 ? tests::PairKind::Sockets : tests::PairKind::Pipe);
+      const int number = ends.reader.get();
+      EXPECT_TRUE(last == -1 || last == number) << "the system takes the lowest number";
+      last = number;
+      WaitGroup done(1);
+      schedule(Task(
+          [&, done] {
+            std::error_code error;
+            EXPECT_EQ(readText(number, error), "x");
+            done.done();
+          },
+          Task::Flags::SameThread));
+      yield();
+      io::write(ends.writer.get(), bytesOf("x"));
+      done.wait();
+      ::close(ends.reader.release());
+      ::close(ends.writer.release());
+    }
+  });
+}
+
+TEST_P(IoTest, CloseEndsTheWaitsOfOthers) {
+  Ends ends = makeEnds();
+  WaitGroup done(4);
+  std::atomic<int> numCanceled{0};
+  const int number = ends.reader.release();
+  for (int i = 0; i < 4; ++i) {
+    schedule([&, done] {
+      std::error_code error;
+      readText(number, error);
+      numCanceled += error == std::errc::operation_canceled ? 1 : 0;
+      done.done();
+    });
+  }
+  awaitWaiting(4);
+  io::close(io::UniqueFd(number));
+  done.wait();
+  EXPECT_EQ(numCanceled, 4);
+  std::error_code error;
+  readText(number, error);
+  EXPECT_EQ(error, std::errc::bad_file_descriptor);
+}
+
+TEST_P(IoTest, CancelAllEndsAllWaitsAlsoThoseThatBeginLater) {
+  Ends ends = makeEnds();
+  std::atomic<int> numCanceled{0};
+  constexpr int kWaiting = 10;
+  for (int i = 0; i < kWaiting; ++i) {
+    schedule([&] {
+      std::error_code error;
+      // Each time anew: the second wait begins after the cancel.
+      for (int round = 0; round < 2; ++round) {
+        readText(ends.reader.get(), error);
+        numCanceled += error == std::errc::operation_canceled ? 1 : 0;
+      }
+    });
+  }
+  awaitWaiting(kWaiting);
+  io::cancelAll(scheduler());
+  destroyScheduler();
+  EXPECT_EQ(numCanceled, 2 * kWaiting);
+}
+
+TEST_P(IoTest, CancelAllLeavesOtherSchedulersAlone) {
+  Ends ends = makeEnds();
+  Scheduler other(tests::smallConfig(1));
+  io::cancelAll(other);
+  schedule([&] {
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error), "x");
+  });
+  awaitWaiting(1);
+  io::cancelAll(other);
+  io::write(ends.writer.get(), bytesOf("x"));
+  destroyScheduler();
+}
+
+TEST_P(IoTest, TheDestructorWaitsForIo) {
+  Ends ends = makeEnds();
+  std::string got;
+  schedule([&] {
+    std::error_code error;
+    got = readText(ends.reader.get(), error);
+  });
+  awaitWaiting(1);
+  std::thread writer([&] { io::write(ends.writer.get(), bytesOf("last")); });
+  destroyScheduler();
+  EXPECT_EQ(got, "last");
+  writer.join();
+}
+
+TEST_P(IoTest, WaitForTellsWhatHolds) {
+  everywhere([](tests::PairKind) {
+    Ends ends = makeEnds();
+    EXPECT_EQ(io::waitFor(ends.writer.get(), POLLOUT), POLLOUT);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("x")); });
+    EXPECT_EQ(io::waitFor(ends.reader.get(), POLLIN), POLLIN);
+    writer.join();
+    EXPECT_EQ(io::waitFor(ends.reader.get(), POLLIN | POLLOUT), POLLIN | POLLOUT);
+    ends.writer.reset();
+    EXPECT_NE(io::waitFor(ends.reader.get(), POLLIN) & POLLHUP, 0);
+    std::error_code error;
+    EXPECT_EQ(io::waitFor(ends.reader.get(), POLLPRI, error, {.deadline = soon()}) & POLLPRI, 0);
+  });
+}
+
+TEST_P(IoTest, WritingToNobodyIsAnErrorAndNoSignal) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    ends.reader.reset();
+    std::error_code error;
+    io::write(ends.writer.get(), bytesOf("x"), error);
+    EXPECT_EQ(error, std::errc::broken_pipe);
+    io::writeAll(ends.writer.get(), bytesOf("x"), error);
+    EXPECT_EQ(error, std::errc::broken_pipe);
+    sigset_t pending{};
+    sigpending(&pending);
+    EXPECT_EQ(sigismember(&pending, SIGPIPE), 0);
+  });
+}
+
+TEST_P(IoTest, WhatMakesNoSenseIsAnError) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    std::byte byte[1];
+    std::error_code error;
+    EXPECT_EQ(io::read(ends.reader.get(), {}, error), 0u);
+    EXPECT_EQ(error, std::errc::invalid_argument) << "no bytes would look like the end";
+    EXPECT_EQ(io::write(ends.writer.get(), {}, error), 0u);
+    for (const int bad : {-1, 1 << 30}) {
+      EXPECT_EQ(io::read(bad, byte, error), 0u);
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+      EXPECT_EQ(io::write(bad, byte, error), 0u);
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+      EXPECT_EQ(io::recv(bad, byte, 0, error), 0u);
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+      EXPECT_EQ(io::waitFor(bad, POLLIN, error), 0);
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+      EXPECT_FALSE(io::accept(bad, nullptr, error));
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+      io::close(io::UniqueFd(bad), error);
+      EXPECT_EQ(error, std::errc::bad_file_descriptor);
+    }
+    EXPECT_THROW(io::read(-1, byte), std::system_error);
+    EXPECT_EQ(io::readAt(ends.reader.get(), byte, 0, error), 0u);
+    EXPECT_EQ(error, std::errc::invalid_seek);
+  });
+}
+
+TEST_P(IoTest, FilesAreReadAndWrittenInPlace) {
+  everywhere([](tests::PairKind) {
+    char path[] = "/tmp/weft_io_test_XXXXXX";
+    io::File file((io::UniqueFd(::mkstemp(path))));
+    const auto removed = make_finally([&] { ::unlink(path); });
+    ASSERT_TRUE(file);
+    EXPECT_EQ(file.writeAt(bytesOf("hello world"), 5), 11u);
+    file.sync();
+    std::error_code error;
+    EXPECT_EQ(file.size(error), 16u);
+    std::byte buffer[20];
+    EXPECT_EQ(file.readAt(buffer, 5), 11u);
+    EXPECT_EQ(tests::textOf(std::span(buffer).first(11)), "hello world");
+    EXPECT_EQ(file.readAt(buffer, 16), 0u) << "the end";
+    const io::File again = io::File::open(path, O_RDONLY);
+    EXPECT_EQ(io::readAll(again.fd(), buffer), 16u);
+    EXPECT_EQ(io::File::open("/nowhere/at/all", O_RDONLY, 0, error).fd(), -1);
+    EXPECT_EQ(error, std::errc::no_such_file_or_directory);
+    EXPECT_THROW(io::open("/nowhere/at/all", O_RDONLY), std::system_error);
+    EXPECT_EQ(file.readAt(buffer, ~uint64_t{0}, error), 0u);
+    EXPECT_EQ(error, std::errc::invalid_argument);
+  });
+}
+
+// A fiber whose reads need never wait.
+TEST_P(IoTest, AStreamThatNeverRunsDryLetsOthersRun) {
+  tests::inTask([&] {
+    const io::UniqueFd zeros = io::open("/dev/zero", O_RDONLY);
+    std::atomic<bool> hasRun{false};
+    schedule(Task([&] { hasRun = true; }, Task::Flags::SameThread));
+    std::byte buffer[16];
+    while (!hasRun) {
+      io::read(zeros.get(), buffer);
+    }
+  });
+}
+
+WEFT_INSTANTIATE_WITH_SCHEDULER(IoTest);
+
+TEST(IoBackendTest, ItsNameIsTold) { EXPECT_STREQ(io::backend(), "epoll"); }
+
+class IoBackendDeathTest : public tests::DeathTest {};
+
+TEST_F(IoBackendDeathTest, ABackendThatIsNotThereIsAMessage) {
+  EXPECT_DEATH(
+      {
+        ::setenv("WEFT_IO", "uring", 1);
+        io::backend();
+      },
+      "WEFT_IO=uring, but this weft::io is built without io_uring. Set WEFT_IO=epoll");
+  EXPECT_DEATH(
+      {
+        ::setenv("WEFT_IO", "select", 1);
+        io::backend();
+      },
+      "WEFT_IO=select, which names no backend");
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,89 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include <weft/io.h>
+#include <weft/weft.h>
+
+#include "io/io_pairs.h"
+#include "with_scheduler.h"
+
+// The examples of docs/io.md and of the headers' comments, word for word: docs_examples_test compares.
+namespace weft {
+namespace {
+
+class IoExamplesTest : public tests::WithScheduler {};
+
+TEST_P(IoExamplesTest, ADescriptorIsRead) {
+  tests::Ends ends = tests::makeEnds();
+  io::write(ends.writer.get(), tests::bytesOf("hello"));
+  const int fd = ends.reader.get();
+  const auto now = std::chrono::steady_clock::now();
+  // clang-format off
+  std::byte buffer[4096];
+  const size_t count = weft::io::read(fd, buffer, {.deadline = now + std::chrono::seconds(5)});
+  // clang-format on
+  EXPECT_EQ(count, 5u);
+}
+
+TEST_P(IoExamplesTest, AnEndpointIsParsed) {
+  weft::io::Endpoint server = weft::io::Endpoint::parse("127.0.0.1", 8080);
+  EXPECT_EQ(server.port(), 8080);
+}
+
+TEST_P(IoExamplesTest, AServerSendsBackWhatComes) {
+  const io::Endpoint nowhere = io::Endpoint::parse("127.0.0.1", 0);
+  io::Endpoint endpoint;
+  std::stop_source stop;
+  Event isListening;
+  WaitGroup done(1);
+  schedule([&, isListening, done] {
+    const io::Endpoint& address = nowhere;
+    weft::io::Listener listener = weft::io::Listener::listen(address);
+    endpoint = listener.endpoint();
+    isListening.signal();
+    weft::io::serve(listener,
+                    [&](weft::io::Socket socket) {
+                      std::byte buffer[4096];
+                      std::error_code error;
+                      while (size_t count = socket.recv(buffer, error, {.stop = stop.get_token()})) {
+                        socket.send(std::span(buffer).first(count), error);
+                      }
+                    },
+                    {.stop = stop.get_token()});
+    done.done();
+  });
+  isListening.wait();
+  weft::io::Socket socket = weft::io::Socket::connect(endpoint);
+  socket.send(std::as_bytes(std::span("hello")));
+  std::byte reply[6];
+  EXPECT_EQ(socket.recvAll(reply), 6u);
+  stop.request_stop();
+  done.wait();
+}
+
+TEST_P(IoExamplesTest, AFileIsOpened) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::string folder = "/tmp/weft_io_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::filesystem::current_path(folder);
+  std::fclose(std::fopen("data", "w"));
+  weft::io::File file = weft::io::File::open("data", O_RDONLY);
+  EXPECT_TRUE(file);
+  std::filesystem::current_path(before);
+  std::filesystem::remove_all(folder);
+}
+
+WEFT_INSTANTIATE_WITH_SCHEDULER(IoExamplesTest);
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,280 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/io.h>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include <weft/finally.h>
+
+#include "in_task.h"
+#include "io/io_pairs.h"
+#include "io/operations.h"
+#include "waiting.h"
+#include "with_scheduler.h"
+
+// The operations over a system whose calls fail as it is told.
+namespace weft::detail {
+namespace {
+
+using tests::bytesOf;
+using tests::Ends;
+using tests::makeEnds;
+
+// What the next calls of a kind do instead of what they would do.
+struct Faults {
+  std::vector<int> errors;        // the first calls fail with these, in this order
+  size_t mostBytes = ~size_t{0};  // transfers are this short
+  int numCalls = 0;
+
+  // Returns: whether the call fails.
+  bool fails() {
+    const auto number = static_cast<size_t>(numCalls++);
+    if (number < errors.size() && errors[number] != 0) {
+      errno = errors[number];
+      return true;
+    }
+    return false;
+  }
+};
+
+thread_local Faults transfers, accepts, connects, waits, controls, bells, epolls, polls;
+
+struct FaultySystem : IoSystem {
+  static ssize_t receive(int fd, void* data, size_t size, int flags) {
+    return transfers.fails() ? -1 : IoSystem::receive(fd, data, std::min(size, transfers.mostBytes), flags);
+  }
+  static ssize_t send(int fd, const void* data, size_t size, int flags) {
+    return transfers.fails() ? -1 : IoSystem::send(fd, data, std::min(size, transfers.mostBytes), flags);
+  }
+  static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
+    const iovec part{parts->iov_base, std::min(parts->iov_len, transfers.mostBytes)};
+    return transfers.fails() ? -1 : IoSystem::readNow(fd, &part, count, offset);
+  }
+  static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
+    const iovec part{parts->iov_base, std::min(parts->iov_len, transfers.mostBytes)};
+    return transfers.fails() ? -1 : IoSystem::writeNow(fd, &part, count, offset);
+  }
+  static int accept(int fd, sockaddr* address, socklen_t* size) {
+    return accepts.fails() ? -1 : IoSystem::accept(fd, address, size);
+  }
+  static int connect(int fd, const sockaddr* address, socklen_t size) {
+    return connects.fails() ? -1 : IoSystem::connect(fd, address, size);
+  }
+  static int makeBell() { return bells.fails() ? -1 : IoSystem::makeBell(); }
+  static int makeEpoll() { return epolls.fails() ? -1 : IoSystem::makeEpoll(); }
+  static int control(int epoll, int operation, int fd, epoll_event* event) {
+    return controls.fails() ? -1 : IoSystem::control(epoll, operation, fd, event);
+  }
+  static int wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
+    return waits.fails() ? -1 : IoSystem::wait(epoll, events, most, deadline);
+  }
+  static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
+    return polls.fails() ? -1 : IoSystem::poll(descriptors, count, deadline);
+  }
+};
+
+using Faulty = IoOperations<FaultySystem>;
+
+// One thread, so that it has all the faults; in a task, and without a scheduler.
+class IoFaultsTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void TearDown() override {
+    transfers = accepts = connects = waits = controls = bells = epolls = polls = Faults();
+  }
+
+  template <class F>
+  void run(F f) {
+    if (!GetParam()) {
+      f();
+      return;
+    }
+    Scheduler scheduler(tests::smallConfig(0));
+    scheduler.bind();
+    tests::inTask(f);
+    Scheduler::unbind();
+  }
+
+  // Reads once from `fd`.
+  static IoResult read(int fd, const io::Wait& wait = {}) {
+    const iovec part{buffer, sizeof buffer};
+    return Faulty::readParts(fd, {&part, 1}, -1, wait, "io::read");
+  }
+
+  static inline std::byte buffer[64];
+  const io::Wait never_{};
+};
+
+TEST_P(IoFaultsTest, AnInterruptedCallIsMadeAgain) {
+  run([&] {
+    Ends ends = makeEnds();
+    io::write(ends.writer.get(), bytesOf("hello"));
+    transfers.errors = {EINTR, EINTR};
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    transfers = {.errors = {EINTR, EINTR}};
+    EXPECT_EQ(Faulty::send(ends.writer.get(), bytesOf("x"), 0, never_).value, 1);
+    transfers = {.errors = {EINTR, EINTR}};
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, 0, never_).value, 1);
+    EXPECT_EQ(transfers.numCalls, 3);
+  });
+}
+
+TEST_P(IoFaultsTest, AnInterruptedSleepGoesOn) {
+  run([&] {
+    Ends ends = makeEnds();
+    waits.errors = polls.errors = std::vector<int>(20, EINTR);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    writer.join();
+  });
+}
+
+// Something else may have taken what there was.
+TEST_P(IoFaultsTest, AWakeInVainIsFollowedByAnotherWait) {
+  run([&] {
+    Ends ends = makeEnds();
+    io::write(ends.writer.get(), bytesOf("hello"));
+    transfers.errors = {EAGAIN, EAGAIN, EAGAIN};
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    EXPECT_EQ(transfers.numCalls, 4);
+  });
+}
+
+TEST_P(IoFaultsTest, ShortTransfersLoseNothing) {
+  run([&] {
+    Ends ends = makeEnds();
+    transfers.mostBytes = 3;
+    const auto data = bytesOf("a message that takes several calls");
+    for (size_t sent = 0; sent < data.size();) {
+      const IoResult result = Faulty::send(ends.writer.get(), data.subspan(sent), 0, never_);
+      ASSERT_EQ(result.value, std::min<ssize_t>(3, static_cast<ssize_t>(data.size() - sent)));
+      sent += static_cast<size_t>(result.value);
+    }
+    std::string got;
+    while (got.size() < data.size()) {
+      const IoResult result = read(ends.reader.get());
+      ASSERT_GT(result.value, 0);
+      got += tests::textOf(std::span(buffer).first(static_cast<size_t>(result.value)));
+    }
+    EXPECT_EQ(got, tests::textOf(data));
+  });
+}
+
+TEST_P(IoFaultsTest, ErrorsAreTold) {
+  run([&] {
+    Ends ends = makeEnds();
+    transfers.errors = {ENOBUFS, ECONNRESET};
+    EXPECT_EQ(Faulty::send(ends.writer.get(), bytesOf("x"), 0, never_).error, ENOBUFS);
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, 0, never_).error, ECONNRESET);
+  });
+}
+
+// As for a terminal, or with an old kernel: poll(2) tells whether a call would wait.
+TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
+  run([&] {
+    for (const int error : {EOPNOTSUPP, ENOSYS}) {
+      Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+      transfers = {.errors = std::vector<int>(100, error)};
+      EXPECT_EQ(
+          read(ends.reader.get(), {.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)}).error,
+          ETIMEDOUT);
+      std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+      EXPECT_EQ(read(ends.reader.get()).value, 5);
+      writer.join();
+      const iovec part{buffer, 4};
+      EXPECT_EQ(Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
+    }
+  });
+}
+
+TEST_P(IoFaultsTest, AcceptGoesOnWhereThePeerHasGoneAndTellsWhereNoDescriptorIsLeft) {
+  run([&] {
+    io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+    const io::Socket client = io::Socket::connect(listener.endpoint());
+    accepts.errors = {EINTR, ECONNABORTED, EPROTO, EMFILE};
+    EXPECT_EQ(Faulty::accept(listener.fd(), nullptr, nullptr, never_).error, EMFILE);
+    const IoResult accepted = Faulty::accept(listener.fd(), nullptr, nullptr, never_);
+    EXPECT_GE(accepted.value, 0) << "the connection has waited";
+    io::UniqueFd(static_cast<int>(accepted.value)).reset();
+  });
+}
+
+TEST_P(IoFaultsTest, AConnectWithoutRoomAtTheListenerIsTriedAgain) {
+  run([&] {
+    io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+    const io::Endpoint where = listener.endpoint();
+    io::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    connects.errors = {EAGAIN, EAGAIN};
+    EXPECT_EQ(Faulty::connect(socket.get(), where.data(), where.size(), never_).error, 0);
+    EXPECT_EQ(connects.numCalls, 3);
+    EXPECT_EQ(::fcntl(socket.get(), F_GETFL) & O_NONBLOCK, 0) << "it is blocking again";
+    connects = {.errors = std::vector<int>(1000, EAGAIN)};
+    const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(5)};
+    EXPECT_EQ(Faulty::connect(socket.get(), where.data(), where.size(), limit).error, ETIMEDOUT);
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Where, IoFaultsTest, ::testing::Bool(),
+                         [](const auto& where) { return where.param ? "InATask" : "OnAThread"; });
+
+class IoReactorFaultsTest : public IoFaultsTest {};
+
+TEST_P(IoReactorFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNextOneTriesAgain) {
+  run([&] {
+    Ends ends = makeEnds();
+    bells.errors = epolls.errors = controls.errors = {EMFILE};
+    EXPECT_EQ(read(ends.reader.get()).error, EMFILE);
+    // The bell of a parker stays, so that there may be one already.
+    while (bells.numCalls + epolls.numCalls + controls.numCalls < 3) {
+      const io::Wait past{.deadline = TimePoint::min()};
+      const int error = read(ends.reader.get(), past).error;
+      EXPECT_TRUE(error == EMFILE || error == ETIMEDOUT);
+      if (error == ETIMEDOUT) {
+        break;
+      }
+    }
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    writer.join();
+  });
+}
+
+TEST_P(IoReactorFaultsTest, AWaitThatCannotBeArmedFailsAndLeavesNothingBehind) {
+  run([&] {
+    Ends ends = makeEnds();
+    const io::Wait past{.deadline = TimePoint::min()};
+    EXPECT_EQ(read(ends.reader.get(), past).error, ETIMEDOUT);  // makes the reactor
+    controls = {.errors = {ENOMEM}};
+    EXPECT_EQ(read(ends.reader.get()).error, ENOMEM);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    writer.join();
+  });
+}
+
+// As where another worker has waited for it meanwhile.
+TEST_P(IoReactorFaultsTest, ARegistrationThatIsThereAgainstExpectationIsUsed) {
+  run([&] {
+    Ends ends = makeEnds();
+    const io::Wait past{.deadline = TimePoint::min()};
+    read(ends.reader.get(), past);  // registers it
+    controls = {.errors = {EEXIST}};
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+    EXPECT_EQ(read(ends.reader.get()).value, 5);
+    EXPECT_EQ(controls.numCalls, 2);
+    writer.join();
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Where, IoReactorFaultsTest, ::testing::Values(true),
+                         [](const auto&) { return "InATask"; });
+
+}  // namespace
+}  // namespace weft::detail

@@ -1,0 +1,323 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/io.h>
+
+#include <gtest/gtest.h>
+
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/event.h>
+#include <weft/finally.h>
+
+#include "in_task.h"
+#include "io/io_pairs.h"
+#include "waiting.h"
+#include "with_scheduler.h"
+
+// Connections.
+namespace weft {
+namespace {
+
+using tests::awaitThat;
+using tests::bytesOf;
+
+TEST(EndpointTest, AddressesAreReadAndWritten) {
+  EXPECT_EQ(io::Endpoint::parse("127.0.0.1", 80).toString(), "127.0.0.1:80");
+  EXPECT_EQ(io::Endpoint::parse("::1", 8080).toString(), "[::1]:8080");
+  EXPECT_EQ(io::Endpoint::parse("::1", 8080).port(), 8080);
+  EXPECT_EQ(io::Endpoint::local("/tmp/a").toString(), "/tmp/a");
+  EXPECT_EQ(io::Endpoint::local("/tmp/a").family(), AF_UNIX);
+  EXPECT_EQ(io::Endpoint().toString(), "");
+  EXPECT_EQ(io::Endpoint().port(), 0);
+}
+
+TEST(EndpointTest, WhatIsNoAddressIsAnError) {
+  std::error_code error;
+  for (const char* const wrong : {"", "localhost", "1.2.3", "1.2.3.4.5", "::1::"}) {
+    EXPECT_EQ(io::Endpoint::parse(wrong, 1, error).family(), AF_UNSPEC);
+    EXPECT_EQ(error, std::errc::invalid_argument) << wrong;
+  }
+  EXPECT_THROW(io::Endpoint::parse("localhost", 1), std::system_error);
+  io::Endpoint::parse(std::string(1000, '1'), 1, error);
+  EXPECT_EQ(error, std::errc::invalid_argument);
+  io::Endpoint::local(std::string(108, 'x'), error);
+  EXPECT_EQ(error, std::errc::filename_too_long);
+  EXPECT_EQ(io::Endpoint::local(std::string(107, 'x'), error).toString(), std::string(107, 'x'));
+  EXPECT_FALSE(error);
+  EXPECT_THROW(io::Endpoint::local(""), std::system_error);
+}
+
+class SocketTest : public tests::WithScheduler {
+ protected:
+  static io::Listener listenSomewhere() { return io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0)); }
+
+  // Sends back what comes, until the end of the stream.
+  static void echo(io::Socket socket) {
+    std::byte buffer[1024];
+    std::error_code error;
+    for (size_t count = 0; (count = socket.recv(buffer, error)) > 0;) {
+      socket.send(std::span(buffer).first(count), error);
+    }
+  }
+};
+
+TEST_P(SocketTest, AClientAndAServerTalk) {
+  io::Listener listener = listenSomewhere();
+  WaitGroup done(1);
+  schedule([&, done] {
+    io::Endpoint peer;
+    io::Socket socket = listener.accept(&peer);
+    EXPECT_EQ(peer.toString().substr(0, 10), "127.0.0.1:");
+    std::error_code error;
+    EXPECT_EQ(peer.toString(), io::Endpoint::ofPeer(socket.fd(), error).toString());
+    echo(std::move(socket));
+    done.done();
+  });
+  io::Socket client = io::Socket::connect(listener.endpoint());
+  client.setNoDelay();
+  client.send(bytesOf("hello"));
+  std::error_code error;
+  client.shutdownSend(error);
+  EXPECT_FALSE(error);
+  std::byte buffer[100];
+  const size_t count = client.recvAll(buffer);
+  EXPECT_EQ(tests::textOf(std::span(buffer).first(count)), "hello") << "the other half stays open";
+  done.wait();
+}
+
+TEST_P(SocketTest, LocalSocketsTalkToo) {
+  std::string folder = "/tmp/weft_io_XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string path = folder + "/socket";
+  const auto removed = make_finally([&] {
+    ::unlink(path.c_str());
+    ::rmdir(folder.c_str());
+  });
+  io::Listener listener = io::Listener::listen(io::Endpoint::local(path));
+  EXPECT_EQ(listener.endpoint().toString(), path);
+  WaitGroup done(1);
+  schedule([&, done] {
+    echo(listener.accept());
+    done.done();
+  });
+  io::Socket client = io::Socket::connect(io::Endpoint::local(path));
+  client.send(bytesOf("hello"));
+  std::byte buffer[5];
+  EXPECT_EQ(client.recvAll(buffer), 5u);
+  client.close();
+  done.wait();
+}
+
+TEST_P(SocketTest, ARefusedConnectionIsAnError) {
+  io::Listener listener = listenSomewhere();
+  const io::Endpoint nobody = listener.endpoint();
+  listener.close();
+  tests::inTask([&] {
+    std::error_code error;
+    EXPECT_FALSE(io::Socket::connect(nobody, error));
+    EXPECT_EQ(error, std::errc::connection_refused);
+    EXPECT_THROW(io::Socket::connect(nobody), std::system_error);
+    EXPECT_FALSE(io::Socket::connect(io::Endpoint(), error));
+    EXPECT_TRUE(error);
+  });
+}
+
+TEST_P(SocketTest, APeerThatResetsEndsTheWait) {
+  io::Listener listener = listenSomewhere();
+  WaitGroup done(1);
+  schedule([&, done] {
+    io::Socket socket = listener.accept();
+    std::byte buffer[1];
+    std::error_code error;
+    EXPECT_EQ(socket.recv(buffer, error), 0u);
+    EXPECT_EQ(error, std::errc::connection_reset);
+    done.done();
+  });
+  {
+    const io::Socket client = io::Socket::connect(listener.endpoint());
+    const linger atOnce{1, 0};
+    ::setsockopt(client.fd(), SOL_SOCKET, SO_LINGER, &atOnce, sizeof atOnce);
+  }
+  done.wait();
+}
+
+TEST_P(SocketTest, ADeadlineAndAStopEndAcceptAndConnectionsWaitOn) {
+  io::Listener listener = listenSomewhere();
+  tests::inTask([&] {
+    std::error_code error;
+    listener.accept(nullptr, error, {.deadline = io::TimePoint::clock::now() + std::chrono::milliseconds(2)});
+    EXPECT_EQ(error, std::errc::timed_out);
+    std::stop_source source;
+    std::thread stopper([&] { source.request_stop(); });
+    listener.accept(nullptr, error, {.stop = source.get_token()});
+    EXPECT_EQ(error, std::errc::operation_canceled);
+    stopper.join();
+    const io::Socket client = io::Socket::connect(listener.endpoint());
+    EXPECT_TRUE(listener.accept());
+  });
+}
+
+TEST_P(SocketTest, ServeHandsEachConnectionToATask) {
+  io::Listener listener = listenSomewhere();
+  std::stop_source stop;
+  std::error_code ended;
+  WaitGroup done(1);
+  schedule([&, done] {
+    ended =
+        io::serve(listener, [](io::Socket socket) { echo(std::move(socket)); }, {.stop = stop.get_token()});
+    done.done();
+  });
+  WaitGroup clients(20);
+  for (int i = 0; i < 20; ++i) {
+    schedule([&, i, clients] {
+      io::Socket client = io::Socket::connect(listener.endpoint());
+      const std::string text = "hello from " + std::to_string(i);
+      for (int round = 0; round < 10; ++round) {
+        client.send(bytesOf(text));
+        std::vector<std::byte> buffer(text.size());
+        EXPECT_EQ(client.recvAll(buffer), text.size());
+        EXPECT_EQ(tests::textOf(buffer), text);
+      }
+      clients.done();
+    });
+  }
+  clients.wait();
+  stop.request_stop();
+  done.wait();
+  EXPECT_EQ(ended, std::errc::operation_canceled);
+}
+
+TEST_P(SocketTest, ServeWaitsForItsHandlers) {
+  io::Listener listener = listenSomewhere();
+  std::stop_source stop;
+  std::atomic<bool> hasBegun{false}, hasEnded{false};
+  WaitGroup done(1);
+  schedule([&, done] {
+    io::serve(listener,
+              [&](io::Socket socket) {
+                hasBegun = true;
+                echo(std::move(socket));
+                hasEnded = true;
+              },
+              {.stop = stop.get_token()});
+    EXPECT_TRUE(hasEnded);
+    done.done();
+  });
+  {
+    io::Socket client = io::Socket::connect(listener.endpoint());
+    awaitThat([&] { return hasBegun.load(); });
+    stop.request_stop();
+  }
+  done.wait();
+}
+
+WEFT_INSTANTIATE_WITH_SCHEDULER(SocketTest);
+
+TEST(ServeTest, WhereNoDescriptorIsLeftItGoesOnOnceThereIs) {
+  Scheduler scheduler(tests::smallConfig(1));
+  scheduler.bind();
+  io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+  std::stop_source stop;
+  std::atomic<int> numServed{0};
+  WaitGroup done(1);
+  schedule([&, done] {
+    io::serve(listener, [&](io::Socket) { ++numServed; }, {.stop = stop.get_token()});
+    done.done();
+  });
+  // The worker has its reactor by then.
+  const io::Socket first = io::Socket::connect(listener.endpoint());
+  awaitThat([&] { return numServed == 1; });
+  io::UniqueFd pending(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  rlimit before{};
+  ::getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{3, before.rlim_max};
+  ::setrlimit(RLIMIT_NOFILE, &none);
+  io::connect(pending.get(), listener.endpoint());
+  std::error_code error;
+  EXPECT_FALSE(io::Socket::connect(listener.endpoint(), error));
+  EXPECT_EQ(error, std::errc::too_many_files_open);
+  EXPECT_EQ(numServed, 1);
+  ::setrlimit(RLIMIT_NOFILE, &before);
+  awaitThat([&] { return numServed == 2; });
+  stop.request_stop();
+  done.wait();
+  Scheduler::unbind();
+}
+
+// More connections than fibers beside which a worker starts tasks freely.
+TEST(ServeTest, ABurstOfConnectionsHoldsNothingBack) {
+  constexpr int kClients = tests::scaled(4'000, 400);
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  const int numClients = std::min(kClients, static_cast<int>(limit.rlim_cur / 2) - 100);
+  Scheduler scheduler(tests::smallConfig(2));
+  scheduler.bind();
+  io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0), 4096);
+  std::stop_source stop;
+  std::atomic<int> numOpen{0};
+  WaitGroup done(1);
+  schedule([&, done] {
+    io::serve(listener,
+              [&](io::Socket socket) {
+                ++numOpen;
+                std::byte byte[1];
+                std::error_code error;
+                while (socket.recv(byte, error) == 1) {
+                  socket.send(byte, error);
+                }
+                --numOpen;
+              },
+              {.stop = stop.get_token()});
+    done.done();
+  });
+  std::vector<io::Socket> clients;
+  for (int i = 0; i < numClients; ++i) {
+    clients.push_back(io::Socket::connect(listener.endpoint()));
+  }
+  awaitThat([&] { return numOpen == numClients; });
+  for (io::Socket& client : clients) {
+    client.send(bytesOf("x"));
+  }
+  std::byte byte[1];
+  for (io::Socket& client : clients) {
+    EXPECT_EQ(client.recv(byte), 1u);
+  }
+  clients.clear();
+  awaitThat([&] { return numOpen == 0; });
+  stop.request_stop();
+  done.wait();
+  Scheduler::unbind();
+}
+
+TEST(ResolveTest, NamesAreLookedUp) {
+  std::error_code error;
+  const std::vector<io::Endpoint> found = io::resolve("127.0.0.1", "80", error);
+  ASSERT_FALSE(error) << error.message();
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].toString(), "127.0.0.1:80");
+  io::resolve("not a name", "80", error);
+  EXPECT_TRUE(error);
+  EXPECT_STREQ(error.category().name(), "getaddrinfo");
+  EXPECT_THROW(io::resolve("not a name", "80"), std::system_error);
+}
+
+using ServeDeathTest = tests::DeathTest;
+
+TEST_F(ServeDeathTest, WithoutASchedulerItSaysSo) {
+  io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+  EXPECT_DEATH(io::serve(listener, [](io::Socket) {}),
+               "io::serve.. was called on a thread to which no scheduler");
+}
+
+}  // namespace
+}  // namespace weft
