@@ -5,8 +5,8 @@
 
 #include "weft/detail/base/language.h"
 
-// I/O for fibers: a fiber that waits for a socket or a file suspends like for anything else. Needs the library
-// weft::io. docs/io.md
+// I/O for fibers: a fiber that waits for a socket or a file suspends like for anything else. Needs the
+// library weft::io. docs/io.md
 #include "weft/io/descriptor.h"
 #include "weft/io/endpoint.h"
 #include "weft/io/file.h"

@@ -32,9 +32,9 @@ namespace weft::detail {
 //   O4 endElsewhere(): any state -> kEmpty; it was kPermit: the permit is consumed
 //
 // What must not happen: W1 and W2 run between O2 and O3, and the owner sleeps on. It cannot happen: a bell
-// that has rung stays rung until a sleep sees it. A waker may be held up between W1 and W2. Then its ring ends
-// a later sleep for no reason, perhaps that of the parker's next owner. So a bell is never taken away, and
-// who sleeps elsewhere looks again at what it waits for, as with any permit.
+// that has rung stays rung until a sleep sees it. A waker may be held up between W1 and W2. Then its ring
+// ends a later sleep for no reason, perhaps that of the parker's next owner. So a bell is never taken away,
+// and who sleeps elsewhere looks again at what it waits for, as with any permit.
 //
 // What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
 // on. It cannot happen: the kernel compares the word with kSleeping, under its own lock, before the owner
