@@ -28,7 +28,7 @@ foreach(kind IN ITEMS static shared)
       ${CMAKE_CURRENT_SOURCE_DIR}/consumer ${CMAKE_CURRENT_BINARY_DIR}/consumer_${kind}
       --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
       --build-options ${strangerOptions} -DBUILD_SHARED_LIBS=${shared} ${consumerOptions_${kind}}
-      --test-command ${CMAKE_COMMAND} -DPROGRAMS=consumer+marl_consumer+mixed_consumer+mixed_consumer_reversed
+      --test-command ${CMAKE_COMMAND} -DPROGRAMS=consumer+io_consumer+marl_consumer+mixed_consumer+mixed_consumer_reversed
         -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/consumer.cmake)
   add_test(NAME package_${kind}
     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPYTHON=${Python3_EXECUTABLE} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_${kind}
@@ -36,11 +36,18 @@ foreach(kind IN ITEMS static shared)
       "-DOPTIONS=${strangerOptions}" ${packageBuild_${kind}} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/package.cmake)
   set_tests_properties(consumer_${kind} package_${kind} PROPERTIES ENVIRONMENT "${noNetwork}")
 endforeach()
-add_test(NAME exports
-  COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM} -DLIBRARY=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft/src/libweft.so
-    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.cmake)
+foreach(library IN ITEMS weft weft_io)
+  set(name exports)
+  if(library STREQUAL weft_io)
+    set(name exports_io)
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
+      -DLIBRARY=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft/src/lib${library}.so
+      -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.cmake)
+  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED sharedLibrary)
+endforeach()
 set_tests_properties(consumer_shared PROPERTIES FIXTURES_SETUP sharedLibrary)
-set_tests_properties(exports PROPERTIES FIXTURES_REQUIRED sharedLibrary)
 
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
