@@ -44,7 +44,7 @@ Idler::~Idler() { releaseParker(parker_); }
 
 Work Idler::waitForWork() {
   idleSince_ = {};
-  worker_.pollReactor();
+  pollReactor();
   const bool isMultiThreaded = worker_.mode_ == Worker::Mode::MultiThreaded;
   const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
   if (work || worker_.shouldEnd()) {
@@ -62,7 +62,7 @@ Work Idler::waitForWork() {
 
 // An order to end counts as work.
 bool Idler::look(Reach reach) {
-  worker_.pollReactor();
+  pollReactor();
   found_ = worker_.findWork(reach);
   return found_ || worker_.shouldEnd();
 }
@@ -103,7 +103,7 @@ void Idler::awaitReady(TimePoint until) {
       worker_.inbox_.cancelPark();
     }
     worker_.drainInbox();
-    worker_.pollReactor();
+    pollReactor();
     worker_.expireTimers();
   }
 }
@@ -117,7 +117,7 @@ void Idler::sleepForOwnWork() {
   if (!tryParkInbox()) {
     return;
   }
-  if (worker_.timers_.doAllLookAgain() && worker_.core_.numWorkers == 0 && !worker_.isReactorAwaited()) {
+  if (worker_.timers_.doAllLookAgain() && worker_.core_.numWorkers == 0 && !isReactorAwaited()) {
     endIfDeadlocked();
   }
   park();
@@ -142,8 +142,7 @@ bool Idler::parkUntil(TimePoint deadline) {
   // relaxed, both: a hint for Worker::holdBack().
   isParked_.store(true, std::memory_order_relaxed);
   const TimePoint until = std::min(deadline, worker_.timers_.earliest());
-  const bool isWoken =
-      worker_.isReactorAwaited() ? worker_.reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
   isParked_.store(false, std::memory_order_relaxed);
   return isWoken;
 }

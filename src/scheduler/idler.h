@@ -6,12 +6,15 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 #include "os/own_counter.h"
 #include "scheduler/search_budget.h"
 #include "scheduler/work.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/park/parker.h"
+#include "weft/detail/wait/reactor.h"
 
 namespace weft::detail {
 
@@ -32,6 +35,11 @@ class Idler {
   // Waits until a fiber is ready or until the time `until` comes. The wait begins with a busy search.
   void awaitReady(TimePoint until);
 
+  // What the worker sleeps in while fibers of it wait for I/O: null before the first of them does.
+  Reactor* reactor() { return reactor_.get(); }
+  void setReactor(std::unique_ptr<Reactor> reactor) { reactor_ = std::move(reactor); }
+  bool isReactorAwaited() const { return reactor_ != nullptr && reactor_->isAwaited(); }
+
   // Any thread.
   Parker<>& parker() { return *parker_; }
   uint64_t numParks() const { return numParks_.get(); }
@@ -51,6 +59,11 @@ class Idler {
   friend struct WorkerTestAccess;
 
   bool look(Reach reach);
+  void pollReactor() {
+    if (isReactorAwaited()) [[unlikely]] {
+      reactor_->poll();
+    }
+  }
   bool spin(Reach reach);
   void noteWork(TimePoint now);
   void sleepForOwnWork();
@@ -64,6 +77,7 @@ class Idler {
   SearchBudget search_;
   TimePoint idleSince_{};  // when the worker ran out of work; none: it has not searched since
   TimePoint tidyAt_{};     // when tidyUp() wants to be called again
+  std::unique_ptr<Reactor> reactor_;
   std::atomic<bool> isParked_{false};
   OwnCounter numParks_;
 };

@@ -14,10 +14,10 @@ namespace weft::detail {
 
 Reactor::~Reactor() = default;
 
-Reactor* currentReactor() noexcept { return Worker::current()->reactor(); }
+Reactor* currentReactor() noexcept { return Worker::current()->idler().reactor(); }
 
 void setCurrentReactor(std::unique_ptr<Reactor> reactor) noexcept {
-  Worker::current()->setReactor(std::move(reactor));
+  Worker::current()->idler().setReactor(std::move(reactor));
 }
 
 Parker<>& currentParker() noexcept { return Worker::current()->parker(); }
@@ -63,7 +63,7 @@ bool Worker::beginIo(bool usesReactor) {
   noteForks(self);
   const bool hadScheduled = self.hasScheduled;
   self.hasScheduled = true;
-  ++numInIo_;
+  throttle_.beginIo();
   if (usesReactor) {
     turns_.pollWithin(Turns::kReactorInterval);
   }
@@ -72,8 +72,7 @@ bool Worker::beginIo(bool usesReactor) {
 
 void Worker::endIo(bool hadScheduled) {
   fibers_.current().hasScheduled = hadScheduled;
-  --numInIo_;
-  throttle_.noteForeignWakes(1);
+  throttle_.endIo();
 }
 
 }  // namespace weft::detail

@@ -44,9 +44,16 @@ class Throttle {
   // Fibers were woken by a timer or from outside of the workers.
   void noteForeignWakes(uint64_t count) { limit_ += count * kStartsPerForeignWake; }
 
+  // A fiber begins, and ends, a wait for I/O: for something other than tasks, so that it holds nobody back.
+  void beginIo() { ++numInIo_; }
+  void endIo() {
+    --numInIo_;
+    noteForeignWakes(1);
+  }
+
   // Returns: whether to call beginHold() before a worker with `numBlocked` blocked fibers starts a task.
   bool mayHold(uint64_t numBlocked) const {
-    return hasThieves_ && hasBlockedAtOnce_ && numBlocked > kBlockedFreely;
+    return hasThieves_ && hasBlockedAtOnce_ && numBlocked - numInIo_ > kBlockedFreely;
   }
 
   // Begins to hold the worker back, or goes on holding it, until one of its fibers is ready or until end().
@@ -66,8 +73,9 @@ class Throttle {
 
   const bool hasThieves_;
   bool hasBlockedAtOnce_ = false;    // since a task ended last
-  uint64_t limit_ = kBlockedFreely;  // blocked fibers up to which tasks are started
-  uint64_t heldAt_ = 0;              // blocked fibers when the hold began, or 0
+  uint64_t numInIo_ = 0;             // of the blocked fibers
+  uint64_t limit_ = kBlockedFreely;  // other blocked fibers up to which tasks are started
+  uint64_t heldAt_ = 0;              // other blocked fibers when the hold began, or 0
   uint64_t endedBefore_ = 0;         // tasks that had ended when the hold began
   TimePoint heldUntil_{};
 };

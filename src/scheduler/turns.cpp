@@ -9,11 +9,16 @@
 // What a worker does at a poll.
 namespace weft::detail {
 
+// Returns: whether fibers are ready whose I/O can go on.
+bool Worker::pollReactorInTurn() {
+  return idler_.isReactorAwaited() && turns_.isReactorsTurn() && idler_.reactor()->poll();
+}
+
 // Returns: the task whose turn it is, or null.
 TaskNode* Worker::takeTurn() {
   pollReactorInTurn();
   TaskNode* task = turns_.beginPoll(expireIfDue()) ? giveTurn() : nullptr;
-  turns_.endPoll(timers_.areSetOrDue(), isReactorAwaited());
+  turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return task;
 }
 
@@ -52,7 +57,7 @@ bool Worker::mayRunInPlaceNow() {
       turns_.pass();
     }
   }
-  turns_.endPoll(timers_.areSetOrDue(), isReactorAwaited());
+  turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return !areOthersNext;
 }
 

@@ -58,7 +58,7 @@ void Worker::enterThread() {
 }
 
 void Worker::leaveThread() {
-  reactor_.reset();
+  idler_.setReactor(nullptr);
   pool_.destroyAll();
   fibers_.leaveThread();
   currentLane = nullptr;
@@ -160,7 +160,7 @@ bool Worker::shouldEnd() {
 }
 
 Work Worker::waitForWork() {
-  if (throttle_.mayHold(numBlockedOnTasks())) [[unlikely]] {
+  if (throttle_.mayHold(numBlocked_.get())) [[unlikely]] {
     holdBack();
   }
   return idler_.waitForWork();
@@ -168,7 +168,7 @@ Work Worker::waitForWork() {
 
 // Waits a little for a wake before the next task is started.
 void Worker::holdBack() {
-  if (!throttle_.beginHold(numBlockedOnTasks(), counters().ended())) {
+  if (!throttle_.beginHold(numBlocked_.get(), counters().ended())) {
     return;
   }
   idler_.awaitReady(throttle_.end());
@@ -176,7 +176,7 @@ void Worker::holdBack() {
     bool doAllWait = true;
     core_.forEachWorker(
         [&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
-    throttle_.endHold(numBlockedOnTasks(), counters().ended(), !ready_.isEmpty(),
+    throttle_.endHold(numBlocked_.get(), counters().ended(), !ready_.isEmpty(),
                       doAllWait ? Throttle::Others::AllWait : Throttle::Others::Run);
   }
 }

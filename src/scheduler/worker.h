@@ -4,8 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <utility>
 
 #include "os/own_counter.h"
 #include "scheduler/fiber_control_block.h"
@@ -26,7 +24,6 @@
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/inbox.h"
 #include "weft/detail/queue/stealing_deque.h"
-#include "weft/detail/wait/reactor.h"
 #include "weft/scheduler.h"
 
 namespace weft::detail {
@@ -101,8 +98,7 @@ class Worker {
   bool beginIo(bool usesReactor);
   void endIo(bool hadScheduled);
   void countIo();
-  Reactor* reactor() { return reactor_.get(); }
-  void setReactor(std::unique_ptr<Reactor> reactor) { reactor_ = std::move(reactor); }
+  Idler& idler() { return idler_; }
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
@@ -141,15 +137,7 @@ class Worker {
   bool expireTimers();
   bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
   void holdBack();
-  // Fibers that may wait for tasks, while they wait.
-  uint64_t numBlockedOnTasks() const { return numBlocked_.get() - numInIo_; }
-  bool isReactorAwaited() const { return reactor_ != nullptr && reactor_->isAwaited(); }
-  void pollReactor() {
-    if (isReactorAwaited()) [[unlikely]] {
-      reactor_->poll();
-    }
-  }
-  bool pollReactorInTurn() { return isReactorAwaited() && turns_.isReactorsTurn() && reactor_->poll(); }
+  bool pollReactorInTurn();
 
   void suspend();
   FiberControlBlock& awaitNext();
@@ -182,8 +170,6 @@ class Worker {
   Idler idler_;
   WorkerReport report_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
-  std::unique_ptr<Reactor> reactor_;
-  uint64_t numInIo_ = 0;  // of the fibers that numBlocked_ counts
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
 };
