@@ -63,18 +63,23 @@ class IoOperation {
   // between.
   template <class Attempt>
   IoResult run(uint32_t events, const Attempt& attempt) {
-    for (bool hasWaited = false;; hasWaited = true) {
-      const IoResult result = resultOf(attempt);
-      if (!wouldWait(result)) {
-        if (!hasWaited) {
-          countIo();
-        }
-        return result;
-      }
+    return goOn(resultOf(attempt), events, attempt);
+  }
+
+  // The same after a first attempt.
+  template <class Attempt>
+  IoResult goOn(IoResult result, uint32_t events, const Attempt& attempt) {
+    if (!wouldWait(result)) {
+      countIo();
+      return result;
+    }
+    do {
       if (const int error = await(events); error != 0) {
         return {-1, error};
       }
-    }
+      result = resultOf(attempt);
+    } while (wouldWait(result));
+    return result;
   }
 
   // Waits until `events` hold.
@@ -121,15 +126,11 @@ class IoOperation {
   template <class Now, class Plain>
   IoResult transfer(uint32_t events, const Now& now, const Plain& plain) {
     const IoResult first = resultOf(now);
-    if (!wouldWait(first) && !isUnsupported(first)) {
-      countIo();
-      return first;
-    }
-    if (isOnDisk()) {
+    if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
       return runBlocking(plain);
     }
     return isUnsupported(first) ? run(events, [&] { return isReady(events) ? plain() : -1; })
-                                : run(events, now);
+                                : goOn(first, events, now);
   }
 
   // Returns: whether one of `events` holds; otherwise errno is EAGAIN, or what is wrong. In `found`: which.

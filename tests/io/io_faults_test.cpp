@@ -33,11 +33,15 @@ struct Faults {
   std::vector<int> errors;        // the first calls fail with these, in this order
   size_t mostBytes = ~size_t{0};  // transfers are this short
   int numCalls = 0;
+  std::function<void()> before{};  // called before a call that fails
 
   // Returns: whether the call fails.
   bool fails() {
     const auto number = static_cast<size_t>(numCalls++);
     if (number < errors.size() && errors[number] != 0) {
+      if (before) {
+        before();
+      }
       errno = errors[number];
       return true;
     }
@@ -270,6 +274,23 @@ TEST_P(IoReactorFaultsTest, ARegistrationThatIsThereAgainstExpectationIsUsed) {
     EXPECT_EQ(read(ends.reader.get()).value, 5);
     EXPECT_EQ(controls.numCalls, 2);
     writer.join();
+  });
+}
+
+// The number means something else by the time at which the read would wait.
+TEST_P(IoReactorFaultsTest, AnOperationThatACloseOvertakesIsCanceled) {
+  run([&] {
+    Ends ends = makeEnds();
+    Ends others = makeEnds();
+    io::write(others.writer.get(), bytesOf("not for it"));
+    const int number = ends.reader.get();
+    transfers.errors = {EAGAIN};
+    transfers.before = [&] {
+      ends.reader.reset();
+      EXPECT_EQ(::dup(others.reader.get()), number) << "the system takes the lowest number";
+    };
+    EXPECT_EQ(read(number).error, ECANCELED);
+    ::close(number);
   });
 }
 

@@ -34,6 +34,16 @@ TEST(ThrottleTest, ALoneWorkerIsNotHeldBack) {
   EXPECT_FALSE(alone.mayHold(kMany));
 }
 
+TEST(ThrottleTest, FibersThatWaitForIoAreNotCounted) {
+  Throttle throttle = inARow();
+  throttle.beginIo();
+  throttle.beginIo();
+  EXPECT_FALSE(throttle.mayHold(kMany + 1));
+  EXPECT_TRUE(throttle.mayHold(kMany + 2));
+  throttle.endIo();
+  EXPECT_TRUE(throttle.mayHold(kMany + 1));
+}
+
 TEST(ThrottleTest, AHoldGoesOnUntilItsEndWhereNoFiberEnds) {
   Throttle throttle = inARow();
   ASSERT_TRUE(throttle.beginHold(kMany, 0));
