@@ -18,7 +18,7 @@ namespace weft::detail {
 // worker's parker.
 //
 // A registration is armed for one report (EPOLLONESHOT), each time anew when a fiber begins to wait. That is
-// a system call for each wait, of some 0.2 us. In return nothing is remembered that could be wrong: a
+// a system call for each wait. In return nothing is remembered that could be wrong: a
 // descriptor may be closed, and its number used again, without weft's knowing. The system looks at the
 // descriptor when it is armed, so that nothing is missed that came before. And a descriptor for which nobody
 // waits wakes nobody.
