@@ -220,5 +220,20 @@ TEST_P(AsioContextWithWorkersTest, IsDestroyedOnceItsOperationsHaveEnded) {
   }
 }
 
+// The example of AsioContext's comment, word for word: docs_examples_test compares.
+TEST(AsioContextExampleTest, ATaskConnectsASocket) {
+  using asio::ip::tcp;
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+  asio::io_context listening;
+  tcp::acceptor acceptor(listening, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+  const tcp::endpoint endpoint = acceptor.local_endpoint();
+  weft::AsioContext context(scheduler);
+  asio::post(context, [&] {
+    asio::ip::tcp::socket socket(context);
+    socket.async_connect(endpoint, weft::useFiber);
+  });
+  acceptor.accept();
+}
+
 }  // namespace
 }  // namespace weft

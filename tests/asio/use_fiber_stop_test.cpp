@@ -209,5 +209,26 @@ TEST_P(UseFiberStopTest, StoppedReadsLoseNoBytes) {
   EXPECT_GT(numStopped, 0);
 }
 
+// The example of UseFiber's comment, word for word: docs_examples_test compares.
+TEST(UseFiberExampleTest, ATimerIsAwaitedAndASocketIsRead) {
+  Running running;
+  asio::io_context& context = running.context;
+  asio::local::stream_protocol::socket socket(context), other(context);
+  asio::local::connect_pair(socket, other);
+  asio::write(other, asio::buffer("abc", 3));
+  other.close();
+  std::array<char, 2> bytes{};
+  ErrorCode error;
+  const std::stop_token stopToken;
+  asio::steady_timer timer(context, std::chrono::seconds(1));
+  timer.async_wait(weft::useFiber);
+  size_t size = socket.async_read_some(asio::buffer(bytes), weft::useFiber);  // or throws
+  size = socket.async_read_some(asio::buffer(bytes), weft::useFiber[error]);
+  size = socket.async_read_some(asio::buffer(bytes), weft::useFiber(stopToken)[error]);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(bytes, (std::array<char, 2>{'c', 'b'}));
+  EXPECT_EQ(error, ErrorCode(asio::error::eof));
+}
+
 }  // namespace
 }  // namespace weft
