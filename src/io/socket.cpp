@@ -9,6 +9,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <optional>
+#include <utility>
 
 #include "io/operations.h"
 #include "io/result.h"
@@ -52,6 +54,41 @@ bool pauseForRoom(const Wait& wait, std::error_code& error) {
   }
   return true;
 }
+
+// The connections that serve() has accepted. Their tasks refer to its handler, so that it waits for them,
+// also where an exception ends it.
+class Served {
+ public:
+  explicit Served(const std::function<void(Socket)>& handler) : handler_(handler) {}
+  Served(const Served&) = delete;
+  Served& operator=(const Served&) = delete;
+  ~Served() { running_.wait(); }
+
+  void start(Socket&& socket) {
+    schedule(
+        [this, end = End(running_), taken = std::move(socket)]() mutable { handler_(std::move(taken)); });
+  }
+
+ private:
+  // The end of a task, or of the attempt to make it.
+  class End {
+   public:
+    explicit End(const WaitGroup& running) : running_(running) { running_->add(); }
+    End(End&& other) noexcept : running_(std::exchange(other.running_, std::nullopt)) {}
+    End& operator=(End&&) = delete;
+    ~End() {
+      if (running_) {
+        running_->done();
+      }
+    }
+
+   private:
+    std::optional<WaitGroup> running_;
+  };
+
+  const std::function<void(Socket)>& handler_;
+  WaitGroup running_;
+};
 
 }  // namespace
 
@@ -144,21 +181,16 @@ uint64_t File::size(std::error_code& error) const noexcept {
 
 std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler, const Wait& wait) {
   WEFT_ASSERT_HAS_BOUND_SCHEDULER("io::serve()");
-  WaitGroup running;
+  Served served(handler);
   std::error_code error;
   for (;;) {
     Socket accepted(io::accept(listener.fd(), nullptr, error, wait));
     if (accepted) {
-      running.add();
-      schedule([&handler, running, socket = std::move(accepted)]() mutable {
-        handler(std::move(socket));
-        running.done();
-      });
+      served.start(std::move(accepted));
     } else if (!isForWantOfRoom(error) || !pauseForRoom(wait, error)) {
       break;
     }
   }
-  running.wait();
   return error;
 }
 
