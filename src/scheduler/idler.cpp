@@ -44,7 +44,6 @@ Idler::~Idler() { releaseParker(parker_); }
 
 Work Idler::waitForWork() {
   idleSince_ = {};
-  pollReactor();
   const bool isMultiThreaded = worker_.mode_ == Worker::Mode::MultiThreaded;
   const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
   if (work || worker_.shouldEnd()) {
