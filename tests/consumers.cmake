@@ -37,15 +37,11 @@ foreach(kind IN ITEMS static shared)
   set_tests_properties(consumer_${kind} package_${kind} PROPERTIES ENVIRONMENT "${noNetwork}")
 endforeach()
 foreach(library IN ITEMS weft weft_io)
-  set(name exports)
-  if(library STREQUAL weft_io)
-    set(name exports_io)
-  endif()
-  add_test(NAME ${name}
+  add_test(NAME exports_${library}
     COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
       -DLIBRARY=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft/src/lib${library}.so
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.cmake)
-  set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED sharedLibrary)
+  set_tests_properties(exports_${library} PROPERTIES FIXTURES_REQUIRED sharedLibrary)
 endforeach()
 set_tests_properties(consumer_shared PROPERTIES FIXTURES_SETUP sharedLibrary)
 

@@ -51,7 +51,7 @@ class Signal {
   }
 
  private:
-  detail::Parker<> parker_;
+  detail::Parker<detail::StdSync, false> parker_;
 };
 
 }  // namespace weft

@@ -232,9 +232,7 @@ class TaskGroup {
 
   // Returns: null if the newest task is not one that the owner has scheduled.
   detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
-    if (!lane.mayRunInPlace()) [[unlikely]] {
-      detail::ForkLane::letOthersRun();
-    }
+    lane.letOthersRunInTurn();
     detail::TaskNode* newest = lane.deque->take(lane.thief);
     if (newest == nullptr ||
         ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {

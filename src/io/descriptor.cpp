@@ -94,10 +94,7 @@ size_t write(int fd, std::span<const std::byte> data, const Wait& wait) {
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
               const Wait& wait) noexcept {
-  const iovec part = detail::toPart(buffer);
-  const auto at = static_cast<int64_t>(offset);
-  return toSize(at < 0 ? IoResult{-1, EINVAL} : Ops::readParts(fd, {&part, 1}, at, wait, "io::readAt"),
-                error);
+  return toSize(Ops::readAt(fd, buffer, offset, wait), error);
 }
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait) {

@@ -63,7 +63,7 @@ class EpollReactor final : public ReadinessReactor {
 
   ~EpollReactor() override { ::close(epoll_); }
 
-  bool poll() override { return look(TimePoint::min()); }
+  bool poll() override { return wakeReady(Sys::wait(epoll_, events_, kMostEvents, TimePoint::min())); }
 
   bool park(Parker<>& parker, TimePoint deadline) override {
     if (!parker.beginElsewhere()) {
@@ -84,8 +84,7 @@ class EpollReactor final : public ReadinessReactor {
 
  private:
   static constexpr uint64_t kBell = ~uint64_t{0};
-  static constexpr int kMostEvents =
-      64;  // at a time, so that the fibers that these wake are not put off long
+  static constexpr int kMostEvents = 64;  // at a time: the fibers that these wake are not put off long
 
   explicit EpollReactor(int epoll) : epoll_(epoll) {}
 
@@ -94,8 +93,6 @@ class EpollReactor final : public ReadinessReactor {
       ::close(epoll);
     }
   }
-
-  bool look(TimePoint deadline) { return wakeReady(Sys::wait(epoll_, events_, kMostEvents, deadline)); }
 
   int control(int operation, int fd, uint32_t events) {
     epoll_event event{events | EPOLLONESHOT, {.u64 = static_cast<uint32_t>(fd)}};

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
@@ -41,6 +42,21 @@ inline bool wouldWait(const IoResult& result) {
 // Whether a call with RWF_NOWAIT could not tell.
 inline bool isUnsupported(const IoResult& result) {
   return result.error == EOPNOTSUPP || result.error == ENOSYS;
+}
+
+// Waits for something that the system does not tell of, before the caller tries again.
+// Returns: 0, or an error number if `limits` or cancelAll() end that.
+inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
+  const TimePoint next = TimePoint::clock::now() + pause;
+  if (limits.deadline <= next) {
+    return ETIMEDOUT;
+  }
+  const IoDomain* const domain = currentIoDomain();
+  // relaxed: it is looked at again and again.
+  if (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed)) {
+    return ECANCELED;
+  }
+  return sleepUntilStop(next, limits.stop) ? 0 : ECANCELED;
 }
 
 // One call of the API on a descriptor. It is made anew for each.

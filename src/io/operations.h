@@ -50,6 +50,12 @@ struct IoOperations {
         [&] { return withoutSigpipe([&] { return Sys::write(fd, parts.data(), count, -1); }); });
   }
 
+  static IoResult readAt(int fd, Bytes buffer, uint64_t offset, const io::Wait& limits) {
+    const iovec part{buffer.data(), buffer.size()};
+    const auto at = static_cast<int64_t>(offset);
+    return at < 0 ? IoResult{-1, EINVAL} : readParts(fd, {&part, 1}, at, limits, "io::readAt");
+  }
+
   static IoResult writeAt(int fd, ConstBytes data, uint64_t offset, const io::Wait& limits) {
     const iovec part{const_cast<std::byte*>(data.data()), data.size()};
     const auto at = static_cast<int64_t>(offset);
@@ -94,7 +100,7 @@ struct IoOperations {
 
   // Errors of connections that have ended before they were accepted are no errors of the listener.
   static IoResult accept(int fd, sockaddr* address, socklen_t* size, const io::Wait& limits) {
-    if (const int error = setNonBlocking(fd); error != 0) {
+    if (const int error = setNonBlocking(fd, Sys::flags(fd)); error != 0) {
       return {-1, error};
     }
     const socklen_t room = size != nullptr ? *size : 0;
@@ -113,7 +119,7 @@ struct IoOperations {
   // Returns: 0 once the socket is connected.
   static IoResult connect(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
     const int flags = Sys::flags(fd);
-    if (const int error = flags < 0 ? errno : setNonBlocking(fd); error != 0) {
+    if (const int error = setNonBlocking(fd, flags); error != 0) {
       return {-1, error};
     }
     const IoResult result = connectNow(fd, address, size, limits);
@@ -133,8 +139,8 @@ struct IoOperations {
   }
 
  private:
-  static int setNonBlocking(int fd) {
-    const int flags = Sys::flags(fd);
+  // `flags`: what it has, or -1 with errno.
+  static int setNonBlocking(int fd, int flags) {
     const bool isDone =
         flags >= 0 && ((flags & O_NONBLOCK) != 0 || Sys::setFlags(fd, flags | O_NONBLOCK) >= 0);
     return isDone ? 0 : errno;
@@ -155,7 +161,7 @@ struct IoOperations {
       if (!wouldWait(begun)) {
         break;
       }
-      if (const int error = awaitRoom(limits); error != 0) {
+      if (const int error = pauseWithin(limits, std::chrono::milliseconds(1)); error != 0) {
         return {-1, error};
       }
     }
@@ -172,19 +178,6 @@ struct IoOperations {
       error = errno;
     }
     return {error == 0 ? 0 : -1, error};
-  }
-
-  static int awaitRoom(const io::Wait& limits) {
-    const TimePoint next = TimePoint::clock::now() + std::chrono::milliseconds(1);
-    if (limits.deadline <= next) {
-      return ETIMEDOUT;
-    }
-    const IoDomain* const domain = currentIoDomain();
-    // relaxed: it is looked at again and again.
-    if (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed)) {
-      return ECANCELED;
-    }
-    return sleepUntilStop(next, limits.stop) ? 0 : ECANCELED;
   }
 };
 

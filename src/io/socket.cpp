@@ -9,15 +9,14 @@
 
 #include <cerrno>
 #include <chrono>
-#include <optional>
 #include <utility>
 
 #include "io/operations.h"
 #include "io/result.h"
 #include "weft/debug.h"
+#include "weft/finally.h"
 #include "weft/io/file.h"
 #include "weft/scheduler.h"
-#include "weft/sleep.h"
 #include "weft/waitgroup.h"
 
 namespace weft::io {
@@ -38,57 +37,6 @@ bool isForWantOfRoom(const std::error_code& error) {
   return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system ||
          error == std::errc::no_buffer_space || error == std::errc::not_enough_memory;
 }
-
-// Returns: false if it is time to end.
-bool pauseForRoom(const Wait& wait, std::error_code& error) {
-  const TimePoint next = TimePoint::clock::now() + kPauseWithoutRoom;
-  if (wait.deadline <= next) {
-    error = std::make_error_code(std::errc::timed_out);
-    return false;
-  }
-  // relaxed: it is looked at again and again.
-  const bool isCanceled = detail::currentIoDomain()->isCanceled.load(std::memory_order_relaxed);
-  if (isCanceled || !sleep_until(next, wait.stop)) {
-    error = std::make_error_code(std::errc::operation_canceled);
-    return false;
-  }
-  return true;
-}
-
-// The connections that serve() has accepted. Their tasks refer to its handler, so that it waits for them,
-// also where an exception ends it.
-class Served {
- public:
-  explicit Served(const std::function<void(Socket)>& handler) : handler_(handler) {}
-  Served(const Served&) = delete;
-  Served& operator=(const Served&) = delete;
-  ~Served() { running_.wait(); }
-
-  void start(Socket&& socket) {
-    schedule(
-        [this, end = End(running_), taken = std::move(socket)]() mutable { handler_(std::move(taken)); });
-  }
-
- private:
-  // The end of a task, or of the attempt to make it.
-  class End {
-   public:
-    explicit End(const WaitGroup& running) : running_(running) { running_->add(); }
-    End(End&& other) noexcept : running_(std::exchange(other.running_, std::nullopt)) {}
-    End& operator=(End&&) = delete;
-    ~End() {
-      if (running_) {
-        running_->done();
-      }
-    }
-
-   private:
-    std::optional<WaitGroup> running_;
-  };
-
-  const std::function<void(Socket)>& handler_;
-  WaitGroup running_;
-};
 
 }  // namespace
 
@@ -181,17 +129,24 @@ uint64_t File::size(std::error_code& error) const noexcept {
 
 std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler, const Wait& wait) {
   WEFT_ASSERT_HAS_BOUND_SCHEDULER("io::serve()");
-  Served served(handler);
+  WaitGroup running;
+  WEFT_DEFER(running.wait());  // the tasks refer to `handler`
   std::error_code error;
   for (;;) {
     Socket accepted(io::accept(listener.fd(), nullptr, error, wait));
     if (accepted) {
-      served.start(std::move(accepted));
-    } else if (!isForWantOfRoom(error) || !pauseForRoom(wait, error)) {
-      break;
+      running.add();
+      schedule([&handler, end = make_finally([running] { running.done(); }),
+                socket = std::move(accepted)]() mutable { handler(std::move(socket)); });
+      continue;
+    }
+    if (isForWantOfRoom(error)) {
+      error = detail::toErrorCode(detail::pauseWithin(wait, kPauseWithoutRoom));
+    }
+    if (error) {
+      return error;
     }
   }
-  return error;
 }
 
 }  // namespace weft::io

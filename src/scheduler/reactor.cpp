@@ -49,11 +49,7 @@ IoWait::~IoWait() {
   }
 }
 
-void Worker::countIo() {
-  if (!lane().mayRunInPlace()) {
-    yield(fibers_.current());
-  }
-}
+void Worker::countIo() { lane().letOthersRunInTurn(); }
 
 // A task that has scheduled something takes no part in the inference of beginBlock(), so this lets it seem to
 // have done so, which costs other waits nothing.

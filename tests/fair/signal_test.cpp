@@ -81,8 +81,8 @@ TEST(SignalTest, ReceiveTimedIsNeverEarlyAndLeavesNothingBehind) {
   EXPECT_TRUE(signal.receiveTimed(std::chrono::hours(24 * 365 * 300)));
 }
 
-// There is no room for a lock: a word, and the bell that all parkers have room for.
-static_assert(sizeof(Signal) == 2 * sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+// There is no room for a lock.
+static_assert(sizeof(Signal) == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
 
 TEST(SignalTest, CallsTheSystemOnlyToSleepAndToWakeASleeper) {
   Signal signal;

@@ -177,17 +177,25 @@ struct SeenWithoutReceiving : rl::test_suite<SeenWithoutReceiving, 2>, OneTask {
   void after() { end(); }
 };
 
-// Each edge from unsignalled to signalled is received once, and none is lost between two receives.
-struct TwoSignals : rl::test_suite<TwoSignals, 3>, OneTask {
+// With threads that count and send.
+struct CountedSignals : OneTask {
   RelacySync::Atomic<int> numSent{0};
+
+  void send() {
+    // relaxed: the state has to order it.
+    numSent.fetch_add(1, std::memory_order_relaxed);
+    signal();
+  }
+};
+
+// Each edge from unsignalled to signalled is received once, and none is lost between two receives.
+struct TwoSignals : rl::test_suite<TwoSignals, 3>, CountedSignals {
   int numReceived = 0;
 
   void before() { make(); }
   void thread(unsigned index) {
     if (index != 0) {
-      // relaxed: the state has to order it.
-      numSent.fetch_add(1, std::memory_order_relaxed);
-      signal();
+      send();
       return;
     }
     while (numSent.load(std::memory_order_relaxed) != 2 || numReceived == 0) {
@@ -224,16 +232,13 @@ struct Looks : rl::test_suite<Looks, 2>, OneTask {
 };
 
 // Two signals, and one step that takes one of them or both: it sees what came before those that it took.
-struct TakesWhatItSees : rl::test_suite<TakesWhatItSees, 3>, OneTask {
-  RelacySync::Atomic<int> numSent{0};
+struct TakesWhatItSees : rl::test_suite<TakesWhatItSees, 3>, CountedSignals {
   int numSeen = 0;
 
   void before() { make(); }
   void thread(unsigned index) {
     if (index != 0) {
-      // relaxed: the state has to order it.
-      numSent.fetch_add(1, std::memory_order_relaxed);
-      signal();
+      send();
       return;
     }
     while (!task->state.receiveSignal()) {

@@ -103,8 +103,10 @@ class TestReactor final : public Reactor {
 
 class ReactorTest : public tests::WithScheduler {};
 
-TEST_P(ReactorTest, AWorkerSleepsInItWhileAFiberWaitsAndIsWokenByWhatComes) {
-  World world;
+// Has a task wait. Once its worker sleeps, another thread calls asleep(), and then what the task waits for
+// comes.
+template <class F>
+void waitInATask(World& world, const F& asleep) {
   WaitGroup done(1);
   schedule([&, done] {
     TestReactor::wait(world);
@@ -112,10 +114,16 @@ TEST_P(ReactorTest, AWorkerSleepsInItWhileAFiberWaitsAndIsWokenByWhatComes) {
   });
   std::thread outside([&] {
     tests::awaitThat([&] { return world.numParks > 0; });
+    asleep();
     world.come();
   });
   done.wait();
   outside.join();
+}
+
+TEST_P(ReactorTest, AWorkerSleepsInItWhileAFiberWaitsAndIsWokenByWhatComes) {
+  World world;
+  waitInATask(world, [] {});
   destroyScheduler();
   EXPECT_EQ(world.numGone, 1) << "the worker destroys its reactor";
 }
@@ -197,23 +205,14 @@ TEST_P(ReactorTest, AWaitForIoTellsNothingOfTheOrderOfTasks) {
 
 TEST_P(ReactorTest, TheReportNamesTheDescriptor) {
   World world;
-  WaitGroup done(1);
-  schedule([&, done] {
-    TestReactor::wait(world);
-    done.done();
-  });
-  std::thread outside([&] {
-    tests::awaitThat([&] { return world.numParks > 0; });
+  waitInATask(world, [&] {
     // A worker may be too late for a report, where the machine is busy.
     for (std::string printed; printed.find("waits for io::test, fd 7") == std::string::npos;) {
       ::testing::internal::CaptureStderr();
       scheduler().reportBlockedFibers();
       printed = ::testing::internal::GetCapturedStderr();
     }
-    world.come();
   });
-  done.wait();
-  outside.join();
   destroyScheduler();
 }
 

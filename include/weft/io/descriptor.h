@@ -119,8 +119,7 @@ WEFT_EXPORT size_t sendmsg(int fd, const msghdr& message, int flags, std::error_
                            const Wait& wait = {}) noexcept;
 
 // Read until `buffer` is full or the end comes, and write all of `data`; sendAll() is for sockets.
-// Returns: the number of bytes, also where there was an error. The form that throws does so at an error,
-// unless that is all that is wanted.
+// Returns: the number of bytes, also beside an error. The form that throws does not tell it then.
 WEFT_EXPORT size_t readAll(int fd, std::span<std::byte> buffer, const Wait& wait = {});
 WEFT_EXPORT size_t readAll(int fd, std::span<std::byte> buffer, std::error_code& error,
                            const Wait& wait = {}) noexcept;

@@ -50,8 +50,16 @@ struct ForkLane {
   // Returns: whether the thread has to poll now.
   bool countDequeue() { return --untilPoll == 0; }
   WEFT_EXPORT bool mayRunInPlaceNow();
-  // When others have their turn, it may also let them go first, once.
   WEFT_EXPORT static void letOthersRun();
+  // The same for what the caller goes on with in any case: others go first if they have their turn.
+  // Returns: whether they had it.
+  bool letOthersRunInTurn() {
+    const bool isTheirs = !mayRunInPlace();
+    if (isTheirs) [[unlikely]] {
+      letOthersRun();
+    }
+    return isTheirs;
+  }
 
   // Lets idle workers have `node`, once announce() is called.
   // Returns: false where the deque is full.

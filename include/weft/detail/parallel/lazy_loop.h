@@ -113,8 +113,7 @@ class LazyLoop {
       }
       pace.note(piece);
       // A piece counts as a dequeue: between two of them those run whose turn it is, if there are any.
-      if (lane != nullptr && !lane->mayRunInPlace()) [[unlikely]] {
-        ForkLane::letOthersRun();
+      if (lane != nullptr && lane->letOthersRunInTurn()) [[unlikely]] {
         pace.begin();
       }
     }

@@ -46,8 +46,16 @@ namespace weft::detail {
 // unpark's last access to the parker is the futex wake, or the look at its bell. By then the owner may have
 // returned already, and be gone. So a parker that other threads may unpark lives in process-wide memory
 // (acquireParker), or is known to outlive the call.
-template <class Sync = StdSync>
-class Parker {
+template <class Sync, bool kHasBell>
+struct BellOfParker {
+  typename Sync::template Var<typename Sync::Bell> bell_{Sync::kNoBell};  // written once, by an owner
+};
+template <class Sync>
+struct BellOfParker<Sync, false> {};
+
+// kHasBell: whether its owner may sleep elsewhere. A parker without is a single word.
+template <class Sync = StdSync, bool kHasBell = true>
+class Parker : BellOfParker<Sync, kHasBell> {
  public:
   constexpr Parker() = default;
   Parker(const Parker&) = delete;
@@ -79,19 +87,31 @@ class Parker {
     const uint32_t before = state_.exchange(kPermit, std::memory_order_acq_rel);
     if (before == kSleeping) {
       Sync::futexWake(state_, 1);
-    } else if (before == kElsewhere) {
-      Sync::ring(bell_.get());
+    } else if constexpr (kHasBell) {
+      if (before == kElsewhere) {
+        Sync::ring(this->bell_.get());
+      }
     }
   }
 
   // The owner: the bell, which is kNoBell until one is given. It must ring for as long as the parker exists.
-  typename Sync::Bell bell() const { return bell_.get(); }
-  void giveBell(typename Sync::Bell bell) { bell_.set(bell); }
+  typename Sync::Bell bell() const
+    requires kHasBell
+  {
+    return this->bell_.get();
+  }
+  void giveBell(typename Sync::Bell given)
+    requires kHasBell
+  {
+    this->bell_.set(given);
+  }
 
   // The owner, about to sleep with its bell.
   // Returns: false if there was a permit, which is consumed: then the owner must not sleep.
   // Requires: there is a bell.
-  bool beginElsewhere() {
+  bool beginElsewhere()
+    requires kHasBell
+  {
     uint32_t expected = kEmpty;
     // (2) release: publishes the bell to the waker; pairs with (4).
     if (state_.compare_exchange_strong(expected, kElsewhere, std::memory_order_release,
@@ -104,7 +124,9 @@ class Parker {
 
   // The owner, after beginElsewhere() and the sleep.
   // Returns: whether there was a permit, which is consumed.
-  bool endElsewhere() {
+  bool endElsewhere()
+    requires kHasBell
+  {
     // (5) acquire: sees what came before the unpark; pairs with (4).
     return state_.exchange(kEmpty, std::memory_order_acquire) == kPermit;
   }
@@ -132,7 +154,6 @@ class Parker {
   }
 
   typename Sync::template Atomic<uint32_t> state_{kEmpty};
-  typename Sync::template Var<typename Sync::Bell> bell_{Sync::kNoBell};  // written once, by an owner
 };
 
 // Returns: a parker on a cache line of its own, in memory that is never unmapped. A late unpark() can only
