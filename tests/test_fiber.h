@@ -76,7 +76,7 @@ class TestFiber {
   bool ended_ = false;
 };
 
-class OSFiberTest : public testing::Test {
+class WithOSFibers : public testing::Test {
  protected:
   void SetUp() override { self.initThread(); }
 

@@ -1,8 +1,11 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# One program and one test per file, named after it. What all of them include of others is compiled once. What they include of weft is
-# so only where asked for: a precompiled header is a system header, whose warnings are lost.
+# One test per file, named after it, and one program. With CMAKE_UNITY_BUILD the files of a folder are compiled as one, about seven at
+# a time: they have most of what they instantiate in common. Then each test is a part of such a program, by a filter.
+#
+# What all of them include of others is compiled once. What they include of weft is so only where asked for: a precompiled header is a
+# system header, whose warnings are lost.
 option(WEFT_TEST_PRECOMPILE_WEFT "Whether the tests precompile weft's headers as well" OFF)
 
 file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")
@@ -30,26 +33,93 @@ include(asio/asio.cmake)
 if(NOT WEFT_IO)
   list(FILTER unitTests EXCLUDE REGEX "/io/[a-z_]+\\.cpp$")
 endif()
+# These differ from their neighbours in how they are compiled or linked, or look at their program.
+set(unitTestsAlone debug_test docs_examples_test hostile_namespace_test default_executor_test marl_options_test overflow_test
+  overflow_fiber_test trace_test trace_off_test unloading_test)
+
+# weft_unit_program(program folder file...)
+function(weft_unit_program program folder)
+  add_executable(${program} ${ARGN})
+  set_target_properties(${program} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+  target_precompile_headers(${program} REUSE_FROM test_headers)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
+  if(folder STREQUAL "io")
+    target_link_libraries(${program} PRIVATE ${weft_io_under_test})
+  endif()
+  if(folder STREQUAL "marl")
+    target_include_directories(${program} PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)
+  endif()
+endfunction()
+
+# weft_add_unit_test(program file [filter]): the test that is named after the file.
+function(weft_add_unit_test program file)
+  cmake_path(GET file STEM name)
+  set(command ${program} ${ARGN})
+  set(command_of_${name} ${command} PARENT_SCOPE)
+  add_test(NAME ${name} COMMAND ${command})
+  # A filter that fits nothing passes otherwise.
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300 FAIL_REGULAR_EXPRESSION "Running 0 tests")
+endfunction()
+
+# weft_suites_of(file result): a filter for the tests in the file.
+function(weft_suites_of file result)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(STRINGS ${file} tests REGEX "^(TYPED_)?TEST(_F|_P)?\\(")
+  list(TRANSFORM tests REPLACE "^[A-Z_]+\\(([A-Za-z0-9_]+),.*" "\\1")
+  list(REMOVE_DUPLICATES tests)
+  set(filter "")
+  foreach(suite IN LISTS tests)
+    get_property(other GLOBAL PROPERTY weft_file_of_${suite})
+    if(other AND NOT other STREQUAL file)
+      message(FATAL_ERROR "${file}: the test suite ${suite} is in ${other} already: each file needs suites of its own")
+    endif()
+    set_property(GLOBAL PROPERTY weft_file_of_${suite} ${file})
+    string(APPEND filter ":${suite}.*:*/${suite}.*:${suite}/*")
+  endforeach()
+  string(SUBSTRING "${filter}" 1 -1 filter)
+  set(${result} --gtest_filter=${filter} PARENT_SCOPE)
+endfunction()
+
+# Leaves in command_of_<name> what runs that test.
+set(folders "")
 foreach(file IN LISTS unitTests)
   cmake_path(GET file STEM name)
-  add_executable(${name} ${file})
-  target_precompile_headers(${name} REUSE_FROM test_headers)
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${weft_under_test} weft_own GTest::gtest_main)
-  if(file MATCHES "/io/[a-z_]+\\.cpp$")
-    target_link_libraries(${name} PRIVATE ${weft_io_under_test})
+  cmake_path(GET file PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  if(NOT "$CACHE{CMAKE_UNITY_BUILD}" OR name IN_LIST unitTestsAlone)
+    weft_unit_program(${name} ${folder} ${file})
+    weft_add_unit_test(${name} ${file})
+  else()
+    list(APPEND folders ${folder})
+    list(APPEND files_${folder} ${file})
   endif()
-  if(file MATCHES "/marl/[a-z_]+\\.cpp$")
-    target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:weft_marl,INTERFACE_INCLUDE_DIRECTORIES>)
-  endif()
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endforeach()
+list(REMOVE_DUPLICATES folders)
+foreach(folder IN LISTS folders)
+  list(LENGTH files_${folder} count)
+  math(EXPR numPrograms "(${count} + 6) / 7")
+  math(EXPR perProgram "(${count} + ${numPrograms} - 1) / ${numPrograms}")
+  foreach(i RANGE 1 ${numPrograms})
+    math(EXPR begin "(${i} - 1) * ${perProgram}")
+    list(SUBLIST files_${folder} ${begin} ${perProgram} files)
+    set(program ${folder}_tests_${i})
+    if(count EQUAL 1)
+      cmake_path(GET files STEM program)
+    endif()
+    weft_unit_program(${program} ${folder} ${files})
+    foreach(file IN LISTS files)
+      weft_suites_of(${file} filter)
+      weft_add_unit_test(${program} ${file} ${filter})
+    endforeach()
+  endforeach()
 endforeach()
 
 target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
 # The last moments of a scheduler, 110,000 times: with a sanitizer too, which leaves most of them out by day.
-add_test(NAME last_moments COMMAND shutdown_test --gtest_filter=LastMomentTest.*)
+list(GET command_of_shutdown_test 0 program)
+add_test(NAME last_moments COMMAND ${program} --gtest_filter=LastMomentTest.*)
 set_tests_properties(last_moments PROPERTIES LABELS nightly TIMEOUT 7200 ENVIRONMENT WEFT_TEST_ALL_ROUNDS=1)
 
 # Tests whose frames are larger than a guard are built as the documents tell users to build such code.
@@ -109,14 +179,16 @@ set_tests_properties(static_scheduler PROPERTIES
 find_program(WEFT_VALGRIND valgrind)
 if(WEFT_VALGRIND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize="
     AND NOT WEFT_STRESS)
-  foreach(program IN ITEMS no_exceptions osfiber_test osfiber_exceptions_test osfiber_frames_test)
-    add_test(NAME memcheck_${program}
-      COMMAND ${WEFT_VALGRIND} -q --error-exitcode=9 --leak-check=full $<TARGET_FILE:${program}>)
+  set(command_of_no_exceptions no_exceptions)
+  foreach(name IN ITEMS no_exceptions osfiber_test osfiber_exceptions_test osfiber_frames_test)
+    list(POP_FRONT command_of_${name} program)
+    add_test(NAME memcheck_${name}
+      COMMAND ${WEFT_VALGRIND} -q --error-exitcode=9 --leak-check=full $<TARGET_FILE:${program}> ${command_of_${name}})
   endforeach()
 endif()
 
 # A million operations instead of a tenth.
 if(WEFT_IO)
-  add_test(NAME io_bytes_million COMMAND io_bytes_test)
+  add_test(NAME io_bytes_million COMMAND ${command_of_io_bytes_test})
   set_tests_properties(io_bytes_million PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
 endif()

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -75,6 +78,12 @@ class DeathTest : public ::testing::Test {
  protected:
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
+
+// For EXPECT_EXIT: whether a process went on, or ended with a message.
+inline bool endedInOrder(int status) {
+  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
+         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+}
 
 // A test that runs once for each number of worker threads, bound to a scheduler with that many. Fails when a
 // byte of the scheduler's allocator is allocated still once the scheduler is gone.

@@ -23,7 +23,7 @@
 
 #include "waiting.h"
 
-namespace weft {
+namespace weft::executor_test {
 namespace {
 
 using tests::awaitThat;
@@ -389,4 +389,4 @@ TEST_F(ProcessEndTest, TheThreadExecutorDoesNotHoldItUp) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::executor_test

@@ -22,7 +22,7 @@
 #include "count_mallocs.h"
 #include "waiting.h"
 
-namespace weft {
+namespace weft::future_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -678,4 +678,4 @@ TEST_F(FutureDeathTest, MisusedPromises) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::future_test

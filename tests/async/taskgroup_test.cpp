@@ -22,7 +22,7 @@
 #include "in_task.h"
 #include "waiting.h"
 
-namespace weft {
+namespace weft::taskgroup_test {
 namespace {
 
 using tests::inTask;
@@ -520,4 +520,4 @@ TEST_F(TaskGroupDeathTest, UnbindingWithinATaskThatWaitCallsIsReported) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::taskgroup_test

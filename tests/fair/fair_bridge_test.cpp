@@ -279,7 +279,10 @@ TEST_P(FairBridgeTest, ACoroutinesResultArrivesThroughAFuture) {
   done.wait();
 }
 
-// Its move number `throwAt` throws.
+}  // namespace
+
+// Its move number `throwAt` throws. Not in the anonymous namespace: a coroutine of a header has a member of
+// this type, of which gcc warns.
 struct Heavy {
   explicit Heavy(int throwAt) : movesLeft(throwAt) {}
   Heavy(Heavy&& other) : movesLeft(other.movesLeft - 1) {
@@ -289,6 +292,9 @@ struct Heavy {
   }
   int movesLeft;
 };
+
+namespace {
+
 Coro<Heavy> heavy(int throwAt) { co_return Heavy(throwAt); }
 
 TEST_P(FairBridgeTest, AMoveOfACoroutinesResultThatThrowsArrivesThroughTheFuture) {

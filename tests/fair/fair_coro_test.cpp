@@ -13,7 +13,7 @@
 
 #include "with_scheduler.h"
 
-namespace weft::fair {
+namespace weft::fair::fair_coro_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -417,4 +417,4 @@ TEST_F(FairCoroDeathTest, AwaitedTwice) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::fair::fair_coro_test

@@ -24,10 +24,10 @@ using namespace std::chrono_literals;
 using tests::awaitOnThread;
 using tests::scaled;
 
-using FairSchedulerTest = tests::WithFairThreads;
-WEFT_INSTANTIATE_WITH_FAIR_THREADS(FairSchedulerTest);
+using FairStopTest = tests::WithFairThreads;
+WEFT_INSTANTIATE_WITH_FAIR_THREADS(FairStopTest);
 
-TEST_P(FairSchedulerTest, WaitEmptyReturnsWhenTheLastStepHasEndedAndNotBefore) {
+TEST_P(FairStopTest, WaitEmptyReturnsWhenTheLastStepHasEndedAndNotBefore) {
   TaskScheduler scheduler("empty", numThreads(), config());
   scheduler.waitEmpty();
   EXPECT_TRUE(scheduler.isEmpty());
@@ -52,7 +52,7 @@ TEST_P(FairSchedulerTest, WaitEmptyReturnsWhenTheLastStepHasEndedAndNotBefore) {
   EXPECT_TRUE(scheduler.waitEmpty(1h));
 }
 
-TEST_P(FairSchedulerTest, FibersSuspendInWaitEmpty) {
+TEST_P(FairStopTest, FibersSuspendInWaitEmpty) {
   Scheduler fibers(tests::smallConfig(1));
   fibers.bind();
   TaskScheduler scheduler("for fibers", numThreads(), config());
@@ -78,7 +78,7 @@ TEST_P(FairSchedulerTest, FibersSuspendInWaitEmpty) {
   Scheduler::unbind();
 }
 
-TEST_P(FairSchedulerTest, StopsAndStartsUnderLoad) {
+TEST_P(FairStopTest, StopsAndStartsUnderLoad) {
   TaskScheduler scheduler("restarts", numThreads(), config());
   std::atomic<int> numInside{0};
   std::vector<std::unique_ptr<Task>> tasks;
@@ -109,7 +109,7 @@ TEST_P(FairSchedulerTest, StopsAndStartsUnderLoad) {
   scheduler.waitEmpty();
 }
 
-TEST_P(FairSchedulerTest, TakesBackWhatIsQueuedAndWhatWaits) {
+TEST_P(FairStopTest, TakesBackWhatIsQueuedAndWhatWaits) {
   TaskScheduler scheduler("taken back", numThreads(), config());
   std::atomic<int> numRuns{0};
   Task queued([&] { ++numRuns; }), waiting([&] { ++numRuns; }), later([&] { ++numRuns; }),
@@ -134,7 +134,7 @@ TEST_P(FairSchedulerTest, TakesBackWhatIsQueuedAndWhatWaits) {
   EXPECT_EQ(numRuns, 4);
 }
 
-TEST_P(FairSchedulerTest, TakesBackInTheOrderOfPostsAndWakeups) {
+TEST_P(FairStopTest, TakesBackInTheOrderOfPostsAndWakeups) {
   TaskScheduler scheduler("taken back", numThreads(), config());
   std::array<Task, 5> tasks;
   for (Task& task : tasks) {
@@ -154,7 +154,7 @@ TEST_P(FairSchedulerTest, TakesBackInTheOrderOfPostsAndWakeups) {
   EXPECT_EQ(scheduler.takeBack(), expected);
 }
 
-TEST_P(FairSchedulerTest, DestructionGivesTasksBackWithoutRunningThem) {
+TEST_P(FairStopTest, DestructionGivesTasksBackWithoutRunningThem) {
   for (int round = 0; round < scaled(50, 10); ++round) {
     std::atomic<int> numBegun{0}, numEnded{0};
     Task running([&] {
@@ -182,7 +182,7 @@ TEST_P(FairSchedulerTest, DestructionGivesTasksBackWithoutRunningThem) {
 }
 
 // A signaller may still be on its way out when the scheduler that its signal has emptied is destroyed.
-TEST_P(FairSchedulerTest, MayBeDestroyedAsSoonAsItIsEmptyWhileASignallerReturns) {
+TEST_P(FairStopTest, MayBeDestroyedAsSoonAsItIsEmptyWhileASignallerReturns) {
   for (int round = 0; round < scaled(200, 50); ++round) {
     auto scheduler = std::make_unique<TaskScheduler>("brief", numThreads() > 8 ? 8 : numThreads(), config());
     auto* task = new Task;

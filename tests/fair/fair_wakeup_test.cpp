@@ -25,10 +25,10 @@ using Clock = std::chrono::steady_clock;
 using tests::awaitOnThread;
 using tests::scaled;
 
-using FairSchedulerTest = tests::WithFairThreads;
-WEFT_INSTANTIATE_WITH_FAIR_THREADS(FairSchedulerTest);
+using FairWakeupTest = tests::WithFairThreads;
+WEFT_INSTANTIATE_WITH_FAIR_THREADS(FairWakeupTest);
 
-TEST_P(FairSchedulerTest, DeadlinesAreNeverEarlyAndComeInTheirOrder) {
+TEST_P(FairWakeupTest, DeadlinesAreNeverEarlyAndComeInTheirOrder) {
   TaskScheduler scheduler("deadlines", numThreads(), config());
   std::atomic<int> numLate{0};
   std::vector<std::unique_ptr<Task>> tasks;
@@ -50,7 +50,7 @@ TEST_P(FairSchedulerTest, DeadlinesAreNeverEarlyAndComeInTheirOrder) {
 // That waits for a few steps on each thread. A thread that the system keeps from running, perhaps with the
 // deadline's task in its hands, runs no steps, so that some thread has run only a few, however long that
 // lasts.
-TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
+TEST_P(FairWakeupTest, DeadlinesFireUnderFullLoad) {
   constexpr int kFewSteps = 100;
   for (const auto length : {0us, 50us}) {
     TaskScheduler scheduler("load", numThreads(), config());
@@ -83,7 +83,7 @@ TEST_P(FairSchedulerTest, DeadlinesFireUnderFullLoad) {
   }
 }
 
-TEST_P(FairSchedulerTest, AWakeupEndsAWait) {
+TEST_P(FairWakeupTest, AWakeupEndsAWait) {
   TaskScheduler scheduler("wakeups", numThreads(), config());
   int data = 0;  // handed over by the wakeups alone
   std::atomic<int> numSeen{-1};
@@ -104,7 +104,7 @@ TEST_P(FairSchedulerTest, AWakeupEndsAWait) {
   scheduler.waitEmpty();
 }
 
-TEST_P(FairSchedulerTest, AWakeupOfAPendingTaskTakesEffectAtItsNextDispatch) {
+TEST_P(FairWakeupTest, AWakeupOfAPendingTaskTakesEffectAtItsNextDispatch) {
   TaskScheduler scheduler("pending", numThreads(), config());
   int numRuns = 0;
   Task task([&](Task* self) {
@@ -121,7 +121,7 @@ TEST_P(FairSchedulerTest, AWakeupOfAPendingTaskTakesEffectAtItsNextDispatch) {
   EXPECT_EQ(numRuns, 2);
 }
 
-TEST_P(FairSchedulerTest, ATaskWithASignalRunsAtOnceUntilItHasReceivedIt) {
+TEST_P(FairWakeupTest, ATaskWithASignalRunsAtOnceUntilItHasReceivedIt) {
   TaskScheduler scheduler("signals", numThreads(), config());
   int numRuns = 0;
   Task task([&](Task* self) {
@@ -143,7 +143,7 @@ TEST_P(FairSchedulerTest, ATaskWithASignalRunsAtOnceUntilItHasReceivedIt) {
 }
 
 // A request with a timeout: it is answered or expires, and deletes itself when the answer has come.
-TEST_P(FairSchedulerTest, ATaskMayDeleteItselfWhenItHasReceivedItsSignal) {
+TEST_P(FairWakeupTest, ATaskMayDeleteItselfWhenItHasReceivedItsSignal) {
   TaskScheduler scheduler("requests", numThreads(), config());
   const int numRequests = scaled(3'000, 500);
   std::atomic<int> numAnswered{0}, numExpired{0};
@@ -179,7 +179,7 @@ TEST_P(FairSchedulerTest, ATaskMayDeleteItselfWhenItHasReceivedItsSignal) {
 }
 
 // The same with a count of references instead of the signal: docs/fair.md shows it.
-TEST_P(FairSchedulerTest, ATaskMayBeDeletedByWhoeverLetsGoOfItLast) {
+TEST_P(FairWakeupTest, ATaskMayBeDeletedByWhoeverLetsGoOfItLast) {
   TaskScheduler scheduler("counted", numThreads(), config());
   std::atomic<int> numDeleted{0};
   struct Request {
@@ -215,7 +215,7 @@ TEST_P(FairSchedulerTest, ATaskMayBeDeletedByWhoeverLetsGoOfItLast) {
 }
 
 // Whatever comes together from five threads, counts match: runs and posts, edges of the signal and receives.
-TEST_P(FairSchedulerTest, AStormOfWakeupsSignalsAndDeadlinesLosesNothing) {
+TEST_P(FairWakeupTest, AStormOfWakeupsSignalsAndDeadlinesLosesNothing) {
   TaskScheduler scheduler("storm", numThreads(), config());
   constexpr int kStormers = 5;
   constexpr size_t kTasks = 20;

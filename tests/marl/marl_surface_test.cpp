@@ -95,26 +95,26 @@ TEST(MarlSurfaceTest, ConfigHasPublicFieldsAndSetters) {
   EXPECT_EQ(marl::Scheduler::get(), nullptr);
 }
 
-int calls = 0;
-void function(int a, std::string b) { calls += a * static_cast<int>(b.size()); }
+int numCalls = 0;
+void function(int a, std::string b) { numCalls += a * static_cast<int>(b.size()); }
 struct Object {
-  void method(int a) { calls += a; }
+  void method(int a) { numCalls += a; }
 };
 
 TEST(MarlSurfaceTest, ScheduleTakesFunctionsAndArguments) {
   marl::Scheduler scheduler(Config{});
   scheduler.bind();
   Object object;
-  calls = 0;
-  const std::function<void()> wrapped = [] { ++calls; };
-  marl::schedule(marl::Task([] { ++calls; }));
+  numCalls = 0;
+  const std::function<void()> wrapped = [] { ++numCalls; };
+  marl::schedule(marl::Task([] { ++numCalls; }));
   marl::schedule(wrapped);
   marl::schedule(function, 2, "ab");
   marl::schedule(&Object::method, &object, 3);
-  marl::schedule([](int& a) { ++a; }, std::ref(calls));
-  scheduler.enqueue(marl::Task([] { ++calls; }));
+  marl::schedule([](int& a) { ++a; }, std::ref(numCalls));
+  scheduler.enqueue(marl::Task([] { ++numCalls; }));
   marl::Scheduler::unbind();
-  EXPECT_EQ(calls, 11);
+  EXPECT_EQ(numCalls, 11);
 }
 
 // Unqualified names, which argument-dependent lookup finds twice.
@@ -295,7 +295,7 @@ TEST(MarlSurfaceTest, FinallyAndDefer) {
 TEST(MarlSurfaceDeathTest, AssertionsEndDebugBuildsOnly) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 #if MARL_DEBUG_ENABLED
-  EXPECT_DEATH(MARL_ASSERT(calls < 0, "calls: %d", 5), "calls: 5");
+  EXPECT_DEATH(MARL_ASSERT(numCalls < 0, "calls: %d", 5), "calls: 5");
   EXPECT_DEATH(MARL_FATAL("reason %d", 6), "reason 6");
   EXPECT_DEATH(MARL_UNREACHABLE(), "weft: fatal");
   EXPECT_DEATH(MARL_ASSERT_HAS_BOUND_SCHEDULER("feature"), "feature");

@@ -13,7 +13,7 @@
 
 using weft::detail::OSFiber;
 using weft::tests::kStackSize;
-using weft::tests::OSFiberTest;
+using OSFiberExceptionsTest = weft::tests::WithOSFibers;
 using weft::tests::TestFiber;
 
 namespace {
@@ -26,7 +26,7 @@ std::string messageOf(std::exception_ptr e) {
   }
 }
 
-TEST_F(OSFiberTest, ExceptionIsThrownAndCaughtWithinAFiber) {
+TEST_F(OSFiberExceptionsTest, ExceptionIsThrownAndCaughtWithinAFiber) {
   std::string caught;
   TestFiber fiber([&](TestFiber& f) {
     try {
@@ -40,7 +40,7 @@ TEST_F(OSFiberTest, ExceptionIsThrownAndCaughtWithinAFiber) {
   EXPECT_EQ(caught, "inside");
 }
 
-TEST_F(OSFiberTest, CatchBlocksInterleave) {
+TEST_F(OSFiberExceptionsTest, CatchBlocksInterleave) {
   std::string caught[2];
   auto body = [&](int i) {
     return [&caught, i](TestFiber& f) {
@@ -73,7 +73,7 @@ TEST_F(OSFiberTest, CatchBlocksInterleave) {
 }
 
 // Shows that the test above would notice: the words that are swapped here are not the runtime's.
-TEST_F(OSFiberTest, CatchBlocksDoNotInterleaveWithoutTheSwap) {
+TEST_F(OSFiberExceptionsTest, CatchBlocksDoNotInterleaveWithoutTheSwap) {
   void* elsewhere[2] = {};
   std::string seen;
   TestFiber fiber([&](TestFiber& f) {
@@ -106,7 +106,7 @@ struct SuspendsWhenDestroyed {
   int& after;
 };
 
-TEST_F(OSFiberTest, DestructorSuspendsDuringUnwinding) {
+TEST_F(OSFiberExceptionsTest, DestructorSuspendsDuringUnwinding) {
   int before = -1;
   int after = -1;
   std::string caught;
@@ -137,7 +137,7 @@ TEST_F(OSFiberTest, DestructorSuspendsDuringUnwinding) {
   EXPECT_EQ(std::uncaught_exceptions(), 0);
 }
 
-TEST_F(OSFiberTest, FreshFiberStartsWithoutExceptions) {
+TEST_F(OSFiberExceptionsTest, FreshFiberStartsWithoutExceptions) {
   bool ran = false;
   TestFiber fiber([&](TestFiber&) {
     EXPECT_EQ(std::current_exception(), nullptr);
@@ -152,7 +152,7 @@ TEST_F(OSFiberTest, FreshFiberStartsWithoutExceptions) {
   EXPECT_TRUE(ran);
 }
 
-TEST_F(OSFiberTest, ExceptionThatEscapesAFiberTerminates) {
+TEST_F(OSFiberExceptionsTest, ExceptionThatEscapesAFiberTerminates) {
   auto run = [&] {
     auto entry = [](void*) { throw std::runtime_error("escaped"); };
     auto stack = std::make_unique<char[]>(kStackSize);

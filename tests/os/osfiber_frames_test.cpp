@@ -18,7 +18,7 @@
 
 using weft::detail::OSFiber;
 using weft::tests::kStackSize;
-using weft::tests::OSFiberTest;
+using OSFiberFramesTest = weft::tests::WithOSFibers;
 using weft::tests::TestFiber;
 
 extern "C" {
@@ -135,7 +135,7 @@ weft_test_entry:
 
 namespace {
 
-TEST_F(OSFiberTest, CalleeSavedRegistersSurvive) {
+TEST_F(OSFiberFramesTest, CalleeSavedRegistersSurvive) {
   int same = 0;
   auto body = [&](uint64_t magic) {
     return [this, &same, magic](TestFiber& f) {
@@ -160,7 +160,7 @@ struct AlignmentProbe {
   OSFiber fiber;
 };
 
-TEST_F(OSFiberTest, StackIsAlignedAtEntryForAnyStackTop) {
+TEST_F(OSFiberFramesTest, StackIsAlignedAtEntryForAnyStackTop) {
   auto stack = std::make_unique<char[]>(kStackSize);
   for (size_t less = 0; less < 64; less++) {
     AlignmentProbe probe{&self, {}};
@@ -174,7 +174,7 @@ TEST_F(OSFiberTest, StackIsAlignedAtEntryForAnyStackTop) {
   }
 }
 
-TEST_F(OSFiberTest, NothingIsWrittenOutsideTheStack) {
+TEST_F(OSFiberFramesTest, NothingIsWrittenOutsideTheStack) {
   alignas(16) char memory[4096 + 32];
   for (size_t less = 0; less < 16; less++) {
     std::memset(memory, 0x5a, sizeof(memory));
@@ -258,7 +258,7 @@ void* baseOf(const OSFiber& fresh) {
   here = here + 1;
 }
 
-TEST_F(OSFiberTest, BacktraceEndsAtTheBase) {
+TEST_F(OSFiberFramesTest, BacktraceEndsAtTheBase) {
   Walk walk;
   TestFiber fiber([&](TestFiber&) { recordAtDepth(20, walk); });
   void* base = baseOf(fiber.os);
@@ -350,13 +350,13 @@ void Stepper::step(uintptr_t pc) {
   sawBase |= walk.frames[0].function == base;
 }
 
-class OSFiberStepTest : public OSFiberTest {
+class OSFiberStepTest : public OSFiberFramesTest {
  protected:
   static constexpr uint64_t kThreadMagic = 0x1111222233334440;
   static constexpr uint64_t kFiberMagic = 0xaaaabbbbccccddd0;
 
   void SetUp() override {
-    OSFiberTest::SetUp();
+    OSFiberFramesTest::SetUp();
 #if WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED
     GTEST_SKIP() << "it would step through the sanitizers' own code, too";
 #endif

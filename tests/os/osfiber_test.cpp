@@ -20,7 +20,7 @@
 
 using weft::detail::OSFiber;
 using weft::tests::kStackSize;
-using weft::tests::OSFiberTest;
+using OSFiberTest = weft::tests::WithOSFibers;
 using weft::tests::TestFiber;
 
 namespace {

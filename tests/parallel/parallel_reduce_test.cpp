@@ -19,7 +19,7 @@
 #include "in_task.h"
 #include "waiting.h"
 
-namespace weft {
+namespace weft::parallel_reduce_test {
 namespace {
 
 using tests::inTask;
@@ -356,4 +356,4 @@ TEST_P(ParallelTransformTest, ExceptionsArrive) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::parallel_reduce_test

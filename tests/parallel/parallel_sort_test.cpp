@@ -19,7 +19,7 @@
 #include "in_task.h"
 #include "waiting.h"
 
-namespace weft {
+namespace weft::parallel_sort_test {
 namespace {
 
 using tests::inTask;
@@ -381,4 +381,4 @@ TEST_P(ParallelSortTest, TasksAndThreadsSortAtTheSameTime) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::parallel_sort_test

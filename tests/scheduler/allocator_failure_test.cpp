@@ -94,11 +94,6 @@ template <class F>
   std::_Exit(0);
 }
 
-bool endedInOrder(int status) {
-  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
 using AllocatorFailureDeathTest = tests::DeathTest;
 
 // At the first calls, then at fewer and fewer of the later ones.
@@ -110,7 +105,7 @@ TEST_F(AllocatorFailureDeathTest, OfASchedulerEndsTheProgramWithAMessageWherever
       for (int call = 0; call < 250; call = next(call)) {
         EXPECT_EXIT(
             useAndReport([=](Allocator* allocator) { useScheduler(allocator, numWorkers); }, call, throws),
-            endedInOrder,
+            tests::endedInOrder,
             "all went well|weft: fatal: Scheduler::Config::allocator (threw|returned null) when it was asked "
             "for ")
             << "at call " << call << " with " << numWorkers << " workers";
@@ -122,7 +117,7 @@ TEST_F(AllocatorFailureDeathTest, OfASchedulerEndsTheProgramWithAMessageWherever
 TEST_F(AllocatorFailureDeathTest, OfAFairSchedulerDoesToo) {
   for (const bool throws : {true, false}) {
     for (int call = 0; call < 40; call = next(call)) {
-      EXPECT_EXIT(useAndReport(&useFair, call, throws), endedInOrder,
+      EXPECT_EXIT(useAndReport(&useFair, call, throws), tests::endedInOrder,
                   "all went well|weft: fatal: fair::TaskScheduler::Config::allocator (threw|returned null) "
                   "when it was asked for ")
           << "at call " << call;

@@ -518,12 +518,6 @@ TEST_F(BadUseTest, ABlockingCallWithoutAThreadIsReportedToItsCaller) {
   }
 }
 
-// Whether a process went on, or ended with a message.
-bool endedInOrder(int status) {
-  return (WIFEXITED(status) && WEXITSTATUS(status) == 0) ||
-         (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-}
-
 // Prints how it went. Ends the process.
 template <class F>
 [[noreturn]] void useAndReport(F limit) {
@@ -549,7 +543,7 @@ TEST_F(BadUseDeathTest, AMapCallThatFailsIsReportedWhicheverItIs) {
   }
   for (const int count : {1, 1'000'000}) {
     for (int call = 0; call < 12; ++call) {
-      EXPECT_EXIT(useAndReport([=] { mapCalls.failAt(call, count); }), endedInOrder, kReport)
+      EXPECT_EXIT(useAndReport([=] { mapCalls.failAt(call, count); }), tests::endedInOrder, kReport)
           << "at call " << call << ", " << count << " times";
     }
   }
@@ -568,7 +562,7 @@ TEST_F(BadUseDeathTest, AddressSpaceThatIsUsedUpIsReported) {
       const rlimit most{bytes, bytes};
       setrlimit(RLIMIT_AS, &most);
     };
-    EXPECT_EXIT(useAndReport(limit), endedInOrder, kReport) << "with " << mebibytes << " MiB left";
+    EXPECT_EXIT(useAndReport(limit), tests::endedInOrder, kReport) << "with " << mebibytes << " MiB left";
   }
 }
 

@@ -15,7 +15,7 @@
 
 // Exceptions belong to the fiber that throws and handles them, however it is interleaved with others on its
 // thread.
-namespace weft {
+namespace weft::exceptions_test {
 namespace {
 
 class ExceptionsTest : public tests::WithScheduler {
@@ -236,4 +236,4 @@ TEST_P(ExceptionsTest, AnExceptionTravelsBetweenFibersAsAPointer) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::exceptions_test

@@ -321,14 +321,14 @@ TEST_P(InPlaceTest, TheTasksOfOneGroupShareNoFiberLocals) {
 }
 
 TEST_P(InPlaceTest, FiberLocalsAreDestroyedByTheTimeTheSchedulerEnds) {
-  struct Counted {
-    explicit Counted(std::atomic<int>& counter) : alive(counter) { ++alive; }
-    Counted(Counted&&) = delete;
-    ~Counted() { --alive; }
+  struct Alive {
+    explicit Alive(std::atomic<int>& counter) : alive(counter) { ++alive; }
+    Alive(Alive&&) = delete;
+    ~Alive() { --alive; }
     std::atomic<int>& alive;
   };
   std::atomic<int> alive{0};
-  FiberLocal<Counted> value([&] { return Counted(alive); });
+  FiberLocal<Alive> value([&] { return Alive(alive); });
   forEachWay([&](Way way) {
     way([&] {
       (void)value.get();

@@ -35,10 +35,10 @@ namespace {
 using tests::Rendezvous;
 using tests::smallConfig;
 
-using SchedulerTest = tests::WithScheduler;
-WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerTest);
+using SchedulerConfigTest = tests::WithScheduler;
+WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerConfigTest);
 
-using SchedulerWithoutBindingTest = tests::WithAllocator;
+using SchedulerConfigWithoutBindingTest = tests::WithAllocator;
 
 std::string nameOfThisThread() {
   char name[64] = {};
@@ -46,7 +46,7 @@ std::string nameOfThisThread() {
   return name;
 }
 
-TEST_P(SchedulerTest, NamesItsWorkerThreadsByIndex) {
+TEST_P(SchedulerConfigTest, NamesItsWorkerThreadsByIndex) {
   if (numWorkers() == 0) {
     GTEST_SKIP() << "about worker threads";
   }
@@ -70,7 +70,7 @@ TEST_P(SchedulerTest, NamesItsWorkerThreadsByIndex) {
   EXPECT_EQ(names, expected);
 }
 
-TEST_F(SchedulerWithoutBindingTest, CallsTheInitializerOnceOnEachWorkerThreadBeforeItsTasks) {
+TEST_F(SchedulerConfigWithoutBindingTest, CallsTheInitializerOnceOnEachWorkerThreadBeforeItsTasks) {
   constexpr int kWorkers = 8;
   std::vector<std::atomic<int>> calls(kWorkers);
   static thread_local int initializedAs = -1;
@@ -94,7 +94,7 @@ TEST_F(SchedulerWithoutBindingTest, CallsTheInitializerOnceOnEachWorkerThreadBef
   EXPECT_TRUE(std::all_of(calls.begin(), calls.end(), [](const auto& count) { return count == 1; }));
 }
 
-TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerScheduleTasks) {
+TEST_F(SchedulerConfigWithoutBindingTest, LetsTheInitializerScheduleTasks) {
   std::atomic<int> ran{0};
   {
     Scheduler scheduler(
@@ -103,7 +103,7 @@ TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerScheduleTasks) {
   EXPECT_EQ(ran, 4);
 }
 
-TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerBlock) {
+TEST_F(SchedulerConfigWithoutBindingTest, LetsTheInitializerBlock) {
   for (int round = 0; round < 200; ++round) {
     std::atomic<int> initialized{0};
     {
@@ -117,7 +117,7 @@ TEST_F(SchedulerWithoutBindingTest, LetsTheInitializerBlock) {
   }
 }
 
-TEST_F(SchedulerWithoutBindingTest, LetsTheFinalizerWait) {
+TEST_F(SchedulerConfigWithoutBindingTest, LetsTheFinalizerWait) {
   constexpr int kWorkers = 4;
   Latch all(kWorkers);
   weft::mutex guard;
@@ -161,7 +161,7 @@ TEST_F(FinalizerDeathTest, SchedulingWhereNothingWouldRunAnyMore) {
 // Unbinds when the thread ends.
 thread_local std::optional<Scheduler::Binding> ownBinding;
 
-TEST_F(SchedulerWithoutBindingTest, IsUnboundByABindingThatIsAThreadsOwn) {
+TEST_F(SchedulerConfigWithoutBindingTest, IsUnboundByABindingThatIsAThreadsOwn) {
   for (const int numWorkers : {0, 2}) {
     std::atomic<int> numRun{0};
     Scheduler scheduler(smallConfig(numWorkers, allocator()));
@@ -180,7 +180,7 @@ TEST_F(SchedulerWithoutBindingTest, IsUnboundByABindingThatIsAThreadsOwn) {
   }
 }
 
-TEST_F(SchedulerWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolicy) {
+TEST_F(SchedulerConfigWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolicy) {
   const Thread::Affinity all = Thread::Affinity::all();
   constexpr int kWorkers = 4;
   std::vector<std::string> wrong;
@@ -201,7 +201,7 @@ TEST_F(SchedulerWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolicy) {
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
 
-TEST_F(SchedulerWithoutBindingTest, LeavesWorkersTheMaskOfTheProcessWhereNoPolicyIsGiven) {
+TEST_F(SchedulerConfigWithoutBindingTest, LeavesWorkersTheMaskOfTheProcessWhereNoPolicyIsGiven) {
   // marl binds them to processors 0 to n-1.
   std::atomic<int> wrong{0};
   std::thread([&] {
@@ -219,19 +219,19 @@ TEST_F(SchedulerWithoutBindingTest, LeavesWorkersTheMaskOfTheProcessWhereNoPolic
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_F(SchedulerWithoutBindingTest, WithAllCoresHasAWorkerForEachUsableProcessor) {
+TEST_F(SchedulerConfigWithoutBindingTest, WithAllCoresHasAWorkerForEachUsableProcessor) {
   const int count = Scheduler::Config::allCores().workerThread.count;
   EXPECT_GE(count, 1);
   EXPECT_LE(static_cast<size_t>(count), Thread::Affinity::all().count());
 }
 
-TEST_F(SchedulerWithoutBindingTest, WithAllCoresFollowsTheEnvironment) {
+TEST_F(SchedulerConfigWithoutBindingTest, WithAllCoresFollowsTheEnvironment) {
   ASSERT_EQ(setenv("WEFT_NUM_THREADS", "3", 1), 0);
   EXPECT_EQ(Scheduler::Config::allCores().workerThread.count, 3);
   ASSERT_EQ(unsetenv("WEFT_NUM_THREADS"), 0);
 }
 
-TEST_F(SchedulerWithoutBindingTest, TakesItsSettingsInAChain) {
+TEST_F(SchedulerConfigWithoutBindingTest, TakesItsSettingsInAChain) {
   const auto policy = Thread::Affinity::Policy::anyOf(Thread::Affinity::all());
   int initialized = -1;
   const Scheduler::Config config = Scheduler::Config()
@@ -252,7 +252,7 @@ TEST_F(SchedulerWithoutBindingTest, TakesItsSettingsInAChain) {
   EXPECT_EQ(Scheduler::Config().fiberStackSize, size_t{1024} * 1024);
 }
 
-TEST_F(SchedulerWithoutBindingTest, RunsSmallTasksOnStacksOfAnySize) {
+TEST_F(SchedulerConfigWithoutBindingTest, RunsSmallTasksOnStacksOfAnySize) {
   // marl crashes with 65,537 bytes.
   for (const size_t size : {size_t{16} * 1024, size_t{65'537}, size_t{1} << 20, size_t{1} << 24}) {
     if (tests::kUnderAsan && size < 65'536) {

@@ -22,12 +22,12 @@ using tests::scaled;
 using tests::smallConfig;
 using tests::sum;
 
-using SchedulerTest = tests::WithScheduler;
-WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerTest);
+using SchedulerSharingTest = tests::WithScheduler;
+WEFT_INSTANTIATE_WITH_SCHEDULER(SchedulerSharingTest);
 
-using SchedulerWithoutBindingTest = tests::WithAllocator;
+using SchedulerSharingWithoutBindingTest = tests::WithAllocator;
 
-TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOutside) {
+TEST_P(SchedulerSharingTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOutside) {
   for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
     Rendezvous all(numWorkers());
     for (int i = 0; i < numWorkers(); ++i) {
@@ -45,7 +45,7 @@ TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOuts
   }
 }
 
-TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOneTask) {
+TEST_P(SchedulerSharingTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOneTask) {
   for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
     Rendezvous all(numWorkers());
     schedule([&all, this] {
@@ -57,7 +57,7 @@ TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledFromOneT
   }
 }
 
-TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenTheSchedulingTaskIsOneOfThem) {
+TEST_P(SchedulerSharingTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenTheSchedulingTaskIsOneOfThem) {
   for (int round = 0; round < scaled(50, 5) && numWorkers() > 0; ++round) {
     Rendezvous all(numWorkers());
     schedule([&all, this] {
@@ -70,7 +70,7 @@ TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenTheSchedulingTask
   }
 }
 
-TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledByTasksOfAnotherScheduler) {
+TEST_P(SchedulerSharingTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledByTasksOfAnotherScheduler) {
   if (numWorkers() == 0) {
     GTEST_SKIP() << "nobody would run them";
   }
@@ -84,7 +84,7 @@ TEST_P(SchedulerTest, StartsAsManyTasksAtOnceAsItHasWorkersWhenScheduledByTasksO
   }
 }
 
-TEST_P(SchedulerTest, StealsTasksOfAWorkerThatIsBusy) {
+TEST_P(SchedulerSharingTest, StealsTasksOfAWorkerThatIsBusy) {
   if (numWorkers() < 2) {
     GTEST_SKIP() << "about thieves";
   }
@@ -101,7 +101,7 @@ TEST_P(SchedulerTest, StealsTasksOfAWorkerThatIsBusy) {
             static_cast<uint64_t>(numWorkers() - 1));
 }
 
-TEST_P(SchedulerTest, CountsNothingQueuedOrBlockedWhenAtRest) {
+TEST_P(SchedulerSharingTest, CountsNothingQueuedOrBlockedWhenAtRest) {
   WaitGroup done(100);
   for (int i = 0; i < 100; ++i) {
     schedule([done] { done.done(); });
@@ -121,7 +121,7 @@ TEST_P(SchedulerTest, CountsNothingQueuedOrBlockedWhenAtRest) {
   EXPECT_EQ(stats.workers.back().workerId, -1) << "bound threads come last";
 }
 
-TEST_P(SchedulerTest, CountsBlockedFibers) {
+TEST_P(SchedulerSharingTest, CountsBlockedFibers) {
   constexpr int kTasks = 20;
   Event go(Event::Mode::Manual);
   WaitGroup done(kTasks);
@@ -144,7 +144,7 @@ TEST_P(SchedulerTest, CountsBlockedFibers) {
   done.wait();
 }
 
-TEST_F(SchedulerWithoutBindingTest, WorksWithThreeHundredWorkers) {
+TEST_F(SchedulerSharingWithoutBindingTest, WorksWithThreeHundredWorkers) {
   constexpr int kWorkers = 300;
   Scheduler scheduler(smallConfig(kWorkers, allocator()));
   Scheduler::Binding binding(scheduler);
@@ -155,7 +155,7 @@ TEST_F(SchedulerWithoutBindingTest, WorksWithThreeHundredWorkers) {
   all.wait();
 }
 
-TEST_F(SchedulerWithoutBindingTest, StartsAndStopsSixtyFourWorkersOverAndOver) {
+TEST_F(SchedulerSharingWithoutBindingTest, StartsAndStopsSixtyFourWorkersOverAndOver) {
   std::atomic<int> ran{0};
   for (int i = 0; i < scaled(100, 10); ++i) {
     Scheduler scheduler(smallConfig(64, allocator()));

@@ -16,7 +16,7 @@
 
 #include "waiting.h"
 
-namespace weft {
+namespace weft::event_test {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -451,4 +451,4 @@ TEST(EventDeathTest, DestroyedWhileSomebodyWaits) {
 }
 
 }  // namespace
-}  // namespace weft
+}  // namespace weft::event_test

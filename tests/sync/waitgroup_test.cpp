@@ -57,12 +57,12 @@ TEST_F(UnboundWaitGroupTest, CopiesShareOneCounter) {
 }
 
 TEST_F(UnboundWaitGroupTest, CountsUpToItsLimit) {
-  constexpr unsigned kMost = (1u << 30) - 1;
-  const WaitGroup group(kMost - 1);
+  constexpr unsigned kLimit = (1u << 30) - 1;
+  const WaitGroup group(kLimit - 1);
   group.add();
   EXPECT_FALSE(group.done());
   const WaitGroup added;
-  added.add(kMost);
+  added.add(kLimit);
   EXPECT_FALSE(added.done());
 }
 
