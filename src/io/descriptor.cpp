@@ -22,20 +22,6 @@ iovec toPart(std::span<Byte> bytes) noexcept {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-// Calls step(rest) until nothing is left, or it returns nothing.
-template <class Byte, class Step>
-size_t doAll(std::span<Byte> bytes, const Step& step) {
-  size_t done = 0;
-  while (done < bytes.size()) {
-    const size_t count = step(bytes.subspan(done));
-    if (count == 0) {
-      break;
-    }
-    done += count;
-  }
-  return done;
-}
-
 }  // namespace
 
 void checkBackend() {

@@ -132,6 +132,7 @@ void cancelWaits(int fd) noexcept {
     const std::scoped_lock guard(slot->lock);
     ++slot->generation;
     slot->armedBy = nullptr;
+    slot->isDry = false;
   }
   cancelIf(*slot, [](const ReadinessWait&) { return true; });
 }

@@ -46,6 +46,7 @@ struct DescriptorSlot {
   SpinLock lock;
   uint32_t generation = 0;                    // guarded by lock, as all here
   const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
+  bool isDry = false;  // a hint: the last receive of a stream took all that there was
   WaitList waiting;
 };
 

@@ -72,6 +72,7 @@ class IoOperation {
       error_ = 0;
       const std::scoped_lock guard(slot_->lock);
       generation_ = slot_->generation;
+      wasDry_ = slot_->isDry;
     }
   }
 
@@ -95,6 +96,16 @@ class IoOperation {
       }
       result = resultOf(attempt);
     } while (wouldWait(result));
+    return result;
+  }
+
+  // The same for attempts to receive `size` bytes of a stream. A receive that gets fewer has taken all that
+  // there was, and the next one is made after a wait, rather than before as well. If there is something again
+  // by then, the wait ends at once: the descriptor is looked at when it is armed.
+  template <class Attempt>
+  IoResult receive(size_t size, const Attempt& attempt) {
+    const IoResult result = wasDry_ ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
+    noteDry(result.error == 0 && result.value > 0 && static_cast<size_t>(result.value) < size);
     return result;
   }
 
@@ -175,11 +186,38 @@ class IoOperation {
   }
 
  private:
+  // What ends the wait ends no operation that can be done at once, which is found out then.
+  template <class Attempt>
+  IoResult runAfterWait(uint32_t events, const Attempt& attempt) {
+    const int error = await(events);
+    if (error != 0 && isClosedSince()) {
+      return {-1, error};
+    }
+    const IoResult result = resultOf(attempt);
+    if (error == 0) {
+      return wouldWait(result) ? goOn(result, events, attempt) : result;
+    }
+    return wouldWait(result) ? IoResult{-1, error} : result;
+  }
+
+  bool isClosedSince() const {
+    const std::scoped_lock guard(slot_->lock);
+    return slot_->generation != generation_;
+  }
+
+  void noteDry(bool isDry) {
+    if (slot_ != nullptr && isDry != wasDry_) {
+      const std::scoped_lock guard(slot_->lock);
+      slot_->isDry = isDry && slot_->generation == generation_;
+    }
+  }
+
   const int fd_;
   const io::Wait& limits_;
   const char* const what_;
   DescriptorSlot* slot_ = nullptr;
   uint32_t generation_ = 0;
+  bool wasDry_ = false;
   int error_ = 0;
 };
 

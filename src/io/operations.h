@@ -77,6 +77,16 @@ struct IoOperations {
     });
   }
 
+  // For a stream, of whose receives a short one is the last that finds something.
+  static IoResult receiveFromStream(int fd, Bytes buffer, const io::Wait& limits) {
+    if (buffer.empty()) {
+      return {-1, EINVAL};
+    }
+    return Op(fd, limits, "io::recv").receive(buffer.size(), [&] {
+      return Sys::receive(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    });
+  }
+
   static IoResult send(int fd, ConstBytes data, int flags, const io::Wait& limits) {
     return Op(fd, limits, "io::send").run(POLLOUT, [&] {
       return Sys::send(fd, data.data(), data.size(), flags | MSG_DONTWAIT | MSG_NOSIGNAL);

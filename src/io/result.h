@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <system_error>
 
@@ -17,6 +18,20 @@ inline std::error_code toErrorCode(int error) noexcept { return {error, std::gen
 inline size_t toSize(const IoResult& result, std::error_code& error) noexcept {
   error = toErrorCode(result.error);
   return result.error == 0 ? static_cast<size_t>(result.value) : 0;
+}
+
+// Calls step(rest) until nothing is left, or it returns nothing.
+template <class Byte, class Step>
+size_t doAll(std::span<Byte> bytes, const Step& step) {
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const size_t count = step(bytes.subspan(done));
+    if (count == 0) {
+      break;
+    }
+    done += count;
+  }
+  return done;
 }
 
 // Calls call(error), and throws if it sets an error. `what`: "io::read".

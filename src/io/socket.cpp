@@ -84,6 +84,23 @@ Socket Socket::connect(const Endpoint& peer, const Wait& wait) {
   return connected;
 }
 
+size_t Socket::recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
+  return detail::toSize(SocketOps::receiveFromStream(fd(), buffer, wait), error);
+}
+
+size_t Socket::recv(std::span<std::byte> buffer, const Wait& wait) {
+  return detail::orThrow("io::recv", fd(), [&](auto& error) { return recv(buffer, error, wait); });
+}
+
+size_t Socket::recvAll(std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
+  error.clear();
+  return detail::doAll(buffer, [&](std::span<std::byte> rest) { return recv(rest, error, wait); });
+}
+
+size_t Socket::recvAll(std::span<std::byte> buffer, const Wait& wait) {
+  return detail::orThrow("io::recvAll", fd(), [&](auto& error) { return recvAll(buffer, error, wait); });
+}
+
 void Socket::shutdownSend(std::error_code& error) noexcept {
   error = detail::toErrorCode(::shutdown(fd(), SHUT_WR) == 0 ? 0 : errno);
 }

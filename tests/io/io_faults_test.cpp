@@ -294,6 +294,72 @@ TEST_P(IoReactorFaultsTest, AnOperationThatACloseOvertakesIsCanceled) {
   });
 }
 
+class IoDryStreamTest : public IoFaultsTest {
+ protected:
+  static IoResult receive(int fd, const io::Wait& wait = {}) {
+    return Faulty::receiveFromStream(fd, buffer, wait);
+  }
+  // Leaves the stream dry.
+  static void makeDry(const Ends& ends) {
+    io::write(ends.writer.get(), bytesOf("hello"));
+    EXPECT_EQ(receive(ends.reader.get()).value, 5);
+    transfers.numCalls = 0;
+  }
+  static inline const io::Wait past{.deadline = TimePoint::min()};
+};
+
+TEST_P(IoDryStreamTest, AfterAShortReceiveTheNextOneWaitsBeforeItTries) {
+  run([&] {
+    Ends ends = makeEnds();
+    makeDry(ends);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("again")); });
+    EXPECT_EQ(receive(ends.reader.get()).value, 5);
+    EXPECT_EQ(transfers.numCalls, 1);
+    writer.join();
+  });
+}
+
+// Bytes that have come since are received, whatever would end a wait.
+TEST_P(IoDryStreamTest, AStreamThatIsNotDryAnyMoreNeedsNoWait) {
+  run([&] {
+    Ends ends = makeEnds();
+    makeDry(ends);
+    io::write(ends.writer.get(), bytesOf("x"));
+    EXPECT_EQ(receive(ends.reader.get(), past).value, 1);
+    std::stop_source stopped;
+    stopped.request_stop();
+    io::write(ends.writer.get(), bytesOf("y"));
+    EXPECT_EQ(receive(ends.reader.get(), {.stop = stopped.get_token()}).value, 1);
+    controls = {.errors = {ENOMEM}};
+    io::write(ends.writer.get(), bytesOf("z"));
+    EXPECT_EQ(receive(ends.reader.get()).value, 1);
+    EXPECT_EQ(receive(ends.reader.get(), past).error, ETIMEDOUT);
+    io::cancelAll(*Scheduler::get());
+    io::write(ends.writer.get(), bytesOf("z"));
+    EXPECT_EQ(receive(ends.reader.get()).value, 1);
+    ends.writer.reset();
+    EXPECT_EQ(receive(ends.reader.get()).value, 0) << "so is the end";
+  });
+}
+
+TEST_P(IoDryStreamTest, WhatIsKnownOfANumberMisleadsNobodyWhoUsesItAgain) {
+  run([&] {
+    Ends ends = makeEnds();
+    makeDry(ends);
+    const int number = ends.reader.get();
+    for (const bool isClosedByWeft : {true, false}) {
+      Ends others = makeEnds();
+      io::write(others.writer.get(), bytesOf("others"));
+      isClosedByWeft ? ends.reader.reset() : static_cast<void>(::close(ends.reader.release()));
+      EXPECT_EQ(::dup(others.reader.get()), number) << "the system takes the lowest number";
+      EXPECT_EQ(receive(number, past).value, 6);
+      ends.reader.reset(number);  // dry
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Where, IoDryStreamTest, ::testing::Values(true),
+                         [](const auto&) { return "InATask"; });
 INSTANTIATE_TEST_SUITE_P(Where, IoReactorFaultsTest, ::testing::Values(true),
                          [](const auto&) { return "InATask"; });
 

@@ -41,16 +41,15 @@ class Socket {
   WEFT_EXPORT static Socket connect(const Endpoint& peer, std::error_code& error,
                                     const Wait& wait = {}) noexcept;
 
-  // See weft::io::recv() and so on.
-  size_t recv(std::span<std::byte> buffer, const Wait& wait = {}) { return io::recv(fd(), buffer, 0, wait); }
-  size_t recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait = {}) noexcept {
-    return io::recv(fd(), buffer, 0, error, wait);
-  }
+  // See weft::io::recv() and so on. Where the receive before took all that there was, this one waits before
+  // it tries, which saves a system call.
+  WEFT_EXPORT size_t recv(std::span<std::byte> buffer, const Wait& wait = {});
+  WEFT_EXPORT size_t recv(std::span<std::byte> buffer, std::error_code& error,
+                          const Wait& wait = {}) noexcept;
   // Until the buffer is full or the end comes.
-  size_t recvAll(std::span<std::byte> buffer, const Wait& wait = {}) { return readAll(fd(), buffer, wait); }
-  size_t recvAll(std::span<std::byte> buffer, std::error_code& error, const Wait& wait = {}) noexcept {
-    return readAll(fd(), buffer, error, wait);
-  }
+  WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, const Wait& wait = {});
+  WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, std::error_code& error,
+                             const Wait& wait = {}) noexcept;
   // All of `data`.
   size_t send(std::span<const std::byte> data, const Wait& wait = {}) { return sendAll(fd(), data, wait); }
   size_t send(std::span<const std::byte> data, std::error_code& error, const Wait& wait = {}) noexcept {
