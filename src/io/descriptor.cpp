@@ -4,12 +4,10 @@
 #include "weft/io/descriptor.h"
 
 #include <cerrno>
-#include <cstdlib>
-#include <string_view>
 
+#include "io/backend.h"
 #include "io/operations.h"
 #include "io/result.h"
-#include "weft/debug.h"
 
 namespace weft {
 namespace detail {
@@ -23,25 +21,6 @@ iovec toPart(std::span<Byte> bytes) noexcept {
 }
 
 }  // namespace
-
-void checkBackend() {
-  static const bool isRight = [] {
-    const char* const asked = std::getenv("WEFT_IO");
-    const std::string_view name(asked != nullptr ? asked : "epoll");
-    if (name == "uring") {
-      WEFT_FATAL(
-          "the environment has WEFT_IO=uring, but this weft::io is built without io_uring. "
-          "Set WEFT_IO=epoll, or leave it unset.");
-    }
-    WEFT_ASSERT(
-        name == "epoll" || name.empty(),
-        "the environment has WEFT_IO=%s, which names no backend. Set WEFT_IO=epoll, or leave it unset.",
-        asked);
-    return true;
-  }();
-  (void)isRight;
-}
-
 }  // namespace detail
 
 namespace io {
@@ -174,9 +153,7 @@ size_t sendAll(int fd, std::span<const std::byte> data, const Wait& wait) {
 }
 
 UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error, const Wait& wait) noexcept {
-  const IoResult result = detail::IoOperation<detail::IoSystem>(-1, wait, "io::open").runBlocking([&] {
-    return static_cast<ssize_t>(::open(path, flags | O_CLOEXEC, mode));
-  });
+  const IoResult result = detail::Ops::open(path, flags | O_CLOEXEC, mode, wait);
   error = toErrorCode(result.error);
   return UniqueFd(static_cast<int>(result.value));
 }
@@ -191,10 +168,7 @@ UniqueFd open(const char* path, int flags, mode_t mode, const Wait& wait) {
 }
 
 void fsync(int fd, std::error_code& error, const Wait& wait) noexcept {
-  const IoResult result = detail::IoOperation<detail::IoSystem>(fd, wait, "io::fsync").runBlocking([&] {
-    return static_cast<ssize_t>(::fsync(fd));
-  });
-  error = toErrorCode(result.error);
+  error = toErrorCode(detail::Ops::sync(fd, wait).error);
 }
 
 void fsync(int fd, const Wait& wait) {
@@ -221,8 +195,9 @@ short waitFor(int fd, short events, const Wait& wait) {
 }
 
 const char* backend() {
-  detail::checkBackend();
-  return "epoll";
+  // Where the system could not be asked, it has not refused.
+  int error = 0;
+  return detail::chosenBackend(error) == detail::IoBackend::Uring ? "uring" : "epoll";
 }
 
 void cancelAll(const Scheduler& scheduler) noexcept { detail::cancelWaits(detail::ioDomain(scheduler)); }

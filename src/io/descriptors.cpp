@@ -33,6 +33,13 @@ DescriptorSlot* makeChunk(std::atomic<DescriptorSlot*>& chunk) noexcept {
   return before;
 }
 
+constinit DescriptorSlot noDescriptor;
+
+// relaxed: see cancelWaits().
+bool isCanceled(const DescriptorSlot& slot, uint32_t generation, const IoDomain& domain) {
+  return slot.generation != generation || domain.isCanceled.load(std::memory_order_relaxed);
+}
+
 // Claims the waiters that `isMeant` is true for, and wakes them as canceled.
 template <class Predicate>
 void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
@@ -91,11 +98,12 @@ DescriptorSlot* descriptorSlot(int fd, int& error) noexcept {
   return slots != nullptr ? &slots[number % kSlotsPerChunk] : nullptr;
 }
 
+DescriptorSlot& slotOfNoDescriptor() noexcept { return noDescriptor; }
+
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept {
   const auto& wait = *static_cast<const ReadinessWait*>(self.data);
   const std::scoped_lock guard(slot.lock);
-  // relaxed: see cancelWaits().
-  if (slot.generation != generation || wait.domain->isCanceled.load(std::memory_order_relaxed)) {
+  if (isCanceled(slot, generation, *wait.domain)) {
     return ECANCELED;
   }
   uint32_t events = wait.events;
@@ -109,6 +117,26 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
     slot.waiting.pushBack(self);
   }
   return error;
+}
+
+int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept {
+  const auto& wait = *static_cast<const ReadinessWait*>(self.data);
+  const std::scoped_lock guard(slot.lock);
+  if (isCanceled(slot, generation, *wait.domain)) {
+    return ECANCELED;
+  }
+  slot.waiting.pushBack(self);
+  return 0;
+}
+
+bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
+    if (static_cast<const ReadinessWait*>(waiter->data)->reactor == &reactor) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t events,
@@ -142,13 +170,15 @@ void cancelWaits(int fd) noexcept {
 void cancelWaits(IoDomain& domain) noexcept {
   // relaxed: the locks order it, and (3) where there is no lock yet.
   domain.isCanceled.store(true, std::memory_order_relaxed);
+  const auto isOfDomain = [&](const ReadinessWait& wait) { return wait.domain == &domain; };
+  cancelIf(noDescriptor, isOfDomain);
   for (std::atomic<DescriptorSlot*>& chunk : slotChunks) {
     DescriptorSlot* slots = nullptr;
     // (3) acq_rel: sees the slots; or who makes them later, by a change of the same word, sees the mark, and
     // so do those who see these slots; pairs with (2).
     chunk.compare_exchange_strong(slots, nullptr, std::memory_order_acq_rel, std::memory_order_acquire);
     for (size_t i = 0; slots != nullptr && i < kSlotsPerChunk; ++i) {
-      cancelIf(slots[i], [&](const ReadinessWait& wait) { return wait.domain == &domain; });
+      cancelIf(slots[i], isOfDomain);
     }
   }
 }

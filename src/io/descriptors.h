@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 
 #include "weft/detail/base/spin_lock.h"
@@ -12,7 +13,10 @@
 // Which fibers wait for which descriptor, of all threads of the process.
 namespace weft::detail {
 
-// A reactor that tells when a descriptor is ready.
+struct FileRequest;
+struct FileWait;
+
+// A reactor that tells when a descriptor is ready, and may do more.
 class ReadinessReactor : public Reactor {
  public:
   // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` holds (as of
@@ -20,13 +24,24 @@ class ReadinessReactor : public Reactor {
   // probably asked for before.
   // Returns: 0, or an error number; EPERM where `fd` is something that is always ready, such as a file.
   virtual int arm(int fd, uint32_t events, bool isKnown) = 0;
+
+  // No fiber of the worker waits for `fd` any more, though it was not ready. Not within takeReady().
+  virtual void disarm(int /*fd*/) {}
+
+  // Whether it has the system do what must wait for a disk. If not, the rest is not called.
+  virtual bool doesFiles() const { return false; }
+  // Has poll() and park() call takeDone() for `wait` once the request has a result.
+  // Returns: 0, or an error number, and then there will be no result.
+  virtual int begin(const FileRequest& /*request*/, FileWait& /*wait*/) { return ENOSYS; }
+  // Asks the system to end the request early. There will be a result, or there is one now.
+  virtual void cancel(FileWait& /*wait*/) {}
 };
 
 // A fiber's wait for a descriptor. It lies in the fiber's frame, as the `data` of its Waiter.
 struct ReadinessWait {
-  ReadinessReactor* reactor;
-  const IoDomain* domain;
-  uint32_t events;
+  ReadinessReactor* reactor = nullptr;  // null where it does not wait for readiness: see file_wait.h
+  const IoDomain* domain = nullptr;
+  uint32_t events = 0;
   bool isCanceled = false;  // written before the wake
 };
 
@@ -46,7 +61,7 @@ struct DescriptorSlot {
   SpinLock lock;
   uint32_t generation = 0;                    // guarded by lock, as all here
   const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
-  bool isDry = false;  // a hint: the last receive of a stream took all that there was
+  bool isDry = false;                         // a hint: the last receive of a stream took all that there was
   WaitList waiting;
 };
 
@@ -54,10 +69,19 @@ struct DescriptorSlot {
 // if there is no memory; `error` says which.
 DescriptorSlot* descriptorSlot(int fd, int& error) noexcept;
 
+// The slot of waits that are for no descriptor.
+DescriptorSlot& slotOfNoDescriptor() noexcept;
+
 // Adds `self` to those who wait for `fd`, whose slot this is, and arms its reactor. The wait is canceled at
 // once if `fd` was closed since `generation`, or by cancelAll().
 // Returns: 0; otherwise an error number, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
+
+// The same for a wait that needs no reactor.
+int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept;
+
+// Whether a fiber that `reactor` wakes is among those who wait.
+bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept;
 
 // Removes the waiters of `reactor` whose wait `events` ends, and appends them to `claimed`: one that reads,
 // one that writes, and all where there is an error or nobody at the other end. Arms the reactor for the

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 
+#include "io/bell.h"
 #include "io/descriptors.h"
 #include "io/system.h"
 #include "weft/detail/base/deadline.h"
@@ -30,7 +31,7 @@ class EpollReactor final : public ReadinessReactor {
  public:
   // Returns: null where the system grants no descriptor, or no memory is left; `error` says which.
   static std::unique_ptr<EpollReactor> make(Parker<>& parker, int& error) noexcept {
-    if (!giveBellOnce(parker)) {
+    if (!giveBellOnce<Sys>(parker)) {
       error = errno;
       return nullptr;
     }
@@ -47,18 +48,6 @@ class EpollReactor final : public ReadinessReactor {
       closeIf(epoll);
     }
     return std::unique_ptr<EpollReactor>(made);
-  }
-
-  // Returns: false where the system grants no descriptor.
-  static bool giveBellOnce(Parker<>& parker) noexcept {
-    if (parker.bell() == StdSync::kNoBell) {
-      const int bell = Sys::makeBell();
-      if (bell < 0) {
-        return false;
-      }
-      parker.giveBell(bell);
-    }
-    return true;
   }
 
   ~EpollReactor() override { ::close(epoll_); }

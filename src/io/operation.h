@@ -12,7 +12,9 @@
 #include <mutex>
 
 #include "io/descriptors.h"
+#include "io/file_wait.h"
 #include "io/readiness.h"
+#include "io/result.h"
 #include "io/system.h"
 #include "weft/blockingcall.h"
 #include "weft/fiber.h"
@@ -20,11 +22,6 @@
 
 // What all operations have in common.
 namespace weft::detail {
-
-struct IoResult {
-  ssize_t value = -1;
-  int error = 0;  // 0 if value counts
-};
 
 // Calls call() and takes its result and errno.
 template <class Call>
@@ -125,12 +122,8 @@ class IoOperation {
     if (currentFiber == nullptr) {
       return resultOf(call);
     }
-    if (limits_.deadline != kNever && TimePoint::clock::now() >= limits_.deadline) {
-      return {-1, ETIMEDOUT};
-    }
-    // relaxed: a task that the canceler waits for sees it in time.
-    if (limits_.stop.stop_requested() || currentIoDomain()->isCanceled.load(std::memory_order_relaxed)) {
-      return {-1, ECANCELED};
+    if (const int ended = endedBefore(); ended != 0) {
+      return {-1, ended};
     }
     struct Job {
       const Call& call;
@@ -147,14 +140,39 @@ class IoOperation {
     return job.result;
   }
 
-  // now() is the call with RWF_NOWAIT, plain() the same without. A disk is waited for on a thread that may
-  // block. All else is waited for here. Where the system cannot tell whether the call would wait (a terminal,
-  // or an old kernel), poll(2) tells. Then a call may block if another reader is faster.
+  // The same for what a reactor may do instead. What that cannot do, call() does.
+  template <class Call>
+  IoResult runOnFile(const FileRequest& request, const Call& call) {
+    int error = 0;
+    if (currentFiber == nullptr || chosenBackend(error) != IoBackend::Uring || error != 0) {
+      return runBlocking(call);
+    }
+    ReadinessReactor* const reactor = ownReactor<Sys>(error);
+    if (reactor == nullptr || !reactor->doesFiles()) {
+      return runBlocking(call);
+    }
+    if (const int ended = endedBefore(); ended != 0) {
+      return {-1, ended};
+    }
+    const bool isOfNone = slot_ == nullptr;
+    IoResult result;
+    do {
+      result = awaitFile(*reactor, request, isOfNone ? slotOfNoDescriptor() : *slot_,
+                         isOfNone ? 0 : generation_, limits_, what_);
+    } while (result.error == EINTR);
+    return wouldWait(result) ? runBlocking(call) : result;
+  }
+
+  // now() is the call with RWF_NOWAIT, plain() the same without. A disk is waited for by the
+  // reactor, or on a thread that may block. All else is waited for here. Where the system cannot tell whether
+  // the call would wait (a terminal, or an old kernel), poll(2) tells. Then a call may block if another
+  // reader is faster.
   template <class Now, class Plain>
-  IoResult transfer(uint32_t events, const Now& now, const Plain& plain) {
+  IoResult transfer(const FileRequest& request, const Now& now, const Plain& plain) {
+    const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
     const IoResult first = resultOf(now);
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
-      return runBlocking(plain);
+      return runOnFile(request, plain);
     }
     return isUnsupported(first) ? run(events, [&] { return isReady(events) ? plain() : -1; })
                                 : goOn(first, events, now);
@@ -197,7 +215,18 @@ class IoOperation {
     if (error == 0) {
       return wouldWait(result) ? goOn(result, events, attempt) : result;
     }
+    countIo();
     return wouldWait(result) ? IoResult{-1, error} : result;
+  }
+
+  // Returns: 0, or the error where something that blocks is not to begin.
+  int endedBefore() const {
+    if (limits_.deadline != kNever && TimePoint::clock::now() >= limits_.deadline) {
+      return ETIMEDOUT;
+    }
+    // relaxed: a task that the canceler waits for sees it in time.
+    const bool isCanceled = currentIoDomain()->isCanceled.load(std::memory_order_relaxed);
+    return isCanceled || limits_.stop.stop_requested() ? ECANCELED : 0;
   }
 
   bool isClosedSince() const {

@@ -29,7 +29,12 @@ struct IoOperations {
     const int count = static_cast<int>(std::min<size_t>(parts.size(), IOV_MAX));
     return Op(fd, limits, what)
         .transfer(
-            POLLIN, [&] { return Sys::readNow(fd, parts.data(), count, offset); },
+            {.kind = FileRequest::Kind::Read,
+             .fd = fd,
+             .parts = parts.data(),
+             .numParts = count,
+             .offset = offset},
+            [&] { return Sys::readNow(fd, parts.data(), count, offset); },
             [&] { return Sys::read(fd, parts.data(), count, offset); });
   }
 
@@ -46,7 +51,8 @@ struct IoOperations {
       return sent;
     }
     return operation.transfer(
-        POLLOUT, [&] { return withoutSigpipe([&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
+        {.kind = FileRequest::Kind::Write, .fd = fd, .parts = parts.data(), .numParts = count},
+        [&] { return withoutSigpipe([&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
         [&] { return withoutSigpipe([&] { return Sys::write(fd, parts.data(), count, -1); }); });
   }
 
@@ -64,8 +70,19 @@ struct IoOperations {
     }
     return Op(fd, limits, "io::writeAt")
         .transfer(
-            POLLOUT, [&] { return Sys::writeNow(fd, &part, 1, at); },
-            [&] { return Sys::write(fd, &part, 1, at); });
+            {.kind = FileRequest::Kind::Write, .fd = fd, .parts = &part, .numParts = 1, .offset = at},
+            [&] { return Sys::writeNow(fd, &part, 1, at); }, [&] { return Sys::write(fd, &part, 1, at); });
+  }
+
+  static IoResult open(const char* path, int flags, mode_t mode, const io::Wait& limits) {
+    return Op(-1, limits, "io::open")
+        .runOnFile({.kind = FileRequest::Kind::Open, .path = path, .flags = flags, .mode = mode},
+                   [&]() -> ssize_t { return ::open(path, flags, mode); });
+  }
+
+  static IoResult sync(int fd, const io::Wait& limits) {
+    return Op(fd, limits, "io::fsync")
+        .runOnFile({.kind = FileRequest::Kind::Sync, .fd = fd}, [&]() -> ssize_t { return ::fsync(fd); });
   }
 
   static IoResult receive(int fd, Bytes buffer, int flags, const io::Wait& limits) {

@@ -9,11 +9,16 @@
 #include <stop_token>
 #include <utility>
 
+#include "io/backend.h"
+#include "io/bell.h"
 #include "io/descriptors.h"
 #include "io/epoll_reactor.h"
 #include "io/system.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/io/descriptor.h"
+#ifdef WEFT_IO_URING
+#include "io/uring_reactor.h"
+#endif
 
 // How an operation waits until its descriptor is ready.
 namespace weft::detail {
@@ -25,16 +30,28 @@ struct Readiness {
   const char* what;
 };
 
-// Ends the program where the environment asks for a backend that there is not: see io::backend().
-void checkBackend();
+// A reactor of the chosen backend for the current worker.
+// Returns: null, with `error`, where the system grants none.
+template <class Sys>
+std::unique_ptr<ReadinessReactor> makeReactor(int& error) noexcept {
+  [[maybe_unused]] const IoBackend backend = chosenBackend(error);
+  if (error != 0) {
+    return nullptr;
+  }
+#ifdef WEFT_IO_URING
+  if (backend == IoBackend::Uring) {
+    return UringReactor<Sys>::make(currentParker(), error);
+  }
+#endif
+  return EpollReactor<Sys>::make(currentParker(), error);
+}
 
 // Returns: the reactor of the current worker, which is made if there is none; or null, with `error`.
 template <class Sys>
 ReadinessReactor* ownReactor(int& error) noexcept {
   Reactor* reactor = currentReactor();
   if (reactor == nullptr) {
-    checkBackend();
-    std::unique_ptr<Reactor> made = EpollReactor<Sys>::make(currentParker(), error);
+    std::unique_ptr<Reactor> made = makeReactor<Sys>(error);
     reactor = made.get();
     setCurrentReactor(std::move(made));
   }
@@ -51,7 +68,7 @@ int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generat
     return error;
   }
   const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(wanted.fd));
-  ReadinessWait wait{reactor, currentIoDomain(), wanted.events};
+  ReadinessWait wait{reactor, currentIoDomain(), wanted.events, false};
   Waiter& self = currentWaiter();
   self.data = &wait;
   const IoWait scope(reactor);
@@ -60,15 +77,14 @@ int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generat
     return error;
   }
   const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
-  switch (blockStoppable(self, limits.deadline, limits.stop, claim, wanted.what, object)) {
-    case WaitEnd::TimedOut:
-      return ETIMEDOUT;
-    case WaitEnd::Stopped:
-      return ECANCELED;
-    case WaitEnd::Woken:
-      break;
+  const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, wanted.what, object);
+  if (end == WaitEnd::Woken && !wait.isCanceled) {
+    return 0;
   }
-  return wait.isCanceled ? ECANCELED : 0;
+  if (!isWaitedFor(slot, *reactor)) {
+    reactor->disarm(wanted.fd);
+  }
+  return end == WaitEnd::TimedOut ? ETIMEDOUT : ECANCELED;
 }
 
 // Blocks the thread, which has no fibers, until the descriptor is ready. It sleeps in poll(2), with the bell
@@ -80,7 +96,7 @@ int awaitOnThread(const Readiness& wanted, const io::Wait& limits) {
   Parker<>& parker = threadParker();
   const bool isStoppable = limits.stop.stop_possible();
   if (isStoppable) {
-    if (!EpollReactor<Sys>::giveBellOnce(parker)) {
+    if (!giveBellOnce<Sys>(parker)) {
       return errno;
     }
     descriptors[1].fd = parker.bell();

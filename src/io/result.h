@@ -3,15 +3,20 @@
 
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <span>
 #include <string>
 #include <system_error>
 
-#include "io/operation.h"
-
-// How the two forms of each function tell what came of it.
+// What comes of an operation, and how the two forms of each function tell it.
 namespace weft::detail {
+
+struct IoResult {
+  ssize_t value = -1;
+  int error = 0;  // 0 if value counts
+};
 
 inline std::error_code toErrorCode(int error) noexcept { return {error, std::generic_category()}; }
 

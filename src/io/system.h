@@ -16,12 +16,19 @@
 #include <cstdint>
 
 #include "weft/detail/base/sync.h"
+#ifdef WEFT_IO_URING
+#include "io/uring_system.h"
+#else
+namespace weft::detail {
+struct UringSystem {};
+}  // namespace weft::detail
+#endif
 
 namespace weft::detail {
 
 // The system calls of weft::io, as a policy class: tests put errors in their place. As the calls themselves,
 // each returns -1 and sets errno where it fails. `offset`: -1 stands for the file's own position.
-struct IoSystem {
+struct IoSystem : UringSystem {
   static ssize_t receive(int fd, void* data, size_t size, int flags) { return ::recv(fd, data, size, flags); }
   static ssize_t send(int fd, const void* data, size_t size, int flags) {
     return ::send(fd, data, size, flags);

@@ -5,13 +5,21 @@
 
 #include <gtest/gtest.h>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/uio.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <stop_token>
+#include <string>
 #include <thread>
 
 #include <weft/event.h>
@@ -436,23 +444,88 @@ TEST_P(IoTest, AStreamThatNeverRunsDryLetsOthersRun) {
 
 WEFT_INSTANTIATE_WITH_SCHEDULER(IoTest);
 
-TEST(IoBackendTest, ItsNameIsTold) { EXPECT_STREQ(io::backend(), "epoll"); }
+// As ctest sets it for each run.
+std::string askedBackend() {
+  const char* const asked = std::getenv("WEFT_IO");
+  return asked != nullptr ? asked : "";
+}
+
+TEST(IoBackendTest, ItsNameIsTold) {
+  const std::string name = io::backend();
+  EXPECT_TRUE(name == "epoll" || name == "uring") << name;
+  EXPECT_TRUE(askedBackend().empty() || name == askedBackend()) << name;
+}
+
+// Makes the system refuse io_uring to this process, as container runtimes do.
+void refuseUring(uint32_t error) {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 425, 0, 1),  // io_uring_setup
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{4, steps};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+    std::fputs("no filter for system calls\n", stderr);
+    std::abort();
+  }
+}
 
 class IoBackendDeathTest : public tests::DeathTest {};
 
-TEST_F(IoBackendDeathTest, ABackendThatIsNotThereIsAMessage) {
-  EXPECT_DEATH(
-      {
-        ::setenv("WEFT_IO", "uring", 1);
-        io::backend();
-      },
-      "WEFT_IO=uring, but this weft::io is built without io_uring. Set WEFT_IO=epoll");
+TEST_F(IoBackendDeathTest, ABackendWithoutANameIsAMessage) {
   EXPECT_DEATH(
       {
         ::setenv("WEFT_IO", "select", 1);
         io::backend();
       },
-      "WEFT_IO=select, which names no backend");
+      "WEFT_IO=select, which names no backend. Set WEFT_IO=epoll or WEFT_IO=uring");
+}
+
+// Each in a process of its own, which has not chosen yet. Ends with 0 if a file and a stream work.
+[[noreturn]] void useIo(const char* asked, uint32_t refusal) {
+  asked != nullptr ? ::setenv("WEFT_IO", asked, 1) : ::unsetenv("WEFT_IO");
+  if (refusal != 0) {
+    refuseUring(refusal);
+  }
+  {
+    Scheduler scheduler(tests::smallConfig(1));
+    scheduler.bind();
+    tests::inTask([] {
+      Ends ends = makeEnds();
+      std::thread writer([&] { io::write(ends.writer.get(), bytesOf("x")); });
+      std::byte byte[1];
+      io::read(ends.reader.get(), byte);
+      writer.join();
+      io::open("/dev/null", O_RDONLY);
+    });
+    Scheduler::unbind();
+  }
+  std::fprintf(stderr, "by %s\n", io::backend());
+  std::exit(0);
+}
+
+TEST_F(IoBackendDeathTest, WhatIsAskedForIsUsed) {
+  EXPECT_EXIT(useIo("epoll", 0), ::testing::ExitedWithCode(0), "by epoll");
+  if (askedBackend() == "uring") {
+    EXPECT_EXIT(useIo("uring", 0), ::testing::ExitedWithCode(0), "by uring");
+  }
+}
+
+TEST_F(IoBackendDeathTest, WhereIoUringIsRefusedEpollIsUsed) {
+  for (const uint32_t error : {EPERM, ENOSYS, EINVAL}) {
+    EXPECT_EXIT(useIo(nullptr, error), ::testing::ExitedWithCode(0), "by epoll");
+  }
+}
+
+TEST_F(IoBackendDeathTest, ABackendThatIsAskedForAndNotThereIsAMessage) {
+#ifdef WEFT_IO_URING
+  EXPECT_DEATH(useIo("uring", EPERM),
+               "WEFT_IO=uring, but the system refuses io_uring: Operation not permitted.*WEFT_IO=epoll");
+#else
+  EXPECT_DEATH(useIo("uring", 0), "WEFT_IO=uring, but this weft::io is built without io_uring");
+#endif
 }
 
 }  // namespace

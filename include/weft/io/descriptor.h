@@ -87,8 +87,9 @@ WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, const Wait& wa
 WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, std::error_code& error,
                          const Wait& wait = {}) noexcept;
 
-// The same at a place of a file, whose own position stays. What must come from a disk is read on a thread of
-// blocking_call(). A read that has begun there cannot be ended by a deadline or a stop.
+// The same at a place of a file, whose own position stays. What must come from a disk is read by
+// io_uring, where that is the backend, else on a thread of blocking_call(). There a read that has begun
+// cannot be ended by a deadline or a stop.
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {});
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
                           const Wait& wait = {}) noexcept;
@@ -130,12 +131,13 @@ WEFT_EXPORT size_t sendAll(int fd, std::span<const std::byte> data, const Wait& 
 WEFT_EXPORT size_t sendAll(int fd, std::span<const std::byte> data, std::error_code& error,
                            const Wait& wait = {}) noexcept;
 
-// Opens a file, with O_CLOEXEC. `flags` and `mode` as of open(2). On a thread of blocking_call().
+// Opens a file, with O_CLOEXEC. `flags` and `mode` as of open(2). By io_uring, or on a thread of
+// blocking_call().
 WEFT_EXPORT UniqueFd open(const char* path, int flags, mode_t mode = 0666, const Wait& wait = {});
 WEFT_EXPORT UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error,
                           const Wait& wait = {}) noexcept;
 
-// Waits until the file is on the disk. On a thread of blocking_call().
+// Waits until the file is on the disk. By io_uring, or on a thread of blocking_call().
 WEFT_EXPORT void fsync(int fd, const Wait& wait = {});
 WEFT_EXPORT void fsync(int fd, std::error_code& error, const Wait& wait = {}) noexcept;
 
@@ -150,8 +152,9 @@ WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 WEFT_EXPORT short waitFor(int fd, short events, const Wait& wait = {});
 WEFT_EXPORT short waitFor(int fd, short events, std::error_code& error, const Wait& wait = {}) noexcept;
 
-// Returns: how fibers wait, which is "epoll". The environment variable WEFT_IO may ask for it. If it asks for
-// something else, a message ends the program here, or at the first wait.
+// Returns: how fibers wait: "uring" where the system has io_uring and weft::io is built with it, else
+// "epoll". The environment variable WEFT_IO may ask for either. If it asks for what is not there, a message
+// ends the program here, or at the first wait.
 WEFT_EXPORT const char* backend();
 
 // Ends each wait for I/O of fibers of `scheduler` with operation_canceled, also those that begin later. Then

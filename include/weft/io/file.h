@@ -18,8 +18,8 @@
 
 namespace weft::io {
 
-// A file on a disk. What the system has in memory is read at once; what it has not, on a thread of
-// blocking_call(), while the worker runs other fibers.
+// A file on a disk. What the system has in memory is read at once; what it has not, by io_uring or on a
+// thread of blocking_call(), while the worker runs other fibers.
 //
 //   weft::io::File file = weft::io::File::open("data", O_RDONLY);
 class File {

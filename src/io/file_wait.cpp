@@ -1,0 +1,75 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io/file_wait.h"
+
+#include <cerrno>
+#include <mutex>
+
+#include "weft/detail/wait/stoppable.h"
+
+namespace weft::detail {
+namespace {
+
+const void* objectOf(const FileRequest& request) {
+  return reinterpret_cast<const void*>(static_cast<intptr_t>(request.fd));
+}
+
+// A request whose wait was ended may have been ended by that, or have had its result before.
+IoResult resultAfter(int endedBy, int result) {
+  if (endedBy != 0 && (result == -ECANCELED || result == -EINTR)) {
+    return {-1, endedBy};
+  }
+  return result < 0 ? IoResult{-1, -result} : IoResult{result, 0};
+}
+
+int toError(WaitEnd end, bool isCanceled) {
+  if (end == WaitEnd::TimedOut) {
+    return ETIMEDOUT;
+  }
+  return end == WaitEnd::Stopped || isCanceled ? ECANCELED : 0;
+}
+
+}  // namespace
+
+void takeDone(FileWait& wait, int result, WaitList& claimed) noexcept {
+  Waiter& waiter = *wait.waiter;
+  wait.result = result;
+  wait.isDone = true;
+  if (unlinkIfLinked(waiter, wait.slot->lock, wait.slot->waiting) || wait.isAlone) {
+    claimed.pushClaimed(waiter);
+  }
+}
+
+IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, DescriptorSlot& slot,
+                   uint32_t generation, const io::Wait& limits, const char* what) {
+  Waiter& self = currentWaiter();
+  FileWait wait;
+  wait.domain = currentIoDomain();
+  wait.waiter = &self;
+  wait.slot = &slot;
+  self.data = static_cast<ReadinessWait*>(&wait);
+  const IoWait scope(&reactor);
+  if (int error = addFileWaiter(slot, generation, self); error != 0) {
+    return {-1, error};
+  }
+  const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
+  if (const int error = reactor.begin(request, wait); error != 0) {
+    // Who has claimed it meanwhile wakes it.
+    if (!claim()) {
+      block(self, what, objectOf(request));
+    }
+    return {-1, error};
+  }
+  const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, what, objectOf(request));
+  if (!wait.isDone) {
+    wait.isAlone = true;
+    reactor.cancel(wait);
+  }
+  if (!wait.isDone) {
+    block(self, what, objectOf(request));
+  }
+  return resultAfter(toError(end, wait.isCanceled), wait.result);
+}
+
+}  // namespace weft::detail

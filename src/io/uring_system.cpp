@@ -1,0 +1,116 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#ifdef WEFT_IO_URING
+
+#include "io/uring_system.h"
+
+#include <csignal>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+
+#include "io/time_left.h"
+
+namespace weft::detail {
+namespace {
+
+// Of kernels that are newer than liburing's header: sleeping in the ring is no wait for a disk.
+constexpr unsigned kFeatureNoIowait = 1U << 17;
+constexpr unsigned kEnterNoIowait = 1U << 7;
+
+// Threads of the system for requests that block there, such as fsync(2). It starts one where those that there
+// are block and another request comes.
+constexpr unsigned kMostThreads = 256;
+
+// Counts the rings that are gone. A ring may lie where that of another thread lay, and ThreadSanitizer sees
+// neither how liburing maps nor how it unmaps them: this tells it which was first.
+constinit std::atomic<unsigned> numGone{0};
+
+int resultOfRing(int result) {
+  if (result < 0) {
+    errno = -result;
+  }
+  return result < 0 ? -1 : result;
+}
+
+// Publishes the requests that were taken from the ring's array, in their order.
+// Returns: how many the system has not seen yet.
+unsigned publishRequests(io_uring& ring) {
+  io_uring_sq& requests = ring.sq;
+  unsigned tail = *requests.ktail;
+  for (unsigned place = requests.sqe_head; place != requests.sqe_tail; ++place) {
+    requests.array[tail++ & requests.ring_mask] = place & requests.ring_mask;
+  }
+  requests.sqe_head = requests.sqe_tail;
+  io_uring_smp_store_release(requests.ktail, tail);
+  return tail - IO_URING_READ_ONCE(*requests.khead);
+}
+
+}  // namespace
+
+int UringSystem::makeRing(IoRing& made, unsigned requests, unsigned results) {
+  io_uring_params params{};
+  params.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
+                 IORING_SETUP_SUBMIT_ALL | IORING_SETUP_CQSIZE;
+  params.cq_entries = results;
+  const int result = io_uring_queue_init_params(requests, &made.ring, &params);
+  if (result < 0) {
+    return resultOfRing(result);
+  }
+  // (2) acquire: comes after what used a ring at this place; pairs with (1).
+  (void)numGone.load(std::memory_order_acquire);
+  // What these three are for works without, too. After fork() the child has nothing of the ring.
+  io_uring_ring_dontfork(&made.ring);
+  unsigned threads[2] = {kMostThreads, kMostThreads};
+  io_uring_register_iowq_max_workers(&made.ring, threads);
+  made.enterFlags = io_uring_register_ring_fd(&made.ring) == 1 ? IORING_ENTER_REGISTERED_RING : 0;
+  return 0;
+}
+
+void UringSystem::destroyRing(IoRing& ring) {
+  // (1) release: comes before what uses this place next; pairs with (2).
+  numGone.fetch_add(1, std::memory_order_release);
+  io_uring_queue_exit(&ring.ring);
+}
+
+int UringSystem::enterRing(IoRing& ring, TimePoint deadline) {
+  const unsigned count = publishRequests(ring.ring);
+  unsigned flags = ring.enterFlags | IORING_ENTER_GETEVENTS;
+  if (deadline == TimePoint::min()) {
+    return resultOfRing(
+        io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 0, flags, nullptr, 0));
+  }
+  flags |= IORING_ENTER_EXT_ARG | ((ring.ring.features & kFeatureNoIowait) != 0 ? kEnterNoIowait : 0);
+  const TimeLeft left(deadline);
+  __kernel_timespec time{};
+  io_uring_getevents_arg limits{};
+  if (const timespec* const bounded = left.get()) {
+    time = {bounded->tv_sec, bounded->tv_nsec};
+    limits.ts = reinterpret_cast<uintptr_t>(&time);
+  }
+  const int result = io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 1, flags,
+                                     reinterpret_cast<sigset_t*>(&limits), sizeof limits);
+  return result == -ETIME ? 0 : resultOfRing(result);
+}
+
+int tryRing() noexcept {
+  IoRing tried;
+  if (UringSystem::makeRing(tried, 4, 4) < 0) {
+    return errno;
+  }
+  io_uring_prep_nop(io_uring_get_sqe(&tried.ring));
+  int error = 0;
+  while (error == 0 && io_uring_cq_ready(&tried.ring) == 0) {
+    if (UringSystem::enterRing(tried, kNever) < 0 && errno != EINTR) {
+      error = errno;
+    }
+  }
+  UringSystem::destroyRing(tried);
+  return error;
+}
+
+}  // namespace weft::detail
+
+#endif  // WEFT_IO_URING

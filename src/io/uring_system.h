@@ -1,0 +1,38 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <liburing.h>
+
+#include "weft/detail/base/deadline.h"
+
+// The system calls of io_uring. Only where there is liburing.
+namespace weft::detail {
+
+// A ring, which belongs to the thread that has made it.
+struct IoRing {
+  io_uring ring{};
+  unsigned enterFlags = 0;  // of io_uring_enter(2), with each call
+};
+
+// The part of IoSystem that is of io_uring. As there, each returns -1 and sets errno where it fails.
+struct UringSystem {
+  // How many requests are handed over at once, and how many results the ring has room for. The system keeps
+  // further results until there is room.
+  static constexpr unsigned kRingRequests = 256;
+  static constexpr unsigned kRingResults = 1024;
+
+  static int makeRing(IoRing& made, unsigned requests, unsigned results);
+  static void destroyRing(IoRing& ring);
+
+  // Hands over the requests that lie in the ring, has the system post results, and waits for one until
+  // `deadline`, which may be kNever, or TimePoint::min(): then it only looks.
+  static int enterRing(IoRing& ring, TimePoint deadline);
+};
+
+// Makes a ring for a moment, and tries it.
+// Returns: 0, or why the system refuses one: an error number.
+int tryRing() noexcept;
+
+}  // namespace weft::detail

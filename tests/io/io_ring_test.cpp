@@ -1,0 +1,387 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/io.h>
+
+#include <gtest/gtest.h>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <weft/blockingcall.h>
+#include <weft/finally.h>
+
+#include "in_task.h"
+#include "io/io_pairs.h"
+#include "io/operations.h"
+#include "waiting.h"
+#include "with_scheduler.h"
+
+// The ring of io_uring, one that is too small, and over a system that fails as it is told.
+namespace weft::detail::io_ring_test {
+namespace {
+
+using tests::awaitThat;
+using tests::bytesOf;
+using tests::Ends;
+using tests::makeEnds;
+using tests::PairKind;
+
+struct RingFaults {
+  std::vector<int> makeErrors, enterErrors;  // the next calls fail with these, in this order
+  std::vector<int> results;                  // the next requests have these results instead
+  int numEnters = 0;
+  bool wasFull = false, hadTooManyResults = false;
+  IoRing* ring = nullptr;
+};
+
+thread_local RingFaults faults;
+
+bool fails(std::vector<int>& errors) {
+  if (errors.empty()) {
+    return false;
+  }
+  errno = errors.front();
+  errors.erase(errors.begin());
+  return true;
+}
+
+struct FaultySystem : IoSystem {
+  static constexpr unsigned kRingRequests = 4;
+  static constexpr unsigned kRingResults = 8;
+
+  static int makeRing(IoRing& made, unsigned requests, unsigned results) {
+    return fails(faults.makeErrors) ? -1 : IoSystem::makeRing(made, requests, results);
+  }
+  static int enterRing(IoRing& made, TimePoint deadline) {
+    io_uring& ring = made.ring;
+    faults.ring = &made;
+    ++faults.numEnters;
+    faults.wasFull = faults.wasFull || io_uring_sq_space_left(&ring) == 0;
+    if (fails(faults.enterErrors)) {
+      return -1;
+    }
+    const unsigned before = *ring.cq.ktail;
+    const int result = IoSystem::enterRing(made, deadline);
+    faults.hadTooManyResults = faults.hadTooManyResults || (*ring.sq.kflags & IORING_SQ_CQ_OVERFLOW) != 0;
+    for (unsigned place = before; place != *ring.cq.ktail && !faults.results.empty(); ++place) {
+      if (io_uring_cqe& posted = ring.cq.cqes[place & ring.cq.ring_mask]; (posted.user_data & 3) == 0) {
+        posted.res = faults.results.front();
+        faults.results.erase(faults.results.begin());
+      }
+    }
+    return result;
+  }
+};
+
+using Faulty = IoOperations<FaultySystem>;
+
+class IoRingTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (io::backend() != std::string_view("uring")) {
+      GTEST_SKIP() << "the system refuses io_uring";
+    }
+    faults = {};
+    BlockingThreads::setIdleTime(std::chrono::milliseconds(0));
+  }
+
+  // One thread, so that it has all the faults.
+  template <class F>
+  void run(F f) {
+    Scheduler scheduler(tests::smallConfig(0));
+    scheduler.bind();
+    tests::inTask(f);
+    Scheduler::unbind();
+  }
+
+  static IoResult receive(int fd, std::span<std::byte> buffer, const io::Wait& wait = {}) {
+    return Faulty::receive(fd, buffer, 0, wait);
+  }
+
+  // Has the system read from a pipe, as from a file that takes its time.
+  static IoResult readByRing(int fd, std::span<std::byte> buffer, const io::Wait& wait = {}) {
+    const iovec part{buffer.data(), buffer.size()};
+    return Faulty::Op(fd, wait, "io::readAt")
+        .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1},
+                   []() -> ssize_t {
+                     ADD_FAILURE() << "not by the ring";
+                     return 0;
+                   });
+  }
+
+  static io::Wait soon() { return {.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)}; }
+};
+
+TEST_F(IoRingTest, MoreRequestsAndResultsThanTheRingHasRoomForComeInTime) {
+  run([] {
+    constexpr size_t kMany = 50;
+    std::vector<Ends> ends(kMany);
+    std::string got(kMany, '-');
+    WaitGroup done(kMany);
+    for (size_t i = 0; i < kMany; ++i) {
+      ends[i] = makeEnds();
+      schedule(Task(
+          [&, i, done] {
+            EXPECT_EQ(receive(ends[i].reader.get(), std::as_writable_bytes(std::span(&got[i], 1))).value, 1);
+            done.done();
+          },
+          Task::Flags::SameThread));
+    }
+    // All of them wait, and all that they wait for comes at once.
+    for (int i = 0; i < 1'000; ++i) {
+      yield();
+    }
+    for (const Ends& pair : ends) {
+      EXPECT_EQ(::write(pair.writer.get(), "x", 1), 1);
+    }
+    done.wait();
+    EXPECT_EQ(got, std::string(kMany, 'x'));
+  });
+  EXPECT_TRUE(faults.wasFull);
+  EXPECT_TRUE(faults.hadTooManyResults);
+}
+
+TEST_F(IoRingTest, WhatTheSystemDoesNotTakeIsHandedOverAgain) {
+  run([] {
+    Ends ends = makeEnds();
+    for (int i = 0; i < 10; ++i) {
+      faults.enterErrors = {EBUSY, EAGAIN, EINTR, EAGAIN, EBUSY};
+      std::thread writer([&] { io::write(ends.writer.get(), bytesOf("x")); });
+      std::byte byte[2];
+      EXPECT_EQ(receive(ends.reader.get(), byte).value, 1);
+      EXPECT_EQ(receive(ends.reader.get(), byte, soon()).error, ETIMEDOUT);
+      writer.join();
+    }
+  });
+}
+
+TEST_F(IoRingTest, WithoutARingTheWaitFailsAndTheNextOneTriesAgain) {
+  run([] {
+    Ends ends = makeEnds();
+    std::byte byte[2];
+    faults.makeErrors = {EMFILE, ENOMEM, EMFILE};
+    EXPECT_EQ(receive(ends.reader.get(), byte).error, EMFILE);
+    EXPECT_EQ(receive(ends.reader.get(), byte).error, ENOMEM);
+    // For a file there are threads.
+    bool isPlain = false;
+    EXPECT_EQ(Faulty::Op(ends.reader.get(), {}, "io::fsync")
+                  .runOnFile({.kind = FileRequest::Kind::Sync}, [&]() -> ssize_t { return isPlain = true; })
+                  .value,
+              1);
+    EXPECT_TRUE(isPlain);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("x")); });
+    EXPECT_EQ(receive(ends.reader.get(), byte).value, 1);
+    writer.join();
+  });
+}
+
+// The system would keep the connection open as long as it polls.
+TEST_F(IoRingTest, AWaitThatEndsEarlyKeepsNothingOpen) {
+  run([] {
+    for (const bool isStopped : {false, true}) {
+      Ends ends = makeEnds();
+      std::byte byte[1];
+      io::Wait limits = soon();
+      std::stop_source stop;
+      std::thread stopper([&] { isStopped ? static_cast<void>(stop.request_stop()) : void(); });
+      if (isStopped) {
+        limits = {.stop = stop.get_token()};
+      }
+      EXPECT_EQ(receive(ends.reader.get(), byte, limits).error, isStopped ? ECANCELED : ETIMEDOUT);
+      stopper.join();
+      ::close(ends.reader.release());
+      pollfd other{ends.writer.get(), POLLIN, 0};
+      EXPECT_EQ(::poll(&other, 1, 0), 1);
+      EXPECT_NE(other.revents & POLLHUP, 0);
+    }
+  });
+}
+
+TEST_F(IoRingTest, AReaderThatGivesUpLeavesAWriterItsPoll) {
+  run([] {
+    Ends ends = makeEnds();
+    tests::fill(ends.writer.get());
+    WaitGroup hasWritten(1);
+    schedule(Task(
+        [&, hasWritten] {
+          EXPECT_EQ(Faulty::send(ends.writer.get(), bytesOf("x"), 0, {}).value, 1);
+          hasWritten.done();
+        },
+        Task::Flags::SameThread));
+    yield();
+    std::byte byte[1];
+    EXPECT_EQ(receive(ends.writer.get(), byte, soon()).error, ETIMEDOUT);
+    std::vector<std::byte> buffer(1 << 20);
+    io::read(ends.reader.get(), buffer);
+    hasWritten.wait();
+  });
+}
+
+TEST_F(IoRingTest, AResultThatComesLateIsWaitedFor) {
+  run([] {
+    Ends ends = makeEnds(PairKind::BlockingPipe);
+    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
+    std::byte buffer[10];
+    EXPECT_EQ(readByRing(ends.reader.get(), buffer).value, 5);
+    EXPECT_EQ(tests::textOf(std::span(buffer).first(5)), "hello");
+    writer.join();
+  });
+}
+
+TEST_F(IoRingTest, ARequestThatIsEndedEarlyHasDoneNothing) {
+  run([] {
+    Ends ends = makeEnds(PairKind::BlockingPipe);
+    std::byte buffer[10];
+    EXPECT_EQ(readByRing(ends.reader.get(), buffer, soon()).error, ETIMEDOUT);
+    std::stop_source stop;
+    std::thread stopper([&] { stop.request_stop(); });
+    EXPECT_EQ(readByRing(ends.reader.get(), buffer, {.stop = stop.get_token()}).error, ECANCELED);
+    stopper.join();
+    io::write(ends.writer.get(), bytesOf("hello"));
+    EXPECT_EQ(readByRing(ends.reader.get(), buffer).value, 5);
+  });
+}
+
+// Reads from a pipe in a task of this thread.
+class Reading {
+ public:
+  explicit Reading(int fd, const io::Wait& wait = {}) {
+    schedule(Task(
+        [this, fd, wait] {
+          const iovec part{buffer, sizeof buffer};
+          result = Faulty::Op(fd, wait, "io::readAt")
+                       .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1},
+                                  []() -> ssize_t { return -1; });
+          done.done();
+        },
+        Task::Flags::SameThread));
+    yield();
+  }
+
+  IoResult result;
+  std::byte buffer[10];
+  WaitGroup done{1};
+};
+
+TEST_F(IoRingTest, OfAResultAndACancelTheFirstWins) {
+  run([] {
+    for (const bool isDoneFirst : {false, true}) {
+      Ends ends = makeEnds(PairKind::BlockingPipe);
+      std::stop_source stop;
+      Reading reading(ends.reader.get(), {.stop = stop.get_token()});
+      const int before = faults.numEnters;
+      awaitThat([&] { return faults.numEnters > before; });  // the system has the request
+      io::write(ends.writer.get(), bytesOf("hello"));
+      if (isDoneFirst) {
+        IoSystem::enterRing(*faults.ring, TimePoint::min());  // there is a result, and nobody has looked
+      }
+      stop.request_stop();
+      reading.done.wait();
+      if (isDoneFirst) {
+        EXPECT_EQ(reading.result.value, 5);
+      } else if (reading.result.error != 0) {
+        EXPECT_EQ(reading.result.error, ECANCELED);
+        std::byte buffer[10];
+        EXPECT_EQ(readByRing(ends.reader.get(), buffer).value, 5) << "nothing is lost";
+      }
+    }
+  });
+}
+
+TEST_F(IoRingTest, ARequestThatWasNotHandedOverYetNeedsNoCancel) {
+  run([] {
+    Ends ends = makeEnds(PairKind::BlockingPipe);
+    std::stop_source stop;
+    Reading first(ends.reader.get());  // makes the ring
+    Reading reading(ends.reader.get(), {.stop = stop.get_token()});
+    const int before = faults.numEnters;
+    stop.request_stop();
+    reading.done.wait();
+    EXPECT_EQ(reading.result.error, ECANCELED);
+    EXPECT_EQ(faults.numEnters, before);
+    io::write(ends.writer.get(), bytesOf("x"));
+    first.done.wait();
+  });
+}
+
+TEST_F(IoRingTest, CloseAndCancelAllEndRequests) {
+  run([] {
+    Ends ends = makeEnds(PairKind::BlockingPipe);
+    Reading closed(ends.reader.get());
+    const int before = faults.numEnters;
+    awaitThat([&] { return faults.numEnters > before; });
+    ends.reader.reset();
+    closed.done.wait();
+    EXPECT_EQ(closed.result.error, ECANCELED);
+    Ends others = makeEnds(PairKind::BlockingPipe);
+    Reading canceled(others.reader.get());
+    io::cancelAll(*Scheduler::get());
+    canceled.done.wait();
+    EXPECT_EQ(canceled.result.error, ECANCELED);
+    Reading later(others.reader.get());
+    later.done.wait();
+    EXPECT_EQ(later.result.error, ECANCELED);
+  });
+}
+
+TEST_F(IoRingTest, AnInterruptedRequestIsMadeAgainAndOneThatTheRingCannotDoIsMadeElsewhere) {
+  run([] {
+    const io::UniqueFd zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
+    std::byte buffer[3];
+    faults.results = {-EINTR, -EINTR, 3};
+    EXPECT_EQ(readByRing(zeros.get(), buffer).value, 3);
+    EXPECT_TRUE(faults.results.empty());
+    faults.results = {-EAGAIN};
+    Reading elsewhere(zeros.get());
+    elsewhere.done.wait();
+    EXPECT_EQ(elsewhere.result.value, -1);
+  });
+}
+
+// The kernel has threads of its own for what blocks.
+TEST_F(IoRingTest, FilesNeedNoThreadsOfBlockingCall) {
+  char path[] = "/tmp/weft_io_ring_XXXXXX";
+  ::close(::mkstemp(path));
+  const auto removed = make_finally([&] { ::unlink(path); });
+  awaitThat([] { return BlockingThreads::count() == 0; });
+  run([&] {
+    const int file = static_cast<int>(Faulty::open(path, O_RDWR | O_CLOEXEC, 0, {}).value);
+    ASSERT_GE(file, 0);
+    std::vector<std::byte> data(1 << 20, std::byte{7});
+    const iovec part{data.data(), data.size()};
+    EXPECT_EQ(
+        Faulty::Op(file, {}, "io::writeAt")
+            .runOnFile(
+                {.kind = FileRequest::Kind::Write, .fd = file, .parts = &part, .numParts = 1, .offset = 5},
+                [] { return ssize_t{-1}; })
+            .value,
+        1 << 20);
+    EXPECT_EQ(Faulty::sync(file, {}).error, 0);
+    std::vector<std::byte> got(data.size());
+    const iovec into{got.data(), got.size()};
+    EXPECT_EQ(
+        Faulty::Op(file, {}, "io::readAt")
+            .runOnFile(
+                {.kind = FileRequest::Kind::Read, .fd = file, .parts = &into, .numParts = 1, .offset = 5},
+                [] { return ssize_t{-1}; })
+            .value,
+        1 << 20);
+    EXPECT_EQ(got, data);
+    EXPECT_EQ(Faulty::open("/nowhere/at/all", O_RDONLY, 0, {}).error, ENOENT);
+    EXPECT_EQ(Faulty::sync(-1, {}).error, EBADF);
+    ::close(file);
+    EXPECT_EQ(BlockingThreads::count(), 0u);
+  });
+}
+
+}  // namespace
+}  // namespace weft::detail::io_ring_test
