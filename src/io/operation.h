@@ -169,6 +169,9 @@ class IoOperation {
   // reader is faster.
   template <class Now, class Plain>
   IoResult transfer(const FileRequest& request, const Now& now, const Plain& plain) {
+    if (request.offset >= 0 && isDirect()) {
+      return runOnFile(request, plain);
+    }
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
     const IoResult first = resultOf(now);
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
@@ -204,6 +207,16 @@ class IoOperation {
   }
 
  private:
+  // Whether the system has nothing of it in memory. There RWF_NOWAIT waits for the disk. (A thread without
+  // fibers may wait.)
+  bool isDirect() const {
+    if (currentFiber == nullptr) {
+      return false;
+    }
+    const int flags = Sys::flags(fd_);
+    return flags >= 0 && (flags & O_DIRECT) != 0;
+  }
+
   // What ends the wait ends no operation that can be done at once, which is found out then.
   template <class Attempt>
   IoResult runAfterWait(uint32_t events, const Attempt& attempt) {

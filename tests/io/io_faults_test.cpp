@@ -225,6 +225,24 @@ TEST_P(IoFaultsTest, AConnectWithoutRoomAtTheListenerIsTriedAgain) {
   });
 }
 
+// A call with RWF_NOWAIT would wait for the disk there.
+TEST_P(IoFaultsTest, AFiberThatReadsADirectFileHoldsUpNobody) {
+  char path[] = "/tmp/weft_io_direct_XXXXXX";
+  ::close(::mkstemp(path));
+  const io::UniqueFd file(::open(path, O_RDWR | O_CLOEXEC | O_DIRECT));
+  ::unlink(path);
+  if (!file) {
+    GTEST_SKIP() << "the file system has no direct files";
+  }
+  alignas(4096) static std::byte page[4096];
+  run([&] {
+    transfers.errors = {EIO, EIO};
+    const int expected = GetParam() ? 0 : EIO;
+    EXPECT_EQ(Faulty::writeAt(file.get(), page, 0, never_).error, expected);
+    EXPECT_EQ(Faulty::readAt(file.get(), page, 0, never_).error, expected);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Where, IoFaultsTest, ::testing::Bool(),
                          [](const auto& where) { return where.param ? "InATask" : "OnAThread"; });
 
