@@ -1,0 +1,51 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a server that prints "listening on ADDRESS:PORT" first, for the tests of the examples."""
+
+import signal
+import socket
+import subprocess
+
+LIMIT_SECONDS = 60  # for what would hang if the server were wrong
+
+
+class Server:
+    """Stops, and must have ended well, at the end of a `with`, unless it has been ended in between."""
+
+    def __init__(self, *command):
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("listening on 127.0.0.1:"), line
+        self.port = int(line.rsplit(":", 1)[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            self.process.kill()
+        elif self.process.poll() is None:
+            self.signal()
+            self.wait()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def connect(self, receive_buffer=None):
+        client = socket.socket()
+        client.settimeout(LIMIT_SECONDS)
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        try:
+            client.connect(("127.0.0.1", self.port))
+        except OSError:
+            client.close()
+            raise
+        return client
+
+    def signal(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+
+    def wait(self):
+        """Waits for the end, and checks that it is a good one."""
+        assert self.process.wait(LIMIT_SECONDS) == 0
+        assert self.process.stdout.read() == "bye\n"
