@@ -61,11 +61,16 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
 
   std::stop_source stop;
-  weft::schedule([&] {
-    weft::io::waitFor(interrupts.get(), POLLIN);
+  weft::WaitGroup watched(1);
+  weft::schedule([&, watched] {
+    std::error_code ignored;
+    weft::io::waitFor(interrupts.get(), POLLIN, ignored, {.stop = stop.get_token()});
     stop.request_stop();
+    watched.done();
   });
   weft::io::serve(listener, [&](weft::io::Socket socket) { echo(std::move(socket), stop.get_token()); },
                   {.stop = stop.get_token()});
+  stop.request_stop();
+  watched.wait();  // what it refers to is about to be destroyed
   std::puts("bye");
 }
