@@ -356,6 +356,33 @@ def request_bars():
                       p50("floor", workload, workers), 1.3 if isSparse else None)
 
 
+def echo_bars():
+    time, cpu, p50, p99 = (figures_of("echo", metric) for metric in ("ns_per_request", "cpu_ns", "p50_us", "p99_us"))
+    for connections in (64, 256, 1024):
+        workload = "connections-%d" % connections
+        what = "echo, %d connections" % connections
+        # 0.85 x, 1.1 x, 1.2 x and 0.4 x the requests a second.
+        yield Bar("%s, time a request, by an epoll loop's" % what,
+                  time("weft", workload), time("floor", workload), 1.176, aim=1.053)
+        yield Bar("%s, processor time a request, by an epoll loop's" % what,
+                  cpu("weft", workload), cpu("floor", workload), 1.2, aim=1)
+        yield Bar("%s, p99, by an epoll loop's" % what, p99("weft", workload), p99("floor", workload),
+                  1.5 if connections > 64 else None, aim=1.15 if connections > 64 else None)
+        yield Bar("%s, time a request, by Asio's coroutines" % what,
+                  time("weft", workload), time("asio", workload), 0.909, aim=0.769)
+        yield Bar("%s, time a request, by Go's with GOMAXPROCS=1" % what,
+                  time("weft", workload), time("go", workload), 0.833, aim=0.714)
+        yield Bar("%s, by useFiber, time a request, by Asio's coroutines" % what,
+                  time("use_fiber", workload), time("asio", workload), 2.5, aim=1.11)
+    one = "connections-1"
+    yield Bar("echo, 1 connection, p50, by an epoll loop's", p50("weft", one), p50("floor", one), 1.15, aim=1.03)
+    yield Bar("echo, 1 connection, processor time a request, by an epoll loop's", cpu("weft", one), cpu("floor", one))
+    yield Bar("echo, 10,000 connections, time a request, by an epoll loop's",
+              time("weft", "connections-10000"), time("floor", "connections-10000"))
+    yield Bar("connect, one echo, close: time, by an epoll loop's",
+              time("weft", "churn"), time("floor", "churn"), 1.25, aim=1.053)
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -371,5 +398,5 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, marl_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]
