@@ -5,13 +5,20 @@
 
     tests/coverage.py              # builds the preset `coverage`, runs its tests, prints the table
     tests/coverage.py --report     # the table again, from the counts of the last run
-    tests/coverage.py --missed idle.h     # the lines and branches of one file that nothing executed
+    tests/coverage.py --missed [FILE...]  # the lines and branches that nothing executed and nothing explains, of all files or of some
+    tests/coverage.py --check      # whether each line that is explained is still there
 
-Counts are written as the program runs, so that what ends with a message counts too. A template counts as its best instantiation.
-Ends with 1 if fewer than 95 % of the lines or 90 % of the branches are covered.
+Counts are written as the program runs, so that what ends with a message counts too. Each program has one file of counts, which all its
+processes share, and adds to it by atomic operations: what is counted by subtraction would be wrong otherwise. A line or branch of a
+template counts if one of its instantiations executes it.
+
+coverage_explained.txt lists what no test executes, with the reason. It is printed apart, and never counts as covered.
+Ends with 1 if fewer than 95 % of the lines or 90 % of the branches are covered, or if an explanation is stale: its line is gone, or all
+of it is executed.
 """
 
 import argparse
+import collections
 import json
 import pathlib
 import re
@@ -23,7 +30,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "coverage"
 COUNTS = BUILD / "counts"
 MERGED = BUILD / "merged.profdata"
+EXPLAINED = pathlib.Path(__file__).with_name("coverage_explained.txt")
 BARS = {"lines": 95.0, "branches": 90.0}
+# What a reason begins with if threads must meet in time for the line to be executed: then it is not stale where they did.
+AT_TIMES = "At times:"
 
 
 def run_tests():
@@ -39,65 +49,194 @@ def merge():
     counts = sorted(COUNTS.glob("*.profraw"))
     listed = BUILD / "counts.txt"
     listed.write_text("".join(f"{path}\n" for path in counts))
-    # A child that was killed as it began may leave a file without a header.
-    subprocess.run(["llvm-profdata-19", "merge", "-sparse", "-failure-mode=all", "-f", listed, "-o", MERGED], check=True)
+    subprocess.run(["llvm-profdata-19", "merge", "-sparse", "-f", listed, "-o", MERGED], check=True)
 
 
 def programs():
-    """Returns: what was built with counters."""
-    for path in sorted((BUILD / "tests").glob("*")) + sorted((BUILD / "examples").glob("*")):
-        if path.is_file() and path.open("rb").read(4) == b"\x7fELF":
-            yield path
+    """Returns: what was built with counters. Of a function that two programs compile to different code, llvm-cov takes the first one's:
+    programs without exceptions come last."""
+    found = [path for folder in ("tests", "examples") for path in sorted((BUILD / folder).glob("*"))
+             if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
+    return sorted(found, key=lambda path: path.name.startswith("no_exceptions"))
 
 
-def covered(command, sources, *options):
-    """Returns: what llvm-cov says of these sources for all programs together."""
+def exported():
+    """Returns: what llvm-cov says of include and src for all programs together, by file."""
     first, *others = programs()
-    line = ["llvm-cov-19", command, f"-instr-profile={MERGED}", *options, first]
-    line += [f"-object={path}" for path in others] + [ROOT / source for source in sources]
-    return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+    command = ["llvm-cov-19", "export", "-skip-functions", f"-instr-profile={MERGED}", first]
+    command += [f"-object={path}" for path in others] + [ROOT / "include", ROOT / "src"]
+    # It warns of mismatched data: a program with an inline function that it does not use has an empty record of that.
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return {str(pathlib.Path(file["filename"]).relative_to(ROOT)): file for file in json.loads(text)["data"][0]["files"]}
 
 
-def report():
-    data = json.loads(covered("export", ["include", "src"], "-summary-only"))["data"][0]
-    rows = [(pathlib.Path(file["filename"]).relative_to(ROOT), file["summary"]) for file in data["files"]]
-    width = max(len(str(name)) for name, _ in rows)
-    print(f"{'':{width}}  {'lines':>12}  {'branches':>12}")
+def line_counts(segments):
+    """Returns: how often each line with code is executed: as often as the part of it that is executed most."""
+    starts = collections.defaultdict(list)
+    for line, _, count, hasCount, isEntry, isGap in segments:
+        starts[line].append((count, hasCount, isEntry, isGap))
+    counts, open_ = {}, (0, False)  # What goes on from the line before: its count, if it has one.
+    for line in range(segments[0][0], segments[-1][0] + 1) if segments else ():
+        here = starts.get(line, [])
+        entries = [count for count, hasCount, isEntry, isGap in here if hasCount and isEntry and not isGap]
+        skipped = bool(here) and here[0][2] and not here[0][1]
+        if (not skipped and (open_[1] or entries)) or any(hasCount and isEntry for _, hasCount, isEntry, _ in here):
+            counts[line] = max([open_[0], *entries])
+        if here:
+            open_ = here[-1][:2]
+    return counts
 
-    def cell(summary):
-        return f"{summary['count'] - summary['covered']:5} {summary['percent']:5.1f} %" if summary["count"] else f"{'':13}"
 
-    for name, summary in sorted(rows, key=lambda row: str(row[0])):
-        print(f"{str(name):{width}}  {cell(summary['lines'])} {cell(summary['branches'])}")
+def branch_counts(file):
+    """Returns: how often each condition is true, and how often false, by its place: the line, and what tells it from others there."""
+    counts = collections.defaultdict(lambda: [0, 0])
+    for branch in file["branches"]:
+        add(counts[(branch[0], tuple(branch[:4]))], branch)
+    for expansion in file["expansions"]:  # Of a macro: each use counts by itself.
+        use = tuple(expansion["source_region"][:4])
+        for branch in expansion["branches"]:
+            add(counts[(use[0], use + tuple(branch[:4]))], branch)
+    return counts
+
+
+def add(sums, branch):
+    sums[0] += branch[4]
+    sums[1] += branch[5]
+
+
+class File:
+    """What is executed of one file. `missed` has a description of all that is not, by line."""
+
+    def __init__(self, name, file):
+        self.name = name
+        self.text = [""] + (ROOT / name).read_text(encoding="utf-8").split("\n")
+        self.missed = collections.defaultdict(list)
+        lines, branches = line_counts(file["segments"]), branch_counts(file)
+        self.lines = [len(lines), 0]
+        self.branches = [2 * len(branches), 0]
+        for line, count in lines.items():
+            if not count:
+                self.missed[line].append("never executed")
+                self.lines[1] += 1
+        for (line, _), counts in sorted(branches.items()):
+            self.branches[1] += counts.count(0)
+            if counts == [0, 0]:
+                self.missed[line].append("condition never evaluated")
+            elif 0 in counts:
+                self.missed[line].append("condition never " + ("true" if counts[0] == 0 else "false"))
+
+    def run_from(self, line):
+        """Returns: this line, and the lines after it as long as they are missed."""
+        last = line
+        while "never executed" in self.missed.get(last + 1, ()):
+            last += 1
+        return range(line, last + 1)
+
+
+def explanations():
+    """Returns: the reason for each place, which is a file and the text of a line of it."""
+    reasons, places, isReason = {}, [], True
+    for line in EXPLAINED.read_text(encoding="utf-8").split("\n") if EXPLAINED.is_file() else ():
+        if not line.strip() or line.startswith("#"):
+            continue
+        if line.startswith(" "):
+            isReason = True
+            for place in places:
+                reasons[place] = (reasons[place] + " " + line.strip()).strip()
+        else:
+            places, isReason = ([] if isReason else places), False
+            name, _, text = line.partition(": ")
+            places.append((name, text.strip()))
+            reasons[places[-1]] = ""
+    return reasons
+
+
+def places_of(reasons):
+    """Returns: the lines that each reason is for, and what is wrong with the reasons, as far as the sources tell."""
+    places, problems = {}, []
+    for (name, text), reason in reasons.items():
+        lines = (ROOT / name).read_text(encoding="utf-8").split("\n") if (ROOT / name).is_file() else []
+        places[name, text] = [number for number, line in enumerate(lines, 1) if line.strip() == text]
+        if not places[name, text]:
+            problems.append(f"{EXPLAINED.name}: there is no such line: {name}: {text}")
+        elif not reason:
+            problems.append(f"{EXPLAINED.name}: no reason: {name}: {text}")
+    return places, problems
+
+
+def explain(files, reasons):
+    """Returns: the lines that have a reason, by file, and what is wrong with the reasons. An entry explains what is missed at its line,
+    and the missed lines that follow."""
+    explained = collections.defaultdict(set)
+    places, problems = places_of(reasons)
+    for (name, text), lines in places.items():
+        file = files.get(name)
+        missed = {near for line in lines for near in file.run_from(line) if file.missed.get(near)} if file else set()
+        explained[name] |= missed
+        if lines and not missed and not reasons[name, text].startswith(AT_TIMES):
+            problems.append(f"{EXPLAINED.name}: all of it is executed: {name}: {text}")
+    return explained, problems
+
+
+def cells(row):
+    """Of a row of the table: how many lines, how many of them are missed, the same of branches, and what is explained of both."""
+    lines, missed_lines, branches, missed_branches, explained = row
+    text = ""
+    for count, missed in ((lines, missed_lines), (branches, missed_branches)):
+        text += f" {missed:6} {100 - 100 * missed / count:6.1f} %" if count else f" {'':15}"
+    return text + f" {explained:10}"
+
+
+def report(files, explained):
+    width = max(len(name) for name in files)
+    print(f"{'':{width}}  {'missed lines':>14}  {'and branches':>14}  {'explained':>9}")
+    folders = collections.defaultdict(lambda: [0, 0, 0, 0, 0])
+    for name, file in sorted(files.items()):
+        row = [*file.lines, *file.branches, sum(len(file.missed[line]) for line in explained[name])]
+        print(f"{name:{width}}{cells(row)}")
+        for sums in (folders[name.rpartition("/")[0]], folders["all"]):
+            sums[:] = [a + b for a, b in zip(sums, row)]
+    print()
+    for name, sums in sorted(folders.items(), key=lambda item: (item[0] == "all", item[0])):
+        print(f"{name:{width}}{cells(sums)}")
     good = True
-    for kind, bar in BARS.items():
-        total = data["totals"][kind]
-        good &= total["percent"] >= bar
-        print(f"{kind}: {total['covered']} of {total['count']}, {total['percent']:.1f} % (bar: {bar:.0f} %)")
+    for (kind, bar), (count, missed) in zip(BARS.items(), (folders["all"][:2], folders["all"][2:4])):
+        percent = 100 * (count - missed) / count
+        good &= percent >= bar
+        print(f"{kind}: {count - missed} of {count}, {percent:.1f} % (bar: {bar:.0f} %)")
     return good
 
 
-def missed(name):
-    source = name if (ROOT / name).is_file() else next(ROOT.glob(f"include/**/{name}"), None) or next(ROOT.glob(f"src/**/{name}"))
-    shown = covered("show", [source], "-show-branches=count", "-show-instantiations=false", "-use-color=false")
-    # A line is "  12|      0|text", a condition in it "  |  Branch (12:7): [True: 0, False: 3]".
-    for line in shown.splitlines():
-        if re.match(r"^ *\d+\| +0\|", line) or re.search(r"Branch \(.*(True|False): 0[,\]]", line):
-            print(line)
+def show_missed(files, explained, names):
+    for name, file in sorted(files.items()):
+        if names and not any(name.endswith(wanted) for wanted in names):
+            continue
+        for line in sorted(file.missed.keys() - explained[name]):
+            if file.missed[line]:
+                print(f"{name}:{line}: {', '.join(file.missed[line])}: {file.text[line].strip()}")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--report", action="store_true")
-    parser.add_argument("--missed", metavar="FILE")
+    parser.add_argument("--missed", metavar="FILE", nargs="*")
+    parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    if options.missed:
-        missed(options.missed)
-        return 0
-    if not options.report:
+    if options.check:
+        _, problems = places_of(explanations())
+        print("\n".join(problems))
+        return 1 if problems else 0
+    if not options.report and options.missed is None:
         run_tests()
         merge()
-    return 0 if report() else 1
+    files = {name: File(name, file) for name, file in exported().items()}
+    explained, problems = explain(files, explanations())
+    if options.missed is not None:
+        show_missed(files, explained, options.missed)
+        return 0
+    good = report(files, explained)
+    print("\n".join(problems))
+    return 0 if good and not problems else 1
 
 
 if __name__ == "__main__":

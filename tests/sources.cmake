@@ -51,6 +51,9 @@ add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/la
 # The list of mutants: whether each that is explained is still there. They themselves take hours: docs/reliability.md.
 add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
 
+# Likewise of what no test executes.
+add_test(NAME coverage_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py --check)
+
 # The layout, by the one version of the tool that .ci/run installs: others differ.
 find_program(WEFT_CLANG_FORMAT clang-format-19)
 if(WEFT_CLANG_FORMAT)

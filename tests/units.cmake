@@ -5,7 +5,7 @@
 # a time: they have most of what they instantiate in common. Then each test is a part of such a program, by a filter.
 #
 # What all of them include of others is compiled once. What they include of weft is so only where asked for: a precompiled header is a
-# system header, whose warnings are lost.
+# system header, whose warnings are lost, and whose code clang does not count for coverage.
 option(WEFT_TEST_PRECOMPILE_WEFT "Whether the tests precompile weft's headers as well" OFF)
 
 file(CONFIGURE OUTPUT test_headers.cpp CONTENT "")

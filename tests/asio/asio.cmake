@@ -43,7 +43,7 @@ if(WEFT_ASIO_INCLUDE)
   weft_asio_tests("" 0 ${WEFT_ASIO_INCLUDE} asio)
 endif()
 # Boost's is the same code under another name: once, in the preset `test`, will do.
-if(WEFT_BOOST_ASIO_INCLUDE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=")
+if(WEFT_BOOST_ASIO_INCLUDE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=|-fcoverage-mapping")
   weft_asio_tests(_boost 1 ${WEFT_BOOST_ASIO_INCLUDE} boost/asio)
 endif()
 
