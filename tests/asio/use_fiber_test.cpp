@@ -322,6 +322,16 @@ TEST(UseFiber, EndsWhenTheContextIsDestroyedWithItsHandler) {
   done.wait();
 }
 
+TEST(UseFiberDeathTest, AHandlerThatIsCalledTwiceIsReported) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto callTwice = [](auto handler) {
+    handler(1);
+    handler(2);
+  };
+  EXPECT_DEATH((void)operation<int>(callTwice, useFiber),
+               "weft: fatal: an operation of Asio called the handler of weft::useFiber twice");
+}
+
 // A program of one thread: the thread runs the context itself while it waits.
 TEST(UseFiber, CallsTheWaitHandlerOfAThread) {
   asio::io_context context;

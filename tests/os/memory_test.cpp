@@ -5,6 +5,7 @@
 #include <weft/sanitizers.h>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -130,6 +131,14 @@ TEST(MemoryDeathTest, MemoryThatCannotBeHadIsReported) {
   EXPECT_DEATH(Allocator::Default->allocate(request(~size_t{0}, 0, true)), "weft: fatal: out of memory");
 #if !WEFT_ADDRESS_SANITIZER_ENABLED && !WEFT_THREAD_SANITIZER_ENABLED  // they end the program themselves
   EXPECT_DEATH(Allocator::Default->allocate(request(size_t{1} << 62)), "weft: fatal: out of memory");
+  EXPECT_DEATH(
+      {
+        rlimit none;
+        none.rlim_cur = none.rlim_max = 1;
+        setrlimit(RLIMIT_DATA, &none);
+        Allocator::Default->allocate(request(size_t{1} << 24, 0, true));
+      },
+      "weft: fatal: out of memory");
 #endif
   weft::StlAllocator<uint64_t> stl(Allocator::Default);
   EXPECT_DEATH(static_cast<void>(stl.allocate(~size_t{0} / 4)),
@@ -152,6 +161,20 @@ TEST(MemoryDeathTest, FreeingMoreThanWasAllocatedIsReported) {
   other.request.usage = Usage::Count;
   EXPECT_DEATH(allocator.free(other), "weft: fatal: TrackedAllocator: there is no usage");
   allocator.free(allocation);
+}
+
+TEST(MemoryDeathTest, AllocatingForAUsageThatThereIsNotIsReported) {
+  TrackedAllocator allocator(Allocator::Default);
+  EXPECT_DEATH(allocator.allocate({8, 0, false, Usage::Count}),
+               "weft: fatal: TrackedAllocator: there is no usage");
+}
+
+TEST(MemoryDeathTest, FreeingGuardedMemoryThatWasNotAllocatedIsReported) {
+  Allocation allocation = Allocator::Default->allocate(request(8, 0, true));
+  Allocation other = allocation;
+  other.ptr = static_cast<char*>(allocation.ptr) + 1;
+  EXPECT_DEATH(Allocator::Default->free(other), "weft: fatal: Allocator: .* with guards cannot be unmapped");
+  Allocator::Default->free(allocation);
 }
 
 TEST_F(MemoryTest, CreateAndDestroy) {

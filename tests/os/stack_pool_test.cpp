@@ -352,6 +352,23 @@ TEST(StackPoolTest, AMillionStacksOfOneMebibyteFitIntoFewMappings) {
   EXPECT_EQ(pool.stats().mappedBytes, 0u);
 }
 
+TEST(StackPoolTest, AFreeStackIsFoundBehindManySlabsWithoutOne) {
+  if (kSanitized) {
+    GTEST_SKIP() << "sanitizers need address space";
+  }
+  StackPool& pool = StackPool::forSize(size_t{1} << 30);  // few in a slab
+  std::vector<Stack> stacks;
+  do {
+    stacks.push_back(pool.acquire());
+    ASSERT_NE(stacks.back().base, nullptr);
+  } while (pool.stats().numSlabs <= 64);
+  pool.release(stacks.back());
+  EXPECT_EQ(pool.acquire().base, stacks.back().base);
+  releaseMany(pool, stacks);
+  pool.trim(0);
+  EXPECT_EQ(pool.stats().mappedBytes, 0u);
+}
+
 TEST(StackPoolTest, PastTheLimitOfMappingsStacksHaveNoGuardAndOneWarningSaysSo) {
   ForcedGuards forced(GuardKind::Protect, 50);
   StackPool& pool = StackPool::forSize(ownSize());

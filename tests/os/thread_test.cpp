@@ -488,6 +488,8 @@ TEST_F(CgroupTest, V2InAContainerThatSeesTheMachinesPaths) {
   EXPECT_EQ(quota(), 5U);
   write("/sys/fs/cgroup/cpu.max", "200000 100000\n");
   EXPECT_EQ(quota(), 2U);
+  writeV2("/docker/abc", "/docker/abc");
+  EXPECT_EQ(quota(), 2U);
 }
 
 TEST_F(CgroupTest, V2GroupsOutOfSightLeaveTheMountsOwn) {

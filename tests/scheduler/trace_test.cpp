@@ -228,6 +228,51 @@ TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
       "weft: warning: Trace: /nonexistent/trace.json cannot be written .*WEFT_TRACE_FILE");
 }
 
+TEST(TraceDeathTest, EventsBeginAndEndWithoutAScope) {
+  const std::string trace = traceOf([] {
+    Trace::get()->beginEvent("step %d", 1);
+    Trace::get()->endEvent();
+  });
+  EXPECT_EQ(count(trace, "\"ph\":\"B\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"step 1\""), 1);
+  EXPECT_EQ(count(trace, "\"ph\":\"E\""), 1);
+}
+
+TEST(TraceDeathTest, ANameThatCannotBeFormattedIsEmpty) {
+  const std::string trace = traceOf([] {
+    WEFT_SCOPED_EVENT("%ls", L"\u20ac");  // a character that the C locale has not
+    WEFT_SCOPED_ASYNC_EVENT(1, "%ls", L"\u20ac");
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"\""), 3);
+}
+
+TEST(TraceDeathTest, TheFileIsInTheCurrentFolderWhereNoneIsNamed) {
+  GTEST_FLAG_SET(death_test_style, "fast");  // the process that traces knows the folder
+  std::string folder = testing::TempDir() + "weft_trace_test.XXXXXX";
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  EXPECT_EXIT(
+      {
+        unsetenv("WEFT_TRACE_FILE");
+        std::exit(chdir(folder.c_str()) == 0 && Trace::get() != nullptr ? 0 : 1);
+      },
+      testing::ExitedWithCode(0), "");
+  EXPECT_EQ(std::remove((folder + "/chrome.trace").c_str()), 0);
+  EXPECT_EQ(rmdir(folder.c_str()), 0);
+}
+
+TEST(TraceDeathTest, ATraceThatIsNotCompleteIsWarnedOf) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        setenv("WEFT_TRACE_FILE", "/dev/full", 1);
+        {
+          WEFT_SCOPED_EVENT("lost");
+        }
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0), "weft: warning: Trace: the trace is not complete .No space left on device");
+}
+
 std::string jsonText(const std::string& text) {
   std::string out(text.size() * detail::kJsonBytesPerByte + 1, '\0');
   out.resize(static_cast<size_t>(detail::writeJsonText(text.c_str(), out.data()) - out.data()));
@@ -247,6 +292,7 @@ TEST(JsonTextTest, ReplacesWhatIsNoUtf8) {
   }
   EXPECT_EQ(jsonText("\xc0\xaf"), "\\ufffd\\ufffd") << "overlong";
   EXPECT_EQ(jsonText("\xe0\x80\xaf"), "\\ufffd\\ufffd\\ufffd") << "overlong";
+  EXPECT_EQ(jsonText("\xf0\x80\x80\xaf"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "overlong";
   EXPECT_EQ(jsonText("\xed\xa0\x80"), "\\ufffd\\ufffd\\ufffd") << "surrogate";
   EXPECT_EQ(jsonText("\xf4\x90\x80\x80"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "beyond the last character";
 }
