@@ -71,19 +71,22 @@ def exported():
 
 
 def line_counts(segments):
-    """Returns: how often each line with code is executed: as often as the part of it that is executed most."""
+    """Returns: how often each line with code is executed: as often as the part of it that is executed most.
+
+    As llvm-cov counts, but for a line that begins in the gap behind a block, whose count says nothing about what follows in the line."""
     starts = collections.defaultdict(list)
-    for line, _, count, hasCount, isEntry, isGap in segments:
-        starts[line].append((count, hasCount, isEntry, isGap))
-    counts, open_ = {}, (0, False)  # What goes on from the line before: its count, if it has one.
+    for line, _, *segment in segments:
+        starts[line].append(segment)
+    counts, (count, has_count, is_gap) = {}, (0, False, False)  # Of what goes on from the line before.
     for line in range(segments[0][0], segments[-1][0] + 1) if segments else ():
-        here = starts.get(line, [])
-        entries = [count for count, hasCount, isEntry, isGap in here if hasCount and isEntry and not isGap]
-        skipped = bool(here) and here[0][2] and not here[0][1]
-        if (not skipped and (open_[1] or entries)) or any(hasCount and isEntry for _, hasCount, isEntry, _ in here):
-            counts[line] = max([open_[0], *entries])
+        here = starts[line]
+        entered = [own for own, has, is_entry, gap in here if has and is_entry and not gap]
+        resumed = [own for own, has, is_entry, gap in here if has and not is_entry and not gap] if is_gap else []
+        is_skipped = bool(here) and here[0][2] and not here[0][1]
+        if (not is_skipped and (has_count or entered)) or any(has and is_entry for _, has, is_entry, _ in here):
+            counts[line] = max([*entered, *resumed, count])
         if here:
-            open_ = here[-1][:2]
+            count, has_count, _, is_gap = here[-1]
     return counts
 
 
@@ -118,12 +121,14 @@ class File:
             if not count:
                 self.missed[line].append("never executed")
                 self.lines[1] += 1
-        for (line, _), counts in sorted(branches.items()):
+        for (line, place), counts in sorted(branches.items()):
             self.branches[1] += counts.count(0)
-            if counts == [0, 0]:
-                self.missed[line].append("condition never evaluated")
-            elif 0 in counts:
-                self.missed[line].append("condition never " + ("true" if counts[0] == 0 else "false"))
+            if 0 in counts:
+                never = "evaluated" if counts == [0, 0] else "true" if counts[0] == 0 else "false"
+                self.missed[line].append(f"never {never}: {self.part(*place[:4])}")
+
+    def part(self, line, column, last, end):
+        return self.text[line][column - 1:end - 1 if last == line else None]
 
     def run_from(self, line):
         """Returns: this line, and the lines after it as long as they are missed."""
