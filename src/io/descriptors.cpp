@@ -129,6 +129,16 @@ int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexc
   return 0;
 }
 
+bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  return slot.generation != generation;
+}
+
+bool isWaiting(DescriptorSlot& slot, const Waiter& waiter) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  return waiter.isLinked;
+}
+
 bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept {
   const std::scoped_lock guard(slot.lock);
   for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {

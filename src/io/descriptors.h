@@ -80,6 +80,12 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
 // The same for a wait that needs no reactor.
 int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept;
 
+// Whether the descriptor was closed since `generation`.
+bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
+
+// Whether `waiter` waits for the slot still. Nobody has claimed it then.
+bool isWaiting(DescriptorSlot& slot, const Waiter& waiter) noexcept;
+
 // Whether a fiber that `reactor` wakes is among those who wait.
 bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept;
 

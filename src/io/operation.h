@@ -84,7 +84,10 @@ class IoOperation {
   template <class Attempt>
   IoResult goOn(IoResult result, uint32_t events, const Attempt& attempt) {
     if (!wouldWait(result)) {
-      countIo();
+      // What is no socket is tried otherwise at once. Others could close it meanwhile.
+      if (result.error != ENOTSOCK) {
+        countIo();
+      }
       return result;
     }
     do {
@@ -116,6 +119,12 @@ class IoOperation {
     return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, generation_, limits_) : error_;
   }
 
+  // The same as pauseWithin(); close() ends it too.
+  int pause(std::chrono::nanoseconds time) const {
+    const int error = pauseWithin(limits_, time);
+    return error == 0 && isClosedSince() ? ECANCELED : error;
+  }
+
   // Calls call(), which may block, where it holds up no fiber.
   template <class Call>
   IoResult runBlocking(const Call& call) {
@@ -126,14 +135,15 @@ class IoOperation {
       return {-1, ended};
     }
     struct Job {
+      const IoOperation& operation;
       const Call& call;
       IoResult result;
-    } job{call, {}};
+
+      void run() { result = operation.isClosedSince() ? IoResult{-1, ECANCELED} : resultOf(call); }
+    } job{*this, call, {}};
     const IoWait scope(nullptr);
     try {
-      callOnBlockingThread(
-          [](void* self) { static_cast<Job*>(self)->result = resultOf(static_cast<Job*>(self)->call); },
-          &job);
+      callOnBlockingThread([](void* self) { static_cast<Job*>(self)->run(); }, &job);
     } catch (const std::system_error& refused) {
       return {-1, refused.code().value()};
     }
@@ -242,10 +252,7 @@ class IoOperation {
     return isCanceled || limits_.stop.stop_requested() ? ECANCELED : 0;
   }
 
-  bool isClosedSince() const {
-    const std::scoped_lock guard(slot_->lock);
-    return slot_->generation != generation_;
-  }
+  bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, generation_); }
 
   void noteDry(bool isDry) {
     if (slot_ != nullptr && isDry != wasDry_) {

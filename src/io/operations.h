@@ -188,7 +188,7 @@ struct IoOperations {
       if (!wouldWait(begun)) {
         break;
       }
-      if (const int error = pauseWithin(limits, std::chrono::milliseconds(1)); error != 0) {
+      if (const int error = operation.pause(std::chrono::milliseconds(1)); error != 0) {
         return {-1, error};
       }
     }
@@ -196,8 +196,10 @@ struct IoOperations {
     if (begun.error != EINPROGRESS && begun.error != EINTR && begun.error != EALREADY) {
       return begun;
     }
-    if (const int error = operation.await(POLLOUT); error != 0) {
-      return {-1, error};
+    // A wait may end early. Then SO_ERROR would tell of no error yet.
+    const IoResult ready = operation.run(POLLOUT, [&] { return operation.isReady(POLLOUT) ? 0 : -1; });
+    if (ready.error != 0) {
+      return ready;
     }
     int error = 0;
     socklen_t length = sizeof error;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "io/descriptors.h"
 #include "io/file_wait.h"
 #include "io/system.h"
+#include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
 
 namespace weft::detail {
@@ -102,6 +104,10 @@ class UringReactor final : public ReadinessReactor {
     const uint32_t number = polls_[place];
     if (takeBack(dataOf(fd, number))) {
       polls_[place] = kNoPoll;
+      // The removal of the poll before it, which arm() has queued, must not stay behind: perhaps nobody waits.
+      if (!queue_.empty()) {
+        enter(TimePoint::min());
+      }
       return;
     }
     if (!makeRoom()) {
@@ -221,6 +227,21 @@ class UringReactor final : public ReadinessReactor {
     return (IO_URING_READ_ONCE(*ring_.ring.sq.kflags) & kSigns) != 0;
   }
 
+  // A request of a fiber whose wait was ended before the request was handed over is not made: its number may
+  // mean another file by now. Who has claimed the fiber wakes it.
+  static bool endIfClaimed(const io_uring_sqe& request) {
+    if ((request.user_data & kKindMask) != kFile) {
+      return false;
+    }
+    auto& wait = *reinterpret_cast<FileWait*>(static_cast<uintptr_t>(request.user_data));
+    if (isWaiting(*wait.slot, *wait.waiter)) {
+      return false;
+    }
+    wait.result = -ECANCELED;
+    wait.isDone = true;
+    return true;
+  }
+
   // Puts what is queued into the ring, as far as there is room.
   // Returns: whether all of it.
   bool handOver() {
@@ -234,6 +255,9 @@ class UringReactor final : public ReadinessReactor {
       isBellDue_ = false;
     }
     for (; firstQueued_ != queue_.size(); ++firstQueued_) {
+      if (endIfClaimed(queue_[firstQueued_])) {
+        continue;
+      }
       io_uring_sqe* const place = io_uring_get_sqe(&ring_.ring);
       if (place == nullptr) {
         return false;
@@ -249,11 +273,24 @@ class UringReactor final : public ReadinessReactor {
   // the rest is handed over the next time.
   void enter(TimePoint deadline) {
     while (!handOver()) {
-      if (Sys::enterRing(ring_, TimePoint::min()) < 0) {
+      if (!callSystem(TimePoint::min())) {
         return;
       }
     }
-    Sys::enterRing(ring_, deadline);
+    callSystem(deadline);
+  }
+
+  // Anything else is for good, or has lost results. Fibers would wait forever.
+  bool callSystem(TimePoint deadline) {
+    if (Sys::enterRing(ring_, deadline) >= 0) {
+      return true;
+    }
+    WEFT_ASSERT(
+        errno == EINTR || errno == EAGAIN || errno == EBUSY,
+        "io_uring_enter has failed: %s. Has a filter for system calls come after the start? WEFT_IO=epoll "
+        "does without io_uring.",
+        std::strerror(errno));
+    return false;
   }
 
   // Returns: whether that has woken fibers.

@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -21,9 +23,11 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <weft/event.h>
 #include <weft/finally.h>
+#include <weft/waitgroup.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
@@ -297,6 +301,139 @@ TEST_P(IoTest, CloseEndsTheWaitsOfOthers) {
   std::error_code error;
   readText(number, error);
   EXPECT_EQ(error, std::errc::bad_file_descriptor);
+}
+
+// Closes `own`, and lets make() have its number.
+template <class Make>
+auto closeAndMake(io::UniqueFd own, Make make) {
+  const int number = own.get();
+  io::close(std::move(own));
+  auto made = make();
+  EXPECT_EQ(made.get(), number) << "the number is not used again: the test shows nothing";
+  return made;
+}
+
+// One look into the reactor finds two fibers ready. The first closes what the second is about to read.
+TEST_P(IoTest, AFiberThatIsReadyDoesNotReadFromWhatHasTheNumberNow) {
+  if (numWorkers() > 1) {
+    return;  // the order of the fibers would be left to chance
+  }
+  Ends closed = makeEnds();
+  const Ends signal = makeEnds();
+  const int number = closed.reader.get();
+  Ends later;
+  std::string seen;
+  std::error_code error;
+  tests::inTask([&] {
+    WaitGroup done(2), begun(2);
+    schedule([&, done, begun] {
+      std::error_code ignored;
+      begun.done();
+      readText(signal.reader.get(), ignored);
+      later.reader = closeAndMake(std::move(closed.reader), [&] {
+        Ends made = makeEnds();
+        later.writer = std::move(made.writer);
+        return std::move(made.reader);
+      });
+      io::writeAll(later.writer.get(), bytesOf("of another"));
+      done.done();
+    });
+    schedule([&, done, begun] {
+      begun.done();
+      seen = readText(number, error);
+      done.done();
+    });
+    schedule([&, begun] {
+      begun.wait();
+      (void)!::write(signal.writer.get(), "x", 1);
+      (void)!::write(closed.writer.get(), "mine", 4);
+    });
+    done.wait();
+  });
+  EXPECT_NE(seen, "of another");
+  EXPECT_TRUE(seen == "mine" || error == std::errc::operation_canceled) << error.message();
+}
+
+io::UniqueFd makeFile(int flags = 0) {
+  const char* const folder = std::getenv("TMPDIR");
+  std::string name = std::string(folder != nullptr ? folder : "/tmp") + "/weft_io_XXXXXX";
+  io::UniqueFd made(::mkostemp(name.data(), O_CLOEXEC | flags));
+  ::unlink(name.c_str());
+  return made;
+}
+
+TEST_P(IoTest, AWriteThatACloseOvertakesDoesNotGoIntoTheNextFile) {
+  constexpr size_t kSize = 4096;
+  alignas(kSize) static const std::byte block[kSize] = {};
+  if (numWorkers() > 1) {
+    return;  // the order of the fibers would be left to chance
+  }
+  if (makeFile(O_DIRECT).get() < 0) {
+    GTEST_SKIP() << "this file system has no O_DIRECT";
+  }
+  for (int i = 0; i < 50; ++i) {
+    io::UniqueFd mine = makeFile(O_DIRECT);
+    const int number = mine.get();
+    io::UniqueFd next;
+    tests::inTask([&] {
+      WaitGroup done(2), begun(1);
+      schedule([&, done, begun] {
+        std::error_code error;
+        begun.done();
+        io::writeAt(number, block, 0, error);
+        done.done();
+      });
+      schedule([&, done, begun] {
+        begun.wait();
+        std::thread([&] { next = closeAndMake(std::move(mine), [] { return makeFile(); }); }).join();
+        // Operations that need not wait: the reactor is looked at in between.
+        for (int j = 0; j < 20; ++j) {
+          std::error_code error;
+          io::waitFor(next.get(), POLLIN, error);
+        }
+        done.done();
+      });
+      done.wait();
+    });
+    ASSERT_EQ(::lseek(next.get(), 0, SEEK_END), 0) << "in round " << i;
+  }
+}
+
+TEST_P(IoTest, NothingOfAClosedSocketIsLeftBehind) {
+  if (numWorkers() > 1) {
+    return;  // the order of the fibers would be left to chance
+  }
+  Ends ends = makeEnds();
+  const int number = ends.reader.get();
+  Ends kept;
+  tests::inTask([&] {
+    WaitGroup done(2), begun(1);
+    schedule([&, done, begun] {
+      std::error_code error;
+      begun.done();
+      readText(number, error);
+      done.done();
+    });
+    schedule([&, done, begun] {
+      begun.wait();
+      std::error_code error;
+      // Sees to it that the other's wait is known to the system.
+      const Ends others = makeEnds();
+      readText(others.reader.get(), error, {.deadline = soon()});
+      kept.reader = closeAndMake(std::move(ends.reader), [&] {
+        Ends made = makeEnds();
+        kept.writer = std::move(made.writer);
+        return std::move(made.reader);
+      });
+      readText(kept.reader.get(), error, {.deadline = io::TimePoint::clock::now()});
+      EXPECT_EQ(error, std::errc::timed_out);
+      done.done();
+    });
+    done.wait();
+  });
+  pollfd peer{ends.writer.get(), POLLIN, 0};
+  // Without a limit but that of the test: nothing is to be waited for.
+  EXPECT_EQ(::poll(&peer, 1, 10'000), 1) << "the peer sees no end";
 }
 
 TEST_P(IoTest, CancelAllEndsAllWaitsAlsoThoseThatBeginLater) {
