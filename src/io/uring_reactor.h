@@ -104,7 +104,8 @@ class UringReactor final : public ReadinessReactor {
     const uint32_t number = polls_[place];
     if (takeBack(dataOf(fd, number))) {
       polls_[place] = kNoPoll;
-      // The removal of the poll before it, which arm() has queued, must not stay behind: perhaps nobody waits.
+      // The removal of the poll before it, which arm() has queued, must not stay behind: perhaps nobody
+      // waits.
       if (!queue_.empty()) {
         enter(TimePoint::min());
       }

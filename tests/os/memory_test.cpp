@@ -19,6 +19,8 @@
 #include <unordered_set>
 #include <vector>
 
+#include "with_scheduler.h"
+
 namespace {
 
 using weft::Allocation;
@@ -170,7 +172,7 @@ TEST(MemoryDeathTest, AllocatingForAUsageThatThereIsNotIsReported) {
 }
 
 TEST(MemoryDeathTest, FreeingGuardedMemoryThatWasNotAllocatedIsReported) {
-  if (tests::kUnderAsan) {
+  if (weft::tests::kUnderAsan) {
     GTEST_SKIP() << "LeakSanitizer reports it first";
   }
   Allocation allocation = Allocator::Default->allocate(request(8, 0, true));
