@@ -186,7 +186,8 @@ TEST_F(BadUseTest, ATaskMayWaitForALockThatItsThreadHadBeforeItWasBound) {
   {
     Scheduler::Binding binding(scheduler);
     schedule([&, done] {
-      const lock held(guard);
+      guard.lock();
+      guard.unlock();
       done.done();
     });
   }
