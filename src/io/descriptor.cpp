@@ -178,8 +178,7 @@ void fsync(int fd, const Wait& wait) {
 // The number is free again also where close(2) fails, even with EINTR.
 void close(UniqueFd&& fd, std::error_code& error) noexcept {
   const int number = fd.release();
-  detail::cancelWaits(number);
-  error = toErrorCode(::close(number) == 0 || errno == EINTR ? 0 : errno);
+  error = toErrorCode(detail::closeUnused(number) == 0 || errno == EINTR ? 0 : errno);
 }
 
 void close(UniqueFd&& fd) {

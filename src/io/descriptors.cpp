@@ -4,6 +4,7 @@
 #include "io/descriptors.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -58,6 +59,19 @@ void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
     }
   }
   wakeAll(claimed);
+}
+
+// Waits, with the lock let go meanwhile, as long as condition() holds. Whoever changes what it depends on
+// claims all who wait so, each of whom looks again.
+template <class Condition>
+void awaitWhile(DescriptorSlot& slot, std::unique_lock<SpinLock>& guard, int fd, const Condition& condition) {
+  while (condition()) {
+    Waiter& self = currentWaiter();
+    slot.closing.pushBack(self);
+    guard.unlock();
+    block(self, "io::close", reinterpret_cast<const void*>(static_cast<intptr_t>(fd)));
+    guard.lock();
+  }
 }
 
 // Moves waiters of `reactor` to `claimed`: the first for each of `events`, or all of them.
@@ -134,11 +148,6 @@ bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept {
   return slot.generation != generation;
 }
 
-bool isWaiting(DescriptorSlot& slot, const Waiter& waiter) noexcept {
-  const std::scoped_lock guard(slot.lock);
-  return waiter.isLinked;
-}
-
 bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept {
   const std::scoped_lock guard(slot.lock);
   for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
@@ -160,19 +169,65 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   }
 }
 
-void cancelWaits(int fd) noexcept {
+DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept {
+  std::unique_lock guard(slot.lock);
+  awaitWhile(slot, guard, fd, [&] { return slot.isClosing; });
+  return {slot.generation, slot.isDry};
+}
+
+bool beginUse(DescriptorSlot& slot, uint32_t generation) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  slot.numUsers += slot.generation == generation ? 1 : 0;
+  return slot.generation == generation;
+}
+
+bool beginUse(DescriptorSlot& slot, const Waiter& waiter) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  slot.numUsers += waiter.isLinked ? 1 : 0;
+  return waiter.isLinked;
+}
+
+void endUse(DescriptorSlot& slot) noexcept {
+  WaitList claimed;
+  {
+    const std::scoped_lock guard(slot.lock);
+    if (--slot.numUsers == 0 && slot.isClosing) {
+      claimed.claimAll(slot.closing);
+    }
+  }
+  wakeAll(claimed);
+}
+
+int closeUnused(int fd) noexcept {
   int error = 0;
   DescriptorSlot* const slot = descriptorSlot(fd, error);
   if (slot == nullptr) {
-    return;
+    return ::close(fd);
   }
   {
-    const std::scoped_lock guard(slot->lock);
-    ++slot->generation;
-    slot->armedBy = nullptr;
+    std::unique_lock guard(slot->lock);
+    awaitWhile(*slot, guard, fd, [&] { return slot->isClosing; });
+    slot->isClosing = true;
     slot->isDry = false;
+    slot->armedBy = nullptr;
+    ++slot->generation;
   }
   cancelIf(*slot, [](const ReadinessWait&) { return true; });
+  {
+    std::unique_lock guard(slot->lock);
+    awaitWhile(*slot, guard, fd, [&] { return slot->numUsers != 0; });
+  }
+  const int result = ::close(fd);
+  error = errno;
+  WaitList claimed;
+  {
+    const std::scoped_lock guard(slot->lock);
+    slot->isClosing = false;
+    claimed.claimAll(slot->closing);
+  }
+  wakeAll(claimed);
+  errno = error;
+  return result;
 }
 
 // A wait that begins now sees the mark under the lock of its slot, or is in the list when that lock is taken

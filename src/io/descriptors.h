@@ -53,16 +53,24 @@ struct ReadinessWait {
 //
 // A number may be closed and used again at any time, also by code that knows nothing of weft. So nothing is
 // remembered here that a wait relies on: each wait asks its reactor anew, and a fiber that is woken tries its
-// operation again. io::close() increments the generation. An operation that began before a close, and would
-// wait only after it, is canceled, since the number may mean something else by then.
+// operation again.
+//
+// io::close() is known, and its number must mean nothing else to an operation that began before. It
+// increments the generation, which cancels each operation that comes to a call or a wait after that; then it
+// waits until the calls that are at work have returned; then it closes. (Go's poll.FD does the same.) An
+// operation that begins meanwhile waits for the end of the close, since it may be meant for what has the
+// number next.
 //
 // A reactor is armed with the lock held, so that what it is armed for has not been closed by io::close().
 struct DescriptorSlot {
   SpinLock lock;
   uint32_t generation = 0;                    // guarded by lock, as all here
-  const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
+  uint32_t numUsers = 0;                      // calls at work
+  bool isClosing = false;                     // from the increment to the end of the close
   bool isDry = false;                         // a hint: the last receive of a stream took all that there was
+  const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
   WaitList waiting;
+  WaitList closing;  // those who wait for the end of calls at work, or of the close
 };
 
 // Returns: the slot of `fd`, or null if the number is negative or larger than any that a system grants, or
@@ -83,9 +91,6 @@ int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexc
 // Whether the descriptor was closed since `generation`.
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
 
-// Whether `waiter` waits for the slot still. Nobody has claimed it then.
-bool isWaiting(DescriptorSlot& slot, const Waiter& waiter) noexcept;
-
 // Whether a fiber that `reactor` wakes is among those who wait.
 bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept;
 
@@ -95,8 +100,25 @@ bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept
 void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t events,
                WaitList& claimed) noexcept;
 
-// The descriptor is about to be closed: ends all waits for it.
-void cancelWaits(int fd) noexcept;
+// What an operation keeps of the slot at its beginning.
+struct DescriptorState {
+  uint32_t generation;
+  bool isDry;
+};
+// `slot` is that of `fd`. Waits for the end of a close.
+DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept;
+
+// Begins a call on the descriptor, which io::close() waits for.
+// Returns: false if the descriptor was closed since `generation`.
+bool beginUse(DescriptorSlot& slot, uint32_t generation) noexcept;
+// The same on behalf of a fiber.
+// Returns: false if it does not wait for the slot any more. Somebody has claimed it then.
+bool beginUse(DescriptorSlot& slot, const Waiter& waiter) noexcept;
+void endUse(DescriptorSlot& slot) noexcept;
+
+// Closes `fd`, after all waits for it were ended and all calls have returned.
+// Returns: what close(2) returns.
+int closeUnused(int fd) noexcept;
 
 // Ends all waits of fibers of `domain`, in which none begins from now on.
 void cancelWaits(IoDomain& domain) noexcept;

@@ -67,17 +67,29 @@ class IoOperation {
     slot_ = descriptorSlot(fd, error_);
     if (slot_ != nullptr) {
       error_ = 0;
-      const std::scoped_lock guard(slot_->lock);
-      generation_ = slot_->generation;
-      wasDry_ = slot_->isDry;
+      began_ = stateNow(*slot_, fd);
     }
+  }
+
+  // Calls call() and takes its result, unless the descriptor was closed since the operation began.
+  template <class Call>
+  IoResult use(const Call& call) const {
+    if (slot_ == nullptr) {
+      return resultOf(call);
+    }
+    if (!beginUse(*slot_, began_.generation)) {
+      return {-1, ECANCELED};
+    }
+    const IoResult result = resultOf(call);
+    endUse(*slot_);
+    return result;
   }
 
   // Calls attempt(), which never blocks, until it does not fail with EAGAIN, and waits for `events` in
   // between.
   template <class Attempt>
   IoResult run(uint32_t events, const Attempt& attempt) {
-    return goOn(resultOf(attempt), events, attempt);
+    return goOn(use(attempt), events, attempt);
   }
 
   // The same after a first attempt.
@@ -94,7 +106,7 @@ class IoOperation {
       if (const int error = await(events); error != 0) {
         return {-1, error};
       }
-      result = resultOf(attempt);
+      result = use(attempt);
     } while (wouldWait(result));
     return result;
   }
@@ -104,7 +116,7 @@ class IoOperation {
   // by then, the wait ends at once: the descriptor is looked at when it is armed.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
-    const IoResult result = wasDry_ ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
+    const IoResult result = began_.isDry ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
     noteDry(result.error == 0 && result.value > 0 && static_cast<size_t>(result.value) < size);
     return result;
   }
@@ -116,7 +128,7 @@ class IoOperation {
     if (currentFiber == nullptr) {
       return awaitOnThread<Sys>(wanted, limits_);
     }
-    return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, generation_, limits_) : error_;
+    return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, began_.generation, limits_) : error_;
   }
 
   // The same as pauseWithin(); close() ends it too.
@@ -139,7 +151,7 @@ class IoOperation {
       const Call& call;
       IoResult result;
 
-      void run() { result = operation.isClosedSince() ? IoResult{-1, ECANCELED} : resultOf(call); }
+      void run() { result = operation.use(call); }
     } job{*this, call, {}};
     const IoWait scope(nullptr);
     try {
@@ -168,7 +180,7 @@ class IoOperation {
     IoResult result;
     do {
       result = awaitFile(*reactor, request, isOfNone ? slotOfNoDescriptor() : *slot_,
-                         isOfNone ? 0 : generation_, limits_, what_);
+                         isOfNone ? 0 : began_.generation, limits_, what_);
     } while (result.error == EINTR);
     return wouldWait(result) ? runBlocking(call) : result;
   }
@@ -183,7 +195,7 @@ class IoOperation {
       return runOnFile(request, plain);
     }
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
-    const IoResult first = resultOf(now);
+    const IoResult first = use(now);
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
       return runOnFile(request, plain);
     }
@@ -212,7 +224,7 @@ class IoOperation {
   // Whether waiting for it means to wait for a disk, which is not told by poll(2).
   bool isOnDisk() const {
     struct stat status{};
-    return Sys::status(fd_, &status) == 0 &&
+    return use([&]() -> ssize_t { return Sys::status(fd_, &status); }).error == 0 &&
            (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) || S_ISDIR(status.st_mode));
   }
 
@@ -223,18 +235,15 @@ class IoOperation {
     if (currentFiber == nullptr) {
       return false;
     }
-    const int flags = Sys::flags(fd_);
-    return flags >= 0 && (flags & O_DIRECT) != 0;
+    const IoResult flags = use([&]() -> ssize_t { return Sys::flags(fd_); });
+    return flags.error == 0 && (flags.value & O_DIRECT) != 0;
   }
 
   // What ends the wait ends no operation that can be done at once, which is found out then.
   template <class Attempt>
   IoResult runAfterWait(uint32_t events, const Attempt& attempt) {
     const int error = await(events);
-    if (error != 0 && isClosedSince()) {
-      return {-1, error};
-    }
-    const IoResult result = resultOf(attempt);
+    const IoResult result = use(attempt);
     if (error == 0) {
       return wouldWait(result) ? goOn(result, events, attempt) : result;
     }
@@ -252,12 +261,12 @@ class IoOperation {
     return isCanceled || limits_.stop.stop_requested() ? ECANCELED : 0;
   }
 
-  bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, generation_); }
+  bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, began_.generation); }
 
   void noteDry(bool isDry) {
-    if (slot_ != nullptr && isDry != wasDry_) {
+    if (slot_ != nullptr && isDry != began_.isDry) {
       const std::scoped_lock guard(slot_->lock);
-      slot_->isDry = isDry && slot_->generation == generation_;
+      slot_->isDry = isDry && slot_->generation == began_.generation;
     }
   }
 
@@ -265,8 +274,7 @@ class IoOperation {
   const io::Wait& limits_;
   const char* const what_;
   DescriptorSlot* slot_ = nullptr;
-  uint32_t generation_ = 0;
-  bool wasDry_ = false;
+  DescriptorState began_{0, false};
   int error_ = 0;
 };
 

@@ -145,13 +145,14 @@ struct IoOperations {
 
   // Returns: 0 once the socket is connected.
   static IoResult connect(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
+    Op operation(fd, limits, "io::connect");
     const int flags = Sys::flags(fd);
     if (const int error = setNonBlocking(fd, flags); error != 0) {
       return {-1, error};
     }
-    const IoResult result = connectNow(fd, address, size, limits);
+    const IoResult result = connectNow(operation, fd, address, size);
     if ((flags & O_NONBLOCK) == 0) {
-      Sys::setFlags(fd, flags);
+      operation.use([&]() -> ssize_t { return Sys::setFlags(fd, flags), 0; });
     }
     return result;
   }
@@ -178,22 +179,22 @@ struct IoOperations {
            error == ENONET || error == EHOSTUNREACH || error == ENETUNREACH;
   }
 
-  static IoResult connectNow(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
-    Op operation(fd, limits, "io::connect");
+  static IoResult connectNow(Op& operation, int fd, const sockaddr* address, socklen_t size) {
+    const auto begin = [&]() -> ssize_t {
+      const int result = Sys::connect(fd, address, size);
+      // A connect that a signal ends goes on.
+      errno = result < 0 && errno == EINTR ? EINPROGRESS : errno;
+      return result;
+    };
     // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is.
-    IoResult begun;
-    for (;;) {
-      begun.value = Sys::connect(fd, address, size);
-      begun.error = begun.value < 0 ? errno : 0;
-      if (!wouldWait(begun)) {
-        break;
+    IoResult begun = operation.use(begin);
+    while (wouldWait(begun)) {
+      if (const int ended = operation.pause(std::chrono::milliseconds(1)); ended != 0) {
+        return {-1, ended};
       }
-      if (const int error = operation.pause(std::chrono::milliseconds(1)); error != 0) {
-        return {-1, error};
-      }
+      begun = operation.use(begin);
     }
-    // A connect that a signal ends goes on, too.
-    if (begun.error != EINPROGRESS && begun.error != EINTR && begun.error != EALREADY) {
+    if (begun.error != EINPROGRESS && begun.error != EALREADY) {
       return begun;
     }
     // A wait may end early. Then SO_ERROR would tell of no error yet.
@@ -203,9 +204,9 @@ struct IoOperations {
     }
     int error = 0;
     socklen_t length = sizeof error;
-    if (::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) {
-      error = errno;
-    }
+    const IoResult told =
+        operation.use([&]() -> ssize_t { return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length); });
+    error = told.error != 0 ? told.error : error;
     return {error == 0 ? 0 : -1, error};
   }
 };

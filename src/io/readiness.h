@@ -79,8 +79,7 @@ int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generat
   const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
   const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, wanted.what, object);
   if (end == WaitEnd::Woken && !wait.isCanceled) {
-    // Between the claim and now another fiber may have closed it, and its number may mean something else.
-    return isClosedSince(slot, generation) ? ECANCELED : 0;
+    return 0;
   }
   if (!isWaitedFor(slot, *reactor)) {
     reactor->disarm(wanted.fd);

@@ -53,6 +53,10 @@ class UringReactor final : public ReadinessReactor {
       made.reset();
     } else {
       made->hasRing_ = true;
+      if (!grows([&] { made->used_.reserve(Sys::kRingRequests); })) {
+        error = ENOMEM;
+        made.reset();
+      }
     }
     return made;
   }
@@ -179,27 +183,25 @@ class UringReactor final : public ReadinessReactor {
     }
   }
 
-  // Has the queue take two further requests without asking for memory.
-  bool makeRoom() noexcept {
+  // Returns: false where grow() finds no memory.
+  template <class Grow>
+  static bool grows(const Grow& grow) noexcept {
     try {
-      if (queue_.capacity() - queue_.size() < 2) {
-        queue_.reserve(2 * queue_.capacity() + 2);
-      }
+      grow();
       return true;
     } catch (const std::bad_alloc&) {
       return false;
     }
   }
 
+  // Has the queue take two further requests without asking for memory.
+  bool makeRoom() noexcept {
+    return queue_.capacity() - queue_.size() >= 2 ||
+           grows([this] { queue_.reserve(2 * queue_.capacity() + 2); });
+  }
+
   bool makeRoomFor(size_t descriptor) noexcept {
-    try {
-      if (polls_.size() <= descriptor) {
-        polls_.resize(descriptor + 1);
-      }
-      return true;
-    } catch (const std::bad_alloc&) {
-      return false;
-    }
+    return descriptor < polls_.size() || grows([&] { polls_.resize(descriptor + 1); });
   }
 
   void queuePollRemoval(int fd) {
@@ -228,19 +230,29 @@ class UringReactor final : public ReadinessReactor {
     return (IO_URING_READ_ONCE(*ring_.ring.sq.kflags) & kSigns) != 0;
   }
 
-  // A request of a fiber whose wait was ended before the request was handed over is not made: its number may
-  // mean another file by now. Who has claimed the fiber wakes it.
-  static bool endIfClaimed(const io_uring_sqe& request) {
+  // Uses the descriptor of a file's request until the system has taken the request, and with it the file that
+  // the number means. A request of a fiber whose wait was ended before is not made; who has claimed the fiber
+  // wakes it.
+  // Returns: whether the request is to be made.
+  bool useDescriptorOf(const io_uring_sqe& request) {
     if ((request.user_data & kKindMask) != kFile) {
-      return false;
+      return true;
     }
     auto& wait = *reinterpret_cast<FileWait*>(static_cast<uintptr_t>(request.user_data));
-    if (isWaiting(*wait.slot, *wait.waiter)) {
-      return false;
+    if (beginUse(*wait.slot, *wait.waiter)) {
+      used_.push_back(wait.slot);
+      return true;
     }
     wait.result = -ECANCELED;
     wait.isDone = true;
-    return true;
+    return false;
+  }
+
+  void endUses() {
+    for (DescriptorSlot* const slot : used_) {
+      endUse(*slot);
+    }
+    used_.clear();
   }
 
   // Puts what is queued into the ring, as far as there is room.
@@ -256,14 +268,12 @@ class UringReactor final : public ReadinessReactor {
       isBellDue_ = false;
     }
     for (; firstQueued_ != queue_.size(); ++firstQueued_) {
-      if (endIfClaimed(queue_[firstQueued_])) {
-        continue;
-      }
-      io_uring_sqe* const place = io_uring_get_sqe(&ring_.ring);
-      if (place == nullptr) {
+      if (io_uring_sq_space_left(&ring_.ring) == 0 || used_.size() == used_.capacity()) {
         return false;
       }
-      *place = queue_[firstQueued_];
+      if (useDescriptorOf(queue_[firstQueued_])) {
+        *io_uring_get_sqe(&ring_.ring) = queue_[firstQueued_];
+      }
     }
     queue_.clear();
     firstQueued_ = 0;
@@ -283,14 +293,19 @@ class UringReactor final : public ReadinessReactor {
 
   // Anything else is for good, or has lost results. Fibers would wait forever.
   bool callSystem(TimePoint deadline) {
-    if (Sys::enterRing(ring_, deadline) >= 0) {
+    const bool isDone = Sys::enterRing(ring_, deadline) >= 0;
+    const int error = errno;
+    if (io_uring_sq_ready(&ring_.ring) == 0) {
+      endUses();
+    }
+    if (isDone) {
       return true;
     }
     WEFT_ASSERT(
-        errno == EINTR || errno == EAGAIN || errno == EBUSY,
+        error == EINTR || error == EAGAIN || error == EBUSY,
         "io_uring_enter has failed: %s. Has a filter for system calls come after the start? WEFT_IO=epoll "
         "does without io_uring.",
-        std::strerror(errno));
+        std::strerror(error));
     return false;
   }
 
@@ -346,7 +361,8 @@ class UringReactor final : public ReadinessReactor {
   IoRing ring_;
   std::vector<io_uring_sqe> queue_;  // the first of them lie in the ring already
   size_t firstQueued_ = 0;
-  std::vector<uint32_t> polls_;  // by descriptor: the number of the poll that was asked for
+  std::vector<DescriptorSlot*> used_;  // of requests that lie in the ring
+  std::vector<uint32_t> polls_;        // by descriptor: the number of the poll that was asked for
   uint32_t lastPoll_ = 0;
 };
 

@@ -9,12 +9,14 @@
 #include <atomic>
 #include <cerrno>
 #include <functional>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include <weft/finally.h>
 
 #include "in_task.h"
+#include "io/closer.h"
 #include "io/io_pairs.h"
 #include "io/operations.h"
 #include "waiting.h"
@@ -24,6 +26,7 @@
 namespace weft::detail {
 namespace {
 
+using tests::awaitThat;
 using tests::bytesOf;
 using tests::Ends;
 using tests::makeEnds;
@@ -310,16 +313,65 @@ TEST_P(IoEpollFaultsTest, ARegistrationThatIsThereAgainstExpectationIsUsed) {
 TEST_P(IoReactorFaultsTest, AnOperationThatACloseOvertakesIsCanceled) {
   run([&] {
     Ends ends = makeEnds();
-    Ends others = makeEnds();
-    io::write(others.writer.get(), bytesOf("not for it"));
-    const int number = ends.reader.get();
-    transfers.errors = {EAGAIN};
+    // Makes the reactor, which would take the number else.
+    EXPECT_EQ(read(ends.reader.get(), {.deadline = TimePoint::min()}).error, ETIMEDOUT);
+    std::optional<tests::Closer> closer;
+    transfers = {.errors = {EAGAIN}};
     transfers.before = [&] {
-      ends.reader.reset();
-      EXPECT_EQ(::dup(others.reader.get()), number) << "the system takes the lowest number";
+      closer.emplace(ends.reader);
+      closer->expectThatItWaits();
     };
-    EXPECT_EQ(read(number).error, ECANCELED);
-    ::close(number);
+    EXPECT_EQ(read(ends.reader.get()).error, ECANCELED);
+  });
+}
+
+TEST_P(IoReactorFaultsTest, ACloseWaitsForACallThatBlocks) {
+  run([&] {
+    Ends ends = makeEnds();
+    const int number = ends.reader.get();
+    std::optional<tests::Closer> closer;
+    const auto call = [&]() -> ssize_t {
+      closer.emplace(ends.reader);
+      closer->expectThatItWaits();
+      return 7;
+    };
+    Faulty::Op operation(number, never_, "io::fsync");
+    EXPECT_EQ(operation.runBlocking(call).value, 7);
+    EXPECT_EQ(operation.runBlocking(call).error, ECANCELED);
+  });
+}
+
+TEST_P(IoReactorFaultsTest, AnOperationThatBeginsDuringACloseWaitsForItsEnd) {
+  run([&] {
+    Ends ends = makeEnds();
+    const int number = ends.reader.get();
+    io::write(ends.writer.get(), bytesOf("of before"));
+    std::optional<tests::Closer> closer;
+    std::atomic<bool> isClosing{false}, hasBegun{false};
+    WaitGroup done(2);
+    schedule(Task(
+        [&, done] {
+          awaitThat([&] { return isClosing.load(); });
+          hasBegun = true;
+          EXPECT_EQ(read(number).error, EBADF);
+          done.done();
+        },
+        Task::Flags::SameThread));
+    std::atomic<bool> mayEnd{false};
+    schedule(Task(
+        [&, done] {
+          awaitThat([&] { return hasBegun.load(); });
+          mayEnd = true;
+          done.done();
+        },
+        Task::Flags::SameThread));
+    Faulty::Op(number, never_, "io::fsync").runBlocking([&]() -> ssize_t {
+      closer.emplace(ends.reader, tests::Closer::Next::Nothing);
+      isClosing = true;
+      awaitThat([&] { return mayEnd.load(); });
+      return 0;
+    });
+    done.wait();
   });
 }
 

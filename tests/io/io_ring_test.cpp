@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -20,6 +21,7 @@
 #include <weft/finally.h>
 
 #include "in_task.h"
+#include "io/closer.h"
 #include "io/io_pairs.h"
 #include "io/operations.h"
 #include "waiting.h"
@@ -41,6 +43,7 @@ struct RingFaults {
   int numEnters = 0;
   bool wasFull = false, hadTooManyResults = false;
   IoRing* ring = nullptr;
+  std::function<void()> beforeEnter{};
 };
 
 thread_local RingFaults faults;
@@ -65,6 +68,9 @@ struct FaultySystem : IoSystem {
     io_uring& ring = made.ring;
     faults.ring = &made;
     ++faults.numEnters;
+    if (faults.beforeEnter) {
+      faults.beforeEnter();
+    }
     faults.wasFull = faults.wasFull || io_uring_sq_space_left(&ring) == 0;
     if (fails(faults.enterErrors)) {
       return -1;
@@ -161,6 +167,22 @@ TEST_F(IoRingTest, WhatTheSystemDoesNotTakeIsHandedOverAgain) {
       EXPECT_EQ(receive(ends.reader.get(), byte, soon()).error, ETIMEDOUT);
       writer.join();
     }
+  });
+}
+
+TEST_F(IoRingTest, ACloseWaitsUntilTheSystemHasTakenTheRequest) {
+  run([] {
+    Ends ends = makeEnds(PairKind::Pipe);
+    std::optional<tests::Closer> closer;
+    faults.beforeEnter = [&] {
+      if (!closer) {
+        closer.emplace(ends.reader);
+        closer->expectThatItWaits();
+      }
+    };
+    std::byte bytes[8];
+    EXPECT_EQ(readByRing(ends.reader.get(), bytes).error, ECANCELED);
+    EXPECT_TRUE(closer);
   });
 }
 

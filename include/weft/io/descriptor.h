@@ -143,7 +143,8 @@ WEFT_EXPORT void fsync(int fd, std::error_code& error, const Wait& wait = {}) no
 
 // Closes the descriptor. Operations of other fibers that wait for it end with operation_canceled. (Those of
 // threads without a scheduler, which wait in poll(2), do not. Nor does anybody's after ::close(): end the
-// waits by shutdown(2) before, or by a stop.) Neither suspends nor blocks, but where close(2) itself does.
+// waits by shutdown(2) before, or by a stop.) Waits while other fibers are in a system call on it: a moment,
+// or as long as a disk takes. Blocks where close(2) does.
 WEFT_EXPORT void close(UniqueFd&& fd);
 WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 
