@@ -79,4 +79,6 @@ IoBackend chosenBackend(int& error) noexcept {
   return found;
 }
 
+bool epollMayReplace(int error) noexcept { return isRefusal(error) && askedFor().empty(); }
+
 }  // namespace weft::detail

@@ -15,4 +15,8 @@ enum class IoBackend : uint8_t { Epoll, Uring };
 // could not be asked this time, as for want of a descriptor. Then the next call asks again.
 IoBackend chosenBackend(int& error) noexcept;
 
+// Whether a worker to which the system refuses a ring by `error`, though io_uring was chosen, takes epoll:
+// not where the environment asks for io_uring. A filter for system calls may have come meanwhile.
+bool epollMayReplace(int error) noexcept;
+
 }  // namespace weft::detail

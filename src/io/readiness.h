@@ -40,7 +40,11 @@ std::unique_ptr<ReadinessReactor> makeReactor(int& error) noexcept {
   }
 #ifdef WEFT_IO_URING
   if (backend == IoBackend::Uring) {
-    return UringReactor<Sys>::make(currentParker(), error);
+    std::unique_ptr<ReadinessReactor> made = UringReactor<Sys>::make(currentParker(), error);
+    if (made != nullptr || !epollMayReplace(error)) {
+      return made;
+    }
+    error = 0;
   }
 #endif
   return EpollReactor<Sys>::make(currentParker(), error);

@@ -206,6 +206,29 @@ TEST_F(IoRingTest, WithoutARingTheWaitFailsAndTheNextOneTriesAgain) {
   });
 }
 
+// As by a filter for system calls that has come meanwhile.
+TEST_F(IoRingTest, WhereRingsAreRefusedFromNowOnThereIsEpoll) {
+  const char* const asked = std::getenv("WEFT_IO");
+  const std::string before = asked != nullptr ? asked : "";
+  const auto restored =
+      make_finally([&] { before.empty() ? ::unsetenv("WEFT_IO") : ::setenv("WEFT_IO", before.c_str(), 1); });
+  for (const bool isAskedFor : {true, false}) {
+    isAskedFor ? ::setenv("WEFT_IO", "uring", 1) : ::unsetenv("WEFT_IO");
+    run([&] {
+      Ends ends = makeEnds();
+      std::byte byte[2];
+      faults.makeErrors = {EPERM};
+      EXPECT_EQ(receive(ends.reader.get(), byte, soon()).error, isAskedFor ? EPERM : ETIMEDOUT);
+      if (!isAskedFor) {
+        std::thread writer([&] { io::write(ends.writer.get(), bytesOf("x")); });
+        EXPECT_EQ(receive(ends.reader.get(), byte).value, 1);
+        writer.join();
+      }
+    });
+  }
+  EXPECT_EQ(faults.numEnters, 0);
+}
+
 // The system would keep the connection open as long as it polls.
 TEST_F(IoRingTest, AWaitThatEndsEarlyKeepsNothingOpen) {
   run([] {
