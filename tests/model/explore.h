@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -15,13 +16,14 @@
 #include "relacy_sync.h"
 
 // The main program of a model test:
-//     TEST [--seed FILE:NOTE[:KIND]] [--iterations N] [--times N] [--search random|bound|full]
+//     TEST [--seed FILE:NOTE[:KIND]] [--iterations N] [--times N] [--share N]
+//          [--search random|bound|full]
 // explores interleavings of each suite, and exits with 0 when no error was found, with 1 when one was, and
 // with 2 when it was called wrongly.
 //
-// The search `random` tries as many interleavings as the suite asks for, or N, or N times as many. `bound`
-// tries all in which threads lose their turn twice at most while they could go on, with all stale values;
-// `full` tries all. Both stop after N and say so.
+// The search `random` tries as many interleavings as the suite asks for, or N, or N times as many, or an N-th
+// of them. `bound` tries all in which threads lose their turn twice at most while they could go on, with all
+// stale values; `full` tries all. Both stop after N and say so.
 //
 // With --seed, or when built with WEFT_SEEDED_BUG="FILE:NOTE[:KIND]", a bug is put into the code first (see
 // SeededBug), and the test must fail: its last line is then `RESULT: error found`.
@@ -84,7 +86,7 @@ inline bool seed(const std::string& text) {
 }
 
 inline unsigned iterationsOverride = 0;
-inline unsigned iterationsFactor = 1;
+inline unsigned iterationsFactor = 1, iterationsDivisor = 1;
 inline rl::scheduler_type_e search = rl::sched_random;
 
 // Prints to a C stream, or nowhere if null. (Relacy replaces operator delete, so that a string stream which
@@ -164,8 +166,8 @@ bool tryAsAskedFor(rl::test_params& params, const char*& extent) {
   std::exit(2);
 }
 
-// Explores `iterations` random interleavings of `Suite`, or as many as --iterations and --times ask for, each
-// of `mostSteps` at most. Returns: whether no error was found.
+// Explores `iterations` random interleavings of `Suite`, or as many as the options ask for, each of at most
+// `mostSteps`. Returns: whether no error was found.
 template <class Suite, bool kIsFinite = false>
 bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   rl::test_params params;
@@ -175,7 +177,8 @@ bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   Output hidden(nullptr);
   std::ostream report(&shown);
   std::ostream progress(&hidden);
-  params.iteration_count = (iterationsOverride != 0 ? iterationsOverride : iterations) * iterationsFactor;
+  const unsigned wanted = iterationsOverride != 0 ? iterationsOverride : iterations;
+  params.iteration_count = std::max(wanted * iterationsFactor / iterationsDivisor, 1u);
   params.output_stream = &report;
   params.progress_stream = &progress;
   params.test_name = name;
@@ -210,6 +213,9 @@ int runModel(int argc, char** argv, F exploreAll) {
     }
     if (std::strcmp(argv[i], "--times") == 0) {
       iterationsFactor = static_cast<unsigned>(std::atoi(argv[i + 1]));
+    }
+    if (std::strcmp(argv[i], "--share") == 0) {
+      iterationsDivisor = static_cast<unsigned>(std::max(std::atoi(argv[i + 1]), 1));
     }
     if (std::strcmp(argv[i], "--search") == 0) {
       const std::string how = argv[i + 1];
