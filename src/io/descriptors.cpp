@@ -61,8 +61,8 @@ void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
   wakeAll(claimed);
 }
 
-// Waits, with the lock let go meanwhile, as long as condition() holds. The one who changes that
-// claims all who wait so, each of whom looks again.
+// Waits, with the lock let go meanwhile, as long as condition() holds. The one who changes that claims all
+// who wait so, each of whom looks again.
 template <class Condition>
 void awaitWhile(DescriptorSlot& slot, std::unique_lock<SpinLock>& guard, int fd, const Condition& condition) {
   while (condition()) {
