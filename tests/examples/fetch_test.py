@@ -56,9 +56,20 @@ class FetchTest(unittest.TestCase):
                 with open(os.path.join(folder, str(i)), "wb") as file:
                     file.write(bytes(i * 100))
             with Server(HTTP_SERVER, folder, "0") as server:
-                urls = ["http://localhost:%d/%d" % (server.port, i % 100) for i in range(1000)]
+                urls = ["http://127.0.0.1:%d/%d" % (server.port, i % 100) for i in range(1000)]
                 expected = "1000 fetched, 0 failed, %d bytes\n" % (10 * sum(range(100)) * 100)
                 self.assertEqual(fetch(urls), (0, expected, []))
+
+    def test_a_name_is_looked_up(self):
+        try:
+            socket.getaddrinfo("localhost", None)
+        except socket.gaierror:
+            self.skipTest("this machine does not know its name 'localhost'")
+        with tempfile.TemporaryDirectory() as folder, Server(HTTP_SERVER, folder, "0") as server:
+            with open(os.path.join(folder, "file"), "wb") as file:
+                file.write(b"hello")
+            url = "http://localhost:%d/file" % server.port
+            self.assertEqual(fetch([url]), (0, "1 fetched, 0 failed, 5 bytes\n", []))
 
     def test_fifty_are_fetched_at_a_time(self):
         most = []
