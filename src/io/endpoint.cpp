@@ -51,6 +51,9 @@ Endpoint endOf(int fd, const Call& call, std::error_code& error) {
   return isDone ? Endpoint(reinterpret_cast<const sockaddr*>(&address), size) : Endpoint();
 }
 
+// The system would take what is before it for the whole.
+bool hasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
+
 [[noreturn]] void throwBadAddress(const std::error_code& error, std::string_view text) {
   throw std::system_error(error, "weft::io::Endpoint of \"" + std::string(text) + "\"");
 }
@@ -67,7 +70,7 @@ Endpoint Endpoint::parse(std::string_view address, uint16_t port, std::error_cod
   sockaddr_in v4{};
   sockaddr_in6 v6{};
   error.clear();
-  if (address.size() < sizeof text) {
+  if (address.size() < sizeof text && !hasNul(address)) {
     std::memcpy(text, address.data(), address.size());
     if (::inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
       v4.sin_family = AF_INET;
@@ -97,8 +100,9 @@ Endpoint Endpoint::local(std::string_view path, std::error_code& error) noexcept
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   error.clear();
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    error = std::make_error_code(path.empty() ? std::errc::invalid_argument : std::errc::filename_too_long);
+  const bool isPath = !path.empty() && !hasNul(path);
+  if (!isPath || path.size() >= sizeof address.sun_path) {
+    error = std::make_error_code(isPath ? std::errc::filename_too_long : std::errc::invalid_argument);
     return {};
   }
   std::memcpy(address.sun_path, path.data(), path.size());
@@ -152,15 +156,24 @@ std::string Endpoint::toString() const {
 }
 
 std::vector<Endpoint> resolve(const std::string& host, const std::string& service, std::error_code& error) {
+  if (hasNul(host) || hasNul(service)) {
+    error = std::error_code(EAI_NONAME, resolveCategory());
+    return {};
+  }
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_ADDRCONFIG;
   addrinfo* found = nullptr;
   int result = 0, systemError = 0;
-  blocking_call([&] {
-    result = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found);
-    systemError = errno;
-  });
+  try {
+    blocking_call([&] {
+      result = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found);
+      systemError = errno;
+    });
+  } catch (const std::system_error& refused) {
+    error = refused.code();
+    return {};
+  }
   const std::unique_ptr<addrinfo, FreeAddresses> owned(result == 0 ? found : nullptr);
   error =
       result == EAI_SYSTEM ? detail::toErrorCode(systemError) : std::error_code(result, resolveCategory());

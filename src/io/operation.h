@@ -4,12 +4,14 @@
 #pragma once
 
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "io/descriptors.h"
 #include "io/file_wait.h"
@@ -41,6 +43,17 @@ inline bool isUnsupported(const IoResult& result) {
   return result.error == EOPNOTSUPP || result.error == ENOSYS;
 }
 
+// Returns: 0, or the error with which `limits` or cancelAll() end what would begin now.
+inline int endedBy(const io::Wait& limits) {
+  if (limits.deadline != kNever && TimePoint::clock::now() >= limits.deadline) {
+    return ETIMEDOUT;
+  }
+  const IoDomain* const domain = currentIoDomain();
+  // relaxed: a task that the canceler waits for sees it in time.
+  const bool isCanceled = domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed);
+  return isCanceled || limits.stop.stop_requested() ? ECANCELED : 0;
+}
+
 // Waits for something that the system does not tell of, before the caller tries again.
 // Returns: 0, or an error number if `limits` or cancelAll() end that.
 inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
@@ -48,10 +61,8 @@ inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
   if (limits.deadline <= next) {
     return ETIMEDOUT;
   }
-  const IoDomain* const domain = currentIoDomain();
-  // relaxed: it is looked at again and again.
-  if (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed)) {
-    return ECANCELED;
+  if (const int ended = endedBy(limits); ended != 0) {
+    return ended;
   }
   return sleepUntilStop(next, limits.stop) ? 0 : ECANCELED;
 }
@@ -102,13 +113,33 @@ class IoOperation {
       }
       return result;
     }
-    do {
+    for (;;) {
       if (const int error = await(events); error != 0) {
         return {-1, error};
       }
       result = use(attempt);
-    } while (wouldWait(result));
-    return result;
+      if (!wouldWait(result)) {
+        return result;
+      }
+      if (const int ended = pauseForErrors(events); ended != 0) {
+        return {-1, ended};
+      }
+    }
+  }
+
+  // The same where the system does not tell when an attempt would succeed.
+  template <class Attempt>
+  IoResult runWithPauses(const Attempt& attempt) {
+    for (;;) {
+      const IoResult result = use(attempt);
+      if (!wouldWait(result)) {
+        countIo();
+        return result;
+      }
+      if (const int ended = pause(std::chrono::milliseconds(1)); ended != 0) {
+        return {-1, ended};
+      }
+    }
   }
 
   // The same for attempts to receive `size` bytes of a stream. A receive that gets fewer has taken all that
@@ -131,19 +162,13 @@ class IoOperation {
     return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, began_.generation, limits_) : error_;
   }
 
-  // The same as pauseWithin(); close() ends it too.
-  int pause(std::chrono::nanoseconds time) const {
-    const int error = pauseWithin(limits_, time);
-    return error == 0 && isClosedSince() ? ECANCELED : error;
-  }
-
   // Calls call(), which may block, where it holds up no fiber.
   template <class Call>
   IoResult runBlocking(const Call& call) {
     if (currentFiber == nullptr) {
       return resultOf(call);
     }
-    if (const int ended = endedBefore(); ended != 0) {
+    if (const int ended = endedBy(limits_); ended != 0) {
       return {-1, ended};
     }
     struct Job {
@@ -151,7 +176,11 @@ class IoOperation {
       const Call& call;
       IoResult result;
 
-      void run() { result = operation.use(call); }
+      // There may have been no thread for long.
+      void run() {
+        const int ended = endedBy(operation.limits_);
+        result = ended != 0 ? IoResult{-1, ended} : operation.use(call);
+      }
     } job{*this, call, {}};
     const IoWait scope(nullptr);
     try {
@@ -173,7 +202,7 @@ class IoOperation {
     if (reactor == nullptr || !reactor->doesFiles()) {
       return runBlocking(call);
     }
-    if (const int ended = endedBefore(); ended != 0) {
+    if (const int ended = endedBy(limits_); ended != 0) {
       return {-1, ended};
     }
     const bool isOfNone = slot_ == nullptr;
@@ -186,12 +215,11 @@ class IoOperation {
   }
 
   // now() is the call with RWF_NOWAIT, plain() the same without. A disk is waited for by the
-  // reactor, or on a thread that may block. All else is waited for here. Where the system cannot tell whether
-  // the call would wait (a terminal, or an old kernel), poll(2) tells. Then a call may block if another
-  // reader is faster.
+  // reactor, or on a thread that may block. All else is waited for here.
   template <class Now, class Plain>
   IoResult transfer(const FileRequest& request, const Now& now, const Plain& plain) {
-    if (request.offset >= 0 && isDirect()) {
+    // There RWF_NOWAIT waits for the disk, since the system has nothing of it in memory.
+    if (request.offset >= 0 && currentFiber != nullptr && hasFlag(O_DIRECT)) {
       return runOnFile(request, plain);
     }
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
@@ -199,8 +227,7 @@ class IoOperation {
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
       return runOnFile(request, plain);
     }
-    return isUnsupported(first) ? run(events, [&] { return isReady(events) ? plain() : -1; })
-                                : goOn(first, events, now);
+    return isUnsupported(first) ? transferUntold(events, plain) : goOn(first, events, now);
   }
 
   // Returns: whether one of `events` holds; otherwise errno is EAGAIN, or what is wrong. In `found`: which.
@@ -229,14 +256,38 @@ class IoOperation {
   }
 
  private:
-  // Whether the system has nothing of it in memory. There RWF_NOWAIT waits for the disk. (A thread without
-  // fibers may wait.)
-  bool isDirect() const {
-    if (currentFiber == nullptr) {
-      return false;
-    }
+  // An error queue that nobody reads ends each wait at once: then a wait for `events` is a pause.
+  int pauseForErrors(uint32_t events) {
+    short found = 0;
+    const IoResult ready = use([&] { return isReady(events, &found) ? 0 : -1; });
+    const bool isForErrors = ready.error == 0 && (static_cast<uint32_t>(found) & events) == 0;
+    return isForErrors ? pause(std::chrono::milliseconds(1)) : 0;
+  }
+
+  bool hasFlag(int flag) const {
     const IoResult flags = use([&]() -> ssize_t { return Sys::flags(fd_); });
-    return flags.error == 0 && (flags.value & O_DIRECT) != 0;
+    return flags.error == 0 && (flags.value & flag) != 0;
+  }
+
+  // The same where the system cannot tell whether the call would wait (a terminal, or an old kernel).
+  // If the descriptor is blocking, poll(2) tells whether there is something to read, or any room. Then a read
+  // may block if another reader is faster, and a write of more than there is room for does.
+  template <class Plain>
+  IoResult transferUntold(uint32_t events, const Plain& plain) {
+    if (hasFlag(O_NONBLOCK)) {
+      return run(events, plain);
+    }
+    if (events == POLLIN) {
+      return run(events, [&] { return isReady(events) ? plain() : -1; });
+    }
+    const IoResult ready = run(events, [&] { return isReady(events) ? 0 : -1; });
+    return ready.error == 0 ? runBlocking(plain) : ready;
+  }
+
+  // The same as pauseWithin(); close() ends it too.
+  int pause(std::chrono::nanoseconds time) const {
+    const int error = pauseWithin(limits_, time);
+    return error == 0 && isClosedSince() ? ECANCELED : error;
   }
 
   // What ends the wait ends no operation that can be done at once, which is found out then.
@@ -249,16 +300,6 @@ class IoOperation {
     }
     countIo();
     return wouldWait(result) ? IoResult{-1, error} : result;
-  }
-
-  // Returns: 0, or the error where something that blocks is not to begin.
-  int endedBefore() const {
-    if (limits_.deadline != kNever && TimePoint::clock::now() >= limits_.deadline) {
-      return ETIMEDOUT;
-    }
-    // relaxed: a task that the canceler waits for sees it in time.
-    const bool isCanceled = currentIoDomain()->isCanceled.load(std::memory_order_relaxed);
-    return isCanceled || limits_.stop.stop_requested() ? ECANCELED : 0;
   }
 
   bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, began_.generation); }
@@ -278,9 +319,15 @@ class IoOperation {
   int error_ = 0;
 };
 
-// Calls call() so that it raises no SIGPIPE: a signal that it has caused is taken off the thread again.
+// Calls call(), which writes `parts`, so that it raises no SIGPIPE: a signal that it has caused is taken off
+// the thread again. A call that blocks may have written some of it before nobody read any more. Then it
+// returns that, and raises the signal too.
 template <class Call>
-auto withoutSigpipe(const Call& call) {
+auto withoutSigpipe(std::span<const iovec> parts, const Call& call) {
+  size_t size = 0;
+  for (const iovec& part : parts) {
+    size += part.iov_len;
+  }
   sigset_t pipe{}, before{}, pending{};
   sigemptyset(&pipe);
   sigaddset(&pipe, SIGPIPE);
@@ -289,7 +336,8 @@ auto withoutSigpipe(const Call& call) {
   pthread_sigmask(SIG_BLOCK, &pipe, &before);
   const auto result = call();
   const int error = errno;
-  if (result < 0 && error == EPIPE && !wasPending) {
+  const bool mayBePending = result < 0 ? error == EPIPE : static_cast<size_t>(result) < size;
+  if (mayBePending && !wasPending) {
     const timespec atOnce{};
     while (sigtimedwait(&pipe, nullptr, &atOnce) < 0 && errno == EINTR) {
     }

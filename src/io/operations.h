@@ -23,10 +23,11 @@ struct IoOperations {
 
   static IoResult readParts(int fd, std::span<const iovec> parts, int64_t offset, const io::Wait& limits,
                             const char* what) {
-    if (std::all_of(parts.begin(), parts.end(), [](const iovec& part) { return part.iov_len == 0; })) {
+    parts = partsOfOneCall(parts);
+    if (parts.empty()) {
       return {-1, EINVAL};
     }
-    const int count = static_cast<int>(std::min<size_t>(parts.size(), IOV_MAX));
+    const int count = static_cast<int>(parts.size());
     return Op(fd, limits, what)
         .transfer(
             {.kind = FileRequest::Kind::Read,
@@ -40,7 +41,8 @@ struct IoOperations {
 
   // A socket has a call of its own that raises no SIGPIPE, and nothing but a pipe raises it else.
   static IoResult writeParts(int fd, std::span<const iovec> parts, const io::Wait& limits, const char* what) {
-    const int count = static_cast<int>(std::min<size_t>(parts.size(), IOV_MAX));
+    parts = partsOfOneCall(parts);
+    const int count = static_cast<int>(parts.size());
     Op operation(fd, limits, what);
     msghdr message{};
     message.msg_iov = const_cast<iovec*>(parts.data());
@@ -52,8 +54,8 @@ struct IoOperations {
     }
     return operation.transfer(
         {.kind = FileRequest::Kind::Write, .fd = fd, .parts = parts.data(), .numParts = count},
-        [&] { return withoutSigpipe([&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
-        [&] { return withoutSigpipe([&] { return Sys::write(fd, parts.data(), count, -1); }); });
+        [&] { return withoutSigpipe(parts, [&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
+        [&] { return withoutSigpipe(parts, [&] { return Sys::write(fd, parts.data(), count, -1); }); });
   }
 
   static IoResult readAt(int fd, Bytes buffer, uint64_t offset, const io::Wait& limits) {
@@ -120,18 +122,19 @@ struct IoOperations {
   }
 
   static IoResult sendMessage(int fd, const msghdr& message, int flags, const io::Wait& limits) {
-    return Op(fd, limits, "io::sendmsg").run(POLLOUT, [&] {
-      return Sys::sendMessage(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL);
-    });
+    const auto attempt = [&] { return Sys::sendMessage(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL); };
+    Op operation(fd, limits, "io::sendmsg");
+    return isForLocalReceiver(message) ? operation.runWithPauses(attempt) : operation.run(POLLOUT, attempt);
   }
 
   // Errors of connections that have ended before they were accepted are no errors of the listener.
   static IoResult accept(int fd, sockaddr* address, socklen_t* size, const io::Wait& limits) {
-    if (const int error = setNonBlocking(fd, Sys::flags(fd)); error != 0) {
-      return {-1, error};
+    Op operation(fd, limits, "io::accept");
+    if (const IoResult before = makeNonBlocking(operation, fd); before.error != 0) {
+      return before;
     }
     const socklen_t room = size != nullptr ? *size : 0;
-    return Op(fd, limits, "io::accept").run(POLLIN, [&]() -> ssize_t {
+    return operation.run(POLLIN, [&]() -> ssize_t {
       int accepted = -1;
       do {
         if (size != nullptr) {
@@ -146,10 +149,11 @@ struct IoOperations {
   // Returns: 0 once the socket is connected.
   static IoResult connect(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
     Op operation(fd, limits, "io::connect");
-    const int flags = Sys::flags(fd);
-    if (const int error = setNonBlocking(fd, flags); error != 0) {
-      return {-1, error};
+    const IoResult before = makeNonBlocking(operation, fd);
+    if (before.error != 0) {
+      return before;
     }
+    const int flags = static_cast<int>(before.value);
     const IoResult result = connectNow(operation, fd, address, size);
     if ((flags & O_NONBLOCK) == 0) {
       operation.use([&]() -> ssize_t { return Sys::setFlags(fd, flags), 0; });
@@ -167,11 +171,29 @@ struct IoOperations {
   }
 
  private:
-  // `flags`: what it has, or -1 with errno.
-  static int setNonBlocking(int fd, int flags) {
-    const bool isDone =
-        flags >= 0 && ((flags & O_NONBLOCK) != 0 || Sys::setFlags(fd, flags | O_NONBLOCK) >= 0);
-    return isDone ? 0 : errno;
+  // The parts that one call can take. Empty ones before them would be all that it takes if there are enough:
+  // then it would tell of the end of a file.
+  static std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
+    const auto isFull = [](const iovec& part) { return part.iov_len != 0; };
+    const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
+    parts = parts.subspan(static_cast<size_t>(numEmpty));
+    return parts.first(std::min<size_t>(parts.size(), IOV_MAX));
+  }
+
+  // Returns: the flags before.
+  static IoResult makeNonBlocking(const Op& operation, int fd) {
+    return operation.use([&]() -> ssize_t {
+      const int flags = Sys::flags(fd);
+      const bool isDone =
+          flags >= 0 && ((flags & O_NONBLOCK) != 0 || Sys::setFlags(fd, flags | O_NONBLOCK) >= 0);
+      return isDone ? flags : -1;
+    });
+  }
+
+  // A receiver that the message names may have no room. Of that poll(2) knows nothing.
+  static bool isForLocalReceiver(const msghdr& message) {
+    return message.msg_name != nullptr && message.msg_namelen >= sizeof(sa_family_t) &&
+           static_cast<const sockaddr*>(message.msg_name)->sa_family == AF_UNIX;
   }
 
   static bool isOfThePeer(int error) {
@@ -187,13 +209,7 @@ struct IoOperations {
       return result;
     };
     // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is.
-    IoResult begun = operation.use(begin);
-    while (wouldWait(begun)) {
-      if (const int ended = operation.pause(std::chrono::milliseconds(1)); ended != 0) {
-        return {-1, ended};
-      }
-      begun = operation.use(begin);
-    }
+    const IoResult begun = operation.runWithPauses(begin);
     if (begun.error != EINPROGRESS && begun.error != EALREADY) {
       return begun;
     }

@@ -150,6 +150,10 @@ std::error_code serve(Listener& listener, const std::function<void(Socket)>& han
   WEFT_DEFER(running.wait());  // the tasks refer to `handler`
   std::error_code error;
   for (;;) {
+    // A connection that is there is accepted, whatever the time. So there might always be one more.
+    if (const int ended = detail::endedBy(wait); ended != 0) {
+      return detail::toErrorCode(ended);
+    }
     Socket accepted(io::accept(listener.fd(), nullptr, error, wait));
     if (accepted) {
       running.add();

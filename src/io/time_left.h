@@ -19,8 +19,10 @@ class TimeLeft {
  public:
   explicit TimeLeft(TimePoint deadline) : isBounded_(deadline != kNever) {
     using std::chrono::nanoseconds;
+    // A deadline long ago is further away than a number may say.
     if (isBounded_ && deadline != TimePoint::min()) {
-      left_ = std::max<int64_t>(nanoseconds(deadline - TimePoint::clock::now()).count(), 0);
+      const TimePoint now = TimePoint::clock::now();
+      left_ = deadline > now ? nanoseconds(deadline - now).count() : 0;
     }
     time_.tv_sec = static_cast<time_t>(left_ / 1'000'000'000);
     time_.tv_nsec = static_cast<long>(left_ % 1'000'000'000);

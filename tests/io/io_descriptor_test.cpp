@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -24,6 +26,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <weft/event.h>
 #include <weft/finally.h>
@@ -153,6 +156,20 @@ TEST_P(IoTest, SeveralBuffersAreReadAndWritten) {
   });
 }
 
+// More than one call takes.
+TEST_P(IoTest, EmptyBuffersBeforeOthersAreNoEndOfTheStream) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    char hello[] = "hello", got[20];
+    std::vector<iovec> data(2 * IOV_MAX, iovec{hello, 0}), buffers(2 * IOV_MAX, iovec{got, 0});
+    data.back().iov_len = 5;
+    buffers.back().iov_len = 20;
+    EXPECT_EQ(io::writev(ends.writer.get(), data), 5u);
+    EXPECT_EQ(io::readv(ends.reader.get(), buffers), 5u);
+    EXPECT_EQ(std::string(got, 5), "hello");
+  });
+}
+
 TEST_P(IoTest, ADeadlineEndsAWaitAndNothingIsLost) {
   everywhere([](tests::PairKind kind) {
     Ends ends = makeEnds(kind);
@@ -178,6 +195,17 @@ TEST_P(IoTest, ADeadlineThatHasPassedTriesOnce) {
     EXPECT_EQ(error, std::errc::timed_out);
     io::write(ends.writer.get(), bytesOf("now"), past);
     EXPECT_EQ(readText(ends.reader.get(), error, past), "now");
+  });
+}
+
+// What is left until then is less than a number may say.
+TEST_P(IoTest, ADeadlineLongAgoHasPassed) {
+  everywhere([](tests::PairKind kind) {
+    Ends ends = makeEnds(kind);
+    const io::Wait longAgo{.deadline = io::TimePoint::min() + milliseconds(1)};
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error, longAgo), "");
+    EXPECT_EQ(error, std::errc::timed_out);
   });
 }
 
@@ -593,11 +621,13 @@ TEST(IoBackendTest, ItsNameIsTold) {
   EXPECT_TRUE(askedBackend().empty() || name == askedBackend()) << name;
 }
 
-// Makes the system refuse io_uring to this process, as container runtimes do.
-void refuseUring(uint32_t error) {
+constexpr uint32_t kUringSetup = 425, kClone3 = 435;
+
+// Makes the system refuse a call to this thread and to those it starts, as container runtimes do.
+void refuse(uint32_t call, uint32_t error) {
   sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 425, 0, 1),  // io_uring_setup
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -624,7 +654,7 @@ TEST_F(IoBackendDeathTest, ABackendWithoutANameIsAMessage) {
 [[noreturn]] void useIo(const char* asked, uint32_t refusal) {
   asked != nullptr ? ::setenv("WEFT_IO", asked, 1) : ::unsetenv("WEFT_IO");
   if (refusal != 0) {
-    refuseUring(refusal);
+    refuse(kUringSetup, refusal);
   }
   {
     Scheduler scheduler(tests::smallConfig(1));
@@ -663,6 +693,23 @@ TEST_F(IoBackendDeathTest, ABackendThatIsAskedForAndNotThereIsAMessage) {
 #else
   EXPECT_DEATH(useIo("uring", 0), "WEFT_IO=uring, but this weft::io is built without io_uring");
 #endif
+}
+
+// On a thread of its own, since a filter binds only the thread that installs it: the process needs a thread
+// again when it ends, where LeakSanitizer looks for leaks.
+[[noreturn]] void resolveWithoutThreads() {
+  std::error_code error;
+  std::thread([&] {
+    refuse(SYS_clone, EAGAIN);
+    refuse(kClone3, EAGAIN);
+    io::resolve("127.0.0.1", "80", error);
+  }).join();
+  std::fprintf(stderr, "it says: %s\n", error.message().c_str());
+  std::exit(error == std::errc::resource_unavailable_try_again ? 0 : 1);
+}
+
+TEST_F(IoBackendDeathTest, WhereThreadsAreRefusedResolveSaysSo) {
+  EXPECT_EXIT(resolveWithoutThreads(), ::testing::ExitedWithCode(0), "it says");
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <netinet/in.h>
+#include <poll.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -13,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/blockingcall.h>
 #include <weft/finally.h>
 
 #include "in_task.h"
@@ -52,7 +56,8 @@ struct Faults {
   }
 };
 
-thread_local Faults transfers, accepts, connects, waits, controls, bells, epolls, polls;
+thread_local Faults transfers, messages, flagChanges, accepts, connects;
+thread_local Faults waits, controls, bells, epolls, polls;
 
 struct FaultySystem : IoSystem {
   static ssize_t receive(int fd, void* data, size_t size, int flags) {
@@ -61,6 +66,10 @@ struct FaultySystem : IoSystem {
   static ssize_t send(int fd, const void* data, size_t size, int flags) {
     return transfers.fails() ? -1 : IoSystem::send(fd, data, std::min(size, transfers.mostBytes), flags);
   }
+  static ssize_t sendMessage(int fd, const msghdr* message, int flags) {
+    return messages.fails() ? -1 : IoSystem::sendMessage(fd, message, flags);
+  }
+  static int setFlags(int fd, int flags) { return flagChanges.fails() ? -1 : IoSystem::setFlags(fd, flags); }
   static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
     const iovec part{parts->iov_base, std::min(parts->iov_len, transfers.mostBytes)};
     return transfers.fails() ? -1 : IoSystem::readNow(fd, &part, count, offset);
@@ -94,7 +103,8 @@ using Faulty = IoOperations<FaultySystem>;
 class IoFaultsTest : public ::testing::TestWithParam<bool> {
  protected:
   void TearDown() override {
-    transfers = accepts = connects = waits = controls = bells = epolls = polls = Faults();
+    transfers = messages = flagChanges = accepts = connects = Faults();
+    waits = controls = bells = epolls = polls = Faults();
   }
 
   template <class F>
@@ -198,6 +208,63 @@ TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
       const iovec part{buffer, 4};
       EXPECT_EQ(Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
     }
+  });
+}
+
+// It has written something, so that there is no error that would tell of the signal.
+TEST_P(IoFaultsTest, AWriteThatBlocksUntilNobodyReadsAnyMoreRaisesNoSignal) {
+  run([&] {
+    Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+    transfers.errors = {ENOSYS};
+    std::thread reader([&] {
+      std::vector<std::byte> some(100'000);
+      EXPECT_EQ(io::readAll(ends.reader.get(), some), some.size());
+      ends.reader.reset();
+    });
+    std::vector<std::byte> data(1'000'000);
+    const iovec part{data.data(), data.size()};
+    const IoResult written = Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
+    EXPECT_EQ(written.error, 0);
+    EXPECT_GE(written.value, 100'000);
+    reader.join();
+  });
+}
+
+// Of a local receiver without room poll(2) says that there is room.
+TEST_P(IoFaultsTest, AMessageToALocalReceiverWithoutRoomIsTriedAgainAfterAPause) {
+  run([&] {
+    const io::UniqueFd sender(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const io::Endpoint receiver = io::Endpoint::local("/tmp/weft_io_nobody");
+    msghdr message{};
+    message.msg_name = const_cast<sockaddr*>(receiver.data());
+    message.msg_namelen = receiver.size();
+    messages.errors = std::vector<int>(1'000, EAGAIN);
+    const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(20)};
+    EXPECT_EQ(Faulty::sendMessage(sender.get(), message, 0, limit).error, ETIMEDOUT);
+    EXPECT_LE(messages.numCalls, 21);
+    messages = {.errors = {EAGAIN, EAGAIN, ENOBUFS}};
+    EXPECT_EQ(Faulty::sendMessage(sender.get(), message, 0, never_).error, ENOBUFS);
+  });
+}
+
+// Which makes the descriptor ready for whatever is waited for.
+TEST_P(IoFaultsTest, WhereAnErrorQueueIsNotReadAReceiveIsTriedAgainAfterAPause) {
+  run([&] {
+    const io::UniqueFd receiver(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const io::Endpoint nobody = io::Endpoint::parse("127.0.0.1", 9);
+    const int on = 1;
+    ASSERT_EQ(::setsockopt(receiver.get(), IPPROTO_IP, IP_RECVERR, &on, sizeof on), 0);
+    ASSERT_EQ(::sendto(receiver.get(), "x", 1, 0, nobody.data(), nobody.size()), 1);
+    ASSERT_EQ(io::waitFor(receiver.get(), POLLIN), POLLERR) << "nobody has the port 9";
+    EXPECT_EQ(Faulty::receive(receiver.get(), buffer, 0, never_).error, ECONNREFUSED);
+    transfers = Faults();
+    const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(20)};
+    EXPECT_EQ(Faulty::receive(receiver.get(), buffer, 0, limit).error, ETIMEDOUT);
+    EXPECT_GE(transfers.numCalls, 2);
+    EXPECT_LE(transfers.numCalls, 22);
+    std::byte queued[64];
+    EXPECT_EQ(io::recv(receiver.get(), queued, MSG_ERRQUEUE), 1u);
+    EXPECT_EQ(Faulty::receive(receiver.get(), buffer, 0, {.deadline = TimePoint::min()}).error, ETIMEDOUT);
   });
 }
 
@@ -322,6 +389,87 @@ TEST_P(IoReactorFaultsTest, AnOperationThatACloseOvertakesIsCanceled) {
       closer->expectThatItWaits();
     };
     EXPECT_EQ(read(ends.reader.get()).error, ECANCELED);
+  });
+}
+
+// It would change the flags of what has the number next.
+TEST_P(IoReactorFaultsTest, AcceptAndConnectChangeTheFlagsOfWhatTheyWereCalledFor) {
+  run([&] {
+    const io::Endpoint nobody = io::Endpoint::local("/tmp/weft_io_nobody");
+    for (const bool doesAccept : {true, false}) {
+      Ends ends = makeEnds(tests::PairKind::BlockingSockets);
+      const int number = ends.reader.get();
+      std::optional<tests::Closer> closer;
+      flagChanges = {.errors = {EINTR}};
+      flagChanges.before = [&] {
+        closer.emplace(ends.reader);
+        closer->expectThatItWaits();
+      };
+      const IoResult result = doesAccept ? Faulty::accept(number, nullptr, nullptr, never_)
+                                         : Faulty::connect(number, nobody.data(), nobody.size(), never_);
+      EXPECT_EQ(result.error, ECANCELED);
+      EXPECT_EQ(flagChanges.numCalls, 2);
+    }
+  });
+}
+
+// As to a terminal, or to a pipe with an old kernel.
+TEST_P(IoReactorFaultsTest, AWriteOfMoreThanThereIsRoomForHoldsUpNobody) {
+  run([&] {
+    Ends ends = makeEnds(tests::PairKind::BlockingPipe);
+    std::vector<std::byte> data(1'000'000, std::byte{7}), got(data.size());
+    WaitGroup done(1);
+    schedule(Task(
+        [&, done] {
+          EXPECT_EQ(io::readAll(ends.reader.get(), got), got.size());
+          done.done();
+        },
+        Task::Flags::SameThread));
+    transfers.errors = {EOPNOTSUPP};
+    const iovec part{data.data(), data.size()};
+    const IoResult written = Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
+    EXPECT_EQ(written.value, static_cast<ssize_t>(data.size()));
+    done.wait();
+    EXPECT_EQ(got, data);
+  });
+}
+
+TEST_P(IoReactorFaultsTest, ACallThatWaitsForAThreadIsNotMadeAfterAStop) {
+  run([&] {
+    BlockingThreads::setMaxCount(1);
+    WEFT_DEFER(BlockingThreads::setMaxCount(~0U));
+    while (BlockingThreads::count() > 1) {
+      blocking_call([] {});  // ends one of them
+    }
+    std::atomic<bool> isTaken{false}, mayEnd{false};
+    WaitGroup done(2);
+    schedule(Task(
+        [&, done] {
+          blocking_call([&] {
+            isTaken = true;
+            awaitThat([&] { return mayEnd.load(); });
+          });
+          done.done();
+        },
+        Task::Flags::SameThread));
+    awaitThat([&] { return isTaken.load(); });
+    std::stop_source stop;
+    schedule(Task(
+        [&, done] {
+          stop.request_stop();
+          mayEnd = true;
+          done.done();
+        },
+        Task::Flags::SameThread));
+    const io::Wait limit{.stop = stop.get_token()};
+    bool isMade = false;
+    const auto call = [&]() -> ssize_t {
+      isMade = true;
+      return 0;
+    };
+    EXPECT_EQ(Faulty::Op(-1, limit, "io::open").runBlocking(call).error, ECANCELED);
+    EXPECT_FALSE(isMade);
+    done.wait();
   });
 }
 

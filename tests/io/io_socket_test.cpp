@@ -53,6 +53,10 @@ TEST(EndpointTest, WhatIsNoAddressIsAnError) {
   EXPECT_EQ(io::Endpoint::local(std::string(107, 'x'), error).toString(), std::string(107, 'x'));
   EXPECT_FALSE(error);
   EXPECT_THROW(io::Endpoint::local(""), std::system_error);
+  io::Endpoint::parse(std::string_view("127.0.0.1\0.org", 14), 1, error);
+  EXPECT_EQ(error, std::errc::invalid_argument) << "not all of it is an address";
+  io::Endpoint::local(std::string_view("/tmp/a\0b", 8), error);
+  EXPECT_EQ(error, std::errc::invalid_argument);
 }
 
 class SocketTest : public tests::WithScheduler {
@@ -219,6 +223,28 @@ TEST_P(SocketTest, ServeWaitsForItsHandlers) {
   done.wait();
 }
 
+// They need no wait, so that no wait would be ended.
+TEST_P(SocketTest, ServeEndsThoughConnectionsWait) {
+  io::Listener listener = listenSomewhere();
+  std::vector<io::Socket> clients;
+  for (int i = 0; i < 3; ++i) {
+    clients.push_back(io::Socket::connect(listener.endpoint()));
+  }
+  std::stop_source stopped;
+  stopped.request_stop();
+  int numServed = 0;
+  const auto serve = [&](const io::Wait& wait) {
+    return io::serve(listener, [&](io::Socket) { ++numServed; }, wait);
+  };
+  tests::inTask([&] {
+    EXPECT_EQ(serve({.stop = stopped.get_token()}), std::errc::operation_canceled);
+    EXPECT_EQ(serve({.deadline = io::TimePoint::min()}), std::errc::timed_out);
+    io::cancelAll(scheduler());
+    EXPECT_EQ(serve({}), std::errc::operation_canceled);
+  });
+  EXPECT_EQ(numServed, 0);
+}
+
 WEFT_INSTANTIATE_WITH_SCHEDULER(SocketTest);
 
 TEST(ServeTest, WhereNoDescriptorIsLeftItGoesOnOnceThereIs) {
@@ -309,6 +335,8 @@ TEST(ResolveTest, NamesAreLookedUp) {
   EXPECT_TRUE(error);
   EXPECT_STREQ(error.category().name(), "getaddrinfo");
   EXPECT_THROW(io::resolve("not a name", "80"), std::system_error);
+  EXPECT_TRUE(io::resolve(std::string("127.0.0.1\0.org", 14), "80", error).empty());
+  EXPECT_TRUE(error) << "not all of it is the name";
 }
 
 using ServeDeathTest = tests::DeathTest;

@@ -144,7 +144,7 @@ WEFT_EXPORT void fsync(int fd, std::error_code& error, const Wait& wait = {}) no
 // Closes the descriptor. Operations of other fibers that wait for it end with operation_canceled. (Those of
 // threads without a scheduler, which wait in poll(2), do not. Nor does anybody's after ::close(): end the
 // waits by shutdown(2) before, or by a stop.) Waits while other fibers are in a system call on it: a moment,
-// or as long as a disk takes. Blocks where close(2) does.
+// or as long as a disk, or a terminal that is written to, takes. Blocks where close(2) does.
 WEFT_EXPORT void close(UniqueFd&& fd);
 WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 

@@ -32,7 +32,7 @@ class Endpoint {
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
 
   // A socket in the file system.
-  // Errors: filename_too_long beyond 107 bytes, invalid_argument if it is empty.
+  // Errors: filename_too_long beyond 107 bytes, invalid_argument if it is empty or has a zero byte.
   WEFT_EXPORT static Endpoint local(std::string_view path);
   WEFT_EXPORT static Endpoint local(std::string_view path, std::error_code& error) noexcept;
 
@@ -59,7 +59,8 @@ class Endpoint {
 // Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread: the
 // system's function is called on a thread of blocking_call(), and cannot be stopped.
 // Returns: the endpoints in the order in which to try them.
-// Errors: those of getaddrinfo(3), in a category of their own.
+// Errors: those of getaddrinfo(3), in a category of their own; resource_unavailable_try_again where the
+// system grants no thread.
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service);
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
                                           std::error_code& error);

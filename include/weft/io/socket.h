@@ -105,8 +105,8 @@ class Listener {
 // task, and the connection stays on its thread from then on. Where the process has no descriptor left, it
 // waits a little and goes on.
 //
-// Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it waits until all
-// the handlers have returned.
+// Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it accepts nothing
+// more, also where connections wait, and waits until all the handlers have returned.
 // Requires: the caller is a fiber, or a bound thread. Nobody closes the listener meanwhile. As of any task,
 // no exception escapes the handler.
 // Returns: what has ended it: timed_out, operation_canceled, or an error of the listener.
