@@ -29,7 +29,6 @@ endif()
 
 file(GLOB unitTests CONFIGURE_DEPENDS *_test.cpp */*_test.cpp)
 list(FILTER unitTests EXCLUDE REGEX "/asio/[a-z_]+\\.cpp$")
-include(asio/asio.cmake)
 if(NOT WEFT_IO)
   list(FILTER unitTests EXCLUDE REGEX "/io/[a-z_]+\\.cpp$")
 elseif(NOT WEFT_IO_URING)
@@ -111,6 +110,8 @@ function(weft_suites_of file result)
   string(SUBSTRING "${filter}" 1 -1 filter)
   set(${result} --gtest_filter=${filter} PARENT_SCOPE)
 endfunction()
+
+include(asio/asio.cmake)
 
 # Leaves in command_of_<name> what runs that test.
 set(folders "")

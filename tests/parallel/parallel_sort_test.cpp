@@ -96,7 +96,7 @@ std::vector<Input> inputsOf(int count) {
   return inputs;
 }
 
-const int kSizes[] = {0, 1, 2, 3, 24, 25, 127, 1000, 2049, scaled(100'003, 20'003)};
+const int kSizes[] = {0, 1, 2, 3, 24, 25, 127, 1000, 2049, scaled(100'003, 12'003)};
 
 class ParallelSortTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(ParallelSortTest);
@@ -246,7 +246,7 @@ TEST_P(ParallelSortTest, AComparatorThatThrowsIsHeardAndNoElementIsLost) {
     std::vector<std::string> sortedStrings = strings;
     sortWithoutRecursion(sortedNumbers);
     sortWithoutRecursion(sortedStrings);
-    for (int round = 0; round < 20; ++round) {
+    for (int round = 0; round < scaled(20, 6); ++round) {
       const int callsUntil = static_cast<int>(random() % static_cast<unsigned>(size * 10));
       for (const bool isStable : {false, true}) {
         std::vector<int> after = afterAThrow(numbers, callsUntil, isStable);
@@ -295,7 +295,7 @@ TEST_P(ParallelSortTest, AMoveThatThrowsIsHeard) {
   inTask([] {
     constexpr size_t kSize = 10'000;
     std::mt19937 random(1);
-    for (int round = 0; round < 40; ++round) {
+    for (int round = 0; round < scaled(40, 10); ++round) {
       std::atomic<int> movesLeft{1 << 30};
       auto elements = madeOf<Fragile>(kSize, random, movesLeft);
       movesLeft = static_cast<int>(random() % 20'000);
@@ -333,7 +333,7 @@ TEST_P(ParallelSortTest, AMoveThatThrowsLosesOnlyWhatIsBeingMoved) {
   inTask([] {
     constexpr size_t kSize = 5000;
     std::mt19937 random(1);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < scaled(60, 20); ++round) {
       std::atomic<int> movesLeft{1 << 30};
       auto elements = madeOf<OnceFragile>(kSize, random, movesLeft);
       movesLeft = 1 + static_cast<int>(random() % 20'000);

@@ -4,15 +4,14 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <initializer_list>
 #include <stop_token>
 #include <utility>
 
 #include "weft/detail/fork/run_on.h"
-#include "weft/detail/parallel/lazy_loop.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/split_loop.h"
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
@@ -45,82 +44,18 @@ inline size_t grainForEachThread(size_t count) {
   return std::max<size_t>((count + numThreads - 1) / numThreads, 1);
 }
 
-// Splits a range at multiples of the grain down to single pieces, in a tree that is the same each time. It
-// forks where `mayFork(lane)` says so. The result of a piece is that of body.run(). body.append() joins the
-// results of two parts that follow each other.
-template <class Body, class Cursor, class MayFork>
-class EvenSplit {
- public:
-  using Result = typename Body::Result;
-
-  EvenSplit(Body& body, size_t grain, const std::stop_token& token, MayFork mayFork)
-      : body_(body), grain_(grain), token_(token), mayFork_(mayFork) {}
-  EvenSplit(const EvenSplit&) = delete;
-  EvenSplit& operator=(const EvenSplit&) = delete;
-
-  Result run(Cursor from, size_t count) {
-    Result result{};
-    if (count <= grain_) {
-      runPiece(from, count, result);
-      return result;
-    }
-    const size_t numPieces = (count - 1) / grain_ + 1;
-    const size_t first = (numPieces + 1) / 2 * grain_;
-    Cursor middle = from;
-    detail::skip(middle, first);
-    const auto runSecond = [this, &middle, rest = count - first] { return run(middle, rest); };
-    ForkLane* lane = forkLane();
-    if (lane != nullptr && mayFork_(*lane)) {
-      Child<decltype(runSecond)> second(runSecond);
-      second.expose(lane);
-      lane->announce();
-      Outcome<Result> outcome;
-      outcome.capture([&] { return run(from, first); });
-      second.complete(lane);
-      result = outcome.take();
-      body_.append(result, second.outcome().take());
-    } else {
-      result = run(from, first);
-      body_.append(result, runSecond());
-    }
-    return result;
-  }
-
- private:
-  void runPiece(Cursor from, size_t count, Result& result) {
-    // relaxed, here and below: it only keeps other threads from beginning further pieces.
-    if (hasThrown_.load(std::memory_order_relaxed) || token_.stop_requested()) [[unlikely]] {
-      return;
-    }
-    EscapedException exception;
-    exception.capture([&] { body_.run(from, count, result); });
-    if (exception) [[unlikely]] {
-      hasThrown_.store(true, std::memory_order_relaxed);
-      exception.rethrow();
-    }
-  }
-
-  Body& body_;
-  const size_t grain_;
-  const std::stop_token& token_;
-  MayFork mayFork_;
-  std::atomic<bool> hasThrown_{false};  // false -> true, by a thread whose piece has thrown
-};
-
-inline constexpr auto kForkAlways = [](const ForkLane&) { return true; };
-
 template <class Iterator, class F>
 void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_token& token,
                const char* what) {
   if constexpr (!kIsRefused<Iterator>) {
     ForBody<F> body{function};
     Nothing nothing;
+    LoopOver<ForBody<F>, Iterator> loop(body, token, what);
     if (range.isStatic) {
       const size_t grain = range.grain != 0 ? range.grain : detail::grainForEachThread(range.count);
-      EvenSplit<ForBody<F>, Iterator, decltype(kForkAlways)>(body, grain, token, kForkAlways)
-          .run(range.first, range.count);
+      loop.evenly(range.first, range.count, grain, true, nothing);
     } else {
-      LazyLoop<ForBody<F>, Iterator>(body, token, what).run(range.first, range.count, range.grain, nothing);
+      loop.lazily(range.first, range.count, range.grain, nothing);
     }
   }
 }

@@ -8,12 +8,14 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/split_loop.h"
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
@@ -50,8 +52,6 @@ struct ReduceBody {
   Reduce& reduce;
 };
 
-inline constexpr auto kForkWhereLittle = [](const ForkLane& lane) { return lane.offersLittle(); };
-
 template <class Iterator, class T, class Map, class Reduce>
 T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
   if (range.count == 0) {
@@ -60,12 +60,13 @@ T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce)
   using Body = ReduceBody<T, Map, Reduce>;
   Body body{map, reduce};
   typename Body::Result total;
+  const std::stop_token never;
+  LoopOver<Body, Iterator> loop(body, never, "parallelReduce");
   if (range.grain != 0 || range.isStatic) {
     const size_t grain = range.grain != 0 ? range.grain : detail::grainForEachThread(range.count);
-    total = EvenSplit<Body, Iterator, decltype(kForkWhereLittle)>(body, grain, {}, kForkWhereLittle)
-                .run(range.first, range.count);
+    loop.evenly(range.first, range.count, grain, false, total);
   } else {
-    LazyLoop<Body, Iterator>(body, {}, "parallelReduce").run(range.first, range.count, 0, total);
+    loop.lazily(range.first, range.count, 0, total);
   }
   return reduce(std::move(init), std::move(*total));
 }

@@ -1,0 +1,147 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <stop_token>
+#include <utility>
+
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/parallel/grain_estimator.h"
+#include "weft/export.h"
+
+namespace weft::detail {
+
+// A loop that is split into parts which several threads run, in one of two ways:
+//
+// - Lazily, while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A Run-Time
+//   Adaptive Work-Stealing Scheduler" (PPoPP 2010). The caller runs the loop from its beginning, piece by
+//   piece. Between two pieces it looks at its deque. While the deque holds little, the caller exposes the
+//   later half of the rest there, as a forked child. A thief that takes the child does the same with it. If
+//   no thief takes it, its parent goes on with it as if it had never been split off. So a loop that no other
+//   thread joins is split into a few hundred parts, whatever its length.
+//   There are three differences from the paper. The deque is filled up to a few children, not to one: a loop
+//   whose first iterations are its longest would otherwise offer nothing during each of these once the one
+//   child is taken. A loop without a given grain measures the cost of its iterations (grain_estimator.h), and
+//   exposes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
+//   loop. Between two pieces a fiber of the same thread that is ready, or whose timer is due, has its turn.
+// - Evenly, at multiples of a grain down to single pieces, in a tree that is the same each time.
+//
+// This class knows neither what the loop calls nor for what, so that it is compiled once. LoopOver does.
+class SplitLoop {
+ public:
+  SplitLoop(const SplitLoop&) = delete;
+  SplitLoop& operator=(const SplitLoop&) = delete;
+
+ protected:
+  // Iterations that one thread has before it. LoopOver adds where they begin, and their result.
+  struct Stretch {
+    size_t count;
+    GrainEstimator pace;
+  };
+
+  // Runs the next `count` iterations of the stretch, which then begins behind them.
+  using RunPiece = void(SplitLoop&, Stretch&, size_t count);
+  // Has runHalves() run the first `kept` iterations of the stretch and the others. `lane`: see there.
+  // Returns: whether the others are left to do. Then the stretch consists of them.
+  using Split = bool(SplitLoop&, Stretch&, size_t kept, ForkLane* lane);
+
+  SplitLoop(RunPiece* runPiece, Split* split, const std::stop_token& token, const char* what)
+      : runPiece_(runPiece), split_(split), token_(token), hasToken_(token.stop_possible()), what_(what) {}
+  ~SplitLoop() = default;
+
+  WEFT_EXPORT void runLazily(Stretch& all);
+  // `isForkedAlways`: also where the deque holds enough already.
+  WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
+  // Runs both, the second at the same time if a thief takes it. `lane` is null if it is not to be exposed.
+  // Returns: whether the second is left to do, as part of the first.
+  WEFT_EXPORT bool runHalves(Stretch& first, Stretch& second, ForkLane* lane);
+
+ private:
+  struct Half;
+
+  void runPieces(Stretch& stretch, ForkLane* lane);
+  void splitEvenly(Stretch& stretch);
+  template <class F>
+  void capture(EscapedException& exception, F&& function);
+  bool isStopped() const;
+
+  RunPiece* const runPiece_;
+  Split* const split_;
+  const std::stop_token& token_;
+  const bool hasToken_;
+  const char* const what_;  // for reports
+  size_t evenGrain_ = 0;    // 0: split lazily
+  bool isForkedAlways_ = false;
+  std::atomic<bool> hasThrown_{false};  // false -> true, by a thread whose piece has thrown
+};
+
+template <class Cursor>
+constexpr void skip(Cursor& cursor, size_t count) {
+  if constexpr (requires { cursor += static_cast<std::ptrdiff_t>(count); }) {
+    cursor += static_cast<std::iter_difference_t<Cursor>>(count);
+  } else {
+    for (; count != 0; --count) {
+      ++cursor;
+    }
+  }
+}
+
+// Body: Result                           the result of a part of the loop; default constructible
+//       Cursor run(from, count, result)  runs `count` iterations and adds to the part's result;
+//                                        returns where they end
+//       void append(left, right)         adds to `left` the result of the part that follows it
+template <class Body, class Cursor>
+class LoopOver : SplitLoop {
+ public:
+  using Result = typename Body::Result;
+
+  LoopOver(Body& body, const std::stop_token& token, const char* what)
+      : SplitLoop(&LoopOver::runPiece, &LoopOver::split, token, what), body_(body) {}
+
+  // With a grain of 0 the loop finds out itself after how many iterations to look at its deque.
+  void lazily(Cursor from, size_t count, size_t grain, Result& result) {
+    Place all{{count, GrainEstimator(grain)}, from, result};
+    runLazily(all);
+  }
+
+  void evenly(Cursor from, size_t count, size_t grain, bool isForkedAlways, Result& result) {
+    Place all{{count, GrainEstimator(grain)}, from, result};
+    runEvenly(all, grain, isForkedAlways);
+  }
+
+ private:
+  struct Place : Stretch {
+    Cursor from;
+    Result& result;
+  };
+
+  static void runPiece(SplitLoop& loop, Stretch& stretch, size_t count) {
+    auto& place = static_cast<Place&>(stretch);
+    place.from = static_cast<LoopOver&>(loop).body_.run(place.from, count, place.result);
+  }
+
+  static bool split(SplitLoop& loop, Stretch& stretch, size_t kept, ForkLane* lane) {
+    auto& self = static_cast<LoopOver&>(loop);
+    auto& first = static_cast<Place&>(stretch);
+    Result result{};
+    Place second{{first.count - kept, first.pace}, first.from, result};
+    detail::skip(second.from, kept);
+    first.count = kept;
+    if (self.runHalves(first, second, lane)) {
+      first.from = second.from;
+      first.count = second.count;
+      return true;
+    }
+    self.body_.append(first.result, std::move(result));
+    return false;
+  }
+
+  Body& body_;
+};
+
+}  // namespace weft::detail

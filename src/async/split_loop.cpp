@@ -1,0 +1,134 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/detail/parallel/split_loop.h"
+
+namespace weft::detail {
+
+// The later half of a stretch, which a thief may take.
+struct SplitLoop::Half : TaskNode {
+  Half(SplitLoop& whole, Stretch& rest) : TaskNode{&runAsTask, nullptr, 0}, loop(whole), stretch(rest) {}
+
+  static void runAsTask(TaskNode* node, TaskOp) {
+    auto& self = *static_cast<Half*>(node);
+    beginAsTask();
+    self.loop.capture(self.exception, [&self] {
+      if (self.loop.evenGrain_ != 0) {
+        self.loop.splitEvenly(self.stretch);
+      } else {
+        self.stretch.pace.begin();
+        self.loop.runPieces(self.stretch, forkLane());
+      }
+    });
+    detail::finishChild(self.completion);
+  }
+
+  SplitLoop& loop;
+  Stretch& stretch;
+  EscapedException exception;
+  ChildCompletion completion;
+};
+
+void SplitLoop::runLazily(Stretch& all) {
+  if (all.count == 0) {
+    return;
+  }
+  ForkLane* lane = forkLane();
+  const bool hasHelp = lane != nullptr && (lane->numOthers != 0 || !all.pace.isMeasured());
+  if (!hasHelp && !hasToken_) {
+    runPiece_(*this, all, all.count);
+    return;
+  }
+  all.pace.begin();
+  runPieces(all, hasHelp ? lane : nullptr);
+}
+
+void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
+  evenGrain_ = grain;
+  isForkedAlways_ = isForkedAlways;
+  splitEvenly(all);
+}
+
+// `lane` is null if there is no thread to share them with.
+void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane) {
+  const size_t whole = stretch.count;
+  GrainEstimator& pace = stretch.pace;
+  while (!isStopped()) {
+    if (lane != nullptr && lane->offersLittle() && pace.isWorthSharing(stretch.count, *lane)) {
+      if (!split_(*this, stretch, pace.firstHalf(stretch.count), lane)) {
+        return;
+      }
+      pace.begin();
+      continue;
+    }
+    const size_t piece = pace.nextPiece(stretch.count, whole);
+    runPiece_(*this, stretch, piece);
+    stretch.count -= piece;
+    if (stretch.count == 0) {
+      return;
+    }
+    pace.note(piece);
+    // A piece counts as a dequeue: between two of them those run whose turn it is, if there are any.
+    if (lane != nullptr && lane->letOthersRunInTurn()) [[unlikely]] {
+      pace.begin();
+    }
+  }
+}
+
+void SplitLoop::splitEvenly(Stretch& stretch) {
+  if (stretch.count <= evenGrain_) {
+    if (!isStopped()) [[likely]] {
+      runPiece_(*this, stretch, stretch.count);
+    }
+    return;
+  }
+  const size_t numPieces = (stretch.count - 1) / evenGrain_ + 1;
+  ForkLane* lane = forkLane();
+  const bool isForked = lane != nullptr && (isForkedAlways_ || lane->offersLittle());
+  split_(*this, stretch, (numPieces + 1) / 2 * evenGrain_, isForked ? lane : nullptr);
+}
+
+bool SplitLoop::runHalves(Stretch& first, Stretch& second, ForkLane* lane) {
+  Half half(*this, second);
+  const bool isExposed = lane != nullptr && lane->expose(half);
+  if (isExposed) {
+    lane->announce();
+  }
+  EscapedException exception;
+  capture(exception, [&] {
+    if (evenGrain_ != 0) {
+      splitEvenly(first);
+    } else {
+      runPieces(first, isExposed ? lane : nullptr);
+    }
+  });
+  if (isExposed) {
+    assertStillBound(lane);
+  }
+  const bool isLeft = !isExposed || lane->takeBack(half);
+  if (!isLeft) {
+    detail::waitForChild(half.completion, what_);
+  }
+  exception.rethrow();
+  half.exception.rethrow();
+  if (isLeft && evenGrain_ != 0) {
+    splitEvenly(second);
+    return false;
+  }
+  return isLeft;
+}
+
+template <class F>
+void SplitLoop::capture(EscapedException& exception, F&& function) {
+  exception.capture(std::forward<F>(function));
+  if (exception) [[unlikely]] {
+    // relaxed, here and below: it only keeps other threads from beginning further pieces.
+    hasThrown_.store(true, std::memory_order_relaxed);
+  }
+}
+
+bool SplitLoop::isStopped() const {
+  return hasThrown_.load(std::memory_order_relaxed) || (hasToken_ && token_.stop_requested());
+}
+
+}  // namespace weft::detail
