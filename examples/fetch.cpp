@@ -49,15 +49,10 @@ bool parse(std::string_view text, Url& url) {
   return !url.host.empty() && !url.port.empty();
 }
 
-// The first of the host's addresses that answers. Looking a name up takes as long as it does, so that it is
-// not begun once it is too late.
+// The first of the host's addresses that answers.
 weft::io::Socket connect(const Url& url, std::error_code& error, const weft::io::Wait& wait) {
   weft::io::Socket socket;
-  if (std::chrono::steady_clock::now() >= wait.deadline) {
-    error = std::make_error_code(std::errc::timed_out);
-    return socket;
-  }
-  for (const weft::io::Endpoint& endpoint : weft::io::resolve(url.host, url.port, error)) {
+  for (const weft::io::Endpoint& endpoint : weft::io::resolve(url.host, url.port, error, wait)) {
     socket = weft::io::Socket::connect(endpoint, error, wait);
     if (!error) {
       break;

@@ -11,16 +11,17 @@ set(strangerOptions ${readerOptions} -DCMAKE_BUILD_TYPE=Debug -DCMAKE_CXX_FLAGS_
 string(TOUPPER "CMAKE_CXX_FLAGS_${CMAKE_BUILD_TYPE}" flagsOfType)
 list(APPEND readerOptions -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} "-D${flagsOfType}=${${flagsOfType}}")
 
-# This build's own library is the static one that gets installed, if it is one.
+# This build's own library is the static one that gets installed, if it is one, and has all that the applications use.
 set(packageBuild_static)
-if(WEFT_INSTALL AND NOT BUILD_SHARED_LIBS AND NOT WEFT_MARL_TARGET)
+if(WEFT_INSTALL AND WEFT_IO AND NOT BUILD_SHARED_LIBS AND NOT WEFT_MARL_TARGET)
   set(packageBuild_static -DBUILD=${PROJECT_BINARY_DIR})
 endif()
-set(packageBuild_shared)
+# The shared one is that of consumer_shared, which asks its weft to be installed, under marl's name too.
+set(packageBuild_shared -DBUILD=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft)
 
 # One of the applications, and with it its weft, is compiled without exceptions wherever it does not say otherwise.
 set(consumerOptions_static "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti")
-set(consumerOptions_shared)
+set(consumerOptions_shared -DWEFT_INSTALL=ON -DWEFT_MARL_TARGET=ON)
 
 foreach(kind IN ITEMS static shared)
   string(COMPARE EQUAL ${kind} shared shared)
@@ -30,7 +31,7 @@ foreach(kind IN ITEMS static shared)
       --build-generator ${CMAKE_GENERATOR} --build-makeprogram ${CMAKE_MAKE_PROGRAM}
       --build-options ${strangerOptions} -DBUILD_SHARED_LIBS=${shared} ${consumerOptions_${kind}}
       --test-command ${CMAKE_COMMAND} -DPROGRAMS=consumer+io_consumer+marl_consumer+mixed_consumer+mixed_consumer_reversed
-        -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/consumer.cmake)
+        -DINSTALLS=${shared} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/consumer.cmake)
   add_test(NAME package_${kind}
     COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPYTHON=${Python3_EXECUTABLE} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/package_${kind}
       -DSHARED=$<BOOL:${shared}> -DCOMPILER=${CMAKE_CXX_COMPILER} -DVERSION=${PROJECT_VERSION}
@@ -42,14 +43,14 @@ foreach(library IN ITEMS weft weft_io)
     COMMAND ${CMAKE_COMMAND} -DNM=${CMAKE_NM}
       -DLIBRARY=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft/src/lib${library}.so
       -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.cmake)
-  set_tests_properties(exports_${library} PROPERTIES FIXTURES_REQUIRED sharedLibrary)
 endforeach()
 set_tests_properties(consumer_shared PROPERTIES FIXTURES_SETUP sharedLibrary)
+set_tests_properties(exports_weft exports_weft_io package_shared PROPERTIES FIXTURES_REQUIRED sharedLibrary)
 
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
 set_tests_properties(readme PROPERTIES ENVIRONMENT "${noNetwork}")
 
-# The static library has the consumer of the README as its user too, and the shared one that of consumer_shared.
-set_tests_properties(consumer_static package_shared PROPERTIES LABELS rest)
+# The static library has the consumer of the README as its user too. The shared one is built once.
+set_tests_properties(consumer_static consumer_shared exports_weft exports_weft_io package_shared PROPERTIES LABELS rest)

@@ -53,21 +53,36 @@ def merge():
 
 
 def programs():
-    """Returns: what was built with counters. Of a function that two programs compile to different code, llvm-cov takes the first one's:
-    programs without exceptions come last."""
-    found = [path for folder in ("tests", "examples") for path in sorted((BUILD / folder).glob("*"))
-             if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
-    return sorted(found, key=lambda path: path.name.startswith("no_exceptions"))
+    """Returns: what was built with counters."""
+    return [path for folder in ("tests", "examples") for path in sorted((BUILD / folder).glob("*"))
+            if path.is_file() and path.open("rb").read(4) == b"\x7fELF"]
 
 
-def exported():
-    """Returns: what llvm-cov says of include and src for all programs together, by file."""
-    first, *others = programs()
-    command = ["llvm-cov-19", "export", "-skip-functions", f"-instr-profile={MERGED}", first]
-    command += [f"-object={path}" for path in others] + [ROOT / "include", ROOT / "src"]
-    # It warns of mismatched data: a program with an inline function that it does not use has an empty record of that.
-    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
-    return {str(pathlib.Path(file["filename"]).relative_to(ROOT)): file for file in json.loads(text)["data"][0]["files"]}
+def exported(program):
+    """Returns: what llvm-cov says of include and src, by file, as far as they are in the program.
+
+    One program at a time: of a function that is in several programs it knows that of the first only, which has no counts if that
+    program does not use the function, and others if it compiles it to different code."""
+    command = ["llvm-cov-19", "export", "-skip-functions", f"-instr-profile={MERGED}", program, ROOT / "include", ROOT / "src"]
+    # Its warnings, which are left out, are of mismatched data: the empty records of functions that the program does not use.
+    text = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+    files = {str(pathlib.Path(file["filename"]).relative_to(ROOT)): file for file in json.loads(text)["data"][0]["files"]}
+    # Of a program that has nothing of these folders it tells all.
+    return {name: file for name, file in files.items() if name.startswith(("include/", "src/"))}
+
+
+def read_counts():
+    """Returns: the counts of each file: those of its lines, and those of its branches. They are in the profile of all programs
+    together, so that each program tells the same of what it has."""
+    counts = collections.defaultdict(lambda: ({}, {}))
+    for program in programs():
+        for name, file in exported(program).items():
+            lines, branches = counts[name]
+            for line, count in line_counts(file["segments"]).items():
+                lines[line] = max(count, lines.get(line, 0))
+            for place, pair in branch_counts(file).items():
+                branches[place] = [max(two) for two in zip(pair, branches.get(place, pair))]
+    return counts
 
 
 def line_counts(segments):
@@ -110,11 +125,12 @@ def add(sums, branch):
 class File:
     """What is executed of one file. `missed` has a description of all that is not, by line."""
 
-    def __init__(self, name, file):
+    def __init__(self, name, lines, branches):
         self.name = name
         self.text = [""] + (ROOT / name).read_text(encoding="utf-8").split("\n")
         self.missed = collections.defaultdict(list)
-        lines, branches = line_counts(file["segments"]), branch_counts(file)
+        # In the record of a function that no program uses all lines count, even what is no code.
+        lines = {line: count for line, count in lines.items() if count or not self.text[line].lstrip().startswith(("//", "#"))}
         self.lines = [len(lines), 0]
         self.branches = [2 * len(branches), 0]
         for line, count in lines.items():
@@ -234,7 +250,7 @@ def main():
     if not options.report and options.missed is None:
         run_tests()
         merge()
-    files = {name: File(name, file) for name, file in exported().items()}
+    files = {name: File(name, *counts) for name, counts in read_counts().items()}
     explained, problems = explain(files, explanations())
     if options.missed is not None:
         show_missed(files, explained, options.missed)

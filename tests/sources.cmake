@@ -1,8 +1,8 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Headers and mistakes, with both families of compilers where they are there. Whoever is not asked for by
-# CMAKE_CXX_COMPILER is left to .ci/run.
+# Headers and mistakes, with both families of compilers where they are there. What takes minutes, and whoever is not asked for by
+# CMAKE_CXX_COMPILER, is left to .ci/run.
 find_program(WEFT_GNU NAMES g++)
 find_program(WEFT_Clang NAMES clang++ clang++-19 clang++-14)
 set(WEFT_${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER})
@@ -25,16 +25,19 @@ set(headerBatches_GNU 1)
 set(headerBatches_Clang 4)
 foreach(family IN ITEMS GNU Clang)
   string(TOLOWER ${family} suffix)
-  foreach(script IN ITEMS header_rules errors parallel_errors fair_warnings)
+  weft_source_test(header_rules_${suffix} ${family} header_rules)
+  set(long "")
+  foreach(script IN ITEMS errors parallel_errors fair_warnings)
     weft_source_test(${script}_${suffix} ${family} ${script})
+    list(APPEND long ${script}_${suffix})
   endforeach()
-  # What takes minutes is left to .ci/run, whichever compiler is asked for.
   foreach(batch RANGE 1 ${headerBatches_${family}})
     weft_source_test(headers_${suffix}_${batch} ${family} headers -DBATCH=${batch} -DNUM_BATCHES=${headerBatches_${family}})
-    if(WEFT_${family})
-      set_tests_properties(headers_${suffix}_${batch} PROPERTIES LABELS rest)
-    endif()
+    list(APPEND long headers_${suffix}_${batch})
   endforeach()
+  if(WEFT_${family})
+    set_tests_properties(${long} PROPERTIES LABELS rest)
+  endif()
 endforeach()
 weft_source_test(thread_safety Clang thread_safety)
 weft_source_test(qualified_calls Clang qualified_calls)

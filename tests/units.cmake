@@ -19,6 +19,21 @@ if(WEFT_TEST_PRECOMPILE_WEFT)
   # What these define changes weft's headers.
   set_source_files_properties(hostile_namespace_test.cpp async/default_executor_test.cpp marl/marl_options_test.cpp
     scheduler/trace_off_test.cpp scheduler/trace_test.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  if(WEFT_BUILD_EXAMPLES AND NOT BUILD_SHARED_LIBS)
+    get_property(examples DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY BUILDSYSTEM_TARGETS)
+    # gcc takes them only with what they were compiled with.
+    get_target_property(options GTest::gtest INTERFACE_COMPILE_OPTIONS)
+    if(NOT options)
+      set(options "")
+    endif()
+    foreach(example IN LISTS examples)
+      get_target_property(type ${example} TYPE)
+      if(type STREQUAL "EXECUTABLE")
+        target_precompile_headers(${example} REUSE_FROM test_headers)
+        target_compile_options(${example} PRIVATE ${options})
+      endif()
+    endforeach()
+  endif()
 endif()
 
 # What comes before each source, where there is no precompiled header that begins with it.
@@ -150,6 +165,9 @@ endforeach()
 
 target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
+# How many fibers a row of tasks needs hangs on how long other programs keep a worker off its processor.
+set_tests_properties(memory_bounds_test PROPERTIES RUN_SERIAL ON)
+
 # The last moments of a scheduler, 110,000 times: with a sanitizer too, which leaves most of them out by day.
 list(GET command_of_shutdown_test 0 program)
 add_test(NAME last_moments COMMAND ${program} --gtest_filter=LastMomentTest.*)
@@ -222,6 +240,6 @@ endif()
 
 # A million operations instead of a tenth.
 if(WEFT_IO)
-  add_test(NAME io_bytes_million COMMAND ${command_of_io_bytes_test})
-  set_tests_properties(io_bytes_million PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
+  weft_add_io_tests(io_bytes_million ${command_of_io_bytes_test})
+  set_tests_properties(${names} PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
 endif()

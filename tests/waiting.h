@@ -91,6 +91,14 @@ class Crew {
   std::vector<std::thread> threads_;
 };
 
+// Calls `f` in each kind of code that may wait, all at once.
+inline void everywhere(Scheduler& scheduler, const std::function<void()>& f) {
+  Crew crew(scheduler);
+  for (const Kind kind : kKinds) {
+    crew.start(kind, f);
+  }
+}
+
 // Lets tests look at how many wait: a test that must know that somebody waits need then not guess by
 // sleeping. An explicit instantiation may name private members.
 template <class Tag, auto kMember>
@@ -183,7 +191,8 @@ struct SetClock {
   static inline std::atomic<rep> current{0};
 };
 
-// steady_clock, but set back by so much; it goes on from there.
+// steady_clock, but set back by three milliseconds after two readings: that of the test, which adds to it,
+// and that of the wait, which begins.
 struct SetBackClock {
   using duration = std::chrono::steady_clock::duration;
   using rep = duration::rep;
@@ -191,9 +200,11 @@ struct SetBackClock {
   using time_point = std::chrono::time_point<SetBackClock>;
   static constexpr bool is_steady = false;
   static time_point now() {
-    return time_point(std::chrono::steady_clock::now().time_since_epoch() - setBack.load());
+    const bool isSetBack = numReadings++ >= 2;
+    return time_point(std::chrono::steady_clock::now().time_since_epoch() -
+                      (isSetBack ? milliseconds(3) : milliseconds(0)));
   }
-  static inline std::atomic<duration> setBack{duration::zero()};
+  static inline std::atomic<int> numReadings{0};
 };
 
 // An allocator that is not the default one, so that shared state lies in memory whose misuse a sanitizer

@@ -9,13 +9,18 @@
 // standalone one or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in all of a program alike, chooses; without
 // it the standalone one is taken if it is there. weft::asio is the namespace of the Asio that was chosen.
 // WEFT_ASIO_CAN_CANCEL tells whether that one can cancel a single operation, which came with Asio 1.19.
+#include <atomic>
+#include <memory>
 #include <stop_token>
 #include <thread>
 #include <type_traits>
 #include <utility>
 
+#include "weft/debug.h"
 #include "weft/detail/asio/config.h"
 #include "weft/detail/asio/operation.h"
+#include "weft/detail/asio/reactor.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/scheduler.h"
 #include "weft/task.h"
 #include "weft/waitgroup.h"
@@ -45,7 +50,8 @@ class StoppableUseFiber;
 // make a value without default constructor.
 //
 // Requires: others run the handlers of the operation's executor. So the only thread of an io_context must
-// not wait, in a handler, for an operation of that context.
+// not wait, in a handler, for an operation of that context. Fibers may run on different threads: what Asio
+// says of one object in several threads holds for one object in several fibers.
 // Memory ordering: the caller sees what came before the call of the handler.
 // Lifetime: what the operation uses may be destroyed as soon as the function has returned.
 class UseFiber {
@@ -101,6 +107,7 @@ inline StoppableUseFiber UseFiber::operator()(std::stop_token token) const noexc
 }
 #endif
 
+// The executor of an AsioContext: see executor_inl.h.
 class AsioExecutor;
 
 // A scheduler as an execution context of Asio, as asio::thread_pool is one. What is posted to it runs as a
@@ -114,15 +121,29 @@ class AsioExecutor;
 //
 // Sockets and timers are made with it as with an io_context. One thread, which it starts, waits for all of
 // them, and makes a task of each handler.
-// Requires: the scheduler outlives it. If the scheduler has no worker threads, only threads that are bound to
-// it post, and no operations of Asio are begun.
-// Errors: the constructor throws std::system_error if the system grants no thread.
+//
+// With a worker it starts no thread: that worker polls it, as it polls what its fibers wait for by weft::io,
+// and runs all that is posted, and all handlers, as tasks of its own. So a fiber that is begun by
+// asio::post() goes on where its operations end, without a wake across threads. Make one for each worker.
+//
+//   weft::AsioContext context(scheduler, 0);
+//
+// Requires: the scheduler outlives it. Nobody stops its io_context. A handler of another executor, which may
+// be called in place, lets no exception escape. If the scheduler has no worker threads, only threads that are
+// bound to it post, and no operations of Asio are begun. With a worker: it exists, polls no other
+// AsioContext, and no fiber of it waits by weft::io. Otherwise a message ends the program.
+// Errors: the constructor throws std::system_error if the system grants no thread, or no descriptor.
 class AsioContext {
  public:
   using executor_type = AsioExecutor;
 
   explicit AsioContext(Scheduler& scheduler)
-      : scheduler_(scheduler), guard_(context_.get_executor()), thread_([this] { context_.run(); }) {}
+      : scheduler_(scheduler), guard_(context_.get_executor()), thread_([this] { runUntilEnd(); }) {}
+  // Suspends the fiber, or blocks the thread, until the worker has taken it.
+  AsioContext(Scheduler& scheduler, int worker)
+      : scheduler_(scheduler), worker_(worker), guard_(context_.get_executor()) {
+    callOnWorker([this] { beginPolling(); });
+  }
   AsioContext(const AsioContext&) = delete;
   AsioContext& operator=(const AsioContext&) = delete;
 
@@ -131,8 +152,14 @@ class AsioContext {
   // blocks the thread.
   ~AsioContext() {
     work_.wait();
-    guard_.reset();
-    thread_.join();
+    if (thread_.joinable()) {
+      // relaxed: before the thread is told to end.
+      isEnding_.store(true, std::memory_order_relaxed);
+      guard_.reset();
+      thread_.join();
+    } else {
+      callOnWorker([] { detail::setCurrentReactor(nullptr); });
+    }
   }
 
   AsioExecutor get_executor() noexcept;
@@ -140,110 +167,65 @@ class AsioContext {
 
  private:
   friend AsioExecutor;
+  static constexpr int kAnyWorker = -1;
+
+  // Whether what is dispatched may be called at once.
+  bool mayCallHere() const noexcept {
+    return Scheduler::get() == &scheduler_ && (worker_ == kAnyWorker || worker_ == Scheduler::workerId());
+  }
+
+  void runUntilEnd() {
+    detail::runHandlers([this] { context_.run(); });
+    detail::assertNotStopped(!isEnding_.load(std::memory_order_relaxed));
+  }
+
+  void run(Task&& task) {
+    if (worker_ == kAnyWorker) {
+      scheduler_.enqueue(std::move(task));
+    } else if (!reactor_->takeIfRunning(task)) {
+      scheduler_.enqueueOn(worker_, std::move(task));
+    }
+  }
+
+  template <class F>
+  void callOnWorker(const F& function) {
+    const WaitGroup done(1);
+    detail::EscapedException escaped;
+    scheduler_.enqueueOn(worker_, Task([&, done] {
+                           escaped.capture(function);
+                           done.done();
+                         }));
+    done.wait();
+    escaped.rethrow();
+  }
+
+  void beginPolling() {
+    WEFT_ASSERT(detail::currentReactor() == nullptr,
+                "weft::AsioContext: worker %d sleeps in something else already: fibers of it have waited by "
+                "weft::io, or it polls another AsioContext. Take a worker of its own for each.",
+                worker_);
+    auto reactor = std::make_unique<detail::AsioReactor>(
+        context_,
+        [](void* self, Task&& task) {
+          auto& context = *static_cast<AsioContext*>(self);
+          context.scheduler_.enqueueOn(context.worker_, std::move(task));
+        },
+        this);
+    reactor_ = reactor.get();
+    detail::setCurrentReactor(std::move(reactor));
+  }
 
   Scheduler& scheduler_;
+  const int worker_ = kAnyWorker;           // that polls it
+  detail::AsioReactor* reactor_ = nullptr;  // that worker's
   WaitGroup work_;  // tasks, and executors that track work; Asio has one in each operation
   asio::io_context context_{1};
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
+  std::atomic<bool> isEnding_{false};  // false -> true, by the destructor; the thread looks
   std::thread thread_;
 };
 
-// The executor of an AsioContext. As Asio's own ones it calls a function at once where asio::dispatch() asks
-// for that and the scheduler is bound to the calling thread; asio::post() and asio::defer() make a task.
-class AsioExecutor {
- public:
-  AsioExecutor(const AsioExecutor& other) noexcept : AsioExecutor(other.context_, other.options_) {}
-  // Takes the work over: Asio's work guard never destroys the executor that it has moved from.
-  AsioExecutor(AsioExecutor&& other) noexcept : context_(other.context_), options_(other.options_) {
-    other.options_.isTracking = false;
-  }
-  AsioExecutor& operator=(AsioExecutor other) noexcept {
-    std::swap(context_, other.context_);
-    std::swap(options_, other.options_);
-    return *this;
-  }
-  ~AsioExecutor() {
-    if (options_.isTracking) {
-      context_->work_.done();
-    }
-  }
-
-  bool operator==(const AsioExecutor& other) const noexcept = default;
-
-  template <class F>
-  void execute(F&& function) const {
-    if (options_.mayRunHere && Scheduler::get() == &context_->scheduler_) {
-      std::decay_t<F> call(std::forward<F>(function));
-      std::move(call)();
-      return;
-    }
-    context_->scheduler_.enqueue(
-        Task([work = require(asio::execution::outstanding_work.tracked),
-              call = std::decay_t<F>(std::forward<F>(function))]() mutable { std::move(call)(); }));
-  }
-
-  // Properties, for asio::require(), asio::prefer() and asio::query().
-  AsioExecutor require(asio::execution::blocking_t::possibly_t) const noexcept {
-    return with(&Options::mayRunHere, true);
-  }
-  AsioExecutor require(asio::execution::blocking_t::never_t) const noexcept {
-    return with(&Options::mayRunHere, false);
-  }
-  AsioExecutor require(asio::execution::relationship_t::continuation_t) const noexcept {
-    return with(&Options::isContinuation, true);
-  }
-  AsioExecutor require(asio::execution::relationship_t::fork_t) const noexcept {
-    return with(&Options::isContinuation, false);
-  }
-  AsioExecutor require(asio::execution::outstanding_work_t::tracked_t) const noexcept {
-    return with(&Options::isTracking, true);
-  }
-  AsioExecutor require(asio::execution::outstanding_work_t::untracked_t) const noexcept {
-    return with(&Options::isTracking, false);
-  }
-  asio::execution_context& query(asio::execution::context_t) const noexcept { return *context_; }
-  asio::execution::blocking_t query(asio::execution::blocking_t) const noexcept {
-    using Blocking = asio::execution::blocking_t;
-    return options_.mayRunHere ? Blocking(Blocking::possibly_t()) : Blocking(Blocking::never_t());
-  }
-  asio::execution::relationship_t query(asio::execution::relationship_t) const noexcept {
-    using Relationship = asio::execution::relationship_t;
-    return options_.isContinuation ? Relationship(Relationship::continuation_t())
-                                   : Relationship(Relationship::fork_t());
-  }
-  asio::execution::outstanding_work_t query(asio::execution::outstanding_work_t) const noexcept {
-    using Work = asio::execution::outstanding_work_t;
-    return options_.isTracking ? Work(Work::tracked_t()) : Work(Work::untracked_t());
-  }
-
- private:
-  friend AsioContext;
-
-  struct Options {
-    bool mayRunHere = true;
-    bool isContinuation = false;  // a task that a task schedules is one anyway
-    bool isTracking = false;
-    bool operator==(const Options&) const noexcept = default;
-  };
-
-  AsioExecutor(AsioContext* context, Options options) noexcept : context_(context), options_(options) {
-    if (options_.isTracking) {
-      context_->work_.add();
-    }
-  }
-
-  AsioExecutor with(bool Options::* option, bool value) const noexcept {
-    Options options = options_;
-    options.*option = value;
-    return {context_, options};
-  }
-
-  AsioContext* context_;
-  Options options_;
-};
-
-inline AsioExecutor AsioContext::get_executor() noexcept { return {this, {}}; }
-
 }  // namespace weft
 
+#include "weft/detail/asio/executor_inl.h"
 #include "weft/detail/asio/use_fiber_inl.h"

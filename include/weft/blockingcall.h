@@ -21,6 +21,12 @@ namespace detail {
 // Requires: run() lets no exception escape.
 WEFT_EXPORT void callOnBlockingThread(void (*run)(void*), void* argument);
 
+// The same, but nobody waits. No scheduler is bound during the call. Returns at once, with one exception: a
+// call that is made within another call, and beyond the bound on threads, is made here. Where the system
+// grants no thread, it calls refused(argument, error number) instead, here or on a thread that another call
+// is made on. Requires: both let no exception escape, and refused() neither suspends nor blocks.
+WEFT_EXPORT void startOnBlockingThread(void (*run)(void*), void (*refused)(void*, int), void* argument);
+
 }  // namespace detail
 
 // Calls function(args...) on another thread, where it may block in the system for as long as it likes.

@@ -145,13 +145,16 @@ class DAGBuilder {
     unbuilt().addEdge(parent.index_, child.index_);
   }
 
-  // Returns: the DAG. The builder must not be used afterwards.
+  // Returns: the DAG. The builder must not be used afterwards, unless the allocator has thrown.
   // Errors: if a node would never run, because it does not depend on the root or depends on itself, a message
   // that names the node ends the program.
   Allocator::unique_ptr<DAG<T>> build() {
     detail::DagGraph& graph = unbuilt();
+    // First, since it may throw.
+    auto dag = graph.allocator()->template make_unique<DAG<T>>(Allocator::unique_ptr<detail::DagGraph>());
     graph.finish();
-    return graph.allocator()->template make_unique<DAG<T>>(std::move(graph_));
+    dag->graph_ = std::move(graph_);
+    return dag;
   }
 
  private:

@@ -75,7 +75,7 @@ class Event {
 
   // Returns: an event that is signalled whenever one of the events [begin, end) is signalled, or was
   // signalled already. It forwards the signals of its sources without using them up, and keeps the sources
-  // alive.
+  // alive. An event that is there twice counts once.
   template <class Iterator>
   static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
     Event result(mode, false);
@@ -92,7 +92,7 @@ class Event {
  private:
   friend detail::SelectAccess;
   struct Forward;
-  struct Targets;
+  class Targets;
 
   struct State : detail::SharedState {
     static constexpr bool kMayBeUpgraded = true;  // by a source that signals an event made by any()
@@ -111,6 +111,7 @@ class Event {
 
     void signalSlow();
     void signalAndCollect(Targets& targets);
+    static bool isForwarded(const State& source, const State& any);
     bool queue(detail::Waiter& self);
 
     detail::EventCore<> core;

@@ -52,8 +52,10 @@ class TaskHandle {
   // Has no task. For containers.
   TaskHandle() noexcept = default;
   TaskHandle(TaskHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  // Cancels the task that this handle had, at once.
   TaskHandle& operator=(TaskHandle&& other) noexcept {
-    std::swap(node_, other.node_);
+    TaskHandle taken(std::move(other));
+    std::swap(node_, taken.node_);
     return *this;
   }
   ~TaskHandle() {

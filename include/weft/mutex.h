@@ -37,7 +37,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  public:
   constexpr mutex() = default;
   ~mutex() {
-    if (!core_.isIdle()) [[unlikely]] {
+    if (isInUse()) [[unlikely]] {
       reportDestroyedInUse();
     }
   }
@@ -47,12 +47,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // Waits until the caller holds the mutex.
   // Requires: the caller does not hold it; otherwise a message ends the program.
   // Memory ordering: the lock() that follows an unlock() sees what was written before the unlock().
-  void lock() WEFT_ACQUIRE() {
-    if (!core_.tryLock()) [[unlikely]] {
-      lockSlow();
-    }
-    setOwner(detail::currentOwner());
-  }
+  void lock() WEFT_ACQUIRE() { lockAs(kName); }
 
   // Takes the mutex if it is free and is not kept for a waiter. (It is kept for a millisecond at most.)
   // Neither suspends nor blocks.
@@ -86,8 +81,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex; otherwise a message
   // ends the program.
   void unlock() WEFT_RELEASE() {
-    // relaxed: see setOwner.
-    if (owner_.load(std::memory_order_relaxed) != detail::currentOwner()) [[unlikely]] {
+    if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
     }
     setOwner(nullptr);
@@ -98,23 +92,34 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   }
 
  private:
+  friend class RecursiveMutex;
   friend struct detail::OwnerAccess;
+  static constexpr const char* kName = "mutex";
 
+  bool isInUse() const { return !core_.isIdle(); }
+  // relaxed: see setOwner.
+  bool isHeldByCaller() const { return owner_.load(std::memory_order_relaxed) == detail::currentOwner(); }
   // relaxed: only the holder compares it with itself; to all others any other value means the same.
   void setOwner(const void* owner) { owner_.store(owner, std::memory_order_relaxed); }
 
   // Does not write to a mutex that is held.
   bool tryTake() { return core_.isLocked() ? core_.isOffered() && tryTakeOffer() : core_.tryLock(); }
-  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
-    if (!tryTake() && !waitFor(deadline, token)) {
+  // `name`: for reports.
+  void lockAs(const char* name) {
+    if (!core_.tryLock()) [[unlikely]] {
+      lockSlow(name);
+    }
+    setOwner(detail::currentOwner());
+  }
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token, const char* name = kName) {
+    if (!tryTake() && !waitFor(deadline, token, name)) {
       return false;
     }
     setOwner(detail::currentOwner());
     return true;
   }
-  void lockSlow();
-  bool waitFor(detail::TimePoint deadline, const std::stop_token& token);
-  void assertMayWait(bool waitsForEver) const;
+  void lockSlow(const char* name);
+  bool waitFor(detail::TimePoint deadline, const std::stop_token& token, const char* name);
   bool tryTakeOffer();
   void unlockSlow();
   [[noreturn]] void reportNotHeld() const;

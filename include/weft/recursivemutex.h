@@ -12,7 +12,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
-#include "weft/sharedmutex.h"
+#include "weft/mutex.h"
 #include "weft/tsa.h"
 
 namespace weft {
@@ -27,9 +27,8 @@ namespace weft {
 //     for (const Node& child : node.children) add(child);
 //   }
 //
-// Strictly first in, first out. Clang's thread-safety analysis does not check it: the analysis knows no lock
-// that is held twice.
-// Memory ordering and lifetime: as for SharedMutex, on which it is built.
+// It is built on mutex: order, memory ordering and lifetime are those of mutex. Clang's thread-safety
+// analysis does not check it: the analysis knows no lock that is held twice.
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
@@ -42,15 +41,20 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
   // Waits until the caller holds the mutex. A caller that holds it already holds it once more.
-  void lock() { lockUntil(detail::kNever, {}); }
+  void lock() {
+    if (!enterAgain()) {
+      mutex_.lockAs(kName);
+    }
+  }
 
-  // Takes the mutex if it is free, or if the caller holds it. Neither suspends nor blocks.
-  // Returns: whether it did. Neither suspends nor blocks.
+  // Takes the mutex if it is free and is not kept for a waiter, or if the caller holds it. Neither suspends
+  // nor blocks.
+  // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
 
   // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
   // Never early by that clock.
-  // Returns: false if one of these came first. A mutex that is free, or that the caller holds, wins.
+  // Returns: false if one of these came first. A mutex that try_lock() would take wins.
   [[nodiscard]] bool lock(const std::stop_token& token) { return lockUntil(detail::kNever, token); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
@@ -78,12 +82,27 @@ class WEFT_EXPORT RecursiveMutex {
   }
 
  private:
-  bool enterAgain();
-  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token);
+  static constexpr const char* kName = "RecursiveMutex";
+
+  // Returns: whether the caller held the mutex already. If so, it now holds the mutex once more.
+  bool enterAgain() {
+    if (!mutex_.isHeldByCaller()) {
+      return false;
+    }
+    if (again_ == UINT32_MAX) [[unlikely]] {
+      reportTooOften();
+    }
+    ++again_;
+    return true;
+  }
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
+    return enterAgain() || mutex_.lockUntil(deadline, token, kName);
+  }
+  [[noreturn]] void reportTooOften() const;
   [[noreturn]] void reportNotHeld() const;
   [[noreturn]] static void reportDestroyedInUse();
 
-  SharedMutex mutex_;
+  mutex mutex_;
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
 };
 

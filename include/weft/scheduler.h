@@ -155,8 +155,24 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: the task sees what came before.
   void enqueue(Task&& task);
 
-  // The same for the task of a Future. This makes a scheduler an Executor. A continuation that waits for its
-  // turn may outlive the scheduler: then its future throws TaskNotExecuted.
+  // Schedules `task` on one worker thread, numbered from 0: no other runs it. If that one sleeps, it is
+  // woken; if it is busy, the task waits, though others have nothing to do. So place what belongs together,
+  // or is to be spread by a rule of the program's own, and leave the rest to enqueue(). Any thread. Neither
+  // suspends nor blocks.
+  //
+  // What one thread or task places on a worker begins in that order. Tasks that always have others to run, or
+  // that place tasks without end, keep neither what is placed nor each other from running: see
+  // docs/scheduler.md.
+  // Requires: there is such a worker, and `task` is not a SameThread task of another thread.
+  // Memory ordering: the task sees what came before.
+  void enqueueOn(int workerId, Task&& task);
+
+  // Returns: the number of the worker thread that calls, in its scheduler; -1 on any other thread, bound or
+  // not. A task has the same one from its beginning to its end, since its fiber stays on its thread.
+  static int workerId() noexcept;
+
+  // As enqueue(), for the task of a Future. This makes a scheduler an Executor. A continuation that waits for
+  // its turn may outlive the scheduler: then its future throws TaskNotExecuted.
   void schedule(TaskHandle task);
 
   const Config& config() const noexcept;

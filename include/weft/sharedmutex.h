@@ -34,16 +34,19 @@ namespace weft {
 // you read decides whether you write, unlock, lock() and read again. Or use lock() from the beginning.
 //
 // Waiters are served first in, first out. Readers that come while others read may pass a writer that waits,
-// but not more than 64 of them. So neither readers nor writers starve. A reader must therefore not lock the
-// mutex again: a writer that comes between the two would wait for the first lock_shared(), and the second
-// could wait for the writer.
+// but not more than 64 of them. So neither readers nor writers starve. If a waiter whose turn it is cannot
+// run because its thread is busy, it loses its turn: the others go on after some milliseconds, or an eighth
+// of the time that they have waited.
+//
+// A reader must not lock the mutex again: a writer that comes between the two would wait for the first
+// lock_shared(), and the second could wait for the writer.
 // Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on. Destroying it while it
 // is held, or while a waiter waits for it, ends the program with a message.
 class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  public:
   constexpr SharedMutex() = default;
   ~SharedMutex() {
-    if (isInUse()) [[unlikely]] {
+    if (!lock_.isIdle()) [[unlikely]] {
       reportDestroyedInUse();
     }
   }
@@ -55,7 +58,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   // Memory ordering: the lock() that follows sees what was written before each unlock() and unlock_shared().
   void lock() WEFT_ACQUIRE() {
     if (!lock_.tryLock()) [[unlikely]] {
-      waitFor(How::kExclusive, detail::kNever, {}, kName);
+      (void)waitFor(How::kExclusive, detail::kNever, {});
     }
     setOwner(detail::currentOwner());
   }
@@ -63,7 +66,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   // Takes the mutex if nobody holds it.
   // Returns: whether it did. Neither suspends nor blocks.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
-    return lock_.tryLock() && setOwner(detail::currentOwner());
+    return (lock_.tryLock() || tryTake(How::kExclusive)) && setOwner(detail::currentOwner());
   }
 
   // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
@@ -101,10 +104,12 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   // Memory ordering: the lock_shared() that follows sees what was written before unlock().
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {
-      waitFor(How::kShared, detail::kNever, {}, kName);
+      (void)waitFor(How::kShared, detail::kNever, {});
     }
   }
-  [[nodiscard]] bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) { return lock_.tryLockShared(); }
+  [[nodiscard]] bool try_lock_shared() WEFT_TRY_ACQUIRE_SHARED(true) {
+    return lock_.tryLockShared() || tryTake(How::kShared);
+  }
   [[nodiscard]] bool lock_shared(const std::stop_token& token) WEFT_TRY_ACQUIRE_SHARED(true) {
     return lockSharedUntil(detail::kNever, token);
   }
@@ -136,12 +141,9 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   }
 
  private:
-  friend class RecursiveMutex;
+  static constexpr const char* kName = "SharedMutex";
   friend struct detail::OwnerAccess;
   using How = detail::SharedLock<>::How;
-  static constexpr const char* kName = "SharedMutex";
-
-  bool isInUse() const { return !lock_.isIdle(); }
 
   // relaxed: the holder alone compares it with itself; to all others any other value says the same.
   // Returns: true.
@@ -149,15 +151,14 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     owner_.store(owner, std::memory_order_relaxed);
     return true;
   }
-  // `name`: for reports.
-  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token, const char* name = kName) {
-    return (lock_.tryLock() || waitFor(How::kExclusive, deadline, token, name)) &&
-           setOwner(detail::currentOwner());
+  bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
+    return (lock_.tryLock() || waitFor(How::kExclusive, deadline, token)) && setOwner(detail::currentOwner());
   }
   bool lockSharedUntil(detail::TimePoint deadline, const std::stop_token& token) {
-    return lock_.tryLockShared() || waitFor(How::kShared, deadline, token, kName);
+    return lock_.tryLockShared() || waitFor(How::kShared, deadline, token);
   }
-  bool waitFor(How how, detail::TimePoint deadline, const std::stop_token& token, const char* name);
+  bool tryTake(How how);
+  bool waitFor(How how, detail::TimePoint deadline, const std::stop_token& token);
   void unlockSlow();
   [[noreturn]] void reportNotHeld() const;
   [[noreturn]] void reportNotShared() const;

@@ -49,7 +49,8 @@ class Task {
 
   Task(Task&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   Task& operator=(Task&& other) noexcept {
-    std::swap(node_, other.node_);
+    Task taken(std::move(other));
+    std::swap(node_, taken.node_);
     return *this;
   }
   Task(const Task&) = delete;

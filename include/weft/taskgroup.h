@@ -112,7 +112,8 @@ class TaskGroup {
   // scheduled last and that no thief has taken, unless it is the turn of others. For the remaining tasks the
   // fiber suspends, or the thread blocks.
   // Errors: throws the first exception that has escaped a task, once. If another wait() is waiting for the
-  // group, or the caller is a task of the group, and this is detected, a message ends the program.
+  // group, or the caller is a task of the group, and this is detected, a message ends the program. It is
+  // detected where the group has an executor, and else once two wait for the group.
   // Memory ordering: afterwards the caller sees what the tasks have written.
   void wait() {
     finish();
@@ -162,6 +163,21 @@ class TaskGroup {
     TaskGroup& group_;
     UnboundCall* const outer_;
     static thread_local UnboundCall* innermost_;
+  };
+
+  // A task that the executor runs, or drops.
+  class Running {
+   public:
+    WEFT_EXPORT explicit Running(TaskGroup& group);
+    WEFT_EXPORT ~Running();
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    friend Control;
+    Control& control_;
+    const void* const task_;
+    Running* next_;
   };
 
   template <class F>
@@ -273,8 +289,8 @@ struct TaskGroup::GroupTask : GroupNode {
   static void invoke(detail::TaskNode* node, detail::TaskOp op) {
     auto* self = static_cast<GroupTask*>(node);
     TaskGroup& owner = *self->group;
-    if (op == detail::TaskOp::Discard) [[unlikely]] {
-      discard(*self);
+    if (owner.hasExecutor() || op == detail::TaskOp::Discard) [[unlikely]] {
+      endElsewhere(*self, op);
       return;
     }
     owner.call(self->function);
@@ -284,10 +300,13 @@ struct TaskGroup::GroupTask : GroupNode {
     }
   }
 
-  [[gnu::noinline]] static void discard(GroupTask& self) {
+  [[gnu::noinline]] static void endElsewhere(GroupTask& self, detail::TaskOp op) {
     TaskGroup& owner = *self.group;
-    owner.drop();
-    detail::NodeMemory<GroupTask>::destroy(self);
+    {
+      const Running running(owner);
+      op == detail::TaskOp::Discard ? owner.drop() : owner.call(self.function);
+      detail::NodeMemory<GroupTask>::destroy(self);
+    }
     owner.endOfOther();
   }
 };

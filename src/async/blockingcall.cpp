@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <limits>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +22,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/park/parker.h"
+#include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
@@ -47,15 +50,28 @@ constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
 constexpr int kLooksPerYield = 8;
 constexpr int kMostSpinning = 1;
 
-// Lies in the frame of its caller.
+// Lies in the frame of its caller, or, where nobody waits for it, in memory of its own.
 struct BlockingCall {
   void (*run)(void*);
   void* argument;
-  Scheduler* scheduler;  // the caller's, or null
-  Waiter* waiter;
-  int error = 0;                 // of the system, which granted no thread for the call
+  Scheduler* scheduler;                   // the caller's, or null
+  Waiter* waiter;                         // or null
+  void (*refused)(void*, int) = nullptr;  // if nobody waits
+  int error = 0;                          // of the system, which granted no thread for the call
   BlockingCall* next = nullptr;  // in the list of calls that wait for a thread; guarded by the pool's lock
 };
+
+// Ends a call that was made, or that has its error. If nobody waits, its memory is freed.
+void end(BlockingCall& call) {
+  if (call.waiter != nullptr) {
+    wake(*call.waiter);
+    return;
+  }
+  if (call.error != 0) {
+    call.refused(call.argument, call.error);
+  }
+  delete &call;
+}
 
 struct BlockingThread {
   // By a caller: null -> a call, once it has taken the thread off the list, as its last access. By the
@@ -130,18 +146,28 @@ void registerForkHandlers() {
       pthread_atfork([] { blockingPool.lock.lock(); }, unlock, forget);
 }
 
-void make(const BlockingCall& call) {
-  if (call.scheduler != nullptr) {
-    call.scheduler->bind();
-  }
+void runBound(const BlockingCall& call) {
   call.run(call.argument);
   WEFT_ASSERT(Scheduler::get() == call.scheduler,
               "a function that was given to blocking_call() has %s. "
               "Let it unbind what it binds, and nothing else.",
               Scheduler::get() != nullptr ? "left a scheduler bound" : "unbound the scheduler of its caller");
+}
+
+void make(const BlockingCall& call) {
+  if (call.scheduler != nullptr) {
+    call.scheduler->bind();
+  }
+  runBound(call);
   if (call.scheduler != nullptr) {
     Scheduler::unbind();
   }
+}
+
+// A call for which nobody waits, on the thread of another call, whose scheduler is none of its business.
+void makeHere(const BlockingCall& call) {
+  const WithoutFibers withoutFibers;
+  runBound(call);
 }
 
 // The next step of a thread after a call: it makes another call, or is idle for a time, or ends.
@@ -228,9 +254,8 @@ void* runBlockingThread(void* firstCall) {
   auto* call = static_cast<BlockingCall*>(firstCall);
   while (call != nullptr) {
     make(*call);
-    Waiter& waiter = *call->waiter;
     const NextStep next = chooseNext(self);
-    wake(waiter);
+    end(*call);
     call = next.isIdle ? waitForCall(self, next.idleTime) : next.call;
   }
   releaseParker(self.parker);
@@ -275,7 +300,7 @@ bool handleRefusal(BlockingCall& call, int error) {
     give(*idle, call);
   } else {
     call.error = error;
-    wake(*call.waiter);
+    end(call);
   }
   return true;
 }
@@ -292,6 +317,20 @@ void startForWaiting() {
     }
     error = call != nullptr ? startThread(*call) : 0;
   } while (call != nullptr && (error == 0 || handleRefusal(*call, error)));
+}
+
+// Starts a thread for a call that was counted.
+// Returns: 0, or the error number.
+int startCounted(BlockingCall& call) {
+  const int error = startThread(call);
+  if (error != 0) {
+    {
+      std::scoped_lock guard(blockingPool.lock);
+      --blockingPool.numThreads;
+    }
+    startForWaiting();  // other calls may rely on this one
+  }
+  return error;
 }
 
 enum class Granted { IdleThread, NewThread, Later, OwnThread };
@@ -330,17 +369,12 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
       sched_yield();
       break;
     case Granted::NewThread:
-      if (const int error = startThread(call); error != 0) {
-        {
-          std::scoped_lock guard(blockingPool.lock);
-          --blockingPool.numThreads;
-        }
-        startForWaiting();  // other calls may rely on this one
+      if (const int error = startCounted(call); error != 0) {
         reportUnstartedThread(error);
       }
       break;
     case Granted::OwnThread:
-      run(argument);
+      runBound(call);
       return;
     case Granted::Later:
       break;
@@ -348,6 +382,35 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
   block(self, "blocking_call", argument);
   if (call.error != 0) {
     reportUnstartedThread(call.error);
+  }
+}
+
+void startOnBlockingThread(void (*run)(void*), void (*refused)(void*, int), void* argument) {
+  assertNotForked("blocking_call()");
+  registerForkHandlers();
+  auto* const call = new (std::nothrow) BlockingCall{run, argument, nullptr, nullptr, refused};
+  if (call == nullptr) {
+    refused(argument, ENOMEM);
+    return;
+  }
+  BlockingThread* idle = nullptr;
+  switch (findThread(*call, idle)) {
+    case Granted::IdleThread:
+      give(*idle, *call);
+      return;
+    case Granted::NewThread:
+      // If it starts, the call may be gone.
+      if (const int error = startCounted(*call); error != 0) {
+        call->error = error;
+        end(*call);
+      }
+      return;
+    case Granted::OwnThread:
+      makeHere(*call);
+      end(*call);
+      return;
+    case Granted::Later:
+      return;
   }
 }
 

@@ -80,6 +80,9 @@ void DagGraph::finish() {
 // Makes one array of the successors of each node from the list of edges.
 void DagGraph::sortEdges() {
   WEFT_ASSERT(edges_.size() < kNone, "a DAG of more than %u dependencies is not supported.", kNone);
+  for (Node& node : nodes_) {
+    node.numOuts = node.numIns = 0;  // an earlier call may have counted and then thrown
+  }
   for (const Edge& edge : edges_) {
     ++nodes_[edge.before].numOuts;
     ++nodes_[edge.after].numIns;

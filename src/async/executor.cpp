@@ -3,15 +3,12 @@
 
 #include "weft/executor.h"
 
-#include <pthread.h>
-
 #include <mutex>
 #include <optional>
 #include <system_error>
 #include <utility>
 
-#include "os/detached_thread.h"
-#include "os/stack_overflow.h"
+#include "async/task_thread.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/scheduler_core.h"
 #include "weft/cancellation.h"
@@ -28,13 +25,6 @@ const char* TaskNotExecuted::what() const noexcept {
 
 namespace detail {
 namespace {
-
-void* runTaskThread(void* task) {
-  pthread_setname_np(pthread_self(), "weft:task");
-  AlternateStack signalStack;
-  TaskHandle::fromVoidPointer(task).run();
-  return nullptr;
-}
 
 // The executor that setDefaultExecutor() has set.
 struct DefaultExecutor {
@@ -102,7 +92,7 @@ void ThreadExecutor::schedule(TaskHandle task) const {
     return;
   }
   void* pointer = task.toVoidPointer();
-  if (const int error = detail::startDetachedThread(&detail::runTaskThread, pointer); error != 0) {
+  if (const int error = detail::startTaskThread(pointer); error != 0) {
     task = TaskHandle::fromVoidPointer(pointer);
     constexpr const char* kMessage =
         "weft::threadExecutor(): the system granted no further thread. "

@@ -5,10 +5,13 @@
 
 #include <exception>
 
+#include "async/task_thread.h"
 #include "async/waiting_listener.h"
 #include "scheduler/waiter_inl.h"
 #include "scheduler/worker.h"
+#include "weft/detail/base/node_memory.h"
 #include "weft/detail/wait/stoppable.h"
+#include "weft/task.h"
 
 namespace weft {
 
@@ -104,7 +107,64 @@ void FutureCore::waitSlow() {
   waitForOthers();
 }
 
+// The task that tells what `loop` has put off, unless the loop does so first. It runs on the thread of the
+// loop, so that neither needs to look out for the other. Or it has taken that from a loop, and tells it
+// anywhere.
+struct PutOffTask : TaskNode {
+  explicit PutOffTask(TellLoop& of) : PutOffTask(&of, {}) {}
+  explicit PutOffTask(const FutureListeners& listeners) : PutOffTask(nullptr, listeners) {}
+
+  // Returns: false where no scheduler is bound.
+  static bool scheduleFor(TellLoop& loop) {
+    Worker* const worker = Worker::current();
+    if (worker == nullptr) {
+      return false;
+    }
+    loop.putOffTask = NodeMemory<PutOffTask>::make(loop);
+    worker->enqueue(loop.putOffTask);
+    return true;
+  }
+
+  static void invokeThis(TaskNode* node, TaskOp) {
+    auto& self = *static_cast<PutOffTask*>(node);
+    FutureListeners listeners = self.taken;
+    if (self.loop != nullptr) {
+      listeners = std::exchange(self.loop->putOff, {});
+      self.loop->putOffTask = nullptr;
+    }
+    NodeMemory<PutOffTask>::destroy(self);
+    FutureCore::tell(listeners, 0);
+  }
+
+  TellLoop* loop;  // null once it has ended
+  const FutureListeners taken;
+
+ private:
+  PutOffTask(TellLoop* of, const FutureListeners& listeners)
+      : TaskNode{&invokeThis, nullptr, static_cast<uint32_t>(Task::Flags::SameThread)},
+        loop(of),
+        taken(listeners) {}
+};
+
+// Called before this stack waits, perhaps for just what was put off until a call of it returns. Where a fiber
+// put it off there is a task for it. Where nothing was bound then, a task is made for it now, or a thread is
+// started. Where the system grants none, it is told here: something has to give way.
+void FutureCore::freePutOff() noexcept {
+  while (LoopCall* const call = LoopCall::withPutOff()) {
+    if (PutOffTask::scheduleFor(call->loop)) {
+      continue;
+    }
+    FutureListeners listeners = std::exchange(call->loop.putOff, {});
+    TaskNode* const task = NodeMemory<PutOffTask>::make(listeners);
+    if (startTaskThread(task) != 0) {
+      NodeMemory<PutOffTask>::destroy(*static_cast<PutOffTask*>(task));
+      tell(listeners, kNestedLoops);
+    }
+  }
+}
+
 void FutureCore::waitForOthers() {
+  freePutOff();
   Waiter& self = inlined::currentWaiter();
   WaitingListener listener(self);
   if (word.listen(listener, makeRoom, freeRoom)) {
@@ -119,6 +179,7 @@ bool FutureCore::waitUntil(TimePoint deadline, const std::stop_token& token) {
   if (token.stop_requested()) {
     return false;
   }
+  freePutOff();
   Word::Room* room = word.enter(makeRoom, freeRoom);
   if (room == nullptr) {
     return true;
@@ -170,27 +231,39 @@ void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcep
     tell(listeners, outer.numOuter + 1);
   } else {
     wakeAll(std::exchange(listeners.waiters, {}));
-    outer.left.takeAll(listeners);
+    if (listeners.first == nullptr) {
+      return;
+    }
+    outer.putOff.takeAll(listeners);
+    if (outer.putOffTask == nullptr) {
+      PutOffTask::scheduleFor(outer);
+    }
   }
 }
 
 // Wakes the waiters before it calls continuations, which may take their time.
 void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
-  TellLoop loop(listeners, numOuter);
-  for (;;) {
-    wakeAll(std::exchange(listeners.waiters, {}));
-    TaskNode* listener = listeners.first;
-    if (listener == nullptr) {
-      return;
-    }
+  wakeAll(std::exchange(listeners.waiters, {}));
+  if (listeners.first == nullptr) {
+    return;
+  }
+  TellLoop loop(numOuter);
+  while (TaskNode* const listener = listeners.first) {
     listeners.first = listener->next;
     listener->next = &loop;
     listener->invoke(listener, TaskOp::Ready);
+    if (loop.putOff.first != nullptr) [[unlikely]] {
+      listeners.takeAll(loop.putOff);
+    }
     if (TaskNode* state = std::exchange(loop.next, nullptr)) {
       auto& complete = static_cast<FutureCore&>(*state);
       complete.word.publish(listeners);
       complete.release();
     }
+    wakeAll(std::exchange(listeners.waiters, {}));
+  }
+  if (loop.putOffTask != nullptr) [[unlikely]] {
+    loop.putOffTask->loop = nullptr;
   }
 }
 
@@ -217,6 +290,18 @@ LoopCall* LoopCall::around(const FutureCore& state, bool orAny) noexcept {
   };
   LoopCall* call = loopCalls;
   while (call != nullptr && !(call->fiber_ == currentFiber && takes(*call))) {
+    call = call->outer_;
+  }
+  return call;
+}
+
+LoopCall* LoopCall::withPutOff() noexcept {
+  const auto isLeftTo = [](const LoopCall& call) {
+    return (call.fiber_ == currentFiber || call.fiber_ == nullptr) && call.loop.putOff.first != nullptr &&
+           call.loop.putOffTask == nullptr;
+  };
+  LoopCall* call = loopCalls;
+  while (call != nullptr && !isLeftTo(*call)) {
     call = call->outer_;
   }
   return call;

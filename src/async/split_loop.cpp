@@ -3,6 +3,8 @@
 
 #include "weft/detail/parallel/split_loop.h"
 
+#include <limits>
+
 namespace weft::detail {
 
 // The later half of a stretch, which a thief may take.
@@ -34,13 +36,12 @@ void SplitLoop::runLazily(Stretch& all) {
     return;
   }
   ForkLane* lane = forkLane();
-  const bool hasHelp = lane != nullptr && (lane->numOthers != 0 || !all.pace.isMeasured());
-  if (!hasHelp && !hasToken_) {
+  if (lane == nullptr && !hasToken_) {
     runPiece_(*this, all, all.count);
     return;
   }
   all.pace.begin();
-  runPieces(all, hasHelp ? lane : nullptr);
+  runPieces(all, lane);
 }
 
 void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
@@ -49,9 +50,11 @@ void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
   splitEvenly(all);
 }
 
-// `lane` is null if there is no thread to share them with.
+// `lane` is null where nothing may be exposed, and nobody else has a turn.
 void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane) {
-  const size_t whole = stretch.count;
+  // Without others the first pieces need not leave enough to share.
+  const bool mayBeShared = lane != nullptr && lane->numOthers != 0;
+  const size_t whole = mayBeShared ? stretch.count : std::numeric_limits<size_t>::max();
   GrainEstimator& pace = stretch.pace;
   while (!isStopped()) {
     if (lane != nullptr && lane->offersLittle() && pace.isWorthSharing(stretch.count, *lane)) {
@@ -61,29 +64,44 @@ void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane) {
       pace.begin();
       continue;
     }
-    const size_t piece = pace.nextPiece(stretch.count, whole);
-    runPiece_(*this, stretch, piece);
+    pace.setStride(lane != nullptr && lane->untilPoll == 1);
+    const size_t piece = runPiece_(*this, stretch, pace.nextPiece(stretch.count, whole));
     stretch.count -= piece;
-    if (stretch.count == 0) {
+    const bool isLast = stretch.count == 0;
+    if (!isLast) {
+      pace.note(piece);
+    }
+    // A piece counts as a dequeue: after it those run whose turn it is, if there are any.
+    const bool wasTheirTurn = letOthersRunInTurn(lane);
+    if (isLast) {
       return;
     }
-    pace.note(piece);
-    // A piece counts as a dequeue: between two of them those run whose turn it is, if there are any.
-    if (lane != nullptr && lane->letOthersRunInTurn()) [[unlikely]] {
+    if (wasTheirTurn) [[unlikely]] {
       pace.begin();
     }
   }
 }
 
+// Called after a piece that ran where `lane` was that of the thread, or null.
+// Returns: whether it was the turn of others, which have had it.
+bool SplitLoop::letOthersRunInTurn(ForkLane* lane) {
+  if (lane == nullptr) {
+    return false;
+  }
+  assertStillBound(lane);
+  return lane->letOthersRunInTurn();
+}
+
 void SplitLoop::splitEvenly(Stretch& stretch) {
+  ForkLane* lane = forkLane();
   if (stretch.count <= evenGrain_) {
     if (!isStopped()) [[likely]] {
       runPiece_(*this, stretch, stretch.count);
+      letOthersRunInTurn(lane);
     }
     return;
   }
   const size_t numPieces = (stretch.count - 1) / evenGrain_ + 1;
-  ForkLane* lane = forkLane();
   const bool isForked = lane != nullptr && (isForkedAlways_ || lane->offersLittle());
   split_(*this, stretch, (numPieces + 1) / 2 * evenGrain_, isForked ? lane : nullptr);
 }

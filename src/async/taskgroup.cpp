@@ -15,6 +15,7 @@
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
+#include "weft/detail/base/owner.h"
 #include "weft/detail/base/spin_lock.h"
 
 namespace weft {
@@ -41,6 +42,16 @@ struct TaskGroup::Control {
     void operator()() const { group->cancel(); }
   };
 
+  // Returns: whether the caller is one of the group's tasks, or is waited for by one on its own fiber.
+  bool isOwnTask() {
+    const std::scoped_lock guard(lock);
+    const Running* task = firstRunning;
+    while (task != nullptr && !detail::isOrWaitsForCaller(task->task_)) {
+      task = task->next_;
+    }
+    return task != nullptr;
+  }
+
   void tellOfDropped();
 
   detail::EscapedException exception;
@@ -49,6 +60,7 @@ struct TaskGroup::Control {
       false};  // false -> true, by a task that its executor dropped; back, once it is told
   std::optional<ExecutorReference> executor;
   detail::SpinLock lock;
+  Running* firstRunning = nullptr;            // guarded by lock
   std::stop_source source{std::nostopstate};  // made when it is first asked for; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
@@ -99,13 +111,26 @@ bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
   return call != nullptr;
 }
 
+TaskGroup::Running::Running(TaskGroup& group) : control_(group.control()), task_(detail::currentOwner()) {
+  const std::scoped_lock guard(control_.lock);
+  next_ = std::exchange(control_.firstRunning, this);
+}
+
+TaskGroup::Running::~Running() {
+  const std::scoped_lock guard(control_.lock);
+  Running** link = &control_.firstRunning;
+  while (*link != this) {
+    link = &(*link)->next_;
+  }
+  *link = next_;
+}
+
+// The executor may run the task at once, and then go on with others that end the group.
 void TaskGroup::scheduleElsewhere(GroupNode& node) {
   count_.addOther();
-  const auto schedule = [&] {
-    control().executor->schedule(TaskHandle::fromVoidPointer(static_cast<detail::TaskNode*>(&node)));
-  };
+  Control& own = control();
   try {
-    schedule();
+    own.executor->schedule(TaskHandle::fromVoidPointer(static_cast<detail::TaskNode*>(&node)));
   } catch (...) {
     fail();
   }
@@ -127,6 +152,11 @@ void TaskGroup::waitForOthers() {
               "Only one caller may wait, and no task of the group may: it would wait for itself. "
               "Wait where the group was made, and make a group of its own for what a task waits for.",
               static_cast<const void*>(this));
+  WEFT_ASSERT(
+      !hasExecutor() || !control().isOwnTask(),
+      "TaskGroup %p ended, or wait() was called, in one of its own tasks, which would wait for itself. "
+      "Wait where the group was made, and keep it until then.",
+      static_cast<const void*>(this));
   detail::Waiter& self = detail::inlined::currentWaiter();
   if (!count_.isOverOrWakes(self)) {
     detail::inlined::block(self, "TaskGroup", this);

@@ -326,6 +326,11 @@ TaskScheduler::Row::~Row() {
 }
 
 void TaskScheduler::reserve(size_t numDeadlines) {
+  constexpr size_t kMost = detail::TimerHeap<detail::FairTask>::kMostItems;
+  WEFT_ASSERT(numDeadlines <= kMost,
+              "fair::TaskScheduler::reserve(%zu) on \"%s\": at most %zu tasks can wait at the same time. "
+              "Reserve room for those that do.",
+              numDeadlines, core_->name.c_str(), kMost);
   // relaxed: the next intake() makes the room first.
   core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
 }

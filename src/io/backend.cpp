@@ -79,6 +79,4 @@ IoBackend chosenBackend(int& error) noexcept {
   return found;
 }
 
-bool epollMayReplace(int error) noexcept { return isRefusal(error) && askedFor().empty(); }
-
 }  // namespace weft::detail

@@ -162,7 +162,7 @@ UniqueFd open(const char* path, int flags, mode_t mode, const Wait& wait) {
   std::error_code error;
   UniqueFd opened = open(path, flags, mode, error, wait);
   if (error) {
-    throw std::system_error(error, "weft::io::open, " + std::string(path));
+    throw std::system_error(error, "weft::io::open, " + std::string(path != nullptr ? path : "no path"));
   }
   return opened;
 }

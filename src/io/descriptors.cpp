@@ -3,6 +3,7 @@
 
 #include "io/descriptors.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -36,9 +37,16 @@ DescriptorSlot* makeChunk(std::atomic<DescriptorSlot*>& chunk) noexcept {
 
 constinit DescriptorSlot noDescriptor;
 
+uint64_t nextReactor() {
+  // relaxed: a number that nobody else gets.
+  static constinit std::atomic<uint64_t> last{0};
+  return 1 + last.fetch_add(1, std::memory_order_relaxed);
+}
+
 // relaxed: see cancelWaits().
-bool isCanceled(const DescriptorSlot& slot, uint32_t generation, const IoDomain& domain) {
-  return slot.generation != generation || domain.isCanceled.load(std::memory_order_relaxed);
+bool isCanceled(const DescriptorSlot& slot, uint32_t generation, const IoDomain* domain) {
+  return slot.generation != generation ||
+         (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed));
 }
 
 // Claims the waiters that `isMeant` is true for, and wakes them as canceled.
@@ -74,8 +82,66 @@ void awaitWhile(DescriptorSlot& slot, std::unique_lock<SpinLock>& guard, int fd,
   }
 }
 
+bool isLastingOf(const DescriptorSlot& slot, const ReadinessReactor& reactor) {
+  return slot.lasting.reactor == reactor.number();
+}
+
+// Makes a registration that lasts, in place of one that does not.
+int makeLasting(DescriptorSlot& slot, int fd, ReadinessReactor& reactor) {
+  const bool isKnown = std::exchange(slot.armedBy, reactor.number()) == reactor.number();
+  const uint32_t number = reactor.nextLasting();
+  const int error = reactor.armLasting(fd, number, isKnown);
+  slot.lasting = LastingRegistration();
+  if (error == 0) {
+    slot.lasting = {.reactor = reactor.number(),
+                    .number = number,
+                    .isSure = true,
+                    .isPlainTcp = reactor.isPlainTcp(fd),
+                    .isDry = true};
+  }
+  return error;
+}
+
+// Each waits for errors besides, also one that waits for nothing else.
+uint32_t withErrors(const ReadinessWait& wait) { return wait.events | uint32_t{POLLERR}; }
+
+// Returns: what waiters of `reactor` wait for; 0 if there are none.
+uint32_t eventsOf(const DescriptorSlot& slot, const ReadinessReactor& reactor) {
+  uint32_t events = 0;
+  for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
+    const auto& wait = *static_cast<const ReadinessWait*>(waiter->data);
+    events |= wait.reactor == &reactor ? withErrors(wait) : 0;
+  }
+  return events;
+}
+
+// Arms the reactor of `wait`, which begins.
+// Returns: 0, an error number, or kHasCome.
+int armFor(DescriptorSlot& slot, int fd, const ReadinessWait& wait) {
+  ReadinessReactor& reactor = *wait.reactor;
+  const bool isLasting = isLastingOf(slot, reactor);
+  if (wait.mayLast && isLasting && slot.lasting.isSure) {
+    return slot.lasting.isDry ? 0 : kHasCome;
+  }
+  // Others may wait for the registration of another worker.
+  if (wait.mayLast && (slot.waiting.isEmpty() || isLasting)) {
+    return makeLasting(slot, fd, reactor);
+  }
+  if (isLasting) {
+    slot.lasting = LastingRegistration();
+  }
+  const bool isKnown = std::exchange(slot.armedBy, reactor.number()) == reactor.number();
+  return reactor.arm(fd, wait.events | eventsOf(slot, reactor), isKnown);
+}
+
+void endUseLocked(DescriptorSlot& slot, WaitList& claimed) {
+  if (--slot.numUsers == 0 && slot.isClosing) {
+    claimed.claimAll(slot.closing);
+  }
+}
+
 // Moves waiters of `reactor` to `claimed`: the first for each of `events`, or all of them.
-// Returns: what the others wait for.
+// Returns: what the others wait for; 0 if there are none.
 uint32_t takeMatching(DescriptorSlot& slot, const ReadinessReactor& reactor, uint32_t events, bool areAll,
                       WaitList& claimed) noexcept {
   uint32_t others = 0;
@@ -87,7 +153,7 @@ uint32_t takeMatching(DescriptorSlot& slot, const ReadinessReactor& reactor, uin
       slot.waiting.remove(*waiter);
       claimed.pushClaimed(*waiter);
     } else if (wait.reactor == &reactor) {
-      others |= wait.events;
+      others |= withErrors(wait);
     }
     waiter = next;
   }
@@ -95,6 +161,8 @@ uint32_t takeMatching(DescriptorSlot& slot, const ReadinessReactor& reactor, uin
 }
 
 }  // namespace
+
+ReadinessReactor::ReadinessReactor() : number_(nextReactor()) {}
 
 DescriptorSlot* descriptorSlot(int fd, int& error) noexcept {
   const auto number = static_cast<size_t>(fd);
@@ -106,6 +174,11 @@ DescriptorSlot* descriptorSlot(int fd, int& error) noexcept {
   // (1) acquire: sees the slots; pairs with (2).
   DescriptorSlot* slots = chunk.load(std::memory_order_acquire);
   if (slots == nullptr) {
+    // A number that somebody has made up gets no memory.
+    if (::fcntl(fd, F_GETFD) < 0) {
+      error = EBADF;
+      return nullptr;
+    }
     slots = makeChunk(chunk);
     error = ENOMEM;
   }
@@ -117,16 +190,10 @@ DescriptorSlot& slotOfNoDescriptor() noexcept { return noDescriptor; }
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept {
   const auto& wait = *static_cast<const ReadinessWait*>(self.data);
   const std::scoped_lock guard(slot.lock);
-  if (isCanceled(slot, generation, *wait.domain)) {
+  if (isCanceled(slot, generation, wait.domain)) {
     return ECANCELED;
   }
-  uint32_t events = wait.events;
-  for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
-    const auto& other = *static_cast<const ReadinessWait*>(waiter->data);
-    events |= other.reactor == wait.reactor ? other.events : 0;
-  }
-  const bool isKnown = std::exchange(slot.armedBy, wait.reactor) == wait.reactor;
-  const int error = wait.reactor->arm(fd, events, isKnown);
+  const int error = armFor(slot, fd, wait);
   if (error == 0) {
     slot.waiting.pushBack(self);
   }
@@ -136,7 +203,7 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
 int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept {
   const auto& wait = *static_cast<const ReadinessWait*>(self.data);
   const std::scoped_lock guard(slot.lock);
-  if (isCanceled(slot, generation, *wait.domain)) {
+  if (isCanceled(slot, generation, wait.domain)) {
     return ECANCELED;
   }
   slot.waiting.pushBack(self);
@@ -148,23 +215,33 @@ bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept {
   return slot.generation != generation;
 }
 
-bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept {
-  const std::scoped_lock guard(slot.lock);
-  for (const Waiter* waiter = slot.waiting.front(); waiter != nullptr; waiter = waiter->next) {
-    if (static_cast<const ReadinessWait*>(waiter->data)->reactor == &reactor) {
-      return true;
-    }
-  }
-  return false;
-}
-
-void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t events,
+void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t number, uint32_t events,
                WaitList& claimed) noexcept {
   constexpr uint32_t kForAll = POLLERR | POLLHUP | POLLNVAL;
   const std::scoped_lock guard(slot.lock);
+  LastingRegistration& lasting = slot.lasting;
+  const bool isLasting = isLastingOf(slot, reactor);
+  if (number != (isLasting ? lasting.number : 0)) {
+    // It is of a file that has lost its number without weft's knowing, or another worker receives.
+    if (!isLasting && eventsOf(slot, reactor) == 0) {
+      reactor.forget(fd);
+    }
+    return;
+  }
+  slot.hadUrgent = slot.hadUrgent || (events & POLLPRI) != 0;
+  if (isLasting) {
+    lasting.isDry = false;
+    lasting.isPlainTcp = lasting.isPlainTcp && (events & (kForAll | POLLRDHUP)) == 0;
+  }
+  const uint32_t others = takeMatching(slot, reactor, events, (events & kForAll) != 0, claimed);
+  const auto armAgain = [&] {
+    return isLasting ? reactor.armLasting(fd, number, true) : reactor.arm(fd, others, true);
+  };
+  // What lasts tells of all that comes, once. To make it tell again is for those who wait for the same as who
+  // was woken; done for urgent data alone, which wakes nobody, it would tell of that without end.
+  const bool isToArm = others != 0 && (!isLasting || (events & POLLIN) != 0);
   // Who cannot be armed for finds out by itself what is wrong.
-  if (const uint32_t others = takeMatching(slot, reactor, events, (events & kForAll) != 0, claimed);
-      others != 0 && reactor.arm(fd, others, true) != 0) {
+  if (isToArm && armAgain() != 0) {
     takeMatching(slot, reactor, 0, true, claimed);
   }
 }
@@ -172,7 +249,25 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
 DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept {
   std::unique_lock guard(slot.lock);
   awaitWhile(slot, guard, fd, [&] { return slot.isClosing; });
-  return {slot.generation, slot.isDry};
+  return {slot.generation, slot.lasting.isSure && slot.lasting.isDry ? slot.lasting.reactor : 0};
+}
+
+Directness recallDirectness(DescriptorSlot& slot) noexcept {
+  constexpr uint8_t kMostRecalls = 63;
+  const std::scoped_lock guard(slot.lock);
+  if (slot.numRecalls == kMostRecalls) {
+    slot.directness = Directness::Unknown;
+  }
+  ++slot.numRecalls;
+  return slot.directness;
+}
+
+void noteDirectness(DescriptorSlot& slot, uint32_t generation, Directness directness) noexcept {
+  const std::scoped_lock guard(slot.lock);
+  if (slot.generation == generation) {
+    slot.directness = directness;
+    slot.numRecalls = 0;
+  }
 }
 
 bool beginUse(DescriptorSlot& slot, uint32_t generation) noexcept {
@@ -191,11 +286,38 @@ void endUse(DescriptorSlot& slot) noexcept {
   WaitList claimed;
   {
     const std::scoped_lock guard(slot.lock);
-    if (--slot.numUsers == 0 && slot.isClosing) {
-      claimed.claimAll(slot.closing);
-    }
+    endUseLocked(slot, claimed);
   }
   wakeAll(claimed);
+}
+
+void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found found) noexcept {
+  WaitList claimed;
+  {
+    const std::scoped_lock guard(slot.lock);
+    if (isLastingOf(slot, reactor)) {
+      const bool isAll = found == Found::TooLittle && slot.lasting.isPlainTcp && !slot.hadUrgent;
+      slot.lasting.isDry = found == Found::Nothing || isAll;
+    }
+    endUseLocked(slot, claimed);
+  }
+  wakeAll(claimed);
+}
+
+void beginSocket(int fd) noexcept {
+  int error = 0;
+  if (DescriptorSlot* const slot = descriptorSlot(fd, error)) {
+    const std::scoped_lock guard(slot->lock);
+    slot->lasting.isSure = false;
+  }
+}
+
+void noteUrgent(int fd) noexcept {
+  int error = 0;
+  if (DescriptorSlot* const slot = descriptorSlot(fd, error)) {
+    const std::scoped_lock guard(slot->lock);
+    slot->hadUrgent = true;
+  }
 }
 
 int closeUnused(int fd) noexcept {
@@ -208,8 +330,10 @@ int closeUnused(int fd) noexcept {
     std::unique_lock guard(slot->lock);
     awaitWhile(*slot, guard, fd, [&] { return slot->isClosing; });
     slot->isClosing = true;
-    slot->isDry = false;
-    slot->armedBy = nullptr;
+    slot->armedBy = 0;
+    slot->lasting = LastingRegistration();
+    slot->hadUrgent = false;
+    slot->directness = Directness::Unknown;
     ++slot->generation;
   }
   cancelIf(*slot, [](const ReadinessWait&) { return true; });

@@ -19,31 +19,76 @@ struct FileWait;
 // A reactor that tells when a descriptor is ready, and may do more.
 class ReadinessReactor : public Reactor {
  public:
+  ReadinessReactor();
+
+  // No other reactor of the process has the same, ever.
+  uint64_t number() const { return number_; }
+
   // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` holds (as of
   // poll(2)). That is told once, and then asked for again if further fibers wait. `isKnown`: `fd` was
   // probably asked for before.
   // Returns: 0, or an error number; EPERM where `fd` is something that is always ready, such as a file.
   virtual int arm(int fd, uint32_t events, bool isKnown) = 0;
 
-  // No fiber of the worker waits for `fd` any more, though it was not ready. Not within takeReady().
-  virtual void disarm(int /*fd*/) {}
+  // The same for what can be received from now on, with `number`, which is not 0: once if there is something,
+  // and then for whatever comes. See LastingRegistration.
+  virtual int armLasting(int fd, uint32_t number, bool isKnown) = 0;
+  // Undoes that.
+  virtual void forget(int fd) = 0;
+  virtual bool isPlainTcp(int fd) const = 0;  // as of LastingRegistration
+
+  // Returns: a number for armLasting() that was not in use for long.
+  uint32_t nextLasting() { return ++numLasting_ != 0 ? numLasting_ : ++numLasting_; }
 
   // Whether it has the system do what must wait for a disk. If not, the rest is not called.
-  virtual bool doesFiles() const { return false; }
+  virtual bool doesFiles() = 0;
   // Has poll() and park() call takeDone() for `wait` once the request has a result.
   // Returns: 0, or an error number, and then there will be no result.
-  virtual int begin(const FileRequest& /*request*/, FileWait& /*wait*/) { return ENOSYS; }
+  virtual int begin(const FileRequest& request, FileWait& wait) = 0;
   // Asks the system to end the request early. There will be a result, or there is one now.
-  virtual void cancel(FileWait& /*wait*/) {}
+  virtual void cancel(FileWait& wait) = 0;
+
+ private:
+  const uint64_t number_;
+  uint32_t numLasting_ = 0;
 };
 
 // A fiber's wait for a descriptor. It lies in the fiber's frame, as the `data` of its Waiter.
 struct ReadinessWait {
   ReadinessReactor* reactor = nullptr;  // null where it does not wait for readiness: see file_wait.h
-  const IoDomain* domain = nullptr;
+  const IoDomain* domain = nullptr;     // null on a thread without a scheduler
   uint32_t events = 0;
   bool isCanceled = false;  // written before the wake
+  bool mayLast = false;     // it is for a receive of a Socket
 };
+
+// What a receive of a Socket needs no system call for: a registration that lasts until something else is
+// waited for, or another worker receives. A Socket owns its descriptor, so that nobody closes that, and opens
+// another one by its number, in between. (Who has taken the number from a Socket may. So each Socket that is
+// made of a number asks its reactor anew.)
+//
+// The reactor tells of what comes when it comes, once. So a wait must not begin while something is there that
+// it has told of already. It begins only if isDry is set: a receive has found nothing, or less than it asked
+// for, and since then the reactor has told of nothing. Otherwise a receive is tried first. Both set and unset
+// it on the reactor's own thread, which takes no report between a receive and what that notes.
+//
+// Only of TCP is it known that a receive which gets less than it asked for has taken all that there was.
+// (Elsewhere it may end where other credentials, descriptors or kinds of records begin, as also where TCP has
+// a layer above it within the system, such as TLS.) With plain TCP, too, it may end before the end of the
+// stream, and where urgent data are or were. Of the former the reactor tells, and of urgent data that nobody
+// has received yet; who receives them tells too. From then on no such receive counts.
+struct LastingRegistration {
+  uint64_t reactor = 0;  // the number of the reactor; 0: there is none
+  uint32_t number = 0;
+  bool isSure = false;      // a Socket asked for it that has its descriptor still
+  bool isPlainTcp = false;  // without a layer above it, and the end has not come
+  bool isDry = false;
+};
+
+// Whether a descriptor has O_DIRECT. To ask for that costs as much as a third of a read from memory. So the
+// answer holds for some reads and writes, though the number may come to mean another file, or its flags be
+// changed, without weft's knowing: then these few are done as well, but slower, or they hold up their worker.
+enum class Directness : uint8_t { Unknown, Cached, Direct };
 
 // What is known of a descriptor by its number. Slots lie in memory that stays.
 //
@@ -52,8 +97,8 @@ struct ReadinessWait {
 // descriptor is ready, a deadline, a stop, the close of the descriptor, or cancelAll().
 //
 // A number may be closed and used again at any time, also by code that knows nothing of weft. So nothing is
-// remembered here that a wait relies on: each wait asks its reactor anew, and a fiber that is woken tries its
-// operation again.
+// remembered here that a wait relies on, but for Sockets: each wait asks its reactor anew, and a fiber that
+// is woken tries its operation again.
 //
 // io::close() is known, and its number must mean nothing else to an operation that began before. It
 // increments the generation, which cancels each operation that comes to a call or a wait after that; then it
@@ -64,25 +109,31 @@ struct ReadinessWait {
 // A reactor is armed with the lock held, so that what it is armed for has not been closed by io::close().
 struct DescriptorSlot {
   SpinLock lock;
-  uint32_t generation = 0;                    // guarded by lock, as all here
-  uint32_t numUsers = 0;                      // calls at work
-  bool isClosing = false;                     // from the increment to the end of the close
-  bool isDry = false;                         // a hint: the last receive of a stream took all that there was
-  const ReadinessReactor* armedBy = nullptr;  // the last; a hint, and may be gone
+  uint32_t generation = 0;  // guarded by lock, as all here
+  uint32_t numUsers = 0;    // calls at work
+  bool isClosing = false;   // from the increment to the end of the close
+  uint64_t armedBy = 0;     // the number of the last reactor; a hint
+  LastingRegistration lasting;
+  bool hadUrgent = false;  // since the last close by weft
+  Directness directness = Directness::Unknown;
+  uint8_t numRecalls = 0;  // of the directness
   WaitList waiting;
   WaitList closing;  // those who wait for the end of calls at work, or of the close
 };
 
-// Returns: the slot of `fd`, or null if the number is negative or larger than any that a system grants, or
-// if there is no memory; `error` says which.
+// Returns: the slot of `fd`, or null if the number is none that the system has granted, or if there is no
+// memory; `error` says which.
 DescriptorSlot* descriptorSlot(int fd, int& error) noexcept;
 
 // The slot of waits that are for no descriptor.
 DescriptorSlot& slotOfNoDescriptor() noexcept;
 
+// A wait that need not begin: there may be something to receive.
+inline constexpr int kHasCome = -1;
+
 // Adds `self` to those who wait for `fd`, whose slot this is, and arms its reactor. The wait is canceled at
 // once if `fd` was closed since `generation`, or by cancelAll().
-// Returns: 0; otherwise an error number, and `self` does not wait.
+// Returns: 0; otherwise an error number, or kHasCome, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
 
 // The same for a wait that needs no reactor.
@@ -91,22 +142,23 @@ int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexc
 // Whether the descriptor was closed since `generation`.
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
 
-// Whether a fiber that `reactor` wakes is among those who wait.
-bool isWaitedFor(DescriptorSlot& slot, const ReadinessReactor& reactor) noexcept;
-
 // Removes the waiters of `reactor` whose wait `events` ends, and appends them to `claimed`: one that reads,
 // one that writes, and all where there is an error or nobody at the other end. Arms the reactor for the
-// others.
-void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t events,
+// others. `number`: of the lasting registration that told of `events`; or 0.
+void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t number, uint32_t events,
                WaitList& claimed) noexcept;
 
 // What an operation keeps of the slot at its beginning.
 struct DescriptorState {
   uint32_t generation;
-  bool isDry;
+  uint64_t dryFor;  // the number of the reactor that tells of whatever comes, if there is nothing; or 0
 };
 // `slot` is that of `fd`. Waits for the end of a close.
 DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept;
+
+// Returns: what is known, if that is not too old.
+Directness recallDirectness(DescriptorSlot& slot) noexcept;
+void noteDirectness(DescriptorSlot& slot, uint32_t generation, Directness directness) noexcept;
 
 // Begins a call on the descriptor, which io::close() waits for.
 // Returns: false if the descriptor was closed since `generation`.
@@ -115,6 +167,15 @@ bool beginUse(DescriptorSlot& slot, uint32_t generation) noexcept;
 // Returns: false if it does not wait for the slot any more. Somebody has claimed it then.
 bool beginUse(DescriptorSlot& slot, const Waiter& waiter) noexcept;
 void endUse(DescriptorSlot& slot) noexcept;
+// The same after a receive on the worker of `reactor`.
+enum class Found : uint8_t { Enough, TooLittle, Nothing };
+void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found found) noexcept;
+
+// A Socket is made of `fd`.
+void beginSocket(int fd) noexcept;
+
+// Somebody is about to receive the urgent data of `fd` (MSG_OOB). After that no reactor tells of them.
+void noteUrgent(int fd) noexcept;
 
 // Closes `fd`, after all waits for it were ended and all calls have returned.
 // Returns: what close(2) returns.

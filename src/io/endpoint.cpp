@@ -13,8 +13,8 @@
 #include <cstring>
 #include <memory>
 
+#include "io/lookup.h"
 #include "io/result.h"
-#include "weft/blockingcall.h"
 
 namespace weft::io {
 namespace {
@@ -37,10 +37,6 @@ const std::error_category& resolveCategory() {
   static const ResolveCategory category;
   return category;
 }
-
-struct FreeAddresses {
-  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
-};
 
 template <class Call>
 Endpoint endOf(int fd, const Call& call, std::error_code& error) {
@@ -155,38 +151,29 @@ std::string Endpoint::toString() const {
   return {};
 }
 
-std::vector<Endpoint> resolve(const std::string& host, const std::string& service, std::error_code& error) {
+std::vector<Endpoint> resolve(const std::string& host, const std::string& service, std::error_code& error,
+                              const Wait& wait) {
   if (hasNul(host) || hasNul(service)) {
     error = std::error_code(EAI_NONAME, resolveCategory());
     return {};
   }
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_ADDRCONFIG;
-  addrinfo* found = nullptr;
-  int result = 0, systemError = 0;
-  try {
-    blocking_call([&] {
-      result = ::getaddrinfo(host.c_str(), service.c_str(), &hints, &found);
-      systemError = errno;
-    });
-  } catch (const std::system_error& refused) {
-    error = refused.code();
+  const auto lookup = std::make_shared<detail::Lookup>(host, service);
+  error = detail::toErrorCode(detail::awaitLookup(lookup, wait));
+  if (error) {
     return {};
   }
-  const std::unique_ptr<addrinfo, FreeAddresses> owned(result == 0 ? found : nullptr);
-  error =
-      result == EAI_SYSTEM ? detail::toErrorCode(systemError) : std::error_code(result, resolveCategory());
+  error = lookup->result == EAI_SYSTEM ? detail::toErrorCode(lookup->systemError)
+                                       : std::error_code(lookup->result, resolveCategory());
   std::vector<Endpoint> endpoints;
-  for (const addrinfo* each = owned.get(); each != nullptr; each = each->ai_next) {
+  for (const addrinfo* each = lookup->found.get(); each != nullptr; each = each->ai_next) {
     endpoints.emplace_back(each->ai_addr, each->ai_addrlen);
   }
   return endpoints;
 }
 
-std::vector<Endpoint> resolve(const std::string& host, const std::string& service) {
+std::vector<Endpoint> resolve(const std::string& host, const std::string& service, const Wait& wait) {
   std::error_code error;
-  std::vector<Endpoint> endpoints = resolve(host, service, error);
+  std::vector<Endpoint> endpoints = resolve(host, service, error, wait);
   if (error) {
     throw std::system_error(error, "weft::io::resolve, " + host + ", " + service);
   }

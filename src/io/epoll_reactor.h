@@ -7,25 +7,31 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "io/bell.h"
 #include "io/descriptors.h"
+#include "io/file_ring.h"
 #include "io/system.h"
 #include "weft/detail/base/deadline.h"
 
 namespace weft::detail {
 
 // A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the bell of the
-// worker's parker.
+// worker's parker, which the worker's ring of io_uring rings too, if there is one.
 //
-// A registration is armed for one report (EPOLLONESHOT), each time anew when a fiber begins to wait. That is
-// a system call for each wait. In return nothing is remembered that could be wrong: a
-// descriptor may be closed, and its number used again, without weft's knowing. The system looks at the
-// descriptor when it is armed, so that nothing is missed that came before. And a descriptor for which nobody
-// waits wakes nobody.
+// A registration is armed for one report (EPOLLONESHOT), each time anew when a fiber begins to wait. In
+// return nothing is remembered that could be wrong: a descriptor may be closed, and its number used again,
+// without weft's knowing. The system looks at the descriptor when it is armed, so that nothing is missed that
+// came before. And a descriptor for which nobody waits wakes nobody.
 //
-// Rejected: a registration that lasts, and remembers between waits what was reported (EPOLLET). After a
-// close() that weft does not know of, a fiber would wait for a descriptor that is not registered any more.
+// That is a system call for each wait, which costs a fifth of what it takes to receive and to send a small
+// message. So the registration that a receive of a Socket makes lasts (EPOLLET), since the Socket owns its
+// descriptor: see LastingRegistration.
+//
+// Rejected: lasting registrations without EPOLLET. Where the file of a descriptor that is closed lives on, in
+// another process or by another number, its registration lives on too, and nobody can end its reports. Each
+// sleep would end at once. With EPOLLET there is one report for what arrives, which nobody heeds.
 template <class Sys>
 class EpollReactor final : public ReadinessReactor {
  public:
@@ -42,7 +48,7 @@ class EpollReactor final : public ReadinessReactor {
       closeIf(epoll);
       return nullptr;
     }
-    auto* const made = new (std::nothrow) EpollReactor(epoll);
+    auto* const made = new (std::nothrow) EpollReactor(epoll, parker.bell());
     if (made == nullptr) {
       error = ENOMEM;
       closeIf(epoll);
@@ -52,30 +58,60 @@ class EpollReactor final : public ReadinessReactor {
 
   ~EpollReactor() override { ::close(epoll_); }
 
-  bool poll() override { return wakeReady(Sys::wait(epoll_, events_, kMostEvents, TimePoint::min())); }
+  bool poll() override {
+    WaitList claimed;
+    take(Sys::wait(epoll_, events_, kMostEvents, TimePoint::min()), claimed);
+    wakeAll(claimed);
+    return !claimed.isEmpty();
+  }
 
+  // What the ring takes may be done at once.
   bool park(Parker<>& parker, TimePoint deadline) override {
     if (!parker.beginElsewhere()) {
       return true;
     }
-    const int count = Sys::wait(epoll_, events_, kMostEvents, deadline);
+    WaitList claimed;
+    lookIntoRing(claimed);
+    const bool isToSleep = claimed.isEmpty() && (ring_ == nullptr || !ring_->isBehind());
+    const int count = Sys::wait(epoll_, events_, kMostEvents, isToSleep ? deadline : TimePoint::min());
     const bool hasPermit = parker.endElsewhere();
-    return wakeReady(count) || hasPermit;
+    take(count, claimed);
+    wakeAll(claimed);
+    return !claimed.isEmpty() || hasPermit || !isToSleep;
   }
 
   int arm(int fd, uint32_t events, bool isKnown) override {
-    const int error = control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
-    if (error == ENOENT) {
-      return control(EPOLL_CTL_ADD, fd, events);
-    }
-    return error == EEXIST ? control(EPOLL_CTL_MOD, fd, events) : error;
+    return control(fd, events | EPOLLONESHOT, dataOf(fd, kOnce), isKnown);
   }
+
+  int armLasting(int fd, uint32_t number, bool isKnown) override {
+    return control(fd, EPOLLIN | EPOLLPRI | EPOLLRDHUP | EPOLLET, dataOf(fd, number), isKnown);
+  }
+
+  void forget(int fd) override {
+    epoll_event unused{};
+    Sys::control(epoll_, EPOLL_CTL_DEL, fd, &unused);
+  }
+
+  bool isPlainTcp(int fd) const override {
+    return Sys::protocol(fd) == IPPROTO_TCP && !Sys::hasUpperLayer(fd);
+  }
+
+  bool doesFiles() override {
+    if (ring_ == nullptr) {
+      ring_ = FileRing<Sys>::make(bell_);
+    }
+    return ring_ != nullptr;
+  }
+  int begin(const FileRequest& request, FileWait& wait) override { return ring_->begin(request, wait); }
+  void cancel(FileWait& wait) override { ring_->cancel(wait); }
 
  private:
   static constexpr uint64_t kBell = ~uint64_t{0};
+  static constexpr uint32_t kOnce = 0;    // the number of a registration that does not last
   static constexpr int kMostEvents = 64;  // at a time: the fibers that these wake are not put off long
 
-  explicit EpollReactor(int epoll) : epoll_(epoll) {}
+  EpollReactor(int epoll, int bell) : epoll_(epoll), bell_(bell) {}
 
   static void closeIf(int epoll) {
     if (epoll >= 0) {
@@ -83,29 +119,45 @@ class EpollReactor final : public ReadinessReactor {
     }
   }
 
-  int control(int operation, int fd, uint32_t events) {
-    epoll_event event{events | EPOLLONESHOT, {.u64 = static_cast<uint32_t>(fd)}};
-    return Sys::control(epoll_, operation, fd, &event) == 0 ? 0 : errno;
+  static uint64_t dataOf(int fd, uint32_t number) {
+    return uint64_t{number} << 32 | static_cast<uint32_t>(fd);
+  }
+
+  int control(int fd, uint32_t events, uint64_t data, bool isKnown) {
+    epoll_event event{events, {.u64 = data}};
+    const auto call = [&](int operation) {
+      return Sys::control(epoll_, operation, fd, &event) == 0 ? 0 : errno;
+    };
+    const int error = call(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD);
+    if (error == ENOENT) {
+      return call(EPOLL_CTL_ADD);
+    }
+    return error == EEXIST ? call(EPOLL_CTL_MOD) : error;
+  }
+
+  void lookIntoRing(WaitList& claimed) {
+    if (ring_ != nullptr) {
+      ring_->look(claimed);
+    }
   }
 
   // `count`: of events_; -1 where a signal has ended the wait.
-  bool wakeReady(int count) {
-    WaitList claimed;
+  void take(int count, WaitList& claimed) {
+    lookIntoRing(claimed);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events_[i];
-      if (event.data.u64 == kBell) {
-        continue;
+      if (event.data.u64 != kBell) {
+        const int fd = static_cast<int>(static_cast<uint32_t>(event.data.u64));
+        const auto number = static_cast<uint32_t>(event.data.u64 >> 32);
+        int error = 0;
+        takeReady(*descriptorSlot(fd, error), fd, *this, number, event.events, claimed);
       }
-      const int fd = static_cast<int>(event.data.u64);
-      int error = 0;
-      DescriptorSlot* const slot = descriptorSlot(fd, error);
-      takeReady(*slot, fd, *this, event.events, claimed);
     }
-    wakeAll(claimed);
-    return !claimed.isEmpty();
   }
 
   const int epoll_;
+  const int bell_;
+  std::unique_ptr<FileRing<Sys>> ring_;
   epoll_event events_[kMostEvents];
 };
 

@@ -11,14 +11,18 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <system_error>
 
+#include "io/backend.h"
 #include "io/descriptors.h"
 #include "io/file_wait.h"
 #include "io/readiness.h"
 #include "io/result.h"
 #include "io/system.h"
 #include "weft/blockingcall.h"
+#include "weft/detail/wait/wait_handler.h"
 #include "weft/fiber.h"
 #include "weft/io/descriptor.h"
 
@@ -92,7 +96,11 @@ class IoOperation {
       return {-1, ECANCELED};
     }
     const IoResult result = resultOf(call);
-    endUse(*slot_);
+    if (received_ == 0) {
+      endUse(*slot_);
+    } else {
+      noteReceived(result);
+    }
     return result;
   }
 
@@ -127,7 +135,15 @@ class IoOperation {
     }
   }
 
-  // The same where the system does not tell when an attempt would succeed.
+  // Calls attempt() once.
+  template <class Attempt>
+  IoResult runOnce(const Attempt& attempt) {
+    const IoResult result = use(attempt);
+    countIo();
+    return result;
+  }
+
+  // The same as run() where the system does not tell when an attempt would succeed.
   template <class Attempt>
   IoResult runWithPauses(const Attempt& attempt) {
     for (;;) {
@@ -142,22 +158,22 @@ class IoOperation {
     }
   }
 
-  // The same for attempts to receive `size` bytes of a stream. A receive that gets fewer has taken all that
-  // there was, and the next one is made after a wait, rather than before as well. If there is something again
-  // by then, the wait ends at once: the descriptor is looked at when it is armed.
+  // The same for attempts to receive `size` bytes by a Socket. Where the one before has taken all that there
+  // was, this one waits before it tries, rather than try before as well.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
-    const IoResult result = began_.isDry ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
-    noteDry(result.error == 0 && result.value > 0 && static_cast<size_t>(result.value) < size);
-    return result;
+    received_ = size;
+    const ReadinessReactor* const reactor = slot_ != nullptr ? knownReactor() : nullptr;
+    const bool isDry = reactor != nullptr && began_.dryFor == reactor->number();
+    return isDry ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
   }
 
   // Waits until `events` hold.
   // Returns: 0, or an error number.
   int await(uint32_t events) {
-    const Readiness wanted{fd_, events, what_};
+    const Readiness wanted{fd_, events, what_, received_ != 0};
     if (currentFiber == nullptr) {
-      return awaitOnThread<Sys>(wanted, limits_);
+      return awaitOutsideOfFibers(wanted);
     }
     return slot_ != nullptr ? awaitOnFiber<Sys>(wanted, *slot_, began_.generation, limits_) : error_;
   }
@@ -165,7 +181,7 @@ class IoOperation {
   // Calls call(), which may block, where it holds up no fiber.
   template <class Call>
   IoResult runBlocking(const Call& call) {
-    if (currentFiber == nullptr) {
+    if (currentFiber == nullptr && !hasWaitHandler()) {
       return resultOf(call);
     }
     if (const int ended = endedBy(limits_); ended != 0) {
@@ -182,13 +198,8 @@ class IoOperation {
         result = ended != 0 ? IoResult{-1, ended} : operation.use(call);
       }
     } job{*this, call, {}};
-    const IoWait scope(nullptr);
-    try {
-      callOnBlockingThread([](void* self) { static_cast<Job*>(self)->run(); }, &job);
-    } catch (const std::system_error& refused) {
-      return {-1, refused.code().value()};
-    }
-    return job.result;
+    const int error = onBlockingThread(job);
+    return error == 0 ? job.result : IoResult{-1, error};
   }
 
   // The same for what a reactor may do instead. What that cannot do, call() does.
@@ -219,7 +230,7 @@ class IoOperation {
   template <class Now, class Plain>
   IoResult transfer(const FileRequest& request, const Now& now, const Plain& plain) {
     // There RWF_NOWAIT waits for the disk, since the system has nothing of it in memory.
-    if (request.offset >= 0 && currentFiber != nullptr && hasFlag(O_DIRECT)) {
+    if (request.offset >= 0 && currentFiber != nullptr && isDirect()) {
       return runOnFile(request, plain);
     }
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
@@ -256,17 +267,61 @@ class IoOperation {
   }
 
  private:
+  // Calls job.run() on a blocking thread.
+  // Returns: 0, or an error number if there is no such thread.
+  template <class Job>
+  static int onBlockingThread(Job& job) {
+    std::optional<IoWait> scope;
+    if (currentFiber != nullptr) {
+      scope.emplace(nullptr);
+    }
+    try {
+      callOnBlockingThread([](void* self) { static_cast<Job*>(self)->run(); }, &job);
+    } catch (const std::system_error& refused) {
+      return refused.code().value();
+    }
+    return 0;
+  }
+
+  // If the thread has a wait handler, that is called while another thread waits for the descriptor.
+  int awaitOutsideOfFibers(const Readiness& wanted) {
+    if (!hasWaitHandler()) {
+      return awaitOnThread<Sys>(wanted, limits_);
+    }
+    struct Job {
+      const Readiness& wanted;
+      const io::Wait& limits;
+      int result;
+
+      void run() { result = awaitOnThread<Sys>(wanted, limits); }
+    } job{wanted, limits_, 0};
+    const int error = onBlockingThread(job);
+    return error == 0 ? job.result : error;
+  }
+
   // An error queue that nobody reads ends each wait at once: then a wait for `events` is a pause.
   int pauseForErrors(uint32_t events) {
     short found = 0;
     const IoResult ready = use([&] { return isReady(events, &found) ? 0 : -1; });
-    const bool isForErrors = ready.error == 0 && (static_cast<uint32_t>(found) & events) == 0;
+    const uint32_t wanted = events & ~uint32_t{POLLERR};
+    const bool isForErrors = ready.error == 0 && (static_cast<uint32_t>(found) & wanted) == 0;
     return isForErrors ? pause(std::chrono::milliseconds(1)) : 0;
   }
 
   bool hasFlag(int flag) const {
     const IoResult flags = use([&]() -> ssize_t { return Sys::flags(fd_); });
     return flags.error == 0 && (flags.value & flag) != 0;
+  }
+
+  bool isDirect() const {
+    Directness known = slot_ != nullptr ? recallDirectness(*slot_) : Directness::Unknown;
+    if (known == Directness::Unknown) {
+      known = hasFlag(O_DIRECT) ? Directness::Direct : Directness::Cached;
+      if (slot_ != nullptr) {
+        noteDirectness(*slot_, began_.generation, known);
+      }
+    }
+    return known == Directness::Direct;
   }
 
   // The same where the system cannot tell whether the call would wait (a terminal, or an old kernel).
@@ -304,18 +359,31 @@ class IoOperation {
 
   bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, began_.generation); }
 
-  void noteDry(bool isDry) {
-    if (slot_ != nullptr && isDry != began_.isDry) {
-      const std::scoped_lock guard(slot_->lock);
-      slot_->isDry = isDry && slot_->generation == began_.generation;
+  // Returns: null where the worker has none, or polls an io_context of Asio.
+  static ReadinessReactor* knownReactor() {
+    Reactor* const reactor = currentReactor();
+    const bool isOfIo = reactor != nullptr && reactor->use() == Reactor::Use::Io;
+    return isOfIo ? static_cast<ReadinessReactor*>(reactor) : nullptr;
+  }
+
+  void noteReceived(const IoResult& result) const {
+    const ReadinessReactor* const reactor = knownReactor();
+    if (reactor == nullptr) {
+      return endUse(*slot_);
     }
+    const bool isTooLittle = result.value > 0 && static_cast<size_t>(result.value) < received_;
+    endReceive(*slot_, *reactor,
+               wouldWait(result) ? Found::Nothing
+               : isTooLittle     ? Found::TooLittle
+                                 : Found::Enough);
   }
 
   const int fd_;
   const io::Wait& limits_;
   const char* const what_;
   DescriptorSlot* slot_ = nullptr;
-  DescriptorState began_{0, false};
+  DescriptorState began_{0, 0};
+  size_t received_ = 0;  // how much a Socket asks for; 0 where it is another operation
   int error_ = 0;
 };
 

@@ -77,6 +77,9 @@ struct IoOperations {
   }
 
   static IoResult open(const char* path, int flags, mode_t mode, const io::Wait& limits) {
+    if (path == nullptr) {
+      return {-1, EFAULT};
+    }
     return Op(-1, limits, "io::open")
         .runOnFile({.kind = FileRequest::Kind::Open, .path = path, .flags = flags, .mode = mode},
                    [&]() -> ssize_t { return ::open(path, flags, mode); });
@@ -91,13 +94,13 @@ struct IoOperations {
     if (buffer.empty()) {
       return {-1, EINVAL};
     }
-    return Op(fd, limits, "io::recv").run(POLLIN, [&] {
+    return Op(fd, limits, "io::recv").run(eventsFor(fd, flags), [&] {
       return Sys::receive(fd, buffer.data(), buffer.size(), flags | MSG_DONTWAIT);
     });
   }
 
-  // For a stream, of whose receives a short one is the last that finds something.
-  static IoResult receiveFromStream(int fd, Bytes buffer, const io::Wait& limits) {
+  // For a Socket, which owns `fd`.
+  static IoResult receiveBySocket(int fd, Bytes buffer, const io::Wait& limits) {
     if (buffer.empty()) {
       return {-1, EINVAL};
     }
@@ -115,7 +118,7 @@ struct IoOperations {
   static IoResult receiveMessage(int fd, msghdr& message, int flags, const io::Wait& limits) {
     // What a call that fails has left there is undone.
     const msghdr asked = message;
-    return Op(fd, limits, "io::recvmsg").run(POLLIN, [&] {
+    return Op(fd, limits, "io::recvmsg").run(eventsFor(fd, flags), [&] {
       message = asked;
       return Sys::receiveMessage(fd, &message, flags | MSG_DONTWAIT);
     });
@@ -124,7 +127,10 @@ struct IoOperations {
   static IoResult sendMessage(int fd, const msghdr& message, int flags, const io::Wait& limits) {
     const auto attempt = [&] { return Sys::sendMessage(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL); };
     Op operation(fd, limits, "io::sendmsg");
-    return isForLocalReceiver(message) ? operation.runWithPauses(attempt) : operation.run(POLLOUT, attempt);
+    // A receiver that the message names may have no room. Of that poll(2) knows nothing.
+    const bool isForLocalReceiver =
+        isLocal(static_cast<const sockaddr*>(message.msg_name), message.msg_namelen);
+    return isForLocalReceiver ? operation.runWithPauses(attempt) : operation.run(POLLOUT, attempt);
   }
 
   // Errors of connections that have ended before they were accepted are no errors of the listener.
@@ -171,6 +177,14 @@ struct IoOperations {
   }
 
  private:
+  // What tells that there is something to receive with `flags`.
+  static uint32_t eventsFor(int fd, int flags) {
+    if ((flags & MSG_OOB) != 0) {
+      noteUrgent(fd);
+    }
+    return (flags & MSG_ERRQUEUE) != 0 ? POLLERR : (flags & MSG_OOB) != 0 ? POLLPRI : POLLIN;
+  }
+
   // The parts that one call can take. Empty ones before them would be all that it takes if there are enough:
   // then it would tell of the end of a file.
   static std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
@@ -190,15 +204,14 @@ struct IoOperations {
     });
   }
 
-  // A receiver that the message names may have no room. Of that poll(2) knows nothing.
-  static bool isForLocalReceiver(const msghdr& message) {
-    return message.msg_name != nullptr && message.msg_namelen >= sizeof(sa_family_t) &&
-           static_cast<const sockaddr*>(message.msg_name)->sa_family == AF_UNIX;
+  static bool isLocal(const sockaddr* address, socklen_t size) {
+    return address != nullptr && size >= sizeof(sa_family_t) && address->sa_family == AF_UNIX;
   }
 
+  // Those of accept(2), but for EOPNOTSUPP, which also tells that the descriptor is no listener.
   static bool isOfThePeer(int error) {
-    return error == ECONNABORTED || error == EPROTO || error == ENETDOWN || error == EHOSTDOWN ||
-           error == ENONET || error == EHOSTUNREACH || error == ENETUNREACH;
+    return error == ECONNABORTED || error == EPROTO || error == ENOPROTOOPT || error == ENETDOWN ||
+           error == EHOSTDOWN || error == ENONET || error == EHOSTUNREACH || error == ENETUNREACH;
   }
 
   static IoResult connectNow(Op& operation, int fd, const sockaddr* address, socklen_t size) {
@@ -208,13 +221,16 @@ struct IoOperations {
       errno = result < 0 && errno == EINTR ? EINPROGRESS : errno;
       return result;
     };
-    // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is.
-    const IoResult begun = operation.runWithPauses(begin);
+    // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is. Others
+    // say so where the system has no port left for them.
+    const IoResult begun = isLocal(address, size) ? operation.runWithPauses(begin) : operation.runOnce(begin);
     if (begun.error != EINPROGRESS && begun.error != EALREADY) {
       return begun;
     }
     // A wait may end early. Then SO_ERROR would tell of no error yet.
-    const IoResult ready = operation.run(POLLOUT, [&] { return operation.isReady(POLLOUT) ? 0 : -1; });
+    short found = 0;
+    const IoResult ready =
+        operation.run(POLLOUT, [&] { return operation.isReady(POLLOUT, &found) ? 0 : -1; });
     if (ready.error != 0) {
       return ready;
     }
@@ -223,6 +239,8 @@ struct IoOperations {
     const IoResult told =
         operation.use([&]() -> ssize_t { return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length); });
     error = told.error != 0 ? told.error : error;
+    // The error is told once. Another operation on the socket may have been faster.
+    error = error == 0 && (found & POLLHUP) != 0 ? ENOTCONN : error;
     return {error == 0 ? 0 : -1, error};
   }
 };

@@ -9,16 +9,13 @@
 #include <stop_token>
 #include <utility>
 
-#include "io/backend.h"
 #include "io/bell.h"
 #include "io/descriptors.h"
 #include "io/epoll_reactor.h"
 #include "io/system.h"
+#include "weft/debug.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/io/descriptor.h"
-#ifdef WEFT_IO_URING
-#include "io/uring_reactor.h"
-#endif
 
 // How an operation waits until its descriptor is ready.
 namespace weft::detail {
@@ -28,41 +25,27 @@ struct Readiness {
   int fd;
   uint32_t events;  // as of poll(2)
   const char* what;
+  bool mayLast = false;  // as of ReadinessWait
 };
-
-// A reactor of the chosen backend for the current worker.
-// Returns: null, with `error`, where the system grants none.
-template <class Sys>
-std::unique_ptr<ReadinessReactor> makeReactor(int& error) noexcept {
-  [[maybe_unused]] const IoBackend backend = chosenBackend(error);
-  if (error != 0) {
-    return nullptr;
-  }
-#ifdef WEFT_IO_URING
-  if (backend == IoBackend::Uring) {
-    std::unique_ptr<ReadinessReactor> made = UringReactor<Sys>::make(currentParker(), error);
-    if (made != nullptr || !epollMayReplace(error)) {
-      return made;
-    }
-    error = 0;
-  }
-#endif
-  return EpollReactor<Sys>::make(currentParker(), error);
-}
 
 // Returns: the reactor of the current worker, which is made if there is none; or null, with `error`.
 template <class Sys>
 ReadinessReactor* ownReactor(int& error) noexcept {
   Reactor* reactor = currentReactor();
   if (reactor == nullptr) {
-    std::unique_ptr<Reactor> made = makeReactor<Sys>(error);
+    std::unique_ptr<Reactor> made = EpollReactor<Sys>::make(currentParker(), error);
     reactor = made.get();
     setCurrentReactor(std::move(made));
+  } else if (reactor->use() != Reactor::Use::Io) {
+    WEFT_FATAL(
+        "a fiber waits by weft::io on a worker that polls a weft::AsioContext, and cannot sleep in both. "
+        "Run what waits by weft::io on other workers (Scheduler::enqueueOn), or make the AsioContext without "
+        "a worker.");
   }
   return static_cast<ReadinessReactor*>(reactor);
 }
 
-// Suspends the fiber until the descriptor is ready.
+// Suspends the fiber until the descriptor is ready, or may be.
 // Returns: 0, or an error number.
 template <class Sys>
 int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generation, const io::Wait& limits) {
@@ -72,21 +55,18 @@ int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generat
     return error;
   }
   const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(wanted.fd));
-  ReadinessWait wait{reactor, currentIoDomain(), wanted.events, false};
+  ReadinessWait wait{reactor, currentIoDomain(), wanted.events, false, wanted.mayLast};
   Waiter& self = currentWaiter();
   self.data = &wait;
   const IoWait scope(reactor);
   error = addWaiter(slot, wanted.fd, generation, self);
   if (error != 0) {
-    return error;
+    return error == kHasCome ? 0 : error;
   }
   const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
   const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, wanted.what, object);
   if (end == WaitEnd::Woken && !wait.isCanceled) {
     return 0;
-  }
-  if (!isWaitedFor(slot, *reactor)) {
-    reactor->disarm(wanted.fd);
   }
   return end == WaitEnd::TimedOut ? ETIMEDOUT : ECANCELED;
 }

@@ -7,9 +7,13 @@
 #include <netinet/tcp.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "io/operations.h"
 #include "io/result.h"
@@ -37,6 +41,63 @@ bool isForWantOfRoom(const std::error_code& error) {
   return error == std::errc::too_many_files_open || error == std::errc::too_many_files_open_in_system ||
          error == std::errc::no_buffer_space || error == std::errc::not_enough_memory;
 }
+
+// How many connections of one serve() each worker has. A connection stays on its worker as long as it lives,
+// and cannot be stolen. So each goes to the worker that has the fewest, whoever is awake.
+//
+// Rejected: a listener of the same address for each worker (SO_REUSEPORT), among which the system chooses by
+// a hash of the addresses. That leaves workers with twice as many as others, and the listener is the
+// program's.
+class Placement {
+ public:
+  explicit Placement(Scheduler& scheduler)
+      : scheduler_(scheduler), counts_(static_cast<size_t>(scheduler.config().workerThread.count)) {}
+
+  // Runs handler(socket) as a task, and then running.done().
+  void start(const std::function<void(Socket)>& handler, Socket socket, const WaitGroup& running) {
+    const int worker = take();
+    Task task([&handler, end = make_finally([this, worker, running] {
+                           giveBack(worker);
+                           running.done();
+                         }),
+               socket = std::move(socket)]() mutable { handler(std::move(socket)); });
+    if (worker >= 0) {
+      scheduler_.enqueueOn(worker, std::move(task));
+    } else {
+      schedule(std::move(task));
+    }
+  }
+
+ private:
+  // Returns: the worker with the fewest; of several the caller's own, which need not be woken, or the next
+  // one behind it. -1 where there are none.
+  int take() {
+    const size_t first = static_cast<size_t>(std::max(Scheduler::workerId(), 0));
+    std::atomic<uint32_t>* chosen = nullptr;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      std::atomic<uint32_t>& count = counts_[(first + i) % counts_.size()];
+      // relaxed, all: only counts.
+      if (chosen == nullptr ||
+          count.load(std::memory_order_relaxed) < chosen->load(std::memory_order_relaxed)) {
+        chosen = &count;
+      }
+    }
+    if (chosen == nullptr) {
+      return -1;
+    }
+    chosen->fetch_add(1, std::memory_order_relaxed);
+    return static_cast<int>(chosen - counts_.data());
+  }
+
+  void giveBack(int worker) {
+    if (worker >= 0) {
+      counts_[static_cast<size_t>(worker)].fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
+
+  Scheduler& scheduler_;
+  std::vector<std::atomic<uint32_t>> counts_;
+};
 
 }  // namespace
 
@@ -67,6 +128,8 @@ void connect(int fd, const Endpoint& peer, const Wait& wait) {
   detail::orThrow("io::connect", fd, [&](auto& error) { return connect(fd, peer, error, wait), 0; });
 }
 
+Socket::Socket(UniqueFd fd) noexcept : fd_(std::move(fd)) { detail::beginSocket(fd_.get()); }
+
 Socket Socket::connect(const Endpoint& peer, std::error_code& error, const Wait& wait) noexcept {
   UniqueFd fd = makeSocket(peer.family(), error);
   if (!error) {
@@ -85,7 +148,7 @@ Socket Socket::connect(const Endpoint& peer, const Wait& wait) {
 }
 
 size_t Socket::recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
-  return detail::toSize(SocketOps::receiveFromStream(fd(), buffer, wait), error);
+  return detail::toSize(SocketOps::receiveBySocket(fd(), buffer, wait), error);
 }
 
 size_t Socket::recv(std::span<std::byte> buffer, const Wait& wait) {
@@ -146,6 +209,7 @@ uint64_t File::size(std::error_code& error) const noexcept {
 
 std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler, const Wait& wait) {
   WEFT_ASSERT_HAS_BOUND_SCHEDULER("io::serve()");
+  Placement placement(*Scheduler::get());
   WaitGroup running;
   WEFT_DEFER(running.wait());  // the tasks refer to `handler`
   std::error_code error;
@@ -157,8 +221,7 @@ std::error_code serve(Listener& listener, const std::function<void(Socket)>& han
     Socket accepted(io::accept(listener.fd(), nullptr, error, wait));
     if (accepted) {
       running.add();
-      schedule([&handler, end = make_finally([running] { running.done(); }),
-                socket = std::move(accepted)]() mutable { handler(std::move(socket)); });
+      placement.start(handler, std::move(accepted), running);
       continue;
     }
     if (isForWantOfRoom(error)) {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -60,6 +62,18 @@ struct IoSystem : UringSystem {
 
   static int flags(int fd) { return ::fcntl(fd, F_GETFL); }
   static int setFlags(int fd, int flags) { return ::fcntl(fd, F_SETFL, flags); }
+  // Returns: IPPROTO_TCP and the like.
+  static int protocol(int fd) {
+    int result = -1;
+    socklen_t size = sizeof result;
+    return ::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &result, &size) == 0 ? result : -1;
+  }
+  // Whether a TCP socket has a layer within the system, such as TLS, that receives come through (TCP_ULP).
+  static bool hasUpperLayer(int fd) {
+    char name[16] = "";  // TCP_ULP_NAME_MAX
+    socklen_t size = sizeof name;
+    return ::getsockopt(fd, IPPROTO_TCP, TCP_ULP, name, &size) == 0 && size != 0;
+  }
   static int status(int fd, struct stat* result) { return ::fstat(fd, result); }
 
   static int makeBell() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }

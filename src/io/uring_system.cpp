@@ -5,20 +5,11 @@
 
 #include "io/uring_system.h"
 
-#include <csignal>
-
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
-
-#include "io/time_left.h"
 
 namespace weft::detail {
 namespace {
-
-// Of kernels that are newer than liburing's header: sleeping in the ring is no wait for a disk.
-constexpr unsigned kFeatureNoIowait = 1U << 17;
-constexpr unsigned kEnterNoIowait = 1U << 7;
 
 // Threads of the system for requests that block there, such as fsync(2). It starts one where those that there
 // are block and another request comes.
@@ -75,24 +66,14 @@ void UringSystem::destroyRing(IoRing& ring) {
   io_uring_queue_exit(&ring.ring);
 }
 
-int UringSystem::enterRing(IoRing& ring, TimePoint deadline) {
+int UringSystem::setRingBell(IoRing& ring, int bell) {
+  return resultOfRing(io_uring_register_eventfd(&ring.ring, bell));
+}
+
+int UringSystem::enterRing(IoRing& ring) {
   const unsigned count = publishRequests(ring.ring);
-  unsigned flags = ring.enterFlags | IORING_ENTER_GETEVENTS;
-  if (deadline == TimePoint::min()) {
-    return resultOfRing(
-        io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 0, flags, nullptr, 0));
-  }
-  flags |= IORING_ENTER_EXT_ARG | ((ring.ring.features & kFeatureNoIowait) != 0 ? kEnterNoIowait : 0);
-  const TimeLeft left(deadline);
-  __kernel_timespec time{};
-  io_uring_getevents_arg limits{};
-  if (const timespec* const bounded = left.get()) {
-    time = {bounded->tv_sec, bounded->tv_nsec};
-    limits.ts = reinterpret_cast<uintptr_t>(&time);
-  }
-  const int result = io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 1, flags,
-                                     reinterpret_cast<sigset_t*>(&limits), sizeof limits);
-  return result == -ETIME ? 0 : resultOfRing(result);
+  return resultOfRing(io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 0,
+                                      ring.enterFlags | IORING_ENTER_GETEVENTS, nullptr, 0));
 }
 
 int tryRing() noexcept {
@@ -103,7 +84,7 @@ int tryRing() noexcept {
   io_uring_prep_nop(io_uring_get_sqe(&tried.ring));
   int error = 0;
   while (error == 0 && io_uring_cq_ready(&tried.ring) == 0) {
-    if (UringSystem::enterRing(tried, kNever) < 0 && errno != EINTR) {
+    if (UringSystem::enterRing(tried) < 0 && errno != EINTR) {
       error = errno;
     }
   }

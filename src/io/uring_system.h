@@ -5,8 +5,6 @@
 
 #include <liburing.h>
 
-#include "weft/detail/base/deadline.h"
-
 // The system calls of io_uring. Only where there is liburing.
 namespace weft::detail {
 
@@ -25,10 +23,11 @@ struct UringSystem {
 
   static int makeRing(IoRing& made, unsigned requests, unsigned results);
   static void destroyRing(IoRing& ring);
+  // Has the system ring `bell`, an eventfd, when there are results, or enterRing() would post some.
+  static int setRingBell(IoRing& ring, int bell);
 
-  // Hands over the requests that lie in the ring, has the system post results, and waits for one until
-  // `deadline`, which may be kNever, or TimePoint::min(): then it only looks.
-  static int enterRing(IoRing& ring, TimePoint deadline);
+  // Hands over the requests that lie in the ring, and has the system post the results that there are.
+  static int enterRing(IoRing& ring);
 };
 
 // Makes a ring for a moment, and tries it.

@@ -22,8 +22,6 @@ class CheckedAllocator final : public Allocator {
   }
   void free(const Allocation& allocation) override { freeOrDie(*checked_, allocation, owner_); }
 
-  Allocator* checked() const noexcept { return checked_; }
-
  private:
   Allocator* const checked_;
   const char* const owner_;

@@ -11,6 +11,7 @@
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/wait/patience.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft {
@@ -44,6 +45,19 @@ bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void
     return self.fiber->worker->blockForLock(*self.fiber, deadline, what, object);
   }
   return parkThreadUntil(self, deadline);
+}
+
+bool blockPatiently(Waiter& self, const char* what, const void* object) {
+  if (self.fiber != nullptr) {
+    return self.fiber->worker->blockPatiently(*self.fiber, what, object);
+  }
+  return parkThreadUntil(self, TimePoint::clock::now() + kPatience);
+}
+
+void giveWay(Waiter& self) {
+  if (self.fiber != nullptr) {
+    self.fiber->worker->giveWay(*self.fiber);
+  }
 }
 
 void FiberControlBlock::wake() noexcept { worker->wake(*this); }

@@ -8,13 +8,15 @@ namespace weft::detail {
 void FiberSwitch::enterThread(uint64_t taskNumber) {
   cxaGlobals_ = OSFiber::exceptionGlobals();
   main_.os.initThread();
-  main_.setTaskNumber(taskNumber);
+  threadScope.number = taskNumber;
+  mainScope_.set(&threadScope);
   currentFiber = &main_;
-  currentTask = main_.scope();
+  currentTask = &threadScope;
 }
 
 void FiberSwitch::leaveThread() {
   main_.os.destroy();
+  mainScope_.set(nullptr);
   currentFiber = nullptr;
   currentTask = nullptr;
 }

@@ -23,8 +23,9 @@ class FiberSwitch {
   FiberControlBlock& main() { return main_; }
   const FiberControlBlock& main() const { return main_; }
   bool isOnMain() const { return current_.get() == &main_; }
-  // Any thread, a hint: it does not publish what it returns.
+  // Any thread, hints: they do not publish what they return.
   const FiberControlBlock* look() const { return current_.look(); }
+  const TaskScope* lookAtMainScope() const { return mainScope_.look(); }
 
   // Suspends the current fiber.
   // Requires: `to` is another one.
@@ -39,6 +40,7 @@ class FiberSwitch {
 
  private:
   OwnPointer<FiberControlBlock> current_;
+  OwnPointer<const TaskScope> mainScope_;  // of what runs on the main fiber; null while no thread has entered
   void** cxaGlobals_ = nullptr;
   FiberControlBlock main_;
 };

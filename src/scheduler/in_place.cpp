@@ -18,6 +18,7 @@ constexpr uint32_t kShareOfStackInUse = 8;
 }  // namespace
 
 constinit thread_local TaskScope* currentTask = nullptr;
+constinit thread_local TaskScope threadScope;
 
 bool Worker::takeToRunInPlace(TaskNode* node) {
   return hasStackForTask() && lane().mayRunInPlace() && tasks_.takeIfNewest(node);
@@ -86,9 +87,8 @@ struct InPlaceAccess {
   }
 };
 
-// The first scope of a fiber is part of the fiber.
 bool isInPlace(const TaskScope& task) noexcept {
-  return &task != static_cast<FiberControlBlock*>(currentFiber)->scope();
+  return &task != static_cast<FiberControlBlock*>(currentFiber)->scope() && &task != &threadScope;
 }
 
 uint64_t numberInPlace() noexcept { return InPlaceAccess::begin().number; }
@@ -98,6 +98,9 @@ FiberLocalNode*& inPlaceLocals() noexcept { return InPlaceAccess::locals(InPlace
 Fiber* inPlaceFiber() noexcept {
   if (currentFiber == nullptr) [[unlikely]] {
     return nullptr;  // in a child of fork()
+  }
+  if (!isInPlace(*currentTask)) {
+    return currentFiber;
   }
   InPlaceFiber*& fiber = InPlaceAccess::fiber(InPlaceAccess::begun());
   if (fiber == nullptr) {
@@ -116,10 +119,6 @@ void InPlaceScope::giveBack() {
 bool waitsForCaller(const void* task) noexcept {
   if (currentTask == nullptr) {
     return false;
-  }
-  // The code of a binding is part of what the thread runs outside of fibers.
-  if (task == &currentTask && Worker::current()->fibers().isOnMain()) {
-    return true;
   }
   for (const TaskScope* inner = currentTask; isInPlace(*inner);) {
     inner = InPlaceAccess::outer(*inner);

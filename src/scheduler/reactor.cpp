@@ -35,6 +35,17 @@ void countIo() {
   }
 }
 
+WithoutFibers::WithoutFibers() noexcept
+    : fiber_(std::exchange(currentFiber, nullptr)),
+      task_(std::exchange(currentTask, nullptr)),
+      lane_(std::exchange(currentLane, nullptr)) {}
+
+WithoutFibers::~WithoutFibers() {
+  currentFiber = fiber_;
+  currentTask = task_;
+  currentLane = lane_;
+}
+
 IoWait::IoWait(Reactor* reactor) noexcept : reactor_(reactor) {
   if (reactor != nullptr) {
     ++reactor->numWaiting_;

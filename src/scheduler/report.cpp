@@ -28,12 +28,12 @@ namespace weft::detail {
 struct OwnerAccess {
   static const void* ownerOf(const char* what, const void* object) {
     const std::string_view name(what);
-    if (name == "mutex") {
+    // A RecursiveMutex begins with the mutex on which it stands.
+    if (name == "mutex" || name == "RecursiveMutex") {
       // relaxed: see above.
       return static_cast<const mutex*>(object)->owner_.load(std::memory_order_relaxed);
     }
-    // A RecursiveMutex begins with the SharedMutex on which it stands.
-    if (name == "SharedMutex" || name == "RecursiveMutex") {
+    if (name == "SharedMutex") {
       // relaxed: see above.
       return static_cast<const SharedMutex*>(object)->owner_.load(std::memory_order_relaxed);
     }
@@ -127,17 +127,36 @@ struct Escaped {
   char text[1024];
 };
 
+// What a worker that does not answer keeps waiting.
+struct KeptWaiting {
+  explicit KeptWaiting(uint64_t numInIo) {
+    if (numInIo != 0) {
+      std::snprintf(text, sizeof text,
+                    ". Meanwhile it does not look after I/O, for which %llu of its fibers wait",
+                    static_cast<unsigned long long>(numInIo));
+    }
+  }
+  char text[128] = "";
+};
+
+// A function of its own: what it prints with would lie in the frame of its caller, a kilobyte on the stack of
+// each task, between what a switch to the task reads.
+template <class Report>
+[[gnu::noinline, gnu::cold]] void reportEscaped(const Report& report, const char* message) {
+  report(Escaped(message));
+}
+
 // Calls f(), and report(Escaped) if an exception escapes it.
 template <class F, class Report>
 void callOrReport(F f, Report report) {
   try {
     f();
   } catch (const std::exception& exception) {
-    report(Escaped(exception.what()));
+    reportEscaped(report, exception.what());
   } catch (const char* message) {
-    report(Escaped(message));
+    reportEscaped(report, message);
   } catch (...) {
-    report(Escaped(nullptr));
+    reportEscaped(report, nullptr);
   }
 }
 
@@ -172,10 +191,16 @@ void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, in
       });
 }
 
+void callOrDie(void (*call)(void*), void* argument, const char* what) {
+  callOrReport([call, argument] { call(argument); },
+               [what](const Escaped& escaped) {
+                 WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
+               });
+}
+
 void runOrDie(const std::function<void()>& function, const char* what) {
-  callOrReport(function, [what](const Escaped& escaped) {
-    WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
-  });
+  callOrDie([](void* called) { (*static_cast<const std::function<void()>*>(called))(); },
+            const_cast<std::function<void()>*>(&function), what);
 }
 
 Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner) {
@@ -231,15 +256,17 @@ void reportSilentWorker(const SilentWorker& worker) {
   const auto since =
       static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(worker.since).count());
   const TaskPlace& place = worker.place;
+  const KeptWaiting kept(worker.numInIo);
   if (place.task != nullptr) {
     WEFT_WARN(
         "%s does not answer: it is in task %s, on fiber %u, for %lld ms at least, "
-        "and has neither waited nor ended since",
-        WorkerName(place.workerId).text, Symbol(place.task).text, place.fiberId, since);
+        "and has neither waited nor ended since%s",
+        WorkerName(place.workerId).text, Symbol(place.task).text, place.fiberId, since, kept.text);
   } else {
-    WEFT_WARN("%s does not answer: it is in %s, outside of tasks, for %lld ms at least",
+    WEFT_WARN("%s does not answer: it is in %s, outside of tasks, for %lld ms at least%s",
               WorkerName(place.workerId).text,
-              place.workerId == kBoundThread ? "its own code" : "its initializer or on its way", since);
+              place.workerId == kBoundThread ? "its own code" : "its initializer or on its way", since,
+              kept.text);
   }
 }
 

@@ -56,6 +56,7 @@ struct TaskPlace {
 struct SilentWorker {
   TaskPlace place;
   std::chrono::nanoseconds since{};  // at least
+  uint64_t numInIo = 0;              // fibers of it that wait for I/O, after which it does not look
 };
 
 // Prints one line: that the worker does not answer, and what it is doing.

@@ -55,6 +55,8 @@ struct SchedulerCore {
   void unbind(Worker& worker);
   // Requires: the calling thread was let in.
   void enqueueFromOutside(TaskNode* node);
+  // See Scheduler::enqueueOn().
+  void enqueueOn(int workerId, Task&& task);
   // Waits until every thread has unbound and nothing is left to do.
   void shutDown();
 

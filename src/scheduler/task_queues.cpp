@@ -3,6 +3,8 @@
 
 #include "scheduler/task_queues.h"
 
+#include <utility>
+
 namespace weft::detail {
 namespace {
 
@@ -76,10 +78,19 @@ TaskNode* TaskQueues::oldestInTurn() {
   return node != nullptr ? node : pinnedLifo_.takeOldest();
 }
 
-// A batch in the deque is older than the tasks left in the injector.
+// Tasks may be placed here without end, and so may the injector be filled.
 TaskNode* TaskQueues::oldestFromOutside() {
-  TaskNode* node = pinnedFifo_.takeOldest();
-  if (node == nullptr && takesInjected_) {
+  if (!pinnedFifo_.isEmpty()) {
+    TaskNode* node = std::exchange(isInjectedsTurn_, !isInjectedsTurn_) ? oldestInjected() : nullptr;
+    return node != nullptr ? node : pinnedFifo_.takeOldest();
+  }
+  return oldestInjected();
+}
+
+// A batch in the deque is older than the tasks left in the injector.
+TaskNode* TaskQueues::oldestInjected() {
+  TaskNode* node = nullptr;
+  if (takesInjected_) {
     if (numLeftOfBatch() != 0) {
       return oldestOfDeque();
     }

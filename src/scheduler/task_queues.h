@@ -55,6 +55,8 @@ class TaskQueues {
   void overflow(TaskNode* node);
   // Queues a task for this thread only.
   void pushPinned(TaskNode* node, bool isOfTask) { (isOfTask ? pinnedLifo_ : pinnedFifo_).pushNewest(node); }
+  // Queues a task that was placed on this worker.
+  void pushPlaced(TaskNode* node) { pinnedFifo_.pushNewest(node); }
   // Queues a forked task for which the deque has no room.
   void exposeElsewhere(TaskNode* node);
 
@@ -64,7 +66,8 @@ class TaskQueues {
 
   // Each of the following removes the task that it returns. It returns null where there is none.
 
-  // Tasks for this thread come first: those that tasks have scheduled, then those from outside of tasks.
+  // Tasks for this thread come first: those that tasks have scheduled, then those from outside of tasks and
+  // those that were placed here.
   TaskNode* next() {
     if (!pinnedLifo_.isEmpty()) {
       return prefersOldest_ ? pinnedLifo_.takeOldest() : pinnedLifo_.takeNewest();
@@ -79,7 +82,8 @@ class TaskQueues {
   }
   // The oldest of this thread's own tasks and the oldest of the tasks that thieves may take, by turns.
   TaskNode* oldestInTurn();
-  // The oldest task that was scheduled outside of tasks: for this thread, or from the injector.
+  // The oldest task that was scheduled outside of tasks for this thread, or was placed here, and the oldest
+  // of the injector, by turns.
   TaskNode* oldestFromOutside();
   // Takes a batch from the injector; its first task is returned, and the rest enters the deque. (One task at
   // a time would make a task from outside 29 % dearer for a lone worker.)
@@ -90,7 +94,11 @@ class TaskQueues {
   // Returns: whether it took it.
   bool takeIfNewest(TaskNode* node) {
     if (!pinnedLifo_.isEmpty()) {
-      return pinnedLifo_.newest() == node && pinnedLifo_.takeNewest() != nullptr;
+      const bool isNewest = pinnedLifo_.newest() == node;
+      if (isNewest) {
+        pinnedLifo_.takeNewest();
+      }
+      return isNewest;
     }
     return lane_.deque != nullptr && lane_.deque->newest() == node && takeNewestOfDeque() != nullptr;
   }
@@ -118,6 +126,7 @@ class TaskQueues {
   }
   TaskNode* nextOldest();
   TaskNode* oldestOfDeque();
+  TaskNode* oldestInjected();
   TaskNode* takeOverflowed();
   uint32_t numLeftOfBatch() const;
   TaskNode* liftBatch(uint32_t count);
@@ -126,10 +135,11 @@ class TaskQueues {
   ForkLane lane_;
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   bool prefersOldest_ = false;
-  bool isPinnedsTurn_ = false;  // see oldestInTurn()
+  bool isPinnedsTurn_ = false;    // see oldestInTurn()
+  bool isInjectedsTurn_ = false;  // see oldestFromOutside()
   const bool takesInjected_;
   TaskRing pinnedLifo_;       // scheduled by tasks, for this thread only: the newest first
-  TaskRing pinnedFifo_;       // scheduled outside of tasks, for this thread only: the oldest first
+  TaskRing pinnedFifo_;       // scheduled outside of tasks, for this thread only, or placed: the oldest first
   uint64_t overflowEnd_ = 0;  // see takeOverflowed()
   const int numWorkers_;
   Injector& injector_;

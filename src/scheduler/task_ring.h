@@ -32,11 +32,8 @@ class TaskRing {
     publishSize();
   }
 
-  // Returns: null when empty.
+  // Requires: not empty.
   TaskNode* takeNewest() {
-    if (isEmpty()) {
-      return nullptr;
-    }
     TaskNode* node = slots()[--newest_ & (capacity_ - 1)];
     publishSize();
     return node;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "os/thread_end.h"
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/report.h"
@@ -91,14 +92,15 @@ constinit thread_local ThreadWaiter ownWaiter;
 constinit thread_local SearchBudget ownSearch(SearchBudget::kLongestOfOthers);
 constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
 
-// The thread's handler. The pointer outlives the handler, for waits of other objects that
-// the thread's end destroys.
-constinit thread_local WaitHandler* currentHandler = nullptr;
-struct OwnHandler {
-  WaitHandler handler;
-  ~OwnHandler() { currentHandler = nullptr; }
-};
-thread_local OwnHandler ownHandler;
+// The thread's handler, which goes when the thread ends. Objects that the thread's end destroys after it may
+// wait, and may set another one.
+constinit thread_local WaitHandler* ownHandler = nullptr;
+constinit thread_local WaitHandler* currentHandler = nullptr;  // or null: for a time, or where it is empty
+
+void dropHandler(void*) {
+  currentHandler = nullptr;
+  delete std::exchange(ownHandler, nullptr);
+}
 
 ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter : ownWaiter; }
 
@@ -201,6 +203,8 @@ bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
   return parkThreadUntil(waiter, deadline);
 }
 
+bool hasWaitHandler() noexcept { return currentFiber == nullptr && currentHandler != nullptr; }
+
 void blockThread(Waiter& waiter) { blockThreadUntil(waiter, kNever); }
 
 void wakeThread(Waiter& waiter) noexcept { static_cast<ThreadWaiter&>(waiter).wakeUp(); }
@@ -221,8 +225,15 @@ void WaitHandle::onReady(std::function<void()> wake) const {
 }
 
 WaitHandler setThreadWaitHandler(WaitHandler handler) {
-  WaitHandler before = std::exchange(detail::ownHandler.handler, std::move(handler));
-  detail::currentHandler = detail::ownHandler.handler != nullptr ? &detail::ownHandler.handler : nullptr;
+  if (detail::ownHandler == nullptr) {
+    if (handler == nullptr) {
+      return nullptr;
+    }
+    detail::ownHandler = new WaitHandler();
+    detail::atThreadEnd(&detail::dropHandler);
+  }
+  WaitHandler before = std::exchange(*detail::ownHandler, std::move(handler));
+  detail::currentHandler = *detail::ownHandler != nullptr ? detail::ownHandler : nullptr;
   return before;
 }
 

@@ -8,7 +8,7 @@
 namespace weft::detail {
 
 bool Throttle::beginHold(uint64_t numBlocked, uint64_t numEnded) {
-  numBlocked -= numInIo_;
+  numBlocked -= numInIo();
   limit_ = std::max(std::min(limit_, 4 * numBlocked), kBlockedFreely);
   if (numBlocked <= limit_) {
     heldAt_ = 0;
@@ -23,7 +23,7 @@ bool Throttle::beginHold(uint64_t numBlocked, uint64_t numEnded) {
 }
 
 void Throttle::endHold(uint64_t numBlocked, uint64_t numEnded, bool hasReady, Others others) {
-  numBlocked -= numInIo_;
+  numBlocked -= numInIo();
   heldAt_ = 0;
   const bool hasFreed = numEnded != endedBefore_ || hasReady;
   limit_ = numBlocked + (hasFreed                    ? kStartsPerHold

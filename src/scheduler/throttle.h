@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "os/own_counter.h"
 #include "weft/detail/base/sync.h"
 
 namespace weft::detail {
@@ -50,10 +51,12 @@ class Throttle {
     --numInIo_;
     noteForeignWakes(1);
   }
+  // Any thread.
+  uint64_t numInIo() const { return numInIo_.get(); }
 
   // Returns: whether to call beginHold() before a worker with `numBlocked` blocked fibers starts a task.
   bool mayHold(uint64_t numBlocked) const {
-    return hasThieves_ && hasBlockedAtOnce_ && numBlocked - numInIo_ > kBlockedFreely;
+    return hasThieves_ && hasBlockedAtOnce_ && numBlocked - numInIo() > kBlockedFreely;
   }
 
   // Begins to hold the worker back, or goes on holding it, until one of its fibers is ready or until end().
@@ -73,7 +76,7 @@ class Throttle {
 
   const bool hasThieves_;
   bool hasBlockedAtOnce_ = false;    // since a task ended last
-  uint64_t numInIo_ = 0;             // of the blocked fibers
+  OwnCounter numInIo_;               // of the blocked fibers
   uint64_t limit_ = kBlockedFreely;  // other blocked fibers up to which tasks are started
   uint64_t heldAt_ = 0;              // other blocked fibers when the hold began, or 0
   uint64_t endedBefore_ = 0;         // tasks that had ended when the hold began

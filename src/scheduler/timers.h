@@ -8,6 +8,7 @@
 #include "scheduler/due_time.h"
 #include "scheduler/fiber_control_block.h"
 #include "weft/detail/queue/timer_heap.h"
+#include "weft/detail/wait/patience.h"
 #include "weft/memory.h"
 
 namespace weft::detail {
@@ -28,8 +29,43 @@ class Timers {
       due_.expect(fiber.deadline);
     }
   }
+
+  // Adds a fiber that waits for about kPatience. Most such waits end before the thread looks at the clock
+  // next. So that they cost next to nothing, their time begins then: by date().
+  void addUndated(FiberControlBlock& fiber) {
+    if (numUndated_ == kMostUndated) {
+      (void)date();
+    }
+    fiber.timerIndex = kUndated + numUndated_;
+    undated_[numUndated_++] = &fiber;
+  }
+  // To be called before a sleep, and now and then by a thread that is busy.
+  // Returns: whether there were any without a time.
+  bool date() {
+    if (numUndated_ == 0) {
+      return false;
+    }
+    const TimePoint deadline = now() + kPatience;
+    while (numUndated_ != 0) {
+      FiberControlBlock& fiber = *undated_[--numUndated_];
+      fiber.timerIndex = kNotInHeap;
+      fiber.deadline = deadline;
+      add(fiber);
+    }
+    return true;
+  }
+
   // Removes `fiber`, unless its time has come: then this does nothing.
-  void remove(FiberControlBlock& fiber) { heap_.remove(&fiber); }
+  void remove(FiberControlBlock& fiber) {
+    const uint32_t index = fiber.timerIndex - kUndated;
+    if (index >= kMostUndated) {
+      heap_.remove(&fiber);
+      return;
+    }
+    undated_[index] = undated_[--numUndated_];
+    undated_[index]->timerIndex = fiber.timerIndex;
+    fiber.timerIndex = kNotInHeap;
+  }
 
   // Returns: false only if no deadline has come. This is far cheaper than reading the clock.
   bool mayHaveExpired() const { return !heap_.empty() && due_.mayHaveCome(); }
@@ -69,12 +105,17 @@ class Timers {
   // Worker::blockForLock().
   void beginLookingAgain() { ++numLookingAgain_; }
   void endLookingAgain() { --numLookingAgain_; }
-  bool doAllLookAgain() const { return heap_.size() == numLookingAgain_; }
+  bool doAllLookAgain() const { return heap_.size() + numUndated_ == numLookingAgain_; }
 
  private:
+  static constexpr uint32_t kMostUndated = 64;             // some more than dequeues between two turns
+  static constexpr uint32_t kUndated = uint32_t{1} << 31;  // a timerIndex, and up
+
   TimerHeap<FiberControlBlock> heap_;
-  DueTime due_;                   // of the earliest deadline
-  uint32_t numLookingAgain_ = 0;  // of the fibers in heap_
+  DueTime due_;  // of the earliest deadline
+  uint32_t numUndated_ = 0;
+  FiberControlBlock* undated_[kMostUndated];
+  uint32_t numLookingAgain_ = 0;  // of the fibers in both
   uint32_t numDue_ = 0;
 };
 

@@ -9,9 +9,18 @@
 // What a worker does at a poll.
 namespace weft::detail {
 
+namespace {
+
+uint32_t reactorInterval(const Reactor& reactor) {
+  return reactor.use() == Reactor::Use::Asio ? Turns::kInterval : Turns::kReactorInterval;
+}
+
+}  // namespace
+
 // Returns: whether fibers are ready whose I/O can go on.
 bool Worker::pollReactorInTurn() {
-  return idler_.isReactorAwaited() && turns_.isReactorsTurn() && idler_.reactor()->poll();
+  return idler_.isReactorAwaited() && turns_.isReactorsTurn(reactorInterval(*idler_.reactor())) &&
+         idler_.reactor()->poll();
 }
 
 // Returns: the task whose turn it is, or null.
@@ -38,6 +47,7 @@ TaskNode* Worker::giveTurn() {
 void Worker::lookAround() {
   report_.printIfAsked();
   drainInbox();
+  (void)timers_.date();
   expireTimers();
 }
 

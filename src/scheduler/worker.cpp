@@ -39,7 +39,8 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       inPlaceFibers_(core.allocator),
       stealer_(core, *this, id, lane().thief),
       idler_(*this),
-      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters()) {
+      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_),
+      mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
     lane().deque = core.allocator->create<StealingDeque<TaskNode>>();
     lane().numOthers = static_cast<uint32_t>(core.numWorkers) - 1;
@@ -184,10 +185,21 @@ void Worker::holdBack() {
 void Worker::drainInbox() {
   for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
     FiberControlBlock* next = fiber->inboxNext.get();
+    if (mailbox_.isBell(*fiber)) {
+      takeMail();
+      fiber = next;
+      continue;
+    }
     fiber->isWoken = true;
     throttle_.noteForeignWakes(fiber->isWokenFromOutside ? 1 : 0);
     ready_.push(*fiber);
     fiber = next;
+  }
+}
+
+void Worker::takeMail() {
+  if (FiberControlBlock* bell = mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPlaced(node); })) {
+    inbox_.push(bell);
   }
 }
 
@@ -212,6 +224,11 @@ bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char*
   self.deadline = deadline;
   timers_.add(self);
   turns_.pollAtEachDequeue();
+  return awaitWakeOrTime(self);
+}
+
+// Suspends the fiber, which is in timers_. Returns: whether it was woken.
+bool Worker::awaitWakeOrTime(FiberControlBlock& self) {
   while ((!self.isWoken && !self.isTimedOut) || self.isQueued) {
     suspend();
   }
@@ -256,6 +273,15 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
   return isWoken;
 }
 
+bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const void* object) {
+  beginBlock(self, what, object);
+  timers_.addUndated(self);
+  timers_.beginLookingAgain();
+  const bool isWoken = awaitWakeOrTime(self);
+  timers_.endLookingAgain();
+  return isWoken;
+}
+
 // Lets the ready fibers go first. Where none is ready, it lets a new task go first, for which a loop around
 // yield() may wait.
 void Worker::yield(FiberControlBlock& self) {
@@ -266,6 +292,14 @@ void Worker::yield(FiberControlBlock& self) {
       ready_.push(self);
       fibers_.switchTo(to);
     }
+  }
+}
+
+void Worker::giveWay(FiberControlBlock& self) {
+  const TimePoint now = timers_.now();
+  if (now - gaveWayAt_ >= kPatience) {
+    gaveWayAt_ = now;
+    yield(self);
   }
 }
 

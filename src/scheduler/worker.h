@@ -11,6 +11,7 @@
 #include "scheduler/fiber_switch.h"
 #include "scheduler/idler.h"
 #include "scheduler/in_place.h"
+#include "scheduler/mailbox.h"
 #include "scheduler/ready_fibers.h"
 #include "scheduler/stealer.h"
 #include "scheduler/task_queues.h"
@@ -35,8 +36,8 @@ namespace weft::detail {
 // The parts of a worker make its decisions, each in a file of its own; this class makes them work together.
 // The order in which it looks for work is decided in findWork(), and nowhere else.
 //
-// Everything is for the worker's own thread, with three exceptions: wake(), for any thread; deque().steal(),
-// for other workers; and functions that only read. docs/scheduler.md explains the routines.
+// Everything is for the worker's own thread, with four exceptions: wake() and deliver(), for any thread;
+// deque().steal(), for other workers; and functions that only read. docs/scheduler.md explains the routines.
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
@@ -69,6 +70,12 @@ class Worker {
 
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
+  // Queues a task that is placed on this worker, by a task of its own. Of another worker's: deliver().
+  void enqueuePlaced(TaskNode* node);
+  // Counts a task that was scheduled on this worker's thread, and is to be delivered to another worker.
+  void countPlaced();
+  // Any thread: queues a task that is placed on this worker, and was counted.
+  void deliver(Mailbox::Letter* letter) noexcept;
   // Queues a forked task for which the deque has no room.
   void exposeElsewhere(TaskNode* node) { tasks_.exposeElsewhere(node); }
   // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
@@ -92,7 +99,9 @@ class Worker {
   bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
   // The same, for a wait that only tries again at `deadline`.
   bool blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
+  bool blockPatiently(FiberControlBlock& self, const char* what, const void* object);
   void yield(FiberControlBlock& self);
+  void giveWay(FiberControlBlock& self);
 
   // Begin and end a wait of the current fiber for I/O: see IoWait.
   bool beginIo(bool usesReactor);
@@ -104,6 +113,7 @@ class Worker {
   void wake(FiberControlBlock& fiber) noexcept;
 
   Mode mode() const { return mode_; }
+  int id() const { return id_; }  // of a worker with a thread: which it is
   SchedulerCore& core() { return core_; }
   StealingDeque<TaskNode>& deque() { return *lane().deque; }
   Parker<>& parker() { return idler_.parker(); }
@@ -133,7 +143,9 @@ class Worker {
   TaskNode* takeTurn();
   TaskNode* giveTurn();
   void lookAround();
+  void sendToInbox(FiberControlBlock& fiber) noexcept;
   void drainInbox();
+  void takeMail();
   bool expireTimers();
   bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
   void holdBack();
@@ -144,6 +156,7 @@ class Worker {
   FiberControlBlock& fiberFor(Work work) { return work.fiber != nullptr ? *work.fiber : handOver(work.task); }
   FiberControlBlock& handOver(TaskNode* task);
   void beginBlock(FiberControlBlock& self, const char* what, const void* object);
+  bool awaitWakeOrTime(FiberControlBlock& self);
   bool blockUntilNow(FiberControlBlock& self, const char* what, const void* object);
   void noteForks(FiberControlBlock& fiber);
   void enqueueElsewhere(TaskNode* node);
@@ -164,6 +177,7 @@ class Worker {
   FiberSwitch fibers_;
   Turns turns_;
   Timers timers_;
+  TimePoint gaveWayAt_{};
   FiberPool pool_;
   InPlaceFibers inPlaceFibers_;
   Stealer stealer_;
@@ -172,6 +186,7 @@ class Worker {
   bool isEnding_ = false;  // single-threaded: unbind() was called
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
+  Mailbox mailbox_;                             // likewise
 };
 
 }  // namespace weft::detail

@@ -34,6 +34,15 @@ inline FiberControlBlock* Worker::takeReady() {
   return ready_.pop();
 }
 
+// Any thread.
+inline void Worker::sendToInbox(FiberControlBlock& fiber) noexcept {
+  // After the push the fiber, this worker and its scheduler may be gone.
+  Parker<>* parker = &idler_.parker();
+  if (inbox_.push(&fiber)) {
+    parker->unpark();
+  }
+}
+
 inline void Worker::wake(FiberControlBlock& fiber) noexcept {
   const Worker* waker = current();
   if (waker == this) {
@@ -43,11 +52,7 @@ inline void Worker::wake(FiberControlBlock& fiber) noexcept {
   }
   fiber.isWokenFromOutside =
       waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
-  // After the push the fiber, this worker and its scheduler may be gone.
-  Parker<>* parker = &idler_.parker();
-  if (inbox_.push(&fiber)) {
-    parker->unpark();
-  }
+  sendToInbox(fiber);
 }
 
 // Suspends the current fiber. It returns once the fiber was made ready and this worker has chosen it.

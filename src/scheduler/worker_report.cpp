@@ -39,7 +39,7 @@ SilentWorker WorkerReport::describeSilence(TimePoint now) {
     seenEnded_ = ended;
     seenSince_ = now;
   }
-  return {place, now - seenSince_};
+  return {place, now - seenSince_, throttle_.numInIo()};
 }
 
 TaskPlace WorkerReport::placeOf(const FiberControlBlock& fiber) const {
@@ -48,14 +48,19 @@ TaskPlace WorkerReport::placeOf(const FiberControlBlock& fiber) const {
 
 // For any thread. The fiber is looked up, since its address alone does not publish it.
 TaskPlace WorkerReport::currentPlace() const {
+  const FiberControlBlock* const fiber = running_.look();
   TaskPlace place{workerId_};
-  findFiberOf(running_.look()->scope(), place);
+  if (fiber == &running_.main()) {
+    place = placeOf(*fiber);
+  } else {
+    findFiberOf(fiber->scope(), place);
+  }
   return place;
 }
 
 bool WorkerReport::findFiberOf(const void* scope, TaskPlace& place) const {
-  const FiberControlBlock& main = running_.main();
-  const FiberControlBlock* fiber = scope == main.scope() ? &main : pool_.fibers().findByScope(scope);
+  const bool isOfMain = scope == running_.lookAtMainScope();
+  const FiberControlBlock* fiber = isOfMain ? &running_.main() : pool_.fibers().findByScope(scope);
   if (fiber != nullptr) {
     place = placeOf(*fiber);
   }

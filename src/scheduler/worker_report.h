@@ -8,6 +8,7 @@
 #include "scheduler/fiber_pool.h"
 #include "scheduler/fiber_switch.h"
 #include "scheduler/report.h"
+#include "scheduler/throttle.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/park/quiescence.h"
 
@@ -19,8 +20,8 @@ class WorkerReport {
  public:
   // `workerId`: of a worker thread, or kBoundThread.
   WorkerReport(int workerId, const FiberSwitch& running, const FiberPool& pool,
-               const TaskCounters<>& counters)
-      : workerId_(workerId), running_(running), pool_(pool), counters_(counters) {}
+               const TaskCounters<>& counters, const Throttle& throttle)
+      : workerId_(workerId), running_(running), pool_(pool), counters_(counters), throttle_(throttle) {}
 
   // The owner: prints what the fibers of the worker wait for.
   void print() const;
@@ -56,6 +57,7 @@ class WorkerReport {
   const FiberSwitch& running_;
   const FiberPool& pool_;
   const TaskCounters<>& counters_;
+  const Throttle& throttle_;
   std::atomic<bool> isWanted_{false};  // false -> true by any thread, true -> false by the owner
   // Guarded by SchedulerCore::boundMutex: where the worker was seen since it was asked, and when it was first
   // seen there.

@@ -3,8 +3,8 @@
 
 #include "weft/event.h"
 
+#include <cstdint>
 #include <utility>
-#include <vector>
 
 #include "scheduler/waiter_inl.h"
 #include "weft/debug.h"
@@ -23,8 +23,56 @@ struct Event::Forward {
   Forward* nextOfTarget;
 };
 
-// Events that are to be signalled, since they forward the signals of others.
-struct Event::Targets : std::vector<detail::Shared<State>> {};
+// Events that are to be signalled, since they forward the signals of others. They lie in pooled nodes, which
+// throw nothing: a signal must not end halfway.
+class Event::Targets {
+ public:
+  Targets() = default;
+  Targets(const Targets&) = delete;
+  Targets& operator=(const Targets&) = delete;
+  ~Targets() {
+    while (spares_ != nullptr) {
+      detail::freeNode(std::exchange(spares_, spares_->next), detail::NodeSize::Line);
+    }
+  }
+
+  // Makes room for `count` further ones.
+  void reserve(uint32_t count) {
+    for (; numSpares_ < count; ++numSpares_) {
+      spares_ = ::new (detail::allocateNode(detail::NodeSize::Line)) Node{nullptr, spares_};
+    }
+  }
+  uint32_t room() const { return numSpares_; }
+
+  // Takes over a reference to `target`.
+  // Requires: there is room.
+  void push(State* target) {
+    Node* const node = std::exchange(spares_, spares_->next);
+    --numSpares_;
+    *node = {target, first_};
+    first_ = node;
+  }
+
+  bool isEmpty() const { return first_ == nullptr; }
+  detail::Shared<State> pop() {
+    Node* const node = std::exchange(first_, first_->next);
+    State* const target = node->target;
+    *node = {nullptr, spares_};
+    spares_ = node;
+    ++numSpares_;
+    return detail::Shared<State>::adopt(target);
+  }
+
+ private:
+  struct Node {
+    State* target;
+    Node* next;
+  };
+
+  Node* first_ = nullptr;
+  Node* spares_ = nullptr;
+  uint32_t numSpares_ = 0;
+};
 
 // An event made by any() may be the last to hold its sources, which may be made by any() too, and so on. So
 // the states that go are freed one after the other.
@@ -67,9 +115,8 @@ void Event::State::signal() {
 void Event::State::signalSlow() {
   Targets targets;
   signalAndCollect(targets);
-  while (!targets.empty()) {
-    const detail::Shared<State> target = std::move(targets.back());
-    targets.pop_back();
+  while (!targets.isEmpty()) {
+    const detail::Shared<State> target = targets.pop();
     if (!target->core.trySignal(detail::inlined::wake)) {
       target->signalAndCollect(targets);
     }
@@ -80,15 +127,15 @@ void Event::State::signalSlow() {
 void Event::State::signalAndCollect(Targets& targets) {
   uintptr_t wasSignalled = core.lock();
   // Room for the references is made outside of the lock.
-  while (wasSignalled == 0 && targets.capacity() - targets.size() < core.numForwards) {
-    const size_t wanted = targets.size() + core.numForwards;
+  while (wasSignalled == 0 && targets.room() < core.numForwards) {
+    const uint32_t wanted = core.numForwards;
     core.unlock(wasSignalled);
     targets.reserve(wanted);
     wasSignalled = core.lock();
   }
   for (Forward* link = wasSignalled != 0 ? nullptr : forwards; link != nullptr; link = link->nextOfSource) {
     if (link->target->tryRetain()) {
-      targets.push_back(detail::Shared<State>::adopt(link->target));
+      targets.push(link->target);
     }
   }
   detail::EventCore<>::Claimed claimed = core.signalAndUnlock(wasSignalled);
@@ -126,8 +173,27 @@ bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token
          detail::blockQueued(self, core, deadline, token, "Event", this);
 }
 
+// Requires: the source is locked.
+// Returns: whether `source` forwards to `any` already. Either list has that link, so the shorter one decides.
+bool Event::State::isForwarded(const State& source, const State& any) {
+  const Forward* ofSource = source.forwards;
+  const Forward* ofAny = any.sources;
+  while (ofSource != nullptr && ofAny != nullptr && ofSource->target != &any && ofAny->source != &source) {
+    ofSource = ofSource->nextOfSource;
+    ofAny = ofAny->nextOfTarget;
+  }
+  return ofSource != nullptr && ofAny != nullptr;
+}
+
+// An event that is given twice is one source: each of its signals is passed on once.
 void Event::State::forward(State& source, State& any) {
   static_assert(sizeof(Forward) <= detail::kLine && sizeof(State) <= detail::kLine);
+  const uintptr_t wasSignalled = source.core.lock();
+  const bool isThere = isForwarded(source, any);
+  source.core.unlock(wasSignalled);
+  if (isThere) {
+    return;
+  }
   source.retain();
   auto* link = ::new (detail::allocateNode(detail::NodeSize::Line))
       Forward{&source, &any, nullptr, nullptr, any.sources};

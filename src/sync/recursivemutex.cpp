@@ -7,20 +7,9 @@
 
 namespace weft {
 
-// Returns: whether the caller held the mutex already. If so, it now holds the mutex once more.
-bool RecursiveMutex::enterAgain() {
-  if (!mutex_.isHeldByCaller()) {
-    return false;
-  }
-  WEFT_ASSERT(again_ != UINT32_MAX,
-              "RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
-              static_cast<const void*>(this));
-  ++again_;
-  return true;
-}
-
-bool RecursiveMutex::lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
-  return enterAgain() || mutex_.lockUntil(deadline, token, "RecursiveMutex");
+void RecursiveMutex::reportTooOften() const {
+  WEFT_FATAL("RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
+             static_cast<const void*>(this));
 }
 
 void RecursiveMutex::reportNotHeld() const {

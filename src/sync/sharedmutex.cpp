@@ -3,36 +3,26 @@
 
 #include "weft/sharedmutex.h"
 
-#include "scheduler/fiber_control_block.h"
+#include "sync/lock_host.h"
 #include "weft/debug.h"
 
 namespace weft {
 
-bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token,
-                          const char* name) {
-  // relaxed: see setOwner.
-  const void* const owner = owner_.load(std::memory_order_relaxed);
+bool SharedMutex::tryTake(How how) { return lock_.tryTake(how, detail::LockHost{kName, this}); }
+
+bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_token& token) {
   const bool waitsForEver = deadline == detail::kNever && !token.stop_possible();
-  WEFT_ASSERT(waitsForEver ? !detail::isOrWaitsForCaller(owner) : owner != detail::currentOwner(),
-              "SharedMutex %p was locked by the fiber or thread that holds it alone already, "
-              "or is held by a task that waits for the caller, so that the wait would never end. "
-              "Unlock it before, or call a function that expects it to be held.",
-              static_cast<const void*>(this));
-  if (token.stop_requested()) {
-    return false;
+  // relaxed: see setOwner.
+  detail::assertMayWaitFor(owner_.load(std::memory_order_relaxed), waitsForEver, kName, this, "it alone");
+  if (waitsForEver) {
+    return lock_.lock(detail::currentWaiter(), how, detail::LockHost{kName, this});
   }
-  detail::Waiter& self = detail::currentWaiter();
-  if (lock_.takeOrQueue(self, how)) {
-    return true;
-  }
-  const auto claim = [&] {
-    detail::WaitList granted;
-    const bool hasGivenUp = lock_.giveUp(self, granted);
-    detail::wakeAll(granted);
-    return hasGivenUp;
-  };
-  const detail::WithoutHandler withoutHandler;
-  return detail::blockStoppable(self, deadline, token, claim, name, this) == detail::WaitEnd::Woken;
+  return detail::lockWithin(
+      detail::LimitedLockHost{kName, this, deadline, token},
+      [this, how](detail::Waiter& self, const detail::LimitedLockHost& host) {
+        return lock_.lock(self, how, host);
+      },
+      [this](detail::Waiter& self) { return lock_.leave(self, detail::LockHost{kName, this}); });
 }
 
 void SharedMutex::unlockSlow() { detail::wakeAll(lock_.unlock()); }

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
@@ -77,7 +78,7 @@ class AsioTlsTest : public ::testing::Test {
   // As a task: answers what it reads with the same, until the other side ends the stream.
   // Returns: the error with which that ended, or with which the handshake failed.
   ErrorCode serve() {
-    Stream stream(acceptor_.async_accept(useFiber), forServer_);
+    Stream stream(accept(), forServer_);
     ErrorCode error;
     stream.async_handshake(Stream::server, useFiber[error]);
     std::string bytes(4096, '\0');
@@ -94,6 +95,12 @@ class AsioTlsTest : public ::testing::Test {
     return error;
   }
 
+  // An object of Asio is not for several fibers at the same time, which may run on different threads.
+  tcp::socket accept() {
+    const lock held(accepting_);
+    return acceptor_.async_accept(useFiber);
+  }
+
   Stream connect() {
     Stream stream(running_.context, forClient_);
     stream.next_layer().async_connect(acceptor_.local_endpoint(), useFiber);
@@ -105,6 +112,7 @@ class AsioTlsTest : public ::testing::Test {
   asio::ssl::context forClient_{asio::ssl::context::tls_client};
   tests::Running running_{2};
   tcp::acceptor acceptor_{running_.context, tcp::endpoint(asio::ip::address_v4::loopback(), 0)};
+  mutex accepting_;
   Scheduler scheduler_{Scheduler::Config().setWorkerThreadCount(2)};
   Scheduler::Binding bound_{scheduler_};
 };

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -149,6 +150,101 @@ TEST_P(UseFiberStopTest, AContextMayGoWithAnOperationThatWasToBeStopped) {
     begun.wait();
     context.reset();
   }
+}
+
+// The executor of an io_context, which calls a function each time that something is given to it.
+struct HookedExecutor {
+  static constexpr auto query(asio::execution::blocking_t) noexcept {
+    return asio::execution::blocking.never;
+  }
+  asio::execution_context& query(asio::execution::context_t) const noexcept { return inner.context(); }
+  template <class Function>
+  void execute(Function&& function) const {
+    (*hook)();
+    asio::post(inner, std::forward<Function>(function));
+  }
+  bool operator==(const HookedExecutor&) const noexcept = default;
+
+  asio::io_context::executor_type inner;
+  std::function<void()>* hook;
+};
+
+TEST_P(UseFiberStopTest, AContextMayGoOnceTheHandlerWasCalledAlsoWhileAStopIsOnItsWay) {
+  auto context = std::make_unique<asio::io_context>();
+  std::function<void()> callHandler;
+  std::atomic<bool> isGone{false};
+  std::thread other;
+  std::function<void()> hook = [&] {
+    other = std::thread([&] {
+      callHandler();
+      context.reset();
+      isGone = true;
+    });
+    for (int i = 0; i < 100 && !isGone; ++i) {
+      std::this_thread::yield();
+    }
+    EXPECT_FALSE(isGone) << "the stop is about to use it";
+  };
+  std::stop_source source;
+  Event begun;
+  Crew crew(scheduler());
+  crew.start(Kind::Task, [&] {
+    const auto begin = [&](auto handler) {
+      (void)asio::get_associated_executor(handler, HookedExecutor{context->get_executor(), &hook});
+      auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+      callHandler = [shared]() mutable { (*std::exchange(shared, nullptr))(); };
+      begun.signal();
+    };
+    operation<>(begin, useFiber(source.get_token()));
+  });
+  begun.wait();
+  source.request_stop();
+  crew.join();
+  other.join();
+}
+
+TEST_P(UseFiberStopTest, AStopMayComeAtAnyMoment) {
+  Running running(2);
+  for (int i = 0; i < tests::scaled(300, 100); ++i) {
+    std::stop_source source;
+    std::atomic<bool> hasBegun{false};
+    Crew crew(scheduler());
+    crew.start(tests::kindOf(i), [&, i] {
+      asio::steady_timer timer(running.context, std::chrono::microseconds(i % 50));
+      hasBegun = true;
+      ErrorCode error;
+      timer.async_wait(useFiber(source.get_token())[error]);
+      EXPECT_TRUE(!error || error == aborted()) << error.message();
+    });
+    crew.start(Kind::FreeThread, [&, i] {
+      while (!hasBegun) {
+        std::this_thread::yield();
+      }
+      for (std::atomic<int> pauses = 0; pauses < 10 * i; ++pauses) {
+      }
+      source.request_stop();
+    });
+  }
+}
+
+TEST_P(UseFiberStopTest, AStopMayComeFromTheOperationItself) {
+  Running running;
+  inTask([&] {
+    for (const bool isWhileItBegins : {true, false}) {
+      std::stop_source source;
+      const auto begin = [&](auto handler) {
+        if (isWhileItBegins) {
+          source.request_stop();
+        }
+        const auto executor = asio::get_associated_executor(handler, running.context.get_executor());
+        asio::post(executor, [&source, handler = std::move(handler)]() mutable {
+          source.request_stop();
+          handler(7);
+        });
+      };
+      EXPECT_EQ(operation<int>(begin, useFiber(source.get_token())), 7);
+    }
+  });
 }
 
 // Reads are stopped again and again, beside a context that two threads run. What a stopped read says that it

@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <semaphore>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -326,6 +327,34 @@ TEST_P(BlockingCallTest, NestedCallsDoNotWaitForEachOtherAtTheBound) {
   BlockingThreads::setMaxCount(kNoBound);
 }
 
+// It runs on another thread, or, at the bound, on that of the call that it is made in.
+TEST_P(BlockingCallTest, NoSchedulerIsBoundDuringACallForWhichNobodyWaits) {
+  for (const unsigned int bound : {kNoBound, 1u}) {
+    endIdleThreads();
+    BlockingThreads::setMaxCount(bound);
+    blocking_call([&] {
+      struct Call {
+        bool isBound = true;
+        std::thread::id thread;
+        std::binary_semaphore isMade{0};
+      } call;
+      detail::startOnBlockingThread(
+          [](void* argument) {
+            auto& made = *static_cast<Call*>(argument);
+            made.isBound = Scheduler::get() != nullptr;
+            made.thread = std::this_thread::get_id();
+            made.isMade.release();
+          },
+          [](void*, int) { ADD_FAILURE() << "no thread"; }, &call);
+      call.isMade.acquire();
+      EXPECT_FALSE(call.isBound);
+      EXPECT_EQ(call.thread == std::this_thread::get_id(), bound == 1);
+      EXPECT_EQ(Scheduler::get(), &scheduler());
+    });
+  }
+  BlockingThreads::setMaxCount(kNoBound);
+}
+
 // A bound that is raised lets those in who wait.
 TEST_P(BlockingCallTest, TheBoundMayBeRaisedAndLowered) {
   endIdleThreads();
@@ -344,6 +373,28 @@ TEST_P(BlockingCallTest, TheBoundMayBeRaisedAndLowered) {
     blocking_call([] {});
   }
   EXPECT_LE(BlockingThreads::count(), 3u);
+  BlockingThreads::setMaxCount(kNoBound);
+}
+
+TEST(BlockingCallBoundTest, ACallThatWaitsIsMadeOnceTheBoundIsRaised) {
+  endIdleThreads();
+  BlockingThreads::setMaxCount(1);
+  {
+    Scheduler scheduler(tests::smallConfig(0));
+    const Scheduler::Binding bound(scheduler);
+    const WaitGroup done(2);
+    std::binary_semaphore isMade(0);
+    schedule([=, &isMade] {
+      blocking_call([&] { isMade.acquire(); });
+      done.done();
+    });
+    schedule([=, &isMade] {
+      blocking_call([&] { isMade.release(); });
+      done.done();
+    });
+    schedule([] { BlockingThreads::setMaxCount(2); });  // begins when both wait
+    done.wait();
+  }
   BlockingThreads::setMaxCount(kNoBound);
 }
 
@@ -454,6 +505,19 @@ TEST_F(BlockingCallDeathTest, TheFunctionLeavesASchedulerBound) {
         blocking_call([&] { Scheduler::unbind(); });
       },
       "given to blocking_call\\(\\) has unbound the scheduler of its caller");
+}
+
+TEST_F(BlockingCallDeathTest, AFunctionThatIsCalledWithinAnotherLeavesASchedulerBound) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(tests::smallConfig(0));
+        BlockingThreads::setMaxCount(1);
+        blocking_call([&] {
+          blocking_call([&] { scheduler.bind(); });
+          Scheduler::unbind();
+        });
+      },
+      "given to blocking_call\\(\\) has left a scheduler bound");
 }
 
 TEST_F(BlockingCallDeathTest, NoThreadsAllowed) {

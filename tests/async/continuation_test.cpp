@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -15,15 +16,19 @@
 #include <weft/event.h>
 #include <weft/executor.h>
 #include <weft/future.h>
+#include <weft/mutex.h>
 #include <weft/scheduler.h>
 
+#include "async/deep_nests.h"
 #include "count_mallocs.h"
+#include "in_task.h"
 #include "waiting.h"
 
 // Future::then(): what it calls, where, and how far.
 namespace weft {
 namespace {
 
+using tests::inTask;
 using tests::scaled;
 
 class ContinuationTest : public tests::WithScheduler {};
@@ -408,6 +413,81 @@ TEST_P(ContinuationTest, AnErrorPassesAMillionFunctionsThatHaveCapturedPromises)
     schedule([&] { first.set_exception(std::runtime_error("first")); });  // on a small stack
     EXPECT_THROW(end.get(), BrokenPromise);
   }
+}
+
+TEST_P(ContinuationTest, ADestructorMayWaitForAContinuationThatItHasBroughtAboutHoweverDeep) {
+  for (const bool isTimed : {false, true}) {
+    const auto nest = [=] { tests::deepInDestructors(20, [] {}, isTimed); };
+    nest();
+    inTask(nest);
+  }
+}
+
+// Calls `call` in nests of which some are so deep that what becomes ready there is put off.
+void inDeepNests(const std::function<void()>& call) {
+  for (int depth = 0; depth < 12; ++depth) {
+    tests::deepInDestructors(depth, call);
+  }
+}
+
+// What was put off in a deep nest must not run on top of the wait, whose locks it would find.
+void waitDeepWithALock() {
+  inDeepNests([] {
+    mutex lock;
+    Promise<void> first, second;
+    Event hasBegun(Event::Mode::Manual);
+    Future<void> continuation = first.get_future().then(inlineExecutor(), [&, hasBegun] {
+      hasBegun.signal();
+      const std::scoped_lock guard(lock);
+    });
+    Future<void> unrelated = second.get_future();
+    first.set_value();
+    std::thread other([&] {
+      hasBegun.wait();
+      second.set_value();
+    });
+    {
+      const std::scoped_lock guard(lock);
+      unrelated.wait();
+    }
+    continuation.wait();
+    other.join();
+  });
+}
+
+TEST_P(ContinuationTest, WhatADeepNestPutsOffDoesNotRunUnderTheLocksOfItsWaits) {
+  waitDeepWithALock();
+  inTask(waitDeepWithALock);
+}
+
+TEST(UnboundContinuationTest, WhatADeepNestPutsOffDoesNotRunUnderTheLocksOfItsWaits) { waitDeepWithALock(); }
+
+// The nest waits for something other than a future, which a continuation brings that was put off.
+void waitDeepForAnEvent() {
+  inDeepNests([] {
+    Promise<void> promise;
+    const Event isCalled(Event::Mode::Manual);
+    const Future<void> next = promise.get_future().then(inlineExecutor(), [=] { isCalled.signal(); });
+    promise.set_value();
+    isCalled.wait();
+  });
+}
+
+TEST_P(ContinuationTest, WhatADeepNestPutsOffGoesOnWhateverTheNestWaitsFor) {
+  waitDeepForAnEvent();
+  inTask(waitDeepForAnEvent);
+}
+
+// It was put off while no scheduler was bound.
+TEST(UnboundContinuationTest, WhatADeepNestPutsOffMayBeWaitedForAfterABind) {
+  inDeepNests([] {
+    Promise<void> promise;
+    const Future<void> next = promise.get_future().then(inlineExecutor(), [] {});
+    promise.set_value();
+    Scheduler scheduler(tests::smallConfig(0));
+    const Scheduler::Binding binding(scheduler);
+    next.wait();
+  });
 }
 
 TEST_P(ContinuationTest, AMillionFuturesThatEachReturnTheNext) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -225,19 +226,86 @@ TEST_P(DAGTest, OfSeveralExceptionsOneReachesTheCaller) {
   EXPECT_THROW(dag->run(), int);
 }
 
+// Both have begun before either throws.
+TEST_P(DAGTest, OfTwoExceptionsAtTheSameTimeOneReachesTheCaller) {
+  DAG<>::Builder builder;
+  const WaitGroup bothHaveBegun;
+  for (int i = 0; i < 2; ++i) {
+    builder.root().then([=] {
+      bothHaveBegun.done();
+      bothHaveBegun.wait();
+      throw i;
+    });
+  }
+  auto dag = builder.build();
+  for (int round = 0; round < 2; ++round) {
+    bothHaveBegun.add(2);
+    EXPECT_THROW(dag->run(), int);
+  }
+}
+
 TEST_P(DAGTest, AnAllocatorForOneRunGetsItsMemoryBack) {
   TrackedAllocator forDag(Allocator::Default), forRun(Allocator::Default);
+  bool isForRun = true;
   {
     DAG<>::Builder builder(&forDag);
-    auto last = builder.node([&] { EXPECT_NE(forRun.stats().numAllocations(), 0u); });
+    auto last = builder.node([&] { EXPECT_EQ(forRun.stats().numAllocations() != 0, isForRun); });
     for (int i = 0; i < 10; ++i) {
       builder.addDependency(builder.root().then([] {}), last);
     }
     auto dag = builder.build();
-    dag->run(&forRun);
-    tests::expectNothingAllocated(forRun);
+    for (int round = 0; round < 2; ++round) {
+      dag->run(&forRun);
+      tests::expectNothingAllocated(forRun);
+      isForRun = false;
+      dag->run();  // its memory is kept for later runs, but for none with another allocator
+      isForRun = true;
+    }
   }
   tests::expectNothingAllocated(forDag);
+}
+
+// Throws at one of its allocations.
+class ThrowingOnce final : public Allocator {
+ public:
+  Allocation allocate(const Allocation::Request& request) override {
+    if (untilThrow != 0 && --untilThrow == 0) {
+      throw std::bad_alloc();
+    }
+    return Allocator::Default->allocate(request);
+  }
+  void free(const Allocation& allocation) override { Allocator::Default->free(allocation); }
+
+  int untilThrow = 0;  // 0: never
+};
+
+TEST_P(DAGTest, BuildMayBeTriedAgainOnceTheAllocatorHasThrown) {
+  bool hasThrown = true;
+  for (int at = 1; hasThrown; ++at) {
+    ThrowingOnce allocator;
+    std::atomic<int> numRun{0};
+    bool isInOrder = true;
+    DAG<>::Builder builder(&allocator);
+    const auto root = builder.root();
+    const auto left = root.then([&] { ++numRun; });
+    const auto right = root.then([&] { ++numRun; });
+    builder.node([&] { isInOrder = ++numRun == 3; }, {left, right});
+    allocator.untilThrow = at;
+    Allocator::unique_ptr<DAG<>> dag;
+    try {
+      dag = builder.build();
+      hasThrown = false;
+    } catch (const std::bad_alloc&) {
+      dag = builder.build();
+    }
+    allocator.untilThrow = 0;
+    for (int i = 0; i < 2; ++i) {
+      numRun = 0;
+      dag->run();
+      EXPECT_EQ(numRun, 3) << at;
+      EXPECT_TRUE(isInOrder) << at;
+    }
+  }
 }
 
 TEST_P(DAGTest, ALongChainNeedsNoStack) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -122,6 +123,36 @@ TEST_P(ExecutorTest, ATaskOfOneExecutorMayAwaitThatOfAnother) {
   EXPECT_EQ(sum, 3);
 }
 
+TEST_P(ExecutorTest, AHandleWithoutATaskIsNothingToRun) {
+  const auto numQueued = [&] {
+    const Scheduler::Stats stats = scheduler().stats();
+    return std::accumulate(
+        stats.workers.begin(), stats.workers.end(), stats.numInjected,
+        [](uint64_t sum, const Scheduler::WorkerStats& worker) { return sum + worker.num; });
+  };
+  const uint64_t before = numQueued();
+  scheduler().schedule(TaskHandle());
+  scheduler().enqueue(Task());
+  std::thread([&] { scheduler().schedule(TaskHandle()); }).join();
+  EXPECT_EQ(numQueued(), before);
+  threadExecutor().schedule(TaskHandle());
+  MainLoopExecutor loop;
+  loop.schedule(TaskHandle());
+  EXPECT_FALSE(loop.tryRunOne());
+}
+
+// Other fibers of the thread would find the handler.
+TEST_P(ExecutorTest, AFiberThatRunsATaskWithAWaitHandlerSuspendsInstead) {
+  KeepingExecutor keeper;
+  const Event event;
+  bool isCalled = false;
+  Future<void> future = async(keeper, [=] { event.wait(); });
+  schedule([&] { keeper.tasks[0].runWithWaitHandler([&](const WaitHandle&) { isCalled = true; }); });
+  schedule([=] { event.signal(); });
+  future.get();
+  EXPECT_FALSE(isCalled);
+}
+
 TEST(TaskHandleTest, RunsOnceAndConvertsToBool) {
   KeepingExecutor executor;
   Future<int> future = async(executor, [] { return 2; });
@@ -144,8 +175,32 @@ TEST(TaskHandleTest, DroppingOneNeverThrowsAndItsFutureThrows) {
   executor.tasks[1] = TaskHandle();
   executor.tasks.clear();
   EXPECT_THROW(next.get(), TaskNotExecuted);
-  EXPECT_THROW(replaced.get(), TaskNotExecuted);
+  try {
+    replaced.get();
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const TaskNotExecuted& error) {
+    EXPECT_STREQ(error.what(),
+                 "weft::TaskNotExecuted: the executor of this task dropped it without having run it");
+  }
   EXPECT_FALSE(hasRun);
+}
+
+TEST(TaskHandleTest, OneThatIsAssignedToCancelsItsTaskAtOnce) {
+  KeepingExecutor executor;
+  Future<int> replaced = async(executor, [] { return 1; });
+  Future<int> kept = async(executor, [] { return 2; });
+  TaskHandle& to = executor.tasks[0];
+  TaskHandle& from = executor.tasks[1];
+  to = std::move(from);
+  ASSERT_TRUE(replaced.ready());
+  EXPECT_THROW(replaced.get(), TaskNotExecuted);
+  EXPECT_FALSE(from);
+  TaskHandle& self = to;
+  to = std::move(self);
+  ASSERT_TRUE(to);
+  EXPECT_FALSE(kept.ready());
+  to.run();
+  EXPECT_EQ(kept.get(), 2);
 }
 
 TEST(TaskHandleTest, GoesThroughAnInterfaceOfC) {

@@ -303,7 +303,8 @@ int depthOfWaits(int depth) {
 }
 
 TEST_P(JoinTest, WaitsNestAHundredThousandDeep) {
-  const int depth = tests::kUnderTsan ? tests::kMaxTsanFibers / 2 : scaled(100'000, 10'000);
+  const bool isDear = tests::kUnderTsan || tests::kUnderAsan;
+  const int depth = isDear ? tests::kMaxTsanFibers / 2 : scaled(100'000, 10'000);
   inTask([&] { EXPECT_EQ(depthOfWaits(depth), depth); });
 }
 
@@ -379,7 +380,8 @@ TEST_P(JoinTest, NestsAMillionDeep) {
   }
   Scheduler::Config config = scheduler().config();
   destroyScheduler();
-  Scheduler deep(config.setFiberStackSize(size_t{1} << 30));
+  // Leak checkers read all of each stack.
+  Scheduler deep(config.setFiberStackSize(size_t{1} << scaled(30, 27)));
   Scheduler::Binding bound(deep);
   inTask([] {
     // ThreadSanitizer follows 65,536 calls, of which one level of this takes a dozen.

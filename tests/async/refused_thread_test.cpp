@@ -22,6 +22,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "async/deep_nests.h"
 #include "waiting.h"
 
 // What comes of blocking calls and of tasks for threads where the system grants no thread. A sanitizer has a
@@ -183,6 +184,13 @@ TEST_F(RefusedThreadTest, ATaskForAThreadOfItsOwnThrowsAndDropsTheTask) {
   }
   EXPECT_FALSE(isRun);
   EXPECT_EQ(async(threadExecutor(), [] { return 7; }).get(), 7);
+}
+
+// What a deep nest has put off would be told by a thread of its own.
+TEST(UnboundRefusedThreadTest, ADeepNestMayWaitForWhatItHasPutOff) {
+  const Refusal refusal;
+  tests::deepInDestructors(12, [] {});
+  EXPECT_GT(refusal.count, 0);
 }
 
 }  // namespace

@@ -12,10 +12,12 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/cancellation.h>
 #include <weft/event.h>
+#include <weft/future.h>
 #include <weft/waitgroup.h>
 
 #include "count_mallocs.h"
@@ -505,6 +507,108 @@ TEST_F(TaskGroupDeathTest, ATaskThatWaitsForItsOwnGroupIsReported) {
   for (const bool waitsFirst : {true, false}) {
     EXPECT_DEATH(waitInside(waitsFirst), "wait\\(\\) was called while somebody waits for the group already");
   }
+}
+
+TEST_F(TaskGroupDeathTest, AGroupThatEndsOrIsWaitedForInATaskThatItsExecutorRunsIsReported) {
+  const auto waitInside = [] {
+    TaskGroup group(inlineExecutor());
+    group.run([&] { group.wait(); });
+  };
+  const auto endInside = [] {
+    auto group = std::make_unique<TaskGroup>(inlineExecutor());
+    group->run([&] { group.reset(); });
+  };
+  // The task in place waits for the group, and its waiter, which is within run(), for that task.
+  const auto endInPlace = [&] {
+    auto group = std::make_unique<TaskGroup>(inlineExecutor());
+    group->run([&] { async([&] { group.reset(); }).get(); });
+  };
+  const auto bound = [](const auto& test) {
+    Scheduler scheduler(tests::smallConfig(0));
+    const Scheduler::Binding binding(scheduler);
+    inTask(test);
+  };
+  const auto endOnPool = [] {
+    PoolExecutor pool(1);
+    auto group = std::make_unique<TaskGroup>(pool);
+    group->run([&] { group.reset(); });
+    Event().wait();
+  };
+  constexpr const char* kMessage =
+      "weft: fatal: TaskGroup .* ended, or wait\\(\\) was called, in one of its own tasks";
+  EXPECT_DEATH(endOnPool(), kMessage);
+  EXPECT_DEATH(waitInside(), kMessage);
+  EXPECT_DEATH(endInside(), kMessage);
+  EXPECT_DEATH(bound(waitInside), kMessage);
+  EXPECT_DEATH(bound(endInside), kMessage);
+  EXPECT_DEATH(bound(endInPlace), kMessage);
+}
+
+// Within run(), but in none of its tasks: the first runs on another thread, and the second has ended.
+TEST(TaskGroupExecutorTest, MayBeWaitedForWhereItsExecutorGoesOnWithTasksOfOthers) {
+  struct Strand {
+    void schedule(TaskHandle task) {
+      if (!other.joinable()) {
+        other = std::thread([this, kept = std::move(task)]() mutable {
+          isWaitedFor.wait();
+          kept.run();
+        });
+      } else {
+        task.run();
+      }
+      goOn();
+    }
+    std::function<void()> goOn;
+    std::thread other;
+    Event isWaitedFor{Event::Mode::Manual};
+  };
+  for (const int numTasks : {1, 2}) {
+    Strand strand;
+    int numRun = 0;
+    auto group = std::make_unique<TaskGroup>(strand);
+    strand.goOn = [&, numSeen = 0]() mutable {
+      if (++numSeen == numTasks) {
+        strand.isWaitedFor.signal();
+        group->wait();
+        group.reset();
+      }
+    };
+    for (int i = 0; i < numTasks; ++i) {
+      group->run([&] { ++numRun; });
+    }
+    EXPECT_EQ(numRun, numTasks);
+    strand.other.join();
+  }
+}
+
+// A task that waits within run() is none of those that wait for the group.
+TEST(TaskGroupExecutorTest, MayBeWaitedForWhileItsTaskWaitsWithinRun) {
+  struct Slow {
+    void schedule(TaskHandle task) {
+      if (!std::exchange(hasKept, true)) {
+        kept = std::move(task);
+        return;
+      }
+      hasBegun.signal();
+      go.wait();
+      task.run();
+    }
+    bool hasKept = false;
+    TaskHandle kept;
+    Event hasBegun{Event::Mode::Manual}, go{Event::Mode::Manual};
+  } slow;
+  Scheduler scheduler(tests::smallConfig(0));
+  const Scheduler::Binding binding(scheduler);
+  inTask([&] {
+    int numRun = 0;
+    TaskGroup group(slow);
+    group.run([&] { group.run([&] { ++numRun; }); });
+    schedule([&] { slow.kept.run(); });
+    slow.hasBegun.wait();
+    schedule([&] { slow.go.signal(); });
+    group.wait();
+    EXPECT_EQ(numRun, 1);
+  });
 }
 
 TEST_F(TaskGroupDeathTest, UnbindingWithinATaskThatWaitCallsIsReported) {

@@ -1,6 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
+#include <iterator>
 #include <list>
 #include <stdexcept>
 #include <string>
@@ -40,6 +42,55 @@ TEST_P(WhenTest, AllOfARangeInItsOrder) {
   std::list<Future<void>> list;
   list.push_back(async([] {}));
   EXPECT_EQ(whenAll(list.begin(), list.end()).get().size(), 1u);
+}
+
+// An iterator that can be moved only, over a range that another type ends, and that makes its elements.
+class Started {
+ public:
+  struct End {
+    int count;
+  };
+  struct Iterator {
+    using value_type = Future<int>;
+    using difference_type = std::ptrdiff_t;
+
+    explicit Iterator(int first) : at(first) {}
+    Iterator(Iterator&&) = default;
+    Iterator& operator=(Iterator&&) = default;
+    Future<int> operator*() const {
+      return async([number = at] { return number; });
+    }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    void operator++(int) { ++at; }
+    friend bool operator==(const Iterator& self, End end) { return self.at == end.count; }
+
+    int at;
+  };
+
+  explicit Started(int count) : count_(count) {}
+  Iterator begin() const { return Iterator(0); }
+  End end() const { return {count_}; }
+
+ private:
+  int count_;
+};
+
+TEST_P(WhenTest, RangesMayEndWithASentinel) {
+  std::vector<Future<int>> done = whenAll(Started(3)).get();
+  ASSERT_EQ(done.size(), 3u);
+  EXPECT_EQ(done[0].get() + done[1].get() + done[2].get(), 0 + 1 + 2);
+  EXPECT_EQ(whenAll(Started::Iterator(1), Started::End{3}).get().size(), 2u);
+  EXPECT_EQ(whenAny(Started(3)).get().futures.size(), 3u);
+  EXPECT_EQ(whenAny(Started::Iterator(1), Started::End{3}).get().futures.size(), 2u);
+  std::vector<Future<int>> futures;
+  futures.push_back(async([] { return 7; }));
+  futures.emplace_back();
+  auto first = whenAll(std::counted_iterator(futures.begin(), 1), std::default_sentinel).get();
+  ASSERT_EQ(first.size(), 1u);
+  EXPECT_EQ(first[0].get(), 7);
 }
 
 TEST_P(WhenTest, AllOfAPackOfDifferentTypes) {

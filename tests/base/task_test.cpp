@@ -143,9 +143,10 @@ TEST(TaskTest, DestroysItsFunctionOnceWhetherItRanOrNot) {
 TEST(TaskTest, DestroysWhatItHeldWhenItIsAssignedTo) {
   int live = 0;
   Task task([counted = Counted(&live)] {});
-  task = Task([] {});
-  // By the end of the temporary at the latest.
+  Task other([] {});
+  task = std::move(other);
   EXPECT_EQ(live, 0);
+  EXPECT_FALSE(other);
   Task& self = task;
   task = std::move(self);
   EXPECT_TRUE(task);

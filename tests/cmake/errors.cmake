@@ -25,6 +25,7 @@ inline const Own own;
 #include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/select.h>
+#include <weft/sharedmutex.h>
 #include <weft/taskgroup.h>
 struct None { void schedule(int); } none;
 inline const std::stop_token token;

@@ -5,9 +5,9 @@
 # body of a CoroTask cannot be replaced, and that other mistakes with weft::fair get one error each, which says what to write:
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
-# Checks that `body` gives `numErrors` errors, and no others, which match `expected`.
-function(check body numErrors expected)
-  file(WRITE ${WORK}/fair.cpp "
+include(${CMAKE_CURRENT_LIST_DIR}/precompile.cmake)
+set(options -std=c++20 -Wall -Werror -I${INCLUDE})
+precompile(common "
 #include <chrono>
 #include <coroutine>
 #include <vector>
@@ -22,6 +22,11 @@ struct Foreign {
 struct Wrapped { auto operator co_await() { return fair::yield(); } };
 struct Lasting { auto operator co_await() const { return Foreign(); } };
 struct Object { void step(fair::Task*) {} void other(int) {} } object;
+" ${options})
+
+# Checks that `body` gives `numErrors` errors, and no others, which match `expected`.
+function(check body numErrors expected)
+  file(WRITE ${WORK}/fair.cpp "
 fair::Coro<> use(fair::TaskScheduler& scheduler, fair::CoroTask& task) {
   (void)scheduler;
   (void)task;
@@ -29,7 +34,7 @@ fair::Coro<> use(fair::TaskScheduler& scheduler, fair::CoroTask& task) {
   co_return;
 }
 ")
-  execute_process(COMMAND ${COMPILER} -std=c++20 -Wall -Werror -fsyntax-only -I${INCLUDE} ${WORK}/fair.cpp
+  execute_process(COMMAND ${COMPILER} ${options} -fsyntax-only -include ${WORK}/common.h ${WORK}/fair.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   string(REPLACE ";" "," messages "${messages}")
   string(REGEX MATCHALL "error: [^\n]*${expected}" errors "${messages}")

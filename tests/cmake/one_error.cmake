@@ -4,13 +4,11 @@
 # For scripts that try small programs: `program` has the word BODY in its last function, which begins with "void use(";
 # `warnings` are further options. COMPILER, INCLUDE and WORK are those of the script.
 
-# What all have in common is compiled once.
 string(FIND "${program}" "void use(" start)
 string(SUBSTRING "${program}" 0 ${start} common)
 string(SUBSTRING "${program}" ${start} -1 program)
-file(WRITE ${WORK}/common.h "${common}")
-execute_process(COMMAND ${COMPILER} -std=c++20 ${warnings} -I${INCLUDE} -x c++-header ${WORK}/common.h
-  -o ${WORK}/common.h.gch COMMAND_ERROR_IS_FATAL ANY)
+include(${CMAKE_CURRENT_LIST_DIR}/precompile.cmake)
+precompile(common "${common}" -std=c++20 ${warnings} -I${INCLUDE})
 
 # Fails unless the program with this body gives one error, which matches `expected`, or none where that is OK.
 function(check body expected)

@@ -3,7 +3,7 @@
 
 # Installs a weft, moves it elsewhere, and builds and runs the consumer with it by find_package and by pkg-config:
 #   cmake -DROOT=<weft> -DWORK=<dir> -DSHARED=ON|OFF -DCOMPILER=<c++> -DPYTHON=<python3> -DVERSION=<of weft> "-DOPTIONS=<arguments of cmake>"
-#     [-DBUILD=<build folder of such a weft, instead of one of its own>] -P this
+#     [-DBUILD=<build folder of such a weft, instead of a static one of its own>] -P this
 
 file(REMOVE_RECURSE ${WORK})
 set(prefix "${WORK}/a prefix")
@@ -14,7 +14,7 @@ endfunction()
 
 if(NOT BUILD)
   set(BUILD ${WORK}/build)
-  run(${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD} ${OPTIONS} -DBUILD_SHARED_LIBS=${SHARED} -DWEFT_MARL_TARGET=${SHARED}
+  run(${CMAKE_COMMAND} -S ${ROOT} -B ${BUILD} ${OPTIONS} -DBUILD_SHARED_LIBS=OFF
     -DWEFT_BUILD_TESTS=OFF -DWEFT_BUILD_EXAMPLES=OFF -DWEFT_BUILD_BENCHMARKS=OFF)
   run(${CMAKE_COMMAND} --build ${BUILD})
 endif()

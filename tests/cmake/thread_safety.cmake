@@ -13,12 +13,9 @@ list(JOIN headers "\n" includes)
 # What all have in common is compiled once.
 set(options -std=c++20 -Wall -Wextra -Wthread-safety -Wthread-safety-beta -Werror -I${INCLUDE} -I${INCLUDE}/compat)
 set(marlIncludes "#include <marl/conditionvariable.h>\n#include <marl/event.h>\n#include <marl/waitgroup.h>\n")
-file(WRITE ${WORK}/weft.h "#include <chrono>\n${includes}\n")
-file(WRITE ${WORK}/marl.h "#include <chrono>\n${marlIncludes}")
-foreach(name IN ITEMS weft marl)
-  execute_process(COMMAND ${COMPILER} ${options} -x c++-header ${WORK}/${name}.h -o ${WORK}/${name}.h.gch
-    COMMAND_ERROR_IS_FATAL ANY)
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/precompile.cmake)
+precompile(weft "#include <chrono>\n${includes}\n" ${options})
+precompile(marl "#include <chrono>\n${marlIncludes}" ${options})
 
 set(account "
 class Account {

@@ -3,20 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Talks to the echo server, and ends it while a client is connected: echo_server_test.sh <echo_server>
-set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"; kill "$server" 2>/dev/null' EXIT
+source "$(dirname "$0")/server.sh"
 
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
-
-mkfifo "$work/out"
-"$1" 0 >"$work/out" &
-server=$!
-exec 3<"$work/out"
-read -r line <&3 || fail "the server says nothing"
+serve "$1" 0
 port=${line##*:}
 case $line in "listening on 127.0.0.1:"*) ;; *) fail "the server says '$line'" ;; esac
 
@@ -28,8 +17,5 @@ for text in hello again; do
   [ "$reply" = "$text" ] || fail "sent '$text', got '$reply'"
 done
 
-kill -INT "$server"
-read -r line <&3
-[ "$line" = bye ] || fail "at its end the server says '$line'"
-wait "$server" || fail "the server ends with $?"
+endServer INT
 echo passed

@@ -3,27 +3,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Fetches files with curl: http_server_curl_test.sh <http_server>. Exits with 77 where there is no curl.
-set -uo pipefail
 command -v curl >/dev/null || exit 77
-work=$(mktemp -d)
-trap 'rm -rf "$work"; kill "$server" 2>/dev/null' EXIT
-
-fail() {
-  echo "FAILED: $*"
-  exit 1
-}
+source "$(dirname "$0")/server.sh"
 
 fetch() { curl --silent --show-error --fail --max-time 60 --noproxy '*' "$@" || fail "curl $*"; }
 
 mkdir "$work/served"
 head -c 3000000 /dev/urandom >"$work/served/large.bin"
 echo hello >"$work/served/hello.txt"
-mkfifo "$work/out"
-"$1" "$work/served" 0 >"$work/out" &
-server=$!
-exec 3<"$work/out"
-read -r line <&3 || fail "the server says nothing"
-url=http://${line#listening on }
+serve "$1" "$work/served" 0
 
 fetch -o "$work/whole" "$url/large.bin"
 cmp "$work/whole" "$work/served/large.bin" || fail "a file"
@@ -42,8 +30,5 @@ fetch -I "$url/large.bin" | grep -q $'^Content-Length: 3000000\r$' || fail "HEAD
 status=$(curl --silent --noproxy '*' --path-as-is -o "$work/reply" -w '%{http_code}' "$url/../out")
 [ "$status" = 403 ] || fail "a path that leads out: $status"
 
-kill -TERM "$server"
-read -r line <&3
-[ "$line" = bye ] || fail "at its end the server says '$line'"
-wait "$server" || fail "the server ends with $?"
+endServer TERM
 echo passed

@@ -51,13 +51,14 @@ compareWithFind() {  # directory, then options of treestat
   expect "$*: links" "$(find "$1" -type l -printf x | wc -c)" "$(value links)"
 }
 
-testUsrInclude() {
-  local expected
-  expected=$(countWithFindAndWc /usr/include)
+testHeaders() {
+  local tree=/usr/include/c++ expected
+  [ -d "$tree" ] || tree=/usr/include
+  expected=$(countWithFindAndWc "$tree")
   for workers in 0 2; do
-    run --workers=$workers /usr/include
-    compareWithFind /usr/include $workers workers
-    expect "/usr/include, $workers workers" "$expected" "$(value lines) $(value words) $(value bytes)"
+    run --workers=$workers "$tree"
+    compareWithFind "$tree" $workers workers
+    expect "$tree, $workers workers" "$expected" "$(value lines) $(value words) $(value bytes)"
   done
   expect "messages" "" "$(cat "$work/err")"
 }
@@ -245,7 +246,7 @@ if [ "${3:-}" = progress ]; then
   testProgress
   exit $failed
 fi
-testUsrInclude
+testHeaders
 testMadeTree
 testDeepTree
 testOddities

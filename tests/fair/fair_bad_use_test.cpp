@@ -7,12 +7,15 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <weft/fair/task_scheduler.h>
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
 
@@ -111,6 +114,12 @@ TEST_F(FairSchedulerDeathTest, NothingToCall) {
   EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "was given nothing to call");
   EXPECT_DEATH(Task().setCallback(static_cast<std::string*>(nullptr), &std::string::clear),
                "was given nothing to call");
+  EXPECT_DEATH(
+      {
+        std::string text;
+        Task().setCallback(&text, static_cast<decltype(&std::string::shrink_to_fit)>(nullptr));
+      },
+      "was given nothing to call");
   EXPECT_DEATH(TaskScheduler("no function").postOneShot(std::function<void()>()),
                "was given nothing to call");
 }
@@ -158,6 +167,33 @@ TEST_F(FairSchedulerDeathTest, TakenBackFromRunningThreads) {
 TEST_F(FairSchedulerDeathTest, NumbersThatMakeNoSense) {
   EXPECT_DEATH(TaskScheduler("none", 0), "with 0 threads: ask for 1 to 4096");
   EXPECT_DEATH(TaskScheduler("none", 1, TaskScheduler::Config().setBlockSize(0)), "with a block size of 0");
+  EXPECT_DEATH(TaskScheduler("full").reserve((size_t{1} << 32) + 10),
+               "reserve\\(4294967306\\) on \"full\": at most 1073741824 tasks can wait at the same time");
+}
+
+TEST_F(FairSchedulerDeathTest, ANullAllocator) {
+  EXPECT_DEATH(TaskScheduler("none", 1, TaskScheduler::Config().setAllocator(nullptr)),
+               "\"none\": Config::allocator is null. Leave it at Allocator::Default");
+}
+
+TEST_F(FairSchedulerDeathTest, DestroyedWhileSomebodyWaits) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(tests::smallConfig(0));
+        const Scheduler::Binding bound(scheduler);
+        auto fair = std::make_unique<TaskScheduler>("awaited");
+        fair->stop();
+        Task task([] {});
+        fair->post(&task);
+        schedule([&] { fair->waitEmpty(); });
+        const WaitGroup done(1);
+        schedule([&, done] {
+          fair.reset();
+          done.done();
+        });
+        done.wait();
+      },
+      "TaskScheduler was destroyed while somebody waits in waitEmpty\\(\\). Let it return first");
 }
 
 TEST_F(FairSchedulerDeathTest, AnExceptionEscapes) {

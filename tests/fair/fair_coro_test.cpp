@@ -286,6 +286,14 @@ Coro<> sleepsBelow(int depth, std::shared_ptr<int> token) {
   ADD_FAILURE() << "it was never woken";
 }
 
+TEST_P(FairCoroTest, ACoroutineThatIsAssignedToIsDestroyedAtOnce) {
+  const auto token = std::make_shared<int>(0);
+  Coro<> one = sleepsBelow(1, token), other = sleepsBelow(1, token);
+  ASSERT_EQ(token.use_count(), 3);
+  one = std::move(other);
+  EXPECT_EQ(token.use_count(), 2);
+}
+
 TEST_P(FairCoroTest, DestroyingASuspendedCoroutineDestroysItsWholeStack) {
   const auto token = std::make_shared<int>(0);
   const int depth = scaled(100'000, 1'000);

@@ -41,6 +41,12 @@ TEST_P(FairSchedulerTest, TheExampleOfTheTasksComment) {
   EXPECT_EQ(left, 0);
 }
 
+TEST(FairSchedulerNameTest, IsTheOneThatItWasGiven) {
+  const TaskScheduler scheduler("a name", 2);
+  EXPECT_EQ(scheduler.name(), "a name");
+  EXPECT_EQ(scheduler.numThreads(), 2);
+}
+
 TEST_P(FairSchedulerTest, RunsEachPostOnceWhoeverPosts) {
   TaskScheduler scheduler("posts", numThreads(), config());
   constexpr int kPosters = 5;

@@ -7,10 +7,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -22,18 +19,22 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <weft/detail/wait/reactor.h>
 #include <weft/event.h>
 #include <weft/finally.h>
 #include <weft/waitgroup.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
+#include "io/refusal.h"
+#include "temporary_folder.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
@@ -51,6 +52,7 @@ using tests::kKinds;
 using tests::kPairKinds;
 using tests::makeEnds;
 using tests::readText;
+using tests::refuse;
 
 io::TimePoint soon() { return io::TimePoint::clock::now() + milliseconds(2); }
 
@@ -68,13 +70,14 @@ class IoTest : public tests::WithScheduler {
   }
   // Returns once `count` fibers of this scheduler wait.
   void awaitWaiting(uint64_t count) {
-    awaitThat([&] {
-      uint64_t waiting = 0;
-      for (const auto& worker : scheduler().stats().workers) {
-        waiting += worker.numBlockedFibers;
-      }
-      return waiting >= count;
-    });
+    awaitThat([&] { return numWaiting() >= count; });
+  }
+  uint64_t numWaiting() {
+    uint64_t waiting = 0;
+    for (const auto& worker : scheduler().stats().workers) {
+      waiting += worker.numBlockedFibers;
+    }
+    return waiting;
   }
 };
 
@@ -527,6 +530,35 @@ TEST_P(IoTest, WaitForTellsWhatHolds) {
   });
 }
 
+// Of what it waits for, the system tells without being asked. Another waiter of its worker comes before.
+TEST_P(IoTest, WhoWaitsForNothingButTheEndIsToldOfThat) {
+  Ends ends = makeEnds();
+  const int worker = numWorkers() - 1;
+  std::atomic<int> numBegun{0};
+  std::atomic<bool> hasRead{false};
+  WaitGroup done(2);
+  const auto start = [&](auto f) {
+    Task task([&, f, done] {
+      ++numBegun;
+      f();
+      done.done();
+    });
+    worker < 0 ? schedule(std::move(task)) : scheduler().enqueueOn(worker, std::move(task));
+  };
+  start([&] { EXPECT_EQ(io::waitFor(ends.reader.get(), 0), POLLHUP); });
+  start([&] {
+    std::error_code error;
+    EXPECT_EQ(readText(ends.reader.get(), error), "hello");
+    hasRead = true;
+  });
+  awaitThat([&] { return numBegun == 2; });
+  awaitWaiting(2);
+  io::write(ends.writer.get(), bytesOf("hello"));
+  awaitThat([&] { return hasRead.load(); });
+  ends.writer.reset();
+  done.wait();
+}
+
 TEST_P(IoTest, WritingToNobodyIsAnErrorAndNoSignal) {
   everywhere([](tests::PairKind kind) {
     Ends ends = makeEnds(kind);
@@ -595,6 +627,34 @@ TEST_P(IoTest, FilesAreReadAndWrittenInPlace) {
 }
 
 // A fiber whose reads need never wait.
+TEST_P(IoTest, AnOpenOfAFifoWaitsForItsOtherEnd) {
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.path() + "/fifo";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  for (const int flags : {O_RDONLY, O_WRONLY}) {
+    io::UniqueFd opened;
+    std::error_code error;
+    std::atomic<bool> isOpen{false};
+    WaitGroup done(1);
+    schedule([&, done] {
+      opened = io::open(path.c_str(), flags, 0, error);
+      isOpen = true;
+      done.done();
+    });
+    awaitThat([&] { return isOpen || numWaiting() != 0; });
+    EXPECT_FALSE(isOpen);
+    const io::UniqueFd other(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    done.wait();
+    EXPECT_FALSE(error) << error.message();
+    EXPECT_EQ(::fcntl(opened.get(), F_GETFL) & O_NONBLOCK, 0);
+  }
+  tests::inTask([&] {
+    std::error_code error;
+    EXPECT_FALSE(io::open(path.c_str(), O_WRONLY | O_NONBLOCK, 0, error));
+    EXPECT_EQ(error, std::errc::no_such_device_or_address) << "nobody reads, and it does not wait";
+  });
+}
+
 TEST_P(IoTest, AStreamThatNeverRunsDryLetsOthersRun) {
   tests::inTask([&] {
     const io::UniqueFd zeros = io::open("/dev/zero", O_RDONLY);
@@ -623,20 +683,31 @@ TEST(IoBackendTest, ItsNameIsTold) {
 
 constexpr uint32_t kUringSetup = 425, kClone3 = 435;
 
-// Makes the system refuse a call to this thread and to those it starts, as container runtimes do.
-void refuse(uint32_t call, uint32_t error) {
-  sock_filter steps[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{4, steps};
-  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-      ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-    std::fputs("no filter for system calls\n", stderr);
-    std::abort();
-  }
+// What stands for that of an AsioContext.
+class ForeignReactor final : public detail::Reactor {
+ public:
+  ForeignReactor() : Reactor(Use::Asio) {}
+  bool poll() override { return false; }
+  bool park(detail::Parker<>&, detail::TimePoint) override { return true; }
+};
+
+using DescriptorDeathTest = tests::DeathTest;
+
+TEST_F(DescriptorDeathTest, AWorkerThatPollsAnAsioContextSaysThatItCannotWaitByIoToo) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(tests::smallConfig(1));
+        WaitGroup done(1);
+        scheduler.enqueue(Task([done] {
+          detail::setCurrentReactor(std::make_unique<ForeignReactor>());
+          const tests::Ends ends = tests::makeEnds();
+          std::error_code error;
+          tests::readText(ends.reader.get(), error);
+          done.done();
+        }));
+        done.wait();
+      },
+      "a fiber waits by weft::io on a worker that polls a weft::AsioContext.*without a worker");
 }
 
 class IoBackendDeathTest : public tests::DeathTest {};

@@ -15,6 +15,7 @@
 #include <weft/weft.h>
 
 #include "io/io_pairs.h"
+#include "temporary_folder.h"
 #include "with_scheduler.h"
 
 // The examples of docs/io.md and of the headers' comments, word for word: docs_examples_test compares.
@@ -73,14 +74,12 @@ TEST_P(IoExamplesTest, AServerSendsBackWhatComes) {
 
 TEST_P(IoExamplesTest, AFileIsOpened) {
   const std::filesystem::path before = std::filesystem::current_path();
-  std::string folder = "/tmp/weft_io_XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  std::filesystem::current_path(folder);
+  const tests::TemporaryFolder folder;
+  std::filesystem::current_path(folder.path());
   std::fclose(std::fopen("data", "w"));
   weft::io::File file = weft::io::File::open("data", O_RDONLY);
   EXPECT_TRUE(file);
   std::filesystem::current_path(before);
-  std::filesystem::remove_all(folder);
 }
 
 WEFT_INSTANTIATE_WITH_SCHEDULER(IoExamplesTest);

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <functional>
 #include <optional>
 #include <thread>
 #include <vector>
@@ -19,14 +18,14 @@
 #include <weft/blockingcall.h>
 #include <weft/finally.h>
 
-#include "in_task.h"
 #include "io/closer.h"
+#include "io/faulty_system.h"
 #include "io/io_pairs.h"
 #include "io/operations.h"
+#include "temporary_folder.h"
 #include "waiting.h"
-#include "with_scheduler.h"
 
-// The operations over a system whose calls fail as it is told.
+// Operations over a system whose calls fail as it is told.
 namespace weft::detail {
 namespace {
 
@@ -34,100 +33,6 @@ using tests::awaitThat;
 using tests::bytesOf;
 using tests::Ends;
 using tests::makeEnds;
-
-// What the next calls of a kind do instead of what they would do.
-struct Faults {
-  std::vector<int> errors;        // the first calls fail with these, in this order
-  size_t mostBytes = ~size_t{0};  // transfers are this short
-  int numCalls = 0;
-  std::function<void()> before{};  // called before a call that fails
-
-  // Returns: whether the call fails.
-  bool fails() {
-    const auto number = static_cast<size_t>(numCalls++);
-    if (number < errors.size() && errors[number] != 0) {
-      if (before) {
-        before();
-      }
-      errno = errors[number];
-      return true;
-    }
-    return false;
-  }
-};
-
-thread_local Faults transfers, messages, flagChanges, accepts, connects;
-thread_local Faults waits, controls, bells, epolls, polls;
-
-struct FaultySystem : IoSystem {
-  static ssize_t receive(int fd, void* data, size_t size, int flags) {
-    return transfers.fails() ? -1 : IoSystem::receive(fd, data, std::min(size, transfers.mostBytes), flags);
-  }
-  static ssize_t send(int fd, const void* data, size_t size, int flags) {
-    return transfers.fails() ? -1 : IoSystem::send(fd, data, std::min(size, transfers.mostBytes), flags);
-  }
-  static ssize_t sendMessage(int fd, const msghdr* message, int flags) {
-    return messages.fails() ? -1 : IoSystem::sendMessage(fd, message, flags);
-  }
-  static int setFlags(int fd, int flags) { return flagChanges.fails() ? -1 : IoSystem::setFlags(fd, flags); }
-  static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
-    const iovec part{parts->iov_base, std::min(parts->iov_len, transfers.mostBytes)};
-    return transfers.fails() ? -1 : IoSystem::readNow(fd, &part, count, offset);
-  }
-  static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
-    const iovec part{parts->iov_base, std::min(parts->iov_len, transfers.mostBytes)};
-    return transfers.fails() ? -1 : IoSystem::writeNow(fd, &part, count, offset);
-  }
-  static int accept(int fd, sockaddr* address, socklen_t* size) {
-    return accepts.fails() ? -1 : IoSystem::accept(fd, address, size);
-  }
-  static int connect(int fd, const sockaddr* address, socklen_t size) {
-    return connects.fails() ? -1 : IoSystem::connect(fd, address, size);
-  }
-  static int makeBell() { return bells.fails() ? -1 : IoSystem::makeBell(); }
-  static int makeEpoll() { return epolls.fails() ? -1 : IoSystem::makeEpoll(); }
-  static int control(int epoll, int operation, int fd, epoll_event* event) {
-    return controls.fails() ? -1 : IoSystem::control(epoll, operation, fd, event);
-  }
-  static int wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
-    return waits.fails() ? -1 : IoSystem::wait(epoll, events, most, deadline);
-  }
-  static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
-    return polls.fails() ? -1 : IoSystem::poll(descriptors, count, deadline);
-  }
-};
-
-using Faulty = IoOperations<FaultySystem>;
-
-// One thread, so that it has all the faults; in a task, and without a scheduler.
-class IoFaultsTest : public ::testing::TestWithParam<bool> {
- protected:
-  void TearDown() override {
-    transfers = messages = flagChanges = accepts = connects = Faults();
-    waits = controls = bells = epolls = polls = Faults();
-  }
-
-  template <class F>
-  void run(F f) {
-    if (!GetParam()) {
-      f();
-      return;
-    }
-    Scheduler scheduler(tests::smallConfig(0));
-    scheduler.bind();
-    tests::inTask(f);
-    Scheduler::unbind();
-  }
-
-  // Reads once from `fd`.
-  static IoResult read(int fd, const io::Wait& wait = {}) {
-    const iovec part{buffer, sizeof buffer};
-    return Faulty::readParts(fd, {&part, 1}, -1, wait, "io::read");
-  }
-
-  static inline std::byte buffer[64];
-  const io::Wait never_{};
-};
 
 TEST_P(IoFaultsTest, AnInterruptedCallIsMadeAgain) {
   run([&] {
@@ -268,23 +173,53 @@ TEST_P(IoFaultsTest, WhereAnErrorQueueIsNotReadAReceiveIsTriedAgainAfterAPause) 
   });
 }
 
+// Else it would be tried again and again as long as there is something else to receive.
+TEST_P(IoFaultsTest, AReceiveWaitsForWhatItsFlagsAskFor) {
+  run([&] {
+    const io::UniqueFd receiver(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const io::Endpoint here = io::Endpoint::parse("127.0.0.1", 0);
+    ASSERT_EQ(::bind(receiver.get(), here.data(), here.size()), 0);
+    std::error_code error;
+    const io::Endpoint bound = io::Endpoint::ofSocket(receiver.get(), error);
+    ASSERT_EQ(::sendto(receiver.get(), "x", 1, 0, bound.data(), bound.size()), 1);
+    ASSERT_EQ(io::waitFor(receiver.get(), POLLIN), POLLIN);
+    const auto soon = [] { return TimePoint::clock::now() + std::chrono::milliseconds(20); };
+    EXPECT_EQ(Faulty::receive(receiver.get(), buffer, MSG_ERRQUEUE, {.deadline = soon()}).error, ETIMEDOUT);
+    EXPECT_EQ(transfers.numCalls, 1);
+
+    // Urgent data are announced at once, also where there is no room for them yet.
+    Ends ends = tests::makeTcpEnds();
+    const int small = 4096;
+    const std::vector<std::byte> data(1'000'000);
+    ASSERT_EQ(::setsockopt(ends.reader.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    ASSERT_GT(::send(ends.writer.get(), data.data(), data.size(), MSG_OOB | MSG_DONTWAIT), 0);
+    ASSERT_EQ(io::waitFor(ends.reader.get(), POLLIN), POLLIN);
+    transfers = Faults();
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, MSG_OOB, {.deadline = soon()}).error, ETIMEDOUT);
+    EXPECT_EQ(transfers.numCalls, 1);
+  });
+}
+
 TEST_P(IoFaultsTest, AcceptGoesOnWhereThePeerHasGoneAndTellsWhereNoDescriptorIsLeft) {
   run([&] {
     io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
     const io::Socket client = io::Socket::connect(listener.endpoint());
-    accepts.errors = {EINTR, ECONNABORTED, EPROTO, EMFILE};
-    EXPECT_EQ(Faulty::accept(listener.fd(), nullptr, nullptr, never_).error, EMFILE);
+    for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM, EPERM}) {
+      accepts = {.errors = {EINTR, ECONNABORTED, EPROTO, ENOPROTOOPT, EHOSTUNREACH, EAGAIN, ENETDOWN, error}};
+      EXPECT_EQ(Faulty::accept(listener.fd(), nullptr, nullptr, never_).error, error);
+    }
     const IoResult accepted = Faulty::accept(listener.fd(), nullptr, nullptr, never_);
     EXPECT_GE(accepted.value, 0) << "the connection has waited";
     io::UniqueFd(static_cast<int>(accepted.value)).reset();
   });
 }
 
-TEST_P(IoFaultsTest, AConnectWithoutRoomAtTheListenerIsTriedAgain) {
+TEST_P(IoFaultsTest, AConnectWithoutRoomAtTheLocalListenerIsTriedAgain) {
   run([&] {
-    io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
-    const io::Endpoint where = listener.endpoint();
-    io::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const tests::TemporaryFolder folder;
+    const io::Endpoint where = io::Endpoint::local(folder.path() + "/socket");
+    io::Listener listener = io::Listener::listen(where);
+    io::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     connects.errors = {EAGAIN, EAGAIN};
     EXPECT_EQ(Faulty::connect(socket.get(), where.data(), where.size(), never_).error, 0);
     EXPECT_EQ(connects.numCalls, 3);
@@ -292,6 +227,30 @@ TEST_P(IoFaultsTest, AConnectWithoutRoomAtTheListenerIsTriedAgain) {
     connects = {.errors = std::vector<int>(1000, EAGAIN)};
     const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(5)};
     EXPECT_EQ(Faulty::connect(socket.get(), where.data(), where.size(), limit).error, ETIMEDOUT);
+  });
+}
+
+// It is told to one of them alone.
+TEST_P(IoFaultsTest, OfTwoConnectsOfASocketNoneTakesARefusalForSuccess) {
+  run([&] {
+    io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+    const io::Endpoint nobody = listener.endpoint();
+    listener.close();
+    const io::UniqueFd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    connects.errors = {EINPROGRESS};
+    connects.before = [&] {
+      int error = 0;
+      socklen_t size = sizeof error;
+      EXPECT_EQ(::connect(socket.get(), nobody.data(), nobody.size()), -1);
+      if (errno == EINPROGRESS) {
+        pollfd refused{socket.get(), POLLOUT, 0};
+        ::poll(&refused, 1, -1);
+        ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size);
+        errno = error;
+      }
+      EXPECT_EQ(errno, ECONNREFUSED);
+    };
+    EXPECT_EQ(Faulty::connect(socket.get(), nobody.data(), nobody.size(), never_).error, ENOTCONN);
   });
 }
 
@@ -313,23 +272,37 @@ TEST_P(IoFaultsTest, AFiberThatReadsADirectFileHoldsUpNobody) {
   });
 }
 
+// That takes a good part of the time of a read from memory.
+TEST_P(IoFaultsTest, ReadsOfOneFileSeldomAskWhetherItIsDirect) {
+  char path[] = "/tmp/weft_io_seldom_XXXXXX";
+  io::UniqueFd file(::mkostemp(path, O_CLOEXEC));
+  const auto removed = make_finally([&] { ::unlink(path); });
+  alignas(4096) static std::byte page[4096];
+  run([&] {
+    const auto looksOf = [&](int numReads) {
+      numFlagLooks = 0;
+      for (int i = 0; i < numReads; ++i) {
+        EXPECT_EQ(Faulty::readAt(file.get(), page, 0, never_).error, 0);
+      }
+      return numFlagLooks;
+    };
+    ASSERT_EQ(Faulty::writeAt(file.get(), page, 0, never_).value, 4096);
+    const int perSixtyFour = GetParam() ? 1 : 0;
+    EXPECT_EQ(looksOf(640), 10 * perSixtyFour);
+    const int number = file.get();
+    file.reset();
+    file.reset(::open(path, O_RDONLY | O_CLOEXEC));
+    EXPECT_EQ(file.get(), number) << "the system takes the lowest number";
+    EXPECT_EQ(looksOf(1), perSixtyFour) << "it is another file";
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(Where, IoFaultsTest, ::testing::Bool(),
                          [](const auto& where) { return where.param ? "InATask" : "OnAThread"; });
 
-bool isUring() { return io::backend() == std::string_view("uring"); }
-
 class IoReactorFaultsTest : public IoFaultsTest {};
 
-// What is of epoll alone.
-class IoEpollFaultsTest : public IoFaultsTest {
-  void SetUp() override {
-    if (isUring()) {
-      GTEST_SKIP() << "with io_uring there is no such call";
-    }
-  }
-};
-
-TEST_P(IoEpollFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNextOneTriesAgain) {
+TEST_P(IoReactorFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNextOneTriesAgain) {
   run([&] {
     Ends ends = makeEnds();
     bells.errors = epolls.errors = controls.errors = {EMFILE};
@@ -349,7 +322,7 @@ TEST_P(IoEpollFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNextO
   });
 }
 
-TEST_P(IoEpollFaultsTest, AWaitThatCannotBeArmedFailsAndLeavesNothingBehind) {
+TEST_P(IoReactorFaultsTest, AWaitThatCannotBeArmedFailsAndLeavesNothingBehind) {
   run([&] {
     Ends ends = makeEnds();
     const io::Wait past{.deadline = TimePoint::min()};
@@ -363,7 +336,7 @@ TEST_P(IoEpollFaultsTest, AWaitThatCannotBeArmedFailsAndLeavesNothingBehind) {
 }
 
 // As where another worker has waited for it meanwhile.
-TEST_P(IoEpollFaultsTest, ARegistrationThatIsThereAgainstExpectationIsUsed) {
+TEST_P(IoReactorFaultsTest, ARegistrationThatIsThereAgainstExpectationIsUsed) {
   run([&] {
     Ends ends = makeEnds();
     const io::Wait past{.deadline = TimePoint::min()};
@@ -523,74 +496,6 @@ TEST_P(IoReactorFaultsTest, AnOperationThatBeginsDuringACloseWaitsForItsEnd) {
   });
 }
 
-class IoDryStreamTest : public IoFaultsTest {
- protected:
-  static IoResult receive(int fd, const io::Wait& wait = {}) {
-    return Faulty::receiveFromStream(fd, buffer, wait);
-  }
-  // Leaves the stream dry.
-  static void makeDry(const Ends& ends) {
-    io::write(ends.writer.get(), bytesOf("hello"));
-    EXPECT_EQ(receive(ends.reader.get()).value, 5);
-    transfers.numCalls = 0;
-  }
-  static inline const io::Wait past{.deadline = TimePoint::min()};
-};
-
-TEST_P(IoDryStreamTest, AfterAShortReceiveTheNextOneWaitsBeforeItTries) {
-  run([&] {
-    Ends ends = makeEnds();
-    makeDry(ends);
-    std::thread writer([&] { io::write(ends.writer.get(), bytesOf("again")); });
-    EXPECT_EQ(receive(ends.reader.get()).value, 5);
-    EXPECT_EQ(transfers.numCalls, 1);
-    writer.join();
-  });
-}
-
-// Bytes that have come since are received, whatever would end a wait.
-TEST_P(IoDryStreamTest, AStreamThatIsNotDryAnyMoreNeedsNoWait) {
-  run([&] {
-    Ends ends = makeEnds();
-    makeDry(ends);
-    io::write(ends.writer.get(), bytesOf("x"));
-    EXPECT_EQ(receive(ends.reader.get(), past).value, 1);
-    std::stop_source stopped;
-    stopped.request_stop();
-    io::write(ends.writer.get(), bytesOf("y"));
-    EXPECT_EQ(receive(ends.reader.get(), {.stop = stopped.get_token()}).value, 1);
-    controls = {.errors = {ENOMEM}};
-    io::write(ends.writer.get(), bytesOf("z"));
-    EXPECT_EQ(receive(ends.reader.get()).value, 1);
-    EXPECT_EQ(receive(ends.reader.get(), past).error, ETIMEDOUT);
-    io::cancelAll(*Scheduler::get());
-    io::write(ends.writer.get(), bytesOf("z"));
-    EXPECT_EQ(receive(ends.reader.get()).value, 1);
-    ends.writer.reset();
-    EXPECT_EQ(receive(ends.reader.get()).value, 0) << "so is the end";
-  });
-}
-
-TEST_P(IoDryStreamTest, WhatIsKnownOfANumberMisleadsNobodyWhoUsesItAgain) {
-  run([&] {
-    Ends ends = makeEnds();
-    makeDry(ends);
-    const int number = ends.reader.get();
-    for (const bool isClosedByWeft : {true, false}) {
-      Ends others = makeEnds();
-      io::write(others.writer.get(), bytesOf("others"));
-      isClosedByWeft ? ends.reader.reset() : static_cast<void>(::close(ends.reader.release()));
-      EXPECT_EQ(::dup(others.reader.get()), number) << "the system takes the lowest number";
-      EXPECT_EQ(receive(number, past).value, 6);
-      ends.reader.reset(number);  // dry
-    }
-  });
-}
-
-INSTANTIATE_TEST_SUITE_P(Where, IoDryStreamTest, ::testing::Values(true),
-                         [](const auto&) { return "InATask"; });
-INSTANTIATE_TEST_SUITE_P(Where, IoEpollFaultsTest, ::testing::Values(true),
-                         [](const auto&) { return "InATask"; });
 INSTANTIATE_TEST_SUITE_P(Where, IoReactorFaultsTest, ::testing::Values(true),
                          [](const auto&) { return "InATask"; });
 

@@ -41,6 +41,13 @@ inline Ends makeEnds(PairKind kind = PairKind::Sockets) {
   return {io::UniqueFd(ends[0]), io::UniqueFd(ends[1])};
 }
 
+inline Ends makeTcpEnds() {
+  const auto listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+  io::Socket writer = io::Socket::connect(listener.endpoint());
+  writer.setNoDelay();
+  return {io::accept(listener.fd(), nullptr), writer.release()};
+}
+
 inline std::span<const std::byte> bytesOf(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 inline std::string textOf(std::span<const std::byte> bytes) {

@@ -7,18 +7,18 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <weft/event.h>
-#include <weft/finally.h>
 
 #include "in_task.h"
 #include "io/io_pairs.h"
+#include "temporary_folder.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
@@ -98,13 +98,8 @@ TEST_P(SocketTest, AClientAndAServerTalk) {
 }
 
 TEST_P(SocketTest, LocalSocketsTalkToo) {
-  std::string folder = "/tmp/weft_io_XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string path = folder + "/socket";
-  const auto removed = make_finally([&] {
-    ::unlink(path.c_str());
-    ::rmdir(folder.c_str());
-  });
+  const tests::TemporaryFolder folder;
+  const std::string path = folder.path() + "/socket";
   io::Listener listener = io::Listener::listen(io::Endpoint::local(path));
   EXPECT_EQ(listener.endpoint().toString(), path);
   WaitGroup done(1);
@@ -118,6 +113,33 @@ TEST_P(SocketTest, LocalSocketsTalkToo) {
   EXPECT_EQ(client.recvAll(buffer), 5u);
   client.close();
   done.wait();
+}
+
+// Each message is received on whatever worker takes the task, while others wait for other sockets.
+TEST_P(SocketTest, ASocketThatGoesFromWorkerToWorkerLosesNothing) {
+  io::Listener listener = listenSomewhere();
+  constexpr size_t kSockets = 4;
+  std::vector<io::Socket> clients, sockets;
+  for (size_t i = 0; i < kSockets; ++i) {
+    clients.push_back(io::Socket::connect(listener.endpoint()));
+    sockets.push_back(listener.accept());
+  }
+  for (int round = 0; round < 30; ++round) {
+    WaitGroup done(kSockets);
+    for (io::Socket& socket : sockets) {
+      schedule([&, done] {
+        std::byte buffer[100];
+        std::error_code error;
+        const size_t count = socket.recv(buffer, error);
+        EXPECT_EQ(tests::textOf(std::span(buffer).first(count)), "hello");
+        done.done();
+      });
+    }
+    for (io::Socket& client : clients) {
+      client.send(bytesOf("hello"));
+    }
+    done.wait();
+  }
 }
 
 TEST_P(SocketTest, ARefusedConnectionIsAnError) {
@@ -245,6 +267,106 @@ TEST_P(SocketTest, ServeEndsThoughConnectionsWait) {
   EXPECT_EQ(numServed, 0);
 }
 
+// A server whose handlers tell their worker, and wait until their client has gone.
+class ServingWorkersTest : public SocketTest {
+ protected:
+  void SetUp() override {
+    SocketTest::SetUp();
+    listener_ = listenSomewhere();
+  }
+
+  void begin() {
+    schedule([this] {
+      io::serve(listener_, [this](io::Socket socket) { handle(std::move(socket)); },
+                {.stop = stop_.get_token()});
+      done_.done();
+    });
+  }
+  void end() {
+    stop_.request_stop();
+    done_.wait();
+  }
+
+  struct Client {
+    io::Socket socket;
+    int worker = -1;
+  };
+  void connect() { clients_.push_back({io::Socket::connect(listener_.endpoint())}); }
+  void hear(Client& client) {
+    std::byte worker{};
+    EXPECT_EQ(client.socket.recv(std::span(&worker, 1)), 1u);
+    client.worker = static_cast<int>(worker);
+  }
+  // The connections of each worker that are open.
+  std::vector<int> counts() const {
+    std::vector<int> counts(static_cast<size_t>(numWorkers()));
+    for (const Client& client : clients_) {
+      ++counts[static_cast<size_t>(client.worker)];
+    }
+    return counts;
+  }
+
+  std::vector<Client> clients_;
+  std::atomic<int> numOpen_{0};
+
+ private:
+  void handle(io::Socket socket) {
+    ++numOpen_;
+    const auto worker = static_cast<std::byte>(Scheduler::workerId());
+    socket.send(std::span(&worker, 1));
+    std::byte byte[1];
+    socket.recv(byte);
+    EXPECT_EQ(Scheduler::workerId(), static_cast<int>(worker));
+    --numOpen_;
+  }
+
+  io::Listener listener_;
+  std::stop_source stop_;
+  WaitGroup done_{1};
+};
+INSTANTIATE_TEST_SUITE_P(Workers, ServingWorkersTest, ::testing::Values(1, 2, 4, 8, 64),
+                         [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
+
+// They wait for the listener already, so that one worker finds all of them.
+TEST_P(ServingWorkersTest, ConnectionsThatComeAtOnceAreSpreadEvenly) {
+  constexpr int kEach = 3;
+  for (int i = 0; i < kEach * numWorkers(); ++i) {
+    connect();
+  }
+  begin();
+  for (Client& client : clients_) {
+    hear(client);
+  }
+  EXPECT_EQ(counts(), std::vector<int>(static_cast<size_t>(numWorkers()), kEach));
+  clients_.clear();
+  end();
+}
+
+TEST_P(ServingWorkersTest, AHandlerThatEndsMakesRoom) {
+  begin();
+  for (int i = 0; i < 2 * numWorkers(); ++i) {
+    connect();
+    hear(clients_.back());
+  }
+  for (int worker = numWorkers() - 1; worker >= 0; --worker) {
+    const auto leaver = std::find_if(clients_.begin(), clients_.end(),
+                                     [&](const Client& client) { return client.worker == worker; });
+    ASSERT_NE(leaver, clients_.end());
+    const int numBefore = numOpen_;
+    clients_.erase(leaver);
+    awaitThat([&] { return numOpen_ < numBefore; });
+    // What that worker does next comes after the end of the handler's task.
+    WaitGroup hasEnded(1);
+    scheduler().enqueueOn(worker, Task([hasEnded] { hasEnded.done(); }));
+    hasEnded.wait();
+    connect();
+    hear(clients_.back());
+    EXPECT_EQ(clients_.back().worker, worker);
+  }
+  clients_.clear();
+  end();
+}
+
 WEFT_INSTANTIATE_WITH_SCHEDULER(SocketTest);
 
 TEST(ServeTest, WhereNoDescriptorIsLeftItGoesOnOnceThereIs) {
@@ -276,67 +398,6 @@ TEST(ServeTest, WhereNoDescriptorIsLeftItGoesOnOnceThereIs) {
   stop.request_stop();
   done.wait();
   Scheduler::unbind();
-}
-
-// More connections than fibers beside which a worker starts tasks freely.
-TEST(ServeTest, ABurstOfConnectionsHoldsNothingBack) {
-  constexpr int kClients = tests::scaled(4'000, 400);
-  rlimit limit{};
-  ::getrlimit(RLIMIT_NOFILE, &limit);
-  limit.rlim_cur = limit.rlim_max;
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-  const int numClients = std::min(kClients, static_cast<int>(limit.rlim_cur / 2) - 100);
-  Scheduler scheduler(tests::smallConfig(2));
-  scheduler.bind();
-  io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0), 4096);
-  std::stop_source stop;
-  std::atomic<int> numOpen{0};
-  WaitGroup done(1);
-  schedule([&, done] {
-    io::serve(listener,
-              [&](io::Socket socket) {
-                ++numOpen;
-                std::byte byte[1];
-                std::error_code error;
-                while (socket.recv(byte, error) == 1) {
-                  socket.send(byte, error);
-                }
-                --numOpen;
-              },
-              {.stop = stop.get_token()});
-    done.done();
-  });
-  std::vector<io::Socket> clients;
-  for (int i = 0; i < numClients; ++i) {
-    clients.push_back(io::Socket::connect(listener.endpoint()));
-  }
-  awaitThat([&] { return numOpen == numClients; });
-  for (io::Socket& client : clients) {
-    client.send(bytesOf("x"));
-  }
-  std::byte byte[1];
-  for (io::Socket& client : clients) {
-    EXPECT_EQ(client.recv(byte), 1u);
-  }
-  clients.clear();
-  awaitThat([&] { return numOpen == 0; });
-  stop.request_stop();
-  done.wait();
-  Scheduler::unbind();
-}
-
-TEST(ResolveTest, NamesAreLookedUp) {
-  std::error_code error;
-  const std::vector<io::Endpoint> found = io::resolve("127.0.0.1", "80", error);
-  ASSERT_FALSE(error) << error.message();
-  ASSERT_FALSE(found.empty());
-  EXPECT_EQ(found[0].toString(), "127.0.0.1:80");
-  io::resolve("not a name", "80", error);
-  EXPECT_TRUE(error);
-  EXPECT_STREQ(error.category().name(), "getaddrinfo");
-  EXPECT_THROW(io::resolve("not a name", "80"), std::system_error);
-  EXPECT_TRUE(io::resolve(std::string("127.0.0.1\0.org", 14), "80", error).empty());
-  EXPECT_TRUE(error) << "not all of it is the name";
 }
 
 using ServeDeathTest = tests::DeathTest;

@@ -6,6 +6,7 @@
 // Seeded bug: channel/side.h:1
 // Seeded bug: channel/side.h:1:split
 // Seeded bug: channel/side.h:2
+// Seeded bug: channel/side.h:2:touch
 // Seeded bug: channel/side.h:3
 // Seeded bug: channel/side.h:4
 namespace weft::model {
@@ -123,6 +124,57 @@ struct SeenClosed : rl::test_suite<SeenClosed, 2> {
   }
 };
 
+// Whoever sees that it is closed may destroy it, though the close is still returning.
+template <size_t kCapacity>
+struct DestroyWhenClosed : rl::test_suite<DestroyWhenClosed<kCapacity>, 2> {
+  Channel<kCapacity>* channel = nullptr;
+  Party party;
+
+  void before() { channel = new Channel<kCapacity>; }
+
+  void thread(unsigned index) {
+    Core& core = channel->core;
+    if (index == 0) {
+      for (size_t i = 0; i < kCapacity; ++i) {
+        int value = 0;
+        party.send(core, 1);
+        party.receive(core, value);
+      }
+      Core::Section section(core);
+      core.close(section);
+    } else {
+      while (!core.isClosed()) {
+        RelacySync::pause();
+      }
+      delete channel;
+    }
+  }
+};
+
+// Whoever receives the last value may destroy it, since the others have received theirs, though their calls
+// are still returning.
+struct DestroyWhenReceived : rl::test_suite<DestroyWhenReceived, 3> {
+  Channel<2>* channel = nullptr;
+  Party parties[3];
+
+  void before() { channel = new Channel<2>; }
+
+  void thread(unsigned index) {
+    Core& core = channel->core;
+    Party& me = parties[index];
+    if (index == 2) {
+      me.send(core, 1);
+      me.send(core, 2);
+      return;
+    }
+    int value = 0;
+    check(me.receive(core, value) == ChannelEnd::Done, "received");
+    if (value == 2) {
+      delete channel;
+    }
+  }
+};
+
 // Both sides give up when they like: a value that one has sent the other has, or the channel.
 template <size_t kCapacity>
 struct GiveUp : rl::test_suite<GiveUp<kCapacity>, 2> {
@@ -169,7 +221,10 @@ int main(int argc, char** argv) {
            explore<TwoReceivers<0>>("two receivers", 100'000) &&
            explore<TwoReceivers<1>>("two receivers, a buffer", 100'000) &&
            explore<Close<0>>("close", 100'000) && explore<Close<1>>("close, a buffer", 100'000) &&
-           explore<SeenClosed>("seen closed", 50'000) && explore<GiveUp<0>>("giving up", 100'000) &&
-           explore<GiveUp<1>>("giving up, a buffer", 100'000);
+           explore<SeenClosed>("seen closed", 50'000) &&
+           explore<DestroyWhenClosed<0>>("one destroys it once it is closed", 100'000) &&
+           explore<DestroyWhenClosed<1>>("one destroys it once it is closed, a buffer", 100'000) &&
+           explore<DestroyWhenReceived>("one destroys it with the last value", 200'000) &&
+           explore<GiveUp<0>>("giving up", 100'000) && explore<GiveUp<1>>("giving up, a buffer", 100'000);
   });
 }

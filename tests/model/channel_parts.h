@@ -77,6 +77,7 @@ ChannelEnd act(Core& core, Cell& mine, Thread& self, bool isTimed = false) {
       return end;
     }
     self.data = &transfer;
+    self.mark = 0xff;  // what another wait has left there
     (kSends ? core.senders() : core.receivers()).pushBack(self);
   }
   if (!isTimed) {

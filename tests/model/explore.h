@@ -107,64 +107,33 @@ class Output : public std::streambuf {
   FILE* file_;
 };
 
-// The suite, which is made anew for each interleaving.
+// The calls of a suite, whatever its type. It is made anew for each interleaving, at one place.
+struct SuiteCalls {
+  void* place;
+  void (*construct)(void* place);
+  void (*destroy)(void* place);
+  void (*before)(void* place);
+  void (*thread)(void* place, unsigned index);
+  void (*after)(void* place);
+};
+
 template <class Suite>
-struct EitherFences : Suite {
-  EitherFences() { areFencesAsymmetric = rl::rand(2) != 0; }
-};
-
-// A search of Relacy's through all interleavings, which ends at the latest after params.iteration_count.
-template <class Search>
-class Limited : public Search {
- public:
-  using Search::Search;
-
-  bool iteration_end() {
-    isComplete = Search::iteration_end();
-    return isComplete || ++tried_ >= this->params_.iteration_count;
-  }
-
-  static inline bool isComplete = false;
-
- private:
-  rl::iteration_t tried_ = 0;
-};
-
-// Returns: whether no error was found; a second run shows the steps of one.
-template <class Suite, class Search>
-bool tryAll(rl::test_params& params) {
-  rl::ostringstream state;
-  if (rl::run_test<Suite, Search>(params, state, false) == rl::test_result_success) {
-    return true;
-  }
-  params.initial_state = state.str();
-  params.collect_history = true;
-  rl::run_test<Suite, Search>(params, state, true);
-  return false;
+SuiteCalls callsOf() {
+  alignas(Suite) static unsigned char place[sizeof(Suite)];
+  return {place,
+          [](void* suite) { new (suite) Suite(); },
+          [](void* suite) { static_cast<Suite*>(suite)->~Suite(); },
+          [](void* suite) { static_cast<Suite*>(suite)->before(); },
+          [](void* suite, unsigned index) { static_cast<Suite*>(suite)->thread(index); },
+          [](void* suite) { static_cast<Suite*>(suite)->after(); }};
 }
 
-// The same by the search that was asked for. What a suite is never searched by is not compiled, since the
-// compiler takes as long for each search as for the suite.
-template <class Suite, bool kIsFinite>
-bool tryAsAskedFor(rl::test_params& params, const char*& extent) {
-  constexpr rl::thread_id_t kThreads = Suite::params::thread_count;
-  if (search == rl::sched_random) {
-    extent = "random";
-    return tryAll<Suite, rl::random_scheduler<kThreads>>(params);
-  }
-  if constexpr (kIsFinite) {
-    using Bound = Limited<rl::context_bound_scheduler<kThreads>>;
-    using Full = Limited<rl::full_search_scheduler<kThreads>>;
-    const bool isBound = search == rl::sched_bound;
-    const bool ok = isBound ? tryAll<Suite, Bound>(params) : tryAll<Suite, Full>(params);
-    const bool isComplete = isBound ? Bound::isComplete : Full::isComplete;
-    extent = isBound ? (isComplete ? "all with two preemptions" : "some with two preemptions")
-                     : (isComplete ? "all" : "some");
-    return ok;
-  }
-  std::printf("only the search `random` is possible: see exploreFinite()\n");
-  std::exit(2);
-}
+inline SuiteCalls explored;
+
+// Explores the suite `explored`, with so many threads, by the search that was asked for. Sets `extent` to
+// what was searched. Returns: whether no error was found. (By the templates of checker.h, which are compiled
+// once, since that takes far longer than any suite.)
+bool check(rl::thread_id_t numThreads, rl::test_params& params, const char*& extent);
 
 // Explores `iterations` random interleavings of `Suite`, or as many as the options ask for, each of at most
 // `mostSteps`. Returns: whether no error was found.
@@ -183,7 +152,12 @@ bool explore(const char* name, unsigned iterations, unsigned mostSteps = 2000) {
   params.progress_stream = &progress;
   params.test_name = name;
   const char* extent = "";
-  const bool ok = tryAsAskedFor<EitherFences<Suite>, kIsFinite>(params, extent);
+  if (!kIsFinite && search != rl::sched_random) {
+    std::printf("only the search `random` is possible: see exploreFinite()\n");
+    std::exit(2);
+  }
+  explored = callsOf<Suite>();
+  const bool ok = check(Suite::params::thread_count, params, extent);
   std::printf("%s: %s in %llu interleavings (%s)\n", name,
               ok ? "no error" : rl::test_result_str(params.test_result),
               static_cast<unsigned long long>(params.stop_iteration), extent);

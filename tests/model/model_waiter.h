@@ -29,6 +29,7 @@ struct Seen {
 struct Waiter {
   Seen<uint8_t> mark;
   Seen<bool> isLinked;
+  Seen<void*> data;
 
   void wake() {
     // As a wake: what the waker did is seen by the waiter.
@@ -228,6 +229,24 @@ struct StoppableHost {
 
   Stop& stop;
   bool isTimed = false;
+};
+
+// For waits for a lock: as one that is woken, but is able to run only once `mayRun` is set.
+template <class Host>
+struct SlowHost : Host {
+  explicit SlowHost(RelacySync::Atomic<int>& flag) : mayRun(flag) {}
+  void block(Waiter& waiter) const {
+    waiter.block();
+    while (mayRun.load(std::memory_order_relaxed) == 0) {
+      RelacySync::pause();
+    }
+  }
+  bool blockUntil(Waiter& waiter, detail::TimePoint) const {
+    block(waiter);
+    return true;
+  }
+  bool blockAtFirst(Waiter& waiter) const { return blockUntil(waiter, detail::TimePoint()); }
+  RelacySync::Atomic<int>& mayRun;
 };
 
 // How a wait in a model may end, but by a wake.

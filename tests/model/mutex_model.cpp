@@ -257,23 +257,6 @@ struct Destroy : rl::test_suite<Destroy<kLooksAgain>, 2> {
   void after() { waiter.checkNoneLeft(); }
 };
 
-// As one that is woken, but is able to run only once `mayRun` is set.
-template <bool kLooksAgain>
-struct SlowHost : Host<kLooksAgain> {
-  explicit SlowHost(RelacySync::Atomic<int>& flag) : mayRun(flag) {}
-  void block(Waiter& waiter) const {
-    waiter.block();
-    while (mayRun.load(std::memory_order_relaxed) == 0) {
-      RelacySync::pause();
-    }
-  }
-  bool blockUntil(Waiter& waiter, TimePoint) const {
-    block(waiter);
-    return true;
-  }
-  RelacySync::Atomic<int>& mayRun;
-};
-
 // One unlocks, once; one that may be woken for that cannot run before the third had the mutex. The third has
 // it nevertheless.
 struct Stuck : rl::test_suite<Stuck, 3> {
@@ -292,7 +275,7 @@ struct Stuck : rl::test_suite<Stuck, 3> {
       thirdHadIt.store(1, std::memory_order_relaxed);
       unlock(core, host);
     } else {
-      const SlowHost<true> slow(thirdHadIt);
+      const SlowHost<Host<true>> slow(thirdHadIt);
       lock(core, waiters[0], slow);
       unlock(core, slow);
     }
@@ -334,7 +317,7 @@ struct SameThread : rl::test_suite<SameThread<kThird>, kThird ? 3 : 2> {
       lock(core, waiters[2], host);
       unlock(core, host);
     } else {
-      const SlowHost<false> host(hasSuspended);
+      const SlowHost<Host<false>> host(hasSuspended);
       lock(core, waiters[1], host);
       otherHadIt.store(1, std::memory_order_relaxed);
       unlock(core, host);
@@ -374,7 +357,7 @@ struct OnlyTries : rl::test_suite<OnlyTries, 3> {
       triedHadIt.store(1, std::memory_order_relaxed);
       useAndUnlock(host);
     } else {
-      const SlowHost<true> slow(triedHadIt);
+      const SlowHost<Host<true>> slow(triedHadIt);
       lock(core, waiters[index], slow);
       useAndUnlock(slow);
     }

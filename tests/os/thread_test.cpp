@@ -23,6 +23,8 @@
 #include <utility>
 #include <vector>
 
+#include "temporary_folder.h"
+
 namespace {
 
 using weft::Allocator;
@@ -421,13 +423,6 @@ TEST(NativeThreadDeathTest, MisuseIsReported) {
 // A tree of files that stands for the system's.
 class CgroupTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (std::filesystem::temp_directory_path() / "weft-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    root = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(root); }
-
   void write(const std::string& path, const std::string& text) {
     const std::filesystem::path file = root + path;
     std::filesystem::create_directories(file.parent_path());
@@ -442,7 +437,8 @@ class CgroupTest : public testing::Test {
   }
   unsigned int quota() const { return weft::detail::cgroupCpuQuota(root.c_str()); }
 
-  std::string root;
+  const weft::tests::TemporaryFolder folder;
+  const std::string& root = folder.path();
 };
 
 TEST_F(CgroupTest, NoFilesMeanNoLimit) { EXPECT_EQ(quota(), 0U); }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <forward_list>
+#include <functional>
 #include <limits>
 #include <list>
 #include <memory>
@@ -53,11 +54,35 @@ constexpr size_t kSizes[] = {0, 1, 2, 3, 7, 16, 17, 100, 1023, 1024, 1025, 54321
 class ParallelForTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(ParallelForTest);
 
-// Runs a loop of `count` iterations on the one worker there is, the first of which calls begin().
-// Returns: how many iterations had been run when `other`, a task of the same worker, had its turn.
+// How a loop over [0, count) is split.
+using SplitUp = void (*)(size_t count, const std::function<void(size_t)>& body);
+
+void inPiecesOfOne(size_t count, const std::function<void(size_t)>& body) {
+  parallelFor(autoPartitioner(irange(size_t{0}, count), 1), body);
+}
+void inEvenPiecesOfOne(size_t count, const std::function<void(size_t)>& body) {
+  parallelFor(staticPartitioner(irange(size_t{0}, count), 1), body);
+}
+
+void spinFor(std::chrono::microseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// A piece of a loop that measures takes some microseconds, and at least one iteration.
+void inMeasuredPieces(size_t count, const std::function<void(size_t)>& body) {
+  parallelFor(size_t{0}, count, [&](size_t i) {
+    spinFor(std::chrono::microseconds(20));
+    body(i);
+  });
+}
+
+// Runs a loop that nobody shares in a task, with one worker or none. Its first iteration calls begin().
+// Returns: how many iterations had been run when `other`, a task of the same thread, had its turn.
 template <class Begin, class Other>
-size_t iterationsBefore(size_t count, Begin&& begin, Other&& other) {
-  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+size_t iterationsBefore(int numWorkers, SplitUp splitUp, Begin&& begin, Other&& other) {
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(numWorkers));
   const Scheduler::Binding binding(scheduler);
   std::atomic<size_t> run{0};
   size_t before = 0;
@@ -69,7 +94,7 @@ size_t iterationsBefore(size_t count, Begin&& begin, Other&& other) {
       ended.done();
     });
     yield();
-    parallelFor(autoPartitioner(irange(size_t{0}, count), 1), [&](size_t i) {
+    splitUp(1000, [&](size_t i) {
       if (i == 0) {
         begin();
       }
@@ -80,23 +105,89 @@ size_t iterationsBefore(size_t count, Begin&& begin, Other&& other) {
   return before;
 }
 
-TEST(ParallelForTurnsTest, AFiberThatIsReadyRunsBetweenTwoPieces) {
+struct TurnsOfLoop {
+  int numWorkers;
+  SplitUp splitUp;
+};
+
+class ParallelForTurnsTest : public ::testing::TestWithParam<TurnsOfLoop> {};
+INSTANTIATE_TEST_SUITE_P(Loops, ParallelForTurnsTest,
+                         ::testing::Values(TurnsOfLoop{0, inPiecesOfOne}, TurnsOfLoop{1, inPiecesOfOne},
+                                           TurnsOfLoop{0, inEvenPiecesOfOne},
+                                           TurnsOfLoop{1, inEvenPiecesOfOne},
+                                           TurnsOfLoop{0, inMeasuredPieces},
+                                           TurnsOfLoop{1, inMeasuredPieces}));
+
+TEST_P(ParallelForTurnsTest, AFiberThatIsReadyRunsBetweenTwoPieces) {
   Event event;
-  const size_t before = iterationsBefore(10000, [&] { event.signal(); }, [&] { event.wait(); });
+  const size_t before = iterationsBefore(
+      GetParam().numWorkers, GetParam().splitUp, [&] { event.signal(); }, [&] { event.wait(); });
   EXPECT_GT(before, 0u);
   EXPECT_LE(before, 61u);
 }
 
-TEST(ParallelForTurnsTest, AFiberWhoseTimeHasComeRunsBetweenTwoPieces) {
+TEST_P(ParallelForTurnsTest, AFiberWhoseTimeHasComeRunsBetweenTwoPieces) {
   Event never;
-  const auto untilDue = [&] {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(20);
-    while (std::chrono::steady_clock::now() < end) {
-    }
-  };
-  const size_t before =
-      iterationsBefore(10000, untilDue, [&] { never.wait_for(std::chrono::milliseconds(1)); });
+  const auto untilDue = [] { spinFor(std::chrono::milliseconds(20)); };
+  size_t before = 0;
+  // Where the thread is kept off its processor for so long, the time comes before the loop begins.
+  for (int round = 0; round < 100 && before == 0; round++) {
+    before = iterationsBefore(GetParam().numWorkers, GetParam().splitUp, untilDue,
+                              [&] { never.wait_for(std::chrono::milliseconds(1)); });
+  }
   EXPECT_GT(before, 0u);
+  EXPECT_LE(before, 2u);
+}
+
+// Iterations that are over at once, and then such as take 20 us: the piece that the former were measured for
+// would be of thousands of the latter.
+TEST(ParallelForTurnsOfThreadTest, ATimerIsServedSoonWhereIterationsBecomeFarDearer) {
+  constexpr size_t kCheap = 300'000, kDear = 2000;
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+  const Scheduler::Binding binding(scheduler);
+  inTask([&] {
+    std::atomic<bool> isServed{false};
+    WaitGroup ended(1);
+    const auto due = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+    schedule([&] {
+      sleep_until(due);
+      isServed = true;
+      ended.done();
+    });
+    yield();
+    size_t numLate = 0;
+    volatile size_t sum = 0;
+    parallelFor(size_t{0}, kCheap + kDear, [&](size_t i) {
+      if (i < kCheap) {
+        sum = sum + i;
+        return;
+      }
+      spinFor(std::chrono::microseconds(20));
+      numLate += !isServed && std::chrono::steady_clock::now() >= due ? 1 : 0;
+    });
+    ended.wait();
+    EXPECT_LE(numLate, 256u + 2);
+  });
+}
+
+TEST(ParallelForTurnsOfThreadTest, ATimerOfABoundThreadIsServedDuringItsLoop) {
+  Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(0));
+  const Scheduler::Binding binding(scheduler);
+  size_t run = 0, before = 0;
+  WaitGroup ended(1);
+  schedule([&] {
+    sleep_for(std::chrono::milliseconds(1));
+    before = run;
+    ended.done();
+  });
+  yield();
+  inMeasuredPieces(100, [&](size_t i) {
+    if (i == 0) {
+      spinFor(std::chrono::milliseconds(20));
+    }
+    ++run;
+  });
+  ended.wait();
   EXPECT_LE(before, 2u);
 }
 

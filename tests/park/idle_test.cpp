@@ -5,6 +5,8 @@
 
 #include <weft/detail/park/idle.h>
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "with_scheduler.h"
@@ -116,6 +118,26 @@ TEST(IdleSet, WakesTheNewestOfThoseThatAreLeft) {
   EXPECT_TRUE(sleepers[2].isWoken());
 }
 
+TEST(IdleSet, TwoNeighboursMayLeave) {
+  if (tests::kUnderStress) {
+    GTEST_SKIP() << "any sleeper may be woken";
+  }
+  Idle idle(4);
+  Sleeper sleepers[4];
+  for (Sleeper& sleeper : sleepers) {
+    fallAsleep(idle, sleeper);
+  }
+  EXPECT_FALSE(idle.removeSleeper(sleepers[2]));
+  EXPECT_FALSE(idle.removeSleeper(sleepers[1]));
+  Host host;
+  idle.wakeOne();
+  EXPECT_TRUE(sleepers[3].isWoken());
+  idle.endSearch(host);
+  idle.wakeOne();
+  EXPECT_TRUE(sleepers[0].isWoken());
+  EXPECT_FALSE(sleepers[1].isWoken());
+}
+
 TEST(IdleSet, TheLastSearcherHandsOnWhatItSees) {
   Idle idle(3);
   Sleeper sleeper;
@@ -184,6 +206,104 @@ TEST(IdleSet, TheLastSearcherFencesOnlyBesideSleepers) {
   idle.endSearch(host);
   EXPECT_EQ(numHeavyFences, 3) << "all others sleep";
   EXPECT_EQ(numFullFences, 1);
+}
+
+// The worker's loop, step by step. Each step is noted; what happens meanwhile is what a test does in it.
+class WaitForSharedWorkTest : public testing::Test {
+ protected:
+  struct Worker {
+    bool seesSharedWork() const { return hasSharedWork; }
+    bool spinForWork() {
+      steps += "spin ";
+      return numSpins-- <= 0;
+    }
+    bool findWork() {
+      steps += "find ";
+      return findsAtSecondLook;
+    }
+    bool tryParkInbox() {
+      steps += "tryPark ";
+      return mayPark;
+    }
+    void cancelParkInbox() { steps += "cancel "; }
+    void tidyUp() { steps += "tidy "; }
+    void park() {
+      steps += "park ";
+      if (isWoken) {
+        idle.wakeOne();
+      }
+    }
+
+    Idle& idle;
+    int numSpins = 1;  // in vain, before one that finds
+    bool findsAtSecondLook = false;
+    bool mayPark = true;
+    bool isWoken = false;
+    bool hasSharedWork = false;
+    std::string steps = "";
+  };
+
+  std::string stepsOf(Worker& worker) {
+    waitForSharedWork(idle, self, worker);
+    EXPECT_FALSE(self.listed);
+    // Nobody is taken for a searcher any more: else the next who sleeps would not be woken.
+    fallAsleep(idle, other);
+    EXPECT_TRUE(idle.wouldWake());
+    EXPECT_FALSE(idle.removeSleeper(other));
+    EXPECT_FALSE(idle.wouldWake());
+    return worker.steps;
+  }
+
+  Idle idle{3};
+  Sleeper self, other;
+};
+
+TEST_F(WaitForSharedWorkTest, ReturnsWithWhatTheSearchFinds) {
+  Worker worker{idle, 0};
+  EXPECT_EQ(stepsOf(worker), "tidy spin ");
+}
+
+TEST_F(WaitForSharedWorkTest, SleepsBetweenTwoSearches) {
+  Worker worker{idle};
+  EXPECT_EQ(stepsOf(worker), "tidy spin find tryPark park cancel tidy spin ");
+}
+
+TEST_F(WaitForSharedWorkTest, SearchesAtOnceWhenItIsWokenAsASearcher) {
+  Worker worker{idle};
+  worker.isWoken = true;
+  EXPECT_EQ(stepsOf(worker), "tidy spin find tryPark park cancel spin ");
+  EXPECT_TRUE(self.isWoken());
+}
+
+TEST_F(WaitForSharedWorkTest, DoesNotSleepWhenItsInboxIsFilled) {
+  Worker worker{idle};
+  worker.mayPark = false;
+  EXPECT_EQ(stepsOf(worker), "tidy spin find tryPark tidy spin ");
+}
+
+TEST_F(WaitForSharedWorkTest, LooksOnceMoreBeforeItSleepsAndHandsOnWhatElseItSees) {
+  for (const bool hasSharedWork : {false, true}) {
+    fallAsleep(idle, other);
+    Worker worker{idle};
+    worker.findsAtSecondLook = true;
+    worker.hasSharedWork = hasSharedWork;
+    waitForSharedWork(idle, self, worker);
+    EXPECT_EQ(worker.steps, "tidy spin find ");
+    EXPECT_EQ(other.isWoken(), hasSharedWork);
+    EXPECT_EQ(idle.removeSleeper(other), hasSharedWork);
+    if (hasSharedWork) {
+      idle.endSearch(worker);
+    }
+  }
+}
+
+TEST_F(WaitForSharedWorkTest, TheLastSearcherHandsOnWhatItSeesWhenItFinds) {
+  fallAsleep(idle, other);
+  Worker worker{idle, 0};
+  worker.hasSharedWork = true;
+  waitForSharedWork(idle, self, worker);
+  EXPECT_EQ(worker.steps, "tidy spin ");
+  EXPECT_TRUE(other.isWoken());
 }
 
 }  // namespace

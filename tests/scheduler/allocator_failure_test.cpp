@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <stdexcept>
 #include <string>
 
 #include <weft/dag.h>
@@ -123,6 +124,31 @@ TEST_F(AllocatorFailureDeathTest, OfAFairSchedulerDoesToo) {
           << "at call " << call;
     }
   }
+}
+
+class AllocatorThatFreesNothing final : public Allocator {
+ public:
+  Allocation allocate(const Allocation::Request& request) override { return inner_->allocate(request); }
+  void free(const Allocation&) override { throw std::runtime_error("no room for what is free"); }
+
+ private:
+  Allocator* const inner_ = Allocator::Default;
+};
+
+TEST_F(AllocatorFailureDeathTest, OfMemoryThatIsGivenBackEndsTheProgramWithAMessage) {
+  EXPECT_DEATH(
+      {
+        AllocatorThatFreesNothing allocator;
+        useScheduler(&allocator, 0);
+      },
+      "weft: fatal: Scheduler::Config::allocator threw when it was given memory back: "
+      "std::runtime_error: no room for what is free. Catch it inside free\\(\\)");
+  EXPECT_DEATH(
+      {
+        AllocatorThatFreesNothing allocator;
+        useFair(&allocator);
+      },
+      "weft: fatal: fair::TaskScheduler::Config::allocator threw when it was given memory back: ");
 }
 
 TEST(AllocatorFailureTest, OfADagsRunLeavesNothingBehind) {

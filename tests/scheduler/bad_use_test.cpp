@@ -117,6 +117,15 @@ TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {
       "weft: fatal: Scheduler::enqueue.*no worker threads.*setWorkerThreadCount");
 }
 
+TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadForTheSameThread) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] {}, Task::Flags::SameThread));
+      },
+      "weft: fatal: Scheduler::enqueue.*a SameThread task was given by a thread that is not bound");
+}
+
 TEST_F(BadUseDeathTest, BindingTwice) {
   EXPECT_DEATH(
       {
@@ -162,8 +171,6 @@ TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
   EXPECT_DEATH(lockTwice(plain), "weft: fatal: mutex .* was locked by the fiber or thread that holds it");
   SharedMutex shared;
   EXPECT_DEATH(lockTwice(shared), "weft: fatal: SharedMutex .* was locked by the fiber or thread that holds");
-  RecursiveMutex recursive;
-  EXPECT_DEATH(lockTwice(recursive), "weft: fatal: SharedMutex .* was locked by the fiber or thread that");
   EXPECT_DEATH(
       {
         Watchdog watchdog;
@@ -175,6 +182,55 @@ TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
         });
       },
       "weft: fatal: Once .*: call\\(\\) was called within the function that it calls");
+}
+
+TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedWhileItWasBound) {
+  const auto lockTwice = [](auto& guard) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    Watchdog watchdog;
+    Scheduler scheduler(smallConfig(1));
+    scheduler.bind();
+    guard.lock();
+    Scheduler::unbind();
+    guard.lock();
+  };
+  mutex plain;
+  EXPECT_DEATH(lockTwice(plain), "weft: fatal: mutex .* was locked by the fiber or thread that holds it");
+  SharedMutex shared;
+  EXPECT_DEATH(lockTwice(shared), "weft: fatal: SharedMutex .* was locked by the fiber or thread that holds");
+  EXPECT_DEATH(
+      {
+        Watchdog watchdog;
+        Once once;
+        Scheduler scheduler(smallConfig(1));
+        scheduler.bind();
+        once.call([&] {
+          Scheduler::unbind();
+          once.call([] {});
+        });
+      },
+      "weft: fatal: Once .*: call\\(\\) was called within the function that it calls");
+}
+
+TEST_F(BadUseTest, AThreadKeepsItsLocksWhenItBindsAndUnbinds) {
+  const auto lockAndUnlock = [&](auto& beforeBind, auto& whileBound) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    Scheduler scheduler(smallConfig(1, allocator()));
+    beforeBind.lock();
+    scheduler.bind();
+    whileBound.lock();
+    beforeBind.unlock();
+    Scheduler::unbind();
+    whileBound.unlock();
+    for (auto* guard : {&beforeBind, &whileBound}) {
+      EXPECT_TRUE(guard->try_lock());
+      guard->unlock();
+    }
+  };
+  mutex plain[2];
+  lockAndUnlock(plain[0], plain[1]);
+  SharedMutex shared[2];
+  lockAndUnlock(shared[0], shared[1]);
+  RecursiveMutex recursive;
+  lockAndUnlock(recursive, recursive);
 }
 
 // Where the thread's own code goes on without a binding, the lock may come free.

@@ -482,7 +482,7 @@ TEST_F(InPlaceDeathTest, ATaskThatLocksWhatItsWaiterHolds) {
                        held.lock();
                        way([&] { held.lock(); });
                      }),
-                 "SharedMutex .* was locked .* by a task that waits for the caller");
+                 "RecursiveMutex .* was locked .* by a task that waits for the caller");
     EXPECT_DEATH(run(0,
                      [way] {
                        Once once;

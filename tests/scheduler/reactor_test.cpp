@@ -50,7 +50,7 @@ struct World {
 
 class TestReactor final : public Reactor {
  public:
-  explicit TestReactor(World& world) : world_(world) {}
+  explicit TestReactor(World& world, Use use = Use::Io) : Reactor(use), world_(world) {}
   ~TestReactor() override { ++world_.numGone; }
 
   bool poll() override {
@@ -246,6 +246,43 @@ TEST(ReactorAloneTest, AWaitForIoIsNoDeadlock) {
         std::exit(0);
       },
       ::testing::ExitedWithCode(0), "");
+}
+
+// It is slept in, and looked into, though no fiber is counted that waits.
+TEST(ReactorAloneTest, ThatOfAnAsioContextIsLookedIntoInEachTurnOfOthers) {
+  constexpr int kTurns = 20;
+  World world;
+  {
+    Scheduler scheduler(tests::smallConfig(1));
+    Event isOver;
+    scheduler.enqueueOn(0, Task([&, isOver] {
+                          setCurrentReactor(std::make_unique<TestReactor>(world, Reactor::Use::Asio));
+                          bool hasEnded = false;
+                          WaitGroup done(1);
+                          schedule(Task(
+                              [&, done] {
+                                while (!hasEnded) {
+                                  yield();
+                                }
+                                done.done();
+                              },
+                              Task::Flags::SameThread));
+                          yield();  // the other begins
+                          const int before = world.numPolls;
+                          for (int i = 0; i < kTurns * 61 / 2; ++i) {
+                            yield();
+                          }
+                          EXPECT_GE(world.numPolls - before, kTurns - 2);
+                          EXPECT_LE(world.numPolls - before, kTurns + 2);
+                          hasEnded = true;
+                          done.wait();
+                          isOver.signal();
+                        }));
+    isOver.wait();
+    tests::awaitThat([&] { return world.numParks > 0; });
+    scheduler.enqueueOn(0, Task([] { setCurrentReactor(nullptr); }));
+  }
+  EXPECT_EQ(world.numGone, 1);
 }
 
 // More fibers than those beside which a worker starts tasks without a thought.

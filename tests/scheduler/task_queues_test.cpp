@@ -147,6 +147,15 @@ TEST_F(TaskQueuesTest, TheOldestFromOutsideIsForThisThreadThenOfTheBatchThenInTh
   EXPECT_EQ(allNext(worker()), (std::vector<int>{5, 4}));
 }
 
+TEST_F(TaskQueuesTest, WhatWasPlacedHereAndTheInjectorHaveTurnsByTurns) {
+  inject(0, 4);
+  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  for (int i = 4; i < 9; ++i) {
+    worker().pushPlaced(node(i));
+  }
+  EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), (std::vector<int>{4, 1, 5, 2, 6, 3, 7, 8}));
+}
+
 TEST_F(TaskQueuesTest, ABoundThreadLeavesTheInjectorToTheWorkers) {
   inject(0, 1);
   EXPECT_FALSE(boundThread().hasFromOutside());

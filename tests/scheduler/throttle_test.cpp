@@ -14,14 +14,12 @@ using Others = Throttle::Others;
 constexpr uint64_t kMany = 1025;  // one more blocked fiber than need no thought
 
 // That whose last task has blocked at once.
-Throttle inARow() {
-  Throttle throttle(true);
-  throttle.noteBlockedAtOnce();
-  return throttle;
-}
+struct ThrottleInARow : Throttle {
+  ThrottleInARow() : Throttle(true) { noteBlockedAtOnce(); }
+};
 
 TEST(ThrottleTest, OnlyARowOfTasksThatBlockAtOnceMayBeHeldBack) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   EXPECT_TRUE(throttle.mayHold(kMany));
   EXPECT_FALSE(throttle.mayHold(kMany - 1));
   throttle.noteEnded();
@@ -35,7 +33,7 @@ TEST(ThrottleTest, ALoneWorkerIsNotHeldBack) {
 }
 
 TEST(ThrottleTest, FibersThatWaitForIoAreNotCounted) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   throttle.beginIo();
   throttle.beginIo();
   EXPECT_FALSE(throttle.mayHold(kMany + 1));
@@ -45,7 +43,7 @@ TEST(ThrottleTest, FibersThatWaitForIoAreNotCounted) {
 }
 
 TEST(ThrottleTest, AHoldGoesOnUntilItsEndWhereNoFiberEnds) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   ASSERT_TRUE(throttle.beginHold(kMany, 0));
   const TimePoint end = throttle.end();
   ASSERT_TRUE(throttle.beginHold(kMany, 0));
@@ -53,7 +51,7 @@ TEST(ThrottleTest, AHoldGoesOnUntilItsEndWhereNoFiberEnds) {
 }
 
 TEST(ThrottleTest, WhereFibersHaveEndedAFewTasksStart) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   ASSERT_TRUE(throttle.beginHold(kMany, 10));
   throttle.endHold(kMany, 11, false, Others::Run);
   EXPECT_FALSE(throttle.beginHold(kMany + 4, 11));
@@ -61,14 +59,14 @@ TEST(ThrottleTest, WhereFibersHaveEndedAFewTasksStart) {
 }
 
 TEST(ThrottleTest, AReadyFiberIsAsGoodAsOneThatHasEnded) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   ASSERT_TRUE(throttle.beginHold(kMany, 10));
   throttle.endHold(kMany, 10, true, Others::AllWait);
   EXPECT_TRUE(throttle.beginHold(kMany + 5, 10));
 }
 
 TEST(ThrottleTest, AfterAHoldInVainMoreStart) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   ASSERT_TRUE(throttle.beginHold(kMany, 0));
   throttle.endHold(kMany, 0, false, Others::Run);
   EXPECT_FALSE(throttle.beginHold(kMany + 128, 0));
@@ -76,7 +74,7 @@ TEST(ThrottleTest, AfterAHoldInVainMoreStart) {
 }
 
 TEST(ThrottleTest, WhereAllOtherWorkersWaitTooAsManyStartAgain) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   ASSERT_TRUE(throttle.beginHold(kMany, 0));
   throttle.endHold(kMany, 0, false, Others::AllWait);
   EXPECT_FALSE(throttle.beginHold(2 * kMany, 0));
@@ -84,14 +82,14 @@ TEST(ThrottleTest, WhereAllOtherWorkersWaitTooAsManyStartAgain) {
 }
 
 TEST(ThrottleTest, EachWakeFromElsewhereLetsEightTasksStart) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   throttle.noteForeignWakes(2);
   EXPECT_FALSE(throttle.beginHold(kMany - 1 + 16, 0));
   EXPECT_TRUE(throttle.beginHold(kMany + 16, 0));
 }
 
 TEST(ThrottleTest, TheLimitComesDownAgainWithTheBlockedFibers) {
-  Throttle throttle = inARow();
+  ThrottleInARow throttle;
   throttle.noteForeignWakes(100'000);
   EXPECT_FALSE(throttle.beginHold(kMany, 0));
   EXPECT_TRUE(throttle.beginHold(4 * kMany + 1, 0));

@@ -186,6 +186,28 @@ TEST_F(WorkerTest, AFiberThatIsItselfNextReturnsWithoutSwitching) {
   EXPECT_EQ(Access::savedStackPointer(worker()), before);
 }
 
+#if defined(__OPTIMIZE__)
+// The fewer lines of a stack lie between its top and a task, the less a switch to one of very many fibers has
+// to fetch.
+TEST_F(WorkerTest, LittleOfItsStackIsInUseWhenATaskBegins) {
+  constexpr int kNumTasks = 64;  // stacks begin at 16 different distances from their tops
+  uintptr_t least = UINTPTR_MAX;
+  Event go(Event::Mode::Manual);
+  WaitGroup done(kNumTasks);
+  for (int i = 0; i < kNumTasks; ++i) {
+    schedule([&, done, go] {
+      const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+      least = std::min(least, worker().fibers().current().stack.top() - here);
+      go.wait();
+      done.done();
+    });
+  }
+  schedule([go] { go.signal(); });
+  done.wait();
+  EXPECT_LT(least, 640u);
+}
+#endif
+
 TEST_F(WorkerTest, TasksThatDoNotBlockShareAFiber) {
   std::vector<Fiber*> fibers;
   WaitGroup done(100);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <list>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "count_mallocs.h"
 #include "waiting.h"
 
 namespace weft::event_test {
@@ -305,6 +307,21 @@ TEST_F(UnboundEventTest, AnyIsSignalledWhereASourceIsAlready) {
   EXPECT_TRUE(sources[1].isSignalled());
 }
 
+TEST_F(UnboundEventTest, ASourceThatIsGivenTwiceSignalsOnce) {
+  const Event twice, other;
+  const Event sources[] = {twice, other, twice, other, twice};
+  const Event any = Event::any(std::begin(sources), std::end(sources));
+  std::thread first([=] { any.wait(); }), second([=] { any.wait(); });
+  awaitThat([&] { return numWaiting(any) == 2; });
+  twice.signal();
+  EXPECT_EQ(numWaiting(any), 1);
+  other.signal();
+  EXPECT_EQ(numWaiting(any), 0);
+  EXPECT_FALSE(any.isSignalled());
+  first.join();
+  second.join();
+}
+
 TEST_F(UnboundEventTest, AnyOfNothingIsNeverSignalled) {
   const std::vector<Event> none;
   EXPECT_FALSE(Event::any(none.begin(), none.end()).wait_for(milliseconds(1)));
@@ -383,6 +400,29 @@ TEST_F(UnboundEventTest, AnyMayBeMadeOfAnyInALongRow) {
   }
   first.signal();
   EXPECT_TRUE(last.test());
+}
+
+// Memory that runs out must not end a signal halfway, with some woken and others not.
+TEST_F(UnboundEventTest, ASignalThatIsPassedOnCallsNoMallocInTheSteadyState) {
+  if (!tests::kCountsMallocs) {
+    GTEST_SKIP() << "not counted";
+  }
+  Event source;
+  std::vector<Event> anys;
+  for (int i = 0; i < 200; ++i) {
+    const Event from = i % 3 == 2 ? anys.back() : source;
+    anys.push_back(Event::any(&from, &from + 1));
+  }
+  uint64_t before = 0;
+  for (int round = 0; round < 3; ++round) {
+    before = round == 2 ? tests::numMallocs() : 0;
+    source.signal();
+    for (const Event& any : anys) {
+      ASSERT_TRUE(any.test());
+    }
+    ASSERT_TRUE(source.test());
+  }
+  EXPECT_EQ(tests::numMallocs(), before);
 }
 
 TEST_F(UnboundEventTest, AMillionAnyOnOneEventLeaveNothingBehind) {

@@ -12,9 +12,18 @@
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/waitgroup.h>
 
 #include "stopping.h"
 #include "waiting.h"
+
+namespace weft::tests {
+struct RecursiveMutexMutex {
+  friend constexpr auto member(RecursiveMutexMutex);
+};
+template struct Expose<RecursiveMutexMutex, &RecursiveMutex::mutex_>;
+inline int numWaiting(RecursiveMutex& mutex) { return numWaiting(mutex.*member(RecursiveMutexMutex{})); }
+}  // namespace weft::tests
 
 namespace weft {
 namespace {
@@ -129,6 +138,35 @@ TEST_P(RecursiveMutexTest, StopAndTimeEndTheWait) {
     EXPECT_TRUE(mutex.lock(source.get_token())) << "a mutex that is free wins";
     mutex.unlock();
   }
+}
+
+// One that was woken can run only when this thread waits; the next could run all the time, and so can this
+// one.
+TEST_P(RecursiveMutexTest, IsNotKeptFromOthersByAWaiterThatCannotRun) {
+  RecursiveMutex mutex;
+  std::atomic<bool> hadIt{false};
+  WaitGroup done(1);
+  mutex.lock();
+  schedule(Task(
+      [&] {
+        std::scoped_lock lock(mutex);
+        done.done();
+      },
+      Task::Flags::SameThread));
+  tests::awaitThat([&] { return tests::numWaiting(mutex) == 1; });
+  std::thread next([&] {
+    std::scoped_lock lock(mutex);
+    hadIt = true;
+  });
+  tests::awaitThat([&] { return tests::numWaiting(mutex) == 2; });
+  mutex.unlock();
+  while (!hadIt) {
+    detail::StdSync::pause();  // runs code of its own
+  }
+  next.join();
+  EXPECT_TRUE(mutex.try_lock()) << "a woken waiter does not hold it yet";
+  mutex.unlock();
+  done.wait();
 }
 
 using RecursiveMutexDeathTest = tests::DeathTest;

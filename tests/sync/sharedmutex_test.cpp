@@ -24,11 +24,22 @@ namespace weft::tests {
 struct SharedMutexLock {
   friend constexpr auto member(SharedMutexLock);
 };
-using Shared = detail::SharedLock<>;
+struct SharedLockWord {
+  friend constexpr auto member(SharedLockWord);
+};
+struct SharedWordEpoch {
+  friend constexpr auto member(SharedWordEpoch);
+};
 template struct Expose<SharedMutexLock, &SharedMutex::lock_>;
-inline int numWaiting(Shared& lock);
-template struct ExposeWord<Shared, &Shared::word_>;
-inline int numWaiting(SharedMutex& mutex) { return numWaiting(mutex.*member(SharedMutexLock{})); }
+template struct Expose<SharedLockWord, &detail::SharedLock<>::word_>;
+template struct Expose<SharedWordEpoch, &detail::SharedWord<>::epoch_>;
+inline int numWaiting(detail::SharedWord<>& word);
+template struct ExposeWord<detail::SharedWord<>, &detail::SharedWord<>::base_>;
+
+inline detail::SharedWord<>& wordOf(SharedMutex& mutex) {
+  return (mutex.*member(SharedMutexLock{})).*member(SharedLockWord{});
+}
+inline int numWaiting(SharedMutex& mutex) { return numWaiting(wordOf(mutex)); }
 }  // namespace weft::tests
 
 namespace weft {
@@ -42,6 +53,7 @@ using tests::kKinds;
 using tests::milliseconds;
 using tests::numWaiting;
 using tests::scaled;
+using tests::wordOf;
 
 // The tests do on purpose what clang's analysis would find.
 #if defined(__clang__)
@@ -188,37 +200,74 @@ TEST_P(SharedMutexTest, ReadersPassAWriterThatWaitsSoOftenAndNoMore) {
   mutex.unlock_shared();
 }
 
-// Writer, readers, writer, readers come while a reader holds it and no more may pass: they are served in that
-// order, neighbouring readers together, and a reader that could join the holder stays behind the writer
-// before it.
-TEST_P(SharedMutexTest, ServesFirstInFirstOutAndNeitherKindStarves) {
+// In what order those have it that come one after the other, readers as 'r' and writers as 'w'.
+// Returns: nothing if somebody lost its turn, because it did not come in time.
+std::string orderOfWaiters(Scheduler& scheduler, const std::string& waiters) {
   SharedMutex mutex;
   std::mutex guard;
   std::string order;
   const auto note = [&](char who) {
-    std::scoped_lock lock(guard);
+    const std::scoped_lock lock(guard);
     order += who;
   };
+  mutex.lock();
+  Crew crew(scheduler);
+  int numQueued = 0;
+  for (const char who : waiters) {
+    crew.start(kindOf(numQueued), [&, who] {
+      if (who == 'r') {
+        const std::shared_lock lock(mutex);
+        note(who);
+      } else {
+        const std::unique_lock lock(mutex);
+        note(who);
+      }
+    });
+    ++numQueued;
+    awaitThat([&] { return numWaiting(mutex) == numQueued; });
+  }
+  mutex.unlock();
+  crew.join();
+  return (wordOf(mutex).*member(tests::SharedWordEpoch{})).get() == 0 ? order : std::string();
+}
+
+TEST_P(SharedMutexTest, GoesToWaitersFirstInFirstOut) {
+  for (const std::string waiters : {"wrrw", "rwrr", "rrww", "wwrw"}) {
+    std::string order;
+    while (order.empty()) {
+      order = orderOfWaiters(scheduler(), waiters);
+    }
+    EXPECT_EQ(order, waiters);
+  }
+}
+
+// They come one after the other while a reader holds it and no more may pass: nobody has it before that one
+// lets go, and then all have it.
+TEST_P(SharedMutexTest, GoesToAllThatWaitSoThatNeitherKindStarves) {
+  SharedMutex mutex;
+  std::atomic<int> numReaders{0}, numWriters{0};
   mutex.lock_shared();
   Crew crew(scheduler());
   int numQueued = 0;
-  for (char who : std::string("WrrrWrrw")) {
+  for (char who : std::string("wrrrwrrw")) {
     crew.start(kindOf(numQueued), [&, who] {
       if (who == 'r') {
         std::shared_lock lock(mutex);
-        note(who);
+        ++numReaders;
       } else {
         std::unique_lock lock(mutex);
-        note(who);
+        ++numWriters;
       }
     });
     ++numQueued;
     awaitThat([&] { return numWaiting(mutex) == numQueued; });
     EXPECT_EQ(passWriters(mutex), numQueued == 1 ? 64 : 0);
   }
+  EXPECT_EQ(numReaders + numWriters, 0);
   mutex.unlock_shared();
   crew.join();
-  EXPECT_EQ(order, "WrrrWrrw");
+  EXPECT_EQ(numReaders, 5);
+  EXPECT_EQ(numWriters, 3);
 }
 
 TEST_P(SharedMutexTest, MayBeHeldAcrossSuspensions) {
@@ -288,6 +337,85 @@ void expectStopAndTimeEndTheWait(Scheduler& scheduler) {
 TEST_P(SharedMutexTest, StopAndTimeEndTheWait) {
   expectStopAndTimeEndTheWait<Exclusive>(scheduler());
   expectStopAndTimeEndTheWait<Shared>(scheduler());
+}
+
+// Has a task wait for `mutex` as How that runs on this thread only, when it waits or yields.
+template <class How>
+void waitOnThisThread(SharedMutex& mutex, std::atomic<bool>& hadIt) {
+  hadIt = false;
+  schedule(Task(
+      [&] {
+        EXPECT_TRUE(How::lock(mutex, std::stop_token()));
+        hadIt = true;
+        How::unlock(mutex);
+      },
+      Task::Flags::SameThread));
+  awaitThat([&] { return numWaiting(mutex) == 1; });
+}
+
+// The first to be woken can run only when this thread waits. The next could run all the time, and so can this
+// thread.
+template <class First, class Next>
+void expectOthersGoOn(SharedMutex& mutex) {
+  std::atomic<bool> hadIt{false}, firstHadIt{false};
+  mutex.lock();
+  waitOnThisThread<First>(mutex, firstHadIt);
+  std::thread next([&] {
+    EXPECT_TRUE(Next::lock(mutex, std::stop_token()));
+    hadIt = true;
+    Next::unlock(mutex);
+  });
+  awaitThat([&] { return numWaiting(mutex) == 2; });
+  mutex.unlock();
+  while (!hadIt) {
+    detail::StdSync::pause();  // runs code of its own
+  }
+  next.join();
+  while (!mutex.try_lock()) {
+    detail::StdSync::pause();  // until the waiter has lost it
+  }
+  EXPECT_FALSE(firstHadIt);
+  mutex.unlock();
+  awaitThat([&] { return firstHadIt.load(); });
+}
+
+TEST_P(SharedMutexTest, IsNotKeptFromOthersByAWaiterThatCannotRun) {
+  SharedMutex mutex;
+  expectOthersGoOn<Exclusive, Exclusive>(mutex);
+  expectOthersGoOn<Exclusive, Shared>(mutex);
+  expectOthersGoOn<Shared, Exclusive>(mutex);
+  expectOthersGoOn<Shared, Shared>(mutex);
+}
+
+// One locks and unlocks without end and never suspends by itself.
+template <class Loops, class Waits>
+void expectGivesWay(SharedMutex& mutex, bool isMissing) {
+  std::atomic<bool> hadIt{false};
+  EXPECT_TRUE(Loops::lock(mutex, std::stop_token()));
+  waitOnThisThread<Waits>(mutex, hadIt);
+  Loops::unlock(mutex);
+  if (isMissing) {
+    while (!mutex.try_lock()) {
+      detail::StdSync::pause();  // until the waiter has lost it again
+    }
+    mutex.unlock();
+  }
+  while (!hadIt) {
+    EXPECT_TRUE(Loops::lock(mutex, std::stop_token()));
+    Loops::unlock(mutex);
+  }
+  // It may have released the mutex to nobody yet.
+  awaitThat([&] { return mutex.try_lock(); });
+  mutex.unlock();
+}
+
+TEST_P(SharedMutexTest, IsGivenUpForAWaiterOfTheSameThread) {
+  SharedMutex mutex;
+  for (bool isMissing : {false, true}) {
+    expectGivesWay<Exclusive, Exclusive>(mutex, isMissing);
+    expectGivesWay<Exclusive, Shared>(mutex, isMissing);
+    expectGivesWay<Shared, Exclusive>(mutex, isMissing);
+  }
 }
 
 // The readers behind a writer that gives up need not wait any more.

@@ -19,8 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kTick{1024};  // the core counts time in these
-constexpr int kPatience = 976;      // ticks, of which it takes as many before a wake has gone unanswered
-constexpr int kMissing = 8 * kPatience;
+constexpr int kMissing = 8 * kPatienceTicks;
 
 class MutexCoreTest : public ::testing::Test {
  protected:
@@ -80,7 +79,7 @@ class MutexCoreTest : public ::testing::Test {
   // Offers the mutex to a waiter that was woken and does not come.
   void offerToOneWhoDoesNotCome() {
     passOver();
-    now += kPatience * kTick;
+    now += kPatienceTicks * kTick;
     EXPECT_EQ(unlock(), 0);
     EXPECT_TRUE(core.isOffered());
     EXPECT_TRUE(core.isLocked()) << "newcomers have to wait";
@@ -134,7 +133,7 @@ TEST_F(MutexCoreTest, IsOfferedOnceAWakeHasGoneUnansweredForAMillisecond) {
   EXPECT_TRUE(core.tryLock());
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                      passOver();
-                     now += (kPatience - 1) * kTick;
+                     now += (kPatienceTicks - 1) * kTick;
                      EXPECT_EQ(unlock(), 0);
                      EXPECT_FALSE(core.isOffered());
                      EXPECT_TRUE(core.tryLock());
@@ -153,7 +152,7 @@ TEST_F(MutexCoreTest, TheNextIsWokenTooWhereAWakeGoesUnanswered) {
                                         passOver();
                                         EXPECT_EQ(unlock(), 0) << "one is on the way";
                                         EXPECT_TRUE(core.tryLock());
-                                        now += kPatience * kTick;
+                                        now += kPatienceTicks * kTick;
                                         EXPECT_EQ(unlock(), 1);
                                         return kWoken;
                                       }}));
@@ -183,9 +182,9 @@ TEST_F(MutexCoreTest, AnOfferThatIsNotTakenForAMillisecondIsForThoseWhoTry) {
   EXPECT_TRUE(core.tryLock());
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                      offerToOneWhoDoesNotCome();
-                     now += (kPatience / 2) * kTick;
+                     now += (kPatienceTicks / 2) * kTick;
                      EXPECT_FALSE(tryTakeOffer());
-                     now += (kPatience - 1 - kPatience / 2) * kTick;
+                     now += (kPatienceTicks - 1 - kPatienceTicks / 2) * kTick;
                      EXPECT_FALSE(tryTakeOffer());
                      now += kTick;
                      EXPECT_TRUE(tryTakeOffer()) << "a try that fails does not begin the time again";
@@ -194,7 +193,7 @@ TEST_F(MutexCoreTest, AnOfferThatIsNotTakenForAMillisecondIsForThoseWhoTry) {
                      EXPECT_EQ(unlock(), 0);
                      EXPECT_FALSE(core.isOffered()) << "the time begins again for the next offer";
                      EXPECT_FALSE(core.isLocked());
-                     now += kPatience * kTick;
+                     now += kPatienceTicks * kTick;
                      EXPECT_FALSE(tryTakeOffer()) << "there is none";
                      EXPECT_FALSE(core.isLocked());
                      return kWoken;
@@ -236,12 +235,12 @@ TEST_F(MutexCoreTest, AWaiterLooksAgainWhenAWakeHasGoneUnansweredForAMillisecond
                                                },
                                                [&](TimePoint until) {
                                                  EXPECT_EQ(until, now + milliseconds(1) - 100 * kTick);
-                                                 now += (kPatience - 101) * kTick;
+                                                 now += (kPatienceTicks - 101) * kTick;
                                                  return kTimeIsUp;
                                                },
                                                [&](TimePoint until) {
-                                                 EXPECT_EQ(until,
-                                                           now + milliseconds(1) - (kPatience - 1) * kTick);
+                                                 EXPECT_EQ(until, now + milliseconds(1) -
+                                                                      (kPatienceTicks - 1) * kTick);
                                                  EXPECT_EQ(unlock(), 0);
                                                  now += kTick;
                                                  return kTimeIsUp;
@@ -258,7 +257,7 @@ TEST_F(MutexCoreTest, AWaiterDoesNotTakeWhatIsFreeForAnotherThatIsOnTheWay) {
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                      EXPECT_TRUE(lock(second, {[&](TimePoint) {
                                                  EXPECT_EQ(unlock(), 1);
-                                                 now += (kPatience - 1) * kTick;
+                                                 now += (kPatienceTicks - 1) * kTick;
                                                  return kTimeIsUp;
                                                },
                                                [&](TimePoint) {
@@ -284,7 +283,7 @@ TEST_F(MutexCoreTest, AWaiterIsMissedNoMoreOnceItHasCome) {
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                              EXPECT_TRUE(lock(second, {[&](TimePoint) {
                                                 EXPECT_EQ(unlock(), 1);
-                                                now += kPatience * kTick;
+                                                now += kPatienceTicks * kTick;
                                                 return kTimeIsUp;
                                               }}));
                              return kWoken;  // while the second has it
@@ -428,7 +427,7 @@ TEST_F(MutexCoreTest, AWaiterDoesNotLookAgainEarlierWhereNoWakeIsOnTheWay) {
   const auto thirdTakesIt = [&] {
     EXPECT_TRUE(lock(third, {[&](TimePoint) {
                        EXPECT_EQ(unlock(), 1);
-                       now += kPatience * kTick;
+                       now += kPatienceTicks * kTick;
                        return kTimeIsUp;
                      }}));
   };

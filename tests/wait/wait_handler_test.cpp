@@ -252,6 +252,28 @@ TEST(WaitHandlerTest, RunWithWaitHandlerRestoresTheOneBefore) {
   EXPECT_EQ(numOuter, 1);
 }
 
+// Sets a handler when the thread ends, and waits for what only that handler brings.
+struct SetsHandlerAtTheEnd {
+  ~SetsHandlerAtTheEnd() {
+    if (token != nullptr) {
+      EXPECT_EQ(setThreadWaitHandler([kept = token](WaitHandle) { *kept += 1; }), nullptr);
+      EXPECT_FALSE(Event().wait_for(milliseconds(1)));
+    }
+  }
+  std::shared_ptr<int> token;
+};
+thread_local SetsHandlerAtTheEnd setsHandlerAtTheEnd;
+
+TEST(WaitHandlerTest, AThreadThatEndsMaySetOneAnew) {
+  const auto numCalls = std::make_shared<int>(0);
+  std::thread([&] {
+    setsHandlerAtTheEnd.token = numCalls;  // made first, so that it is destroyed after the handler
+    setThreadWaitHandler([kept = numCalls](WaitHandle) { *kept += 100; });
+  }).join();
+  EXPECT_EQ(*numCalls, 1);
+  EXPECT_EQ(numCalls.use_count(), 1) << "handlers go with their thread";
+}
+
 using WaitHandlerDeathTest = tests::DeathTest;
 
 TEST_F(WaitHandlerDeathTest, OneThatThrows) {

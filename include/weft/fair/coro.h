@@ -53,7 +53,8 @@ class [[nodiscard]] Coro {
 
   Coro(Coro&& other) noexcept : frame_(std::exchange(other.frame_, nullptr)) {}
   Coro& operator=(Coro&& other) noexcept {
-    std::swap(frame_, other.frame_);
+    Coro taken(std::move(other));
+    std::swap(frame_, taken.frame_);
     return *this;
   }
   ~Coro() {

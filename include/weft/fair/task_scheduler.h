@@ -139,7 +139,7 @@ class WEFT_EXPORT TaskScheduler {
   // delete the task, even while this call is still returning.
   void signal(Task* task);
 
-  // Makes room for `numDeadlines` tasks that wait at the same time.
+  // Makes room for `numDeadlines` tasks that wait at the same time, 2^30 at most.
   void reserve(size_t numDeadlines);
 
   // Returns: whether no task is queued, waits or runs a step, and no step of another scheduler has posted its

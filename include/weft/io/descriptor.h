@@ -88,7 +88,7 @@ WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, std::error_cod
                          const Wait& wait = {}) noexcept;
 
 // The same at a place of a file, whose own position stays. What must come from a disk is read by
-// io_uring, where that is the backend, else on a thread of blocking_call(). There a read that has begun
+// io_uring, where that is the backend(), else on a thread of blocking_call(). There a read that has begun
 // cannot be ended by a deadline or a stop.
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {});
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
@@ -153,9 +153,10 @@ WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 WEFT_EXPORT short waitFor(int fd, short events, const Wait& wait = {});
 WEFT_EXPORT short waitFor(int fd, short events, std::error_code& error, const Wait& wait = {}) noexcept;
 
-// Returns: how fibers wait: "uring" where the system has io_uring and weft::io is built with it, else
-// "epoll". The environment variable WEFT_IO may ask for either. If it asks for what is not there, a message
-// ends the program here, or at the first wait.
+// Returns: what does what must wait for a disk: "uring" where the system has io_uring and weft::io is built
+// with it, else "epoll", which stands for threads of blocking_call(). The environment variable WEFT_IO may
+// ask for either. If it asks for what is not there, a message ends the program here, or at the first such
+// operation.
 WEFT_EXPORT const char* backend();
 
 // Ends each wait for I/O of fibers of `scheduler` with operation_canceled, also those that begin later. Then

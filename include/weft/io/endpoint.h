@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "weft/export.h"
+#include "weft/io/descriptor.h"
 
 namespace weft::io {
 
@@ -56,13 +57,17 @@ class Endpoint {
   socklen_t size_ = 0;
 };
 
-// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread: the
-// system's function is called on a thread of blocking_call(), and cannot be stopped.
+// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread. The
+// system's function is called on a thread of blocking_call(). It cannot be stopped: where `wait` ends the
+// wait, it goes on there, and what it finds goes nowhere. After a deadline in the past, or a stop, it is not
+// called at all. Within a call of blocking_call(), where BlockingThreads::setMaxCount() leaves no other
+// thread, it is called in place, and `wait` ends nothing.
 // Returns: the endpoints in the order in which to try them.
 // Errors: those of getaddrinfo(3), in a category of their own; resource_unavailable_try_again where the
 // system grants no thread.
-WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service);
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
-                                          std::error_code& error);
+                                          const Wait& wait = {});
+WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
+                                          std::error_code& error, const Wait& wait = {});
 
 }  // namespace weft::io

@@ -35,14 +35,17 @@ WEFT_EXPORT void connect(int fd, const Endpoint& peer, std::error_code& error,
 class Socket {
  public:
   Socket() = default;
-  explicit Socket(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
+  WEFT_EXPORT explicit Socket(UniqueFd fd) noexcept;
 
   WEFT_EXPORT static Socket connect(const Endpoint& peer, const Wait& wait = {});
   WEFT_EXPORT static Socket connect(const Endpoint& peer, std::error_code& error,
                                     const Wait& wait = {}) noexcept;
 
-  // See weft::io::recv() and so on. Where the receive before took all that there was, this one waits before
-  // it tries, which saves a system call.
+  // See weft::io::recv() and so on. A receive that has to wait takes fewer system calls than recv() does,
+  // since the worker's epoll keeps the socket. That is why nobody else may close it, or give its number to
+  // something else by dup2(2), as long as the Socket owns it. And that is why urgent data (MSG_OOB) are to be
+  // received by weft::io::recv(fd(), ...), and why TLS within the system (TCP_ULP) is to be set up before the
+  // Socket is made: make another one of release() after that.
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, const Wait& wait = {});
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, std::error_code& error,
                           const Wait& wait = {}) noexcept;
@@ -101,9 +104,10 @@ class Listener {
   UniqueFd fd_;
 };
 
-// Accepts connections and calls handler(socket) for each, in a task of its own. An idle worker takes the
-// task, and the connection stays on its thread from then on. Where the process has no descriptor left, it
-// waits a little and goes on.
+// Accepts connections and calls handler(socket) for each, in a task of its own: on the worker that has the
+// fewest connections of this serve(), where it stays until the handler returns. So what computes for long
+// should be a task that others may take. Where the process has no descriptor left, it waits a little and goes
+// on.
 //
 // Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it accepts nothing
 // more, also where connections wait, and waits until all the handlers have returned.

@@ -11,6 +11,7 @@
 #include <weft/join.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
+#include <weft/sharedmutex.h>
 #include <weft/sleep.h>
 #include <weft/taskgroup.h>
 #include <weft/thread.h>
@@ -415,6 +416,35 @@ struct Exclusion final : Scenario {
   }
 };
 
+// A task waits for a lock, and the next task of its worker blocks the thread until a task of the other worker
+// has had the lock. That one has it even if the lock was handed to the first.
+struct Expiry final : Scenario {
+  SharedMutex guard;
+  Shared value;
+  detail::Parker<> otherHadIt;
+
+  void run() override {
+    guard.lock();
+    {
+      Scheduler scheduler(config());
+      const auto use = [this] {
+        guard.lock();
+        increment(value);
+        guard.unlock();
+      };
+      scheduler.enqueueOn(0, Task(use));
+      scheduler.enqueueOn(0, Task([this] { otherHadIt.park(); }));
+      scheduler.enqueueOn(1, Task([this, use] {
+                            use();
+                            otherHadIt.unpark();
+                          }));
+      increment(value);
+      guard.unlock();
+    }
+    check(value.get() == 3, "all have had the lock");
+  }
+};
+
 // Two fibers notify each other, on one worker or on two.
 struct PingPong final : Scenario {
   Shared value;
@@ -610,6 +640,56 @@ struct Pinned final : Scenario {
       });
     }
     check(numRuns[0].get() == 1 && numRuns[1].get() == 1, "each task has run after the signal");
+  }
+};
+
+// Tasks are placed on one worker by a thread outside, and by a task of the other one.
+struct Placed final : Scenario {
+  Shared numRuns;  // of one worker's, which no other touches
+  detail::Parker<> allRun;
+
+  void runOne() {
+    check(Scheduler::workerId() == 1, "a task runs where it was placed");
+    increment(numRuns);
+    if (numRuns.get() == 3) {
+      allRun.unpark();
+    }
+  }
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      scheduler.enqueueOn(0, Task([this, &scheduler] {
+                            check(Scheduler::workerId() == 0, "a task runs where it was placed");
+                            scheduler.enqueueOn(1, Task([this] { runOne(); }));
+                          }));
+      Shared numOfOurs;
+      for (int i = 0; i < 2; ++i) {
+        scheduler.enqueueOn(1, Task([this, i, &numOfOurs] {
+                              check(numOfOurs.get() == i, "first in, first out");
+                              increment(numOfOurs);
+                              runOne();
+                            }));
+      }
+      allRun.park();
+    }
+    check(numRuns.get() == 3, "each task has run once");
+  }
+};
+
+// The last task places another while the scheduler ends.
+struct PlacedAtTheEnd final : Scenario {
+  Shared value;
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      scheduler.enqueueOn(0, Task([this, &scheduler] {
+                            increment(value);
+                            scheduler.enqueueOn(1, Task([this] { increment(value); }));
+                          }));
+    }
+    check(value.get() == 2, "each task has run once");
   }
 };
 

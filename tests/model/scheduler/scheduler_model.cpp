@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "../explore.h"
+#include "../checker.h"
 #include "machine.h"
 #include "scenarios.h"
 
@@ -53,6 +53,7 @@ constexpr Named kScenarios[] = {
     {"group", &make<Group>, 40'000},
     {"of-this-thread", &make<OfThisThread>, 40'000},
     {"exclusion", &make<Exclusion>, 40'000},
+    {"expiry", &make<Expiry>, 40'000},
     {"ping-pong", &make<PingPong>, 40'000},
     {"two-producers", &make<TwoProducers>, 40'000},
     {"late-task", &make<LateTask>, 40'000},
@@ -61,15 +62,16 @@ constexpr Named kScenarios[] = {
     {"two-schedulers", &make<TwoSchedulers>, 40'000},
     {"permits", &make<Permits>, 40'000},
     {"pinned", &make<Pinned>, 40'000},
+    {"placed", &make<Placed>, 40'000},
+    {"placed-at-the-end", &make<PlacedAtTheEnd>, 40'000},
     {"initializer", &make<Initializer>, 40'000},
     {"report", &make<Report>, 40'000},
 };
 
-const Named* explored = nullptr;
+const Named* current = nullptr;
 
-// One type for all scenarios, since the checker is compiled once for each type.
 struct Run : Machine, rl::test_suite<Run, kWorkers + 1> {
-  std::unique_ptr<Scenario> scenario = explored->make();
+  std::unique_ptr<Scenario> scenario = current->make();
 
   void thread(unsigned index) {
     runThread(index);
@@ -88,12 +90,12 @@ bool exploreAll(const char* only) {
     if (only != nullptr && std::strcmp(only, scenario.name) != 0) {
       continue;
     }
-    explored = &scenario;
+    current = &scenario;
     if (!explore<Run>(scenario.name, scenario.iterations, kMostSteps)) {
       return false;
     }
   }
-  if (explored == nullptr) {
+  if (current == nullptr) {
     std::fprintf(stderr, "no such scenario: %s\n", only);
     std::exit(2);
   }
@@ -101,6 +103,12 @@ bool exploreAll(const char* only) {
 }
 
 }  // namespace
+
+// The threads of the machine only, and at random only: a thread that waits looks again without end.
+bool check(rl::thread_id_t, rl::test_params& params, const char*& extent) {
+  return tryRandom<kWorkers + 1>(params, extent);
+}
+
 }  // namespace weft::model
 
 // A bug may destroy what the program itself needs.

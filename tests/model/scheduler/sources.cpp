@@ -16,6 +16,7 @@
 #include "scheduler/idler.cpp"
 #include "scheduler/in_place.cpp"
 #include "scheduler/outside.cpp"
+#include "scheduler/placement.cpp"
 #include "scheduler/reactor.cpp"
 #include "scheduler/report.cpp"
 #include "scheduler/scheduler.cpp"

@@ -14,6 +14,7 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/wait/event_core.h"
+#include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::detail {
@@ -66,6 +67,10 @@ class AsioOperation {
   void wait() {
     Waiter& self = detail::currentWaiter();
     if (ended_.tryQueueAlone(self)) {
+      std::optional<IoWait> scope;
+      if (self.fiber != nullptr) {
+        scope.emplace(nullptr);
+      }
       detail::block(self, "useFiber", this);
     } else {
       (void)ended_.tryWait();  // for its memory order: the signal is there

@@ -39,17 +39,20 @@ class AsioStop {
 
   // Any thread. What it posts may run after the operation, and after the wait.
   static void request(const std::shared_ptr<AsioStop>& self) {
-    if (const asio::any_io_executor strand = self->strand()) {
-      asio::post(strand, [self] { self->emit(); });
-    } else {
+    if (!tryPost(self)) {
       self->emit();  // an operation that has one handler, and calls it where it likes
     }
   }
 
  private:
-  asio::any_io_executor strand() {
-    const std::lock_guard<std::mutex> guard(lock_);
-    return strand_;
+  // With the lock held: the context may go once setEnded() has returned.
+  static bool tryPost(const std::shared_ptr<AsioStop>& self) {
+    const std::lock_guard<std::mutex> guard(self->lock_);
+    if (!self->strand_) {
+      return false;
+    }
+    asio::post(self->strand_, [self] { self->emit(); });
+    return true;
   }
 
   void emit() {

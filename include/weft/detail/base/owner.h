@@ -10,10 +10,9 @@ namespace weft::detail {
 // The access of reports to owners; they define it.
 struct OwnerAccess;
 
-// Returns: the caller as a possible owner of a lock: the task, or an address that is the thread's alone.
-inline const void* currentOwner() noexcept {
-  return currentTask != nullptr ? static_cast<const void*>(currentTask) : &currentTask;
-}
+// Returns: the caller as a possible owner of a lock: the task, or the thread outside of tasks. To a lock the
+// code between bind() and unbind() is the thread, as it is before and after.
+inline const void* currentOwner() noexcept { return currentTask != nullptr ? currentTask : &threadScope; }
 
 // Returns: whether `owner` is the caller, or waits for the caller where both run on one fiber. A lock that
 // such an owner holds never comes free.

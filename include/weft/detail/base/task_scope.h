@@ -10,9 +10,10 @@
 // Tells one task from another, wherever it runs.
 //
 // A task that begins on a fiber has the scope that is part of that fiber. A task that is run in place, on the
-// fiber that waits for it, has a scope in the frame of that wait. So a task's possessions are the same
-// whether a thief has taken the task or not: the locks that it holds, its number, its values of FiberLocals,
-// and the Fiber with its permit.
+// fiber that waits for it, has a scope in the frame of that wait. What a thread runs outside of tasks has one
+// scope for as long as the thread lives, also between bind() and unbind(). So a task's possessions are the
+// same whether a thief has taken the task or not: the locks that it holds, its number, its values of
+// FiberLocals, and the Fiber with its permit.
 //
 // Few tasks in place ask for any of these except the locks, which know a task by the address of its scope.
 // The rest is made when it is first asked for: a scope whose number is 0 has nothing yet, and nothing to give
@@ -37,6 +38,14 @@ struct TaskScope {
 // The scheduler and InPlaceScope write it. As for currentFiber, the address of this variable may be kept
 // across suspensions.
 extern WEFT_EXPORT constinit thread_local TaskScope* currentTask
+#if defined(__ELF__)
+    [[gnu::tls_model("initial-exec")]]
+#endif
+    ;
+
+// The scope of what this thread runs outside of tasks. Its number is that of the present binding; nobody
+// looks at the number while nothing is bound.
+extern WEFT_EXPORT constinit thread_local TaskScope threadScope
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]
 #endif
@@ -77,12 +86,11 @@ class InPlaceScope : public TaskScope {
 // Returns: the number.
 WEFT_EXPORT uint64_t numberInPlace() noexcept;
 
-// Returns: the Fiber of the task that is run in place here.
+// Returns: the Fiber of what runs here, where that is not a task that began on the current fiber.
 WEFT_EXPORT Fiber* inPlaceFiber() noexcept;
 
 // Returns: whether `task` waits for the calling task: either the caller is run in place for `task`, or `task`
-// waits for a task that is run in place for it and that waits for the caller in turn, and so on. So does the
-// thread outside of fibers for the code between bind() and unbind(); see currentOwner().
+// waits for a task that is run in place for it and that waits for the caller in turn, and so on.
 WEFT_EXPORT bool waitsForCaller(const void* task) noexcept;
 
 // The result of currentTaskNumber() where nothing is bound. It differs from the number of a scope that has no

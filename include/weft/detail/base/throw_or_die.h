@@ -76,6 +76,9 @@ template <class F, class Handle>
 #endif
 }
 
+// Calls call(argument), which is named `what`. An exception that escapes it ends the program with a message.
+WEFT_EXPORT void callOrDie(void (*call)(void*), void* argument, const char* what);
+
 // Calls call(argument), and then end(argument), also if an exception escaped from the former; the exception
 // then goes on.
 WEFT_EXPORT void callAndEnd(void (*call)(void*), void (*end)(void*), void* argument);

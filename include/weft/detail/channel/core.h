@@ -37,10 +37,10 @@
 // that the sender changes by compare-exchange, under that word's lock and with the number of values in view.
 // So neither side needs a fence. At the head it is likewise.
 //
-// A section ends with the store to the tail, which is its last access to the channel. After that it wakes the
-// waiters that it has claimed. The last access of the usual way is its store. So a thread that learns from
-// one of these stores that a call has had its effect may destroy the channel, even while that call is still
-// returning.
+// A section ends with the store that shows its effect, which is its last access to the channel: to the head
+// if it has taken a value out of the ring, else to the tail. After that it wakes the waiters that it has
+// claimed. The last access of the usual way is its store. So a thread that learns from one of these stores
+// that a call has had its effect may destroy the channel, even while that call is still returning.
 //
 // Rejected: slots with a sequence number each (Vyukov 2010). Two senders can then fill slots at the same
 // time. But it needs a mark for a value whose move has thrown, a wait for a slot that is half filled, and a

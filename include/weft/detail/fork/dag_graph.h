@@ -115,7 +115,7 @@ class WEFT_EXPORT DagGraph {
   // To be called before finish().
   uint32_t addNode(DagWork&& work);
   void addEdge(uint32_t before, uint32_t after);
-  // Ends the program with a message where a node would never run.
+  // Ends the program with a message where a node would never run. Where it throws, it may be called again.
   void finish();
 
   // To be called after finish(), by any number of threads and fibers at once.

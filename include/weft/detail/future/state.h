@@ -27,7 +27,9 @@
 // executor may go on with tasks that need it. Its continuations are then called by a loop of their own. If
 // such loops are nested deeply already, the innermost loop calls them once schedule() has returned. It is the
 // same with the promises that break when a loop destroys a function that is skipped. So a chain may be of any
-// length.
+// length. If the code within waits before it returns, what was put off does not wait for it, nor runs on top
+// of it, where it would find the locks that the code holds. A task of the same thread calls it, or, where no
+// scheduler is bound, a thread of its own.
 namespace weft::detail {
 
 // A listener that may leave before it is told.
@@ -60,12 +62,13 @@ struct FutureListeners {
 
 // The loop that tells listeners. A listener that is told finds the loop behind its `next`. It sets that
 // `next` to a state that has thereby become complete.
+struct PutOffTask;
 struct TellLoop : TaskNode {
-  TellLoop(FutureListeners& listeners, int numOuterLoops)
-      : TaskNode{nullptr, nullptr, 0}, left(listeners), numOuter(numOuterLoops) {}
+  explicit TellLoop(int numOuterLoops) : TaskNode{nullptr, nullptr, 0}, numOuter(numOuterLoops) {}
 
-  FutureListeners& left;  // the listeners that are told next
-  const int numOuter;     // loops that wait for the schedule() in which this one runs
+  FutureListeners putOff;            // the listeners that are told once the present call has returned
+  PutOffTask* putOffTask = nullptr;  // that tells them if the thread comes to it before; or null
+  const int numOuter;                // loops that wait for the schedule() in which this one runs
 };
 
 struct FutureCore : TaskNode, ReferenceCount {
@@ -129,10 +132,12 @@ struct FutureCore : TaskNode, ReferenceCount {
   Word word;
 
  private:
+  friend PutOffTask;
   WEFT_EXPORT void waitSlow();
   WEFT_EXPORT void waitForOthers();
   WEFT_EXPORT bool runAsOwner();
   WEFT_EXPORT void completeShared() noexcept;
+  static void freePutOff() noexcept;
   static void tell(FutureListeners& listeners, int numOuter) noexcept;
   static void tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept;
 };

@@ -85,6 +85,10 @@ class WEFT_EXPORT LoopCall {
   // null.
   static LoopCall* around(const FutureCore& state, bool orAny) noexcept;
 
+  // Returns: a call on this fiber or thread for whose end its loop has put off something, for which there is
+  // no task; or null. A fiber also finds the calls in which its thread was bound.
+  static LoopCall* withPutOff() noexcept;
+
   TellLoop& loop;
 
  protected:

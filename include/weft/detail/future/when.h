@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -182,9 +183,9 @@ auto whenEach(Futures&&... futures) {
 }
 
 // Moves futures out of a range, and copies those that may be copied.
-template <class Iterator>
-auto collect(Iterator begin, Iterator end) {
-  using Each = typename std::iterator_traits<Iterator>::value_type;
+template <class Iterator, class End>
+auto collect(Iterator begin, const End& end) {
+  using Each = std::iter_value_t<Iterator>;
   std::vector<Each> futures;
   for (; begin != end; ++begin) {
     if constexpr (std::is_copy_constructible_v<Each>) {
@@ -201,16 +202,16 @@ auto collect(Iterator begin, Iterator end) {
 // Futures are taken over, SharedFutures copied. With no futures, the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-template <std::input_iterator Iterator>
-auto whenAll(Iterator begin, Iterator end) {
-  auto futures = detail::collect(begin, end);
+template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
+auto whenAll(Iterator begin, End end) {
+  auto futures = detail::collect(std::move(begin), end);
   const size_t count = futures.size();
   return detail::when<true>(std::move(futures), count);
 }
-template <class Range>
+template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
 auto whenAll(Range&& range) {
-  return weft::whenAll(std::begin(range), std::end(range));
+  return weft::whenAll(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
   requires(detail::kIsFuture<Futures> && ...)
@@ -220,16 +221,16 @@ auto whenAll(Futures&&... futures) {
 
 // As whenAll(), but with a future that is ready when one of them is, whose value is a WhenAnyResult. The
 // other futures keep nothing of the call: a loop may wait for the same SharedFuture again and again.
-template <std::input_iterator Iterator>
-auto whenAny(Iterator begin, Iterator end) {
-  auto futures = detail::collect(begin, end);
+template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
+auto whenAny(Iterator begin, End end) {
+  auto futures = detail::collect(std::move(begin), end);
   const size_t count = futures.size();
   return detail::when<false>(std::move(futures), count);
 }
-template <class Range>
+template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
 auto whenAny(Range&& range) {
-  return weft::whenAny(std::begin(range), std::end(range));
+  return weft::whenAny(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
   requires(detail::kIsFuture<Futures> && ...)

@@ -28,8 +28,11 @@ namespace weft::detail {
 //   whose first iterations are its longest would otherwise offer nothing during each of these once the one
 //   child is taken. A loop without a given grain measures the cost of its iterations (grain_estimator.h), and
 //   exposes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
-//   loop. Between two pieces a fiber of the same thread that is ready, or whose timer is due, has its turn.
+//   loop.
 // - Evenly, at multiples of a grain down to single pieces, in a tree that is the same each time.
+//
+// In both, a fiber of the same thread that is ready, or whose timer is due, has its turn between two pieces,
+// also where nobody shares the loop.
 //
 // This class knows neither what the loop calls nor for what, so that it is compiled once. LoopOver does.
 class SplitLoop {
@@ -44,8 +47,10 @@ class SplitLoop {
     GrainEstimator pace;
   };
 
-  // Runs the next `count` iterations of the stretch, which then begins behind them.
-  using RunPiece = void(SplitLoop&, Stretch&, size_t count);
+  // Runs the next `count` iterations of the stretch, or fewer if they are dearer than those before: see
+  // PieceClock. The stretch then begins behind them.
+  // Returns: how many.
+  using RunPiece = size_t(SplitLoop&, Stretch&, size_t count);
   // Has runHalves() run the first `kept` iterations of the stretch and the others. `lane`: see there.
   // Returns: whether the others are left to do. Then the stretch consists of them.
   using Split = bool(SplitLoop&, Stretch&, size_t kept, ForkLane* lane);
@@ -66,6 +71,7 @@ class SplitLoop {
 
   void runPieces(Stretch& stretch, ForkLane* lane);
   void splitEvenly(Stretch& stretch);
+  static bool letOthersRunInTurn(ForkLane* lane);
   template <class F>
   void capture(EscapedException& exception, F&& function);
   bool isStopped() const;
@@ -120,9 +126,14 @@ class LoopOver : SplitLoop {
     Result& result;
   };
 
-  static void runPiece(SplitLoop& loop, Stretch& stretch, size_t count) {
+  static size_t runPiece(SplitLoop& loop, Stretch& stretch, size_t count) {
     auto& place = static_cast<Place&>(stretch);
-    place.from = static_cast<LoopOver&>(loop).body_.run(place.from, count, place.result);
+    Body& body = static_cast<LoopOver&>(loop).body_;
+    PieceClock clock(count, place.pace.stride());
+    do {
+      place.from = body.run(place.from, clock.next(), place.result);
+    } while (clock.goesOn());
+    return count - clock.left();
   }
 
   static bool split(SplitLoop& loop, Stretch& stretch, size_t kept, ForkLane* lane) {

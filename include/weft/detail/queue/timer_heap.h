@@ -73,7 +73,11 @@ class TimerHeap {
     return item;
   }
 
+  // Where there are more items, the index of a child exceeds 32 bits.
+  static constexpr uint32_t kMostItems = uint32_t{1} << 30;
+
   // Makes room for `count` items.
+  // Requires: count <= kMostItems.
   void reserve(uint32_t count) {
     if (count > capacity_) {
       grow(count);

@@ -10,6 +10,7 @@
 
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
+#include "weft/detail/wait/patience.h"
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
@@ -92,7 +93,7 @@ class MutexCore {
   template <class Host>
   bool tryTakeOffer(const Host& host) {
     uint32_t word = word_.lock() | Word::kLocked;
-    const uint32_t now = ticks(host.now());
+    const uint32_t now = detail::patienceTicks(host.now());
     const bool isOverdue = now - wokenAt_.get() >= kPatienceTicks;
     bool isTaken = false;
     while (isOverdue && !isTaken && (word & kOffered) != 0) {
@@ -124,12 +125,15 @@ class MutexCore {
     How how = How::Comes;
     TimePoint passedOverSince{};
     while (!spin(how)) {
-      Try result = takeOrQueue(self, how, host);
-      if (result == Try::Waits) {
-        result = waitInList(self, host);
+      LockTry result = takeOrQueue(self, how, host);
+      if (result == LockTry::Waits) {
+        const TimePoint began = host.now();
+        const bool isWoken = host.blockUntil(self, std::min<TimePoint>(began + kPatience, host.limit()));
+        result = detail::waitInList(self, host, isWoken,
+                                    [&](TimePoint& next) { return retry(self, began, next, host); });
       }
-      if (result != Try::Claimed) {
-        return result == Try::Taken;
+      if (result != LockTry::Claimed) {
+        return result == LockTry::Taken;
       }
       how = How::WasWoken;
       const TimePoint now = host.now();
@@ -160,7 +164,7 @@ class MutexCore {
   // Returns: whom to wake.
   template <class Host>
   List unlock(const Host& host) {
-    const uint32_t now = ticks(host.now());
+    const uint32_t now = detail::patienceTicks(host.now());
     const uint32_t unansweredFor = now - wokenAt_.get();
     // relaxed: only a guess for the compare-exchange.
     uint32_t word = word_.bits.load(std::memory_order_relaxed);
@@ -192,23 +196,11 @@ class MutexCore {
   static constexpr uint32_t kHeld = Word::kState, kUrgent = 2 * kHeld, kWoken = 4 * kHeld,
                             kOffered = 8 * kHeld, kMissing = 16 * kHeld;
 
-  static constexpr auto kPatience = std::chrono::milliseconds(1);
-  // A waiter waits for this share of the time that it has waited before it tries again.
-  static constexpr int kShareOfWait = 8;
-
   // Waiter::mark
   static constexpr uint8_t kPatient = 0, kImpatient = 1;
 
   // How the caller has come to try.
   enum class How { Comes, WasWoken, TimeIsUp };
-  enum class Try { Taken, Claimed, Waits, GivenUp };
-
-  // About microseconds; wrap every 73 minutes, which delays at most one offer.
-  static uint32_t ticks(TimePoint time) {
-    return static_cast<uint32_t>(time.time_since_epoch().count() >> 10);
-  }
-  static constexpr uint32_t kPatienceTicks =
-      static_cast<uint32_t>(std::chrono::nanoseconds(kPatience).count() >> 10);
 
   static constexpr uint32_t kMissingTicks = 8 * kPatienceTicks;
 
@@ -251,17 +243,12 @@ class MutexCore {
     return false;
   }
 
-  template <class Host>
-  static bool isTimeUp(const Host& host) {
-    return host.limit() != kNever && host.now() >= host.limit();
-  }
-
   // Queues `self`, unless the mutex can be had or the waiter gives up. (While the list is locked nobody
   // releases the mutex.) A newcomer whose time is up queues nevertheless, so that others of its thread get
   // their turn.
   // Returns: Taken, Waits or GivenUp.
   template <class Waiter, class Host>
-  Try takeOrQueue(Waiter& self, How how, const Host& host) {
+  LockTry takeOrQueue(Waiter& self, How how, const Host& host) {
     uint32_t word = word_.lock() | Word::kLocked;
     numOnTheWay_.set(numOnTheWay_.get() - (how == How::WasWoken ? 1 : 0));
     while (mayTake(word, how)) {
@@ -269,77 +256,53 @@ class MutexCore {
       // holder before wrote.)
       if (word_.bits.compare_exchange_weak(word, taken(word, how) & ~Word::kLocked, std::memory_order_release,
                                            std::memory_order_relaxed)) {
-        return Try::Taken;
+        return LockTry::Taken;
       }
     }
-    const bool givesUp = host.isStopped() || (how == How::WasWoken && isTimeUp(host));
+    const bool givesUp = host.isStopped() || (how == How::WasWoken && detail::isTimeUp(host));
     if (!givesUp) {
       how == How::WasWoken ? word_.list.pushFront(self) : word_.list.pushBack(self);
     }
     how == How::WasWoken ? releaseList(kWoken | kMissing, missing()) : releaseList(0, 0);
-    return givesUp ? Try::GivenUp : Try::Waits;
-  }
-
-  // Waits, queued, until it is woken, and tries by itself now and then.
-  // Returns: Claimed where it was woken; Taken or GivenUp.
-  template <class Waiter, class Host>
-  Try waitInList(Waiter& self, const Host& host) {
-    const TimePoint began = host.now();
-    TimePoint next = std::min<TimePoint>(began + kPatience, host.limit());
-    while (!host.blockUntil(self, next)) {
-      const Try result = retry(self, began, next, host);
-      if (result == Try::Claimed) {
-        host.block(self);
-        break;
-      }
-      if (result != Try::Waits) {
-        return result;
-      }
-    }
-    return host.hasLeft() ? Try::GivenUp : Try::Claimed;
+    return givesUp ? LockTry::GivenUp : LockTry::Waits;
   }
 
   // Called after the time limit of `self`, which has waited since `began`. `next` gets the next limit. That
   // is neither after the time at which the present wake has gone unanswered for long enough, nor after the
   // host's limit.
   template <class Waiter, class Host>
-  Try retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
+  LockTry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
     uint32_t word = word_.lock() | Word::kLocked;
     if (!self.isLinked) {
       releaseList(0, 0);
-      return Try::Claimed;
+      return LockTry::Claimed;
     }
     // Read with the lock held, so that it is not before wokenAt_.
     const TimePoint now = host.now();
-    next = now + std::max<std::chrono::nanoseconds>(kPatience, (now - began) / kShareOfWait);
-    const uint32_t unansweredFor = ticks(now) - wokenAt_.get();
+    const uint32_t unansweredFor = detail::patienceTicks(now) - wokenAt_.get();
     const bool isOverdue = unansweredFor >= kPatienceTicks;
     while (mayTake(word, How::TimeIsUp) && ((word & kWoken) == 0 || isOverdue)) {
       // relaxed, both: lock() has seen what the holder before wrote, and the list stays locked.
       if (word_.bits.compare_exchange_weak(word, taken(word, How::TimeIsUp), std::memory_order_relaxed,
                                            std::memory_order_relaxed)) {
         word_.list.remove(self);
-        wokenAt_.set(ticks(now));
+        wokenAt_.set(detail::patienceTicks(now));
         releaseList(0, 0);
-        return Try::Taken;
+        return LockTry::Taken;
       }
     }
-    if ((word & kWoken) != 0 && !isOverdue) {
-      next =
-          std::min<TimePoint>(next, now + kPatience - std::chrono::nanoseconds(int64_t{unansweredFor} << 10));
-    }
-    next = std::min<TimePoint>(next, host.limit());
+    next = detail::nextTry(now, began, host.limit(), (word & kWoken) != 0, unansweredFor);
     if (host.limit() != kNever && now >= host.limit()) {
       return takeOrLeave(self, word);
     }
     releaseList(0, 0);
-    return Try::Waits;
+    return LockTry::Waits;
   }
 
   // Takes `self` out of the list, and takes the mutex if it is free, as a newcomer does.
   // Requires: `word` was read since the list was locked.
   template <class Waiter>
-  Try takeOrLeave(Waiter& self, uint32_t word) {
+  LockTry takeOrLeave(Waiter& self, uint32_t word) {
     bool isTaken = false;
     while (!isTaken && mayTake(word, How::Comes)) {
       // relaxed, both: as in retry().
@@ -348,7 +311,7 @@ class MutexCore {
     }
     word_.list.remove(self);
     releaseList(0, 0);
-    return isTaken ? Try::Taken : Try::GivenUp;
+    return isTaken ? LockTry::Taken : LockTry::GivenUp;
   }
 
   // Ends the list's section, and clears and sets further bits. The mutex may be gone after it, unless

@@ -15,17 +15,26 @@
 // the core knows nothing of.
 namespace weft {
 
+class Fiber;
 class Scheduler;
 
 namespace detail {
 
+struct ForkLane;
+struct TaskScope;
+
 // What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber
 // of it waits for the first time. As long as no fiber waits, the worker sleeps on its parker's futex as ever.
+// It has one at most, since it cannot sleep in two.
 //
 // Everything is for the worker's own thread. A reactor wakes fibers by wake(), as all do.
 class WEFT_EXPORT Reactor {
  public:
-  Reactor() = default;
+  // Whose it is: weft::io's, whose fibers are counted while they wait (IoWait); or an AsioContext's, which
+  // the worker looks into and sleeps in for as long as it has it.
+  enum class Use : uint8_t { Io, Asio };
+
+  explicit Reactor(Use use = Use::Io) noexcept : numWaiting_(use == Use::Asio ? 1 : 0), use_(use) {}
   virtual ~Reactor();
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
@@ -39,12 +48,30 @@ class WEFT_EXPORT Reactor {
   // Returns: false if only the deadline has ended the sleep.
   virtual bool park(Parker<>& parker, TimePoint deadline) = 0;
 
-  // Whether a fiber waits.
+  // Whether a fiber waits, or may.
   bool isAwaited() const { return numWaiting_ != 0; }
+  Use use() const { return use_; }
 
  private:
   friend class IoWait;
-  uint32_t numWaiting_ = 0;
+  uint32_t numWaiting_;
+  const Use use_;
+};
+
+// While an object of this type exists, the calling thread seems to have no scheduler bound. A reactor is
+// called on the stack of a fiber that is about to wait, so what it calls that is not weft's must not wait as
+// that fiber.
+class WithoutFibers {
+ public:
+  WEFT_EXPORT WithoutFibers() noexcept;
+  WEFT_EXPORT ~WithoutFibers();
+  WithoutFibers(const WithoutFibers&) = delete;
+  WithoutFibers& operator=(const WithoutFibers&) = delete;
+
+ private:
+  Fiber* const fiber_;
+  TaskScope* const task_;
+  ForkLane* const lane_;
 };
 
 // The reactor of the calling thread's worker, and its parker. The worker owns the reactor, and destroys it on

@@ -3,183 +3,184 @@
 
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
-#include "weft/detail/wait/wait_word.h"
+#include "weft/detail/wait/patience.h"
+#include "weft/detail/wait/shared_word.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::detail {
 
-// The word and the list behind SharedMutex: one holder that writes, or many that read.
+// The lock behind SharedMutex: how callers wait for the SharedWord, and for how long they have patience with
+// one whose turn it is.
 //
-//   kWriter        held by one writer alone
-//   n * kReader    held by n readers together
-//   kWaiters       newcomers queue behind the waiters, except readers that may pass
-//   n * kPass      passed by n readers since a waiter last had its turn
+// That one may be unable to come: its thread runs a long task. So grants expire. Each waiter looks by itself
+// after about a millisecond, and then now and then. One that finds grants that were there a millisecond
+// before takes back all that are not confirmed, and takes the lock if that frees it, though others are before
+// it: it runs, and they may be unable to. A try does the same. No clock is read for a grant: whoever looks
+// first notes the time. One that has lost its grant takes the lock if it can when it comes, or queues again,
+// at the front.
 //
-// While nobody waits, taking and releasing are one compare-exchange each. A thread or fiber that cannot have
-// the lock queues. The step that ends the last hold, or takes a waiter out of the list, hands the lock on: to
-// the first waiter, if that waiter writes, or to all readers before the next writer. So the lock is never
-// free while somebody waits, and waiters are served in the order in which they came.
+// Newcomers may take the lock meanwhile, and one of them again and again on the very thread to which the
+// missing waiter belongs. So a newcomer that finds somebody missing lets the ready fibers of its thread go
+// first now and then.
 //
-// Readers that come while others hold the lock need not wait, though writers do. Otherwise each writer that
-// waits would make all readers wait, and these would then be woken one after the other. kMaxPasses readers
-// may pass until one of the waiters has its turn; then all queue. So neither readers nor writers starve.
-//
-// What must not happen: the last reader leaves, and then looks for waiters in a mutex that is gone, since the
-// only waiter gave up in between, took the free lock, released it and destroyed it. So a last reader that
-// sees kWaiters takes the list's lock in the step in which it leaves. While kWaiters and kLocked are set,
-// therefore, the number of readers may fall, but not to zero, and no reader or writer comes: what settle()
-// finds holds until it is done, and readers that would pass queue.
-//
-// Rejected: releasing the lock to nobody, as weft::mutex does, so that those who run may take the lock before
-// those who wait. With two kinds of waiters that needs a rule for each kind so that the other does not
-// starve. Also rejected: a fetch_sub for readers that leave, since the last reader would have to come back.
-//
-// Shared waiters are told apart by Waiter::mark. List: WaitList, or a checker's.
+// List: WaitList, or a checker's.
 template <class List = WaitList, class Sync = StdSync, unsigned kMaxPasses = 64>
 class SharedLock {
  public:
-  enum How : uint8_t { kExclusive = 0, kShared = 1 };  // Waiter::mark
+  using How = typename SharedWord<List, Sync, kMaxPasses>::How;
 
-  // Returns: whether the lock was free, and is taken now.
-  bool tryLock() {
-    Word expected = 0;
-    // (1) acquire: sees what the holders before wrote; pairs with (3, 4) and with unlockBy().
-    return word_.bits.compare_exchange_strong(expected, kWriter, std::memory_order_acquire,
-                                              std::memory_order_relaxed);
-  }
+  // These are SharedWord's.
+  bool tryLock() { return word_.tryLock(); }
+  bool tryLockShared() { return word_.tryLockShared(); }
+  bool tryUnlock() { return word_.tryUnlock(); }
+  List unlock() { return word_.unlock(); }
+  bool unlockShared(List& granted) { return word_.unlockShared(granted); }
 
-  // Returns: whether the lock was free or shared, without waiters that may not be passed, and is shared now.
-  bool tryLockShared() {
-    // relaxed: only a guess for the compare-exchange.
-    Word old = word_.bits.load(std::memory_order_relaxed);
-    while (mayShare(old)) {
-      const Word pass = (old & Base::kWaiters) != 0 ? kPass : 0;
-      // (2) acquire: sees what the last writer wrote; pairs with (3) and with unlockBy().
-      if (word_.bits.compare_exchange_weak(old, old + pass + kReader, std::memory_order_acquire,
-                                           std::memory_order_relaxed)) {
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // Releases an exclusive hold if nobody waits; that is the last access.
-  // Returns: whether it did; if not, call unlock().
-  bool tryUnlock() {
-    Word expected = kWriter;
-    // (3) release: the next holders see what this one wrote; pairs with (1, 2) and with takeOrQueue().
-    return word_.bits.compare_exchange_strong(expected, 0, std::memory_order_release,
-                                              std::memory_order_relaxed);
-  }
-
-  // Releases an exclusive hold.
-  // Returns: the waiters to wake, which hold the lock.
-  List unlock() {
-    word_.lock();
-    return settle(kWriter);
-  }
-
-  // Releases a shared hold. `granted` gets the waiters to wake, which hold the lock.
-  // Returns: false if nobody shares the lock.
-  bool unlockShared(List& granted) {
-    uint32_t round = 0;
-    // relaxed: only a guess for the compare-exchange.
-    Word old = word_.bits.load(std::memory_order_relaxed);
-    while (old >= kReader) {
-      const bool isLast = old < 2 * kReader;
-      if (!isLast || (old & Base::kWaiters) == 0) {
-        // (4) release: the next writer sees that this one has read; pairs with (1, 5) and with takeOrQueue().
-        // The last access.
-        if (word_.bits.compare_exchange_weak(old, old - kReader, std::memory_order_release,
-                                             std::memory_order_relaxed)) {
-          return true;
-        }
-      } else if ((old & Base::kLocked) != 0) {
-        Sync::relax(round);
-        old = word_.bits.load(std::memory_order_relaxed);
-        // (5) acquire: takes the list's lock, as lockBit does, and sees that the other readers have read;
-        // pairs with (4). settle() releases what this one has read.
-      } else if (word_.bits.compare_exchange_weak(old, (old - kReader) | Base::kLocked,
-                                                  std::memory_order_acquire, std::memory_order_relaxed)) {
-        granted = settle(0);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // Takes the lock if it can be had and nobody waits for it, or queues `self`.
-  // Returns: whether it took the lock.
-  template <class Waiter>
-  bool takeOrQueue(Waiter& self, How how) {
-    self.mark = how;
-    return word_.takeOrQueue(self, [how](Word& state) {
-      const bool isThere = (state & (how == kShared ? kWriter | Base::kWaiters : ~Word{0})) == 0;
-      state += !isThere ? 0 : how == kShared ? kReader : kWriter;
-      return isThere;
-    });
-  }
-
-  // Takes `self` out of the list, if it is still there. `granted` gets the waiters to wake,
-  // which hold the lock.
-  // Returns: whether `self` was there; if not, a wake is owed to it.
-  template <class Waiter>
-  bool giveUp(Waiter& self, List& granted) {
-    if (!word_.lockIfAwaited()) {
+  // For where the first two fail, which they also do because of waiters that do not come.
+  template <class Host>
+  bool tryTake(How how, const Host& host) {
+    const Word seen = word_.seen();
+    if (!Holds::areAnyPending(seen) && Holds::entry(seen, how) == 0) {
       return false;
     }
+    Word word = word_.lock();
+    const Word hold = expire(word, host) ? freeHold(word, how) : Holds::entry(word, how);
+    host.wakeAll(word_.settle(hold));
+    return hold != 0;
+  }
+
+  // Waits until the caller holds the lock, or gives up. Host: as for MutexCore. It also has wakeAll(List);
+  // blockAtFirst(self), which waits for about kPatience, but not beyond limit(); and giveWay(self), which
+  // lets the ready fibers of the caller's thread go first, if they did not for kPatience.
+  // Returns: whether the caller holds the lock.
+  template <class Waiter, class Host>
+  bool lock(Waiter& self, How how, const Host& host) {
+    self.mark = how;
+    LockTry result = come(self, how, host);
+    while (result == LockTry::Waits) {
+      const bool isWoken = host.blockAtFirst(self);
+      const TimePoint began = isWoken ? TimePoint() : host.now() - kPatience;
+      result = detail::waitInList(self, host, isWoken,
+                                  [&](TimePoint& next) { return retry(self, how, began, next, host); });
+      if (result == LockTry::Claimed) {
+        result = word_.confirm() ? LockTry::Taken : comeLate(self, how, host);
+      }
+    }
+    return result == LockTry::Taken;
+  }
+
+  // For a stop. Takes `self`, which waits, out of the list if it is there. Any thread.
+  // Returns: whether it was there; if so, it should be woken, after host.hasLeft() was made true.
+  template <class Waiter, class Host>
+  bool leave(Waiter& self, const Host& host) {
+    word_.lock();
     const bool isLinked = self.isLinked;
     if (isLinked) {
-      word_.list.remove(self);
+      word_.list().remove(self);
     }
-    granted = settle(0);
+    host.wakeAll(word_.settle(0));
     return isLinked;
   }
 
-  // relaxed: for the destructor.
-  bool isIdle() const { return word_.bits.load(std::memory_order_relaxed) == 0; }
+  // For the destructor.
+  bool isIdle() const { return word_.seen() == 0; }
 
  private:
-  using Word = uint64_t;
-  using Base = WaitWord<Word, List, Sync>;
-  static constexpr Word kWriter = Base::kState, kPass = 8, kReader = 1024, kPasses = kReader - kPass;
-  static_assert(kMaxPasses <= kPasses / kPass);
+  using Holds = SharedWord<List, Sync, kMaxPasses>;
+  using Word = typename Holds::Word;
 
-  static bool mayShare(Word word) {
-    const bool mayPass = (word & Base::kLocked) == 0 && (word & kPasses) < kMaxPasses * kPass;
-    return (word & kWriter) == 0 && ((word & Base::kWaiters) == 0 || mayPass);
+  // Returns: what to add to `word` to take the lock, whoever waits; 0 if holders are in the way.
+  static Word freeHold(Word word, How how) { return Holds::isFree(word, how) ? Holds::holdOf(how) : 0; }
+
+  // Returns: what came of a try that has got `hold`.
+  static LockTry outcome(Word hold, bool givesUp) {
+    return hold != 0 ? LockTry::Taken : givesUp ? LockTry::GivenUp : LockTry::Waits;
   }
 
-  // Ends the hold `dropped`, hands the lock to the waiters whose turn it is, and releases the list's lock.
-  // Returns: these waiters.
-  List settle(Word dropped) {
-    List granted;
-    // relaxed: at least as new as the step that took the list's lock, and nobody changes the part that is
-    // read here.
-    Word old = word_.bits.load(std::memory_order_relaxed);
-    const Word held = (old & ~(Base::kBits | kPasses)) - dropped;
-    Word taken = 0;
-    if (!word_.list.isEmpty() && word_.list.front()->mark == kExclusive) {
-      if (held == 0) {
-        word_.list.claimFront(granted);
-        taken = kWriter;
-      }
-    } else if ((held & kWriter) == 0) {
-      for (; !word_.list.isEmpty() && word_.list.front()->mark == kShared; taken += kReader) {
-        word_.list.claimFront(granted);
-      }
+  // A newcomer takes the lock if it can be had, or queues `self`. One whose time is up queues nevertheless,
+  // so that others of its thread get their turn.
+  // Returns: Taken, Waits or GivenUp.
+  template <class Waiter, class Host>
+  LockTry come(Waiter& self, How how, const Host& host) {
+    if (Holds::isAnyMissing(word_.seen())) {
+      host.giveWay(self);
     }
-    const Word gone = taken == 0 && !word_.list.isEmpty() ? 0 : kPasses;
-    // The last access, unless somebody waits.
-    word_.unlockBy([=](Word state) { return ((state & ~gone) - dropped) + taken; });
-    return granted;
+    const Word hold = Holds::entry(word_.lock(), how);
+    const bool givesUp = hold == 0 && host.isStopped();
+    if (hold == 0 && !givesUp) {
+      word_.list().pushBack(self);
+    }
+    host.wakeAll(word_.settle(hold));
+    return outcome(hold, givesUp);
   }
 
-  Base word_;
+  // Called where the grant of `self` could not be confirmed at once, since some grants were taken back. If it
+  // is one of these, `self` comes as a newcomer, but queues at the front, and gives up if its time is up.
+  template <class Waiter, class Host>
+  LockTry comeLate(Waiter& self, How how, const Host& host) {
+    const Word word = word_.lock();
+    if (!word_.isMissing(self)) {
+      host.wakeAll(word_.settle(Holds::confirmation()));
+      return LockTry::Taken;
+    }
+    const Word hold = freeHold(word, how);
+    const bool givesUp = hold == 0 && (host.isStopped() || detail::isTimeUp(host));
+    if (hold == 0 && !givesUp) {
+      word_.list().pushFront(self);
+    }
+    host.wakeAll(word_.settle(hold + word_.comeBack()));
+    return outcome(hold, givesUp);
+  }
+
+  // Called after the time limit of `self`, which has waited since `began`. `next` gets the next limit.
+  template <class Waiter, class Host>
+  LockTry retry(Waiter& self, How how, TimePoint began, TimePoint& next, const Host& host) {
+    Word word = word_.lock();
+    if (!self.isLinked) {
+      host.wakeAll(word_.settle(0));
+      return LockTry::Claimed;
+    }
+    (void)expire(word, host);
+    const TimePoint now = host.now();
+    next = detail::nextTry(now, began, host.limit(), Holds::areAnyPending(word),
+                           detail::patienceTicks(now) - suspectedAt_.get());
+    // A reader does not pass a writer that waits for other readers.
+    const bool isInTurn = Holds::isFree(word, How::kExclusive) || word_.list().front()->mark == How::kShared;
+    const Word hold = isInTurn ? freeHold(word, how) : 0;
+    const bool givesUp = hold == 0 && host.limit() <= now;
+    if (hold != 0 || givesUp) {
+      word_.list().remove(self);
+    }
+    host.wakeAll(word_.settle(hold));
+    return outcome(hold, givesUp);
+  }
+
+  // Within a section, with its word. Takes back the grants that were not confirmed for kPatience.
+  // Returns: whether there were any.
+  template <class Host>
+  bool expire(Word& word, const Host& host) {
+    if (!Holds::areAnyPending(word)) {
+      return false;
+    }
+    const uint32_t now = detail::patienceTicks(host.now());
+    if (suspect_.get() != word_.numGrants()) {
+      suspect_.set(word_.numGrants());
+      suspectedAt_.set(now);
+    }
+    return now - suspectedAt_.get() >= kPatienceTicks && word_.takeBack(word);
+  }
+
+  template <class T>
+  using Var = typename Sync::template Var<T>;
+
+  Holds word_;
+  // For sections.
+  Var<uint32_t> suspect_{0};      // numGrants() when grants to confirm were seen last by one that looked,
+  Var<uint32_t> suspectedAt_{0};  // and when they were seen first
 };
 
 }  // namespace weft::detail

@@ -52,6 +52,8 @@ using WaitHandler = std::function<void(WaitHandle)>;
 // serves would wait forever.) With an empty handler the thread blocks, as it does by default. A fiber never
 // calls a handler when it waits, nor does a thread while a scheduler is bound to it: they run other fibers.
 // Neither suspends nor blocks.
+// Lifetime: the thread's end destroys the handler before the thread_local objects that were made before it
+// was set. Their destructors may set another one.
 // Returns: the handler before.
 //
 //   weft::setThreadWaitHandler([&window](weft::WaitHandle wait) {
@@ -61,5 +63,12 @@ using WaitHandler = std::function<void(WaitHandle)>;
 //     }
 //   });
 WEFT_EXPORT WaitHandler setThreadWaitHandler(WaitHandler handler);
+
+namespace detail {
+
+// Returns: whether a wait of the calling thread would call its handler.
+WEFT_EXPORT bool hasWaitHandler() noexcept;
+
+}  // namespace detail
 
 }  // namespace weft

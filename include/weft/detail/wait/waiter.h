@@ -139,6 +139,14 @@ WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, 
 // that waits for the lock that its wait was handed would wait forever.)
 WEFT_EXPORT bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
+// As blockForLock(), for kPatience (patience.h) from the moment at which the fiber's thread next looks at the
+// clock: before it sleeps, or after some tens of other fibers and tasks. Costs hardly more than block() if
+// the wake comes before that.
+WEFT_EXPORT bool blockPatiently(Waiter& self, const char* what, const void* object);
+
+// Lets the ready fibers of the caller's thread go first, if that was not done for kPatience.
+WEFT_EXPORT void giveWay(Waiter& self);
+
 // Takes `self` out of `list`, which `lock` guards, unless that was done already.
 // Returns: whether it did; if not, a wake() is owed to `self`.
 template <class Lock>

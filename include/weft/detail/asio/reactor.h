@@ -1,0 +1,191 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "weft/debug.h"
+#include "weft/detail/asio/config.h"
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/park/parker.h"
+#include "weft/detail/wait/reactor.h"
+#include "weft/task.h"
+
+namespace weft::detail {
+
+// Calls run(), which runs an io_context.
+template <class Run>
+void runHandlers(const Run& run) {
+  detail::callOrDie([](void* self) { (*static_cast<const Run*>(self))(); }, const_cast<Run*>(&run),
+                    "a handler that a weft::AsioContext calls in place");
+}
+inline void assertNotStopped(bool isStopped) {
+  WEFT_ASSERT(!isStopped,
+              "the io_context of a weft::AsioContext was stopped, so that none of its operations would ever "
+              "end. Cancel them, and destroy the AsioContext.");
+}
+
+// What a worker polls, and sleeps in, that has an io_context. In the context there is, besides the program's
+// operations, a wait for the bell of the worker's parker, and a timer for the time until which the worker
+// would sleep. (run_one_until() would round that up to a millisecond.)
+//
+// The handlers that the program gives to its operations are not called here, since they may wait: the
+// executor of an AsioContext makes tasks of them. They are kept, and handed to the worker once the io_context
+// has returned: so the worker need not ring its own bell.
+class AsioReactor final : public Reactor {
+ public:
+  // Calls run(task) for each task, on the worker.
+  using Run = void (*)(void* to, Task&& task);
+
+  // On the worker.
+  // Errors: throws std::system_error if the system grants no descriptor.
+  AsioReactor(asio::io_context& context, Run run, void* to)
+      : Reactor(Use::Asio),
+        context_(context),
+        run_(run),
+        to_(to),
+        timer_(context),
+        bell_(context, bellOfOwnParker()) {}
+  // What is left in the context is destroyed with it, and not called.
+  ~AsioReactor() override { bell_.release(); }
+
+  bool poll() override {
+    runReady(0);
+    return handOver();
+  }
+
+  bool park(Parker<>& parker, TimePoint deadline) override {
+    awaitBell();
+    setTimer(deadline);
+    if (!parker.beginElsewhere()) {
+      return true;
+    }
+    sleep();
+    const bool hasPermit = parker.endElsewhere();
+    runReady(1);
+    return handOver() || hasPermit;
+  }
+
+  // The executor's, for a handler whose turn has come.
+  // Returns: whether the calling thread is in poll() or park() of this reactor, which takes `task`.
+  bool takeIfRunning(Task& task) {
+    if (running != this) {
+      return false;
+    }
+    tasks_.push_back(std::move(task));
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMostAtOnce = 64;  // handlers: the fibers that these wake are not put off long
+
+  // While the io_context runs on this thread. What it calls of the program's that is none of the executor's,
+  // as with asio::system_executor, may block the thread, as in an io_context that a thread runs.
+  class Running {
+   public:
+    explicit Running(AsioReactor& reactor) : outer_(std::exchange(running, &reactor)) {}
+    ~Running() { running = outer_; }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    AsioReactor* const outer_;
+    const WithoutFibers withoutFibers_;
+  };
+
+  static int bellOfOwnParker() {
+    Parker<>& parker = detail::currentParker();
+    if (parker.bell() == StdSync::kNoBell) {
+      const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+      if (bell < 0) {
+        detail::throwOrDie(detail::makeException<kExceptionsAreTyped>(
+            std::system_error(errno, std::generic_category(), "weft::AsioContext: eventfd")));
+      }
+      parker.giveBell(bell);
+    }
+    return parker.bell();
+  }
+
+  void runReady(size_t count) {
+    const Running scope(*this);
+    runHandlers([&] {
+      while (count < kMostAtOnce && context_.poll_one() != 0) {
+        ++count;
+      }
+    });
+    assertNotStopped(context_.stopped());
+  }
+
+  void sleep() {
+    const Running scope(*this);
+    runHandlers([&] {
+      do {
+        hasTimerChanged_ = false;
+        context_.run_one();
+      } while (hasTimerChanged_);
+    });
+    assertNotStopped(context_.stopped());
+  }
+
+  bool handOver() {
+    const bool hasTasks = !tasks_.empty();
+    for (Task& task : tasks_) {
+      run_(to_, std::move(task));
+    }
+    tasks_.clear();
+    return hasTasks;
+  }
+
+  void awaitBell() {
+    if (!isBellAwaited_) {
+      isBellAwaited_ = true;
+      bell_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const AsioErrorCode& error) {
+        if (!error) {
+          uint64_t rings = 0;
+          (void)!::read(bell_.native_handle(), &rings, sizeof rings);
+          isBellAwaited_ = false;
+        }
+      });
+    }
+  }
+
+  void setTimer(TimePoint deadline) {
+    if (deadline == timerSet_) {
+      return;
+    }
+    timerSet_ = deadline;
+    if (deadline == kNever) {
+      timer_.cancel();
+      return;
+    }
+    timer_.expires_at(deadline);
+    timer_.async_wait([this](const AsioErrorCode& error) {
+      hasTimerChanged_ = static_cast<bool>(error);
+      timerSet_ = error ? timerSet_ : kNever;
+    });
+  }
+
+  inline static constinit thread_local AsioReactor* running = nullptr;
+
+  asio::io_context& context_;
+  const Run run_;
+  void* const to_;
+  asio::steady_timer timer_;
+  asio::posix::stream_descriptor bell_;  // the last that may throw: its destructor would close the bell
+  bool isBellAwaited_ = false;
+  bool hasTimerChanged_ = false;  // the handler of a timer that was set anew was called
+  TimePoint timerSet_ = kNever;
+  std::vector<Task> tasks_;
+};
+
+}  // namespace weft::detail

@@ -1,0 +1,69 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/sync.h"
+
+// How a waiter waits for a lock that is not handed to it: for how long the lock is kept for one that was
+// woken, and when one tries by itself.
+namespace weft::detail {
+
+// A waiter that is passed over for as long becomes impatient. A wake that goes unanswered for as long binds
+// the others no longer.
+inline constexpr auto kPatience = std::chrono::milliseconds(1);
+
+// Returns: `time` in about microseconds. They wrap every 73 minutes, which delays at most one offer.
+inline uint32_t patienceTicks(TimePoint time) {
+  return static_cast<uint32_t>(time.time_since_epoch().count() >> 10);
+}
+inline constexpr uint32_t kPatienceTicks =
+    static_cast<uint32_t>(std::chrono::nanoseconds(kPatience).count() >> 10);
+
+// Returns: when a waiter that has waited since `began`, and has just tried in vain, tries again: after an
+// eighth of the time that it has waited, but not after the time at which a wake that went unanswered
+// for less than kPatience binds nobody any more (`isExpected`: there is one), nor after `limit`.
+inline TimePoint nextTry(TimePoint now, TimePoint began, TimePoint limit, bool isExpected,
+                         uint32_t unansweredFor) {
+  TimePoint next = now + std::max<std::chrono::nanoseconds>(kPatience, (now - began) / 8);
+  if (isExpected && unansweredFor < kPatienceTicks) {
+    next =
+        std::min<TimePoint>(next, now + kPatience - std::chrono::nanoseconds(int64_t{unansweredFor} << 10));
+  }
+  return std::min<TimePoint>(next, limit);
+}
+
+// What came of a try to take a lock, or of a wait for it. Claimed: woken, and has to try again.
+enum class LockTry { Taken, Claimed, Waits, GivenUp };
+
+template <class Host>
+bool isTimeUp(const Host& host) {
+  return host.limit() != kNever && host.now() >= host.limit();
+}
+
+// Goes on with a wait that began at `began`, queued, unless its first part has ended by a wake: calls
+// retry(next) now and then, which sets the time of the next try, until woken.
+// Returns: Claimed where it was woken; Taken or GivenUp.
+template <class Waiter, class Host, class Retry>
+LockTry waitInList(Waiter& self, const Host& host, bool isWoken, const Retry& retry) {
+  while (!isWoken) {
+    TimePoint next;
+    const LockTry result = retry(next);
+    if (result == LockTry::Claimed) {
+      host.block(self);
+      break;
+    }
+    if (result != LockTry::Waits) {
+      return result;
+    }
+    isWoken = host.blockUntil(self, next);
+  }
+  return host.hasLeft() ? LockTry::GivenUp : LockTry::Claimed;
+}
+
+}  // namespace weft::detail

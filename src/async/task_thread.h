@@ -1,0 +1,25 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <pthread.h>
+
+#include "os/detached_thread.h"
+#include "os/stack_overflow.h"
+#include "weft/task.h"
+
+namespace weft::detail {
+
+inline void* runTaskThread(void* task) {
+  pthread_setname_np(pthread_self(), "weft:task");
+  AlternateStack signalStack;
+  TaskHandle::fromVoidPointer(task).run();
+  return nullptr;
+}
+
+// Starts a thread that runs the task of TaskHandle::toVoidPointer().
+// Returns: 0, or the error number; then the task is the caller's still.
+inline int startTaskThread(void* task) { return startDetachedThread(&runTaskThread, task); }
+
+}  // namespace weft::detail

@@ -1,0 +1,265 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#ifdef WEFT_IO_URING
+#include <liburing.h>
+#endif
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "io/descriptors.h"
+#include "io/file_wait.h"
+#include "io/system.h"
+#include "weft/debug.h"
+
+namespace weft::detail {
+#ifdef WEFT_IO_URING
+
+// A worker's ring of io_uring, for requests on files. It belongs to the worker's thread, which alone hands
+// requests over and looks at results, so that there is nothing to lock. The worker sleeps in its epoll. The
+// system rings the bell there when there are results, and when it must be called for them to appear. (That a
+// ring itself is ready to read is not told in the latter case.)
+//
+// Requests are queued in `queue_` first, and handed over by look(), many at once. Each carries the address of
+// its FileWait, which lies on the stack of a fiber until there is a result.
+template <class Sys>
+class FileRing {
+ public:
+  // Returns: null where the system grants no ring that rings `bell`, or no memory is left.
+  static std::unique_ptr<FileRing> make(int bell) noexcept {
+    std::unique_ptr<FileRing> made(new (std::nothrow) FileRing);
+    if (made == nullptr || !grows([&] { made->used_.reserve(Sys::kRingRequests); }) ||
+        Sys::makeRing(made->ring_, Sys::kRingRequests, Sys::kRingResults) < 0) {
+      return nullptr;
+    }
+    made->hasRing_ = true;
+    return Sys::setRingBell(made->ring_, bell) < 0 ? nullptr : std::move(made);
+  }
+
+  ~FileRing() {
+    if (hasRing_) {
+      Sys::destroyRing(ring_);
+    }
+  }
+  FileRing(const FileRing&) = delete;
+  FileRing& operator=(const FileRing&) = delete;
+
+  // As those of ReadinessReactor.
+  int begin(const FileRequest& request, FileWait& wait) {
+    if (!makeRoom()) {
+      return ENOMEM;
+    }
+    io_uring_sqe prepared{};
+    prepare(prepared, request);
+    prepared.user_data = dataOf(wait);
+    queue_.push_back(prepared);
+    return 0;
+  }
+  void cancel(FileWait& wait) {
+    if (takeBack(dataOf(wait))) {
+      wait.result = -ECANCELED;
+      wait.isDone = true;
+      return;
+    }
+    if (!makeRoom()) {
+      return;  // the request goes on to its end
+    }
+    io_uring_sqe request{};
+    io_uring_prep_cancel64(&request, dataOf(wait), 0);
+    request.user_data = kOfNobody;
+    queue_.push_back(request);
+  }
+
+  // Hands over what is queued, and adds the waiters of requests that are done to `claimed`.
+  void look(WaitList& claimed) {
+    if (needsSystem()) {
+      enter();
+    }
+    takeResults(claimed);
+  }
+
+  // Whether there are requests that the system has not taken yet, or results that look() has not taken, for
+  // which the bell was rung already.
+  bool isBehind() const { return needsSystem() || io_uring_cq_ready(&ring_.ring) != 0; }
+
+ private:
+  static constexpr uint64_t kOfNobody = 0;
+  static constexpr unsigned kMostResults = 64;  // at a time: the fibers that these wake are not put off long
+
+  FileRing() = default;
+
+  static uint64_t dataOf(const FileWait& wait) { return reinterpret_cast<uintptr_t>(&wait); }
+  static FileWait& waitOf(uint64_t data) {
+    return *reinterpret_cast<FileWait*>(static_cast<uintptr_t>(data));
+  }
+
+  static void prepare(io_uring_sqe& prepared, const FileRequest& request) {
+    const auto offset = static_cast<uint64_t>(request.offset);
+    const auto count = static_cast<unsigned>(request.numParts);
+    switch (request.kind) {
+      case FileRequest::Kind::Read:
+        return io_uring_prep_readv(&prepared, request.fd, request.parts, count, offset);
+      case FileRequest::Kind::Write:
+        return io_uring_prep_writev(&prepared, request.fd, request.parts, count, offset);
+      case FileRequest::Kind::Sync:
+        return io_uring_prep_fsync(&prepared, request.fd, 0);
+      case FileRequest::Kind::Open:
+        io_uring_prep_openat(&prepared, AT_FDCWD, request.path, request.flags, request.mode);
+        // By default the system tries it with O_NONBLOCK first. A FIFO has come to be open by that, or the
+        // try has failed, before there is somebody at its other end.
+        prepared.flags |= (request.flags & O_NONBLOCK) == 0 ? IOSQE_ASYNC : 0;
+        return;
+    }
+  }
+
+  // Returns: false where grow() finds no memory.
+  template <class Grow>
+  static bool grows(const Grow& grow) noexcept {
+    try {
+      grow();
+      return true;
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
+  }
+
+  // Has the queue take a further request without asking for memory.
+  bool makeRoom() noexcept {
+    return queue_.capacity() != queue_.size() || grows([this] { queue_.reserve(2 * queue_.capacity() + 8); });
+  }
+
+  // Takes a request back that was not handed over yet. It is one of the last, if there.
+  bool takeBack(uint64_t data) {
+    for (size_t place = queue_.size(); place > firstQueued_; --place) {
+      if (queue_[place - 1].user_data == data) {
+        queue_.erase(queue_.begin() + static_cast<ptrdiff_t>(place - 1));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  // Whether the system must be called: for requests that it has not taken yet, or for results to appear that
+  // it has.
+  bool needsSystem() const {
+    constexpr unsigned kSigns = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
+    return !queue_.empty() || io_uring_sq_ready(&ring_.ring) != 0 ||
+           (IO_URING_READ_ONCE(*ring_.ring.sq.kflags) & kSigns) != 0;
+  }
+
+  // Uses the descriptor of a request until the system has taken the request, and with it the file that the
+  // number means. A request of a fiber whose wait was ended before is not made; who has claimed the fiber
+  // wakes it.
+  // Returns: whether the request is to be made.
+  bool useDescriptorOf(const io_uring_sqe& request) {
+    if (request.user_data == kOfNobody) {
+      return true;
+    }
+    FileWait& wait = waitOf(request.user_data);
+    if (beginUse(*wait.slot, *wait.waiter)) {
+      used_.push_back(wait.slot);
+      return true;
+    }
+    wait.result = -ECANCELED;
+    wait.isDone = true;
+    return false;
+  }
+
+  void endUses() {
+    for (DescriptorSlot* const slot : used_) {
+      endUse(*slot);
+    }
+    used_.clear();
+  }
+
+  // Puts what is queued into the ring, as far as there is room.
+  // Returns: whether all of it.
+  bool handOver() {
+    for (; firstQueued_ != queue_.size(); ++firstQueued_) {
+      if (io_uring_sq_space_left(&ring_.ring) == 0 || used_.size() == used_.capacity()) {
+        return false;
+      }
+      if (useDescriptorOf(queue_[firstQueued_])) {
+        *io_uring_get_sqe(&ring_.ring) = queue_[firstQueued_];
+      }
+    }
+    queue_.clear();
+    firstQueued_ = 0;
+    return true;
+  }
+
+  // Where the system takes no more before results are looked at (EBUSY, EAGAIN), or a signal comes (EINTR),
+  // the rest is handed over the next time.
+  void enter() {
+    while (!handOver()) {
+      if (!callSystem()) {
+        return;
+      }
+    }
+    callSystem();
+  }
+
+  // Anything else is for good, or has lost results. Fibers would wait forever.
+  bool callSystem() {
+    const bool isDone = Sys::enterRing(ring_) >= 0;
+    const int error = errno;
+    if (io_uring_sq_ready(&ring_.ring) == 0) {
+      endUses();
+    }
+    if (isDone) {
+      return true;
+    }
+    WEFT_ASSERT(
+        error == EINTR || error == EAGAIN || error == EBUSY,
+        "io_uring_enter has failed: %s. Has a filter for system calls come after the start? WEFT_IO=epoll "
+        "does without io_uring.",
+        std::strerror(error));
+    return false;
+  }
+
+  void takeResults(WaitList& claimed) {
+    unsigned count = 0;
+    unsigned head = 0;
+    const io_uring_cqe* result = nullptr;
+    io_uring_for_each_cqe(&ring_.ring, head, result) {
+      if (result->user_data != kOfNobody) {
+        takeDone(waitOf(result->user_data), result->res, claimed);
+      }
+      if (++count == kMostResults) {
+        break;
+      }
+    }
+    io_uring_cq_advance(&ring_.ring, count);
+  }
+
+  bool hasRing_ = false;
+  IoRing ring_;
+  std::vector<io_uring_sqe> queue_;  // the first of them lie in the ring already
+  size_t firstQueued_ = 0;
+  std::vector<DescriptorSlot*> used_;  // of requests that lie in the ring
+};
+
+#else
+
+template <class Sys>
+class FileRing {
+ public:
+  static std::unique_ptr<FileRing> make(int /*bell*/) noexcept { return nullptr; }
+  int begin(const FileRequest& /*request*/, FileWait& /*wait*/) { return ENOSYS; }
+  void cancel(FileWait& /*wait*/) {}
+  void look(WaitList& /*claimed*/) {}
+  bool isBehind() const { return false; }
+};
+
+#endif
+
+}  // namespace weft::detail

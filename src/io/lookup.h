@@ -1,0 +1,39 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <netdb.h>
+
+#include <memory>
+#include <string>
+
+#include "weft/detail/wait/waiter.h"
+#include "weft/io/descriptor.h"
+
+namespace weft::detail {
+
+struct FreeAddresses {
+  void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
+};
+
+// A call of getaddrinfo(3) on a thread that may block. It cannot be ended: a wait that ends early leaves it
+// behind, and the last of the two frees it.
+struct Lookup {
+  Lookup(const std::string& name, const std::string& port) : host(name), service(port) {}
+
+  const std::string host, service;
+  // By the thread, before isDone.
+  int result = 0;       // of getaddrinfo(3)
+  int systemError = 0;  // where that is EAI_SYSTEM, or the system has granted no thread
+  std::unique_ptr<addrinfo, FreeAddresses> found{};
+  // Guarded by the lock of slotOfNoDescriptor(), in whose list the waiter is.
+  bool isDone = false;
+  Waiter* waiter = nullptr;  // null when nobody waits, or nobody any more
+};
+
+// Begins `lookup`, and waits for its end.
+// Returns: 0, or the error number with which `limits` or cancelAll() have ended the wait.
+int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits);
+
+}  // namespace weft::detail
