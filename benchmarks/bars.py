@@ -9,6 +9,7 @@ class Bar:
     """`value` over `base` is to be at most `limit`; both are (question, library, workload, workers, metric).
 
     Without a base the value itself is compared, in `unit`. Without a limit the ratio is shown for comparison.
+    `floor` is what the hardware, or a program without a scheduler, needs for the same: see floor_of().
     """
 
     def __init__(self, name, value, base=None, limit=None, unit="", aim=None):
@@ -19,6 +20,12 @@ class Bar:
         self.limit = limit
         self.unit = unit
         self.aim = aim
+        self.floor = floor_of(self)
+
+    @property
+    def is_optional(self):
+        """Whether it is by a rival that no package has, so that nobody misses it."""
+        return bool(self.base) and self.base[1] in OPTIONAL_RIVALS
 
     @property
     def limit_text(self):
@@ -58,14 +65,98 @@ def ratio(bar, figures, of=statistics.median):
     return of(value) / of(base)
 
 
+def floor_ratio(bar, figures):
+    """Returns by how much the value exceeds its floor, or None where either is missing."""
+    value, floor = (values_of(where, figures) if where else None for where in (bar.value, bar.floor))
+    if not value or not floor or statistics.median(floor) <= 0:
+        return None
+    return statistics.median(value) / statistics.median(floor)
+
+
+# Rivals that are built from a folder that the user names (WEFT_RIVAL_MARL).
+OPTIONAL_RIVALS = ("marl",)
+
+# {case: the case of another question that it is}. What a question's bars need of another one is measured
+# among its own cases, so that both are of one time, and by a name of its own.
+BORROWED = {}
+
+
+def borrow(question, figure):
+    """Returns the figure of another question, as measured in this one."""
+    origin, library, workload, workers, metric = figure
+    case = (question, library, "%s/%s" % (origin, workload), workers)
+    BORROWED[case] = figure[:4]
+    return case + (metric,)
+
+
 spawn = figures_of("spawn", "ns_per_task")
 switch = figures_of("switch", "ns_per_switch")
 TBB_SPAWN = spawn("tbb", "task")
 BOOST_YIELD = switch("boost_fiber", "yield")
 
-# Cases of other questions that a question's bars need: they run among its own, so that both are of one time.
-BORROWED = {"marl": [TBB_SPAWN[:4]], "ticket": [TBB_SPAWN[:4]], "parallelize": [TBB_SPAWN[:4]],
-            "event": [BOOST_YIELD[:4]]}
+# The floors: question, metric, how the workload begins, and the figure; the first that matches. A workload or
+# a number of workers that is None is that of the bar.
+CALL = spawn("floor", "call")
+RAW_SWITCH = figures_of("switch", "ns")("raw_weft", "raw/0")
+LOCK = figures_of("mutex", "ns_per_lock")("floor", "uncontended")
+ADD = figures_of("mutex", "ns_per_lock")("floor", "contended", 2)
+FLOORS = (
+    ("switch", "ns_per_switch", "yield-frames", figures_of("switch", "ns")("raw_weft", "raw/6")),
+    ("switch", "ns_per_switch", "yield", RAW_SWITCH),
+    ("event", "ns", "", borrow("event", RAW_SWITCH)),
+    ("channel", "ns", "stream-", ("channel", "floor", None, None, "ns")),
+    ("channel", "ns", "", borrow("channel", RAW_SWITCH)),
+    ("spawn", "ns_per_task", "", CALL),
+    ("provider", "ns_per_task", "", figures_of("provider", "ns_per_task")("serial", "provider")),
+    ("fib", "ms", "", figures_of("fib", "ms")("serial", "fib")),
+    ("skynet", "ms", "", figures_of("skynet", "ms")("serial", "skynet")),
+    ("nqueens", "ms", "", figures_of("nqueens", "ms")("serial", "nqueens")),
+    ("loop", "ms", "", ("loop", "serial", None, 1, "ms")),
+    ("loop", "ns", "", ("loop", "serial", None, 1, "ns")),
+    ("sort", "ms", "", ("sort", "std", None, 1, "ms")),
+    ("blocked", "reused_ns", "", figures_of("blocked", "touch_ns")("floor", "touch")),
+    ("blocked", "signal_ns", "", figures_of("blocked", "touch_ns")("floor", "touch")),
+    ("files", "ns_per_read", "cached", figures_of("files", "ns_per_read")("floor", "cached-1")),
+    ("files", "ns_per_read", "direct", figures_of("files", "ns_per_read")("floor", "direct-32")),
+    ("mutex", "ns_per_lock", "uncontended", LOCK),
+    ("mutex", "ns_per_lock", "contended", ADD),
+    ("sharedmutex", "ns_per_lock", "mixed", borrow("sharedmutex", ADD)),
+    ("sharedmutex", "ns_per_lock", "", borrow("sharedmutex", LOCK)),
+    ("idle", "cpu_percent", "", ("idle", "floor", None, 1, "cpu_percent")),
+    ("ticket", "ns_per_ticket", "", borrow("ticket", CALL)),
+    ("blocking_call", "ns_per_call", "", ("blocking_call", "floor", None, 1, "ns_per_call")),
+    ("dag", "ns_per_node", "", ("dag", "floor", None, 1, "ns_per_node")),
+    ("dag", "build_ns_per_node", "", ("dag", "floor", None, 1, "build_ns_per_node")),
+    ("pool", "ns_per_loan", "contended", borrow("pool", ADD)),
+    ("pool", "ns_per_loan", "", borrow("pool", LOCK)),
+    ("parallelize", "ns_per_call", "", figures_of("parallelize", "ns_per_call")("floor", "two")),
+    ("async", "ns_per_task", "", borrow("async", CALL)),
+    ("fair", "ns_per_round_trip", "", figures_of("fair", "ns_per_round_trip")("floor", "line", 2)),
+    ("fair", "ns_per_step", "", figures_of("fair", "ns_per_step")("floor", "increment")),
+    ("fair", "ns_per_item", "", figures_of("fair", "ns_per_step")("floor", "increment")),
+    ("compile", "seconds", "", figures_of("compile", "seconds")("std", "hello")),
+    ("request", "p50_us", "", ("request", "floor", None, None, "p50_us")),
+    ("request", "cpu_us", "", ("request", "floor", None, None, "cpu_us")),
+    ("echo", None, "c", ("echo", "floor", None, 1, None)),  # connections-N, churn
+    ("echo", None, "open", ("echo", "floor", None, 1, None)),
+    ("marl", "ns", "empty", borrow("marl", CALL)),
+    ("marl", "ns", "wait-group", borrow("marl", CALL)),
+    ("marl", "ns", "", borrow("marl", RAW_SWITCH)),
+    ("work", "ms", "", ("work", "weft", None, None, "ideal_ms")),
+)
+
+
+def floor_of(bar):
+    """Returns the figure that is its floor, or None."""
+    if bar.base and (bar.base[1] in ("floor", "serial") or bar.base[4] == "ideal_ms"):
+        return bar.base
+    _, _, workload, workers, metric = bar.value
+    for question, of_metric, begin, (*where, floor_workload, floor_workers, floor_metric) in FLOORS:
+        if question == bar.question and of_metric in (metric, None) and workload.startswith(begin):
+            return (*where, workload if floor_workload is None else floor_workload,
+                    workers if floor_workers is None else floor_workers, floor_metric or metric)
+    return None
+
 
 
 def switch_bars():
@@ -82,13 +173,14 @@ def switch_bars():
 
 def event_bars():
     event = figures_of("event", "ns")
+    boost_yield = borrow("event", BOOST_YIELD)
     for workers in (1, 0):
         yield Bar("Event ping-pong on one thread, %s, a switch by Boost.Fiber's yield" % count(workers),
-                  event("weft", "ping-pong", workers), BOOST_YIELD, 0.4)
+                  event("weft", "ping-pong", workers), boost_yield, 0.4)
     yield Bar("the same, by Boost.Fiber's condition variable",
               event("weft", "ping-pong"), event("boost_fiber", "ping-pong"))
     yield Bar("the same between two tasks that run one function, by Boost.Fiber's yield",
-              event("weft", "ping-pong-alike"), BOOST_YIELD)
+              event("weft", "ping-pong-alike"), boost_yield)
     across = figures_of("event_across", "ns_per_round_trip")
     yield Bar("Event round trip across 2 workers, by a cache line's",
               across("weft", "round-trip", 2), across("floor", "cache-line", 2), 5, aim=3)
@@ -131,6 +223,10 @@ def spawn_bars():
     for workers in (1, 2):
         yield Bar("TaskGroup::run from a task, %s, by oneTBB's" % count(workers),
                   spawn("weft", "group", workers), spawn("tbb", "task", workers), 0.35)
+    for workload, what in (*names.items(), ("group", "TaskGroup::run from a task")):
+        if workload != "task-thousand":
+            yield Bar("%s, 1 worker, by 64 MB written and read" % what,
+                      spawn("weft", workload), spawn("floor", "memory"))
     provider = figures_of("provider", "ns_per_task")
     for workers in (1, 2, 4, 8):
         yield Bar("one provider, %s, by oneTBB's" % count(workers),
@@ -163,6 +259,10 @@ def fork_join_bars():
         for workers, limit in ((1, 1.03), (2, 0.53)):
             yield Bar("matmul by %s, %s, by a serial program's" % (workload, count(workers)),
                       matmul("weft", workload, workers), matmul("serial", "matmul"), limit)
+    for question, figure in (("nqueens", nqueens), ("matmul", matmul)):
+        for workload in ("join", "group"):
+            yield Bar("%s by %s, 2 workers, by two threads that share the serial program" % (question, workload),
+                      figure("weft", workload, 2), figure("floor", "halves", 2))
     for question, other in (("skynet", "tbb"), ("nqueens", "tbb"), ("nqueens", "serial")):
         figure = figures_of(question, "ms")
         for workers in (1, 2):
@@ -202,6 +302,9 @@ def blocked_bars():
               reused("weft", "blocked"), reused("boost_fiber", "blocked"), 0.25)
     yield Bar("create and block, reused, by Boost.Fiber's with pooled stacks",
               reused("weft", "blocked"), reused("boost_fiber", "blocked-pooled"))
+    touch = figures_of("blocked", "touch_ns")("floor", "touch")
+    yield Bar("create and block, reused, by a touch of its block and stack", reused("weft", "blocked"), touch)
+    yield Bar("signal and finish, by a touch of its block and stack", signal("weft", "blocked"), touch)
     yield Bar("signal and finish, by Boost.Fiber's",
               signal("weft", "blocked"), signal("boost_fiber", "blocked"), 0.4)
     for workload in ("blocked", "million"):
@@ -218,8 +321,9 @@ def mutex_bars():
     yield Bar("2 workers x 8 fibers, by std::mutex's with 16 threads",
               lock("weft", "contended", 2), lock("std", "contended", 2), 1)
     shared = figures_of("sharedmutex", "ns_per_lock")
-    for workload in ("read", "write", "mixed"):
-        yield Bar("shared, %s, by std::shared_mutex's" % workload, shared("weft", workload), shared("std", workload))
+    for workload, workers in (("read", 1), ("write", 1), ("mixed", 2)):
+        yield Bar("shared, %s, by std::shared_mutex's" % workload,
+                  shared("weft", workload, workers), shared("std", workload, workers))
 
 
 def machine_bars():
@@ -240,11 +344,12 @@ def machine_bars():
 
 def ticket_bars():
     ticket = figures_of("ticket", "ns_per_ticket")
+    tbb_spawn = borrow("ticket", TBB_SPAWN)
     for workers in (1, 0, 2):
         yield Bar("ticket lane, %s, by oneTBB's spawn" % count(workers),
-                  ticket("weft", "lane", workers), TBB_SPAWN, 1.3 if workers == 1 else None)
+                  ticket("weft", "lane", workers), tbb_spawn, 1.3 if workers == 1 else None)
         yield Bar("ticket continuations, %s, by oneTBB's spawn" % count(workers),
-                  ticket("weft", "continuation", workers), TBB_SPAWN)
+                  ticket("weft", "continuation", workers), tbb_spawn)
 
 
 def blocking_call_bars():
@@ -277,9 +382,10 @@ def pool_bars():
 
 def parallelize_bars():
     call = figures_of("parallelize", "ns_per_call")
+    tbb_spawn = borrow("parallelize", TBB_SPAWN)
     for workers in (1, 0, 2):
         yield Bar("parallelize of two empty functions, %s, by oneTBB's spawn" % count(workers),
-                  call("weft", "two", workers), TBB_SPAWN, 4 if workers == 1 else None)
+                  call("weft", "two", workers), tbb_spawn, 4 if workers == 1 else None)
     for workers in (1, 2):
         yield Bar("the same, %s, by oneTBB's parallel_invoke" % count(workers),
                   call("weft", "two", workers), call("tbb", "two", workers))
@@ -361,7 +467,7 @@ def echo_bars():
     for connections in (64, 256, 1024):
         workload = "connections-%d" % connections
         what = "echo, %d connections" % connections
-        # 0.85 x, 1.1 x, 1.2 x and 0.4 x the requests a second.
+        # 0.85 x, 1.1 x, 1.2 x, 1.5 x, 0.4 x and 0.8 x the requests a second.
         yield Bar("%s, time a request, by an epoll loop's" % what,
                   time("weft", workload), time("floor", workload), 1.176, aim=1.053)
         yield Bar("%s, processor time a request, by an epoll loop's" % what,
@@ -372,15 +478,61 @@ def echo_bars():
                   time("weft", workload), time("asio", workload), 0.909, aim=0.769)
         yield Bar("%s, time a request, by Go's with GOMAXPROCS=1" % what,
                   time("weft", workload), time("go", workload), 0.833, aim=0.714)
+        yield Bar("%s, time a request, by Boost.Fiber's over Boost.Asio" % what,
+                  time("weft", workload), time("boost_fiber", workload), 0.667, aim=0.5)
         yield Bar("%s, by useFiber, time a request, by Asio's coroutines" % what,
-                  time("use_fiber", workload), time("asio", workload), 2.5, aim=1.11)
+                  time("use_fiber", workload), time("asio", workload), 2.5)
+        yield Bar("%s, by useFiber, polled by the worker, time a request, by Asio's coroutines" % what,
+                  time("use_fiber_polled", workload), time("asio", workload), 1.25, aim=1.11)
+        for library, what in (("uring_poll", "polls"), ("uring", "receives"), ("uring_multishot", "multishot receives")):
+            yield Bar("epoll loop, %d connections, processor time a request, by io_uring's %s" % (connections, what),
+                      cpu("floor", workload), cpu(library, workload))
     one = "connections-1"
     yield Bar("echo, 1 connection, p50, by an epoll loop's", p50("weft", one), p50("floor", one), 1.15, aim=1.03)
     yield Bar("echo, 1 connection, processor time a request, by an epoll loop's", cpu("weft", one), cpu("floor", one))
     yield Bar("echo, 10,000 connections, time a request, by an epoll loop's",
               time("weft", "connections-10000"), time("floor", "connections-10000"))
+    yield Bar("echo, 20,000 a second, p50, by an epoll loop's", p50("weft", "open-64"), p50("floor", "open-64"))
+    yield Bar("echo, 20,000 a second, p99, by an epoll loop's", p99("weft", "open-64"), p99("floor", "open-64"))
+    yield Bar("beside stalls, 2 workers, p99, by Asio's coroutines in one context",
+              p99("weft", "stalls", 2), p99("asio", "stalls", 2), 0.7, aim=0.4)
     yield Bar("connect, one echo, close: time, by an epoll loop's",
               time("weft", "churn"), time("floor", "churn"), 1.25, aim=1.053)
+
+
+def files_bars():
+    time = figures_of("files", "ns_per_read")
+    # 0.7 x, 0.95 x and 1.0 x the reads a second.
+    yield Bar("4 KiB reads from memory, one at a time, by a loop of pread",
+              time("weft", "cached-1"), time("floor", "cached-1"), 1.43, aim=1.11)
+    yield Bar("4 KiB reads from memory, 16 at a time, by a loop around io_uring",
+              time("weft", "cached-16"), time("uring", "cached-16"), 1.43, aim=1.11)
+    yield Bar("the same, by fio's with io_uring", time("weft", "cached-16"), time("fio", "cached-16"), 1.43, aim=1.11)
+    yield Bar("4 KiB reads with O_DIRECT, 32 at a time, by a loop around io_uring",
+              time("weft", "direct-32"), time("uring", "direct-32"), 1.053, aim=1)
+    yield Bar("the same, by fio's with io_uring", time("weft", "direct-32"), time("fio", "direct-32"), 1.053, aim=1)
+    yield Bar("the same, by 32 threads with pread",
+              time("weft", "direct-32"), time("floor", "direct-32"), 1, aim=0.833)
+
+
+def http_bars():
+    time, cpu = figures_of("http", "ns_per_request"), figures_of("http", "cpu_ns")
+    for workload, what in (("small-64", "1,000 bytes"), ("large-16", "300,000 bytes")):
+        # 1.5 x the requests a second.
+        yield Bar("HTTP, a file of %s, time a request, by Go's net/http with GOMAXPROCS=1" % what,
+                  time("weft", workload), time("go", workload), 0.667, aim=0.4)
+        yield Bar("the same, processor time a request", cpu("weft", workload), cpu("go", workload))
+
+
+def work_bars():
+    time = figures_of("work", "ms")
+    ideal = figures_of("work", "ideal_ms")
+    for workload, name in (("frame", "a frame of 200 systems"), ("build", "a build of 1,000 steps")):
+        for workers in (1, 2):
+            yield Bar("%s, %s, by oneTBB's flow graph" % (name, count(workers)),
+                      time("weft", workload, workers), time("tbb", workload, workers), 1.02, aim=1)
+            yield Bar("%s, %s, by the ideal" % (name, count(workers)),
+                      time("weft", workload, workers), ideal("weft", workload, workers))
 
 
 def marl_bars():
@@ -389,14 +541,28 @@ def marl_bars():
     marl = {"empty": (36, 119, 236), "wait-group": (66, 259, 433), "event-chain": (150, 776, 1900),
             "baton": (258, 446, 412), "ticket": (290, 960, 3281)}
     figure = figures_of("marl", "ns")
+    tbb_spawn = borrow("marl", TBB_SPAWN)
     for workload, figures in marl.items():
         for workers, ns in enumerate(figures):
             share = 0.5 if workers == 0 or (workload, workers) == ("empty", 1) else 0.25
             yield Bar("marl's %s, %s, by oneTBB's spawn" % (workload, count(workers)),
-                      figure("weft", workload, workers), TBB_SPAWN, round(share * ns / 80, 3))
+                      figure("weft", workload, workers), tbb_spawn, round(share * ns / 80, 3))
+            yield Bar("marl's %s, %s, by marl's" % (workload, count(workers)),
+                      figure("weft", workload, workers), figure("marl", workload, workers), share)
 
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, marl_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, marl_bars)
 BARS = [bar for group in GROUPS for bar in group()]
+
+# {case: the metrics that bars need of it}
+METRICS = {}
+for _bar in BARS:
+    for _where in filter(None, (_bar.value, _bar.base)):
+        METRICS.setdefault(_where[:4], set()).add(_where[4])
+
+
+def keys_of_limits():
+    """Returns the cases without which a bar with a limit cannot be judged."""
+    return {where[:4] for bar in BARS if bar.limit is not None for where in (bar.value, bar.base) if where}

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the results as SVG: each bar's ratio by its limit, and for each question every library beside weft.
+"""Draws the results as SVG: each bar's ratio by its limit, for each question every library beside weft, and how
+costs grow with sizes.
 
-All charts show ratios, and name the machine. Needs nothing but Python.
+All charts but the last show ratios. All name the machine. Needs nothing but Python.
 """
 
 import argparse
@@ -13,11 +14,14 @@ import os
 import statistics
 
 import bars
-import run
+import growth
+import results as measured
+from table import number
 
 ROW, LABEL, PLOT, VALUE = 18, 540, 420, 110
 GOOD, BAD, NEUTRAL = "#2a78b8", "#c8442f", "#9aa5b1"
 LINE, GRID = "#333333", "#dddddd"
+COLOURS = ("#2a78b8", "#c8442f", "#3a923a", "#8a5fb0", "#b8860b", "#444444")
 
 
 class Chart:
@@ -69,14 +73,14 @@ class Chart:
         return "\n".join(out + ["</svg>"]) + "\n"
 
 
-def chart_of_bars(results):
-    chart = Chart("weft and its bars: measured ratio / allowed ratio (left of 1: met)", results["machine"])
+def chart_of_bars(figures, machine):
+    chart = Chart("weft and its bars: measured ratio / allowed ratio (left of 1: met)", machine)
     for bar in bars.BARS:
-        ratio = bars.ratio(bar, results["figures"])
+        ratio = bars.ratio(bar, figures)
         if ratio is None or bar.limit is None:
             continue
         share = ratio / bar.limit
-        chart.add("%s: %s" % (bar.question, bar.name), share, "%s of %g" % (run.number(ratio), bar.limit),
+        chart.add("%s: %s" % (bar.question, bar.name), share, "%s of %g" % (number(ratio), bar.limit),
                   GOOD if share <= 1 else BAD)
     return chart
 
@@ -86,22 +90,86 @@ def main_metric(metrics):
     return next(iter(metrics))
 
 
-def chart_of_question(question, results):
+def chart_of_question(question, all_figures, machine):
     """Each library's main figure by weft's with the same workload and workers, or else by weft's best."""
-    figures = {key: metrics for key, metrics in results["figures"].items() if key[0] == question}
+    figures = {key: metrics for key, metrics in all_figures.items()
+               if key.question == question and key not in bars.BORROWED}
     own = {key[2:]: statistics.median(metrics[main_metric(metrics)]) for key, metrics in figures.items()
            if key[1] == "weft"}
     title = "%s: time of each library / time of weft (right of 1: weft is faster)" % question
-    chart = Chart(title, results["machine"])
+    chart = Chart(title, machine)
     for key in sorted(figures, key=lambda key: (key[2], key[3], key[1])):
         metrics = figures[key]
         value = statistics.median(metrics[main_metric(metrics)])
         base = own.get(key[2:]) or (min(own.values()) if own else None)
         label = "%s, %s, %s" % (key[2], bars.count(key[3]), key[1])
         ratio = value / base if base and value > 0 else None
-        chart.add(label, ratio, "%s %s" % (run.number(value), main_metric(metrics)) if not ratio else
-                  "%s (%s)" % (run.number(ratio), run.number(value)), NEUTRAL if key[1] != "weft" else GOOD)
+        chart.add(label, ratio, "%s %s" % (number(value), main_metric(metrics)) if not ratio else
+                  "%s (%s)" % (number(ratio), number(value)), NEUTRAL if key[1] != "weft" else GOOD)
     return chart
+
+
+class Curves:
+    """Curves over a size, both axes logarithmic, each curve with a name at its end."""
+
+    WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 960, 460, 70, 62, 300, 40
+
+    def __init__(self, title, subtitle, curves):
+        self.title, self.subtitle, self.curves = title, subtitle, curves
+        points = [point for curve in curves for point in curve.points if point[1] > 0]
+        self.x_range, self.y_range = (self.decades(values) for values in zip(*points))
+
+    @staticmethod
+    def decades(values):
+        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+        return low, max(high, low + 1)
+
+    def x(self, size):
+        low, high = self.x_range
+        return self.LEFT + (self.WIDTH - self.LEFT - self.RIGHT) * (math.log10(size) - low) / (high - low)
+
+    def y(self, cost):
+        low, high = self.y_range
+        return self.HEIGHT - self.BOTTOM - (self.HEIGHT - self.TOP - self.BOTTOM) * (math.log10(cost) - low) / (high - low)
+
+    def grid(self):
+        for power in range(self.x_range[0], self.x_range[1] + 1):
+            x = self.x(10.0 ** power)
+            yield '<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
+                x, self.TOP, x, self.HEIGHT - self.BOTTOM, GRID)
+            yield '<text x="%.1f" y="%d" text-anchor="middle" fill="#666666">%g</text>' % (
+                x, self.HEIGHT - self.BOTTOM + 18, 10.0 ** power)
+        for power in range(self.y_range[0], self.y_range[1] + 1):
+            y = self.y(10.0 ** power)
+            yield '<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="%s"/>' % (
+                self.LEFT, y, self.WIDTH - self.RIGHT, y, GRID)
+            yield '<text x="%d" y="%.1f" text-anchor="end" fill="#666666">%g</text>' % (self.LEFT - 8, y + 4, 10.0 ** power)
+
+    def svg(self):
+        out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" '
+               'font-size="12">' % (self.WIDTH, self.HEIGHT),
+               '<rect width="100%" height="100%" fill="white"/>',
+               '<text x="12" y="24" font-size="16" font-weight="bold">%s</text>' % html.escape(self.title),
+               '<text x="12" y="44" fill="#666666">%s</text>' % html.escape(self.subtitle), *self.grid()]
+        for index, curve in enumerate(self.curves):
+            colour = COLOURS[index % len(COLOURS)]
+            points = [(self.x(size), self.y(cost)) for size, cost in curve.points if cost > 0]
+            out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
+                colour, " ".join("%.1f,%.1f" % point for point in points)))
+            out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*point, colour) for point in points]
+            y = self.TOP + ROW * (index + 1)
+            out.append('<text x="%d" y="%d" fill="%s">%s</text>' % (
+                self.WIDTH - self.RIGHT + 12, y, colour, html.escape(curve.name)))
+        return "\n".join(out + ["</svg>"]) + "\n"
+
+
+def charts_of_growth(figures, machine):
+    """One chart for each kind of thing: what one costs, by their number."""
+    kinds = {}
+    for curve in growth.curves(figures):
+        kinds.setdefault(curve.kind, []).append(curve)
+    return {"growth-" + kind: Curves("growth: %s, cost of one by their number" % kind, machine, curves)
+            for kind, curves in kinds.items()}
 
 
 def main():
@@ -110,10 +178,12 @@ def main():
     parser.add_argument("--output", help="where results.json is and the charts go (default: BUILD/results)")
     args = parser.parse_args()
     output = args.output or os.path.join(args.build, "results")
-    results = run.load(os.path.join(output, "results.json"))
-    charts = {"bars": chart_of_bars(results)}
-    for question in sorted({key[0] for key in results["figures"]}):
-        charts[question] = chart_of_question(question, results)
+    results = measured.load(os.path.join(output, "results.json"))
+    figures, machine = results.figures(), results.conditions["machine"]
+    charts = {"bars": chart_of_bars(figures, machine)}
+    for question in sorted({key.question for key in figures} - {"growth"}):
+        charts[question] = chart_of_question(question, figures, machine)
+    charts.update(charts_of_growth(figures, machine))
     for name, chart in charts.items():
         path = os.path.join(output, name + ".svg")
         with open(path, "w") as file:

@@ -4,9 +4,10 @@
 """Runs the benchmarks and makes the table: every bar with its measured ratio, then every figure.
 
 One process for each measurement; the programs of a question in the order A B B A A B ...; medians with
-minimum and maximum over the runs. Writes results.json and table.md into the output folder and prints the
-table. Each question's results are written as soon as they are there; where the run is stopped (Ctrl-C, or
-SIGTERM), the table is made of what was measured until then.
+minimum and maximum over the runs. A process during which others took much of the processors, and a figure
+that spreads too much, are measured again, some times. Writes results.json and table.md into the output folder
+and prints the table. Each question's results are written as soon as they are there; a run that is stopped
+(Ctrl-C, or SIGTERM) leaves the table of what it has measured, and --resume goes on with it.
 """
 
 import argparse
@@ -15,15 +16,20 @@ import os
 import platform
 import re
 import signal
-import statistics
 import subprocess
 import sys
 import time
 
 import bars
+import conditions
+import results as measured
+import table
+from results import Key
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LIMIT_SECONDS = 300
+# How often a case is measured again that was disturbed, or whose figures spread too much.
+EXTRA_RUNS = 4
 
 
 class Case:
@@ -33,10 +39,13 @@ class Case:
         self.program = program
         self.workload = workload
         self.workers = workers
+        self.key = Key(program["question"], program["library"], workload, workers)
 
-    @property
-    def key(self):
-        return (self.program["question"], self.program["library"], self.workload, self.workers)
+    def borrowed_as(self, key):
+        """Returns the same for another question, whose bars need it at their own time."""
+        other = Case(self.program, self.workload, self.workers)
+        other.key = key
+        return other
 
     def __str__(self):
         return "%s/%s %s, workers %d" % self.key
@@ -49,13 +58,19 @@ def parse_arguments():
     parser.add_argument("--only", nargs="+", metavar="QUESTION", help="run these questions only")
     parser.add_argument("--libraries", nargs="+", metavar="LIBRARY", help="run these libraries only")
     parser.add_argument("--runs", type=int, default=5, help="processes per measurement (default: 5)")
+    parser.add_argument("--quick", action="store_true", help="one process for each figure that a bar with a limit needs")
+    parser.add_argument("--resume", action="store_true", help="go on with the run that was stopped")
     parser.add_argument("--tiny", action="store_true", help="toy sizes, one run: checks the oracles only")
     parser.add_argument("--table", action="store_true", help="make the table from results.json again")
-    return parser.parse_args()
+    parser.add_argument("--check", action="store_true", help="run nothing: are there the cases that the bars ask for?")
+    args = parser.parse_args()
+    if args.tiny or args.quick:
+        args.runs = 1
+    return args
 
 
 def output_of(command):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
     if done.returncode != 0:
         raise RuntimeError("%s ended with %d: %s" % (" ".join(command), done.returncode, done.stderr.strip()))
     return done.stdout
@@ -114,68 +129,128 @@ def compile_programs():
              "program": os.path.join(folder, name)} for name in names]
 
 
-def select_questions(manifest, args):
-    """Returns {question: cases}, with the cases that a question's bars borrow from another one."""
+def all_questions(manifest, only):
+    """Returns {question: cases} of all programs, with the cases that a question's bars borrow from another one.
+
+    A program that says nothing ends the run, unless it is of a question that is not asked for.
+    """
     questions = {}
     for program in manifest["programs"] + compile_programs():
-        if args.libraries and program["library"] not in args.libraries:
-            continue
+        cases = questions.setdefault(program["question"], [])
         try:
-            questions.setdefault(program["question"], []).extend(list_cases(program))
+            cases.extend(list_cases(program))
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
-            print("left out: %s" % error, file=sys.stderr)
+            if not only or program["question"] in only:
+                sys.exit("%s/%s is not there: %s" % (program["question"], program["library"], error))
     by_key = {case.key: case for cases in questions.values() for case in cases}
-    for question, keys in bars.BORROWED.items():
-        if question in questions:
-            questions[question] += [by_key[key] for key in keys if key in by_key]
+    for key, origin in bars.BORROWED.items():
+        if key[0] in questions and origin in by_key:
+            questions[key[0]].append(by_key[origin].borrowed_as(Key(*key)))
+    return questions
+
+
+def select(questions, args):
+    """Returns the cases of the questions and libraries that were asked for."""
     unknown = set(args.only or []) - set(questions)
     if unknown:
         sys.exit("no such question: %s; there are: %s" % (", ".join(unknown), ", ".join(questions)))
-    return {name: cases for name, cases in questions.items() if not args.only or name in args.only}
+    needed = bars.keys_of_limits() if args.quick else None
+    chosen = {}
+    for name, cases in questions.items():
+        cases = [case for case in cases if (not args.libraries or case.program["library"] in args.libraries)
+                 and (needed is None or case.key in needed)]
+        if cases and (not args.only or name in args.only):
+            chosen[name] = cases
+    return chosen
 
 
-def measure(questions, manifest, args, figures, failures):
-    """Fills {key: {metric: [values]}} and the failures; yields after each question."""
-    runs = 1 if args.tiny else args.runs
+def missing_cases(questions):
+    """Returns what bars ask for and programs do not have, though they are there."""
+    keys = {case.key for cases in questions.values() for case in cases}
+    installed = {key[:2] for key in keys - set(bars.BORROWED)}
+    said = []
+    for bar in bars.BARS:
+        for where in filter(None, (bar.value, bar.base, bar.floor)):
+            key = tuple(bars.BORROWED.get(where[:4], where[:4]))
+            source = any(os.path.exists(os.path.join(HERE, key[0], key[1] + ending)) for ending in (".cpp", ".go"))
+            if not source or (key[:2] in installed and key not in keys):
+                said.append("the bar \"%s: %s\" asks %s/%s for the workload \"%s\" with %s, which it does not have"
+                            % (bar.question, bar.name, key[0], key[1], key[2], bars.count(key[3])))
+    return said
+
+
+def missing_figures(questions, results):
+    """Returns what bars ask for and no process has measured, though it was to."""
+    ran = {case.key for cases in questions.values() for case in cases} - set(results.failures)
+    figures = results.figures()
+    return ["the bar \"%s: %s\" needs %s of %s/%s, workload \"%s\" with %s, which was not measured"
+            % (bar.question, bar.name, where[4], where[0], where[1], where[2], bars.count(where[3]))
+            for bar in bars.BARS for where in filter(None, (bar.value, bar.base, bar.floor))
+            if where[:4] in ran and bars.values_of(where, figures) is None]
+
+
+def report_missing(missing):
+    for what in missing:
+        print("MISSING: " + what, file=sys.stderr)
+
+
+def needs_another(case, results, extra):
+    """Returns whether a case has too few runs, or too few good ones."""
+    if case.key in results.failures:
+        return False
+    wanted, runs = results.conditions["runs"], results.runs.get(case.key, [])
+    if len(runs) < wanted or len(runs) >= wanted + extra:
+        return len(runs) < wanted
+    metrics = bars.METRICS.get(case.key) or results.metrics(case.key)[:1]
+    spreads = [measured.spread_of(results.values(case.key, metric) or [0]) for metric in metrics]
+    return len(results.quiet_runs(case.key)) < wanted or max(spreads) > measured.STEADY_LIMIT
+
+
+def measure_once(case, manifest, results):
+    watch = conditions.Watch()
+    try:
+        metrics = run_case(case, manifest, results.conditions["tiny"])
+    except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
+        results.failures[case.key] = str(error)
+        print("FAILED %s: %s" % (case, error), file=sys.stderr)
+        return
+    if isinstance(metrics, str):
+        results.failures[case.key] = "left out: " + metrics
+    else:
+        results.add(case.key, measured.Run(metrics, watch.others_share()))
+
+
+def measure(questions, manifest, results):
+    """Fills the results; yields after each question."""
+    extra = 0 if results.conditions["runs"] == 1 else EXTRA_RUNS
     for question, cases in questions.items():
-        begin = time.monotonic()
-        for run in range(runs):
-            for case in cases if run % 2 == 0 else reversed(cases):
-                if case.key in failures:
-                    continue
-                try:
-                    metrics = run_case(case, manifest, args.tiny)
-                except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
-                    failures[case.key] = str(error)
-                    print("FAILED %s: %s" % (case, error), file=sys.stderr)
-                    continue
-                if isinstance(metrics, str):
-                    failures[case.key] = "left out: " + metrics
-                    continue
-                for name, value in metrics.items():
-                    figures.setdefault(case.key, {}).setdefault(name, []).append(value)
-        print("%-14s %3d cases, %4.0f s" % (question, len(cases), time.monotonic() - begin), file=sys.stderr)
+        begin, processes = time.monotonic(), 0
+        for turn in range(results.conditions["runs"] + extra):
+            due = [case for case in cases if needs_another(case, results, extra)]
+            for case in due if turn % 2 == 0 else reversed(due):
+                measure_once(case, manifest, results)
+            processes += len(due)
+        print("%-14s %3d cases, %4d processes, %4.0f s" % (
+            question, len(cases), processes, time.monotonic() - begin), file=sys.stderr)
         yield
 
 
-def measure_and_save(path, manifest, args):
-    """Saves what is there after each question, and where it is stopped. Returns whether it came to the end."""
-    figures, failures = {}, {}
-    is_complete = False
+def measure_and_save(path, questions, manifest, results):
+    """Saves what is there after each question, and where it is stopped."""
+    results.is_complete = False
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        for _ in measure(select_questions(manifest, args), manifest, args, figures, failures):
-            save(path, manifest, args, figures, failures, is_complete=False)
-        is_complete = True
+        for _ in measure(questions, manifest, results):
+            results.save(path)
+        results.is_complete = True
     except KeyboardInterrupt:
-        print("stopped: what was measured is kept in %s" % path, file=sys.stderr)
-    save(path, manifest, args, figures, failures, is_complete)
-    return is_complete
+        print("stopped: what was measured is kept in %s; --resume goes on" % path, file=sys.stderr)
+    results.save(path)
 
 
 def machine(manifest):
     model = platform.processor() or platform.machine()
-    with open("/proc/cpuinfo") as cpuinfo:
+    with open("/proc/cpuinfo", encoding="utf-8") as cpuinfo:
         for line in cpuinfo:
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
@@ -185,86 +260,18 @@ def machine(manifest):
         model, processors, platform.release(), manifest["compiler_name"], manifest["build_type"])
 
 
-def save(path, manifest, args, figures, failures, is_complete):
-    def rows(table):
-        return [dict(zip(("question", "library", "workload", "workers"), key), value=value)
-                for key, value in table.items()]
-
-    # In one step, so that the file is whole whenever the run ends.
-    with open(path + ".new", "w") as file:
-        json.dump({"machine": machine(manifest), "runs": 1 if args.tiny else args.runs, "tiny": args.tiny,
-                   "complete": is_complete, "figures": rows(figures), "failures": rows(failures)}, file, indent=1)
-    os.replace(path + ".new", path)
-
-
-def load(path):
-    """Returns the results with figures and failures as dictionaries."""
-    with open(path) as file:
-        results = json.load(file)
-    for table in ("figures", "failures"):
-        results[table] = {(row["question"], row["library"], row["workload"], row["workers"]): row["value"]
-                          for row in results[table]}
+def begin_results(path, manifest, args):
+    """Returns what was measured by the run that is resumed, or nothing yet."""
+    built = max(os.path.getmtime(program["program"]) for program in manifest["programs"]
+                if os.path.exists(program["program"]))
+    how = {"machine": machine(manifest), "runs": args.runs, "tiny": args.tiny, "quick": args.quick, "built": built}
+    if not args.resume:
+        return measured.Results(how)
+    results = measured.load(path)
+    other = [name for name in how if results.conditions.get(name) != how[name]]
+    if other:
+        sys.exit("%s is of a run that differs in: %s. Only the same run goes on." % (path, ", ".join(other)))
     return results
-
-
-def number(value):
-    if value == 0:
-        return "0"
-    digits = 3 if abs(value) < 1000 else 4
-    text = "%.*g" % (digits, value)
-    return text if "e" not in text else "%.0f" % value
-
-
-def spread(values):
-    return "%s [%s, %s]" % tuple(map(number, (statistics.median(values), min(values), max(values))))
-
-
-def bar_row(bar, figures, tiny):
-    """Returns the table's cells for one bar."""
-    value = bars.values_of(bar.value, figures)
-    base = bars.values_of(bar.base, figures) if bar.base else None
-    ratio = bars.ratio(bar, figures)
-    if ratio is None:
-        missing = bar.value if value is None else bar.base
-        return [bar.question, bar.name, "-", "-", "-", "-", bar.limit_text, "no figure of %s/%s" % missing[:2]]
-    if tiny:
-        verdict = "toy size"
-    elif bar.limit is None:
-        verdict = "for comparison"
-    else:
-        verdict = "met" if ratio <= bar.limit else "NOT MET"
-    against = spread(base) if base else "-"
-    fastest = number(bars.ratio(bar, figures, min))
-    return [bar.question, bar.name, spread(value), against, number(ratio), fastest, bar.limit_text, verdict]
-
-
-def markdown(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
-    return lines + ["| " + " | ".join(row) + " |" for row in rows]
-
-
-def make_table(results):
-    figures = results["figures"]
-    lines = ["# Benchmarks", "", results["machine"] + ".",
-             "Medians [minimum, maximum] of %d runs." % results["runs"]]
-    if results["tiny"]:
-        lines += ["", "**Toy sizes: these figures mean nothing.**"]
-    if not results.get("complete", True):
-        lines += ["", "**The run was stopped before its end: some questions are missing, or have fewer runs.**"]
-    measured = {key[0] for key in list(figures) + list(results["failures"])}
-    rows = [bar_row(bar, figures, results["tiny"]) for bar in bars.BARS if bar.question in measured]
-    judged = [row for row in rows if row[-1] in ("met", "NOT MET")]
-    met = sum(row[-1] == "met" for row in judged)
-    lines += ["", "## Bars: %d of %d met" % (met, len(judged)), ""]
-    lines += markdown(["question", "bar", "weft", "against", "ratio", "of the fastest", "at most", ""], rows)
-    lines += ["", "## Figures", ""]
-    rows = [[*key[:3], str(key[3]), metric, spread(values)]
-            for key, metrics in figures.items() for metric, values in metrics.items()]
-    lines += markdown(["question", "library", "workload", "workers", "metric", "median [min, max]"], rows)
-    if results["failures"]:
-        lines += ["", "## Failures", ""]
-        lines += ["- %s/%s %s, workers %d: %s" % (*key, why) for key, why in results["failures"].items()]
-    return "\n".join(lines) + "\n"
 
 
 def warn_about_conditions(manifest, tiny):
@@ -276,24 +283,38 @@ def warn_about_conditions(manifest, tiny):
         print("warning: something else is running (load %.1f)" % os.getloadavg()[0], file=sys.stderr)
 
 
+def run_all(path, args):
+    """Measures, and returns what bars need and was not measured. Ends the program where it cannot be."""
+    with open(os.path.join(args.build, "manifest.json"), encoding="utf-8") as file:
+        manifest = json.load(file)
+    questions = all_questions(manifest, args.only)
+    missing = missing_cases(questions)
+    if args.check:
+        print("".join("no floor: %s: %s\n" % (bar.question, bar.name) for bar in bars.BARS if not bar.floor), end="")
+    if missing or args.check:
+        report_missing(missing)
+        sys.exit(1 if missing else 0)
+    questions = select(questions, args)
+    warn_about_conditions(manifest, args.tiny)
+    results = begin_results(path, manifest, args)
+    measure_and_save(path, questions, manifest, results)
+    return missing_figures(questions, results) if results.is_complete else []
+
+
 def main():
     args = parse_arguments()
     output = args.output or os.path.join(args.build, "results")
     os.makedirs(output, exist_ok=True)
     path = os.path.join(output, "results.json")
-    is_complete = True
-    if not args.table:
-        with open(os.path.join(args.build, "manifest.json")) as file:
-            manifest = json.load(file)
-        warn_about_conditions(manifest, args.tiny)
-        is_complete = measure_and_save(path, manifest, args)
-    results = load(path)
-    table = make_table(results)
-    with open(os.path.join(output, "table.md"), "w") as file:
-        file.write(table)
-    print(table)
-    broken = [why for why in results["failures"].values() if not why.startswith("left out")]
-    sys.exit(1 if broken or not is_complete else 0)
+    missing = [] if args.table else run_all(path, args)
+    results = measured.load(path)
+    text = table.make(results)
+    with open(os.path.join(output, "table.md"), "w", encoding="utf-8") as file:
+        file.write(text)
+    print(text)
+    report_missing(missing)
+    broken = [why for why in results.failures.values() if not why.startswith("left out")]
+    sys.exit(1 if broken or missing or not (results.is_complete or args.table) else 0)
 
 
 if __name__ == "__main__":

@@ -41,11 +41,14 @@ inline int64_t residentKib() { return procField("/proc/self/smaps_rollup", "Rss"
 
 inline int64_t pageTableKib() { return procField("/proc/self/status", "VmPTE"); }
 
-// Processor time of all threads of this process, in seconds.
-inline double processCpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+inline double secondsOf(clockid_t clock) {
+  timespec t{};
+  clock_gettime(clock, &t);
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
+
+// Processor time of all threads of this process, and of the calling thread.
+inline double processCpuSeconds() { return secondsOf(CLOCK_PROCESS_CPUTIME_ID); }
+inline double threadCpuSeconds() { return secondsOf(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace bench

@@ -10,21 +10,11 @@
 #include <atomic>
 #include <utility>
 
+#include "bound.h"
+
 namespace bench {
 
-// A scheduler of `workers` workers, bound to this thread for the lifetime of the object.
-class Bound {
- public:
-  explicit Bound(int workers) : scheduler_(weft::Scheduler::Config().setWorkerThreadCount(workers)) {
-    scheduler_.bind();
-  }
-  ~Bound() { weft::Scheduler::unbind(); }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-
- private:
-  weft::Scheduler scheduler_;
-};
+using Bound = BoundScheduler<weft::Scheduler>;
 
 // Runs `f` as a task and waits for it.
 template <class F>

@@ -21,22 +21,12 @@
 #include <utility>
 #include <vector>
 
+#include "../common/bound.h"
 #include "../common/harness.h"
 
 namespace {
 
-class Bound {
- public:
-  explicit Bound(int workers) : scheduler_(api::Scheduler::Config().setWorkerThreadCount(workers)) {
-    scheduler_.bind();
-  }
-  ~Bound() { api::Scheduler::unbind(); }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-
- private:
-  api::Scheduler scheduler_;
-};
+using Bound = bench::BoundScheduler<api::Scheduler>;
 
 // Measures program(n), once.
 template <class F>

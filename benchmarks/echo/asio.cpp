@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A coroutine for each connection, and an io_context that is told to expect one thread.
+// A coroutine for each connection, and an io_context that is told how many threads to expect.
 
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
@@ -14,6 +14,7 @@
 
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "problem.h"
 
@@ -30,6 +31,9 @@ asio::awaitable<void> sendBack(tcp::socket socket) {
     const size_t size = co_await socket.async_read_some(asio::buffer(buffer), token());
     if (error) {
       co_return;
+    }
+    if (echo::asksToStall(buffer)) {
+      echo::stall();
     }
     co_await asio::async_write(socket, asio::buffer(buffer, size), token());
   }
@@ -49,15 +53,22 @@ void run(bench::Run& r) {
   if (!echo::allowConnections(echo::connectionsOf(r))) {
     return r.skip("may not open that many files");
   }
-  asio::io_context context(1);
+  asio::io_context context(r.workers());
   tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
   asio::co_spawn(context, acceptAll(context, acceptor), asio::detached);
-  std::thread thread([&] { context.run(); });
+  std::vector<std::thread> threads;
+  for (int i = 0; i < r.workers(); i++) {
+    threads.emplace_back([&] { context.run(); });
+  }
   echo::measure(r, acceptor.local_endpoint().port());
   context.stop();
-  thread.join();
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
 }
 
 }  // namespace
 
-int main(int argc, char** argv) { return bench::runMain(argc, argv, "echo", "asio", echo::workloads(run)); }
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "echo", "asio", echo::workloadsAndStalls(run));
+}

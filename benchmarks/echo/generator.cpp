@@ -1,23 +1,23 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The client of all the servers: bench_echo_generator PORT CONNECTIONS last|churn MILLISECONDS PID. Puts the
-// server, the process PID, on the first processor and itself on the last one, where it does not sleep, so
-// that it answers at once. Prints its figures, each with its name. Ends with 1 if a message does not come
-// back as it was.
+// The client of all the servers: bench_echo_generator PORT CONNECTIONS KIND MILLISECONDS PID, where KIND is
+// the workload without its number. Puts the server, the process PID, on the first processor and itself on the
+// last one, where it does not sleep, so that it answers at once, but for stalls. Prints its figures, each
+// with its name. Ends with 1 if a message does not come back as it was.
 
 #include <arpa/inet.h>
-#include <dirent.h>
-#include <sched.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 #include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <string>
 #include <vector>
 
+#include "../common/placement.h"
 #include "problem.h"
 
 namespace {
@@ -61,71 +61,31 @@ class Histogram {
   uint64_t count_ = 0;
 };
 
-// Where the threads of the server and of this process run, while it lives.
-class Placement {
- public:
-  explicit Placement(pid_t server) : server_(server) {
-    sched_getaffinity(0, sizeof all_, &all_);
-    int first = -1, last = -1;
-    for (int i = 0; i < CPU_SETSIZE; i++) {
-      if (CPU_ISSET(i, &all_)) {
-        first = first < 0 ? i : first;
-        last = i;
-      }
-    }
-    isAlone_ = first != last;
-    pinServer(only(first));
-    const cpu_set_t own = only(last);
-    sched_setaffinity(0, sizeof own, &own);
-  }
-  ~Placement() { pinServer(all_); }
-  Placement(const Placement&) = delete;
-  Placement& operator=(const Placement&) = delete;
-
-  // Whether the server runs elsewhere.
-  bool isAlone() const { return isAlone_; }
-
- private:
-  static cpu_set_t only(int processor) {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(processor, &set);
-    return set;
-  }
-
-  void pinServer(const cpu_set_t& set) const {
-    DIR* threads = opendir(("/proc/" + std::to_string(server_) + "/task").c_str());
-    bench::check(threads != nullptr, "the server's threads");
-    while (const dirent* entry = readdir(threads)) {
-      if (const int thread = std::atoi(entry->d_name); thread > 0) {
-        sched_setaffinity(thread, sizeof set, &set);
-      }
-    }
-    closedir(threads);
-  }
-
-  const pid_t server_;
-  cpu_set_t all_;
-  bool isAlone_ = false;
-};
-
 struct Connection {
   int fd = -1;
   uint64_t sent = 0;  // messages
   int64_t sentNs = 0;
-  size_t received = 0;  // bytes of the message that is on its way
+  bool isWaiting = false;  // for a reply
+  int64_t dueNs = 0;       // of its next message, where each has its time
+  size_t received = 0;     // bytes of the message that is on its way
   std::array<unsigned char, echo::kMessageBytes> message{};
   std::array<unsigned char, echo::kMessageBytes> reply{};
 };
 
 class Generator {
  public:
-  Generator(uint16_t port, int count, bool isChurn, pid_t server)
-      : placement_(server), isChurn_(isChurn), connections_(static_cast<size_t>(count)) {
+  Generator(uint16_t port, int count, const std::string& kind, pid_t server)
+      : isChurn_(kind == "churn"),
+        isOpen_(kind == "open"),
+        stalls_(kind == "stalls"),
+        server_(server),
+        connections_(static_cast<size_t>(count)) {
+    if (!stalls_) {
+      placement_.emplace(server);
+    }
     address_.sin_family = AF_INET;
     address_.sin_port = htons(port);
     address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    bench::check(clock_getcpuclockid(server, &serverClock_) == 0, "the server's clock");
     for (Connection& connection : connections_) {
       open(connection);
     }
@@ -135,20 +95,25 @@ class Generator {
     const int64_t window = int64_t{milliseconds} * 1'000'000;
     const int64_t begin = bench::nowNs();
     for (Connection& connection : connections_) {
-      send(connection, begin);
+      if (isOpen_) {
+        connection.dueNs = begin + kOpenIntervalNs * (&connection - connections_.data());
+      } else {
+        send(connection, begin);
+      }
     }
     runUntil(begin + window / 5);
     times_ = Histogram();
-    const int64_t cpuBegin = serverCpuNs();
+    const double cpuBegin = bench::cpuSecondsOf(server_);
     const int64_t from = bench::nowNs();
     const int64_t to = runUntil(from + window);
-    const int64_t cpu = serverCpuNs() - cpuBegin;
-    print(static_cast<double>(to - from), static_cast<double>(cpu));
+    const double cpu = bench::cpuSecondsOf(server_) - cpuBegin;
+    print(static_cast<double>(to - from), cpu * 1e9);
     finish();
   }
 
  private:
   static constexpr int kEvents = 256;
+  static constexpr int64_t kOpenIntervalNs = 50'000;
 
   void open(Connection& connection) {
     connection.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -173,10 +138,12 @@ class Generator {
   void send(Connection& connection, int64_t now) {
     connection.sent++;
     std::memcpy(connection.message.data(), &connection.sent, sizeof connection.sent);
+    connection.message[echo::kStallByte] = stalls_ && ++numSent_ % 100 == 0;
     const Connection* const self = &connection;
     std::memcpy(connection.message.data() + connection.message.size() - sizeof self, &self, sizeof self);
     connection.received = 0;
     connection.sentNs = now;
+    connection.isWaiting = true;
     numOnTheWay_++;
     const ssize_t size =
         ::send(connection.fd, connection.message.data(), connection.message.size(), MSG_NOSIGNAL);
@@ -193,6 +160,7 @@ class Generator {
       return false;
     }
     bench::check(connection.reply == connection.message, "a message comes back as it was");
+    connection.isWaiting = false;
     numOnTheWay_--;
     return true;
   }
@@ -201,22 +169,41 @@ class Generator {
   template <class F>
   int64_t takeReplies(F&& f) {
     epoll_event events[kEvents];
-    const int count = epoll_wait(epoll_, events, kEvents, placement_.isAlone() ? 0 : 100);
+    const int count = epoll_wait(epoll_, events, kEvents, maySleep() ? 100 : 0);
     for (int i = 0; i < count; i++) {
       auto& connection = *static_cast<Connection*>(events[i].data.ptr);
       if (receive(connection)) {
         const int64_t now = bench::nowNs();
-        times_.add(now - connection.sentNs);
+        if (connection.message[echo::kStallByte] == 0) {
+          times_.add(now - connection.sentNs);
+        }
         f(connection, now);
       }
     }
     return bench::nowNs();
   }
 
+  bool maySleep() const { return !isOpen_ && !(placement_ && placement_->isAlone()); }
+
+  // Sends what is due on connections that wait for no reply.
+  void sendDue(int64_t now) {
+    for (Connection& connection : connections_) {
+      if (!connection.isWaiting && connection.dueNs <= now) {
+        send(connection, connection.dueNs);
+        connection.dueNs += kOpenIntervalNs * static_cast<int64_t>(connections_.size());
+      }
+    }
+  }
+
   // At least until the first reply. Returns: when it was over.
   int64_t runUntil(int64_t end) {
-    int64_t now = 0;
+    int64_t now = bench::nowNs();
     while (now < end || times_.count() == 0) {
+      if (isOpen_) {
+        sendDue(now);
+        now = takeReplies([](Connection&, int64_t) {});
+        continue;
+      }
       now = takeReplies([this](Connection& connection, int64_t receivedNs) {
         if (isChurn_) {
           reopen(connection);
@@ -237,12 +224,6 @@ class Generator {
     }
   }
 
-  int64_t serverCpuNs() const {
-    timespec t{};
-    bench::check(clock_gettime(serverClock_, &t) == 0, "the server's time");
-    return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-  }
-
   void print(double ns, double cpuNs) const {
     const auto count = static_cast<double>(times_.count());
     std::printf("ns_per_request %.6g\nrequests_per_s %.6g\n", ns / count, count / ns * 1e9);
@@ -251,12 +232,13 @@ class Generator {
     std::printf("cpu_ns %.6g\nbusy_percent %.6g\n", cpuNs / count, 100 * cpuNs / ns);
   }
 
-  const Placement placement_;
-  const bool isChurn_;
+  std::optional<bench::Placement> placement_;
+  const bool isChurn_, isOpen_, stalls_;
+  const pid_t server_;
   const int epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  clockid_t serverClock_ = 0;
   sockaddr_in address_{};
   std::vector<Connection> connections_;
+  uint64_t numSent_ = 0;
   int numOnTheWay_ = 0;
   Histogram times_;
 };
@@ -265,10 +247,11 @@ class Generator {
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::fprintf(stderr, "usage: %s PORT CONNECTIONS last|churn MILLISECONDS PID\n", argv[0]);
+    std::fprintf(stderr, "usage: %s PORT CONNECTIONS connections|churn|open|stalls MILLISECONDS PID\n",
+                 argv[0]);
     return 2;
   }
   const auto port = static_cast<uint16_t>(std::atoi(argv[1]));
-  Generator generator(port, std::atoi(argv[2]), std::strcmp(argv[3], "churn") == 0, std::atoi(argv[5]));
+  Generator generator(port, std::atoi(argv[2]), argv[3], std::atoi(argv[5]));
   generator.run(std::atoi(argv[4]));
 }

@@ -5,12 +5,8 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"weftbench/common/goharness"
@@ -42,38 +38,21 @@ func run(r *goharness.Run) {
 	listener, err := net.Listen("tcp4", "127.0.0.1:0")
 	goharness.Check(err == nil, "listen")
 	go acceptAll(listener)
-	kind, count := "last", 64
-	if r.Workload == "churn" {
-		kind = "churn"
-	} else {
-		count, _ = strconv.Atoi(r.Workload[strings.Index(r.Workload, "-")+1:])
+	kind, number, isNumbered := strings.Cut(r.Workload, "-")
+	count := 64
+	if isNumbered {
+		count, _ = strconv.Atoi(number)
 	}
 	if r.Tiny && count > 64 {
 		count = 64
 	}
-	measure(r, listener.Addr().(*net.TCPAddr).Port, count, kind)
+	r.MeasureByClient("bench_echo_generator", listener.Addr().(*net.TCPAddr).Port, count, kind, r.Size(3000, 30), os.Getpid())
 	listener.Close()
-}
-
-// As in problem.h.
-func measure(r *goharness.Run, port, count int, kind string) {
-	self, _ := os.Executable()
-	generator := filepath.Join(filepath.Dir(filepath.Dir(self)), "bench_echo_generator")
-	output, err := exec.Command(generator, strconv.Itoa(port), strconv.Itoa(count), kind,
-		strconv.Itoa(r.Size(3000, 30)), strconv.Itoa(os.Getpid())).Output()
-	goharness.Check(err == nil, "all messages come back")
-	lines := bufio.NewScanner(strings.NewReader(string(output)))
-	for lines.Scan() {
-		var name string
-		var value float64
-		fmt.Sscan(lines.Text(), &name, &value)
-		r.Metric(name, value)
-	}
 }
 
 func main() {
 	workloads := []goharness.Workload{}
-	for _, name := range []string{"connections-1", "connections-64", "connections-256", "connections-1024", "churn"} {
+	for _, name := range []string{"connections-1", "connections-64", "connections-256", "connections-1024", "churn", "open-64"} {
 		workloads = append(workloads, goharness.Workload{Name: name, Workers: []int{1}, Run: run})
 	}
 	goharness.Main("echo", workloads)

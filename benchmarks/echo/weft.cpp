@@ -1,8 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A fiber for each connection, by weft::io.
+// A fiber for each connection, by weft::io. What keeps a thread busy is a task of its own.
 
+#include <weft/future.h>
 #include <weft/io.h>
 
 #include <stop_token>
@@ -17,6 +18,9 @@ void sendBack(weft::io::Socket socket) {
   std::byte buffer[4096];
   std::error_code error;
   while (const size_t count = socket.recv(buffer, error)) {
+    if (const auto* message = reinterpret_cast<const char*>(buffer); echo::asksToStall(message)) {
+      weft::async([] { echo::stall(); }).get();
+    }
     socket.send(std::span(buffer).first(count), error);
   }
 }
@@ -40,4 +44,6 @@ void run(bench::Run& r) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return bench::runMain(argc, argv, "echo", "weft", echo::workloads(run)); }
+int main(int argc, char** argv) {
+  return bench::runMain(argc, argv, "echo", "weft", echo::workloadsAndStalls(run));
+}

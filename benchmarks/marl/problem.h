@@ -13,8 +13,9 @@
 //   ticket             each task waits for a ticket that was taken when it was scheduled, and is done
 //                      with it; the bound thread waits for one more
 //
-// The bars are marl's figures as ratios to oneTBB's spawn (spawn/tbb.cpp, workload task, 1 worker): marl is
-// not packaged.
+// marl is not packaged. Where there is a folder of it (WEFT_RIVAL_MARL) it is measured too. Elsewhere the
+// bars are its figures of one machine, as ratios to oneTBB's spawn there (spawn/tbb.cpp, workload task, 1
+// worker).
 
 #pragma once
 

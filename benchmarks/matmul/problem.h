@@ -70,6 +70,15 @@ inline void multiplyTile(Matrices& m, const Block& block) {
   }
 }
 
+inline void serially(Matrices& m, const Block& block) {
+  if (block.isTile()) {
+    multiplyTile(m, block);
+    return;
+  }
+  serially(m, block.first());
+  serially(m, block.second());
+}
+
 // The oracle: some entries of the result, added up one by one.
 inline bool isRight(const Matrices& m) {
   const auto n = static_cast<size_t>(m.n);

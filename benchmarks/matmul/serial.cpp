@@ -5,16 +5,7 @@
 
 namespace {
 
-void compute(matmul::Matrices& m, const matmul::Block& block) {
-  if (block.isTile()) {
-    matmul::multiplyTile(m, block);
-    return;
-  }
-  compute(m, block.first());
-  compute(m, block.second());
-}
-
-void run(bench::Run& r) { matmul::measure(r, compute); }
+void run(bench::Run& r) { matmul::measure(r, matmul::serially); }
 
 }  // namespace
 

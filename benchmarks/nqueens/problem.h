@@ -43,6 +43,19 @@ inline int64_t expected(int queens) {
   return kSolutions[queens];
 }
 
+inline int64_t serially(const Board& board, int row, int queens) {
+  if (row == queens) {
+    return 1;
+  }
+  int64_t sum = 0;
+  for (int column = 0; column < queens; column++) {
+    if (isSafe(board, row, column)) {
+      sum += serially(place(board, row, column), row + 1, queens);
+    }
+  }
+  return sum;
+}
+
 // Measures `compute(board, row, queens)`.
 template <class F>
 void measure(bench::Run& run, F&& compute, int repeats = 3) {

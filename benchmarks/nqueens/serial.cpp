@@ -3,24 +3,7 @@
 
 #include "problem.h"
 
-namespace {
-
-int64_t compute(const nqueens::Board& board, int row, int queens) {
-  if (row == queens) {
-    return 1;
-  }
-  int64_t sum = 0;
-  for (int column = 0; column < queens; column++) {
-    if (nqueens::isSafe(board, row, column)) {
-      sum += compute(nqueens::place(board, row, column), row + 1, queens);
-    }
-  }
-  return sum;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  auto run = [](bench::Run& r) { nqueens::measure(r, compute); };
+  auto run = [](bench::Run& r) { nqueens::measure(r, nqueens::serially); };
   return bench::runMain(argc, argv, "nqueens", "serial", {{"nqueens", {1}, run}});
 }

@@ -10,8 +10,6 @@
 
 #pragma once
 
-#include <time.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -94,12 +92,6 @@ class Gate {
   bool isOpen_ = false;
 };
 
-inline double threadCpuSeconds() {
-  timespec t;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
 // The host is busy in short gaps, and sleeps in long ones.
 inline void pass(int gapUs) {
   constexpr int kShort = 200;
@@ -125,9 +117,9 @@ void measure(bench::Run& run, const Shape& shape, F&& ask) {
       inGaps = 0;
       cpu = bench::processCpuSeconds();
     }
-    const double before = threadCpuSeconds();
+    const double before = bench::threadCpuSeconds();
     pass(shape.gapUs);
-    inGaps += threadCpuSeconds() - before;
+    inGaps += bench::threadCpuSeconds() - before;
     const int64_t begin = bench::nowNs();
     ask();
     times.push_back(1e-3 * static_cast<double>(bench::nowNs() - begin));

@@ -21,25 +21,15 @@ void empty(bench::Run& r) {
   });
 }
 
-void spawnCounted(int64_t n) {
-  std::atomic<int64_t> left{n};
-  tbb::task_group group;
-  for (int64_t i = 0; i < n; i++) {
-    group.run([&left] { left.fetch_sub(1, std::memory_order_acq_rel); });
-  }
-  group.wait();
-  bench::check(left.load() == 0, "spawn");
-}
-
 void counter(bench::Run& r) {
-  bench::inArena(r.workers(), [&] { spawn::measure(r, spawnCounted); });
+  bench::inArena(r.workers(), [&] { spawn::measure(r, bench::spawnCounted); });
 }
 
 void thousand(bench::Run& r) {
   bench::inArena(r.workers(), [&] {
     spawn::measure(r, [](int64_t n) {
       for (int64_t i = 0; i < n; i += spawn::kBatch) {
-        spawnCounted(spawn::kBatch);
+        bench::spawnCounted(spawn::kBatch);
       }
     });
   });

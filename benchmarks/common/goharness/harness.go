@@ -9,6 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"runtime"
 	"sort"
 	"strings"
@@ -48,6 +50,22 @@ func Check(ok bool, what string) {
 	if !ok {
 		fmt.Fprintln(os.Stderr, "oracle failed:", what)
 		os.Exit(1)
+	}
+}
+
+// MeasureByClient runs a client, which lies in the folder above this program, with arguments. Its figures, which
+// it prints each with its name, become those of r.
+func (r *Run) MeasureByClient(client string, arguments ...any) {
+	self, _ := os.Executable()
+	words := strings.Fields(fmt.Sprintln(arguments...))
+	output, err := exec.Command(filepath.Join(filepath.Dir(filepath.Dir(self)), client), words...).Output()
+	Check(err == nil, "the client gets what it should")
+	lines := bufio.NewScanner(strings.NewReader(string(output)))
+	for lines.Scan() {
+		var name string
+		var value float64
+		fmt.Sscan(lines.Text(), &name, &value)
+		r.Metric(name, value)
 	}
 }
 
