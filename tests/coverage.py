@@ -39,7 +39,7 @@ AT_TIMES = "At times:"
 def run_tests():
     """Fails where the build or a test fails: then the counts say nothing."""
     subprocess.run(["cmake", "--preset", "coverage"], cwd=ROOT, check=True)
-    subprocess.run(["cmake", "--build", "--preset", "coverage"], cwd=ROOT, check=True)
+    subprocess.run(["cmake", "--build", "build/coverage"], cwd=ROOT, check=True)
     shutil.rmtree(COUNTS, ignore_errors=True)
     COUNTS.mkdir()
     subprocess.run(["ctest", "--preset", "coverage"], cwd=ROOT, check=True)

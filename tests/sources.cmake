@@ -1,23 +1,26 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Headers and mistakes, with both families of compilers where they are there. What takes minutes, and whoever is not asked for by
-# CMAKE_CXX_COMPILER, is left to .ci/run.
+# Headers and mistakes, with both families of compilers where they are there.
 find_program(WEFT_GNU NAMES g++)
 find_program(WEFT_Clang NAMES clang++ clang++-19 clang++-14)
 set(WEFT_${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER})
 
-# weft_source_test(name family script [-D...]): a script of the folder cmake, with a compiler of the family.
+# weft_source_test(name family script [LABEL label] [-D...]): a script of the folder cmake, with a compiler of the family.
 function(weft_source_test name family script)
   if(NOT WEFT_${family})
     return()
   endif()
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" LABEL "")
   add_test(NAME ${name}
     COMMAND ${CMAKE_COMMAND} -DCOMPILER=${WEFT_${family}} -DINCLUDE=${PROJECT_SOURCE_DIR}/include
-      -DWORK=${CMAKE_CURRENT_BINARY_DIR}/${name} ${ARGN} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/${script}.cmake)
+      -DWORK=${CMAKE_CURRENT_BINARY_DIR}/${name} ${arg_UNPARSED_ARGUMENTS} -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/${script}.cmake)
   set_tests_properties(${name} PROPERTIES TIMEOUT 1500)
-  if(NOT family STREQUAL CMAKE_CXX_COMPILER_ID)
-    set_tests_properties(${name} PROPERTIES LABELS rest)
+  if(NOT arg_LABEL AND NOT family STREQUAL CMAKE_CXX_COMPILER_ID)
+    set(arg_LABEL rest)
+  endif()
+  if(arg_LABEL)
+    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   endif()
 endfunction()
 
@@ -26,18 +29,13 @@ set(headerBatches_Clang 4)
 foreach(family IN ITEMS GNU Clang)
   string(TOLOWER ${family} suffix)
   weft_source_test(header_rules_${suffix} ${family} header_rules)
-  set(long "")
   foreach(script IN ITEMS errors parallel_errors fair_warnings)
-    weft_source_test(${script}_${suffix} ${family} ${script})
-    list(APPEND long ${script}_${suffix})
+    weft_source_test(${script}_${suffix} ${family} ${script} LABEL rest)
   endforeach()
   foreach(batch RANGE 1 ${headerBatches_${family}})
-    weft_source_test(headers_${suffix}_${batch} ${family} headers -DBATCH=${batch} -DNUM_BATCHES=${headerBatches_${family}})
-    list(APPEND long headers_${suffix}_${batch})
+    weft_source_test(headers_${suffix}_${batch} ${family} headers LABEL headers
+      -DBATCH=${batch} -DNUM_BATCHES=${headerBatches_${family}})
   endforeach()
-  if(WEFT_${family})
-    set_tests_properties(${long} PROPERTIES LABELS rest)
-  endif()
 endforeach()
 weft_source_test(thread_safety Clang thread_safety)
 weft_source_test(qualified_calls Clang qualified_calls)
@@ -56,6 +54,12 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
 
+# The gate itself, with programs that only pretend to build and test.
+find_program(WEFT_GIT git)
+if(WEFT_GIT)
+  add_test(NAME gate COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/gate_test.py)
+endif()
+
 # The list of mutants: whether each that is explained is still there. They themselves take hours: docs/reliability.md.
 add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
 
@@ -67,5 +71,4 @@ find_program(WEFT_CLANG_FORMAT clang-format-19)
 if(WEFT_CLANG_FORMAT)
   add_test(NAME format
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/format.py ${PROJECT_SOURCE_DIR} ${WEFT_CLANG_FORMAT})
-  set_tests_properties(format PROPERTIES LABELS rest)
 endif()

@@ -1,0 +1,148 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs .ci/run in a repository of its own, with programs that only pretend to configure, build and test."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PATHS = ("include", "src", "benchmarks", "tests/model", "tests/fuzz", "tests/soak", "tests/cmake")
+
+# A ctest that notes its arguments. The first words of the file `fail` say how often a test fails still.
+CTEST = r"""#!/usr/bin/env bash
+echo "ctest $*" >>"$LOG"
+for ((i = 1; i < $#; i++)); do [ "${!i}" != --output-junit ] || { j=$((i + 1)); report=${!j}; }; done
+[[ "$*" != *" -N "* ]] || { printf '  Test  #1: deep_one\n  Test  #2: deep_two\n  Test #13: deep_three\n'; exit 0; }
+count=$(cat "$FAIL" 2>/dev/null || echo 0)
+if [ "$count" -gt 0 ]; then
+  echo $((count - 1)) >"$FAIL"
+  [ -z "${report:-}" ] || printf '<testsuite><testcase name="good" status="run"/><testcase name="shaky" status="fail">%s</testcase></testsuite>' \
+    '<system-out>it said so</system-out>' >"$report"
+  exit 8
+fi
+"""
+
+
+class GateTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        top = pathlib.Path(folder.name)
+        self.work, bin = top / "work", top / "bin"
+        bin.mkdir()
+        (self.work / ".ci").mkdir(parents=True)
+        shutil.copy(ROOT / ".ci/run", self.work / ".ci/run")
+        (self.work / "README.md").write_text("apt-get install -y python3 && cmake --workflow --preset test\n")
+        (self.work / ".gitignore").write_text("/build/\n")
+        for path in PATHS:
+            (self.work / path).mkdir(parents=True)
+            (self.work / path / "file").write_text("text\n")
+        self.log, self.fail = top / "log", top / "fail"
+        for name, text in (("cmake", '#!/bin/sh\necho "cmake $*" >>"$LOG"\n'), ("ctest", CTEST),
+                           ("dpkg-query", "#!/bin/sh\necho install ok installed\n")):
+            (bin / name).write_text(text)
+            (bin / name).chmod(0o755)
+        self.environment = dict(os.environ, PATH="%s:%s" % (bin, os.environ["PATH"]), LOG=str(self.log), FAIL=str(self.fail),
+                                GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
+        for name in ("AUTHOR", "COMMITTER"):
+            self.environment.update({"GIT_%s_NAME" % name: "tester", "GIT_%s_EMAIL" % name: "tester@example.org"})
+        self.git("init", "-q")
+        self.commit()
+
+    def git(self, *command):
+        return subprocess.run(("git", *command), cwd=self.work, env=self.environment, check=True, capture_output=True,
+                              text=True).stdout.strip()
+
+    def commit(self):
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "a change")
+
+    def run_gate(self, *arguments, status=0, **environment):
+        """Returns: what it printed."""
+        self.log.write_text("")
+        done = subprocess.run(("bash", ".ci/run", *arguments), cwd=self.work, env={**self.environment, **environment},
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.assertEqual(done.returncode, status, done.stdout)
+        return done.stdout
+
+    def presets(self):
+        """Returns: what was configured, in order."""
+        return [line.split()[-1] for line in self.log.read_text().splitlines() if line.startswith("cmake --preset")]
+
+    def stamps(self):
+        tree = self.git("rev-parse", "HEAD^{tree}")
+        return {path.name[:-len(tree) - 1] for path in (self.work / "build/stamps").glob("*-" + tree)}
+
+    def test_the_tree_chooses_one_further_check(self):
+        chosen = set()
+        for number in range(20):
+            (self.work / "src/file").write_text(str(number))
+            self.commit()
+            self.run_gate()
+            self.assertEqual(self.presets()[0], "test")
+            self.assertIn("gate", self.stamps())
+            chosen.add(tuple(self.presets()[1:]))
+        last = self.presets()
+        self.run_gate()
+        self.assertEqual(self.presets(), last)
+        self.assertEqual(chosen, {("asan",), ("tsan",), ("test",), ("fuzz",), ("gcc-11-release", "clang-14-release")})
+
+    def test_a_test_that_fails_twice_fails_the_gate(self):
+        self.fail.write_text("2")
+        self.assertIn("== failed: test", self.run_gate("test", status=1))
+        self.assertNotIn("test", self.stamps())
+
+    def test_a_test_that_fails_once_is_told_last(self):
+        self.fail.write_text("1")
+        printed = self.run_gate("test")
+        self.assertIn("--rerun-failed", self.log.read_text())
+        self.assertRegex(printed, "it said so\nUNSTEADY: shaky, in test[^\n]*\n== all of it holds[^\n]*\n$")
+        self.assertIn("shaky, in test", (self.work / "build/stamps/unsteady").read_text())
+        self.assertIn("test", self.stamps())
+
+    def test_all_goes_on_where_it_was_and_leaves_what_has_not_changed(self):
+        self.run_gate("all", status=2, WEFT_CI_MINUTES="0")
+        self.assertEqual(self.presets(), [])
+        self.run_gate("asan", "models")
+        self.run_gate("all")
+        self.assertNotIn("asan", self.presets())
+        self.assertIn("tsan", self.presets())
+        self.assertNotIn("-L ^models$", self.log.read_text())
+        self.run_gate("all")
+        self.assertEqual(self.presets(), [])
+        (self.work / "benchmarks/file").write_text("other")
+        self.commit()
+        self.run_gate("all")
+        self.assertIn("-L ^benchmarks$", self.log.read_text())
+        self.assertNotIn("-L ^models$", self.log.read_text())
+
+    def test_all_fails_if_one_part_does_and_runs_the_others(self):
+        self.fail.write_text("2")
+        self.assertIn("== failed: test\n", self.run_gate("all", status=1))
+        self.assertIn("asan", self.stamps())
+        self.assertIn("test\n", self.run_gate("owed"))
+
+    def test_nightly_runs_everything_and_stamps_each_long_test(self):
+        self.run_gate("nightly")
+        log = self.log.read_text()
+        for text in ("-L ^models$", "-L ^headers$", "--preset gcc-11-debug", "-R ^(deep_one|deep_two)$", "-R ^(deep_three|)$"):
+            self.assertIn(text, log)
+        self.assertLessEqual({"stress-1", "stress-20", "long", "long.deep_three"}, self.stamps())
+        self.assertEqual(self.run_gate("owed"), "\n")
+
+    def test_changes_that_are_not_committed_have_no_stamps(self):
+        (self.work / "src/file").write_text("other")
+        self.run_gate("test")
+        self.assertEqual(self.stamps(), set())
+        self.assertIn("test\n", self.run_gate("owed"))
+
+    def test_an_unknown_part_fails(self):
+        self.assertIn("nonsense is no part", self.run_gate("nonsense", status=1))
+
+
+if __name__ == "__main__":
+    unittest.main()
