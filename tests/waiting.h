@@ -191,18 +191,19 @@ struct SetClock {
   static inline std::atomic<rep> current{0};
 };
 
-// steady_clock, but set back by three milliseconds after two readings: that of the test, which adds to it,
-// and that of the wait, which begins.
+// A clock that is set back by three milliseconds while somebody waits for its time 2 ms, and then goes on. It
+// goes by its readings, so that it says the same however long a thread takes from one to the next: 0 to the
+// test and to the wait that begins, -3 ms to the wait that looks whether its time has come and begins again,
+// and 2 ms to all others.
 struct SetBackClock {
-  using duration = std::chrono::steady_clock::duration;
+  using duration = milliseconds;
   using rep = duration::rep;
   using period = duration::period;
   using time_point = std::chrono::time_point<SetBackClock>;
   static constexpr bool is_steady = false;
   static time_point now() {
-    const bool isSetBack = numReadings++ >= 2;
-    return time_point(std::chrono::steady_clock::now().time_since_epoch() -
-                      (isSetBack ? milliseconds(3) : milliseconds(0)));
+    const int reading = numReadings++;
+    return time_point(milliseconds(reading < 2 ? 0 : reading < 4 ? -3 : 2));
   }
   static inline std::atomic<int> numReadings{0};
 };

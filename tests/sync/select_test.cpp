@@ -159,7 +159,7 @@ TEST_F(UnboundSelectTest, TheEarliestTimeoutEndsTheWait) {
   EXPECT_EQ(select(onTimeout(milliseconds(-1)), onReceive(channel, kIgnore)), 0u);
   EXPECT_EQ(select(onTimeout(tests::kThreeHundredYears), onTimeout(milliseconds(1))), 1u);
   using Hours = std::chrono::time_point<std::chrono::steady_clock, std::chrono::hours>;
-  EXPECT_EQ(select(onTimeout(Hours::max()), onTimeout(milliseconds(1)), onTimeout(Hours::min())), 2u);
+  EXPECT_EQ(select(onTimeout(Hours::max()), onTimeout(std::chrono::hours(1)), onTimeout(Hours::min())), 2u);
   EXPECT_EQ(numWaiting(channel), 0);
 }
 
