@@ -144,7 +144,8 @@ TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) 
     released.done();
   }
   expectPeakAtMost(queued + 64 * kMiB, [&] { tests::runRowOfTasks(kTasks); });
-  EXPECT_LT(tests::numFibers(scheduler()), 100u);
+  // A turn of the oldest, every 1,037 dequeues, begins a task out of order.
+  EXPECT_LT(tests::numFibers(scheduler()), 100u + static_cast<unsigned>(kTasks) / 1000);
   isOver.count_down();
   released.wait();
 }
