@@ -181,9 +181,6 @@ endforeach()
 
 target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 
-# How many fibers a row of tasks needs hangs on how long other programs keep a worker off its processor.
-set_tests_properties(memory_bounds_test PROPERTIES RUN_SERIAL ON)
-
 # The last moments of a scheduler, 110,000 times: with a sanitizer too, which leaves most of them out by day.
 list(GET command_of_shutdown_test 0 program)
 add_test(NAME last_moments COMMAND ${program} --gtest_filter=LastMomentTest.*)

@@ -8,7 +8,7 @@
 //   forbidden*   opening it is not allowed
 //   shrinking*   halved after the first read
 //   failing*     cannot be read beyond the first read
-//   slow*        takes a while to read
+//   slow*        takes a while to read: until there is the file that the environment names by WEFT_SLOW_UNTIL
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -20,6 +20,7 @@
 #include <climits>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -62,7 +63,10 @@ extern "C" [[gnu::visibility("default")]] ssize_t read(int fd, void* buffer, siz
     return -1;
   }
   if (name.starts_with("slow")) {
-    usleep(200'000);
+    const char* const end = std::getenv("WEFT_SLOW_UNTIL");
+    do {
+      usleep(200'000);
+    } while (end != nullptr && access(end, F_OK) != 0);
   }
   const ssize_t result = realRead(fd, buffer, size);
   if (name.starts_with("shrinking") && result > 0) {

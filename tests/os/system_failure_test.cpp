@@ -36,6 +36,7 @@
 #include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
+#include "children.h"
 #include "with_scheduler.h"
 
 // What comes of a call of the system that fails: for each call that a use of the library makes, one at a
@@ -217,7 +218,7 @@ constexpr int kWasNotReached = 10, kWentWell = 11, kHasThrown = 12;
 
 // Ends the process with one of these. After an exception all must go well again.
 [[noreturn]] void useWith(Failure wanted, void (*use)()) {
-  alarm(60);
+  tests::endWithTheTest();
   failure = wanted;
   isOn = true;
   int result = kWentWell;

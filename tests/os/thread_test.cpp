@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -308,7 +309,9 @@ TEST(ThreadDeathTest, MisuseIsReported) {
           thread.join();
         });
         isAssigned = true;
-        std::this_thread::sleep_for(std::chrono::seconds(60));
+        for (;;) {
+          pause();
+        }
       },
       "weft: fatal: a thread cannot be joined");
 }

@@ -14,6 +14,17 @@
 
 #include <gtest/gtest.h>
 
+#include "waiting.h"
+
+namespace weft::tests {
+
+struct ParkerState {
+  friend constexpr auto member(ParkerState);
+};
+template struct Expose<ParkerState, &detail::Parker<>::state_>;
+
+}  // namespace weft::tests
+
 namespace weft::detail {
 namespace {
 
@@ -42,11 +53,15 @@ TEST(ParkerTest, ParkUntilTimesOutAndNotEarly) {
 
 TEST(ParkerTest, ParkUntilMaxWaitsForThePermit) {
   Parker<> parker;
+  std::atomic<bool> isBack{false};
   std::thread waker([&] {
-    std::this_thread::sleep_for(10ms);
+    while (!isBack && (parker.*member(tests::ParkerState{})).load() == 0) {
+      std::this_thread::yield();
+    }
     parker.unpark();
   });
   EXPECT_TRUE(parker.parkUntil(TimePoint::max()));
+  isBack = true;
   waker.join();
 }
 

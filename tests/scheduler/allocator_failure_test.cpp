@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
@@ -23,6 +22,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "children.h"
 #include "with_scheduler.h"
 
 // What comes of an allocator that fails: a message where it is a scheduler's, else an exception that leaves
@@ -88,7 +88,7 @@ void useFair(Allocator* allocator) {
 // Prints how it went. Ends the process.
 template <class F>
 [[noreturn]] void useAndReport(F use, int failFrom, bool throws) {
-  alarm(60);
+  tests::endWithTheTest();
   FailingAllocator allocator(failFrom, throws);
   use(&allocator);
   std::fprintf(stderr, allocator.hasFailed() ? "a failure was ignored\n" : "all went well\n");

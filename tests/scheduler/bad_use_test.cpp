@@ -37,6 +37,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "children.h"
 #include "waiting.h"
 
 // What wrong use of schedulers, fibers and tasks gets, in release builds too: a message that says what, where
@@ -63,12 +64,6 @@ struct FailingCall {
   void failNoMore() { failFrom = std::numeric_limits<int>::max(); }
 };
 constinit FailingCall threadCalls, mapCalls;
-
-// Fails the test where it hangs.
-struct Watchdog {
-  Watchdog() { alarm(60); }
-  ~Watchdog() { alarm(0); }
-};
 }  // namespace
 
 #if WEFT_CALLS_CAN_FAIL
@@ -161,7 +156,7 @@ TEST_F(BadUseDeathTest, BindingInsideATask) {
 // The code of a binding is part of what the thread runs, which waits for it.
 TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
   const auto lockTwice = [](auto& guard) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    Watchdog watchdog;
+    tests::endWithTheTest();
     Scheduler scheduler(smallConfig(1));
     guard.lock();
     Scheduler::Binding binding(scheduler);
@@ -173,7 +168,7 @@ TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
   EXPECT_DEATH(lockTwice(shared), "weft: fatal: SharedMutex .* was locked by the fiber or thread that holds");
   EXPECT_DEATH(
       {
-        Watchdog watchdog;
+        tests::endWithTheTest();
         Once once;
         Scheduler scheduler(smallConfig(1));
         once.call([&] {
@@ -186,7 +181,7 @@ TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedBeforeItWasBound) {
 
 TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedWhileItWasBound) {
   const auto lockTwice = [](auto& guard) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    Watchdog watchdog;
+    tests::endWithTheTest();
     Scheduler scheduler(smallConfig(1));
     scheduler.bind();
     guard.lock();
@@ -199,7 +194,7 @@ TEST_F(BadUseDeathTest, LockingWhatTheThreadHasLockedWhileItWasBound) {
   EXPECT_DEATH(lockTwice(shared), "weft: fatal: SharedMutex .* was locked by the fiber or thread that holds");
   EXPECT_DEATH(
       {
-        Watchdog watchdog;
+        tests::endWithTheTest();
         Once once;
         Scheduler scheduler(smallConfig(1));
         scheduler.bind();
@@ -254,7 +249,7 @@ TEST_F(BadUseTest, ATaskMayWaitForALockThatItsThreadHadBeforeItWasBound) {
 TEST_F(BadUseDeathTest, ReturningFromAFunctionOfJoinInAChildOfFork) {
   EXPECT_DEATH(
       {
-        Watchdog watchdog;
+        tests::endWithTheTest();
         Scheduler scheduler(smallConfig(1));
         Scheduler::Binding binding(scheduler);
         join(
@@ -417,7 +412,7 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
   }
   EXPECT_DEATH(
       {
-        Watchdog watchdog;
+        tests::endWithTheTest();
         Scheduler scheduler(smallConfig(0));
         Scheduler::Binding binding(scheduler);
         WaitGroup never(1);
@@ -445,7 +440,7 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
     GTEST_SKIP() << "ThreadSanitizer has a thread of its own, so that no process has one only";
   }
   const auto deadlock = [](auto wait) {
-    Watchdog watchdog;
+    tests::endWithTheTest();
     Scheduler scheduler(smallConfig(0));
     Scheduler::Binding binding(scheduler);
     schedule([] { sleep_for(std::chrono::microseconds(10)); });
@@ -514,7 +509,6 @@ TEST_F(BadUseTest, AThreadThatCannotBeStartedIsReportedAndNothingIsLeftBehind) {
     GTEST_SKIP() << "the sanitizer owns the call";
   }
   constexpr int kWorkers = 6;
-  Watchdog watchdog;
   useScheduler(kWorkers, allocator());
   const size_t threadsBefore = numThreads();
   for (int call = 0; call < kWorkers; ++call) {
@@ -545,7 +539,6 @@ TEST_F(BadUseTest, AThreadThatCannotBeStartedLeavesTheInitializersOfTheOthersToE
   if (!WEFT_CALLS_CAN_FAIL) {
     GTEST_SKIP() << "the sanitizer owns the call";
   }
-  Watchdog watchdog;
   for (int call = 0; call < 4; ++call) {
     std::atomic<int> ran{0};
     threadCalls.failAt(call);
@@ -563,7 +556,6 @@ TEST_F(BadUseTest, ABlockingCallWithoutAThreadIsReportedToItsCaller) {
   if (!WEFT_CALLS_CAN_FAIL) {
     GTEST_SKIP() << "the sanitizer owns the call";
   }
-  Watchdog watchdog;
   threadCalls.failAt(0);
   EXPECT_THROW(blocking_call([] {}), std::system_error);
   threadCalls.failNoMore();
@@ -578,7 +570,7 @@ TEST_F(BadUseTest, ABlockingCallWithoutAThreadIsReportedToItsCaller) {
 // Prints how it went. Ends the process.
 template <class F>
 [[noreturn]] void useAndReport(F limit) {
-  Watchdog watchdog;
+  tests::endWithTheTest();
   TrackedAllocator allocator(Allocator::Default);
   try {
     limit();
@@ -629,7 +621,7 @@ TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithTheNumberOfFibers) {
   }
   EXPECT_DEATH(
       {
-        Watchdog watchdog;
+        tests::endWithTheTest();
         Scheduler scheduler(smallConfig(0));
         Scheduler::Binding binding(scheduler);
         mapCalls.failAt(0, 1'000'000);

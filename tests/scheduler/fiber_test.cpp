@@ -406,22 +406,31 @@ TEST_P(FiberTest, SleepersWakeInTheOrderOfTheirTimes) {
   constexpr int kFibers = 20;
   for (auto lead = milliseconds(2);; lead *= 2) {
     std::vector<int> order;
-    WaitGroup done(kFibers);
+    WaitGroup done(kFibers + 1);
     const auto start = steady_clock::now() + lead;
-    steady_clock::time_point lastBegun;
+    int numBegun = 0;
     for (int i = 0; i < kFibers; ++i) {
       const int rank = i * 7 % kFibers;
-      schedule([&order, &lastBegun, start, rank, done] {
-        lastBegun = steady_clock::now();
+      schedule([&order, &numBegun, start, rank, done] {
+        ++numBegun;
         sleep_until(start + microseconds(10 * rank));
         order.push_back(rank);
         done.done();
       });
     }
+    // It runs on the thread of the sleepers, so that those that have begun have looked at the clock already.
+    steady_clock::time_point allSleep;
+    schedule([&numBegun, &allSleep, done] {
+      while (numBegun < kFibers) {
+        yield();
+      }
+      allSleep = steady_clock::now();
+      done.done();
+    });
     done.wait();
     ASSERT_EQ(order.size(), static_cast<size_t>(kFibers));
     // Whose time has passed already does not wait for others.
-    if (lastBegun < start) {
+    if (allSleep < start) {
       EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
       break;
     }

@@ -12,6 +12,8 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler/scheduler_core.h"
+#include "scheduler/worker.h"
 #include "waiting.h"
 
 // How schedulers and bindings end.
@@ -449,12 +451,12 @@ struct SlowAllocator final : Allocator {
 TEST_F(ShutdownWithoutBindingTest, WaitsUntilAThreadThatATaskHasStartedIsUnbound) {
   SlowAllocator slow;
   std::thread other;
-  std::atomic<bool> isEnding{false}, isBound{false};
+  std::atomic<bool> isBound{false};
   {
     Scheduler scheduler(smallConfig(1, &slow));
     scheduler.enqueue(Task([&] {
-      tests::awaitThat([&] { return isEnding.load(); });
-      sleep_for(std::chrono::milliseconds(5));  // by then ~Scheduler has seen that no thread is bound
+      // ~Scheduler has seen that no thread is bound.
+      tests::awaitThat([] { return detail::Worker::current()->core().isStopping.load(); });
       other = std::thread([&] {
         Scheduler::Binding binding(scheduler);
         isBound = true;
@@ -462,7 +464,6 @@ TEST_F(ShutdownWithoutBindingTest, WaitsUntilAThreadThatATaskHasStartedIsUnbound
       });
       tests::awaitThat([&] { return isBound.load(); });
     }));
-    isEnding = true;
   }
   slow.isSchedulerGone = true;
   other.join();
