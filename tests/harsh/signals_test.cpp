@@ -41,11 +41,12 @@ TEST_P(SignalsTest, ChangeNoResult) {
   for (const int numWorkers : {0, 2, 8}) {
     Scheduler scheduler(smallConfig(numWorkers, allocator()));
     const Scheduler::Binding bound(scheduler);
-    for (int round = 0; round < scaled(10, 2); ++round) {
+    // The thread that sends the signals may not run for as long as some rounds take.
+    const uint64_t before = numHandled;
+    for (int round = 0; round < scaled(10, 2) || numHandled == before; ++round) {
       tests::expectExactResults(scheduler);
     }
   }
-  EXPECT_GT(numHandled, 0u) << "nothing was tested";
 }
 
 // All wait while many signals come, and none of them takes a signal for its wake.
