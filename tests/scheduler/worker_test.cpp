@@ -599,9 +599,9 @@ TEST_F(WorkerThreadTest, IdleFibersOfABurstAreGivenBackAfterwards) {
     }));
   }
   waiting.wait();
+  EXPECT_GE(statsOf(scheduler, 0).numFibers, static_cast<uint64_t>(kFibers) - 1);
   go.signal();
   done.wait();
-  EXPECT_GE(statsOf(scheduler, 0).numFibers, static_cast<uint64_t>(kFibers) - 1);
   while (statsOf(scheduler, 0).numFibers > 100) {
     std::this_thread::yield();
   }
