@@ -116,13 +116,12 @@ TEST_F(CoreRegressionTest, IdleFibersAreGivenBackBySparselyUsedWorkers) {
     schedule([go] { go.signal(); });
     done.wait();
     const auto numIdle = [&] { return scheduler.stats().workers[0].numIdleFibers; };
-    for (int i = 0; i < 5000 && numIdle() > 100; ++i) {
+    while (numIdle() > 100) {
       sleep_for(std::chrono::milliseconds(2));
       WaitGroup ran(1);
       schedule([ran] { ran.done(); });
       ran.wait();
     }
-    EXPECT_LE(numIdle(), 100u);
   }
   Scheduler::unbind();
 }
