@@ -150,8 +150,7 @@ TEST(UnboundBlockingCallTest, ReusesItsThreads) {
 }
 
 TEST(UnboundBlockingCallTest, IdleThreadsEnd) {
-  blocking_call([] { blocking_call([] {}); });
-  EXPECT_GE(BlockingThreads::count(), 2u);
+  blocking_call([] { blocking_call([] { EXPECT_GE(BlockingThreads::count(), 2u); }); });
   endIdleThreads();
   EXPECT_EQ(blocking_call([] { return 7; }), 7);
 }

@@ -96,7 +96,8 @@ void expectOnlyLimits(const std::error_code& error, Stream& stream) {
 void writeStream(Stream& stream, int operations, uint32_t seed) {
   std::mt19937 random(seed);
   std::vector<std::byte> data(20'000);
-  for (int i = 0; i < operations; ++i) {
+  // Until a wait was ended there is nothing that bytes could be lost by.
+  for (int i = 0; i < operations || stream.numEnded == 0; ++i) {
     const size_t size = 1 + random() % (random() % 8 == 0 ? data.size() : 200);
     for (size_t place = 0; place < size; ++place) {
       data[place] = byteAt(stream.written + place);
@@ -156,12 +157,9 @@ TEST_P(IoBytesTest, NoByteIsLostOrDoubledUnderRandomDeadlinesAndStops) {
       });
     }
   }
-  uint64_t ended = 0;
   for (const Stream& stream : streams) {
     EXPECT_EQ(stream.read, stream.written);
-    ended += stream.numEnded;
   }
-  EXPECT_GT(ended, 0u) << "no wait was ended, so that nothing was tried";
 }
 
 WEFT_INSTANTIATE_WITH_SCHEDULER(IoBytesTest);

@@ -131,11 +131,10 @@ TEST_P(ParallelForTurnsTest, AFiberWhoseTimeHasComeRunsBetweenTwoPieces) {
   const auto untilDue = [] { spinFor(std::chrono::milliseconds(20)); };
   size_t before = 0;
   // Where the thread is kept off its processor for so long, the time comes before the loop begins.
-  for (int round = 0; round < 100 && before == 0; round++) {
+  while (before == 0) {
     before = iterationsBefore(GetParam().numWorkers, GetParam().splitUp, untilDue,
                               [&] { never.wait_for(std::chrono::milliseconds(1)); });
   }
-  EXPECT_GT(before, 0u);
   EXPECT_LE(before, 2u);
 }
 

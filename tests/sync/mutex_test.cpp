@@ -289,9 +289,8 @@ TEST_P(MutexTest, IsHandedToWaitersOfEachKindThatArePassedOver) {
 }
 
 // One locks and unlocks without end and never suspends by itself; nobody else passes the mutex on.
-constexpr int kMostPasses = 100'000'000;
 void passUntil(mutex& guard, const std::atomic<bool>& isOver) {
-  for (int i = 0; i < kMostPasses && !isOver; ++i) {
+  while (!isOver) {
     lock held(guard);
   }
 }
@@ -307,8 +306,6 @@ TEST_P(MutexTest, IsGivenUpForAWaiterOfTheSameThread) {
   awaitThat([&] { return numWaiting(guard) == 1; });
   guard.unlock();
   passUntil(guard, hadIt);
-  EXPECT_TRUE(hadIt);
-  awaitThat([&] { return hadIt.load(); });
 }
 
 // As above, after another has taken the mutex that the waiter was woken for and did not come for.
@@ -327,8 +324,6 @@ TEST_P(MutexTest, IsGivenUpForAWaiterOfTheSameThreadThatWasPassedOverByAnother) 
   other.join();
   EXPECT_FALSE(hadIt);
   passUntil(guard, hadIt);
-  EXPECT_TRUE(hadIt);
-  awaitThat([&] { return hadIt.load(); });
 }
 
 // The first to be woken can run only when this thread waits; the next could run all the time.
@@ -359,6 +354,7 @@ TEST_P(MutexTest, IsNotKeptFromOthersByAWaiterThatCannotRun) {
 
 // Nor from one that only tries, and so never lets the waiter of its own thread run.
 TEST_P(MutexTest, IsNotKeptFromOneThatOnlyTriesByAWaiterThatCannotRun) {
+  constexpr int kMostPasses = 100'000'000;
   mutex guard;
   WaitGroup done(1);
   guard.lock();
