@@ -20,6 +20,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "rounds.h"
 #include "with_scheduler.h"
 
 namespace weft {
@@ -229,32 +230,35 @@ TEST_P(FiberTest, ATaskDoesNotInheritTheNotifyOfTheTaskBefore) {
 }
 
 TEST_P(FiberTest, AThreadWithNothingBoundMayNotify) {
-  const int kRounds = scaled(20'000, 2'000);
   std::atomic<Fiber*> waiter{nullptr};
-  std::atomic<int> woken{0};
+  std::atomic<bool> isOver{false};
+  tests::Tokens isWaiting;
+  int woken = 0, notified = 0;
   WaitGroup done(1);
   schedule([&, done] {
     waiter = Fiber::current();
-    for (int i = 0; i < kRounds; ++i) {
+    for (tests::Rounds round(scaled(20'000, 2'000)); round.next();) {
+      isWaiting.give();
       Fiber::current()->wait();
       ++woken;
     }
+    isOver = true;
+    isWaiting.give();
     done.done();
   });
   std::thread notifier([&] {
-    while (waiter == nullptr) {
-      std::this_thread::yield();
-    }
-    for (int i = 0; i < kRounds; ++i) {
-      waiter.load()->notify();
-      while (woken <= i) {
-        std::this_thread::yield();
+    for (;;) {
+      isWaiting.take();
+      if (isOver) {
+        return;
       }
+      ++notified;
+      waiter.load()->notify();
     }
   });
   done.wait();
   notifier.join();
-  EXPECT_EQ(woken, kRounds);
+  EXPECT_EQ(woken, notified);
 }
 
 TEST_P(FiberTest, TwoFibersNotifyEachOtherInTurn) {
@@ -432,15 +436,16 @@ TEST_P(FiberTest, SleepersWakeInTheOrderOfTheirTimes) {
 struct Contested {
   Fiber* fiber = nullptr;
   std::atomic<int> round{0};  // stored by the fiber when it begins to wait
-  int lastNotified = 0;       // the notifier's
+  std::atomic<bool> isOver{false};
+  int lastNotified = 0;  // the notifier's
   int numNotified = 0, numTimedOut = 0, numLate = 0;
 
-  void waitRounds(int rounds) {
+  void waitRounds(tests::Rounds rounds) {
     fiber = Fiber::current();
     std::chrono::nanoseconds timeout(1000);
-    for (int i = 1; i <= rounds; ++i) {
+    while (rounds.next()) {
       // release: publishes `fiber`.
-      round.store(i, std::memory_order_release);
+      round.store(rounds.count(), std::memory_order_release);
       // As long as the notify takes of late, so that either may win.
       if (fiber->wait(steady_clock::now() + timeout)) {
         ++numNotified;
@@ -453,6 +458,7 @@ struct Contested {
         ++numLate;
       }
     }
+    isOver = true;
   }
 
   // Whether a round has begun that was not notified yet.
@@ -474,28 +480,32 @@ TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   WaitGroup done(kFibers);
   for (Contested& one : contested) {
     schedule([&one, kRounds, done] {
-      one.waitRounds(kRounds);
+      one.waitRounds(tests::Rounds(kRounds, microseconds(scaled(500, 5000))));
       done.done();
     });
   }
   std::thread notifier([&] {
-    for (int left = kFibers * kRounds; left > 0;) {
+    tests::Patience patience;
+    for (;;) {
       std::vector<Contested*> due;
       int numActive = 0;
       for (Contested& one : contested) {
-        numActive += one.lastNotified < kRounds;
+        numActive += !one.isOver;
         if (one.isDue()) {
           due.push_back(&one);
         }
       }
+      if (numActive == 0) {
+        return;
+      }
       // Many at a time: waking a thread that sleeps costs far more than the race.
       if (2 * static_cast<int>(due.size()) < numActive) {
-        std::this_thread::yield();
+        patience.wait();
         continue;
       }
+      patience = {};
       for (Contested* one : due) {
         one->notify();
-        --left;
       }
     }
   });
@@ -503,7 +513,7 @@ TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   notifier.join();
   int numNotified = 0, numTimedOut = 0;
   for (const Contested& one : contested) {
-    EXPECT_EQ(one.numNotified + one.numTimedOut, kRounds);
+    EXPECT_EQ(one.numNotified + one.numTimedOut, one.lastNotified);
     EXPECT_EQ(one.numLate, one.numTimedOut);
     numNotified += one.numNotified;
     numTimedOut += one.numTimedOut;
@@ -542,7 +552,9 @@ TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
           done.done();
         },
         Task::Flags::SameThread));
-    for (int i = 1; i <= kRounds; ++i) {
+    tests::Rounds rounds(kRounds, microseconds(scaled(2, 200)));
+    while (rounds.next()) {
+      const int i = rounds.count();
       shared.round = i;
       if (shared.waiter->wait(steady_clock::now() + std::chrono::nanoseconds(i % 8 == 0 ? 0 : 100))) {
         ++shared.notified;
@@ -556,7 +568,7 @@ TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
     done.done();
   });
   done.wait();
-  EXPECT_EQ(shared.notified + shared.timedOut, kRounds);
+  EXPECT_EQ(shared.notified + shared.timedOut, shared.round);
   EXPECT_EQ(shared.late, shared.timedOut);
   EXPECT_GT(shared.notified, 0);
   EXPECT_GT(shared.timedOut, 0);
