@@ -11,6 +11,7 @@
 #include <mutex>
 #include <stop_token>
 
+#include <weft/event.h>
 #include <weft/fiber.h>
 #include <weft/scheduler.h>
 
@@ -116,44 +117,83 @@ void expectTimeEndsTheWait(Scheduler& scheduler) {
   }
 }
 
+// Stops the wait that is under way, again and again, from a thread of its own.
+class Stopper {
+ public:
+  // Returns: the token of a source that this stops soon.
+  std::stop_token next() {
+    std::stop_source source;
+    {
+      std::scoped_lock lock(guard_);
+      current_ = source;
+    }
+    hasNext_.give();
+    return source.get_token();
+  }
+
+  // No further source comes.
+  void end() {
+    {
+      std::scoped_lock lock(guard_);
+      current_ = std::stop_source(std::nostopstate);
+    }
+    hasNext_.give();
+  }
+
+  // Until end().
+  void run() {
+    for (;;) {
+      hasNext_.take();
+      std::stop_source source(std::nostopstate);
+      {
+        std::scoped_lock lock(guard_);
+        source = current_;
+      }
+      if (!source.stop_possible()) {
+        return;
+      }
+      source.request_stop();
+    }
+  }
+
+ private:
+  Tokens hasNext_;
+  std::mutex guard_;
+  std::stop_source current_;
+};
+
 // Signals, stops and deadlines race: every signal is told to exactly one wait.
 template <class Gate>
 void expectOneWinnerOfSignalStopAndTime(Scheduler& scheduler, int rounds) {
   for (Kind kind : kKinds) {
     Gate gate;
-    std::mutex guard;
-    std::stop_source current;
+    Stopper stopper;
+    const Event taken;
     std::atomic<int> numTaken{0};
+    std::atomic<bool> isOver{false};
     Crew crew(scheduler);
     crew.start(kind, [&] {
-      for (int i = 0; numTaken < rounds; ++i) {
-        std::stop_source source;
-        {
-          std::scoped_lock lock(guard);
-          current = source;
+      for (int i = 0; !isOver; ++i) {
+        const std::stop_token token = stopper.next();
+        const bool took =
+            i % 2 == 0 ? gate.wait(token) : gate.waitFor(std::chrono::microseconds(i % 50), token);
+        if (took) {
+          ++numTaken;
+          taken.signal();
         }
-        const bool took = i % 2 == 0 ? gate.wait(source.get_token())
-                                     : gate.waitFor(std::chrono::microseconds(i % 50), source.get_token());
-        numTaken += took ? 1 : 0;
       }
+      stopper.end();
     });
-    crew.start(Kind::FreeThread, [&] {
-      while (numTaken < rounds) {
-        std::stop_source source;
-        {
-          std::scoped_lock lock(guard);
-          source = current;
-        }
-        source.request_stop();
-        std::this_thread::yield();
-      }
-    });
-    for (int i = 0; i < rounds; ++i) {
+    crew.start(Kind::FreeThread, [&] { stopper.run(); });
+    Rounds round(rounds);
+    while (round.next()) {
       gate.wakeOne();
-      awaitThat([&] { return numTaken > i; });
+      taken.wait();
+      EXPECT_EQ(numTaken, round.count());
     }
+    isOver = true;
     crew.join();
-    EXPECT_EQ(numTaken, rounds);
+    EXPECT_EQ(numTaken, round.count());
     EXPECT_EQ(gate.numWaiting(), 0);
     EXPECT_FALSE(gate.waitFor(milliseconds(0), std::stop_token()));
   }
@@ -165,22 +205,26 @@ template <class Gate>
 void destroyAsSoonAsStopped(Scheduler& scheduler, int rounds) {
   for (Kind kind : kKinds) {
     std::atomic<std::stop_source*> offered{nullptr};
+    Tokens isOffered;
     Crew crew(scheduler);
     crew.start(kind, [&] {
-      for (int i = 0; i < rounds; ++i) {
+      for (Rounds round(rounds); round.next();) {
         auto gate = std::make_unique<Gate>();
         auto source = std::make_unique<std::stop_source>();
         offered.store(new std::stop_source(*source), std::memory_order_release);
+        isOffered.give();
         EXPECT_FALSE(gate->wait(source->get_token()));
       }
+      isOffered.give();  // without a source: it was the last round
     });
     crew.start(Kind::FreeThread, [&] {
-      for (int i = 0; i < rounds; ++i) {
-        std::stop_source* taken = nullptr;
-        for (uint32_t round = 0; taken == nullptr; detail::relax(round)) {
-          taken = offered.exchange(nullptr, std::memory_order_acquire);
+      for (;;) {
+        isOffered.take();
+        const std::unique_ptr<std::stop_source> taken(offered.exchange(nullptr, std::memory_order_acquire));
+        if (taken == nullptr) {
+          return;
         }
-        std::unique_ptr<std::stop_source>(taken)->request_stop();
+        taken->request_stop();
       }
     });
   }

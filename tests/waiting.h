@@ -17,7 +17,7 @@
 #include <vector>
 
 #include <weft/conditionvariable.h>
-#include <weft/detail/base/spin_lock.h>
+#include <weft/detail/base/sync.h>
 #include <weft/event.h>
 #include <weft/fiber.h>
 #include <weft/memory.h>
@@ -26,6 +26,7 @@
 #include <weft/semaphore.h>
 #include <weft/waitgroup.h>
 
+#include "rounds.h"
 #include "with_scheduler.h"
 
 // What the tests of the waiting primitives share.
@@ -38,7 +39,7 @@ inline constexpr std::chrono::hours kThreeHundredYears{24 * 365 * 300};
 // Returns once pred() is true. Lets others run meanwhile, on a bound thread its tasks too.
 template <class Predicate>
 void awaitThat(Predicate pred) {
-  while (!pred()) {
+  for (Patience patience; !pred(); patience.wait()) {
     yield();
   }
 }
@@ -303,9 +304,8 @@ struct WaitGroupGate {
 // The waker holds the mutex while the waiter comes.
 struct MutexGate {
   void wait() {
-    uint32_t round = 0;
-    while (!isHeld.load()) {
-      detail::relax(round);
+    for (Patience patience; !isHeld.load();) {
+      patience.wait();
     }
     lock lock(guard);
   }
@@ -366,22 +366,26 @@ void expectTwoWakesWakeTwo(Scheduler& scheduler, Kind first, Kind second) {
 template <class Gate>
 void destroyAsSoonAsWaitReturns(Scheduler& scheduler, Kind kind, int rounds) {
   std::atomic<Gate*> offered{nullptr};
+  Tokens isOffered;
   Crew crew(scheduler);
   crew.start(kind, [&] {
-    for (int i = 0; i < rounds; ++i) {
+    for (Rounds round(rounds); round.next();) {
       auto gate = std::make_unique<Gate>();
       offered.store(gate.get(), std::memory_order_release);
-      for (int pauses = 0; pauses < i % 32; ++pauses) {
+      isOffered.give();
+      for (int pauses = 0; pauses < round.count() % 32; ++pauses) {
         detail::StdSync::pause();
       }
       gate->wait();
     }
+    isOffered.give();  // without a gate: it was the last round
   });
   crew.start(Kind::FreeThread, [&] {
-    for (int i = 0; i < rounds; ++i) {
-      Gate* gate = nullptr;
-      for (uint32_t round = 0; gate == nullptr; detail::relax(round)) {
-        gate = offered.exchange(nullptr, std::memory_order_acquire);
+    for (;;) {
+      isOffered.take();
+      Gate* gate = offered.exchange(nullptr, std::memory_order_acquire);
+      if (gate == nullptr) {
+        return;
       }
       gate->wakeOne();
     }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include <weft/memory.h>
 #include <weft/sanitizers.h>
@@ -90,7 +91,11 @@ inline bool endedInOrder(int status) {
 class WithScheduler : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
-    scheduler_ = std::make_unique<Scheduler>(smallConfig(GetParam(), &allocator_));
+    try {
+      scheduler_ = std::make_unique<Scheduler>(smallConfig(GetParam(), &allocator_));
+    } catch (const std::system_error& error) {
+      GTEST_SKIP() << "the system refuses " << GetParam() << " threads: " << error.what();
+    }
     scheduler_->bind();
   }
 

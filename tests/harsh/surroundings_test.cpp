@@ -14,6 +14,7 @@
 
 #include <weft/scheduler.h>
 
+#include "../surroundings.h"
 #include "../with_scheduler.h"
 #include "exact_results.h"
 
@@ -72,6 +73,8 @@ class Hogs {
 
 class SurroundingsTest : public tests::WithAllocator {
  protected:
+  static constexpr int kOtherThreads = 20;  // at most, which expectExactResults() starts
+
   void run(int numWorkers, int rounds) {
     Scheduler scheduler(smallConfig(numWorkers, allocator()));
     const Scheduler::Binding bound(scheduler);
@@ -81,9 +84,18 @@ class SurroundingsTest : public tests::WithAllocator {
   }
 };
 
-TEST_F(SurroundingsTest, ManyMoreWorkersThanProcessors) { run(scaled(500, 200), scaled(5, 2)); }
+TEST_F(SurroundingsTest, ManyMoreWorkersThanProcessors) {
+  const int numWorkers = scaled(500, 200);
+  if (!tests::mayStartThreads(numWorkers + kOtherThreads)) {
+    GTEST_SKIP() << "the system refuses " << numWorkers << " threads";
+  }
+  run(numWorkers, scaled(5, 2));
+}
 
 TEST_F(SurroundingsTest, AllOnOneProcessor) {
+  if (!tests::mayStartThreads(64 + kOtherThreads)) {
+    GTEST_SKIP() << "the system refuses 64 threads";
+  }
   const OnOneProcessor restored;
   for (const int numWorkers : {0, 1, 2, 64}) {
     run(numWorkers, scaled(10, 2));

@@ -5,21 +5,45 @@
 
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <weft/io.h>
 
 // Two ends of something, for tests of weft::io.
 namespace weft::tests {
+
+// Skips the program where the loopback device is down, as in a network namespace that is new: most tests connect
+// to their own process.
+class NeedsLoopback : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    sockaddr_in discard{};
+    discard.sin_family = AF_INET;
+    discard.sin_port = htons(9);
+    discard.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const io::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    // Sends nothing.
+    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&discard), sizeof discard) != 0) {
+      GTEST_SKIP() << "the loopback device is down: " << std::generic_category().message(errno);
+    }
+  }
+};
+inline ::testing::Environment* const kNeedsLoopback =
+    ::testing::AddGlobalTestEnvironment(std::make_unique<NeedsLoopback>().release());
 
 struct Ends {
   io::UniqueFd reader, writer;

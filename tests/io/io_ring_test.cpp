@@ -11,6 +11,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -93,6 +94,10 @@ class IoRingTest : public ::testing::Test {
   void SetUp() override {
     if (io::backend() != std::string_view("uring")) {
       GTEST_SKIP() << "the system refuses io_uring";
+    }
+    if (const int error = tryRing(); error != 0) {
+      GTEST_SKIP() << "the system grants no ring, as with too little for ulimit -l: "
+                   << std::generic_category().message(error);
     }
     faults = {};
     BlockingThreads::setIdleTime(std::chrono::milliseconds(0));

@@ -18,6 +18,7 @@
 
 #include "in_task.h"
 #include "io/io_pairs.h"
+#include "surroundings.h"
 #include "temporary_folder.h"
 #include "waiting.h"
 #include "with_scheduler.h"
@@ -272,6 +273,13 @@ class ServingWorkersTest : public SocketTest {
  protected:
   void SetUp() override {
     SocketTest::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
+    const int numDescriptors = 16 * numWorkers();
+    if (!tests::mayHaveDescriptors(static_cast<rlim_t>(numDescriptors))) {
+      GTEST_SKIP() << "the process may not have " << numDescriptors << " descriptors";
+    }
     listener_ = listenSomewhere();
   }
 

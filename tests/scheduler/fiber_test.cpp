@@ -20,6 +20,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "rounds.h"
 #include "with_scheduler.h"
 
 namespace weft {
@@ -229,32 +230,35 @@ TEST_P(FiberTest, ATaskDoesNotInheritTheNotifyOfTheTaskBefore) {
 }
 
 TEST_P(FiberTest, AThreadWithNothingBoundMayNotify) {
-  const int kRounds = scaled(20'000, 2'000);
   std::atomic<Fiber*> waiter{nullptr};
-  std::atomic<int> woken{0};
+  std::atomic<bool> isOver{false};
+  tests::Tokens isWaiting;
+  int woken = 0, notified = 0;
   WaitGroup done(1);
   schedule([&, done] {
     waiter = Fiber::current();
-    for (int i = 0; i < kRounds; ++i) {
+    for (tests::Rounds round(scaled(20'000, 2'000)); round.next();) {
+      isWaiting.give();
       Fiber::current()->wait();
       ++woken;
     }
+    isOver = true;
+    isWaiting.give();
     done.done();
   });
   std::thread notifier([&] {
-    while (waiter == nullptr) {
-      std::this_thread::yield();
-    }
-    for (int i = 0; i < kRounds; ++i) {
-      waiter.load()->notify();
-      while (woken <= i) {
-        std::this_thread::yield();
+    for (;;) {
+      isWaiting.take();
+      if (isOver) {
+        return;
       }
+      ++notified;
+      waiter.load()->notify();
     }
   });
   done.wait();
   notifier.join();
-  EXPECT_EQ(woken, kRounds);
+  EXPECT_EQ(woken, notified);
 }
 
 TEST_P(FiberTest, TwoFibersNotifyEachOtherInTurn) {
@@ -445,11 +449,11 @@ struct Contested {
   int lastNotified = 0;             // the notifier's
   int numNotified = 0, numTimedOut = 0, numLate = 0;
 
-  // At least so many rounds, and until each of the two has won.
-  void waitRounds(int rounds) {
+  // These rounds, and on until each of the two has won.
+  void waitRounds(tests::Rounds rounds) {
     fiber = Fiber::current();
     std::chrono::nanoseconds timeout(1000);
-    for (int i = 1; i <= rounds || numNotified == 0 || numTimedOut == 0; ++i) {
+    for (int i = 1; rounds.next() || numNotified == 0 || numTimedOut == 0; ++i) {
       // release: publishes `fiber`.
       round.store(i, std::memory_order_release);
       // As long as the notify takes of late, so that either may win.
@@ -486,11 +490,12 @@ TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
   WaitGroup done(kFibers);
   for (Contested& one : contested) {
     schedule([&one, kRounds, done] {
-      one.waitRounds(kRounds);
+      one.waitRounds(tests::Rounds(kRounds, microseconds(scaled(500, 5000))));
       done.done();
     });
   }
   std::thread notifier([&] {
+    tests::Patience patience;
     for (;;) {
       std::vector<Contested*> due;
       int numActive = 0;
@@ -508,9 +513,10 @@ TEST_P(FiberTest, OfATimeoutAndANotifyThatRaceExactlyOneWins) {
       }
       // Many at a time: waking a thread that sleeps costs far more than the race.
       if (2 * static_cast<int>(due.size()) < numActive) {
-        std::this_thread::yield();
+        patience.wait();
         continue;
       }
+      patience = {};
       for (Contested* one : due) {
         one->notify();
       }
@@ -555,11 +561,12 @@ TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
           done.done();
         },
         Task::Flags::SameThread));
+    tests::Rounds rounds(kRounds, microseconds(scaled(2, 200)));
     std::chrono::nanoseconds timeout(100);
-    for (int i = 1; i <= kRounds || shared.notified == 0; ++i) {
-      shared.round = i;
+    for (bool isFurther = rounds.next(); isFurther || shared.notified == 0; isFurther = rounds.next()) {
+      const int i = ++shared.round;
       // Where every notify has come too late so far, one will come in time.
-      timeout *= i > kRounds ? 2 : 1;
+      timeout *= isFurther ? 1 : 2;
       if (shared.waiter->wait(steady_clock::now() + (i % 8 == 0 ? std::chrono::nanoseconds(0) : timeout))) {
         ++shared.notified;
       } else {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -12,6 +14,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "rounds.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 #include "waiting.h"
@@ -198,11 +201,11 @@ TEST_P(ShutdownTest, LetsAThreadBindAgain) {
 TEST_P(ShutdownTest, WaitsForEveryThreadToUnbind) {
   std::atomic<int> ran{0};
   std::vector<std::thread> threads;
-  std::atomic<int> numBound{0};
+  tests::Tokens numBound;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       Scheduler::Binding binding(scheduler());
-      ++numBound;
+      numBound.give();
       Event yielded;
       for (int task = 0; task < 10; ++task) {
         schedule([&ran] { ++ran; });
@@ -211,8 +214,8 @@ TEST_P(ShutdownTest, WaitsForEveryThreadToUnbind) {
       yielded.wait();
     });
   }
-  while (numBound < 8) {
-    std::this_thread::yield();
+  for (int i = 0; i < 8; ++i) {
+    numBound.take();
   }
   destroyScheduler();
   EXPECT_EQ(ran, 80);
@@ -233,10 +236,13 @@ TEST_P(ShutdownTest, RunsTasksInLargeNumbersThatWereQueuedBeforeIt) {
   EXPECT_EQ(ran, kTasks);
 }
 
+bool wantsAllRounds() { return std::getenv("WEFT_TEST_ALL_ROUNDS") != nullptr; }
+
 // 110,000 rounds together. With a sanitizer there are fewer, unless the environment asks for all: the test
-// last_moments does, for the night.
-int numRounds(int all, int fewer) {
-  return std::getenv("WEFT_TEST_ALL_ROUNDS") != nullptr ? all : scaled(all, fewer);
+// last_moments does, for the night. Each starts and ends threads.
+tests::Rounds lastMoments(int all, int fewer) {
+  return wantsAllRounds() ? tests::Rounds(all, std::chrono::hours(1))
+                          : tests::Rounds(scaled(all, fewer), std::chrono::microseconds(scaled(400, 4000)));
 }
 
 // The last task ends and the scheduler is destroyed at once, while whoever woke that task is still on its way
@@ -247,9 +253,9 @@ class LastMomentTest : public tests::WithAllocator {
   // Each round: a task on a fresh scheduler with `numWorkers` waits for `wake(round's event)`, which runs
   // elsewhere.
   template <class Wake>
-  void run(int numWorkers, int rounds, Wake wake) {
+  void run(int numWorkers, tests::Rounds round, Wake wake) {
     int ran = 0;
-    for (int round = 0; round < rounds; ++round) {
+    while (round.next()) {
       Scheduler scheduler(smallConfig(numWorkers, allocator()));
       Event event;
       scheduler.enqueue(Task([&ran, event] {
@@ -258,19 +264,19 @@ class LastMomentTest : public tests::WithAllocator {
       }));
       wake(event);
     }
-    EXPECT_EQ(ran, rounds);
+    EXPECT_EQ(ran, round.count());
   }
 };
 
 TEST_F(LastMomentTest, AWakerOnAWorkerOfAnotherSchedulerMayStillBeReturning) {
   Scheduler wakers(smallConfig(1));
-  run(1, numRounds(30'000, 1'500),
+  run(1, lastMoments(30'000, 1'500),
       [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
 }
 
 TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenThereAreSeveralWorkers) {
   Scheduler wakers(smallConfig(2));
-  run(3, numRounds(5'000, 500),
+  run(3, lastMoments(5'000, 500),
       [&](const Event& event) { wakers.enqueue(Task([event] { event.signal(); })); });
 }
 
@@ -279,41 +285,42 @@ class WakerThread {
  public:
   WakerThread() : thread_([this] { run(); }) {}
   ~WakerThread() {
-    isEnding_ = true;
+    isNext_.give();  // without an event: it was the last
     thread_.join();
   }
+  // Requires: what it was given before has been signalled.
   void wake(const Event& event) {
-    while (next_.load() != nullptr) {
-    }
     next_ = new Event(event);
+    isNext_.give();
   }
 
  private:
   void run() {
-    while (!isEnding_ || next_.load() != nullptr) {
-      if (std::unique_ptr<Event> event{next_.exchange(nullptr)}) {
-        event->signal();
-      } else {
-        std::this_thread::yield();
+    for (;;) {
+      isNext_.take();
+      const std::unique_ptr<Event> event(next_.exchange(nullptr));
+      if (event == nullptr) {
+        return;
       }
+      event->signal();
     }
   }
 
-  std::atomic<bool> isEnding_{false};
+  tests::Tokens isNext_;
   std::atomic<Event*> next_{nullptr};
   std::thread thread_;
 };
 
 TEST_F(LastMomentTest, AWakerOnAThreadWithNothingBoundMayStillBeReturning) {
   WakerThread waker;
-  run(1, numRounds(30'000, 1'500), [&](const Event& event) { waker.wake(event); });
+  run(1, lastMoments(30'000, 1'500), [&](const Event& event) { waker.wake(event); });
 }
 
 TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenABoundThreadUnbindsAndDestroysTheScheduler) {
   WakerThread waker;
-  const int kRounds = numRounds(30'000, 3'000);
+  tests::Rounds round = lastMoments(30'000, 3'000);
   int ran = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  while (round.next()) {
     Scheduler scheduler(smallConfig(0, allocator()));
     Scheduler::Binding binding(scheduler);
     Event event;
@@ -323,14 +330,14 @@ TEST_F(LastMomentTest, AWakerMayStillBeReturningWhenABoundThreadUnbindsAndDestro
       ++ran;
     });
   }
-  EXPECT_EQ(ran, kRounds);
+  EXPECT_EQ(ran, round.count());
 }
 
 TEST_F(LastMomentTest, AThreadThatEnqueuedTheLastTaskMayStillBeReturning) {
-  const int kRounds = numRounds(10'000, 1'000);
+  tests::Rounds round = lastMoments(10'000, 1'000);
   Scheduler feeders(smallConfig(1));
   int ran = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  while (round.next()) {
     Event done;
     {
       Scheduler scheduler(smallConfig(1, allocator()));
@@ -343,27 +350,25 @@ TEST_F(LastMomentTest, AThreadThatEnqueuedTheLastTaskMayStillBeReturning) {
       done.wait();
     }
   }
-  EXPECT_EQ(ran, kRounds);
+  EXPECT_EQ(ran, round.count());
 }
 
 TEST_F(LastMomentTest, AThreadThatUnboundMayBeTheLastUserOfTheScheduler) {
-  const int kRounds = numRounds(5'000, 500);
+  tests::Rounds round = lastMoments(5'000, 500);
   int ran = 0;
-  for (int round = 0; round < kRounds; ++round) {
+  while (round.next()) {
     auto scheduler = std::make_unique<Scheduler>(smallConfig(0, allocator()));
-    std::atomic<bool> isBound{false};
+    tests::Tokens isBound;
     std::thread other([&] {
       Scheduler::Binding binding(*scheduler);
-      isBound = true;
+      isBound.give();
       schedule([&ran] { ++ran; });
     });
-    while (!isBound) {
-      std::this_thread::yield();
-    }
+    isBound.take();
     scheduler.reset();
     other.join();
   }
-  EXPECT_EQ(ran, kRounds);
+  EXPECT_EQ(ran, round.count());
 }
 
 TEST_F(ShutdownWithoutBindingTest, EndsASchedulerThatNobodyHasUsed) {
@@ -374,7 +379,7 @@ TEST_F(ShutdownWithoutBindingTest, EndsASchedulerThatNobodyHasUsed) {
 
 TEST_F(ShutdownWithoutBindingTest, EndsASchedulerWhoseWorkersAreStillStarting) {
   // Those that have started look for work among all, the others' queues included.
-  for (int round = 0; round < scaled(1000, 100); ++round) {
+  for (tests::Rounds round(scaled(1000, 100), std::chrono::milliseconds(4)); round.next();) {
     std::atomic<int> ran{0};
     {
       Scheduler scheduler(smallConfig(8, allocator()));

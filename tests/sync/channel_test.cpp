@@ -476,8 +476,9 @@ TEST_P(ChannelTest, CloseWakesAllWhoSendWithAnException) {
 
 // What was sent without an exception is received, what was not is not.
 TEST_P(ChannelTest, CloseAgainstSendersAndReceiversLosesNothing) {
-  const int rounds = scaled(100, 20);
-  for (int round = 0; round < rounds; ++round) {
+  tests::Rounds rounds(scaled(100, 20), std::chrono::milliseconds(5));
+  while (rounds.next()) {
+    const int round = rounds.count();
     const Channel<int> channel(static_cast<size_t>(round % 4), tests::heap());
     std::atomic<int64_t> sent{0}, received{0};
     Crew crew(scheduler());

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/detail/base/spin_lock.h>
 #include <weft/event.h>
 #include <weft/scheduler.h>
 

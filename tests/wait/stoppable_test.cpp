@@ -147,39 +147,32 @@ TEST_P(StoppableTest, StopEndsAFibersWait) {
 
 // Each permit is taken by one wait, whether stops come in between or not.
 TEST_P(StoppableTest, NotifyAndStopHaveOneWinner) {
-  const int rounds = scaled(500, 100);
-  std::mutex guard;
-  std::stop_source current;
   std::atomic<Fiber*> fiber{nullptr};
+  tests::Stopper stopper;
+  const Event isThere, taken;
   std::atomic<int> numTaken{0};
+  std::atomic<bool> isOver{false};
   Crew crew(scheduler());
   crew.start(Kind::Task, [&] {
     fiber = Fiber::current();
-    while (numTaken < rounds) {
-      std::stop_source source;
-      {
-        std::scoped_lock lock(guard);
-        current = source;
+    isThere.signal();
+    while (!isOver) {
+      if (Fiber::current()->wait(stopper.next())) {
+        ++numTaken;
+        taken.signal();
       }
-      numTaken += Fiber::current()->wait(source.get_token()) ? 1 : 0;
     }
+    stopper.end();
   });
-  crew.start(Kind::FreeThread, [&] {
-    while (numTaken < rounds) {
-      std::stop_source source;
-      {
-        std::scoped_lock lock(guard);
-        source = current;
-      }
-      source.request_stop();
-      std::this_thread::yield();
-    }
-  });
-  awaitThat([&] { return fiber != nullptr; });
-  for (int i = 0; i < rounds; ++i) {
+  crew.start(Kind::FreeThread, [&] { stopper.run(); });
+  isThere.wait();
+  tests::Rounds round(scaled(500, 100));
+  while (round.next()) {
     fiber.load()->notify();
-    awaitThat([&] { return numTaken > i; });
+    taken.wait();
+    EXPECT_EQ(numTaken, round.count());
   }
+  isOver = true;
 }
 
 TEST_P(StoppableTest, StopEndsSleep) {
