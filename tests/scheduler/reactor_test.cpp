@@ -288,9 +288,9 @@ TEST(ReactorAloneTest, ThatOfAnAsioContextIsLookedIntoInEachTurnOfOthers) {
 // More fibers than those beside which a worker starts tasks without a thought.
 TEST(ReactorAloneTest, FibersThatWaitForIoHoldNoTasksBack) {
   constexpr int kMany = tests::scaled(5'000, 2'000);
+  World worlds[2];
   Scheduler scheduler(tests::smallConfig(2));
   scheduler.bind();
-  World worlds[2];
   std::atomic<int> numWaiting{0};
   WaitGroup done(kMany);
   for (int i = 0; i < kMany; ++i) {
