@@ -52,5 +52,6 @@ add_test(NAME readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
 set_tests_properties(readme PROPERTIES ENVIRONMENT "${noNetwork}")
 
-# The static library has the consumer of the README as its user too. The shared one is built once.
-set_tests_properties(consumer_static consumer_shared exports_weft exports_weft_io package_shared PROPERTIES LABELS rest)
+# The preset `test` has the consumer of the README alone. The shared library is built once.
+set_tests_properties(consumer_static package_static consumer_shared exports_weft exports_weft_io package_shared PROPERTIES
+  LABELS rest)

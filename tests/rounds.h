@@ -19,10 +19,10 @@ namespace weft::tests {
 
 // Counts the rounds of a race: as many as are asked for, or fewer where they take too long together.
 //
-// This loosens no check. What a test expects of its rounds must hold after any number of them, and a round that
-// shows a fault fails the test whenever it comes. Further rounds only give the fault more chances. A machine
-// that is crowded takes a hundred times as long for a round that goes to another thread and back, and would
-// run into the time-out of ctest. It gives fewer chances instead, but never less than kFewest.
+// This loosens no check. What a test expects of its rounds must hold after any number of them, and a round
+// that shows a fault fails the test whenever it comes. Further rounds only give the fault more chances. A
+// machine that is crowded takes a hundred times as long for a round that goes to another thread and back, and
+// would run into the time-out of ctest. It gives fewer chances instead, but never less than kFewest.
 class Rounds {
  public:
   static constexpr int kFewest = 20;
@@ -52,8 +52,8 @@ class Rounds {
   std::chrono::steady_clock::time_point end_;
 };
 
-// For a loop that looks until another thread has done something: lets that thread have the processor. A thread that
-// only yields uses up its own time slice, or lets every other program use up theirs, at each look.
+// For a loop that looks until another thread has done something: lets that thread have the processor. A thread
+// that only yields uses up its own time slice, or lets every other program use up theirs, at each look.
 class Patience {
  public:
   void wait() {
@@ -72,10 +72,10 @@ class Patience {
 
 // Tokens that threads give to a thread which waits outside of weft.
 //
-// Races need the taker in two states, between which take() alternates. A taker that looks and yields until the
-// token is there has used up its time slice: whomever it wakes then may run before it. A taker that blocks has a
-// fresh one. It costs less on a crowded machine, where each sched_yield() lets every other program use up its
-// time slice.
+// Races need the taker in two states, between which take() alternates. A taker that looks and yields until
+// the token is there has used up its time slice: whomever it wakes then may run before it. A taker that blocks
+// has a fresh one. It costs less on a crowded machine, where each sched_yield() lets every other program use
+// up its time slice.
 class Tokens {
  public:
   Tokens() { sem_init(&semaphore_, 0, 0); }

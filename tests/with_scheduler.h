@@ -125,8 +125,8 @@ class WithScheduler : public ::testing::TestWithParam<int> {
 
 }  // namespace weft::tests
 
-// The numbers of threads, and of worker threads, with which tests run. ThreadSanitizer finds with 64 what it finds
-// with 8, and takes minutes for it.
+// The numbers of threads, and of worker threads, with which tests run. ThreadSanitizer finds with 64 what it
+// finds with 8, and takes minutes for it.
 #if WEFT_THREAD_SANITIZER_ENABLED
 #define WEFT_TEST_NUM_THREADS 1, 2, 4, 8
 #define WEFT_TEST_NUM_WORKERS WEFT_TEST_NUM_THREADS

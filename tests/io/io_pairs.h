@@ -26,8 +26,8 @@
 // Two ends of something, for tests of weft::io.
 namespace weft::tests {
 
-// Skips the program where the loopback device is down, as in a network namespace that is new: most tests connect
-// to their own process.
+// Skips the program where the loopback device is down, as in a network namespace that is new: most tests
+// connect to their own process.
 class NeedsLoopback : public ::testing::Environment {
  public:
   void SetUp() override {
