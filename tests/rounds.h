@@ -52,7 +52,7 @@ class Rounds {
   std::chrono::steady_clock::time_point end_;
 };
 
-// For a loop that looks until another thread has done something: lets that thread have the processor. A thread
+// For a loop that looks until another thread has done something: lets that thread have the processor. One
 // that only yields uses up its own time slice, or lets every other program use up theirs, at each look.
 class Patience {
  public:
@@ -73,9 +73,9 @@ class Patience {
 // Tokens that threads give to a thread which waits outside of weft.
 //
 // Races need the taker in two states, between which take() alternates. A taker that looks and yields until
-// the token is there has used up its time slice: whomever it wakes then may run before it. A taker that blocks
-// has a fresh one. It costs less on a crowded machine, where each sched_yield() lets every other program use
-// up its time slice.
+// the token is there has used up its time slice: whomever it wakes then may run before it. A taker that
+// blocks has a fresh one. It costs less on a crowded machine, where each sched_yield() lets every other
+// program use up its time slice.
 class Tokens {
  public:
   Tokens() { sem_init(&semaphore_, 0, 0); }

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+#
+# crowded.sh COMMAND...: runs it beside four programs that compute. A thread of it is then off its processor for long, at any place.
+
+hogs=()
+trap 'kill "${hogs[@]}"' EXIT
+for _ in 1 2 3 4; do
+  bash -c 'while :; do :; done' &
+  hogs+=($!)
+done
+"$@"
