@@ -179,7 +179,9 @@ foreach(folder IN LISTS folders)
   endforeach()
 endforeach()
 
-target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+if(TARGET docs_examples_test)
+  target_compile_definitions(docs_examples_test PRIVATE WEFT_TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+endif()
 
 # The last moments of a scheduler, 110,000 times: with a sanitizer too, which leaves most of them out by day.
 list(GET command_of_shutdown_test 0 program)
