@@ -15,10 +15,15 @@ const void* objectOf(const FileRequest& request) {
   return reinterpret_cast<const void*>(static_cast<intptr_t>(request.fd));
 }
 
-// A request whose wait was ended may have been ended by that, or have had its result before.
+// A request whose wait was ended may have been ended by that, or have had its result before. The system
+// cancels a request on its own if it gets no thread for it, as where signals keep coming. Nothing of that
+// request was done, and it cannot be done here: EAGAIN.
 IoResult resultAfter(int endedBy, int result) {
   if (endedBy != 0 && (result == -ECANCELED || result == -EINTR)) {
     return {-1, endedBy};
+  }
+  if (result == -ECANCELED) {
+    return {-1, EAGAIN};
   }
   return result < 0 ? IoResult{-1, -result} : IoResult{result, 0};
 }

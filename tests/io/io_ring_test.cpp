@@ -263,7 +263,10 @@ class Reading {
           const iovec part{buffer, sizeof buffer};
           result = Faulty::Op(fd, wait, "io::readAt")
                        .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1},
-                                  []() -> ssize_t { return -1; });
+                                  []() -> ssize_t {
+                                    errno = ENOTSUP;  // as nothing else here
+                                    return -1;
+                                  });
           done.done();
         },
         Task::Flags::SameThread));
@@ -362,10 +365,13 @@ TEST_F(IoRingTest, AnInterruptedRequestIsMadeAgainAndOneThatTheRingCannotDoIsMad
     faults.results = {-EINTR, -EINTR, 3};
     EXPECT_EQ(readByRing(zeros.get(), buffer).value, 3);
     EXPECT_TRUE(faults.results.empty());
-    faults.results = {-EAGAIN};
-    Reading elsewhere(zeros.get());
-    elsewhere.done.wait();
-    EXPECT_EQ(elsewhere.result.value, -1);
+    // The system cancels what it gets no thread for.
+    for (const int result : {-EAGAIN, -ECANCELED}) {
+      faults.results = {result};
+      Reading elsewhere(zeros.get());
+      elsewhere.done.wait();
+      EXPECT_EQ(elsewhere.result.error, ENOTSUP);
+    }
   });
 }
 
