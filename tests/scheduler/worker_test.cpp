@@ -488,9 +488,10 @@ TEST_F(WorkerThreadTest, ThievesTakeTheOldestAndOneAtATime) {
 TEST_F(WorkerThreadTest, WorkersBeginTheirStealingAtDifferentVictims) {
   constexpr size_t kWorkers = 4;
   constexpr size_t kSteals = 100;
+  // The last tasks still look at it when the test has seen enough.
+  std::vector<size_t>* found = nullptr;  // of the worker whose turn it is
   Scheduler scheduler(smallConfig(kWorkers, allocator()));
   std::vector<std::vector<size_t>> victims(kWorkers);
-  std::vector<size_t>* found = nullptr;  // of the worker whose turn it is
   std::barrier all(kWorkers);
   WaitGroup done(kWorkers);
   for (size_t i = 0; i < kWorkers; ++i) {
