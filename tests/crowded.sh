@@ -7,7 +7,7 @@
 hogs=()
 trap 'kill "${hogs[@]}"' EXIT
 for _ in 1 2 3 4; do
-  bash -c 'while :; do :; done' &
+  setpriv --pdeathsig KILL bash -c 'while :; do :; done' &
   hogs+=($!)
 done
 "$@"

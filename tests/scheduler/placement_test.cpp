@@ -62,7 +62,7 @@ WEFT_INSTANTIATE_WITH_SCHEDULER(PlacementTest);
 
 // Of a scheduler with worker threads.
 class PlacementOnWorkersTest : public PlacementTest {};
-INSTANTIATE_TEST_SUITE_P(Workers, PlacementOnWorkersTest, ::testing::Values(WEFT_TEST_NUM_THREADS),
+INSTANTIATE_TEST_SUITE_P(Workers, PlacementOnWorkersTest, ::testing::Values(1, 2, 4, 8, 64),
                          [](const auto& numWorkers) { return std::to_string(numWorkers.param); });
 
 // With one worker, the order is certain.
