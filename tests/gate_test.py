@@ -90,6 +90,9 @@ class GateTest(unittest.TestCase):
         self.run_gate()
         self.assertEqual(self.presets(), last)
         self.assertEqual(chosen, {("asan",), ("tsan",), ("test",), ("fuzz",), ("gcc-11-release", "clang-14-release")})
+        self.run_gate("tsan-2")
+        self.assertIn("--target half_2", self.log.read_text())
+        self.assertIn("ctest --preset tsan -L ^half_2$", self.log.read_text())
 
     def fake(self, name, text):
         """Puts another program in the place of cmake or ctest."""
