@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "explore.h"
+#include "lock_host.h"
 #include "model_waiter.h"
 
 // Seeded bug: wait/mutex_core.h:1
@@ -28,24 +29,8 @@ using Core = detail::MutexCore<WaiterList, RelacySync, 1>;
 using detail::TimePoint;
 using std::chrono::milliseconds;
 
-// A clock on which any time may have passed whenever it is read. Where kLooksAgain is not set, the limits of
-// waits never come, so that they make up for no wake that was lost.
 template <bool kLooksAgain>
-struct Host {
-  TimePoint now() const { return time += milliseconds(rl::rand(2)); }
-  void block(Waiter& self) const { self.block(); }
-  bool blockUntil(Waiter& self, TimePoint) const {
-    if (kLooksAgain) {
-      return self.blockUntilSomeTime();
-    }
-    self.block();
-    return true;
-  }
-  static constexpr TimePoint limit() { return detail::kNever; }
-  static constexpr bool isStopped() { return false; }
-  static constexpr bool hasLeft() { return false; }
-  mutable TimePoint time{milliseconds(5)};
-};
+using Host = LockHost<kLooksAgain>;
 
 // Of one whose time may be up at any moment.
 struct TimedHost : Host<true> {

@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "explore.h"
+#include "lock_host.h"
 #include "model_waiter.h"
 
 // Seeded bug: wait/shared_word.h:1
@@ -34,26 +35,11 @@ using std::chrono::milliseconds;
 
 constexpr How kWrites = How::kExclusive, kReads = How::kShared;
 
-// A clock on which any time may have passed whenever it is read. Where kLooksAgain is not set, the limits of
-// waits never come, so that they make up for no wake that was lost.
 template <bool kLooksAgain>
-struct Host {
-  TimePoint now() const { return time += milliseconds(rl::rand(2)); }
-  void block(Waiter& self) const { self.block(); }
-  bool blockUntil(Waiter& self, TimePoint) const {
-    if (kLooksAgain) {
-      return self.blockUntilSomeTime();
-    }
-    self.block();
-    return true;
-  }
-  bool blockAtFirst(Waiter& self) const { return blockUntil(self, TimePoint()); }
+struct Host : LockHost<kLooksAgain> {
+  bool blockAtFirst(Waiter& self) const { return this->blockUntil(self, TimePoint()); }
   static void giveWay(Waiter&) {}
   static void wakeAll(WaiterList woken) { woken.wakeAll(); }
-  static constexpr TimePoint limit() { return detail::kNever; }
-  static constexpr bool isStopped() { return false; }
-  static constexpr bool hasLeft() { return false; }
-  mutable TimePoint time{milliseconds(5)};
 };
 
 // Of one whose time may be up at any moment.
