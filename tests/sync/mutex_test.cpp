@@ -402,10 +402,7 @@ TEST_P(MutexTest, IsNotKeptByOneThatPassesItAndAWaiterThatCannotRun) {
       detail::StdSync::pause();
     }
     guard.unlock();
-    // Hangs if the next does not get it.
-    while (!hadIt) {
-      lock held(guard);
-    }
+    passUntil(guard, hadIt);
   });
   guard.unlock();
   passer.join();
