@@ -2,7 +2,7 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# crowded.sh COMMAND...: runs it beside four programs that compute. A thread of it is then off its processor for long, at any place.
+# crowded.sh COMMAND...: runs it beside four programs that compute.
 
 hogs=()
 trap 'kill "${hogs[@]}"' EXIT
