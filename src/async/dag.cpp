@@ -6,6 +6,7 @@
 #include <mutex>
 #include <utility>
 
+#include "scheduler/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/fork/dag_graph.h"
@@ -201,7 +202,8 @@ void DagGraph::endRun(Run& run) {
   }
 }
 
-// Runs `index`, then a successor that is ready, and so on.
+// Runs `index`, then a successor that is ready, and so on. Between two nodes others of this thread have their
+// turn: a chain may be long, and its nodes too.
 void DagGraph::strand(Run& run, uint32_t index) {
   while (index != kNone) {
     Node& node = nodes_[index];
@@ -219,6 +221,9 @@ void DagGraph::strand(Run& run, uint32_t index) {
       return;
     }
     index = arrive(run, node.firstOut, node.firstOut + node.numOuts);
+    if (index != kNone) {
+      Worker::current()->letOthersRunInTurn();
+    }
   }
 }
 

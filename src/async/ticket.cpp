@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "async/waiting_listener.h"
+#include "scheduler/worker.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
@@ -16,20 +17,28 @@ using detail::TaskNode;
 using detail::TaskOp;
 using detail::WaitingListener;
 
-// Several functions of one ticket, as one task.
+// Several functions of one ticket, as one task. Between two of them others of this thread have their turn.
 struct InOrder {
   explicit InOrder(TaskNode* node) : first(node) {}
   InOrder(InOrder&& other) noexcept : first(std::exchange(other.first, nullptr)) {}
   InOrder(const InOrder&) = delete;
   InOrder& operator=(const InOrder&) = delete;
-  ~InOrder() { forEach(TaskOp::Discard); }
+  ~InOrder() {
+    forEach(TaskOp::Discard, [] {});
+  }
 
-  void operator()() { forEach(TaskOp::Run); }
+  void operator()() {
+    forEach(TaskOp::Run, [] { detail::Worker::current()->letOthersRunInTurn(); });
+  }
 
-  void forEach(TaskOp op) {
+  template <class F>
+  void forEach(TaskOp op, F&& between) {
     while (first != nullptr) {
       TaskNode* node = std::exchange(first, first->next);
       node->invoke(node, op);
+      if (first != nullptr) {
+        between();
+      }
     }
   }
 

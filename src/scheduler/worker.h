@@ -87,6 +87,8 @@ class Worker {
   bool takeToRunInPlace(TaskNode* node);
   // The slow path of ForkLane::mayRunInPlace(), which counts.
   bool mayRunInPlaceNow();
+  // Called between two steps of what the current fiber goes on with in any case. Counts as a dequeue.
+  void letOthersRunInTurn() { lane().letOthersRunInTurn(); }
   // Runs `node` on the current fiber.
   // Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);

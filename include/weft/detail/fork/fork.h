@@ -106,6 +106,14 @@ inline ForkLane* forkLane() {
   return lane != nullptr ? lane : openLane();
 }
 
+// Called between two steps of what the caller goes on with in any case. Counts as a dequeue where a scheduler
+// is bound.
+inline void letOthersRunInTurn() {
+  if (ForkLane* lane = detail::forkLane()) [[likely]] {
+    lane->letOthersRunInTurn();
+  }
+}
+
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportUnboundFork();
 
 // Requires: the code between a fork and its join has not unbound the thread.

@@ -67,7 +67,8 @@ class StageGate {
 
 // A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
 // at a stage until it is the turn of its item. The item whose turn it is never waits for another item, so
-// that all items get on.
+// that all items get on. After each stage, where the token holds no lock, other fibers and tasks of its
+// thread have their turn.
 template <class... Stages>
 class Pipeline {
  public:
@@ -110,6 +111,7 @@ class Pipeline {
         if (!made) {
           return;
         }
+        detail::letOthersRunInTurn();
         pass<1>(item, *std::move(made));
       }
     });
@@ -174,6 +176,7 @@ class Pipeline {
     if (kOrder != StageOrder::Parallel) {
       gate.leave();
     }
+    detail::letOthersRunInTurn();
     return hasReturned;
   }
 
