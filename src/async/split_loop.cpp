@@ -19,7 +19,7 @@ struct SplitLoop::Half : TaskNode {
         self.loop.splitEvenly(self.stretch);
       } else {
         self.stretch.pace.begin();
-        self.loop.runPieces(self.stretch, forkLane());
+        self.loop.runPieces(self.stretch, forkLane(), true);
       }
     });
     detail::finishChild(self.completion);
@@ -41,7 +41,7 @@ void SplitLoop::runLazily(Stretch& all) {
     return;
   }
   all.pace.begin();
-  runPieces(all, lane);
+  runPieces(all, lane, true);
 }
 
 void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
@@ -50,14 +50,15 @@ void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
   splitEvenly(all);
 }
 
-// `lane` is null where nothing may be exposed, and nobody else has a turn.
-void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane) {
+// `lane` is null where no scheduler is bound, so that nothing may be exposed, and nobody else has a turn.
+void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane, bool maySplit) {
   // Without others the first pieces need not leave enough to share.
-  const bool mayBeShared = lane != nullptr && lane->numOthers != 0;
+  maySplit = maySplit && lane != nullptr;
+  const bool mayBeShared = maySplit && lane->numOthers != 0;
   const size_t whole = mayBeShared ? stretch.count : std::numeric_limits<size_t>::max();
   GrainEstimator& pace = stretch.pace;
   while (!isStopped()) {
-    if (lane != nullptr && lane->offersLittle() && pace.isWorthSharing(stretch.count, *lane)) {
+    if (maySplit && lane->offersLittle() && pace.isWorthSharing(stretch.count, *lane)) {
       if (!split_(*this, stretch, pace.firstHalf(stretch.count), lane)) {
         return;
       }
@@ -95,7 +96,13 @@ bool SplitLoop::letOthersRunInTurn(ForkLane* lane) {
 void SplitLoop::splitEvenly(Stretch& stretch) {
   ForkLane* lane = forkLane();
   if (stretch.count <= evenGrain_) {
-    if (!isStopped()) [[likely]] {
+    if (isStopped()) [[unlikely]] {
+      return;
+    }
+    if (stretch.pace.isMeasured()) {
+      stretch.pace.begin();
+      runPieces(stretch, lane, false);
+    } else {
       runPiece_(*this, stretch, stretch.count);
       letOthersRunInTurn(lane);
     }
@@ -117,7 +124,7 @@ bool SplitLoop::runHalves(Stretch& first, Stretch& second, ForkLane* lane) {
     if (evenGrain_ != 0) {
       splitEvenly(first);
     } else {
-      runPieces(first, isExposed ? lane : nullptr);
+      runPieces(first, lane, isExposed);
     }
   });
   if (isExposed) {

@@ -52,8 +52,8 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
     Nothing nothing;
     LoopOver<ForBody<F>, Iterator> loop(body, token, what);
     if (range.isStatic) {
-      const size_t grain = range.grain != 0 ? range.grain : detail::grainForEachThread(range.count);
-      loop.evenly(range.first, range.count, grain, true, nothing);
+      loop.evenly(range.first, range.count, range.grain, detail::grainForEachThread(range.count), true,
+                  nothing);
     } else {
       loop.lazily(range.first, range.count, range.grain, nothing);
     }

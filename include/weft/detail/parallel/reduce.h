@@ -63,8 +63,7 @@ T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce)
   const std::stop_token never;
   LoopOver<Body, Iterator> loop(body, never, "parallelReduce");
   if (range.grain != 0 || range.isStatic) {
-    const size_t grain = range.grain != 0 ? range.grain : detail::grainForEachThread(range.count);
-    loop.evenly(range.first, range.count, grain, false, total);
+    loop.evenly(range.first, range.count, range.grain, detail::grainForEachThread(range.count), false, total);
   } else {
     loop.lazily(range.first, range.count, 0, total);
   }

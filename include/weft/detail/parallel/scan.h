@@ -8,6 +8,7 @@
 #include <functional>
 #include <initializer_list>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/reduce.h"
+#include "weft/detail/parallel/split_loop.h"
+#include "weft/detail/parallel/transform.h"
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
@@ -23,20 +26,64 @@ namespace weft {
 
 namespace detail {
 
+// Writes prefixes. The result is the total of what comes before the next element, or empty if nothing does.
+template <class T, class Op, bool kIsInclusive>
+struct ScanBody {
+  using Result = std::optional<T>;
+
+  // Requires: `before` is not empty if the scan is exclusive.
+  template <class Places>
+  Places run(Places at, size_t count, Result& before) {
+    auto& [in] = at.in;
+    if (!before) {
+      before.emplace(*in);
+      *at.out = *before;
+      ++at;
+      --count;
+    }
+    T total = std::move(*before);
+    for (; count != 0; --count, (void)++at) {
+      if constexpr (kIsInclusive) {
+        total = op(std::move(total), *in);
+        *at.out = total;
+      } else {
+        T next = afterwards(total, *in);  // before the output is written, which may be where the input is
+        *at.out = std::exchange(total, std::move(next));
+      }
+    }
+    *before = std::move(total);
+    return at;
+  }
+  void append(Result&, Result&&) {}
+
+  // `total` is still needed.
+  template <class Mapped>
+  T afterwards(T& total, Mapped&& element) {
+    if constexpr (std::is_invocable_v<Op&, T&, Mapped>) {
+      return op(total, std::forward<Mapped>(element));
+    } else {
+      return op(T(total), std::forward<Mapped>(element));
+    }
+  }
+
+  Op& op;
+};
+
 // A stretch of a scan. A scan takes three steps, after Blelloch, "Prefix Sums and Their Applications" (1990):
 // the totals of all stretches but the last, what comes before each stretch, and the prefixes within each
-// stretch.
+// stretch. One thread runs a stretch, in pieces as those of a loop without a grain.
 template <class Cursor, class Out, class T>
 struct ScanStretch {
   template <class Op>
   void sum(Op& op) {
-    ReduceBody<T, const Identity, Op>{kIdentity, op}.run(in, count, value);
+    runAlone(ReduceBody<T, const Identity, Op>{kIdentity, op}, in);
   }
 
   // Requires: `value` is what comes before the stretch, or empty if nothing does.
   template <class Op>
   void scan(Op& op, bool isInclusive) {
-    isInclusive ? scanInclusive(op) : scanExclusive(op);
+    const Together<Out, Cursor> places{out, {in}};
+    isInclusive ? runAlone(ScanBody<T, Op, true>{op}, places) : runAlone(ScanBody<T, Op, false>{op}, places);
   }
 
   Cursor in;
@@ -45,33 +92,10 @@ struct ScanStretch {
   std::optional<T> value;
 
  private:
-  template <class Op>
-  void scanInclusive(Op& op) {
-    T total = value ? static_cast<T>(op(std::move(*value), *in)) : T(*in);
-    *out = total;
-    for (size_t left = count - 1; left != 0; --left) {
-      total = op(std::move(total), *++in);
-      *++out = total;
-    }
-  }
-
-  template <class Op>
-  void scanExclusive(Op& op) {
-    T total = std::move(*value);
-    for (size_t left = count; left != 0; --left, (void)++in, (void)++out) {
-      T next = afterwards(op, total);  // before the output is written, which may be where the input is
-      *out = std::exchange(total, std::move(next));
-    }
-  }
-
-  // `total` is still needed.
-  template <class Op>
-  T afterwards(Op& op, T& total) {
-    if constexpr (std::is_invocable_v<Op&, T&, decltype(*in)>) {
-      return op(total, *in);
-    } else {
-      return op(T(total), *in);
-    }
+  template <class Body, class From>
+  void runAlone(Body body, From from) {
+    const std::stop_token never;
+    LoopOver<Body, From>(body, never, "parallelScan").alone(from, count, value);
   }
 };
 
@@ -115,6 +139,7 @@ Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> i
     std::optional<T> total = std::exchange(stretch.value, before);
     if (&stretch != &stretches.back()) {
       before = before ? static_cast<T>(op(std::move(*before), std::move(*total))) : std::move(*total);
+      detail::letOthersRunInTurn();
     }
   }
   forEach(stretches.size(), [&op, isInclusive](Stretch& stretch) { stretch.scan(op, isInclusive); });

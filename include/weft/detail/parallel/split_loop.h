@@ -29,7 +29,8 @@ namespace weft::detail {
 //   child is taken. A loop without a given grain measures the cost of its iterations (grain_estimator.h), and
 //   exposes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
 //   loop.
-// - Evenly, at multiples of a grain down to single pieces, in a tree that is the same each time.
+// - Evenly, at multiples of a grain down to single parts, in a tree that is the same each time. A part is
+//   one piece if the caller asked for that grain. Otherwise it may be the whole loop, and consists of pieces.
 //
 // In both, a fiber of the same thread that is ready, or whose timer is due, has its turn between two pieces,
 // also where nobody shares the loop.
@@ -60,6 +61,7 @@ class SplitLoop {
   ~SplitLoop() = default;
 
   WEFT_EXPORT void runLazily(Stretch& all);
+  // `grain`: iterations of a part, which is run in pieces if the stretch measures them.
   // `isForkedAlways`: also where the deque holds enough already.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
   // Runs both, the second at the same time if a thief takes it. `lane` is null if it is not to be exposed.
@@ -69,7 +71,7 @@ class SplitLoop {
  private:
   struct Half;
 
-  void runPieces(Stretch& stretch, ForkLane* lane);
+  void runPieces(Stretch& stretch, ForkLane* lane, bool maySplit);
   void splitEvenly(Stretch& stretch);
   static bool letOthersRunInTurn(ForkLane* lane);
   template <class F>
@@ -115,10 +117,14 @@ class LoopOver : SplitLoop {
     runLazily(all);
   }
 
-  void evenly(Cursor from, size_t count, size_t grain, bool isForkedAlways, Result& result) {
+  // With a grain of 0 there are parts of `part` iterations, which are run in pieces as those of lazily().
+  void evenly(Cursor from, size_t count, size_t grain, size_t part, bool isForkedAlways, Result& result) {
     Place all{{count, GrainEstimator(grain)}, from, result};
-    runEvenly(all, grain, isForkedAlways);
+    runEvenly(all, grain != 0 ? grain : part, isForkedAlways);
   }
+
+  // Runs the loop on this thread, in pieces as those of lazily().
+  void alone(Cursor from, size_t count, Result& result) { evenly(from, count, 0, count, false, result); }
 
  private:
   struct Place : Stretch {
