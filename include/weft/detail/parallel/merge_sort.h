@@ -13,6 +13,7 @@
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/parallel/for.h"
+#include "weft/detail/parallel/step_count.h"
 #include "weft/join.h"
 
 namespace weft::detail {
@@ -21,7 +22,8 @@ namespace weft::detail {
 // and the other where that element belongs. The parts between the cuts are exchanged. That leaves two
 // independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004).
 // Short merges go through a buffer. If the comparator throws, no element is lost. If a move throws, no other
-// elements are lost than those that are being moved or exchanged.
+// elements are lost than those that are being moved or exchanged. After some steps others have their turn on
+// this thread.
 template <class Iterator, class Less>
 class MergeSort {
  public:
@@ -31,8 +33,8 @@ class MergeSort {
     const Difference count = last - first;
     const auto forEachThread = static_cast<Difference>(grainForEachThread(static_cast<size_t>(count)));
     if (forEachThread >= count) {
-      Buffer buffer;
-      sortAlone(first, last, buffer);
+      Alone alone;
+      sortAlone(first, last, alone);
       return;
     }
     mergedAlone_ = std::max(forEachThread / 4, kSortedAlone);
@@ -44,15 +46,24 @@ class MergeSort {
   using Value = std::iter_value_t<Iterator>;
   using Buffer = std::vector<Value>;
 
+  using Steps = StepCount<kIsCheap<Less, Value>>;
+
+  // What a thread needs that sorts or merges alone.
+  struct Alone {
+    Buffer buffer;
+    Steps steps;
+  };
+
   static constexpr bool kMovesNeverThrow =
       std::is_nothrow_move_constructible_v<Value> && std::is_nothrow_move_assignable_v<Value>;
   static constexpr Difference kFewElements = 16;
+  static constexpr Difference kStepsOfFew = 64;
   static constexpr Difference kSortedAlone = 4096;
 
   void sortPart(Iterator first, Iterator last) {
     if (last - first <= kSortedAlone) {
-      Buffer buffer;
-      sortAlone(first, last, buffer);
+      Alone alone;
+      sortAlone(first, last, alone);
       return;
     }
     const Iterator middle = first + (last - first) / 2;
@@ -62,8 +73,9 @@ class MergeSort {
 
   void merge(Iterator first, Iterator middle, Iterator last) {
     if (last - first <= mergedAlone_) {
-      Buffer buffer;
-      mergeAlone(first, middle, last, buffer);
+      Alone alone;
+      mergeAlone(first, middle, last, alone);
+      alone.steps.letOthersRun();
       return;
     }
     if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
@@ -81,74 +93,89 @@ class MergeSort {
     weft::join([&] { merge(first, left, cut); }, [&] { merge(cut, right, last); });
   }
 
-  void sortAlone(Iterator first, Iterator last, Buffer& buffer) {
+  void sortAlone(Iterator first, Iterator last, Alone& alone) {
     if (last - first > kFewElements) {
       const Iterator middle = first + (last - first) / 2;
-      sortAlone(first, middle, buffer);
-      sortAlone(middle, last, buffer);
-      mergeAlone(first, middle, last, buffer);
+      sortAlone(first, middle, alone);
+      sortAlone(middle, last, alone);
+      mergeAlone(first, middle, last, alone);
       return;
     }
     for (Iterator it = first; it != last; ++it) {
       std::rotate(std::upper_bound(first, it, *it, std::ref(less_)), it, it + 1);
     }
+    alone.steps.add(kStepsOfFew);
   }
 
-  void mergeAlone(Iterator first, Iterator middle, Iterator last, Buffer& buffer) {
+  void mergeAlone(Iterator first, Iterator middle, Iterator last, Alone& alone) {
     if (first == middle || middle == last || !less_(*middle, *(middle - 1))) {
+      alone.steps.add(1);
       return;
     }
-    moveOut(first, middle, buffer);
+    Buffer& buffer = alone.buffer;
+    moveOut(first, middle, alone);
     auto rest = buffer.begin();
     Iterator to = first;
     EscapedException thrown;
     thrown.capture([&] {
-      for (; rest != buffer.end() && middle != last; ++to) {
-        if (less_(*middle, *rest)) {
-          *to = std::move(*middle);
-          ++middle;
-        } else {
-          *to = std::move(*rest);
-          ++rest;
+      while (rest != buffer.end() && middle != last) {
+        const auto restEnd = rest + std::min<Difference>(buffer.end() - rest, Steps::kPiece / 2);
+        const Iterator middleEnd = middle + std::min<Difference>(last - middle, Steps::kPiece / 2);
+        const Iterator begin = to;
+        for (; rest != restEnd && middle != middleEnd; ++to) {
+          if (less_(*middle, *rest)) {
+            *to = std::move(*middle);
+            ++middle;
+          } else {
+            *to = std::move(*rest);
+            ++rest;
+          }
         }
+        alone.steps.add(to - begin);
       }
     });
     // However the loop ended, the rest of the buffer fits exactly between `to` and `middle`.
-    moveBack(rest, buffer.end(), to, thrown);
+    moveBack(rest, to, alone, thrown);
     thrown.rethrow();
   }
 
   // Moves [first, last) into the buffer. If that throws, the elements that were moved are moved back.
-  static void moveOut(Iterator first, Iterator last, Buffer& buffer) {
-    if constexpr (kMovesNeverThrow) {
-      buffer.assign(std::make_move_iterator(first), std::make_move_iterator(last));
-    } else {
-      buffer.clear();
-      buffer.reserve(static_cast<size_t>(last - first));
-      EscapedException thrown;
-      thrown.capture([&] { std::move(first, last, std::back_inserter(buffer)); });
-      if (thrown) [[unlikely]] {
-        moveBack(buffer.begin(), buffer.end(), first, thrown);
-        thrown.rethrow();
-      }
+  static void moveOut(Iterator first, Iterator last, Alone& alone) {
+    Buffer& buffer = alone.buffer;
+    buffer.clear();
+    buffer.reserve(static_cast<size_t>(last - first));
+    EscapedException thrown;
+    thrown.capture([&] {
+      alone.steps.inPieces(first, last, [&](Iterator from, Iterator to) {
+        if constexpr (kMovesNeverThrow) {
+          buffer.insert(buffer.end(), std::make_move_iterator(from), std::make_move_iterator(to));
+        } else {
+          std::move(from, to, std::back_inserter(buffer));  // keeps those that have been moved
+        }
+      });
+    });
+    if (thrown) [[unlikely]] {
+      moveBack(buffer.begin(), first, alone, thrown);
+      thrown.rethrow();
     }
   }
 
-  // Moves elements out of the buffer, all of them, also if the move of one throws. `thrown` keeps the first
-  // exception.
-  template <class From>
-  static void moveBack(From from, From last, Iterator to, EscapedException& thrown) {
-    if constexpr (kMovesNeverThrow) {
-      std::move(from, last, to);
-    } else {
-      for (; from != last; ++from, (void)++to) {
-        EscapedException failure;
-        failure.capture([&] { *to = std::move(*from); });
-        if (failure && !thrown) [[unlikely]] {
-          thrown = std::move(failure);
+  // Moves the elements from `from` on out of the buffer, all of them, also if the move of one throws.
+  // `thrown` keeps the first exception.
+  static void moveBack(typename Buffer::iterator from, Iterator to, Alone& alone, EscapedException& thrown) {
+    alone.steps.inPieces(from, alone.buffer.end(), [&](auto begin, auto end) {
+      if constexpr (kMovesNeverThrow) {
+        to = std::move(begin, end, to);
+      } else {
+        for (; begin != end; ++begin, (void)++to) {
+          EscapedException failure;
+          failure.capture([&] { *to = std::move(*begin); });
+          if (failure && !thrown) [[unlikely]] {
+            thrown = std::move(failure);
+          }
         }
       }
-    }
+    });
   }
 
   Less& less_;

@@ -15,6 +15,7 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/random.h"
 #include "weft/detail/fork/fork.h"
+#include "weft/detail/parallel/step_count.h"
 
 namespace weft::detail {
 
@@ -31,13 +32,16 @@ namespace weft::detail {
 // No element is held outside the range while the comparator is called. So if the comparator throws, no
 // element is lost. For this reason std::sort, which is a little faster for few elements, is used only with
 // comparators that cannot throw.
+//
+// After some steps others have their turn on this thread. Comparisons are counted one by one, but numbers of
+// a partition by the piece: a count for each would cost as much as its comparison.
 template <class Iterator, class Less>
 class Quicksort {
  public:
   explicit Quicksort(Less& less) : less_(less) {}
 
   void sort(Iterator first, Iterator last) {
-    if (last - first <= kFewElements || !std::is_sorted(first, last, std::ref(less_))) {
+    if (last - first <= kFewElements || !isSorted(first, last)) {
       sortPart(first, last, static_cast<int>(std::bit_width(static_cast<size_t>(last - first))), true);
     }
   }
@@ -46,12 +50,33 @@ class Quicksort {
   using Value = std::iter_value_t<Iterator>;
   using Difference = std::iter_difference_t<Iterator>;
 
+  using Steps = StepCount<kIsCheap<Less, Value>>;
+
   static constexpr Difference kFewElements = 24;
   static constexpr Difference kManyElements = 128;
   static constexpr Difference kWorthForking = 2048;
   static constexpr Difference kUneven = 8;
   static constexpr bool kAreNumbers =
       std::is_arithmetic_v<Value> && std::is_same_v<std::iter_reference_t<Iterator>, Value&>;
+
+  bool isLess(const Value& left, const Value& right) {
+    steps_.add(1);
+    return less_(left, right);
+  }
+  auto counted() {
+    return [this](const Value& left, const Value& right) { return isLess(left, right); };
+  }
+
+  bool isSorted(Iterator first, Iterator last) {
+    bool is = true;
+    while (is && last - first > 1) {
+      const Iterator end = first + std::min<Difference>(last - first - 1, Steps::kPiece);
+      is = std::is_sorted(first, end + 1, std::ref(less_));
+      steps_.add(end - first);
+      first = end;
+    }
+    return is;
+  }
 
   // `isFirst`: no element lies right before the part. Otherwise that element is not greater than any in the
   // part.
@@ -63,7 +88,7 @@ class Quicksort {
         return;
       }
       movePivotTo(first, count);
-      if (!isFirst && !less_(*(first - 1), *first)) {
+      if (!isFirst && !isLess(*(first - 1), *first)) {
         first = split(first, last,
                       [this](const Value& pivot, const Value& value) { return !less_(pivot, value); }) +
                 1;
@@ -104,7 +129,10 @@ class Quicksort {
       sort(shorter);
       return true;
     }
-    const auto sortLonger = [&] { sort(longer); };
+    // For the steps of another fiber.
+    const auto sortLonger = [&] {
+      Quicksort(less_).sortPart(longer.first, longer.last, unevenLeft, longer.isFirst);
+    };
     Child<decltype(sortLonger)> child(sortLonger);
     child.expose(lane);
     lane->announce();
@@ -123,15 +151,22 @@ class Quicksort {
     Iterator end = first + 1;
     if constexpr (kAreNumbers) {
       const Value pivot = *first;
-      for (Iterator it = end; it != last; ++it) {
-        const Value value = *it;
-        const bool belongsBefore = isBefore(pivot, value);
-        *it = *end;
-        *end = value;
-        end += belongsBefore;
-      }
+      steps_.inPieces(end, last, [&](Iterator from, Iterator to) {
+        Iterator boundary = end;
+        for (Iterator it = from; it != to; ++it) {
+          const Value value = *it;
+          const bool belongsBefore = isBefore(pivot, value);
+          *it = *boundary;
+          *boundary = value;
+          boundary += belongsBefore;
+        }
+        end = boundary;
+      });
     } else {
-      end = std::partition(end, last, [&](const Value& value) { return isBefore(*first, value); });
+      end = std::partition(end, last, [&](const Value& value) {
+        steps_.add(1);
+        return isBefore(*first, value);
+      });
     }
     std::iter_swap(first, end - 1);
     return end - 1;
@@ -140,7 +175,11 @@ class Quicksort {
   // For few elements, or after too many uneven partitions.
   void sortAlone(Iterator first, Iterator last) {
     if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
-      std::sort(first, last, std::ref(less_));
+      if (kIsCheap<Less, Value> && last - first <= kFewElements) {
+        std::sort(first, last, std::ref(less_));
+      } else {
+        std::sort(first, last, counted());
+      }
     } else if (last - first <= kFewElements) {
       insertionSort(first, last);
     } else {
@@ -157,8 +196,9 @@ class Quicksort {
           *to = *(to - 1);
           *(to - 1) = value;
         }
+        steps_.add(it - to + 1);
       } else {
-        while (to != first && less_(*it, *(to - 1))) {
+        while (to != first && isLess(*it, *(to - 1))) {
           --to;
         }
         if (to != it) {
@@ -183,10 +223,10 @@ class Quicksort {
   }
   void siftDown(Iterator first, Difference at, Difference count) {
     for (Difference child = 2 * at + 1; child < count; child = 2 * at + 1) {
-      if (child + 1 < count && less_(*(first + child), *(first + (child + 1)))) {
+      if (child + 1 < count && isLess(*(first + child), *(first + (child + 1)))) {
         ++child;
       }
-      if (!less_(*(first + at), *(first + child))) {
+      if (!isLess(*(first + at), *(first + child))) {
         return;
       }
       std::iter_swap(first + at, first + child);
@@ -214,7 +254,7 @@ class Quicksort {
     sortTwo(a, b);
   }
   void sortTwo(Iterator a, Iterator b) {
-    if (less_(*b, *a)) {
+    if (isLess(*b, *a)) {
       std::iter_swap(a, b);
     }
   }
@@ -238,6 +278,7 @@ class Quicksort {
   }
 
   Less& less_;
+  Steps steps_;
 };
 
 }  // namespace weft::detail

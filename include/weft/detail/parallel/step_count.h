@@ -1,0 +1,64 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <type_traits>
+
+#include "weft/detail/fork/fork.h"
+
+namespace weft::detail {
+
+// Whether Less is known to compare numbers in some instructions. Any other comparator may take long.
+template <class Less, class Value>
+inline constexpr bool kIsCheap =
+    std::is_arithmetic_v<Value> && (std::is_same_v<std::remove_cv_t<Less>, std::less<>> ||
+                                    std::is_same_v<std::remove_cv_t<Less>, std::less<Value>> ||
+                                    std::is_same_v<std::remove_cv_t<Less>, std::greater<>> ||
+                                    std::is_same_v<std::remove_cv_t<Less>, std::greater<Value>>);
+
+// Counts the steps of a sort: comparisons, or moves. kPiece of them count as a dequeue, or fewer than twice
+// as many where a few are counted together. After a piece those run whose turn it is, if there are any. For
+// one fiber.
+//
+// A step may take long. 64 of 10 us are less than a millisecond, and 64 of a nanosecond are ten times as
+// much as a look. Steps that are known to be cheap make pieces of some microseconds.
+template <bool kAreCheap>
+class StepCount {
+ public:
+  static constexpr std::ptrdiff_t kPiece = kAreCheap ? 4096 : 64;
+
+  // After `count` steps.
+  void add(std::ptrdiff_t count) {
+    left_ -= count;
+    if (left_ <= 0) [[unlikely]] {
+      letOthersRun();
+    }
+  }
+
+  // Calls run(begin, end) for [begin, end), piece by piece.
+  template <class Iterator, class Run>
+  void inPieces(Iterator begin, Iterator end, Run&& run) {
+    while (begin != end) {
+      const auto count = std::min<std::ptrdiff_t>(end - begin, left_);
+      const Iterator next = begin + count;
+      run(begin, next);
+      add(count);
+      begin = next;
+    }
+  }
+
+  // Ends a piece.
+  void letOthersRun() {
+    left_ = kPiece;
+    detail::letOthersRunInTurn();
+  }
+
+ private:
+  std::ptrdiff_t left_ = kPiece;
+};
+
+}  // namespace weft::detail
