@@ -205,6 +205,8 @@ void DagGraph::endRun(Run& run) {
 // Runs `index`, then a successor that is ready, and so on. Between two nodes others of this thread have their
 // turn: a chain may be long, and its nodes too.
 void DagGraph::strand(Run& run, uint32_t index) {
+  Fiber* const self = currentFiber;
+  ForkLane& lane = Worker::current()->lane();
   while (index != kNone) {
     Node& node = nodes_[index];
     // relaxed: it says only that functions need not be called any more.
@@ -220,9 +222,16 @@ void DagGraph::strand(Run& run, uint32_t index) {
       run.finished.done();
       return;
     }
-    index = arrive(run, node.firstOut, node.firstOut + node.numOuts);
+    if (node.numOuts == 1) {
+      const uint32_t next = outs_[node.firstOut];
+      index = isReady(run, nodes_[next]) ? next : kNone;
+    } else {
+      index = arrive(run, node.firstOut, node.firstOut + node.numOuts);
+    }
+    WEFT_ASSERT(currentFiber == self,
+                "Scheduler::unbind() was called in a function of a DAG. Call it after run() has returned.");
     if (index != kNone) {
-      Worker::current()->letOthersRunInTurn();
+      lane.letOthersRunInTurn();
     }
   }
 }

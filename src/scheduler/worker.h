@@ -80,6 +80,7 @@ class Worker {
   void exposeElsewhere(TaskNode* node) { tasks_.exposeElsewhere(node); }
   // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
   ForkLane* openLane();
+  ForkLane& lane() { return tasks_.lane(); }
 
   // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
   // and little of the current stack is in use.
@@ -87,8 +88,6 @@ class Worker {
   bool takeToRunInPlace(TaskNode* node);
   // The slow path of ForkLane::mayRunInPlace(), which counts.
   bool mayRunInPlaceNow();
-  // Called between two steps of what the current fiber goes on with in any case. Counts as a dequeue.
-  void letOthersRunInTurn() { lane().letOthersRunInTurn(); }
   // Runs `node` on the current fiber.
   // Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);
@@ -163,7 +162,6 @@ class Worker {
   void noteForks(FiberControlBlock& fiber);
   void enqueueElsewhere(TaskNode* node);
   bool hasStackForTask() const;
-  ForkLane& lane() { return tasks_.lane(); }
 
   SchedulerCore& core_;
   const Mode mode_;
