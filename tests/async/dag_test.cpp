@@ -448,6 +448,18 @@ TEST_F(DAGDeathTest, ACircle) {
       "node 1 .* depends on itself, by way of node 1");
 }
 
+TEST_F(DAGDeathTest, AFunctionThatUnbindsItsThread) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(0));
+        scheduler.bind();
+        DAG<>::Builder builder;
+        builder.root().then([] { Scheduler::unbind(); }).then([] {});
+        builder.build()->run();
+      },
+      "unbind.. was called in a function of a DAG");
+}
+
 TEST_F(DAGDeathTest, ANodeThatDependsOnNothing) {
   EXPECT_DEATH(
       {
