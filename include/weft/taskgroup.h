@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/exception_state.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/task_scope.h"
@@ -37,8 +38,8 @@ namespace weft {
 // TaskCanceled escapes them then, that is not an error. Cancellation passes from a group down to the groups
 // that were made with it, or with its token.
 //
-// Each task is a task of its own, with its own FiberLocals, locks and Fiber::current(), wherever it is
-// called.
+// Each task is a task of its own, with its own FiberLocals, locks, exceptions and Fiber::current(), wherever
+// it is called. It finds at least 7/8 of a fiber's stack.
 //
 // A group that is made with an executor schedules each task there, no matter where run() is called:
 //
@@ -69,7 +70,9 @@ class TaskGroup {
   // Waits for the tasks. If a task has let an exception escape that no wait() has thrown, a message that
   // names it ends the program. If another exception is being thrown already, that one is kept instead.
   ~TaskGroup() {
-    finish();
+    if (!count_.isOver()) [[unlikely]] {
+      finish();
+    }
     // relaxed: no task is left, and a stop of the parent finds the lock.
     if (control_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
       destroyControl();
@@ -91,11 +94,13 @@ class TaskGroup {
                   "TaskGroup::run(f) keeps a copy of f, which cannot be copied. Write run(std::move(f)).");
     if constexpr (kCanBeCalled && kCanBeKept) {
       if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
-        expose(*lane,
-               *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
+        auto& node = *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function));
+        if (!expose(*lane, node)) [[unlikely]] {
+          scheduleElsewhere(node, node.invokeElsewhere);
+        }
       } else if (hasExecutor()) {
-        scheduleElsewhere(
-            *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function)));
+        auto& node = *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function));
+        scheduleElsewhere(node, node.invokeElsewhere);
       } else {
         std::optional<UnboundCall> unbound(std::in_place, *this);
         detail::callAndEnd(
@@ -195,14 +200,14 @@ class TaskGroup {
     detail::callOrHandle(invoke, [this] { fail(); });
   }
 
-  void expose(detail::ForkLane& lane, GroupNode& node) {
+  // Returns: false where the group's executor is to get the task.
+  bool expose(detail::ForkLane& lane, GroupNode& node) {
     // A task in place that has no number has made no group.
     if (detail::currentTask->number == owner_) [[likely]] {
       node.flags = kOwn;
       count_.addOwn();
     } else if (hasExecutor()) [[unlikely]] {
-      scheduleElsewhere(node);
-      return;
+      return false;
     } else {
       count_.addOther();
     }
@@ -211,6 +216,7 @@ class TaskGroup {
       detail::exposeElsewhere(&node);
     }
     lane.announce();
+    return true;
   }
 
   // Called when a task has ended elsewhere, or was dropped.
@@ -223,7 +229,10 @@ class TaskGroup {
   // Calls the tasks of this group at the newest end of the deque, and waits for the others.
   void finish() {
     if (detail::ForkLane* lane = detail::currentLane; lane != nullptr && count_.hasOwn()) {
-      callOwn(*lane);
+      // Where the waiter uses too much of its stack, a task finds enough only on a stack of its own.
+      if (detail::currentTask->leavesStackForTask()) [[likely]] {
+        detail::ExceptionState::isEmpty(lane->exceptions) ? callOwn(*lane) : callOwnAside(*lane);
+      }
     }
     if (!count_.isOver()) [[unlikely]] {
       waitForOthers();
@@ -260,8 +269,10 @@ class TaskGroup {
 
   bool hasExecutor() const { return owner_ == kNoOwner; }
 
-  WEFT_EXPORT void scheduleElsewhere(GroupNode& node);
+  WEFT_EXPORT void scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp));
   WEFT_EXPORT void drop();
+  // The same where the waiter handles or throws an exception, which is none of the tasks'.
+  [[gnu::cold]] WEFT_EXPORT void callOwnAside(detail::ForkLane& lane);
   WEFT_EXPORT void waitForOthers();
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();
@@ -283,16 +294,12 @@ struct TaskGroup::GroupTask : GroupNode {
 
   template <class Arg>
   GroupTask(TaskGroup& owner, Arg&& argument)
-      : GroupNode{{&invoke, nullptr, 0}, &owner}, function(std::forward<Arg>(argument)) {}
+      : GroupNode{{&invokeHere, nullptr, 0}, &owner}, function(std::forward<Arg>(argument)) {}
 
-  // Run: as a task of its own. Call: by wait(). Discard: by an executor.
-  static void invoke(detail::TaskNode* node, detail::TaskOp op) {
+  // Run: as a task of its own. Call: by wait().
+  static void invokeHere(detail::TaskNode* node, detail::TaskOp op) {
     auto* self = static_cast<GroupTask*>(node);
     TaskGroup& owner = *self->group;
-    if (owner.hasExecutor() || op == detail::TaskOp::Discard) [[unlikely]] {
-      endElsewhere(*self, op);
-      return;
-    }
     owner.call(self->function);
     detail::NodeMemory<GroupTask>::destroy(*self);
     if (op == detail::TaskOp::Run) {
@@ -300,7 +307,9 @@ struct TaskGroup::GroupTask : GroupNode {
     }
   }
 
-  [[gnu::noinline]] static void endElsewhere(GroupTask& self, detail::TaskOp op) {
+  // By the group's executor. Run, or Discard.
+  static void invokeElsewhere(detail::TaskNode* node, detail::TaskOp op) {
+    auto& self = *static_cast<GroupTask*>(node);
     TaskGroup& owner = *self.group;
     {
       const Running running(owner);

@@ -126,7 +126,8 @@ TaskGroup::Running::~Running() {
 }
 
 // The executor may run the task at once, and then go on with others that end the group.
-void TaskGroup::scheduleElsewhere(GroupNode& node) {
+void TaskGroup::scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp)) {
+  node.invoke = invoke;
   count_.addOther();
   Control& own = control();
   try {
@@ -143,6 +144,11 @@ void TaskGroup::drop() {
     control().hasDropped.store(true, std::memory_order_relaxed);
     cancel();
   }
+}
+
+void TaskGroup::callOwnAside(detail::ForkLane& lane) {
+  const detail::ExceptionsAside aside(lane.exceptions);
+  callOwn(lane);
 }
 
 void TaskGroup::waitForOthers() {

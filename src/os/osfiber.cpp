@@ -4,15 +4,14 @@
 #include "os/osfiber.h"
 
 #include <cxxabi.h>
+#include <pthread.h>
 
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "weft/sanitizers.h"
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-#include <pthread.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
@@ -41,14 +40,6 @@ void completeFirstSwitch(void* p) {
   call->entry(call->arg);
 }
 
-void findThreadStack(OSFiber& fiber) {
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-    pthread_attr_getstack(&attributes, &fiber.stackBase, &fiber.stackSize);
-    pthread_attr_destroy(&attributes);
-  }
-}
-
 // Frees the memory that ASan holds for a suspended fiber. ASan frees it only for the running fiber, so this
 // pretends to switch to the fiber and to let it die.
 void freeFakeStack(OSFiber& fiber) {
@@ -62,19 +53,24 @@ void freeFakeStack(OSFiber& fiber) {
 }
 #endif
 
-// Moves both words in one load and one store each: a pointer, and an unsigned int with padding after it.
-inline void swapExceptions(OSFiber& from, OSFiber& to, void** globals) {
-  static_assert(sizeof(from.exceptions) == 16);
-  std::memcpy(from.exceptions, globals, sizeof(from.exceptions));
-  std::memcpy(globals, to.exceptions, sizeof(to.exceptions));
-}
-
 }  // namespace
+
+ThreadStack threadStack() {
+  constinit thread_local static ThreadStack found;
+  pthread_attr_t attributes;
+  if (found.base == nullptr && pthread_getattr_np(pthread_self(), &attributes) == 0) {
+    pthread_attr_getstack(&attributes, &found.base, &found.size);
+    pthread_attr_destroy(&attributes);
+  }
+  return found;
+}
 
 void OSFiber::initThread() {
   *this = OSFiber();
 #if WEFT_ADDRESS_SANITIZER_ENABLED
-  findThreadStack(*this);
+  const ThreadStack own = threadStack();
+  stackBase = own.base;
+  stackSize = own.size;
 #endif
 #if WEFT_THREAD_SANITIZER_ENABLED
   sanitizerState = __tsan_get_current_fiber();
@@ -115,7 +111,8 @@ void OSFiber::destroy() {
 
 // In builds without sanitizers this ends in a jump to weft_fiber_switch: one call and one return in all.
 [[gnu::noinline]] void OSFiber::switchTo(OSFiber& from, OSFiber& to, void** globals) {
-  swapExceptions(from, to, globals);
+  from.exceptions.save(globals);
+  to.exceptions.restore(globals);
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __sanitizer_start_switch_fiber(&from.sanitizerState, to.stackBase, to.stackSize);
 #endif

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 
+#include "weft/detail/base/exception_state.h"
+
 namespace weft::detail {
 
 // The part of a fiber that the processor and the runtimes know: the place where it was switched away from,
@@ -55,11 +57,20 @@ struct OSFiber {
   static constexpr size_t kMinStackSize = 256;
 
   void* sp = nullptr;         // while suspended: the stack pointer, with the saved registers at it
-  void* exceptions[2] = {};   // while suspended: the contents of *exceptionGlobals()
+  ExceptionState exceptions;  // while suspended: the contents of *exceptionGlobals()
   void* stackBase = nullptr;  // null for a thread, except under ASan
   size_t stackSize = 0;
   void* sanitizerState = nullptr;  // TSan's fiber; under ASan, while suspended, the fake stack
 };
+
+// The stack that the system gave to a thread.
+struct ThreadStack {
+  void* base = nullptr;
+  size_t size = 0;
+};
+
+// Returns: the calling thread's, also where a fiber runs there; empty if the system does not tell.
+ThreadStack threadStack();
 
 static_assert(sizeof(void*) == 8 && sizeof(OSFiber) == 48);
 

@@ -28,8 +28,7 @@ struct FiberLocalNode;
 struct FiberControlBlock final : Fiber {
   FiberControlBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
-  uint32_t timerIndex = kNotInHeap;  // first, since it fits behind the base's id
-  Waiter waiter;                     // guarded by the primitive that it is linked in
+  Waiter waiter;  // guarded by the primitive that it is linked in
   Worker* const worker;
   InboxLink<FiberControlBlock> inboxNext;  // the inbox's
   FiberControlBlock* listNext = nullptr;   // in the ready list or the idle list
@@ -41,13 +40,22 @@ struct FiberControlBlock final : Fiber {
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
-  Stack stack;                      // its base is written atomically: see FiberFactory::findByStack()
+  void* stackBase = nullptr;  // null while the fiber has no stack; written atomically: see findByStack()
+  uint32_t stackId = 0;       // the pool's
+  uint32_t timerIndex = kNotInHeap;
   const char* blockedOn = nullptr;  // what the fiber waits for, while it waits; for reports
   const void* blockedObject = nullptr;
   OwnPointer<const void> task;       // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
   void setTaskNumber(uint64_t value) { number = value; }
+  // The tops of stacks are spread over so many bytes: what `os` has is up to that much less.
+  static constexpr size_t kSpread = 1024;
+  Stack stack() const {
+    const size_t size = (os.stackSize + kSpread - 1) / kSpread * kSpread;
+    return {stackBase, static_cast<uint32_t>(size), stackId};
+  }
+
   TaskScope* scope() { return this; }
   const TaskScope* scope() const { return this; }
 

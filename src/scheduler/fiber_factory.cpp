@@ -6,6 +6,7 @@
 #include <atomic>
 #include <new>
 
+#include "scheduler/in_place.h"
 #include "scheduler/worker.h"
 
 namespace weft::detail {
@@ -13,13 +14,13 @@ namespace {
 
 // Stacks begin a multiple of a large power of two apart. If all tops fell on the same cache sets, each switch
 // among very many fibers would miss the cache, so the tops are spread over a few lines.
-constexpr uint32_t kColours = 16;
 constexpr size_t kColourStep = 64;
+constexpr uint32_t kColours = FiberControlBlock::kSpread / kColourStep;
 
 // relaxed: for findByStack(), which takes it for a hint. All other accesses are by this thread, which may
 // read it as it likes.
 void setStackBase(FiberControlBlock& fiber, void* base) {
-  std::atomic_ref(fiber.stack.base).store(base, std::memory_order_relaxed);
+  std::atomic_ref(fiber.stackBase).store(base, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -46,17 +47,18 @@ FiberControlBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
   }
   FiberControlBlock* fiber = newBlock(worker);
   const Stack& stack = cachedStacks_[--numCachedStacks_];
-  fiber->stack.size = stack.size;
-  fiber->stack.id = stack.id;
+  fiber->stackId = stack.id;
   setStackBase(*fiber, stack.base);
   const size_t colour = kColourStep * (nextColour_++ % kColours);
-  fiber->os.init(fiber->stack.base, fiber->stack.size - colour, entry, &worker);
+  fiber->os.init(stack.base, stack.size - colour, entry, &worker);
+  fiber->scope()->inPlaceEnd = endOfTasksInPlace(stack.bottom(), stack.size);
   return fiber;
 }
 
 void FiberFactory::destroy(FiberControlBlock& fiber) {
+  const Stack stack = fiber.stack();
   fiber.os.destroy();
-  stacks_.release(fiber.stack);
+  stacks_.release(stack);
   setStackBase(fiber, nullptr);
   spareBlocks_.pushFront(fiber);
 }
@@ -95,7 +97,7 @@ const FiberControlBlock* FiberFactory::findByStack(const void* scope) const {
   const FiberControlBlock* found = nullptr;
   forEachBlock([&](FiberControlBlock& fiber) {
     // relaxed: a hint; see setStackBase().
-    void* const base = std::atomic_ref(fiber.stack.base).load(std::memory_order_relaxed);
+    void* const base = std::atomic_ref(fiber.stackBase).load(std::memory_order_relaxed);
     if (base != nullptr && place - reinterpret_cast<uintptr_t>(base) < stacks_.stackSize()) {
       found = &fiber;
     }

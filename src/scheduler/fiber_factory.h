@@ -35,7 +35,7 @@ class FiberFactory {
   template <class F>
   void forEach(F&& f) const {
     forEachBlock([&](FiberControlBlock& fiber) {
-      if (fiber.stack.base != nullptr) {
+      if (fiber.stackBase != nullptr) {
         f(fiber);
       }
     });

@@ -4,11 +4,19 @@
 #include "scheduler/fiber_switch.h"
 
 namespace weft::detail {
+namespace {
+
+// So far above the stack pointer lies no part of a thread's stack. Most threads never ask how much of it a
+// task may use: see Worker::findRoomInThreadStack().
+constexpr uint32_t kNoTaskInPlace = uint32_t{1} << 30;
+
+}  // namespace
 
 void FiberSwitch::enterThread(uint64_t taskNumber) {
   cxaGlobals_ = OSFiber::exceptionGlobals();
   main_.os.initThread();
   threadScope.number = taskNumber;
+  threadScope.inPlaceEnd = kNoTaskInPlace + static_cast<uint32_t>(stackPointer());
   mainScope_.set(&threadScope);
   currentFiber = &main_;
   currentTask = &threadScope;

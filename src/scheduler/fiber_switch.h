@@ -22,6 +22,7 @@ class FiberSwitch {
   FiberControlBlock& current() const { return *current_.get(); }
   FiberControlBlock& main() { return main_; }
   const FiberControlBlock& main() const { return main_; }
+  void** exceptions() const { return cxaGlobals_; }
   bool isOnMain() const { return current_.get() == &main_; }
   // Any thread, hints: they do not publish what they return.
   const FiberControlBlock* look() const { return current_.look(); }

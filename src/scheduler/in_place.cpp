@@ -5,17 +5,12 @@
 
 #include <utility>
 
+#include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
+#include "weft/detail/base/exception_state.h"
 #include "weft/fiberlocal.h"
 
 namespace weft::detail {
-namespace {
-
-// A task may be run on top of another task that waits for it while at most this part of the stack is in use.
-// So the task finds about as much stack as on a stack of its own.
-constexpr uint32_t kShareOfStackInUse = 8;
-
-}  // namespace
 
 constinit thread_local TaskScope* currentTask = nullptr;
 constinit thread_local TaskScope threadScope;
@@ -24,14 +19,28 @@ bool Worker::takeToRunInPlace(TaskNode* node) {
   return hasStackForTask() && lane().mayRunInPlace() && tasks_.takeIfNewest(node);
 }
 
-bool Worker::hasStackForTask() const {
-  const FiberControlBlock& fiber = fibers_.current();
-  const Stack& stack = fiber.stack;
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  return fiber.task.get() != nullptr && stack.top() - here < stack.size / kShareOfStackInUse;
+bool Worker::hasStackForTask() const { return isRunningTask() && currentTask->leavesStackForTask(); }
+
+// In a thread's stack of more than 2 GiB only the topmost part counts, since addresses are compared by their
+// lower halves.
+void Worker::findRoomInThreadStack() {
+  constexpr size_t kCounted = size_t{1} << 30;
+  if (const ThreadStack stack = threadStack(); stack.base != nullptr) {
+    const size_t ignored = stack.size > kCounted ? stack.size - kCounted : 0;
+    threadScope.inPlaceEnd =
+        endOfTasksInPlace(reinterpret_cast<uintptr_t>(stack.base) + ignored, core_.config.fiberStackSize);
+  }
+}
+
+uint32_t endOfTasksInPlace(uintptr_t bottom, size_t fiberStackSize) {
+  return static_cast<uint32_t>(bottom + fiberStackSize / 8 * kStackInPlace);
 }
 
 void Worker::runInPlace(TaskNode* node) {
+  if (!ExceptionState::isEmpty(lane().exceptions)) [[unlikely]] {
+    runInPlaceAside(node);
+    return;
+  }
   FiberControlBlock& fiber = fibers_.current();
   const void* outer = fiber.task.get();
   fiber.task.set(reinterpret_cast<const void*>(node->invoke));
@@ -42,6 +51,12 @@ void Worker::runInPlace(TaskNode* node) {
   }
   fiber.task.set(outer);
   lane().counters.countEnded();
+}
+
+// For a waiter that handles or throws an exception, which is none of the task's.
+[[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
+  const ExceptionsAside aside(lane().exceptions);
+  runInPlace(node);
 }
 
 InPlaceFibers::~InPlaceFibers() {

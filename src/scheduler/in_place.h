@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "scheduler/fiber_control_block.h"
@@ -58,6 +59,9 @@ class InPlaceFibers {
   InPlaceFiber* spares_ = nullptr;
   uint32_t numMade_ = 0;
 };
+
+// Returns: TaskScope::inPlaceEnd for a stack that begins at `bottom`.
+uint32_t endOfTasksInPlace(uintptr_t bottom, size_t fiberStackSize);
 
 // Returns: whether `task`, which runs on this thread, is run in place.
 // Requires: a scheduler is bound.

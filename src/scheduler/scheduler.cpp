@@ -51,11 +51,11 @@ const Scheduler::Config& checked(const Scheduler::Config& config) {
 
 bool currentStack(CurrentStack* out) {
   const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
-  if (fiber == nullptr || fiber->stack.base == nullptr) {
+  if (fiber == nullptr || fiber->stackBase == nullptr) {
     return false;
   }
-  *out = {fiber->stack.bottom() - StackPool::guardSize(), fiber->stack.bottom(), fiber->stack.top(),
-          fiber->id, fiber->task.get()};
+  const Stack stack = fiber->stack();
+  *out = {stack.bottom() - StackPool::guardSize(), stack.bottom(), stack.top(), fiber->id, fiber->task.get()};
   return true;
 }
 

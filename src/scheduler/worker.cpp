@@ -55,6 +55,7 @@ Worker::~Worker() {
 
 void Worker::enterThread() {
   fibers_.enterThread(++taskNumber_);
+  lane().exceptions = fibers_.exceptions();
   currentLane = lane().deque != nullptr ? &lane() : nullptr;
 }
 
@@ -73,12 +74,14 @@ ForkLane* Worker::openLane() {
     core_.addExternal(lane().deque);
     lane().numOthers = static_cast<uint32_t>(core_.numWorkers);
     currentLane = &lane();
+    findRoomInThreadStack();
   }
   return &lane();
 }
 
 void Worker::runThread() {
   if (const auto& initializer = core_.config.workerThread.initializer) {
+    findRoomInThreadStack();
     runOrDie(initializer, "initializer", id_);
     lane().counters.countEnded();
   }

@@ -83,7 +83,7 @@ class Worker {
   ForkLane& lane() { return tasks_.lane(); }
 
   // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
-  // and little of the current stack is in use.
+  // and enough of the current stack is left: see kStackInPlace.
   // Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
   // The slow path of ForkLane::mayRunInPlace(), which counts.
@@ -162,6 +162,9 @@ class Worker {
   void noteForks(FiberControlBlock& fiber);
   void enqueueElsewhere(TaskNode* node);
   bool hasStackForTask() const;
+  // Lets tasks of groups run in place on the thread's own stack.
+  void findRoomInThreadStack();
+  void runInPlaceAside(TaskNode* node);
 
   SchedulerCore& core_;
   const Mode mode_;

@@ -197,7 +197,7 @@ TEST_F(WorkerTest, LittleOfItsStackIsInUseWhenATaskBegins) {
   for (int i = 0; i < kNumTasks; ++i) {
     schedule([&, done, go] {
       const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-      least = std::min(least, worker().fibers().current().stack.top() - here);
+      least = std::min(least, worker().fibers().current().stack().top() - here);
       go.wait();
       done.done();
     });

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "weft/export.h"
@@ -13,7 +14,7 @@
 // fiber that waits for it, has a scope in the frame of that wait. What a thread runs outside of tasks has one
 // scope for as long as the thread lives, also between bind() and unbind(). So a task's possessions are the
 // same whether a thief has taken the task or not: the locks that it holds, its number, its values of
-// FiberLocals, and the Fiber with its permit.
+// FiberLocals, and the Fiber with its permit. Its C++ exceptions are its own as well (exception_state.h).
 //
 // Few tasks in place ask for any of these except the locks, which know a task by the address of its scope.
 // The rest is made when it is first asked for: a scope whose number is 0 has nothing yet, and nothing to give
@@ -30,8 +31,32 @@ namespace detail {
 struct FiberLocalNode;
 struct InPlaceFiber;
 
+// A task that is run in place finds at least so many eighths of Config::fiberStackSize free. So only a waiter
+// that uses less than one eighth runs tasks in place.
+inline constexpr size_t kStackInPlace = 7;
+
+// Returns: the stack pointer of the calling function. It lies below the function's own arrays.
+[[gnu::always_inline]] inline uintptr_t stackPointer() {
+#if defined(__x86_64__)
+  uintptr_t here;
+  asm volatile("mov %%rsp, %0" : "=r"(here));
+  return here;
+#else
+#error "weft: only x86-64 is supported"
+#endif
+}
+
 struct TaskScope {
   uint64_t number = 0;  // see currentTaskNumber()
+  // The lower half of an address in the stack that this scope belongs to. Where the stack pointer lies below
+  // it, no task begins in place. A half is enough, since no two places of a stack lie 2 GiB apart.
+  uint32_t inPlaceEnd = 0;
+
+  // Returns: whether a task may begin in place here: see kStackInPlace.
+  // Requires: this is the scope of the task that runs.
+  [[gnu::always_inline]] bool leavesStackForTask() const {
+    return static_cast<int32_t>(static_cast<uint32_t>(stackPointer()) - inPlaceEnd) >= 0;
+  }
 };
 
 // The scope of the task, or of the code of a binding, that runs on this thread; null where nothing is bound.
@@ -55,7 +80,7 @@ extern WEFT_EXPORT constinit thread_local TaskScope threadScope
 // Requires: a scheduler is bound.
 class InPlaceScope : public TaskScope {
  public:
-  InPlaceScope() : outer_(currentTask) { currentTask = this; }
+  InPlaceScope() : TaskScope{0, currentTask->inPlaceEnd}, outer_(currentTask) { currentTask = this; }
   ~InPlaceScope() { currentTask = outer_; }
   InPlaceScope(const InPlaceScope&) = delete;
   InPlaceScope& operator=(const InPlaceScope&) = delete;

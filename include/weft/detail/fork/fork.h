@@ -37,6 +37,7 @@ struct ForkLane {
       untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector: see Turns
   bool hasForked = false;  // see Worker::noteForks()
   TaskCounters<> counters{};
+  void** exceptions = nullptr;  // of the thread: see ExceptionState
 
   // Counts a task that is about to be run in place as one that is dequeued.
   // Returns: false if others have their turn. Then the task is left where it is, and the fiber that waits for

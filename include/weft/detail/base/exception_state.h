@@ -1,0 +1,48 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+// What the C++ runtime keeps for a thread: which exceptions are being handled there, and how many are being
+// thrown. Each task has such a state of its own. A switch of fibers exchanges it. A task that is run in place
+// finds an empty one, and the task that waits for it gets its own back.
+namespace weft::detail {
+
+// The state of code that does not run now. `globals`, in all functions, is where the runtime keeps that of
+// the code that runs: see OSFiber::exceptionGlobals(). Each of them moves both words at once: a pointer, and
+// an unsigned int with padding after it.
+struct ExceptionState {
+  void save(void* const* globals) { std::memcpy(words, globals, sizeof words); }
+  void restore(void** globals) const { std::memcpy(globals, words, sizeof words); }
+
+  // Returns: whether the code that runs neither handles nor throws an exception.
+  static bool isEmpty(void* const* globals) {
+    uint64_t both[2];
+    std::memcpy(both, globals, sizeof both);
+    return (both[0] | both[1]) == 0;
+  }
+
+  void* words[2] = {};
+};
+
+// While an object of this type exists, the calling task's exceptions are put aside, and a task that is run in
+// place sees none.
+class ExceptionsAside {
+ public:
+  explicit ExceptionsAside(void** globals) : globals_(globals) {
+    state_.save(globals);
+    ExceptionState().restore(globals);
+  }
+  ~ExceptionsAside() { state_.restore(globals_); }
+  ExceptionsAside(const ExceptionsAside&) = delete;
+  ExceptionsAside& operator=(const ExceptionsAside&) = delete;
+
+ private:
+  void** const globals_;
+  ExceptionState state_;
+};
+
+}  // namespace weft::detail
