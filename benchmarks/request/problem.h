@@ -7,15 +7,23 @@
 //
 // A workload is named gap-G/burst-BxL/hops-H: microseconds between requests, tasks in one, microseconds that
 // a task computes, hand-offs. The processor time is that of all threads, less what the host spends in gaps.
+//
+// Where the name ends in /native, the thread in between waits for the host, and the host for that thread, by
+// a mutex and a std::condition_variable, as a program does that knows nothing of the library. A request then
+// takes a few microseconds, unless threads that search keep the processors from those that are to run. The
+// share of slow blocks shows how often that lasts: blocks of 200 requests that take more than three times as
+// long as the median one.
 
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,12 +37,14 @@ struct Shape {
   int burst = 1;
   int taskUs = 1;
   int hops = 1;
+  bool isNative = false;
 
   static Shape of(const bench::Run& run) {
     Shape shape;
     const bool isRead = std::sscanf(run.workload().c_str(), "gap-%d/burst-%dx%d/hops-%d", &shape.gapUs,
                                     &shape.burst, &shape.taskUs, &shape.hops) == 4;
     bench::check(isRead, "name of the workload");
+    shape.isNative = run.workload().ends_with("/native");
     return shape;
   }
 };
@@ -104,10 +114,23 @@ inline void pass(int gapUs) {
   }
 }
 
+// Returns: how many of a hundred blocks of requests, which took `times`, are slow.
+inline double percentSlow(const std::vector<double>& times) {
+  constexpr size_t kBlock = 200;
+  std::vector<double> blocks;
+  for (size_t i = 0; i + kBlock <= times.size(); i += kBlock) {
+    blocks.push_back(std::accumulate(&times[i], &times[i] + kBlock, 0.0));
+  }
+  const double slow = blocks.empty() ? 0 : 3 * bench::median(blocks);
+  const auto numSlow = std::count_if(blocks.begin(), blocks.end(), [=](double us) { return us > slow; });
+  return blocks.empty() ? 0 : 100.0 * static_cast<double>(numSlow) / static_cast<double>(blocks.size());
+}
+
 // `ask()` has the burst run, and returns when it has.
 template <class F>
 void measure(bench::Run& run, const Shape& shape, F&& ask) {
-  const int count = run.size(shape.gapUs < 200 ? 4000 : 400000 / shape.gapUs, 20);
+  const int usual = shape.isNative ? 60000 : 4000;
+  const int count = run.size(shape.gapUs < 200 ? usual : 400000 / shape.gapUs, 20);
   std::vector<double> times;
   double cpu = 0;
   double inGaps = 0;
@@ -128,6 +151,9 @@ void measure(bench::Run& run, const Shape& shape, F&& ask) {
   run.metric("p50_us", bench::percentile(times, 0.5));
   run.metric("p99_us", bench::percentile(times, 0.99));
   run.metric("cpu_us", 1e6 * cpu / count);
+  if (shape.isNative) {
+    run.metric("slow_percent", percentSlow(times));
+  }
 }
 
 // Measures `runBurst()`, called by the host itself or by a thread between that and the tasks. `begin()` and
@@ -177,6 +203,10 @@ inline std::vector<bench::Workload> workloads(void (*run)(bench::Run&)) {
       names.push_back("gap-" + std::to_string(gap) + "/" + kind.name);
       all.push_back({names.back().c_str(), kind.workers, run});
     }
+  }
+  for (const int burst : {2, 4, 8, 16}) {
+    names.push_back("gap-0/burst-" + std::to_string(burst) + "x0/hops-2/native");
+    all.push_back({names.back().c_str(), {2}, run});
   }
   return all;
 }

@@ -29,8 +29,13 @@ void run(bench::Run& r) {
     }
     done.wait();
   };
-  request::measureHops<EventGate>(
-      r, shape, [&] { scheduler.bind(); }, [] { weft::Scheduler::unbind(); }, runBurst);
+  const auto begin = [&] { scheduler.bind(); };
+  const auto end = [] { weft::Scheduler::unbind(); };
+  if (shape.isNative) {
+    request::measureHops(r, shape, begin, end, runBurst);
+  } else {
+    request::measureHops<EventGate>(r, shape, begin, end, runBurst);
+  }
 }
 
 }  // namespace
