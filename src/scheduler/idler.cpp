@@ -73,23 +73,24 @@ bool Idler::spin(Reach reach) {
   TimePoint now = TimePoint::clock::now();
   idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
   const TimePoint firstYield = now + kAlone;
-  const TimePoint end = now + search_.length();
+  const TimePoint end = now + search_.length(now);
   do {
     // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
     watchInbox(worker_.inbox_);
     if (look(reach)) {
-      noteWork(now);
+      search_.noteFound(takeGap(now));
       return true;
     }
     if (!search_.giveWay(now, now >= firstYield)) {
       return false;
     }
   } while (now < end);
-  search_.noteVain();
+  search_.noteVain(now);
   return false;
 }
 
-void Idler::noteWork(TimePoint now) { search_.noteWork(now - std::exchange(idleSince_, TimePoint{})); }
+// Returns: for how long the worker has had nothing to run; now it has.
+SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchange(idleSince_, TimePoint{}); }
 
 void Idler::awaitReady(TimePoint until) {
   TimePoint now = TimePoint::clock::now();
@@ -130,7 +131,7 @@ void Idler::tidyUp() {
 
 void Idler::park() {
   if (!worker_.report_.isWanted() && parkUntil(tidyAt_)) [[likely]] {
-    noteWork(TimePoint::clock::now());
+    search_.noteWork(takeGap(TimePoint::clock::now()));
   }
 }
 

@@ -65,7 +65,7 @@ class Idler {
     }
   }
   bool spin(Reach reach);
-  void noteWork(TimePoint now);
+  SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);
   void endIfDeadlocked();

@@ -27,10 +27,14 @@ Stealer::Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::
       self_(self),
       random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)) {}
 
+uint64_t Stealer::nextStart() {
+  random_ = nextRandom(random_);
+  return random_ % static_cast<uint64_t>(core_.numWorkers);
+}
+
 TaskNode* Stealer::steal() {
   const auto numWorkers = static_cast<uint64_t>(core_.numWorkers);
-  random_ = nextRandom(random_);
-  const uint64_t start = random_ % numWorkers;
+  const uint64_t start = nextStart();
   for (uint64_t i = 0; i < numWorkers; ++i) {
     Worker& victim = *core_.workers[(start + i) % numWorkers];
     TaskNode* node = &victim != &owner_ ? stealFrom(victim.deque()) : nullptr;

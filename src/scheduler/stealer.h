@@ -25,6 +25,9 @@ class Stealer {
   // Tries each other worker once, beginning at a random one, and then the bound threads that fork.
   // Returns: a task, or null.
   TaskNode* steal();
+  // Which worker the next theft begins with: drawn, by each thief differently, so that thieves do not crowd
+  // around one victim.
+  uint64_t nextStart();
   // The same, from bound threads only.
   TaskNode* stealFromBoundThread();
   // Whether any deque looks non-empty.

@@ -121,11 +121,11 @@ ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter
 // Waits for the wake without sleeping, for as long as that is worth its cost.
 // Returns: whether the wake has come; if not, the thread should sleep.
 bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
-  const TimePoint end = std::min(begin + ownSearch.length(), deadline);
+  const TimePoint end = std::min(begin + ownSearch.length(begin), deadline);
   for (TimePoint now = begin; now < end;) {
     for (int i = 0; i < kLooksPerYield; ++i) {
       if (self.isReady()) {
-        ownSearch.noteWork(now - begin);
+        ownSearch.noteFound(now - begin);
         return true;
       }
       StdSync::pause();
@@ -135,7 +135,7 @@ bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
     }
   }
   if (end != deadline) {
-    ownSearch.noteVain();
+    ownSearch.noteVain(end);
   }
   return self.isReady();
 }

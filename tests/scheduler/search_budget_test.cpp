@@ -4,9 +4,23 @@
 #include "scheduler/search_budget.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <vector>
+
+namespace {
+
+thread_local int numSchedYields = 0;
+
+}  // namespace
+
+// Instead of libc's, for the whole program.
+extern "C" int sched_yield() noexcept {
+  ++numSchedYields;
+  return static_cast<int>(syscall(SYS_sched_yield));
+}
 
 namespace weft::detail {
 namespace {
@@ -15,6 +29,7 @@ using namespace std::chrono_literals;
 using Duration = SearchBudget::Duration;
 
 constexpr Duration kLongest = 200us;
+constexpr TimePoint kBegin{1h};
 
 struct Requests {
   Duration inVain{0};  // time spent in searches that found nothing
@@ -28,10 +43,10 @@ Requests request(SearchBudget& budget, const std::vector<Duration>& gaps, int ro
   for (int round = 0; round < rounds; ++round) {
     for (const Duration gap : gaps) {
       sum.all += gap;
-      if (gap >= budget.length()) {
-        sum.inVain += budget.length();
+      if (gap >= budget.length(kBegin)) {
+        sum.inVain += budget.length(kBegin);
         ++sum.numSlept;
-        budget.noteVain();
+        budget.noteVain(kBegin);
       }
       budget.noteWork(gap);
     }
@@ -49,7 +64,7 @@ TEST(SearchBudgetTest, StaysAwakeWhereWorkComesAtShortGaps) {
 TEST(SearchBudgetTest, LearnsFromGapsThatItSleptThrough) {
   SearchBudget budget(kLongest);
   request(budget, {10ms}, 100);
-  ASSERT_EQ(budget.length(), SearchBudget::kShortest);
+  ASSERT_EQ(budget.length(kBegin), SearchBudget::kShortest);
   EXPECT_LE(request(budget, {80us}, 1000).numSlept, 2);
 }
 
@@ -74,22 +89,82 @@ TEST(SearchBudgetTest, GoesOnWithLongSearchesThatMostlySucceed) {
   EXPECT_LT(sum.numSlept, 5000);
 }
 
-// Each time that it gives its processor away, a program that computes takes it.
-TEST(SearchBudgetTest, KeepsItsProcessorBesideAProgramThatComputes) {
+TEST(SearchBudgetTest, GivesItsProcessorAwayBetweenAnyTwoLooks) {
   SearchBudget budget(kLongest);
-  int numTakenAway = 0;
-  for (int i = 0; i < 10'000; ++i) {
-    if (budget.yields()) {
-      ++numTakenAway;
-      budget.noteTakenAway();
-    }
-    budget.noteWork(50us);
+  TimePoint now = TimePoint::clock::now();
+  numSchedYields = 0;
+  budget.giveWay(now, true);
+  EXPECT_EQ(numSchedYields, 1);
+  // Long searches do not pay.
+  request(budget, {100us, 300us}, 100);
+  budget.giveWay(now, true);
+  EXPECT_EQ(numSchedYields, 2);
+  budget.giveWay(now, false);
+  EXPECT_EQ(numSchedYields, 2);
+}
+
+TEST(SearchBudgetTest, SearchesNoFurtherOnceTheProcessorWasTakenAway) {
+  SearchBudget budget(kLongest);
+  EXPECT_TRUE(budget.noteLooks(kBegin, kBegin + SearchBudget::kTakenAway - 1ns));
+  EXPECT_FALSE(budget.noteLooks(kBegin, kBegin + SearchBudget::kTakenAway));
+}
+
+TEST(SearchBudgetTest, SleepsAtOnceForAWhileAfterALossThatNothingPaid) {
+  SearchBudget budget(kLongest);
+  request(budget, {50us}, 10);
+  budget.noteLooks(kBegin, kBegin + 4ms);
+  const TimePoint end = kBegin + 4ms + 4 * 4ms;
+  EXPECT_EQ(budget.length(kBegin + 4ms), 0us);
+  // The single looks that it takes meanwhile neither shorten the searches that follow nor lengthen the rest.
+  budget.noteVain(end - 2ns);
+  budget.noteLooks(end - 2ns, end + 10ms);
+  EXPECT_EQ(budget.length(end - 1ns), 0us);
+  EXPECT_EQ(budget.length(end), 100us);
+}
+
+TEST(SearchBudgetTest, SearchesOnAfterALossThatSearchesHavePaid) {
+  SearchBudget budget(kLongest);
+  for (int i = 0; i < 4ms / SearchBudget::kSaved; ++i) {
+    budget.noteFound(50us);
   }
-  EXPECT_LT(numTakenAway, 25);
+  budget.noteLooks(kBegin, kBegin + 4ms);
+  EXPECT_EQ(budget.length(kBegin + 4ms), 100us);
+  // They pay once.
+  budget.noteLooks(kBegin + 5ms, kBegin + 9ms);
+  EXPECT_EQ(budget.length(kBegin + 9ms), 0us);
+}
+
+TEST(SearchBudgetTest, WhatTheFirstLookFindsPaysForNothing) {
+  SearchBudget budget(kLongest);
+  for (int i = 0; i < 1'000; ++i) {
+    budget.noteFound(0us);
+  }
+  budget.noteLooks(kBegin, kBegin + 4ms);
+  EXPECT_EQ(budget.length(kBegin + 4ms), 0us);
+}
+
+// Each time that it gives its processor away, a program that computes takes it.
+TEST(SearchBudgetTest, LosesLittleTimeBesideAProgramThatComputes) {
+  SearchBudget budget(kLongest);
+  TimePoint now = kBegin;
+  Duration lost{0};
+  const auto passRequests = [&](auto duration) {
+    for (const TimePoint end = now + duration; now < end; now += 50us) {
+      if (budget.length(now) != 0us) {
+        lost += 12ms;
+        budget.noteLooks(now, now + 12ms);
+        now += 12ms;
+      }
+      budget.noteWork(50us);
+    }
+  };
+  passRequests(5s);
+  lost = 0ms;
+  passRequests(100s);
+  EXPECT_LT(lost, 100'000ms / 60);
   // It is gone.
-  request(budget, {50us}, 1100);
-  EXPECT_TRUE(budget.yields());
-  EXPECT_EQ(budget.length(), 100us);
+  now += 1s;
+  EXPECT_EQ(budget.length(now), 100us);
 }
 
 TEST(SearchBudgetTest, NeverSearchesForLongerThanTheLongest) {
@@ -97,7 +172,7 @@ TEST(SearchBudgetTest, NeverSearchesForLongerThanTheLongest) {
     SearchBudget budget(longest);
     for (int gap = 0; gap < 2000; gap += 7) {
       request(budget, {std::chrono::microseconds(gap)}, 3);
-      ASSERT_LE(budget.length(), longest);
+      ASSERT_LE(budget.length(kBegin), longest);
     }
   }
 }

@@ -41,11 +41,21 @@ struct WorkerTestAccess {
     }
   }
   static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
-  static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.idler_.search_.length(); }
+  static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.idler_.search_.length({}); }
   static void steal(Worker& worker) {
     TaskNode* task = worker.stealer_.steal();
     ASSERT_NE(task, nullptr);
     worker.runInPlace(task);
+  }
+  // One that has not stolen yet.
+  static Stealer newStealer(Worker& worker) {
+    return Stealer(worker.core_, worker, worker.id_, worker.lane().thief);
+  }
+  // Runs what the worker finds.
+  static void runNext(Worker& worker) {
+    const Work work = worker.findWork(Reach::Everywhere);
+    ASSERT_NE(work.task, nullptr);
+    worker.runInPlace(work.task);
   }
   static void* savedStackPointer(Worker& worker) { return worker.fibers().current().os.sp; }
   static bool hasTimer(Worker& worker) { return worker.timers_.earliest() != kNever; }
@@ -564,6 +574,57 @@ TEST_F(WorkerThreadTest, IdleWorkersStayAsleepWhileOthersCompute) {
     }
     parks = numParks();
   } while (parks != parksBefore);
+}
+
+TEST_F(WorkerThreadTest, TakesFromTheInjectorBeforeItSteals) {
+  Scheduler scheduler(smallConfig(2, allocator()));
+  std::latch areHeld(2), isScheduled(1), isQueued(1), isOver(1);
+  std::vector<const char*> order;
+  WaitGroup done(2);
+  scheduler.enqueue(Task([&, done] {
+    areHeld.arrive_and_wait();
+    schedule([&] { order.push_back("stolen"); });
+    isScheduled.count_down();
+    isOver.wait();
+    done.done();
+  }));
+  scheduler.enqueue(Task([&, done] {
+    areHeld.arrive_and_wait();
+    isQueued.wait();
+    Access::runNext(*Worker::current());
+    Access::runNext(*Worker::current());
+    isOver.count_down();
+    done.done();
+  }));
+  isScheduled.wait();
+  scheduler.enqueue(Task([&] { order.push_back("injected"); }));
+  isQueued.count_down();
+  done.wait();
+  EXPECT_EQ(order, (std::vector<const char*>{"injected", "stolen"}));
+}
+
+TEST_F(WorkerThreadTest, ThievesBeginWithDifferentVictims) {
+  constexpr int kThieves = 8;
+  Scheduler scheduler(smallConfig(kThieves, allocator()));
+  std::mutex guard;
+  std::set<std::vector<uint64_t>> starts;
+  Rendezvous all(kThieves);
+  for (int i = 0; i < kThieves; ++i) {
+    scheduler.enqueue(Task([&] {
+      detail::Stealer thief = Access::newStealer(*Worker::current());
+      std::vector<uint64_t> own;
+      for (int k = 0; k < 8; ++k) {
+        own.push_back(thief.nextStart());
+      }
+      {
+        const std::scoped_lock lock(guard);
+        starts.insert(own);
+      }
+      all.meet();
+    }));
+  }
+  all.wait();
+  EXPECT_EQ(starts.size(), static_cast<size_t>(kThieves));
 }
 
 TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoTheInjectorInBatches) {
