@@ -4,19 +4,26 @@
 #include "weft/detail/base/spin_lock.h"
 
 #include <sched.h>
+#include <time.h>
 
+#include "os/relax.h"
 #include "weft/detail/base/sync.h"
 
 namespace weft::detail {
+namespace {
 
-void relax(uint32_t& round) noexcept {
-  // About as long as a preempted holder's neighbours run on. The system should end longer waits.
-  constexpr uint32_t kPauses = 64;
-  if (round++ < kPauses) {
-    StdSync::pause();
-  } else {
-    sched_yield();
+struct System {
+  static void pause() { StdSync::pause(); }
+  static void yield() { sched_yield(); }
+  // Unlike nanosleep(), this leaves errno alone.
+  static void sleepBriefly() {
+    const timespec time{0, 50'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
-}
+};
+
+}  // namespace
+
+void relax(uint32_t& round) noexcept { relaxBy(round, System()); }
 
 }  // namespace weft::detail

@@ -8,9 +8,11 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "os/relax.h"
 #include "with_scheduler.h"
 
 namespace weft::detail {
@@ -70,6 +72,29 @@ TEST(TinyLockTest, RelaxCountsItsRounds) {
     EXPECT_EQ(round, i);
     relax(round);
   }
+}
+
+// What a waiting thread does, a letter for each step.
+struct Steps {
+  void pause() { taken += 'p'; }
+  void yield() { taken += 'y'; }
+  void sleepBriefly() { taken += 's'; }
+  std::string taken;
+};
+
+TEST(RelaxTest, SpinsThenYieldsThenSleeps) {
+  Steps steps;
+  uint32_t round = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    relaxBy(round, steps);
+  }
+  // To the end: a real-time thread that only yields keeps the processor from the thread that it waits for.
+  const size_t firstYield = steps.taken.find('y');
+  const size_t firstSleep = steps.taken.find('s');
+  ASSERT_NE(firstYield, std::string::npos);
+  ASSERT_NE(firstSleep, std::string::npos);
+  EXPECT_EQ(steps.taken, std::string(firstYield, 'p') + std::string(firstSleep - firstYield, 'y') +
+                             std::string(1'000 - firstSleep, 's'));
 }
 
 }  // namespace

@@ -10,8 +10,9 @@
 
 namespace weft::detail {
 
-// Waits a little for the holder of a spin lock. It spins, and gives its processor away once `round` has
-// grown, since the holder may have been preempted. Increments `round`.
+// Waits a little for the holder of a spin lock. It spins. Once `round` has grown it gives its processor away,
+// since the holder may have been preempted, and then it sleeps, since the holder may have a lower priority.
+// Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
 // Sets bit `kBit` of `word`, and waits while another thread holds it.

@@ -130,7 +130,7 @@ struct StdSync {
   }
 
   // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once
-  // `round` has grown. Increments `round`.
+  // `round` has grown, or sleeps. Increments `round`.
   static void relax(uint32_t& round) { detail::relax(round); }
 
   // Blocks the thread while `word` holds `expected`, until futexWake or `deadline` (none when null). May
