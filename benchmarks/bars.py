@@ -460,6 +460,11 @@ def request_bars():
                           1 if isDense else 0.2 if isSparse and rival == "std" else None)
             yield Bar("%s, p50, by a chain of futex wakes" % what, p50("weft", workload, workers),
                       p50("floor", workload, workers), 1.3 if isSparse else None)
+    slow = figures_of("request", "slow_percent")
+    for burst in (2, 4, 8, 16):
+        workload = "gap-0/burst-%dx0/hops-2/native" % burst
+        yield Bar("requests by a queue's own thread, %d tasks, slow blocks" % burst, slow("weft", workload, 2),
+                  None, 2, "%")
 
 
 def echo_bars():
