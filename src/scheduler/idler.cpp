@@ -11,6 +11,7 @@
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/base/ticks.h"
 
 namespace weft::detail {
 namespace {
@@ -146,6 +147,7 @@ bool Idler::parkUntil(TimePoint deadline) {
   }
   const TimePoint until = std::min(deadline, worker_.timers_.earliest());
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  worker_.turns_.restart(ticks());
   isParked_.store(false, std::memory_order_relaxed);
   return isWoken;
 }

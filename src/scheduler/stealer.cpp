@@ -25,7 +25,8 @@ Stealer::Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::
     : core_(core),
       owner_(owner),
       self_(self),
-      random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)) {}
+      random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
+      seen_(id >= 0 ? static_cast<size_t>(core.numWorkers) : 0, Seen{}, StlAllocator<Seen>(core.allocator)) {}
 
 uint64_t Stealer::nextStart() {
   random_ = nextRandom(random_);
@@ -43,6 +44,35 @@ TaskNode* Stealer::steal() {
     }
   }
   return stealFromBoundThread();
+}
+
+void Stealer::lookForStranded() {
+  hasStranded_ = false;
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    Worker& victim = *core_.workers[i];
+    const uint64_t lastPoll = victim.lastPoll();
+    const bool isSilent = lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) && &victim != &owner_;
+    seen_[i].isStranded = isSilent && !victim.deque().empty();
+    hasStranded_ = hasStranded_ || seen_[i].isStranded;
+  }
+  isBoundThreadsTurn_ = false;
+  core_.forEachExternal(
+      [&](StealingDeque<TaskNode>& deque) { isBoundThreadsTurn_ = isBoundThreadsTurn_ || !deque.empty(); });
+  hasStranded_ = hasStranded_ || isBoundThreadsTurn_;
+}
+
+TaskNode* Stealer::stealStranded() {
+  TaskNode* node = std::exchange(isBoundThreadsTurn_, false) ? stealFromBoundThread() : nullptr;
+  for (size_t i = 0; hasStranded_ && node == nullptr && i < seen_.size(); ++i) {
+    if (!seen_[i].isStranded) {
+      continue;
+    }
+    Worker& victim = *core_.workers[i];
+    node = victim.lastPoll() == seen_[i].lastPoll ? stealFrom(victim.deque()) : nullptr;
+    seen_[i].isStranded = node != nullptr;
+  }
+  hasStranded_ = node != nullptr;
+  return node;
 }
 
 TaskNode* Stealer::stealFromBoundThread() {

@@ -3,13 +3,16 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "os/own_counter.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/queue/steal_gate.h"
 #include "weft/detail/queue/stealing_deque.h"
+#include "weft/memory.h"
 
 namespace weft::detail {
 
@@ -17,6 +20,10 @@ class Worker;
 struct SchedulerCore;
 
 // Takes tasks out of the deques of others: decides which victims a worker steals from.
+//
+// A worker that has run dry steals. A worker that is busy takes tasks that are stranded: those in the deque
+// of a worker that is in one task for long, which blocks its thread or computes. Such a worker is known by its
+// polls, which do not come.
 class Stealer {
  public:
   // `self` is the thread's part in the core's gate.
@@ -28,8 +35,22 @@ class Stealer {
   // Which worker the next theft begins with: drawn, by each thief differently, so that thieves do not crowd
   // around one victim.
   uint64_t nextStart();
-  // The same, from bound threads only.
-  TaskNode* stealFromBoundThread();
+
+  // For a worker that is busy, each three milliseconds or more: looks which workers have tasks and have not
+  // polled since the last call. A bound thread that forks does not poll: one task of it is always stranded.
+  void lookForStranded();
+  // Returns: whether there may be stranded tasks.
+  bool hasStranded() const { return hasStranded_; }
+  // Returns: a stranded task, or null.
+  TaskNode* stealStranded();
+
+  // Tells the others that this worker is not in one task for long. `now`: ticks().
+  void publishPoll(uint64_t now) {
+    // relaxed: only compared with an earlier value.
+    lastPoll_.store(now, std::memory_order_relaxed);
+  }
+  // Any thread. relaxed: as above.
+  uint64_t lastPoll() const { return lastPoll_.load(std::memory_order_relaxed); }
   // Whether any deque looks non-empty.
   bool seesTasks();
 
@@ -37,6 +58,13 @@ class Stealer {
   uint64_t numSteals() const { return numSteals_.get(); }
 
  private:
+  // What is known of another worker since the last lookForStranded().
+  struct Seen {
+    uint64_t lastPoll = 0;
+    bool isStranded = false;
+  };
+
+  TaskNode* stealFromBoundThread();
   TaskNode* stealFrom(StealingDeque<TaskNode>& deque);
 
   SchedulerCore& core_;
@@ -46,6 +74,10 @@ class Stealer {
   TimePoint lastSteal_{};
   uint32_t numQuick_ = 0;  // quick steals in a row
   OwnCounter numSteals_;
+  std::vector<Seen, StlAllocator<Seen>> seen_;  // one for each worker
+  bool hasStranded_ = false;
+  bool isBoundThreadsTurn_ = false;
+  std::atomic<uint64_t> lastPoll_{0};
 };
 
 }  // namespace weft::detail

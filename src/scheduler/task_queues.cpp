@@ -8,7 +8,7 @@
 namespace weft::detail {
 namespace {
 
-constexpr uint32_t kInjectorBatch = 64;
+constexpr uint32_t kInjectorBatch = 61;  // Turns::kInterval
 constexpr uint32_t kOverflowBatch = 64;
 
 }  // namespace
@@ -69,13 +69,38 @@ TaskNode* TaskQueues::takeOverflowed() {
   return node;
 }
 
+void TaskQueues::watchOldest(bool endsWindow, bool areOthersNext, uint64_t numBlocked) {
+  using Next = OldestWatch::Next;
+  Next next = areOthersNext ? Next::Other : prefersOldest_ ? Next::Oldest : Next::Newest;
+  pinnedWatch_.note(pinnedLifo_.beginIndex(), pinnedLifo_.endIndex(), numBlocked, next);
+  if (lane_.deque != nullptr) {
+    next = pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() ? next : Next::Other;
+    dequeWatch_.note(lane_.deque->beginIndex(), lane_.deque->endIndex(), numBlocked, next);
+  }
+  if (endsWindow) {
+    pinnedWatch_.endWindow();
+    if (lane_.deque != nullptr) {
+      dequeWatch_.endWindow();
+    }
+  }
+}
+
 TaskNode* TaskQueues::oldestInTurn() {
+  if (!doesOldestStarve()) {
+    return nullptr;
+  }
   isPinnedsTurn_ = !isPinnedsTurn_;
-  TaskNode* node = isPinnedsTurn_ ? pinnedLifo_.takeOldest() : nullptr;
-  if (node == nullptr && lane_.deque != nullptr) {
+  const bool isPinneds = pinnedWatch_.starves() && (isPinnedsTurn_ || !dequeWatch_.starves());
+  TaskNode* node = nullptr;
+  if (!isPinneds && dequeWatch_.starves()) {
+    dequeWatch_.noteTurn();
     node = oldestOfDeque();
   }
-  return node != nullptr ? node : pinnedLifo_.takeOldest();
+  if (node == nullptr && pinnedWatch_.starves()) {
+    pinnedWatch_.noteTurn();
+    node = pinnedLifo_.takeOldest();
+  }
+  return node;
 }
 
 // Tasks may be placed here without end, and so may the injector be filled.
@@ -138,7 +163,7 @@ TaskNode* TaskQueues::liftBatch(uint32_t count) {
   return first;
 }
 
-TaskNode* TaskQueues::takeBatch() {
+TaskNode* TaskQueues::takeBatch(uint32_t most) {
   const size_t queued = injected_.size();
   if (queued == 0) {
     return nullptr;
@@ -146,7 +171,7 @@ TaskNode* TaskQueues::takeBatch() {
   // Take a fair share, in one batch. It enters the deque reversed, so that the newest end
   // yields the oldest task.
   const size_t share = queued / static_cast<size_t>(numWorkers_) + 1;
-  const auto wanted = static_cast<uint32_t>(std::min<size_t>(share, kInjectorBatch));
+  const auto wanted = static_cast<uint32_t>(std::min<size_t>({share, most, kInjectorBatch}));
   TaskNode* batch[kInjectorBatch];
   uint32_t count = injected_.popBatch(batch, wanted);
   if (count == 0) {

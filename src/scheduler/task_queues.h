@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "scheduler/oldest_watch.h"
 #include "scheduler/task_ring.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/fork/fork.h"
@@ -80,15 +81,28 @@ class TaskQueues {
     }
     return prefersOldest_ ? nextOldest() : takeNewestOfDeque();
   }
-  // The oldest of this thread's own tasks and the oldest of the tasks that thieves may take, by turns.
+  // At each turn of others: notes how long the oldest tasks have been the oldest. `endsWindow`: some 8 ms
+  // have passed since the last call with true. `areOthersNext`: a fiber is ready, or a task in place goes first.
+  // `numBlocked`: fibers of the worker that wait.
+  void watchOldest(bool endsWindow, bool areOthersNext, uint64_t numBlocked);
+  // Returns: whether a task that only newer ones keep from running starves.
+  bool doesOldestStarve() const { return pinnedWatch_.starves() || dequeWatch_.starves(); }
+  // The oldest task that starves. Where both this thread's own tasks and those that thieves may take do, the
+  // oldest of both, by turns.
   TaskNode* oldestInTurn();
+  // Returns: whether next() gives the task that oldestFromOutside() would give.
+  bool isOutsideNext() const {
+    return pinnedLifo_.isEmpty() &&
+           (!pinnedFifo_.isEmpty() ||
+            (lane_.deque != nullptr && numLeftOfBatch() != 0 && batchEnd_ == lane_.deque->endIndex()));
+  }
   // The oldest task that was scheduled outside of tasks for this thread, or was placed here, and the oldest
   // of the injector, by turns.
   TaskNode* oldestFromOutside();
-  // Takes a batch from the injector; its first task is returned, and the rest enters the deque. (One task at
-  // a time would make a task from outside 29 % dearer for a lone worker.)
-  // Requires: takesInjected.
-  TaskNode* takeBatch();
+  // Takes a batch from the injector, `most` tasks at most; its first task is returned, and the rest enters
+  // the deque. (One task at a time would make a task from outside 29 % dearer for a lone worker.)
+  // Requires: takesInjected; most > 0.
+  TaskNode* takeBatch(uint32_t most);
 
   // Takes `node`, if it is the newest of the tasks that tasks have scheduled.
   // Returns: whether it took it.
@@ -135,6 +149,7 @@ class TaskQueues {
   ForkLane lane_;
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   bool prefersOldest_ = false;
+  OldestWatch pinnedWatch_, dequeWatch_;
   bool isPinnedsTurn_ = false;    // see oldestInTurn()
   bool isInjectedsTurn_ = false;  // see oldestFromOutside()
   const bool takesInjected_;

@@ -58,6 +58,10 @@ class TaskRing {
 
   bool isEmpty() const { return oldest_ == newest_; }
 
+  // The tasks have the indices from beginIndex() to endIndex(), the oldest first.
+  int64_t beginIndex() const { return static_cast<int64_t>(oldest_); }
+  int64_t endIndex() const { return static_cast<int64_t>(newest_); }
+
   // relaxed: an estimate for other threads.
   uint64_t size() const { return size_.load(std::memory_order_relaxed); }
 

@@ -3,8 +3,12 @@
 
 #include "scheduler/turns.h"
 
+#include <limits>
+
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
+#include "weft/debug.h"
+#include "weft/detail/base/ticks.h"
 
 // What a worker does at a poll.
 namespace weft::detail {
@@ -23,48 +27,90 @@ bool Worker::pollReactorInTurn() {
          idler_.reactor()->poll();
 }
 
+// At a poll, first.
+void Worker::beginPoll() {
+  turns_.notePoll(ticks());
+  stealer_.publishPoll(turns_.now());
+}
+
 // Returns: the task whose turn it is, or null.
 TaskNode* Worker::takeTurn() {
+  beginPoll();
   pollReactorInTurn();
-  TaskNode* task = turns_.beginPoll(expireIfDue()) ? giveTurn() : nullptr;
+  TaskNode* task = turns_.beginTurn(expireIfDue()) ? giveTurn() : nullptr;
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return task;
 }
 
 TaskNode* Worker::giveTurn() {
-  lookAround();
-  const Turns::Whose whose = turns_.next();
-  TaskNode* task = nullptr;
-  if (whose == Turns::Whose::OldestOfBoundThread && mode_ == Mode::MultiThreaded) {
-    task = stealer_.stealFromBoundThread();
+  lookAround(!ready_.isEmpty());
+  for (int i = 0; i < Turns::kNumWhose; ++i) {
+    const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
+    if (TaskNode* task = takeFor(turns_.next())) {
+      turns_.endTurn(isExtra);
+      return task;
+    }
   }
-  if (task == nullptr && whose != Turns::Whose::FromOutside) {
-    task = tasks_.oldestInTurn();
-  }
-  return task != nullptr ? task : tasks_.oldestFromOutside();
+  turns_.passOver();
+  return nullptr;
 }
 
-void Worker::lookAround() {
+TaskNode* Worker::takeFor(Turns::Whose whose) {
+  switch (whose) {
+    case Turns::Whose::FromOutside:
+      return tasks_.oldestFromOutside();
+    case Turns::Whose::Oldest:
+      return tasks_.oldestInTurn();
+    case Turns::Whose::Stranded:
+      return takeStranded();
+  }
+  WEFT_UNREACHABLE();
+}
+
+// Returns: whether there may be stranded tasks, and this worker may take one. It takes the next one once the
+// last one and what that has scheduled are done, or some milliseconds later. Otherwise a recursion whose
+// other worker is off its processor would open a subtree at each turn.
+bool Worker::mayTakeStranded() {
+  return mode_ == Mode::MultiThreaded && stealer_.hasStranded() && deque().endIndex() <= strandedMark_;
+}
+
+TaskNode* Worker::takeStranded() {
+  if (!mayTakeStranded()) {
+    return nullptr;
+  }
+  strandedMark_ = deque().endIndex();
+  return stealer_.stealStranded();
+}
+
+// `areOthersNext`: a fiber is ready, or a task in place goes first.
+void Worker::lookAround(bool areOthersNext) {
   report_.printIfAsked();
   drainInbox();
   (void)timers_.date();
   expireTimers();
+  tasks_.watchOldest(oldestWindow_.hasPassed(turns_.now()), areOthersNext, numBlocked_.get());
+  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
+    stealer_.lookForStranded();
+    strandedMark_ = std::numeric_limits<int64_t>::max();
+  }
 }
 
 // A task that schedules others and waits for them might never come to the run loop. So others get their turn
 // after as many tasks in place as dequeues lie between two turns, if there are any others. Then the task that
 // waits suspends, and the run loop polls next.
 bool Worker::mayRunInPlaceNow() {
+  beginPoll();
   bool areOthersNext = pollReactorInTurn();
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
   if (turns_.isTurn()) {
-    lookAround();
-    areOthersNext = turns_.isOldestNext() || !ready_.isEmpty() || tasks_.hasFromOutside();
+    lookAround(true);
+    areOthersNext =
+        !ready_.isEmpty() || tasks_.hasFromOutside() || tasks_.doesOldestStarve() || mayTakeStranded();
     if (areOthersNext) {
       turns_.putOff();
     } else {
-      turns_.pass();
+      turns_.passOver();
     }
   }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());

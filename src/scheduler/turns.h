@@ -7,113 +7,186 @@
 #include <cstdint>
 #include <utility>
 
+#include "weft/detail/base/ticks.h"
+
 namespace weft::detail {
+
+// A span of time that comes again and again.
+class Window {
+ public:
+  // In ticks().
+  explicit Window(uint64_t length) : length_(length) {}
+
+  // Returns: whether the window is over. Then another one begins.
+  bool hasPassed(uint64_t now) {
+    const bool isOver = now - begin_ >= length_;
+    begin_ = isOver ? now : begin_;
+    return isOver;
+  }
+
+ private:
+  const uint64_t length_;
+  uint64_t begin_ = 0;
+};
 
 // Prevents starvation: decides when others have their turn on a thread, and who has it, so that work that
 // goes on forever does not keep all other work from running.
 //
-// A poll comes after 61 dequeues. While a timer is set, a poll comes after each dequeue, since only then may
-// a timer be due. While fibers wait for I/O, a poll comes after 16, for the reactor: what has come waits for
-// that many tasks at most, and a look into the reactor is a system call. A look into an AsioContext is two,
-// and each of its operations has a task more: after 16 dequeues it would find one or two, and the benchmark
-// echo would be 3 percent slower than with a look after 61. Others have their turn at one of 61 dequeues in
-// each case.
+// Others have a turn after 61 dequeues. Where dequeues are longer than 2 us, 61 of them would be too long. So
+// others have a turn after some 100 us too, as long as they have had less than an eighth of the time: 100 us
+// after their last turn, and then again at once, until they have had their eighth, or 61 turns in a row.
+//
+// A poll looks whether a turn has come. The thread polls after as many dequeues as lately took 100 us, and
+// after 61 at most. The number is halved, and more, when they take longer, and doubles when they take less.
+// While a timer is set, a poll comes after each dequeue, since only then may a timer be due.
+//
+// While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor: what has come
+// waits for that long at most, and a look into the reactor is a system call. A look into an AsioContext is
+// two, and each of its operations has a task more: after 16 dequeues it would find one or two, and the
+// benchmark echo would be 3 percent slower than with a look after 61.
 class Turns {
  public:
-  enum class Whose { FromOutside, OldestOwn, OldestOfBoundThread };
+  // Oldest: the worker's own oldest task, if it starves. Stranded: a task in the deque of another thread.
+  enum class Whose { FromOutside, Oldest, Stranded };
+  static constexpr int kNumWhose = 3;
 
-  static constexpr uint32_t kInterval = 61;        // dequeues between the turns of others
-  static constexpr uint32_t kTurnsPerOldest = 17;  // every 1,037 dequeues
-  // Workers take tasks from the deque of a bound thread that does not wait in two cases: when they run dry,
-  // and at every fourth turn of the oldest.
-  static constexpr uint32_t kOldestPerBoundThread = 4;
+  using Ticks = uint64_t;  // of ticks(), whose speed is known only roughly
 
+  static constexpr uint32_t kInterval = 61;  // dequeues between the turns of others, at most
+  static constexpr Ticks kSlice = ticksIn(100);
+  static constexpr Ticks kShare = 7;                // a tick for others after so many for all else
   static constexpr uint32_t kReactorInterval = 16;  // dequeues between two looks into the reactor
 
   // `untilPoll` counts the dequeues down, in inline code: see ForkLane. There is a poll when it reaches 0.
-  explicit Turns(uint32_t& untilPoll) : untilPoll_(untilPoll) { untilPoll_ = kInterval; }
-
-  // A timer has been set, or is due.
-  void pollAtEachDequeue() {
-    untilTurn_ += untilPoll_ - 1;
-    untilPoll_ = 1;
+  Turns(uint32_t& untilPoll, Ticks now) : untilPoll_(untilPoll), now_(now), turnAt_(now), reactorAt_(now) {
+    untilPoll_ = kInterval;
   }
 
-  // A fiber begins to wait for I/O: there is a poll within `most` dequeues.
+  // A timer has been set, or is due.
+  void pollAtEachDequeue() { pollWithin(1); }
+  // For example when a fiber begins to wait for I/O: there is a poll within `most` dequeues.
   void pollWithin(uint32_t most) {
     if (untilPoll_ > most) {
       untilTurn_ += untilPoll_ - most;
+      round_ -= untilPoll_ - most;
       untilPoll_ = most;
     }
   }
+  // The thread has slept.
+  void restart(Ticks now) {
+    now_ = now;
+    areOthersRunning_ = false;
+  }
 
-  // At a poll, while fibers wait for I/O. `interval`: dequeues until the next one.
-  // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, it is not at each.
+  // At a poll, first.
+  void notePoll(Ticks now) {
+    const Ticks elapsed = now - std::exchange(now_, now);
+    if (areOthersRunning_) {
+      credit_ -= static_cast<int64_t>(std::min(elapsed, kMostCredit * kShare));
+    } else {
+      credit_ += static_cast<int64_t>(std::min(elapsed / kShare, kMostCredit));
+      adapt(elapsed);
+    }
+    credit_ = std::clamp(credit_, -static_cast<int64_t>(kMostCredit), static_cast<int64_t>(kMostCredit));
+  }
+  // The time of the last poll.
+  Ticks now() const { return now_; }
+  // Dequeues that take some 100 us; kInterval if as many take less.
+  uint32_t numInSlice() const { return numInSlice_; }
+
+  // At a poll, while fibers wait for I/O. `interval`: dequeues until the next look.
+  // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, not every poll is.
   bool isReactorsTurn(uint32_t interval = kReactorInterval) {
     untilReactor_ -= std::min(untilReactor_, round_);
-    if (untilReactor_ != 0) {
+    if (untilReactor_ != 0 && now_ - reactorAt_ < kSlice) {
       return false;
     }
     untilReactor_ = interval;
+    reactorAt_ = now_;
     return true;
   }
 
   // At a poll.
   // Returns: whether it is also the turn of others, so that the poll is not for a timer only.
-  bool isTurn() const { return untilTurn_ == 0; }
+  bool isTurn() const {
+    return untilTurn_ == 0 ||
+           (credit_ > 0 && (areOthersRunning_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
+  }
 
   // At a poll. `hasExpired`: a timer was found due. Others whose turn has come wait for one more dequeue, so
   // that a timer that is due does not wait for a second task.
-  // Returns: whether others have their turn now.
-  bool beginPoll(bool hasExpired) {
+  // Returns: whether others have their turn now. Then endTurn() or passOver() follows.
+  bool beginTurn(bool hasExpired) {
     if (!isTurn()) {
+      areOthersRunning_ = false;
       return false;
     }
     hasWaited_ = hasExpired && !hasWaited_;
-    untilTurn_ = hasWaited_ ? 1 : kInterval;
-    return !hasWaited_;
-  }
-
-  // Returns: who has the turn that has come.
-  Whose next() {
-    if (--untilOldest_ != 0) {
-      return Whose::FromOutside;
+    if (hasWaited_) {
+      putOff();
+      return false;
     }
-    untilOldest_ = kTurnsPerOldest;
-    return ++numOldest_ % kOldestPerBoundThread == 0 ? Whose::OldestOfBoundThread : Whose::OldestOwn;
+    turnAt_ = now_;
+    untilTurn_ = kInterval;
+    numInRow_ = areOthersRunning_ ? numInRow_ + 1 : 1;
+    return true;
   }
-
-  // At a poll before a task in place, where no turn can be given.
-  // Returns: whether the oldest has the next turn.
-  bool isOldestNext() const { return untilOldest_ == 1; }
-  // Then the turn is passed over, if nobody wants it, or is put off to the next dequeue.
-  void pass() {
-    --untilOldest_;
+  // Others had their turn. `isExtra`: without it, something else would run now. Then the time that it takes
+  // is theirs.
+  void endTurn(bool isExtra) { areOthersRunning_ = isExtra; }
+  // Nobody wants the turn. What others have saved up is lost: it would be a burst later.
+  void passOver() {
+    areOthersRunning_ = false;
+    credit_ = std::min<int64_t>(credit_, 0);
+    turnAt_ = now_;
     untilTurn_ = kInterval;
   }
-  void putOff() { untilTurn_ = 1; }
+  // The turn comes at the next dequeue.
+  void putOff() {
+    areOthersRunning_ = false;
+    untilTurn_ = 1;
+  }
+
+  // Returns: who has the turn, or has it next if that one does not want it. They take turns.
+  Whose next() { return whose_ = static_cast<Whose>((static_cast<int>(whose_) + 1) % kNumWhose); }
 
   // Ends a poll. `isAtEachDequeue`: a timer is set, or due. `isReactorAwaited`: fibers wait for I/O.
   void endPoll(bool isAtEachDequeue, bool isReactorAwaited) {
-    untilPoll_ = std::exchange(untilTurn_, 0);
-    if (isAtEachDequeue) {
-      pollAtEachDequeue();
-    } else if (isReactorAwaited) {
-      pollWithin(untilReactor_);
+    untilPoll_ = round_ = std::exchange(untilTurn_, 0);
+    if (isAtEachDequeue || areOthersRunning_) {
+      pollWithin(1);
+    } else {
+      pollWithin(isReactorAwaited ? std::min(untilReactor_, numInSlice_) : numInSlice_);
     }
-    round_ = untilPoll_;
   }
 
  private:
-  // Their sum is the number of dequeues until others have their turn. untilPoll_ is 1 while a timer
-  // is set or due.
+  static constexpr Ticks kMostCredit = ticksIn(10'000);
+
+  void adapt(Ticks elapsed) {
+    if (elapsed > kSlice) {
+      // At least half as many. One dequeue may be as long as hours.
+      const auto fewer = static_cast<uint32_t>(kSlice * round_ / std::min(elapsed, kSlice * kInterval));
+      numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
+    } else if (round_ >= numInSlice_ && elapsed <= kSlice / 2) {
+      numInSlice_ = std::min(2 * numInSlice_, kInterval);
+    }
+  }
+
+  // Their sum is the number of dequeues until others have their turn.
   uint32_t& untilPoll_;
   uint32_t untilTurn_ = 0;
-  bool hasWaited_ = false;  // the turn has waited for a timer that was due
-  uint32_t untilOldest_ = kTurnsPerOldest;
-  uint32_t numOldest_ = 0;
+  uint32_t round_ = kInterval;  // dequeues up to this poll
+  uint32_t numInSlice_ = kInterval;
   uint32_t untilReactor_ = kReactorInterval;  // never 0
-  uint32_t round_ = kInterval;                // dequeues up to the next poll, at most
+  bool hasWaited_ = false;                    // the turn has waited for a timer that was due
+  bool areOthersRunning_ = false;             // since the last poll
+  uint32_t numInRow_ = 0;
+  Whose whose_ = Whose::FromOutside;
+  Ticks now_;
+  Ticks turnAt_;
+  Ticks reactorAt_;
+  int64_t credit_ = 0;  // ticks that others may still have; below zero: have had too much
 };
 
 }  // namespace weft::detail

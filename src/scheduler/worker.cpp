@@ -10,6 +10,7 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/base/ticks.h"
 #include "weft/fiberlocal.h"
 
 namespace weft::detail {
@@ -33,7 +34,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       fibers_(*this),
-      turns_(lane().untilPoll),
+      turns_(lane().untilPoll, ticks()),
       timers_(core.allocator),
       pool_(core.allocator, core.config.fiberStackSize),
       inPlaceFibers_(core.allocator),

@@ -122,6 +122,8 @@ class Worker {
   FiberSwitch& fibers() { return fibers_; }
   WorkerReport& report() { return report_; }
   bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }
+  // Any thread: the ticks() of this worker's last poll.
+  uint64_t lastPoll() const { return stealer_.lastPoll(); }
   // Any thread; a hint.
   bool isWaiting() const { return idler_.isParked() && inbox_.empty(); }
   Scheduler::WorkerStats stats() const;
@@ -142,13 +144,17 @@ class Worker {
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
+  void beginPoll();
   TaskNode* giveTurn();
-  void lookAround();
+  TaskNode* takeFor(Turns::Whose whose);
+  bool mayTakeStranded();
+  TaskNode* takeStranded();
+  void lookAround(bool areOthersNext);
   void sendToInbox(FiberControlBlock& fiber) noexcept;
   void drainInbox();
   void takeMail();
   bool expireTimers();
-  bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
+  bool expireIfDue() { return timers_.mayHaveExpired(turns_.now()) && expireTimers(); }
   void holdBack();
   bool pollReactorInTurn();
 
@@ -179,6 +185,9 @@ class Worker {
   Throttle throttle_;
   FiberSwitch fibers_;
   Turns turns_;
+  Window oldestWindow_{ticksIn(8'000)};    // see OldestWatch
+  Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
+  int64_t strandedMark_ = 0;               // see mayTakeStranded()
   Timers timers_;
   TimePoint gaveWayAt_{};
   FiberPool pool_;

@@ -21,7 +21,7 @@ inline Work Worker::findWork(Reach reach) {
   if (TaskNode* task = tasks_.next()) {
     return task;
   }
-  if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch() : nullptr) {
+  if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch(turns_.numInSlice()) : nullptr) {
     return task;
   }
   return reach >= Reach::Everywhere ? stealer_.steal() : nullptr;

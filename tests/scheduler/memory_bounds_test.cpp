@@ -4,12 +4,14 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <latch>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -144,10 +146,46 @@ TEST_P(MemoryBoundsTest, AMillionTasksThatEachWaitForTheOneBeforeNeedFewStacks) 
     released.done();
   }
   expectPeakAtMost(queued + 64 * kMiB, [&] { tests::runRowOfTasks(kTasks); });
-  // A turn of the oldest, every 1,037 dequeues, begins a task out of order.
+  // A turn of the oldest begins a task out of order.
   EXPECT_LT(tests::numFibers(scheduler()), 100u + static_cast<unsigned>(kTasks) / 1000);
   isOver.count_down();
   released.wait();
+}
+
+// Calls itself for ten children each. Returns: the sum of its leaves' numbers.
+int64_t sumOfLeaves(int64_t first, int64_t leaves) {
+  if (leaves == 1) {
+    return first;
+  }
+  const int64_t share = leaves / 10;
+  std::array<int64_t, 10> sums{};
+  WaitGroup done(10);
+  for (int64_t i = 0; i < 10; ++i) {
+    schedule([&sums, i, first, share, done] {
+      sums[static_cast<size_t>(i)] = sumOfLeaves(first + i * share, share);
+      done.done();
+    });
+  }
+  done.wait();
+  return std::accumulate(sums.begin(), sums.end(), int64_t{0});
+}
+
+// In proportion to its depth, though the oldest tasks wait for long.
+TEST_P(MemoryBoundsTest, ARecursionOfAMillionTasksNeedsFewStacks) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "where one worker is off its processor, others open its subtrees";
+  }
+  const int64_t leaves = scaled(1'000'000, 100'000);
+  int64_t sum = 0;
+  WaitGroup done(1);
+  schedule([&, done] {
+    sum = sumOfLeaves(0, leaves);
+    done.done();
+  });
+  done.wait();
+  EXPECT_EQ(sum, leaves * (leaves - 1) / 2);
+  // With a turn of the oldest after each 1,037 dequeues it would be 2,500, or 250.
+  EXPECT_LT(tests::numFibers(scheduler()), 150u);
 }
 
 TEST_P(MemoryBoundsTest, AsManyTasksAsWaitForEachOtherAreStarted) {

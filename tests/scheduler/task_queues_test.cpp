@@ -77,6 +77,14 @@ class TaskQueuesTest : public ::testing::Test {
     return numbers;
   }
 
+  // Beside fibers that are always ready.
+  TaskNode* oldestInTurn() {
+    for (uint32_t i = 0; i <= OldestWatch::kTurns; ++i) {
+      worker_.watchOldest(false, true, 0);
+    }
+    return worker_.oldestInTurn();
+  }
+
   uint64_t numInjected() { return injector_.size(); }
 
  private:
@@ -116,28 +124,28 @@ TEST_F(TaskQueuesTest, WhereTheOldestIsPreferredItComesFirst) {
 
 TEST_F(TaskQueuesTest, ABatchFromTheInjectorStartsInOrder) {
   inject(0, 10);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   EXPECT_EQ(allNext(worker()), upTo(1, 6));
   EXPECT_TRUE(worker().hasInjected());
 }
 
 TEST_F(TaskQueuesTest, AWorkerTakesAFairShareOfTheInjector) {
   inject(0, 40);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   EXPECT_EQ(worker().size(), 20u);
   EXPECT_EQ(numInjected(), 19u) << "it took half, of two workers, and one more";
 }
 
 TEST_F(TaskQueuesTest, NewerTasksComeBeforeTheBatchAndItsOrderStays) {
   inject(0, 8);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   push(8, 10);
   EXPECT_EQ(allNext(worker()), (std::vector<int>{9, 8, 1, 2, 3, 4}));
 }
 
 TEST_F(TaskQueuesTest, TheOldestFromOutsideIsForThisThreadThenOfTheBatchThenInTheInjector) {
   inject(0, 4);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   push(4, 6);
   worker().pushPinned(node(6), kFromOutside);
   EXPECT_TRUE(worker().hasFromOutside());
@@ -149,7 +157,7 @@ TEST_F(TaskQueuesTest, TheOldestFromOutsideIsForThisThreadThenOfTheBatchThenInTh
 
 TEST_F(TaskQueuesTest, WhatWasPlacedHereAndTheInjectorHaveTurnsByTurns) {
   inject(0, 4);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   for (int i = 4; i < 9; ++i) {
     worker().pushPlaced(node(i));
   }
@@ -172,14 +180,36 @@ TEST_F(TaskQueuesTest, TheOldestInTurnIsForThisThreadAndForThievesByTurns) {
   for (int i = 3; i < 5; ++i) {
     worker().pushPinned(node(i), kOfTask);
   }
-  EXPECT_EQ(all([&] { return worker().oldestInTurn(); }), (std::vector<int>{3, 0, 4, 1, 2}));
+  EXPECT_EQ(worker().oldestInTurn(), nullptr) << "they do not starve";
+  EXPECT_EQ(all([&] { return oldestInTurn(); }), (std::vector<int>{3, 0, 4, 1, 2}));
 }
 
 TEST_F(TaskQueuesTest, OfTheOldestInTurnABatchComesBeforeWhatLiesAboveIt) {
   inject(0, 4);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   push(4, 6);
-  EXPECT_EQ(all([&] { return worker().oldestInTurn(); }), (std::vector<int>{1, 2, 4, 5}));
+  EXPECT_EQ(all([&] { return oldestInTurn(); }), (std::vector<int>{1, 2, 4, 5}));
+}
+
+TEST_F(TaskQueuesTest, ABatchIsNoLargerThanItsLimit) {
+  inject(0, 1000);
+  EXPECT_EQ(numberOf(worker().takeBatch(1)), 0);
+  EXPECT_TRUE(worker().isEmpty());
+  EXPECT_EQ(numberOf(worker().takeBatch(7)), 1);
+  EXPECT_EQ(worker().size(), 6u);
+}
+
+TEST_F(TaskQueuesTest, KnowsWhetherWhatIsFromOutsideComesNextAnyway) {
+  EXPECT_FALSE(worker().isOutsideNext());
+  inject(0, 4);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
+  EXPECT_TRUE(worker().isOutsideNext());
+  push(4, 5);
+  EXPECT_FALSE(worker().isOutsideNext());
+  worker().pushPinned(node(5), kFromOutside);
+  EXPECT_TRUE(worker().isOutsideNext());
+  worker().pushPinned(node(6), kOfTask);
+  EXPECT_FALSE(worker().isOutsideNext());
 }
 
 TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheInjector) {
@@ -189,7 +219,7 @@ TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheInjector) {
   EXPECT_EQ(numInjected(), static_cast<uint64_t>(kDequeSize / 2));
   EXPECT_EQ(worker().size(), static_cast<uint64_t>(kDequeSize / 2) + 1);
   EXPECT_EQ(numberOf(worker().next()), kDequeSize);
-  EXPECT_EQ(numberOf(worker().takeBatch()), 0) << "the oldest lie there, in order";
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0) << "the oldest lie there, in order";
 }
 
 TEST_F(TaskQueuesTest, WhatHasOverflowedIsOlderThanTheDeque) {

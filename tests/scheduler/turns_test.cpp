@@ -5,40 +5,57 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-// When others have their turn, by counts of dequeues: without a worker.
+// When others have their turn, by counts of dequeues and by a clock that the test sets: without a worker.
 namespace weft::detail {
 namespace {
 
 class TurnsTest : public ::testing::Test {
  protected:
-  // Counts a dequeue, with a poll where it is time. `hasExpired`: a timer is found due there. Returns:
-  // whether others had their turn.
-  bool dequeue(bool hasExpired = false) {
-    if (--untilPoll_ != 0) {
-      return false;
-    }
-    ++numPolls_;
-    const bool isTurn = turns_.beginPoll(hasExpired);
-    if (isReactorAwaited_ && turns_.isReactorsTurn()) {
-      ++numLooks_;
-    }
-    turns_.endPoll(isTimerSet_, isReactorAwaited_);
+  using Ticks = Turns::Ticks;
+
+  // Counts a dequeue, with a poll where it is time. `hasExpired`: a timer is found due there. What is
+  // dequeued then takes `length` ticks. Returns: whether others had their turn.
+  bool dequeue(bool hasExpired = false, Ticks length = 0) {
+    const bool isTurn = --untilPoll_ == 0 && poll(hasExpired);
+    const bool isOthers = isTurn && areOthersWaiting_;
+    now_ += isOthers ? outsideLength_ : length;
+    outsideTime_ += isOthers ? outsideLength_ : 0;
     return isTurn;
   }
 
   // Returns: the number of dequeues up to the next turn.
-  uint32_t dequeuesUntilTurn() {
+  uint32_t dequeuesUntilTurn(Ticks length = 0) {
     uint32_t count = 1;
-    while (!dequeue()) {
+    while (!dequeue(false, length)) {
       ++count;
     }
     return count;
   }
 
+  // Tasks from outside always wait, each of which takes `length`.
+  void saturate(Ticks length) {
+    areOthersWaiting_ = true;
+    outsideLength_ = length;
+  }
+  // Returns: the share of others, in percent, of so many dequeues that take `length` unless they are others'.
+  double percentOfOthers(int dequeues, Ticks length) {
+    const Ticks begin = now_;
+    outsideTime_ = 0;
+    for (int i = 0; i < dequeues; ++i) {
+      dequeue(false, length);
+    }
+    return 100.0 * static_cast<double>(outsideTime_) / static_cast<double>(now_ - begin);
+  }
+
   Turns& turns() { return turns_; }
+  void sleep(Ticks length) {
+    now_ += length;
+    turns_.restart(now_);
+  }
   uint32_t numPolls() const { return numPolls_; }
   uint32_t numLooks() const { return numLooks_; }  // into the reactor
   // As Worker does when a timer is set.
@@ -53,8 +70,28 @@ class TurnsTest : public ::testing::Test {
   }
 
  private:
+  bool poll(bool hasExpired) {
+    ++numPolls_;
+    turns_.notePoll(now_);
+    if (isReactorAwaited_ && turns_.isReactorsTurn()) {
+      ++numLooks_;
+    }
+    const bool isTurn = turns_.beginTurn(hasExpired);
+    if (isTurn && areOthersWaiting_) {
+      turns_.endTurn(true);
+    } else if (isTurn) {
+      turns_.passOver();
+    }
+    turns_.endPoll(isTimerSet_, isReactorAwaited_);
+    return isTurn;
+  }
+
   uint32_t untilPoll_ = 0;
-  Turns turns_{untilPoll_};
+  Ticks now_ = 1'000'000'000;
+  Turns turns_{untilPoll_, now_};
+  bool areOthersWaiting_ = false;
+  Ticks outsideLength_ = 0;
+  Ticks outsideTime_ = 0;
   bool isTimerSet_ = false;
   bool isReactorAwaited_ = false;
   uint32_t numPolls_ = 0;
@@ -91,6 +128,14 @@ TEST_F(TurnsTest, WhileFibersWaitForIoTheReactorHasOneOf16DequeuesAndTheTurnsCom
   EXPECT_EQ(numLooks(), 2 + Turns::kInterval);
 }
 
+TEST_F(TurnsTest, WhereDequeuesAreLongTheReactorIsLookedAtInTime) {
+  awaitReactor();
+  percentOfOthers(200, Turns::kSlice);
+  const uint32_t before = numLooks();
+  percentOfOthers(100, Turns::kSlice);
+  EXPECT_GE(numLooks() - before, 99u);
+}
+
 // Each of these polls is a dequeue, and a look would make it many times dearer.
 TEST_F(TurnsTest, WithATimerToTheReactorIsLookedAtAsSeldomAsWithoutOne) {
   awaitReactor();
@@ -111,33 +156,115 @@ TEST_F(TurnsTest, ATurnWaitsForADueTimerOnceOnly) {
   EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval);
 }
 
-TEST_F(TurnsTest, TheOldestHasEach17thTurnAndOfThoseABoundThreadEachFourth) {
+TEST_F(TurnsTest, OthersTakeTurns) {
   std::vector<Turns::Whose> whose;
-  for (uint32_t i = 0; i < 4 * Turns::kTurnsPerOldest; ++i) {
-    EXPECT_EQ(turns().isOldestNext(), (i + 1) % Turns::kTurnsPerOldest == 0);
+  for (int i = 0; i < 2 * Turns::kNumWhose; ++i) {
     whose.push_back(turns().next());
   }
-  for (uint32_t i = 0; i < whose.size(); ++i) {
-    const bool isOldest = (i + 1) % Turns::kTurnsPerOldest == 0;
-    const bool isBoundThreads = i + 1 == whose.size();
-    EXPECT_EQ(whose[i], isBoundThreads ? Turns::Whose::OldestOfBoundThread
-                        : isOldest     ? Turns::Whose::OldestOwn
-                                       : Turns::Whose::FromOutside)
-        << "turn " << i;
-  }
+  EXPECT_TRUE(std::equal(whose.begin(), whose.begin() + Turns::kNumWhose, whose.begin() + Turns::kNumWhose));
+  EXPECT_EQ(std::count(whose.begin(), whose.end(), Turns::Whose::FromOutside), 2);
+  EXPECT_EQ(std::count(whose.begin(), whose.end(), Turns::Whose::Oldest), 2);
+  EXPECT_EQ(std::count(whose.begin(), whose.end(), Turns::Whose::Stranded), 2);
 }
 
-TEST_F(TurnsTest, ATurnThatGoesByCountsAndOneThatIsPutOffComesNext) {
-  for (uint32_t i = 1; i < Turns::kTurnsPerOldest; ++i) {
-    EXPECT_FALSE(turns().isOldestNext());
-    turns().pass();
-    turns().endPoll(false, false);
-  }
-  EXPECT_TRUE(turns().isOldestNext());
+TEST_F(TurnsTest, ATurnThatIsPutOffComesNext) {
   turns().putOff();
   turns().endPoll(false, false);
   EXPECT_EQ(dequeuesUntilTurn(), 1u);
-  EXPECT_TRUE(turns().isOldestNext()) << "what was put off does not count";
+  EXPECT_EQ(dequeuesUntilTurn(), Turns::kInterval);
+}
+
+// A step is shorter than the time between two turns, as long, or many times as long.
+TEST_F(TurnsTest, OthersHaveAnEighthOfTheTimeHoweverLongTheStepsAre) {
+  for (const uint64_t step : {1u, 100u, 1'000u}) {
+    for (const uint64_t others : {1u, 100u, 1'000u}) {
+      saturate(ticksIn(others));
+      percentOfOthers(1'000, ticksIn(step));
+      const double percent = percentOfOthers(100'000, ticksIn(step));
+      const auto most = static_cast<double>(Turns::kInterval * others);  // in a row
+      EXPECT_GE(percent, std::min(100.0 / 8, 100.0 * most / (most + static_cast<double>(step))) * 0.98)
+          << step << " us beside " << others << " us";
+      // One of 61 dequeues is theirs in any case.
+      EXPECT_LE(percent, std::max(100.0 / 8, 100.0 * static_cast<double>(others) /
+                                                 static_cast<double>(others + 60 * step)) +
+                             3)
+          << step << " us beside " << others << " us";
+    }
+  }
+}
+
+TEST_F(TurnsTest, WhereStepsAreLongALoneTaskFromOutsideWaitsForTwoOfThem) {
+  for (const uint64_t step : {1'000u, 50'000u}) {
+    percentOfOthers(200, ticksIn(step));  // nobody waits
+    saturate(ticksIn(1));
+    EXPECT_LE(dequeuesUntilTurn(ticksIn(step)), 2u) << step << " us";
+  }
+}
+
+TEST_F(TurnsTest, WhereStepsBecomeLongTheyAreNoticedWithinAnInterval) {
+  percentOfOthers(1'000, ticksIn(1) / 10);
+  saturate(ticksIn(1));
+  EXPECT_LE(dequeuesUntilTurn(ticksIn(1'000)), Turns::kInterval);
+  EXPECT_LE(dequeuesUntilTurn(ticksIn(1'000)), 1u);
+}
+
+TEST_F(TurnsTest, ShortStepsArePolledEach61AndLongOnesEach) {
+  percentOfOthers(1'000, ticksIn(1) / 10);
+  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+  percentOfOthers(1'000, ticksIn(10));
+  EXPECT_GE(turns().numInSlice(), 5u);
+  EXPECT_LE(turns().numInSlice(), 10u);
+  percentOfOthers(1'000, ticksIn(1'000));
+  EXPECT_EQ(turns().numInSlice(), 1u);
+  percentOfOthers(1'000, ticksIn(1) / 10);
+  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+}
+
+// A task from outside may take hours. The next one does not wait for seven times as long.
+TEST_F(TurnsTest, AVeryLongTaskFromOutsideIsNotHeldAgainstTheNext) {
+  saturate(ticksIn(3'600'000'000));
+  dequeuesUntilTurn(ticksIn(1'000));
+  saturate(ticksIn(1'000));
+  EXPECT_LE(dequeuesUntilTurn(ticksIn(2'000)), 61u);
+}
+
+TEST_F(TurnsTest, TheTimeOfASleepIsNobodys) {
+  dequeuesUntilTurn(ticksIn(1) / 10);
+  sleep(ticksIn(1'000'000));
+  EXPECT_EQ(dequeuesUntilTurn(ticksIn(1) / 10), Turns::kInterval);
+  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+}
+
+TEST_F(TurnsTest, OthersHave61TurnsInARowAtMost) {
+  saturate(1);
+  uint32_t most = 0, row = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    row = dequeue(false, ticksIn(50'000)) ? row + 1 : 0;
+    most = std::max(most, row);
+  }
+  EXPECT_EQ(most, Turns::kInterval);
+}
+
+// What others did not use is no burst later.
+TEST_F(TurnsTest, OthersSaveNothingUpWhileNobodyWaits) {
+  percentOfOthers(1'000, ticksIn(1'000));
+  saturate(ticksIn(1'000));
+  int most = 0, row = 0;
+  for (int i = 0; i < 1'000; ++i) {
+    row = dequeue(false, ticksIn(1'000)) ? row + 1 : 0;
+    most = std::max(most, row);
+  }
+  EXPECT_LE(most, 1);
+}
+
+TEST(WindowTest, IsOverOnceInItsLength) {
+  Window window(100);
+  const uint64_t now = 1'000;
+  EXPECT_TRUE(window.hasPassed(now));
+  EXPECT_FALSE(window.hasPassed(now + 99));
+  EXPECT_TRUE(window.hasPassed(now + 100));
+  EXPECT_FALSE(window.hasPassed(now + 199));
+  EXPECT_TRUE(window.hasPassed(now + 1'000));
 }
 
 }  // namespace

@@ -26,4 +26,9 @@ inline constexpr float kTicksPerMicrosecond = 2500;
 inline constexpr float kTicksPerMicrosecond = 1000;
 #endif
 
+// Returns: about how many ticks() so many microseconds take.
+constexpr uint64_t ticksIn(uint64_t microseconds) {
+  return microseconds * static_cast<uint64_t>(kTicksPerMicrosecond);
+}
+
 }  // namespace weft::detail

@@ -15,4 +15,6 @@ inline uint64_t ticks() {
 
 inline constexpr float kTicksPerMicrosecond = 1000;
 
+constexpr uint64_t ticksIn(uint64_t microseconds) { return microseconds * 1000; }
+
 }  // namespace weft::detail

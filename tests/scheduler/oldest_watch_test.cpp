@@ -1,0 +1,172 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/oldest_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+// Which oldest task starves: on a stack of numbers that stands for a queue, without a worker and a clock.
+namespace weft::detail {
+namespace {
+
+class OldestWatchTest : public ::testing::Test {
+ protected:
+  static constexpr int kTurnsInWindow = 100;
+
+  void push(int count = 1) { end_ += count; }
+  void takeNewest() { --end_; }
+  // What a worker does at a turn. Each 100th ends a window. Returns: whether the oldest was given the turn.
+  bool turn(bool isFiberNext = false) {
+    watch_.note(begin_, end_, numBlocked_,
+                isFiberNext ? OldestWatch::Next::Other : OldestWatch::Next::Newest);
+    if (++numTurns_ % kTurnsInWindow == 0) {
+      watch_.endWindow();
+    }
+    if (!watch_.starves()) {
+      return false;
+    }
+    watch_.noteTurn();
+    ++begin_;
+    return true;
+  }
+  // Returns: the number of turns up to that of the oldest.
+  int turnsUntilOldest(const std::function<void()>& work, bool isFiberNext = false) {
+    int count = 1;
+    for (work(); !turn(isFiberNext); work()) {
+      ++count;
+    }
+    return count;
+  }
+
+  int64_t size() const { return end_ - begin_; }
+  void block() { ++numBlocked_; }
+
+ private:
+  OldestWatch watch_;
+  int64_t begin_ = 0, end_ = 0;
+  uint64_t numBlocked_ = 0;
+  int numTurns_ = 0;
+};
+
+TEST_F(OldestWatchTest, BesideFibersThatAreAlwaysReadyTheOldestStarvesAfter17Turns) {
+  push(3);
+  EXPECT_LE(turnsUntilOldest([] {}, true), 18);
+  EXPECT_EQ(turnsUntilOldest([] {}, true), 1) << "the next one follows";
+  EXPECT_EQ(turnsUntilOldest([] {}, true), 1);
+  EXPECT_FALSE(turn(true)) << "there is none";
+}
+
+TEST_F(OldestWatchTest, BesideATaskThatSchedulesItselfToo) {
+  push(3);
+  EXPECT_LE(turnsUntilOldest([] {}), 18);
+  EXPECT_EQ(turnsUntilOldest([] {}), 1);
+  EXPECT_FALSE(turn()) << "the last one runs next anyway";
+}
+
+TEST_F(OldestWatchTest, BesideTasksThatScheduleOthersItStarvesAfterThreeWindows) {
+  push(3);
+  unsigned i = 0;
+  const int turns = turnsUntilOldest([&] {  // between 1 and 5 tasks above it
+    i = i * 1103515245 + 12345;
+    const int64_t above = (i >> 16) % 5;
+    while (size() > 3 + above) {
+      takeNewest();
+    }
+    while (size() < 3 + above) {
+      push();
+    }
+  });
+  EXPECT_LE(turns, 3 * kTurnsInWindow);
+}
+
+TEST_F(OldestWatchTest, AfterATaskThatSchedulesOthersTheNextOldestWaitsAgain) {
+  push(3);
+  turnsUntilOldest([] {}, true);
+  push(10);
+  int i = 0;
+  const int turns = turnsUntilOldest([&] { ++i % 2 == 0 ? push() : takeNewest(); }, true);
+  EXPECT_GT(turns, 1);
+}
+
+TEST_F(OldestWatchTest, AfterATaskThatWaitsTooSinceOthersMayDoTheSame) {
+  push(3);
+  turnsUntilOldest([] {}, true);
+  block();
+  EXPECT_EQ(turnsUntilOldest([] {}, true), 18);
+}
+
+TEST_F(OldestWatchTest, WhereTheOldestIsNextItDoesNotStarve) {
+  OldestWatch watch;
+  for (int i = 0; i < 1'000; ++i) {
+    watch.note(0, 3, 0, OldestWatch::Next::Oldest);
+    if (i % 100 == 0) {
+      watch.endWindow();
+    }
+    EXPECT_FALSE(watch.starves());
+  }
+}
+
+// Each task has ten children and ends after them: the newest is taken first. There is a turn after each
+// `dequeues` tasks. Returns: how many turns the oldest had.
+class Recursion {
+ public:
+  explicit Recursion(int dequeuesPerTurn, int windowTurns, int children)
+      : dequeuesPerTurn_(dequeuesPerTurn), windowTurns_(windowTurns), children_(children) {}
+
+  int run(int depth) {
+    queue_.push_back(depth);
+    while (begin_ < queue_.size()) {
+      if (++numDequeues_ % dequeuesPerTurn_ == 0 && isOldestsTurn()) {
+        ++numOldest_;
+        const int oldest = queue_[begin_++];
+        expand(oldest);
+        continue;
+      }
+      const int newest = queue_.back();
+      queue_.pop_back();
+      expand(newest);
+    }
+    return numOldest_;
+  }
+
+ private:
+  void expand(int depth) {
+    for (int i = 0; depth > 0 && i < children_; ++i) {
+      queue_.push_back(depth - 1);
+    }
+  }
+  bool isOldestsTurn() {
+    watch_.note(static_cast<int64_t>(begin_), static_cast<int64_t>(queue_.size()), 0,
+                OldestWatch::Next::Newest);
+    if (++numTurns_ % windowTurns_ == 0) {
+      watch_.endWindow();
+    }
+    if (!watch_.starves()) {
+      return false;
+    }
+    watch_.noteTurn();
+    return true;
+  }
+
+  const int dequeuesPerTurn_, windowTurns_, children_;
+  OldestWatch watch_;
+  std::vector<int> queue_;
+  size_t begin_ = 0;
+  int numDequeues_ = 0, numTurns_ = 0, numOldest_ = 0;
+};
+
+// 61 tasks of 80 ns between two turns, and 1,600 turns in a window; and tasks of some milliseconds, with a
+// turn at each and few in a window.
+TEST(OldestWatchRecursionTest, InARecursionTheOldestHasFewTurns) {
+  EXPECT_LE(Recursion(61, 1'600, 10).run(6), 12) << "of 1,111,111 tasks";
+  EXPECT_LE(Recursion(61, 1'600, 2).run(19), 30) << "of 1,048,575 tasks";
+  EXPECT_LE(Recursion(1, 3, 10).run(4), 1'111) << "of 11,111 tasks";
+  EXPECT_LE(Recursion(1, 3, 2).run(13), 1'600) << "of 16,383 tasks";
+}
+
+}  // namespace
+}  // namespace weft::detail

@@ -1,0 +1,193 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <atomic>
+#include <latch>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include <weft/event.h>
+#include <weft/fiber.h>
+#include <weft/join.h>
+#include <weft/scheduler.h>
+#include <weft/waitgroup.h>
+
+#include "with_scheduler.h"
+
+// Tasks in the deque of a thread that is in one task for long, while all other workers are busy. Without the
+// rule that brings them to the others no test here ends.
+namespace weft {
+namespace {
+
+using tests::smallConfig;
+
+enum class Busy { Yielding, WakingEachOther, SchedulingThemselves, SchedulingOnePlaced };
+
+std::string nameOf(const ::testing::TestParamInfo<Busy>& busy) {
+  const char* names[] = {"Yielding", "WakingEachOther", "SchedulingThemselves", "SchedulingOnePlaced"};
+  return names[static_cast<int>(busy.param)];
+}
+
+// Keeps worker 1 of two workers busy, which goes on finding work of its own until finish().
+class StrandedTest : public ::testing::TestWithParam<Busy> {
+ protected:
+  void SetUp() override {
+    scheduler_.enqueueOn(1, Task([this] {
+                           begin();
+                           hasBegun_.count_down();
+                         }));
+    hasBegun_.wait();
+  }
+
+  void TearDown() override {
+    isOver_ = true;
+    done_.wait();
+  }
+
+  Scheduler& scheduler() { return scheduler_; }
+
+ private:
+  void begin() {
+    done_.add();
+    if (GetParam() == Busy::Yielding) {
+      schedule(Task([this] { yieldUntilOver(); }, Task::Flags::SameThread));
+    } else if (GetParam() == Busy::WakingEachOther) {
+      schedule(Task([this] { wakeUntilOver(); }, Task::Flags::SameThread));
+    } else {
+      again();
+    }
+  }
+
+  void yieldUntilOver() {
+    while (!isOver_) {
+      yield();
+    }
+    done_.done();
+  }
+
+  void wakeUntilOver() {
+    const Event ping, pong;
+    const WaitGroup other(1);
+    bool isLast = false;
+    schedule(Task(
+        [&isLast, ping, pong, other] {
+          for (ping.wait(); !isLast; ping.wait()) {
+            pong.signal();
+          }
+          other.done();
+        },
+        Task::Flags::SameThread));
+    while (!isOver_) {
+      ping.signal();
+      pong.wait();
+    }
+    isLast = true;
+    ping.signal();
+    other.wait();
+    done_.done();
+  }
+
+  void again() {
+    if (isOver_) {
+      done_.done();
+    } else if (GetParam() == Busy::SchedulingOnePlaced) {
+      scheduler_.enqueueOn(1, Task([this] { again(); }));
+    } else {
+      schedule(Task([this] { again(); }, Task::Flags::SameThread));
+    }
+  }
+
+  Scheduler scheduler_{smallConfig(2)};
+  std::atomic<bool> isOver_{false};
+  std::latch hasBegun_{1};
+  WaitGroup done_;
+};
+INSTANTIATE_TEST_SUITE_P(Loads, StrandedTest,
+                         ::testing::Values(Busy::Yielding, Busy::WakingEachOther, Busy::SchedulingThemselves,
+                                           Busy::SchedulingOnePlaced),
+                         nameOf);
+
+// Blocks the calling thread until `flag` is set.
+void blockUntil(const std::atomic<bool>& flag) {
+  while (!flag) {
+    std::this_thread::yield();
+  }
+}
+
+// As an accept loop does that blocks its thread, again and again.
+TEST_P(StrandedTest, TheTasksOfATaskThatBlocksItsThreadRunElsewhere) {
+  constexpr int kRequests = 20;
+  std::atomic<bool> isHandled[kRequests] = {};
+  WaitGroup done(1);
+  scheduler().enqueueOn(0, Task([&, done] {
+                          for (std::atomic<bool>& handled : isHandled) {
+                            schedule([&handled] { handled = true; });
+                            blockUntil(handled);
+                          }
+                          done.done();
+                        }));
+  done.wait();
+}
+
+TEST_P(StrandedTest, SoDoManyThatItHasScheduledBefore) {
+  constexpr int kTasks = 1000;
+  std::atomic<int> numRun{0};
+  std::atomic<bool> haveRun{false};
+  WaitGroup done(1);
+  scheduler().enqueueOn(0, Task([&, done] {
+                          for (int i = 0; i < kTasks; ++i) {
+                            schedule([&] { haveRun = ++numRun == kTasks; });
+                          }
+                          blockUntil(haveRun);
+                          done.done();
+                        }));
+  done.wait();
+}
+
+// What came with a batch from the injector lies in the deque of the worker that is in the batch's first task.
+TEST_P(StrandedTest, SoDoesTheRestOfABatchWhoseFirstTaskIsLong) {
+  constexpr int kTasks = 20;
+  std::latch isHeld(1), isQueued(1);
+  std::atomic<int> numLeft{kTasks};
+  std::atomic<bool> isBlocked{false}, areOthersRun{false};
+  WaitGroup done(kTasks + 1);
+  scheduler().enqueueOn(0, Task([&, done] {
+                          isHeld.count_down();
+                          isQueued.wait();
+                          done.done();
+                        }));
+  isHeld.wait();
+  for (int i = 0; i < kTasks; ++i) {
+    scheduler().enqueue(Task([&, done] {
+      const bool blocks = Scheduler::workerId() == 0 && !isBlocked.exchange(true);
+      areOthersRun = --numLeft == 0;
+      if (blocks) {
+        blockUntil(areOthersRun);
+      }
+      done.done();
+    }));
+  }
+  isQueued.count_down();
+  done.wait();
+}
+
+TEST_P(StrandedTest, SoDoesTheSecondFunctionOfAJoinOnABoundThread) {
+  scheduler().bind();
+  std::latch isHeld(1);
+  std::atomic<bool> isFree{false}, hasRun{false};
+  WaitGroup done(1);
+  scheduler().enqueueOn(0, Task([&, done] {
+                          isHeld.count_down();
+                          blockUntil(isFree);
+                          done.done();
+                        }));
+  isHeld.wait();
+  join([&] { blockUntil(hasRun); }, [&] { hasRun = true; });
+  isFree = true;
+  done.wait();
+  Scheduler::unbind();
+}
+
+}  // namespace
+}  // namespace weft
