@@ -23,8 +23,8 @@ namespace weft::detail {
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
 //
-// After its turn the next oldest has its turn at once, unless the end is higher then, or more fibers wait: the
-// task has scheduled others, which come first, or waits for something that may come after it.
+// After its turn the next oldest has its turn at once, unless the end is higher then, or more fibers wait:
+// the task has scheduled others, which come first, or waits for something that may come after it.
 //
 // Rejected: a turn after each 1,037 dequeues. A recursion of 100 million tasks had 100,000 fibers, and as
 // many stacks.

@@ -22,8 +22,8 @@ struct SchedulerCore;
 // Takes tasks out of the deques of others: decides which victims a worker steals from.
 //
 // A worker that has run dry steals. A worker that is busy takes tasks that are stranded: those in the deque
-// of a worker that is in one task for long, which blocks its thread or computes. Such a worker is known by its
-// polls, which do not come.
+// of a worker that is in one task for long, which blocks its thread or computes. Such a worker is known by
+// its polls, which do not come.
 class Stealer {
  public:
   // `self` is the thread's part in the core's gate.
