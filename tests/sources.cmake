@@ -54,6 +54,10 @@ file(GLOB_RECURSE code CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h ${PRO
 add_test(NAME atomics COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/atomics.py ${code})
 add_test(NAME layers COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/layers.py ${PROJECT_SOURCE_DIR})
 
+# Whether the tests exist that the documents name.
+add_test(NAME named_tests
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/named_tests.py ${PROJECT_SOURCE_DIR})
+
 # The gate itself, with programs that only pretend to build and test.
 find_program(WEFT_GIT git)
 if(WEFT_GIT)
