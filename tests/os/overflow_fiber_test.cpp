@@ -100,7 +100,7 @@ void overflowAmongOthers(int numWorkers, void (*overflow)()) {
       for (unsigned i = 0; i < count; ++i) {
         schedule(Task(
             [go, waiting] {
-              const detail::Stack& stack = static_cast<detail::FiberControlBlock*>(Fiber::current())->stack;
+              const detail::Stack& stack = static_cast<detail::FiberControlBlock*>(Fiber::current())->stack();
               if (stack.base != nullptr) {
                 neighbours.push_back({stack.bottom(), stack.top(), 0});
               }
