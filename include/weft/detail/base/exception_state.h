@@ -12,7 +12,7 @@
 namespace weft::detail {
 
 // The state of code that does not run now. `globals`, in all functions, is where the runtime keeps that of
-// the code that runs: see OSFiber::exceptionGlobals(). Each of them moves both words at once: a pointer, and
+// the code that runs: what __cxa_get_globals() returns. Each of them moves both words at once: a pointer, and
 // an unsigned int with padding after it.
 struct ExceptionState {
   void save(void* const* globals) { std::memcpy(words, globals, sizeof words); }
