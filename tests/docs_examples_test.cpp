@@ -383,8 +383,8 @@ std::string all(const std::string& text, const char* pattern) {
 
 TEST(DocsExamplesTest, PagesAndFlowchartsNameOnlyWhatTheCodeHas) {
   // Names of other things: folders, the system's functions, options of tools.
-  std::set<std::string> known = {"alloca", "cfenv",    "layers", "include", "mlockall",
-                                 "py",     "rdynamic", "src",    "ulimit"};
+  std::set<std::string> known = {"alloca", "cfenv",    "layers",   "include", "mlockall",
+                                 "py",     "rdynamic", "signalfd", "src",     "ulimit"};
   for (const char* folder : {"include", "src"}) {
     for (const char* extension : {".h", ".cpp"}) {
       for (const auto& file : filesIn(folder, extension)) {
