@@ -16,9 +16,13 @@ constinit thread_local ForkLane* currentLane = nullptr;
 
 bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayRunInPlaceNow(); }
 
-void ForkLane::letOthersRun() {
+bool ForkLane::letOthersRunNow() {
   Worker& worker = *Worker::current();
-  worker.yield(worker.fibers().current());
+  const bool isTheirs = !worker.mayGoOnWithPieces();
+  if (isTheirs) {
+    worker.yield(worker.fibers().current());
+  }
+  return isTheirs;
 }
 
 void ForkLane::putBack(TaskNode* node) {

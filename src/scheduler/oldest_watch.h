@@ -18,10 +18,14 @@ namespace weft::detail {
 // lies lower. The oldest task starves where that does not happen, since the worker goes on with fibers, or
 // with tasks that come again and again:
 //
-//   - the end was at the same place at 17 turns in a row, which are 1,037 dequeues; or
+//   - the end was at the same place at each turn of 1,037 dequeues; or
 //   - the lowest place of the end was the same in two windows of some 8 ms; or
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
+//
+// Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
+// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop. So the
+// second rule does not apply there.
 //
 // After its turn the next oldest has its turn at once, unless the end is higher then, or more fibers wait:
 // the task has scheduled others, which come first, or waits for something that may come after it.
@@ -30,31 +34,41 @@ namespace weft::detail {
 // many stacks.
 class OldestWatch {
  public:
-  static constexpr uint32_t kTurns = 17;
+  static constexpr uint64_t kDequeues = 1037;
   static constexpr uint32_t kWindows = 64;
 
   // What goes on where it is nobody's turn.
-  enum class Next { Newest, Oldest, Other };
+  enum class Next { Newest, Oldest, Piece, Other };
 
-  // At each turn of others. The queue has the tasks with the indices [begin, end), and `numBlocked` fibers of
-  // the worker wait.
-  void note(int64_t begin, int64_t end, uint64_t numBlocked, Next next) {
+  // What a worker does, at a turn of others.
+  struct Now {
+    uint64_t numDequeues;  // so far
+    uint64_t numBlocked;   // its fibers that wait
+    Next next;
+  };
+
+  // At a turn of others, at each one if the oldest starves. The queue has the tasks with the indices [begin,
+  // end).
+  void note(int64_t begin, int64_t end, const Now& now) {
+    const auto [numDequeues, numBlocked, next] = now;
     isWaiting_ = next != Next::Oldest && end - begin > (next == Next::Newest ? 1 : 0);
+    isBesidePieces_ = next == Next::Piece;
     if (!isWaiting_) {
       starves_ = false;
-      numSame_ = 0;
+      sameSince_ = numDequeues;
     }
     if (end != end_ || begin != begin_) {
       // It was another task, or the end has moved.
       starves_ = starves_ && end <= mark_ && numBlocked <= blockedMark_;
-      numSame_ = 0;
+      sameSince_ = numDequeues;
       end_ = end;
       begin_ = begin;
     }
     low_ = std::min(low_, end);
     high_ = std::max(high_, end);
     numBlocked_ = numBlocked;
-    if (++numSame_ > kTurns) {
+    numDequeues_ = numDequeues;
+    if (numDequeues - sameSince_ >= kDequeues) {
       starves_ = true;
       mark_ = end;
       blockedMark_ = numBlocked;
@@ -68,7 +82,7 @@ class OldestWatch {
       floor_ = low_;
       numWindows_ = 0;
     }
-    if (isSameTask && isWaiting_ && (low_ == lastLow_ || ++numWindows_ >= kWindows)) {
+    if (isSameTask && isWaiting_ && ((low_ == lastLow_ && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
       starves_ = true;
       mark_ = high_;
       blockedMark_ = std::numeric_limits<uint64_t>::max();
@@ -86,13 +100,15 @@ class OldestWatch {
   void noteTurn() {
     mark_ = end_;
     blockedMark_ = numBlocked_;
-    numSame_ = 0;
+    sameSince_ = numDequeues_;
   }
 
  private:
   int64_t begin_ = 0, end_ = 0;  // at the last turn
-  uint32_t numSame_ = 0;         // turns for which they were that
-  bool isWaiting_ = false;       // whether there is a task that something else goes before
+  uint64_t numDequeues_ = 0;     // up to then
+  uint64_t sameSince_ = 0;       // the dequeue since which they are that
+  bool isBesidePieces_ = false;
+  bool isWaiting_ = false;  // whether there is a task that something else goes before
   bool starves_ = false;
   int64_t mark_ = 0;                                   // where the end is higher, the oldest starves no more
   uint64_t numBlocked_ = 0, blockedMark_ = 0;          // likewise

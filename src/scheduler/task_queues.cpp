@@ -69,13 +69,14 @@ TaskNode* TaskQueues::takeOverflowed() {
   return node;
 }
 
-void TaskQueues::watchOldest(bool endsWindow, bool areOthersNext, uint64_t numBlocked) {
+void TaskQueues::watchOldest(bool endsWindow, OldestWatch::Now now) {
   using Next = OldestWatch::Next;
-  Next next = areOthersNext ? Next::Other : prefersOldest_ ? Next::Oldest : Next::Newest;
-  pinnedWatch_.note(pinnedLifo_.beginIndex(), pinnedLifo_.endIndex(), numBlocked, next);
+  now.next = now.next == Next::Newest && prefersOldest_ ? Next::Oldest : now.next;
+  pinnedWatch_.note(pinnedLifo_.beginIndex(), pinnedLifo_.endIndex(), now);
   if (lane_.deque != nullptr) {
-    next = pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() ? next : Next::Other;
-    dequeWatch_.note(lane_.deque->beginIndex(), lane_.deque->endIndex(), numBlocked, next);
+    const bool isPinnedNext = !pinnedLifo_.isEmpty() || !pinnedFifo_.isEmpty();
+    now.next = isPinnedNext && now.next != Next::Piece ? Next::Other : now.next;
+    dequeWatch_.note(lane_.deque->beginIndex(), lane_.deque->endIndex(), now);
   }
   if (endsWindow) {
     pinnedWatch_.endWindow();

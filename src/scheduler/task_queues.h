@@ -82,9 +82,9 @@ class TaskQueues {
     return prefersOldest_ ? nextOldest() : takeNewestOfDeque();
   }
   // At each turn of others: notes how long the oldest tasks have been the oldest. `endsWindow`: some 8 ms
-  // have passed since the last call with true. `areOthersNext`: a fiber is ready, or a task in place goes
-  // first. `numBlocked`: fibers of the worker that wait.
-  void watchOldest(bool endsWindow, bool areOthersNext, uint64_t numBlocked);
+  // have passed since the last call with true. now.next: Other, where a fiber is ready, or a task in place
+  // goes first; Piece; or else Newest, for whatever next() takes.
+  void watchOldest(bool endsWindow, OldestWatch::Now now);
   // Returns: whether a task that only newer ones keep from running starves.
   bool doesOldestStarve() const { return pinnedWatch_.starves() || dequeWatch_.starves(); }
   // The oldest task that starves. Where both this thread's own tasks and those that thieves may take do, the

@@ -4,6 +4,7 @@
 #include "scheduler/turns.h"
 
 #include <limits>
+#include <utility>
 
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
@@ -14,6 +15,11 @@
 namespace weft::detail {
 
 namespace {
+
+using Next = OldestWatch::Next;
+
+// Dequeues after which the oldest tasks are looked at again.
+constexpr uint64_t kFarDequeues = 4 * Turns::kInterval;
 
 uint32_t reactorInterval(const Reactor& reactor) {
   return reactor.use() == Reactor::Use::Asio ? Turns::kInterval : Turns::kReactorInterval;
@@ -28,7 +34,7 @@ bool Worker::pollReactorInTurn() {
 }
 
 // At a poll, first.
-void Worker::beginPoll() {
+inline void Worker::beginPoll() {
   turns_.notePoll(ticks());
   stealer_.publishPoll(turns_.now());
 }
@@ -37,13 +43,25 @@ void Worker::beginPoll() {
 TaskNode* Worker::takeTurn() {
   beginPoll();
   pollReactorInTurn();
-  TaskNode* task = turns_.beginTurn(expireIfDue()) ? giveTurn() : nullptr;
+  TaskNode* task = nullptr;
+  if (turns_.beginTurn(expireIfDue())) {
+    const bool isPiece = std::exchange(isBesidePieces_, false);
+    lookAround(isPiece ? Next::Piece : ready_.isEmpty() ? Next::Newest : Next::Other);
+    if (mayOthersWait()) {
+      task = giveTurn();
+    } else {
+      turns_.passOver();
+    }
+  }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return task;
 }
 
+inline bool Worker::mayOthersWait() {
+  return tasks_.hasFromOutside() || tasks_.doesOldestStarve() || mayTakeStranded();
+}
+
 TaskNode* Worker::giveTurn() {
-  lookAround(!ready_.isEmpty());
   for (int i = 0; i < Turns::kNumWhose; ++i) {
     const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
     if (TaskNode* task = takeFor(turns_.next())) {
@@ -82,13 +100,19 @@ TaskNode* Worker::takeStranded() {
   return stealer_.stealStranded();
 }
 
-// `areOthersNext`: a fiber is ready, or a task in place goes first.
-void Worker::lookAround(bool areOthersNext) {
+// `next`: what goes on where it is nobody's turn.
+void Worker::lookAround(OldestWatch::Next next) {
   report_.printIfAsked();
   drainInbox();
   (void)timers_.date();
   expireTimers();
-  tasks_.watchOldest(oldestWindow_.hasPassed(turns_.now()), areOthersNext, numBlocked_.get());
+  // Where turns follow one another closely, few of them are enough.
+  const bool isFar =
+      turns_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(turns_.now());
+  if (isFar || tasks_.doesOldestStarve()) {
+    watchedAt_ = turns_.numDequeues();
+    tasks_.watchOldest(oldestWindow_.hasPassed(turns_.now()), {watchedAt_, numBlocked_.get(), next});
+  }
   if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
     stealer_.lookForStranded();
     strandedMark_ = std::numeric_limits<int64_t>::max();
@@ -98,15 +122,14 @@ void Worker::lookAround(bool areOthersNext) {
 // A task that schedules others and waits for them might never come to the run loop. So others get their turn
 // after as many tasks in place as dequeues lie between two turns, if there are any others. Then the task that
 // waits suspends, and the run loop polls next.
-bool Worker::mayRunInPlaceNow() {
+bool Worker::mayGoOn(OldestWatch::Next next) {
   beginPoll();
   bool areOthersNext = pollReactorInTurn();
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
   if (turns_.isTurn()) {
-    lookAround(true);
-    areOthersNext =
-        !ready_.isEmpty() || tasks_.hasFromOutside() || tasks_.doesOldestStarve() || mayTakeStranded();
+    lookAround(next);
+    areOthersNext = !ready_.isEmpty() || mayOthersWait();
     if (areOthersNext) {
       turns_.putOff();
     } else {
@@ -114,6 +137,7 @@ bool Worker::mayRunInPlaceNow() {
     }
   }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
+  isBesidePieces_ = areOthersNext && next == Next::Piece;
   return !areOthersNext;
 }
 

@@ -60,6 +60,7 @@ class Turns {
   // `untilPoll` counts the dequeues down, in inline code: see ForkLane. There is a poll when it reaches 0.
   Turns(uint32_t& untilPoll, Ticks now) : untilPoll_(untilPoll), now_(now), turnAt_(now), reactorAt_(now) {
     untilPoll_ = kInterval;
+    pollWithin(1);
   }
 
   // A timer has been set, or is due.
@@ -72,23 +73,31 @@ class Turns {
       untilPoll_ = most;
     }
   }
-  // The thread has slept.
+  // The thread has slept. What it does now may be something else, with longer dequeues.
   void restart(Ticks now) {
-    now_ = now;
+    now_ = turnAt_ = now;
     areOthersRunning_ = false;
+    numInSlice_ = 1;
+    pollWithin(1);
   }
 
   // At a poll, first.
   void notePoll(Ticks now) {
-    const Ticks elapsed = now - std::exchange(now_, now);
-    if (areOthersRunning_) {
-      credit_ -= static_cast<int64_t>(std::min(elapsed, kMostCredit * kShare));
-    } else {
-      credit_ += static_cast<int64_t>(std::min(elapsed / kShare, kMostCredit));
+    const Ticks elapsed = std::min(now - std::exchange(now_, now), kMostCredit);
+    numDequeues_ += round_;
+    hadTurn_ = std::exchange(areOthersRunning_, false);
+    if (hadTurn_) {
+      credit_ =
+          std::max(credit_ - static_cast<int64_t>(elapsed * kShare), -static_cast<int64_t>(kMostCredit));
+      return;
+    }
+    credit_ = std::min(credit_ + static_cast<int64_t>(elapsed), static_cast<int64_t>(kMostCredit));
+    if (elapsed > kSlice || numInSlice_ != kInterval) {
       adapt(elapsed);
     }
-    credit_ = std::clamp(credit_, -static_cast<int64_t>(kMostCredit), static_cast<int64_t>(kMostCredit));
   }
+  // How many dequeues there were up to the last poll.
+  uint64_t numDequeues() const { return numDequeues_; }
   // The time of the last poll.
   Ticks now() const { return now_; }
   // Dequeues that take some 100 us; kInterval if as many take less.
@@ -109,8 +118,7 @@ class Turns {
   // At a poll.
   // Returns: whether it is also the turn of others, so that the poll is not for a timer only.
   bool isTurn() const {
-    return untilTurn_ == 0 ||
-           (credit_ > 0 && (areOthersRunning_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
+    return untilTurn_ == 0 || (credit_ > 0 && (hadTurn_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
   }
 
   // At a poll. `hasExpired`: a timer was found due. Others whose turn has come wait for one more dequeue, so
@@ -118,7 +126,6 @@ class Turns {
   // Returns: whether others have their turn now. Then endTurn() or passOver() follows.
   bool beginTurn(bool hasExpired) {
     if (!isTurn()) {
-      areOthersRunning_ = false;
       return false;
     }
     hasWaited_ = hasExpired && !hasWaited_;
@@ -128,7 +135,7 @@ class Turns {
     }
     turnAt_ = now_;
     untilTurn_ = kInterval;
-    numInRow_ = areOthersRunning_ ? numInRow_ + 1 : 1;
+    numInRow_ = hadTurn_ ? numInRow_ + 1 : 1;
     return true;
   }
   // Others had their turn. `isExtra`: without it, something else would run now. Then the time that it takes
@@ -136,16 +143,12 @@ class Turns {
   void endTurn(bool isExtra) { areOthersRunning_ = isExtra; }
   // Nobody wants the turn. What others have saved up is lost: it would be a burst later.
   void passOver() {
-    areOthersRunning_ = false;
     credit_ = std::min<int64_t>(credit_, 0);
     turnAt_ = now_;
     untilTurn_ = kInterval;
   }
   // The turn comes at the next dequeue.
-  void putOff() {
-    areOthersRunning_ = false;
-    untilTurn_ = 1;
-  }
+  void putOff() { untilTurn_ = 1; }
 
   // Returns: who has the turn, or has it next if that one does not want it. They take turns.
   Whose next() { return whose_ = static_cast<Whose>((static_cast<int>(whose_) + 1) % kNumWhose); }
@@ -161,12 +164,12 @@ class Turns {
   }
 
  private:
-  static constexpr Ticks kMostCredit = ticksIn(10'000);
+  static constexpr Ticks kMostCredit = ticksIn(70'000);
 
   void adapt(Ticks elapsed) {
     if (elapsed > kSlice) {
       // At least half as many. One dequeue may be as long as hours.
-      const auto fewer = static_cast<uint32_t>(kSlice * round_ / std::min(elapsed, kSlice * kInterval));
+      const auto fewer = static_cast<uint32_t>(kSlice * round_ / elapsed);
       numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
     } else if (round_ >= numInSlice_ && elapsed <= kSlice / 2) {
       numInSlice_ = std::min(2 * numInSlice_, kInterval);
@@ -177,16 +180,18 @@ class Turns {
   uint32_t& untilPoll_;
   uint32_t untilTurn_ = 0;
   uint32_t round_ = kInterval;  // dequeues up to this poll
-  uint32_t numInSlice_ = kInterval;
+  uint32_t numInSlice_ = 1;
   uint32_t untilReactor_ = kReactorInterval;  // never 0
   bool hasWaited_ = false;                    // the turn has waited for a timer that was due
   bool areOthersRunning_ = false;             // since the last poll
+  bool hadTurn_ = false;                      // others were running before it
+  uint64_t numDequeues_ = 0;
   uint32_t numInRow_ = 0;
   Whose whose_ = Whose::FromOutside;
   Ticks now_;
   Ticks turnAt_;
   Ticks reactorAt_;
-  int64_t credit_ = 0;  // ticks that others may still have; below zero: have had too much
+  int64_t credit_ = 0;  // ticks that others may still have, times kShare; below zero: have had too much
 };
 
 }  // namespace weft::detail

@@ -86,8 +86,9 @@ class Worker {
   // and enough of the current stack is left: see kStackInPlace.
   // Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
-  // The slow path of ForkLane::mayRunInPlace(), which counts.
-  bool mayRunInPlaceNow();
+  // The slow path of ForkLane::mayRunInPlace() and letOthersRunInTurn(), which count.
+  bool mayRunInPlaceNow() { return mayGoOn(OldestWatch::Next::Other); }
+  bool mayGoOnWithPieces() { return mayGoOn(OldestWatch::Next::Piece); }
   // Runs `node` on the current fiber.
   // Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);
@@ -147,9 +148,11 @@ class Worker {
   void beginPoll();
   TaskNode* giveTurn();
   TaskNode* takeFor(Turns::Whose whose);
+  bool mayOthersWait();
   bool mayTakeStranded();
   TaskNode* takeStranded();
-  void lookAround(bool areOthersNext);
+  void lookAround(OldestWatch::Next next);
+  bool mayGoOn(OldestWatch::Next next);
   void sendToInbox(FiberControlBlock& fiber) noexcept;
   void drainInbox();
   void takeMail();
@@ -187,7 +190,10 @@ class Worker {
   Turns turns_;
   Window oldestWindow_{ticksIn(8'000)};    // see OldestWatch
   Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
-  int64_t strandedMark_ = 0;               // see mayTakeStranded()
+  Window watchWindow_{ticksIn(500)};
+  uint64_t watchedAt_ = 0;       // the dequeue at which the oldest tasks were looked at
+  bool isBesidePieces_ = false;  // a fiber gives way between two pieces of an algorithm
+  int64_t strandedMark_ = 0;     // see mayTakeStranded()
   Timers timers_;
   TimePoint gaveWayAt_{};
   FiberPool pool_;

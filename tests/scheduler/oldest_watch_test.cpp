@@ -21,8 +21,10 @@ class OldestWatchTest : public ::testing::Test {
   void takeNewest() { --end_; }
   // What a worker does at a turn. Each 100th ends a window. Returns: whether the oldest was given the turn.
   bool turn(bool isFiberNext = false) {
-    watch_.note(begin_, end_, numBlocked_,
-                isFiberNext ? OldestWatch::Next::Other : OldestWatch::Next::Newest);
+    numDequeues_ += 61;
+    watch_.note(
+        begin_, end_,
+        {numDequeues_, numBlocked_, isFiberNext ? OldestWatch::Next::Other : OldestWatch::Next::Newest});
     if (++numTurns_ % kTurnsInWindow == 0) {
       watch_.endWindow();
     }
@@ -48,11 +50,11 @@ class OldestWatchTest : public ::testing::Test {
  private:
   OldestWatch watch_;
   int64_t begin_ = 0, end_ = 0;
-  uint64_t numBlocked_ = 0;
+  uint64_t numDequeues_ = 0, numBlocked_ = 0;
   int numTurns_ = 0;
 };
 
-TEST_F(OldestWatchTest, BesideFibersThatAreAlwaysReadyTheOldestStarvesAfter17Turns) {
+TEST_F(OldestWatchTest, BesideFibersThatAreAlwaysReadyTheOldestStarvesAfter1037Dequeues) {
   push(3);
   EXPECT_LE(turnsUntilOldest([] {}, true), 18);
   EXPECT_EQ(turnsUntilOldest([] {}, true), 1) << "the next one follows";
@@ -102,12 +104,26 @@ TEST_F(OldestWatchTest, AfterATaskThatWaitsTooSinceOthersMayDoTheSame) {
 TEST_F(OldestWatchTest, WhereTheOldestIsNextItDoesNotStarve) {
   OldestWatch watch;
   for (int i = 0; i < 1'000; ++i) {
-    watch.note(0, 3, 0, OldestWatch::Next::Oldest);
+    watch.note(0, 3, {static_cast<uint64_t>(i) * 61, 0, OldestWatch::Next::Oldest});
     if (i % 100 == 0) {
       watch.endWindow();
     }
     EXPECT_FALSE(watch.starves());
   }
+}
+
+// With pieces of a millisecond there is a turn at each, and a window has eight.
+TEST_F(OldestWatchTest, BesideThePiecesOfALoopItStarvesAfter1037OfThemOr64Windows) {
+  OldestWatch watch;
+  uint64_t numPieces = 0;
+  while (!watch.starves()) {
+    watch.note(0, 3, {++numPieces, 0, OldestWatch::Next::Piece});
+    if (numPieces % 8 == 0) {
+      watch.endWindow();
+    }
+  }
+  EXPECT_GE(numPieces, 64 * 8u);
+  EXPECT_LE(numPieces, 1'100u);
 }
 
 // Each task has ten children and ends after them: the newest is taken first. There is a turn after each
@@ -140,8 +156,8 @@ class Recursion {
     }
   }
   bool isOldestsTurn() {
-    watch_.note(static_cast<int64_t>(begin_), static_cast<int64_t>(queue_.size()), 0,
-                OldestWatch::Next::Newest);
+    watch_.note(static_cast<int64_t>(begin_), static_cast<int64_t>(queue_.size()),
+                {static_cast<uint64_t>(numDequeues_), 0, OldestWatch::Next::Newest});
     if (++numTurns_ % windowTurns_ == 0) {
       watch_.endWindow();
     }

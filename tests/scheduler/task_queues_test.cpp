@@ -79,12 +79,14 @@ class TaskQueuesTest : public ::testing::Test {
 
   // Beside fibers that are always ready.
   TaskNode* oldestInTurn() {
-    for (uint32_t i = 0; i <= OldestWatch::kTurns; ++i) {
-      worker_.watchOldest(false, true, 0);
+    for (int i = 0; i < 2; ++i) {
+      worker_.watchOldest(false, {numDequeues_, 0, OldestWatch::Next::Other});
+      numDequeues_ += OldestWatch::kDequeues;
     }
     return worker_.oldestInTurn();
   }
 
+  uint64_t numDequeues_ = 0;
   uint64_t numInjected() { return injector_.size(); }
 
  private:

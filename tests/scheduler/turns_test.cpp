@@ -17,6 +17,16 @@ class TurnsTest : public ::testing::Test {
  protected:
   using Ticks = Turns::Ticks;
 
+  // As after some short dequeues and a turn.
+  void SetUp() override {
+    while (turns_.numInSlice() < Turns::kInterval) {
+      dequeue();
+    }
+    while (!dequeue()) {
+    }
+    numPolls_ = 0;
+  }
+
   // Counts a dequeue, with a poll where it is time. `hasExpired`: a timer is found due there. What is
   // dequeued then takes `length` ticks. Returns: whether others had their turn.
   bool dequeue(bool hasExpired = false, Ticks length = 0) {
@@ -232,7 +242,30 @@ TEST_F(TurnsTest, TheTimeOfASleepIsNobodys) {
   dequeuesUntilTurn(ticksIn(1) / 10);
   sleep(ticksIn(1'000'000));
   EXPECT_EQ(dequeuesUntilTurn(ticksIn(1) / 10), Turns::kInterval);
-  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+}
+
+TEST_F(TurnsTest, LongStepsAfterASleepAreNoticedAtOnce) {
+  saturate(ticksIn(1));
+  sleep(ticksIn(1'000'000));
+  // The first poll is before the first step.
+  EXPECT_LE(dequeuesUntilTurn(ticksIn(1'000)), 3u);
+}
+
+// A task that had a turn may go on for long, with dequeues of its own. Only the time up to the next poll is
+// booked as that of others.
+TEST_F(TurnsTest, WhatATaskFromOutsideDoesAfterThePollIsNotHeldAgainstTheNext) {
+  saturate(ticksIn(1'000));
+  dequeuesUntilTurn(ticksIn(1'000));
+  int numTurns = 0;
+  for (int i = 0; i < 100; ++i) {
+    turns().notePoll(turns().now() + ticksIn(1'000));
+    numTurns += turns().isTurn() ? 1 : 0;
+    if (turns().isTurn()) {
+      turns().passOver();
+    }
+    turns().endPoll(false, false);
+  }
+  EXPECT_GE(numTurns, 50);
 }
 
 TEST_F(TurnsTest, OthersHave61TurnsInARowAtMost) {

@@ -51,15 +51,14 @@ struct ForkLane {
   // Returns: whether the thread has to poll now.
   bool countDequeue() { return --untilPoll == 0; }
   WEFT_EXPORT bool mayRunInPlaceNow();
-  WEFT_EXPORT static void letOthersRun();
+  WEFT_EXPORT static bool letOthersRunNow();
   // The same for what the caller goes on with in any case: others go first if they have their turn.
   // Returns: whether they had it.
   bool letOthersRunInTurn() {
-    const bool isTheirs = !mayRunInPlace();
-    if (isTheirs) [[unlikely]] {
-      letOthersRun();
+    if (countDequeue()) [[unlikely]] {
+      return letOthersRunNow();
     }
-    return isTheirs;
+    return false;
   }
 
   // Lets idle workers have `node`, once announce() is called.
