@@ -120,9 +120,9 @@ TaskNode* TaskQueues::oldestInjected() {
     if (numLeftOfBatch() != 0) {
       return oldestOfDeque();
     }
-    injected_.pop(node);
+    return injected_.pop(node) ? node : nullptr;
   }
-  return node;
+  return nullptr;
 }
 
 // A batch is older than the rest of the deque, which was empty when the batch came. Its first task is at the
