@@ -56,10 +56,8 @@ class BasicDueTime {
     left_ = ticksLeft < kMost ? static_cast<uint64_t>(ticksLeft) : std::numeric_limits<uint64_t>::max();
   }
 
-  // `tick`: the counter's value now.
   // Returns: false only if the deadline has not come.
-  bool mayHaveCome(uint64_t tick) const { return tick - from_ >= left_; }
-  bool mayHaveCome() const { return mayHaveCome(Clock::ticks()); }
+  bool mayHaveCome() const { return Clock::ticks() - from_ >= left_; }
 
  private:
   static constexpr auto kShortestWindow = std::chrono::milliseconds(1);

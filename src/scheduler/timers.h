@@ -67,9 +67,8 @@ class Timers {
     fiber.timerIndex = kNotInHeap;
   }
 
-  // `tick`: the result of ticks() now.
   // Returns: false only if no deadline has come. This is far cheaper than reading the clock.
-  bool mayHaveExpired(uint64_t tick) const { return !heap_.empty() && due_.mayHaveCome(tick); }
+  bool mayHaveExpired() const { return !heap_.empty() && due_.mayHaveCome(); }
 
   // Removes the fibers whose time has come, and calls f(fiber) for each.
   // Returns: whether there were any.

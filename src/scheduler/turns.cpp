@@ -33,10 +33,14 @@ bool Worker::pollReactorInTurn() {
          idler_.reactor()->poll();
 }
 
-// At a poll, first.
+// At a poll, first. Without worker threads turns come by dequeues only: the order is the same each time.
 inline void Worker::beginPoll() {
-  turns_.notePoll(ticks());
-  stealer_.publishPoll(turns_.now());
+  if (core_.numWorkers > 0) {
+    turns_.notePoll(ticks());
+    stealer_.publishPoll(turns_.now());
+  } else {
+    turns_.notePoll(0);
+  }
 }
 
 // Returns: the task whose turn it is, or null.

@@ -100,8 +100,8 @@ class Turns {
   uint64_t numDequeues() const { return numDequeues_; }
   // The time of the last poll.
   Ticks now() const { return now_; }
-  // Dequeues that take some 100 us; kInterval if as many take less.
-  uint32_t numInSlice() const { return numInSlice_; }
+  // Dequeues that take some 100 us; kInterval if as many take less, or if nothing is known after a sleep.
+  uint32_t numInSlice() const { return numMeasured_; }
 
   // At a poll, while fibers wait for I/O. `interval`: dequeues until the next look.
   // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, not every poll is.
@@ -170,17 +170,19 @@ class Turns {
     if (elapsed > kSlice) {
       // At least half as many. One dequeue may be as long as hours.
       const auto fewer = static_cast<uint32_t>(kSlice * round_ / elapsed);
-      numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
+      numMeasured_ = numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
     } else if (round_ >= numInSlice_ && elapsed <= kSlice / 2) {
       numInSlice_ = std::min(2 * numInSlice_, kInterval);
+      numMeasured_ = std::max(numMeasured_, numInSlice_);
     }
   }
 
   // Their sum is the number of dequeues until others have their turn.
   uint32_t& untilPoll_;
   uint32_t untilTurn_ = 0;
-  uint32_t round_ = kInterval;  // dequeues up to this poll
-  uint32_t numInSlice_ = 1;
+  uint32_t round_ = kInterval;                // dequeues up to this poll
+  uint32_t numInSlice_ = 1;                   // up to the next poll
+  uint32_t numMeasured_ = kInterval;          // see numInSlice()
   uint32_t untilReactor_ = kReactorInterval;  // never 0
   bool hasWaited_ = false;                    // the turn has waited for a timer that was due
   bool areOthersRunning_ = false;             // since the last poll

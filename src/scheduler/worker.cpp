@@ -34,7 +34,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       fibers_(*this),
-      turns_(lane().untilPoll, ticks()),
+      turns_(lane().untilPoll, core.numWorkers > 0 ? ticks() : 0),
       timers_(core.allocator),
       pool_(core.allocator, core.config.fiberStackSize),
       inPlaceFibers_(core.allocator),

@@ -157,7 +157,7 @@ class Worker {
   void drainInbox();
   void takeMail();
   bool expireTimers();
-  bool expireIfDue() { return timers_.mayHaveExpired(turns_.now()) && expireTimers(); }
+  bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
   void holdBack();
   bool pollReactorInTurn();
 

@@ -19,10 +19,8 @@ class TurnsTest : public ::testing::Test {
 
   // As after some short dequeues and a turn.
   void SetUp() override {
-    while (turns_.numInSlice() < Turns::kInterval) {
-      dequeue();
-    }
-    while (!dequeue()) {
+    for (int i = 0; i < 5; ++i) {
+      dequeuesUntilTurn();
     }
     numPolls_ = 0;
   }
