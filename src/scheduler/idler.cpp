@@ -147,7 +147,7 @@ bool Idler::parkUntil(TimePoint deadline) {
   }
   const TimePoint until = std::min(deadline, worker_.timers_.earliest());
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
-  worker_.turns_.restart(worker_.core_.numWorkers > 0 ? ticks() : 0);
+  worker_.turns_.restart(worker_.areTurnsTimed_ ? ticks() : 0);
   isParked_.store(false, std::memory_order_relaxed);
   return isWoken;
 }

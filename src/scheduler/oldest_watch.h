@@ -18,14 +18,15 @@ namespace weft::detail {
 // lies lower. The oldest task starves where that does not happen, since the worker goes on with fibers, or
 // with tasks that come again and again:
 //
-//   - the end was at the same place at each turn of 1,037 dequeues; or
+//   - the end was at the same place at each turn of 1,037 dequeues, or its lowest place was the same in four
+//     rows of as many; or
 //   - the lowest place of the end was the same in two windows of some 8 ms; or
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
 //
 // Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
-// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop. So the
-// second rule does not apply there.
+// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop. So only
+// the first half of the first rule and the last rule apply there.
 //
 // After its turn the next oldest has its turn at once, unless the end is higher then, or more fibers wait:
 // the task has scheduled others, which come first, or waits for something that may come after it.
@@ -66,12 +67,16 @@ class OldestWatch {
     }
     low_ = std::min(low_, end);
     high_ = std::max(high_, end);
+    rowLow_ = std::min(rowLow_, end);
     numBlocked_ = numBlocked;
     numDequeues_ = numDequeues;
     if (numDequeues - sameSince_ >= kDequeues) {
       starves_ = true;
       mark_ = end;
       blockedMark_ = numBlocked;
+    }
+    if (numDequeues - rowSince_ >= kDequeues) {
+      endRow();
     }
   }
 
@@ -83,9 +88,7 @@ class OldestWatch {
       numWindows_ = 0;
     }
     if (isSameTask && isWaiting_ && ((low_ == lastLow_ && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
-      starves_ = true;
-      mark_ = high_;
-      blockedMark_ = std::numeric_limits<uint64_t>::max();
+      setStarving(high_);
       numWindows_ = 0;
     }
     windowBegin_ = begin_;
@@ -104,9 +107,36 @@ class OldestWatch {
   }
 
  private:
+  // The oldest starves as long as the end is not above `mark`.
+  void setStarving(int64_t mark) {
+    starves_ = true;
+    mark_ = mark;
+    blockedMark_ = std::numeric_limits<uint64_t>::max();
+  }
+
+  void endRow() {
+    const bool isSame = isWaiting_ && !isBesidePieces_ && begin_ == rowBegin_ && begin_ < rowLow_;
+    numSameRows_ = isSame && rowLow_ == lastRowLow_ ? numSameRows_ + 1 : 0;
+    if (numSameRows_ >= kSameRows) {
+      setStarving(high_);
+      numSameRows_ = 0;
+    }
+    rowBegin_ = begin_;
+    lastRowLow_ = rowLow_;
+    rowLow_ = std::numeric_limits<int64_t>::max();
+    rowSince_ = numDequeues_;
+  }
+
+  static constexpr int kSameRows = 3;  // after the first
+
   int64_t begin_ = 0, end_ = 0;  // at the last turn
   uint64_t numDequeues_ = 0;     // up to then
   uint64_t sameSince_ = 0;       // the dequeue since which they are that
+  uint64_t rowSince_ = 0;
+  int64_t rowLow_ = std::numeric_limits<int64_t>::max();  // of this row of dequeues
+  int64_t lastRowLow_ = 0;                                // of the one before
+  int64_t rowBegin_ = 0;                                  // at the end of that one
+  int numSameRows_ = 0;
   bool isBesidePieces_ = false;
   bool isWaiting_ = false;  // whether there is a task that something else goes before
   bool starves_ = false;

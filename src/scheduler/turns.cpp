@@ -33,9 +33,9 @@ bool Worker::pollReactorInTurn() {
          idler_.reactor()->poll();
 }
 
-// At a poll, first. Without worker threads turns come by dequeues only: the order is the same each time.
+// At a poll, first.
 inline void Worker::beginPoll() {
-  if (core_.numWorkers > 0) {
+  if (areTurnsTimed_) {
     turns_.notePoll(ticks());
     stealer_.publishPoll(turns_.now());
   } else {
@@ -115,7 +115,8 @@ void Worker::lookAround(OldestWatch::Next next) {
       turns_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(turns_.now());
   if (isFar || tasks_.doesOldestStarve()) {
     watchedAt_ = turns_.numDequeues();
-    tasks_.watchOldest(oldestWindow_.hasPassed(turns_.now()), {watchedAt_, numBlocked_.get(), next});
+    const bool endsWindow = oldestWindow_.hasPassed(areTurnsTimed_ ? turns_.now() : watchedAt_);
+    tasks_.watchOldest(endsWindow, {watchedAt_, numBlocked_.get(), next});
   }
   if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
     stealer_.lookForStranded();

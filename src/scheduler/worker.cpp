@@ -23,18 +23,22 @@ uint64_t firstTaskNumber() {
   return numWorkers.fetch_add(1, std::memory_order_relaxed) << 40;
 }
 
+constexpr uint64_t kDequeuesInWindow = 16 * OldestWatch::kDequeues;
+
 }  // namespace
 
 Worker::Worker(SchedulerCore& core, Mode mode, int id)
     : core_(core),
       mode_(mode),
       id_(id),
+      areTurnsTimed_(core.numWorkers > 0),
       tasks_({core.injector, core.idle, core.stealGate, core.numWorkers}, mode == Mode::MultiThreaded,
              core.allocator),
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       fibers_(*this),
-      turns_(lane().untilPoll, core.numWorkers > 0 ? ticks() : 0),
+      turns_(lane().untilPoll, areTurnsTimed_ ? ticks() : 0),
+      oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
       timers_(core.allocator),
       pool_(core.allocator, core.config.fiberStackSize),
       inPlaceFibers_(core.allocator),

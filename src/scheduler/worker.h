@@ -178,6 +178,7 @@ class Worker {
   SchedulerCore& core_;
   const Mode mode_;
   const int id_;
+  const bool areTurnsTimed_;  // without worker threads they are not: the order is the same each time
 
   // In the order of use.
   ReadyFibers ready_;
@@ -188,7 +189,7 @@ class Worker {
   Throttle throttle_;
   FiberSwitch fibers_;
   Turns turns_;
-  Window oldestWindow_{ticksIn(8'000)};    // see OldestWatch
+  Window oldestWindow_;                    // see OldestWatch
   Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
   Window watchWindow_{ticksIn(500)};
   uint64_t watchedAt_ = 0;       // the dequeue at which the oldest tasks were looked at

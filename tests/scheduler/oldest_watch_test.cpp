@@ -85,6 +85,22 @@ TEST_F(OldestWatchTest, BesideTasksThatScheduleOthersItStarvesAfterThreeWindows)
   EXPECT_LE(turns, 3 * kTurnsInWindow);
 }
 
+// As eight fibers do that each schedule a task, wait for it and yield, again and again.
+TEST_F(OldestWatchTest, BesideALoadThatRepeatsItselfItStarvesAfterFourRowsOfDequeues) {
+  push(3);
+  int i = 0;
+  const int turns = turnsUntilOldest([&] {
+    const int64_t above = ++i % 4;
+    while (size() > 3 + above) {
+      takeNewest();
+    }
+    while (size() < 3 + above) {
+      push();
+    }
+  });
+  EXPECT_LE(turns, 5 * 18);
+}
+
 TEST_F(OldestWatchTest, AfterATaskThatSchedulesOthersTheNextOldestWaitsAgain) {
   push(3);
   turnsUntilOldest([] {}, true);
