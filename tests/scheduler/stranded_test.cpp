@@ -72,8 +72,10 @@ class StrandedTest : public ::testing::TestWithParam<Busy> {
     bool isLast = false;
     schedule(Task(
         [&isLast, ping, pong, other] {
-          for (ping.wait(); !isLast; ping.wait()) {
+          ping.wait();
+          while (!isLast) {
             pong.signal();
+            ping.wait();
           }
           other.done();
         },
