@@ -11,7 +11,6 @@
 #include "scheduler/worker.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
-#include "weft/detail/base/ticks.h"
 
 namespace weft::detail {
 namespace {
@@ -147,7 +146,7 @@ bool Idler::parkUntil(TimePoint deadline) {
   }
   const TimePoint until = std::min(deadline, worker_.timers_.earliest());
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
-  worker_.turns_.restart(worker_.areTurnsTimed_ ? ticks() : 0);
+  worker_.turns_.restart(worker_.timeOfTurns());
   isParked_.store(false, std::memory_order_relaxed);
   return isWoken;
 }

@@ -65,15 +65,13 @@ class OldestWatch {
       end_ = end;
       begin_ = begin;
     }
-    low_ = std::min(low_, end);
+    window_.note(end);
+    row_.note(end);
     high_ = std::max(high_, end);
-    rowLow_ = std::min(rowLow_, end);
     numBlocked_ = numBlocked;
     numDequeues_ = numDequeues;
     if (numDequeues - sameSince_ >= kDequeues) {
-      starves_ = true;
-      mark_ = end;
-      blockedMark_ = numBlocked;
+      setStarving(end, numBlocked);
     }
     if (numDequeues - rowSince_ >= kDequeues) {
       endRow();
@@ -82,18 +80,16 @@ class OldestWatch {
 
   // At a turn, after note(), some 8 ms after the last call.
   void endWindow() {
-    const bool isSameTask = begin_ == windowBegin_ && begin_ < low_;
-    if (!isSameTask || low_ < floor_) {
-      floor_ = low_;
+    const bool isSameTask = window_.hasKeptTask(begin_);
+    if (!isSameTask || window_.low() < floor_) {
+      floor_ = window_.low();
       numWindows_ = 0;
     }
-    if (isSameTask && isWaiting_ && ((low_ == lastLow_ && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
-      setStarving(high_);
+    if (isSameTask && isWaiting_ && ((window_.isAlike() && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
+      setStarving(high_, kAnyNumber);
       numWindows_ = 0;
     }
-    windowBegin_ = begin_;
-    lastLow_ = low_;
-    low_ = std::numeric_limits<int64_t>::max();
+    window_.restart(begin_);
     high_ = end_;
   }
 
@@ -107,47 +103,61 @@ class OldestWatch {
   }
 
  private:
-  // The oldest starves as long as the end is not above `mark`.
-  void setStarving(int64_t mark) {
+  // The lowest place of the end in a number of turns, and in those before.
+  class Span {
+   public:
+    void note(int64_t end) { low_ = std::min(low_, end); }
+    int64_t low() const { return low_; }
+    // Returns: whether the task at `begin` was the oldest at the last restart too, below all ends since.
+    bool hasKeptTask(int64_t begin) const { return begin == begin_ && begin < low_; }
+    bool isAlike() const { return low_ == lastLow_; }
+    void restart(int64_t begin) {
+      begin_ = begin;
+      lastLow_ = low_;
+      low_ = std::numeric_limits<int64_t>::max();
+    }
+
+   private:
+    int64_t low_ = std::numeric_limits<int64_t>::max();
+    int64_t lastLow_ = 0;
+    int64_t begin_ = 0;
+  };
+
+  // The oldest starves as long as the end is not above `mark`, and no more than `numBlocked` fibers wait.
+  void setStarving(int64_t mark, uint64_t numBlocked) {
     starves_ = true;
     mark_ = mark;
-    blockedMark_ = std::numeric_limits<uint64_t>::max();
+    blockedMark_ = numBlocked;
   }
 
   void endRow() {
-    const bool isSame = isWaiting_ && !isBesidePieces_ && begin_ == rowBegin_ && begin_ < rowLow_;
-    numSameRows_ = isSame && rowLow_ == lastRowLow_ ? numSameRows_ + 1 : 0;
+    const bool isAlike = isWaiting_ && !isBesidePieces_ && row_.hasKeptTask(begin_) && row_.isAlike();
+    numSameRows_ = isAlike ? numSameRows_ + 1 : 0;
     if (numSameRows_ >= kSameRows) {
-      setStarving(high_);
+      setStarving(high_, kAnyNumber);
       numSameRows_ = 0;
     }
-    rowBegin_ = begin_;
-    lastRowLow_ = rowLow_;
-    rowLow_ = std::numeric_limits<int64_t>::max();
+    row_.restart(begin_);
     rowSince_ = numDequeues_;
   }
 
   static constexpr int kSameRows = 3;  // after the first
+  static constexpr uint64_t kAnyNumber = std::numeric_limits<uint64_t>::max();
 
   int64_t begin_ = 0, end_ = 0;  // at the last turn
   uint64_t numDequeues_ = 0;     // up to then
   uint64_t sameSince_ = 0;       // the dequeue since which they are that
-  uint64_t rowSince_ = 0;
-  int64_t rowLow_ = std::numeric_limits<int64_t>::max();  // of this row of dequeues
-  int64_t lastRowLow_ = 0;                                // of the one before
-  int64_t rowBegin_ = 0;                                  // at the end of that one
+  Span row_, window_;
+  uint64_t rowSince_ = 0;  // the dequeue with which the row began
   int numSameRows_ = 0;
   bool isBesidePieces_ = false;
   bool isWaiting_ = false;  // whether there is a task that something else goes before
   bool starves_ = false;
-  int64_t mark_ = 0;                                   // where the end is higher, the oldest starves no more
-  uint64_t numBlocked_ = 0, blockedMark_ = 0;          // likewise
-  int64_t low_ = std::numeric_limits<int64_t>::max();  // the lowest end of this window
-  int64_t high_ = 0;                                   // the highest
-  int64_t windowBegin_ = 0;                            // at the end of the last window
-  int64_t lastLow_ = 0;                                // of the last window
-  int64_t floor_ = 0;        // the lowest end since the oldest task became the oldest
-  uint32_t numWindows_ = 0;  // for which floor_ has not become lower
+  int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
+  uint64_t numBlocked_ = 0, blockedMark_ = 0;  // likewise
+  int64_t high_ = 0;                           // the highest end of this window
+  int64_t floor_ = 0;                          // the lowest since the oldest task became the oldest
+  uint32_t numWindows_ = 0;                    // for which floor_ has not become lower
 };
 
 }  // namespace weft::detail

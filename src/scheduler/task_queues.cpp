@@ -129,7 +129,7 @@ TaskNode* TaskQueues::oldestInjected() {
 // newer end.
 TaskNode* TaskQueues::oldestOfDeque() {
   const uint32_t left = numLeftOfBatch();
-  if (left != 0 && batchEnd_ == lane_.deque->endIndex()) {
+  if (isBatchNext(left)) {
     return takeNewestOfDeque();
   }
   if (left != 0 && batchBegin_ <= lane_.deque->beginIndex()) {

@@ -93,8 +93,7 @@ class TaskQueues {
   // Returns: whether next() gives the task that oldestFromOutside() would give.
   bool isOutsideNext() const {
     return pinnedLifo_.isEmpty() &&
-           (!pinnedFifo_.isEmpty() ||
-            (lane_.deque != nullptr && numLeftOfBatch() != 0 && batchEnd_ == lane_.deque->endIndex()));
+           (!pinnedFifo_.isEmpty() || (lane_.deque != nullptr && isBatchNext(numLeftOfBatch())));
   }
   // The oldest task that was scheduled outside of tasks for this thread, or was placed here, and the oldest
   // of the injector, by turns.
@@ -143,6 +142,8 @@ class TaskQueues {
   TaskNode* oldestInjected();
   TaskNode* takeOverflowed();
   uint32_t numLeftOfBatch() const;
+  // `numLeft`: of the batch. Returns: whether it lies at the newer end.
+  bool isBatchNext(uint32_t numLeft) const { return numLeft != 0 && batchEnd_ == lane_.deque->endIndex(); }
   TaskNode* liftBatch(uint32_t count);
   bool moveToInjector(uint32_t wanted);
 

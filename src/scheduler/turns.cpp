@@ -9,7 +9,6 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 #include "weft/debug.h"
-#include "weft/detail/base/ticks.h"
 
 // What a worker does at a poll.
 namespace weft::detail {
@@ -35,12 +34,8 @@ bool Worker::pollReactorInTurn() {
 
 // At a poll, first.
 inline void Worker::beginPoll() {
-  if (areTurnsTimed_) {
-    turns_.notePoll(ticks());
-    stealer_.publishPoll(turns_.now());
-  } else {
-    turns_.notePoll(0);
-  }
+  turns_.notePoll(timeOfTurns());
+  stealer_.publishPoll(turns_.now());
 }
 
 // Returns: the task whose turn it is, or null.
@@ -66,8 +61,8 @@ inline bool Worker::mayOthersWait() {
 }
 
 TaskNode* Worker::giveTurn() {
+  const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
   for (int i = 0; i < Turns::kNumWhose; ++i) {
-    const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
     if (TaskNode* task = takeFor(turns_.next())) {
       turns_.endTurn(isExtra);
       return task;

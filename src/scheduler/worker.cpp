@@ -10,7 +10,6 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
-#include "weft/detail/base/ticks.h"
 #include "weft/fiberlocal.h"
 
 namespace weft::detail {
@@ -37,7 +36,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
       fibers_(*this),
-      turns_(lane().untilPoll, areTurnsTimed_ ? ticks() : 0),
+      turns_(lane().untilPoll, timeOfTurns()),
       oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
       timers_(core.allocator),
       pool_(core.allocator, core.config.fiberStackSize),

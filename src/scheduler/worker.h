@@ -20,6 +20,7 @@
 #include "scheduler/turns.h"
 #include "scheduler/work.h"
 #include "scheduler/worker_report.h"
+#include "weft/detail/base/ticks.h"
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/park/quiescence.h"
@@ -145,6 +146,8 @@ class Worker {
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
+  // Ticks; none pass without worker threads, so that the order is the same each time.
+  uint64_t timeOfTurns() const { return areTurnsTimed_ ? ticks() : 0; }
   void beginPoll();
   TaskNode* giveTurn();
   TaskNode* takeFor(Turns::Whose whose);
@@ -178,7 +181,7 @@ class Worker {
   SchedulerCore& core_;
   const Mode mode_;
   const int id_;
-  const bool areTurnsTimed_;  // without worker threads they are not: the order is the same each time
+  const bool areTurnsTimed_;  // see timeOfTurns()
 
   // In the order of use.
   ReadyFibers ready_;
