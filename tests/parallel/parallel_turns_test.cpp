@@ -22,6 +22,7 @@
 #include <weft/waitgroup.h>
 
 #include "in_task.h"
+#include "spin_until.h"
 #include "with_scheduler.h"
 
 // How many steps of an algorithm come before what may run on its thread: a fiber that is ready, a timer that
@@ -33,11 +34,8 @@ using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using tests::inTask;
+using tests::spinUntil;
 
-void spinUntil(steady_clock::time_point time) {
-  while (steady_clock::now() < time) {
-  }
-}
 void spinFor(microseconds time) { spinUntil(steady_clock::now() + time); }
 
 using Step = std::function<void()>;

@@ -29,6 +29,7 @@
 #include <weft/waitgroup.h>
 
 #include "in_task.h"
+#include "spin_until.h"
 #include "with_scheduler.h"
 #include "workers.h"
 
@@ -41,6 +42,7 @@ using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 using tests::queueTogether;
 using tests::scaled;
+using tests::spinUntil;
 
 class ProgressTest : public tests::WithScheduler {};
 // With one worker, or with none, the order is certain.
@@ -235,12 +237,6 @@ TEST(ProgressOfThreadsTest, ADeadlineThatHasPassedCallsNoWaitHandler) {
   sleep_for(milliseconds(0));
   setThreadWaitHandler(std::move(before));
   EXPECT_EQ(numCalls, 0);
-}
-
-// Keeps the thread until `time`.
-void spinUntil(steady_clock::time_point time) {
-  while (steady_clock::now() < time) {
-  }
 }
 
 TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTask) {
