@@ -38,6 +38,34 @@ inline void Worker::beginPoll() {
   stealer_.publishPoll(turns_.now());
 }
 
+// `next`: what goes on where it is nobody's turn.
+inline void Worker::lookAround(OldestWatch::Next next) {
+  report_.printIfAsked();
+  if (!inbox_.empty()) {
+    drainInbox();
+  }
+  if (timers_.areSet()) {
+    (void)timers_.date();
+    expireTimers();
+  }
+  // Where turns follow one another closely, few of them are enough.
+  const bool isFar =
+      turns_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(turns_.now());
+  if (isFar || tasks_.doesOldestStarve()) {
+    watchOldest(next);
+  }
+  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
+    stealer_.lookForStranded();
+    strandedMark_ = std::numeric_limits<int64_t>::max();
+  }
+}
+
+void Worker::watchOldest(OldestWatch::Next next) {
+  watchedAt_ = turns_.numDequeues();
+  const bool endsWindow = oldestWindow_.hasPassed(areTurnsTimed_ ? turns_.now() : watchedAt_);
+  tasks_.watchOldest(endsWindow, {watchedAt_, numBlocked_.get(), next});
+}
+
 // Returns: the task whose turn it is, or null.
 TaskNode* Worker::takeTurn() {
   beginPoll();
@@ -62,14 +90,20 @@ inline bool Worker::mayOthersWait() {
 
 TaskNode* Worker::giveTurn() {
   const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
-  for (int i = 0; i < Turns::kNumWhose; ++i) {
-    if (TaskNode* task = takeFor(turns_.next())) {
-      turns_.endTurn(isExtra);
-      return task;
+  TaskNode* task = nullptr;
+  if (!tasks_.doesOldestStarve() && !mayTakeStranded()) {
+    task = tasks_.oldestFromOutside();  // which is so most often
+  } else {
+    for (int i = 0; i < Turns::kNumWhose && task == nullptr; ++i) {
+      task = takeFor(turns_.next());
     }
   }
-  turns_.passOver();
-  return nullptr;
+  if (task != nullptr) {
+    turns_.endTurn(isExtra);
+  } else {
+    turns_.passOver();
+  }
+  return task;
 }
 
 TaskNode* Worker::takeFor(Turns::Whose whose) {
@@ -97,26 +131,6 @@ TaskNode* Worker::takeStranded() {
   }
   strandedMark_ = deque().endIndex();
   return stealer_.stealStranded();
-}
-
-// `next`: what goes on where it is nobody's turn.
-void Worker::lookAround(OldestWatch::Next next) {
-  report_.printIfAsked();
-  drainInbox();
-  (void)timers_.date();
-  expireTimers();
-  // Where turns follow one another closely, few of them are enough.
-  const bool isFar =
-      turns_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(turns_.now());
-  if (isFar || tasks_.doesOldestStarve()) {
-    watchedAt_ = turns_.numDequeues();
-    const bool endsWindow = oldestWindow_.hasPassed(areTurnsTimed_ ? turns_.now() : watchedAt_);
-    tasks_.watchOldest(endsWindow, {watchedAt_, numBlocked_.get(), next});
-  }
-  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
-    stealer_.lookForStranded();
-    strandedMark_ = std::numeric_limits<int64_t>::max();
-  }
 }
 
 // A task that schedules others and waits for them might never come to the run loop. So others get their turn

@@ -155,12 +155,10 @@ class Turns {
 
   // Ends a poll. `isAtEachDequeue`: a timer is set, or due. `isReactorAwaited`: fibers wait for I/O.
   void endPoll(bool isAtEachDequeue, bool isReactorAwaited) {
-    untilPoll_ = round_ = std::exchange(untilTurn_, 0);
-    if (isAtEachDequeue || areOthersRunning_) {
-      pollWithin(1);
-    } else {
-      pollWithin(isReactorAwaited ? std::min(untilReactor_, numInSlice_) : numInSlice_);
-    }
+    const bool isNextDequeue = isAtEachDequeue || areOthersRunning_;
+    const uint32_t most = isReactorAwaited ? std::min(untilReactor_, numInSlice_) : numInSlice_;
+    untilPoll_ = round_ = std::min(untilTurn_, isNextDequeue ? 1 : most);
+    untilTurn_ -= round_;
   }
 
  private:

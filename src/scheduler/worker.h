@@ -155,6 +155,7 @@ class Worker {
   bool mayTakeStranded();
   TaskNode* takeStranded();
   void lookAround(OldestWatch::Next next);
+  void watchOldest(OldestWatch::Next next);
   bool mayGoOn(OldestWatch::Next next);
   void sendToInbox(FiberControlBlock& fiber) noexcept;
   void drainInbox();
