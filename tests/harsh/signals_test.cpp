@@ -8,13 +8,50 @@
 #include <signal.h>
 
 #include <atomic>
+#include <stop_token>
+#include <thread>
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/waitgroup.h>
 
 #include "../with_scheduler.h"
 #include "exact_results.h"
 #include "rain.h"
+
+namespace {
+
+// docs/scheduler.md
+void stopOnSignal() {
+  sigset_t interrupts;
+  sigemptyset(&interrupts);
+  sigaddset(&interrupts, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &interrupts, nullptr);  // before there are other threads: they inherit it
+
+  std::stop_source interrupted;
+  std::thread watcher([=]() mutable {
+    int signal = 0;
+    sigwait(&interrupts, &signal);
+    interrupted.request_stop();
+  });
+
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  weft::Scheduler::Binding bound(scheduler);
+  weft::WaitGroup done(2);
+  for (int i = 0; i < 2; ++i) {
+    weft::schedule([=] {
+      while (!interrupted.stop_requested()) {
+        // compute a little
+      }
+      done.done();
+    });
+  }
+  pthread_kill(watcher.native_handle(), SIGINT);  // what Ctrl+C does, and what ends the thread otherwise
+  done.wait();
+  watcher.join();
+}
+
+}  // namespace
 
 namespace weft {
 namespace {
@@ -82,6 +119,14 @@ TEST_P(SignalsTest, EndNoWait) {
     crew.join();
     EXPECT_EQ(numBack, kMembers);
   }
+}
+
+// Both workers compute, so that a task that awaited a signalfd would not run.
+TEST(SignalWatcherTest, AThreadOfItsOwnSeesASignalWhileAllWorkersCompute) {
+  sigset_t before;
+  ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
+  stopOnSignal();
+  EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
 }
 
 }  // namespace
