@@ -47,6 +47,11 @@ inline constexpr size_t kStackInPlace = 7;
 }
 
 struct TaskScope {
+  // Without constructors gcc 11, unlike later ones, would use the padding at the end of a scope for no member
+  // of a Fiber.
+  constexpr TaskScope() {}
+  constexpr explicit TaskScope(uint32_t end) : inPlaceEnd(end) {}
+
   uint64_t number = 0;  // see currentTaskNumber()
   // The lower half of an address in the stack that this scope belongs to. Where the stack pointer lies below
   // it, no task begins in place. A half is enough, since no two places of a stack lie 2 GiB apart.
@@ -80,7 +85,7 @@ extern WEFT_EXPORT constinit thread_local TaskScope threadScope
 // Requires: a scheduler is bound.
 class InPlaceScope : public TaskScope {
  public:
-  InPlaceScope() : TaskScope{0, currentTask->inPlaceEnd}, outer_(currentTask) { currentTask = this; }
+  InPlaceScope() : TaskScope(currentTask->inPlaceEnd), outer_(currentTask) { currentTask = this; }
   ~InPlaceScope() { currentTask = outer_; }
   InPlaceScope(const InPlaceScope&) = delete;
   InPlaceScope& operator=(const InPlaceScope&) = delete;
