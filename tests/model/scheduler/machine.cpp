@@ -141,14 +141,18 @@ Allocator* Allocator::Default = &model::machineAllocator;
 Allocator::~Allocator() = default;
 size_t pageSize() noexcept { return 4096; }
 
-// Time passes whenever a thread looks at it: by a little, or by more than any thread searches for work.
+namespace {
+
+// Time passes whenever a thread looks at it: by `little`, or by `much`.
+int64_t timeAfter(int64_t little, int64_t much) {
+  return model::state == nullptr ? 0 : model::state->time += rl::rand(4) == 0 ? much : little;
+}
+
+}  // namespace
+
+// Much is more than any thread searches for work.
 std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept {
-  if (model::state == nullptr) {
-    return {};
-  }
-  constexpr int64_t kLittle = 100'000, kMuch = 2'000'000;
-  model::state->time += rl::rand(4) == 0 ? kMuch : kLittle;
-  return time_point(nanoseconds(model::state->time));
+  return time_point(nanoseconds(timeAfter(10'000, 2'000'000)));
 }
 
 void fatal(const char* format, ...) {
@@ -164,6 +168,9 @@ void fatal(const char* format, ...) {
 void warn(const char*, ...) {}
 
 namespace detail {
+
+// Much is more than lies between two turns of others.
+uint64_t ticks() { return static_cast<uint64_t>(timeAfter(1'000, 200'000)); }
 
 void fatalAt(const char* file, int line, const char* format, ...) {
   va_list arguments;

@@ -3,15 +3,12 @@
 
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 
-// What include/weft/detail/base/ticks.h declares, by the model's clock.
+// What include/weft/detail/base/ticks.h declares, by the model's clock: see machine.cpp.
 namespace weft::detail {
 
-inline uint64_t ticks() {
-  return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
+uint64_t ticks();
 
 inline constexpr float kTicksPerMicrosecond = 1000;
 
