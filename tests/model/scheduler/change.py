@@ -40,12 +40,18 @@ def main():
         if text.count(old) != 1:
             sys.exit(f"{changes}: {file} has {text.count(old)} times, not once: {old}")
         texts[file] = text.replace(old, new.replace("SEEDED", f'::weft::model::isSeeded("{name}")'))
+    copies = set()
     for file, text in texts.items():
         copy = out / pathlib.Path(*pathlib.Path(file).parts[1:])
         copy.parent.mkdir(parents=True, exist_ok=True)
         text = f'#line 1 "{root / file}"\n{text}'
         if not copy.exists() or copy.read_text() != text:
             copy.write_text(text)
+        copies.add(copy)
+    # What is changed no more would hide its source.
+    for old in out.rglob("*.*"):
+        if old.suffix in (".h", ".cpp") and old not in copies:
+            old.unlink()
 
 
 main()
