@@ -63,23 +63,32 @@ void Stealer::lookForStranded() {
 
 TaskNode* Stealer::stealStranded() {
   TaskNode* node = std::exchange(isBoundThreadsTurn_, false) ? stealFromBoundThread() : nullptr;
-  for (size_t i = 0; hasStranded_ && node == nullptr && i < seen_.size(); ++i) {
-    if (!seen_[i].isStranded) {
+  const uint64_t start = nextStart();
+  for (size_t i = 0; node == nullptr && i < seen_.size(); ++i) {
+    const size_t id = (start + i) % seen_.size();
+    Seen& seen = seen_[id];
+    if (!seen.isStranded) {
       continue;
     }
-    Worker& victim = *core_.workers[i];
-    node = victim.lastPoll() == seen_[i].lastPoll ? stealFrom(victim.deque()) : nullptr;
-    seen_[i].isStranded = node != nullptr;
+    Worker& victim = *core_.workers[id];
+    node = victim.lastPoll() == seen.lastPoll ? stealFrom(victim.deque()) : nullptr;
+    seen.isStranded = node != nullptr;
   }
   hasStranded_ = node != nullptr;
   return node;
 }
 
+// From any of the bound threads that have tasks: one that always has some must not keep the others waiting.
 TaskNode* Stealer::stealFromBoundThread() {
-  TaskNode* node = nullptr;
-  core_.forEachExternal(
-      [&](StealingDeque<TaskNode>& deque) { node = node != nullptr ? node : stealFrom(deque); });
-  return node;
+  StealingDeque<TaskNode>* chosen = nullptr;
+  uint64_t numSeen = 0;
+  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) {
+    if (!deque.empty()) {
+      random_ = nextRandom(random_);
+      chosen = random_ % ++numSeen == 0 ? &deque : chosen;
+    }
+  });
+  return chosen != nullptr ? stealFrom(*chosen) : nullptr;
 }
 
 TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {

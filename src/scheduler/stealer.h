@@ -29,7 +29,7 @@ class Stealer {
   // `self` is the thread's part in the core's gate.
   Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::Member& self);
 
-  // Tries each other worker once, beginning at a random one, and then the bound threads that fork.
+  // Tries each other worker once, beginning at a random one, and then one of the bound threads that fork.
   // Returns: a task, or null.
   TaskNode* steal();
   // Which worker the next theft begins with: drawn, by each thief differently, so that thieves do not crowd
@@ -37,11 +37,12 @@ class Stealer {
   uint64_t nextStart();
 
   // For a worker that is busy, each three milliseconds or more: looks which workers have tasks and have not
-  // polled since the last call. A bound thread that forks does not poll: one task of it is always stranded.
+  // polled since the last call. The polls of a bound thread tell nothing, since it has them only while it
+  // waits: one task of those that fork is always stranded.
   void lookForStranded();
   // Returns: whether there may be stranded tasks.
   bool hasStranded() const { return hasStranded_; }
-  // Returns: a stranded task, or null.
+  // Returns: a stranded task, or null. Begins at a random worker, since one may have tasks always.
   TaskNode* stealStranded();
 
   // Tells the others that this worker is not in one task for long. `now`: ticks().

@@ -11,6 +11,7 @@
 #include <weft/fiber.h>
 #include <weft/join.h>
 #include <weft/scheduler.h>
+#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
@@ -189,6 +190,95 @@ TEST_P(StrandedTest, SoDoesTheSecondFunctionOfAJoinOnABoundThread) {
   isFree = true;
   done.wait();
   Scheduler::unbind();
+}
+
+// Two threads are in one task each for long, and one of them always has tasks.
+class StrandedOfTwoTest : public ::testing::Test {
+ protected:
+  // Keeps the last worker busy until hasRun().
+  void yieldOnLastOf(Scheduler& scheduler, int numWorkers, const WaitGroup& done) {
+    scheduler.enqueueOn(numWorkers - 1, Task([this, done] {
+                          isHeld_.count_down();
+                          while (!hasRun_) {
+                            yield();
+                          }
+                          done.done();
+                        }));
+    isHeld_.wait();
+  }
+
+  std::atomic<bool>& hasRun() { return hasRun_; }
+
+  static constexpr int kMany = 1'000;
+
+ private:
+  std::latch isHeld_{1};
+  std::atomic<bool> hasRun_{false};  // the other one's only task
+};
+
+class StrandedWorkersTest : public StrandedOfTwoTest, public ::testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Busy, StrandedWorkersTest, ::testing::Values(0, 1));
+
+TEST_P(StrandedWorkersTest, OneThatAlwaysHasTasksDoesNotKeepTheOtherWaiting) {
+  std::atomic<int> numQueued{0};
+  Scheduler scheduler(smallConfig(3));
+  const WaitGroup done(3);
+  yieldOnLastOf(scheduler, 3, done);
+  std::latch isBusy(1);
+  scheduler.enqueueOn(GetParam(), Task([&, done] {
+                        while (!hasRun()) {
+                          for (; numQueued < kMany; ++numQueued) {
+                            schedule([&] {
+                              --numQueued;
+                              // The busy one may be off its processor for long.
+                              while (numQueued < kMany / 2 && !hasRun()) {
+                                std::this_thread::yield();
+                              }
+                            });
+                          }
+                          if (!isBusy.try_wait()) {
+                            isBusy.count_down();
+                          }
+                          std::this_thread::yield();
+                        }
+                        done.done();
+                      }));
+  isBusy.wait();
+  scheduler.enqueueOn(1 - GetParam(), Task([&, done] {
+                        schedule([&] { hasRun() = true; });
+                        blockUntil(hasRun());
+                        done.done();
+                      }));
+  done.wait();
+}
+
+TEST_F(StrandedOfTwoTest, ABoundThreadThatAlwaysForksDoesNotKeepAnotherWaiting) {
+  Scheduler scheduler(smallConfig(1));
+  const WaitGroup done(1);
+  yieldOnLastOf(scheduler, 1, done);
+  std::latch hasForked(1);
+  std::thread other([&] {
+    const Scheduler::Binding bound(scheduler);
+    join(
+        [&] {
+          hasForked.count_down();
+          blockUntil(hasRun());
+        },
+        [&] { hasRun() = true; });
+  });
+  hasForked.wait();
+  const Scheduler::Binding bound(scheduler);
+  std::atomic<int> numQueued{0};
+  TaskGroup group;
+  while (!hasRun()) {
+    for (; numQueued < kMany; ++numQueued) {
+      group.run([&] { --numQueued; });
+    }
+    std::this_thread::yield();
+  }
+  group.wait();
+  other.join();
+  done.wait();
 }
 
 }  // namespace
