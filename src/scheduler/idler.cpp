@@ -141,9 +141,7 @@ bool Idler::parkUntil(TimePoint deadline) {
   worker_.tasks_.lane().thief.leave();
   // relaxed, both: a hint for Worker::holdBack().
   isParked_.store(true, std::memory_order_relaxed);
-  if (worker_.timers_.date()) {
-    worker_.turns_.pollAtEachDequeue();
-  }
+  (void)worker_.timers_.date();
   const TimePoint until = std::min(deadline, worker_.timers_.earliest());
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
   worker_.turns_.restart(worker_.timeOfTurns());

@@ -5,10 +5,12 @@
 
 #include <utility>
 
+#include "scheduler/turns.h"
+
 namespace weft::detail {
 namespace {
 
-constexpr uint32_t kInjectorBatch = 61;  // Turns::kInterval
+constexpr uint32_t kInjectorBatch = Turns::kInterval;
 constexpr uint32_t kOverflowBatch = 64;
 
 }  // namespace

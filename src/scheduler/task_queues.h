@@ -81,7 +81,7 @@ class TaskQueues {
     }
     return prefersOldest_ ? nextOldest() : takeNewestOfDeque();
   }
-  // At each turn of others: notes how long the oldest tasks have been the oldest. `endsWindow`: some 8 ms
+  // At a turn of others: notes how long the oldest tasks have been the oldest. `endsWindow`: some 8 ms
   // have passed since the last call with true. now.next: Other, where a fiber is ready, or a task in place
   // goes first; Piece; or else Newest, for whatever next() takes.
   void watchOldest(bool endsWindow, OldestWatch::Now now);
@@ -120,7 +120,9 @@ class TaskQueues {
   bool giveAway() { return lane_.deque != nullptr && moveToInjector(Deque::kCapacity); }
 
   // Returns: whether oldestFromOutside() would find a task.
-  bool hasFromOutside() { return !pinnedFifo_.isEmpty() || (takesInjected_ && !injected_.empty()); }
+  bool hasFromOutside() {
+    return !pinnedFifo_.isEmpty() || (takesInjected_ && (numLeftOfBatch() != 0 || !injected_.empty()));
+  }
   bool hasInjected() { return !injected_.empty(); }
   bool isEmpty() const {
     return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() && (lane_.deque == nullptr || lane_.deque->empty());

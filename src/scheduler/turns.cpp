@@ -46,7 +46,7 @@ inline void Worker::lookAround(OldestWatch::Next next) {
   }
   if (timers_.areSet()) {
     (void)timers_.date();
-    expireTimers();
+    expireTimers();  // by the clock: the counter of ticks may be late after a suspension
   }
   // Where turns follow one another closely, few of them are enough.
   const bool isFar =
@@ -74,11 +74,7 @@ TaskNode* Worker::takeTurn() {
   if (turns_.beginTurn(expireIfDue())) {
     const bool isPiece = std::exchange(isBesidePieces_, false);
     lookAround(isPiece ? Next::Piece : ready_.isEmpty() ? Next::Newest : Next::Other);
-    if (mayOthersWait()) {
-      task = giveTurn();
-    } else {
-      turns_.passOver();
-    }
+    task = giveTurn();
   }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return task;
@@ -88,7 +84,12 @@ inline bool Worker::mayOthersWait() {
   return tasks_.hasFromOutside() || tasks_.doesOldestStarve() || mayTakeStranded();
 }
 
+// Returns: the task of whoever has the turn and wants it, or null.
 TaskNode* Worker::giveTurn() {
+  if (!mayOthersWait()) {
+    turns_.passOver();
+    return nullptr;
+  }
   const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
   TaskNode* task = nullptr;
   if (!tasks_.doesOldestStarve() && !mayTakeStranded()) {
@@ -121,9 +122,7 @@ TaskNode* Worker::takeFor(Turns::Whose whose) {
 // Returns: whether there may be stranded tasks, and this worker may take one. It takes the next one once the
 // last one and what that has scheduled are done, or some milliseconds later. Otherwise a recursion whose
 // other worker is off its processor would open a subtree at each turn.
-bool Worker::mayTakeStranded() {
-  return mode_ == Mode::MultiThreaded && stealer_.hasStranded() && deque().endIndex() <= strandedMark_;
-}
+bool Worker::mayTakeStranded() { return stealer_.hasStranded() && deque().endIndex() <= strandedMark_; }
 
 TaskNode* Worker::takeStranded() {
   if (!mayTakeStranded()) {
@@ -135,23 +134,24 @@ TaskNode* Worker::takeStranded() {
 
 // A task that schedules others and waits for them might never come to the run loop. So others get their turn
 // after as many tasks in place as dequeues lie between two turns, if there are any others. Then the task that
-// waits suspends, and the run loop polls next.
+// waits suspends, or lets others run, and the run loop polls next.
 bool Worker::mayGoOn(OldestWatch::Next next) {
   beginPoll();
   bool areOthersNext = pollReactorInTurn();
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
+  isBesidePieces_ = false;
   if (turns_.isTurn()) {
     lookAround(next);
     areOthersNext = !ready_.isEmpty() || mayOthersWait();
     if (areOthersNext) {
       turns_.putOff();
+      isBesidePieces_ = next == Next::Piece;
     } else {
       turns_.passOver();
     }
   }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
-  isBesidePieces_ = areOthersNext && next == Next::Piece;
   return !areOthersNext;
 }
 

@@ -157,6 +157,16 @@ TEST_F(TaskQueuesTest, TheOldestFromOutsideIsForThisThreadThenOfTheBatchThenInTh
   EXPECT_EQ(allNext(worker()), (std::vector<int>{5, 4}));
 }
 
+TEST_F(TaskQueuesTest, ABatchInTheDequeIsFromOutsideWhereTheInjectorIsEmptyToo) {
+  inject(0, 3);
+  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
+  EXPECT_TRUE(worker().hasFromOutside());
+  push(3, 5);
+  EXPECT_TRUE(worker().hasFromOutside());
+  EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), (std::vector<int>{1, 2}));
+  EXPECT_FALSE(worker().hasFromOutside());
+}
+
 TEST_F(TaskQueuesTest, WhatWasPlacedHereAndTheInjectorHaveTurnsByTurns) {
   inject(0, 4);
   EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
