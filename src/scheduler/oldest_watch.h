@@ -19,7 +19,7 @@ namespace weft::detail {
 // with tasks that come again and again:
 //
 //   - the end was at the same place at each turn of 1,037 dequeues, or its lowest place was the same in four
-//     rows of as many; or
+//     rows of as many or a little more; or
 //   - the lowest place of the end was the same in two windows of some 8 ms; or
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
@@ -48,8 +48,8 @@ class OldestWatch {
     Next next;
   };
 
-  // At a turn of others, at each one if the oldest starves. The queue has the tasks with the indices [begin,
-  // end).
+  // At a turn of others, some times in 1,037 dequeues, and at each one if the oldest starves. The queue has
+  // the tasks with the indices [begin, end).
   void note(int64_t begin, int64_t end, const Now& now) {
     const auto [numDequeues, numBlocked, next] = now;
     isWaiting_ = next != Next::Oldest && end - begin > (next == Next::Newest ? 1 : 0);
@@ -103,6 +103,8 @@ class OldestWatch {
   }
 
  private:
+  static constexpr int64_t kNoEnd = std::numeric_limits<int64_t>::max();  // higher than any
+
   // The lowest place of the end in a number of turns, and in those before.
   class Span {
    public:
@@ -114,11 +116,11 @@ class OldestWatch {
     void restart(int64_t begin) {
       begin_ = begin;
       lastLow_ = low_;
-      low_ = std::numeric_limits<int64_t>::max();
+      low_ = kNoEnd;
     }
 
    private:
-    int64_t low_ = std::numeric_limits<int64_t>::max();
+    int64_t low_ = kNoEnd;
     int64_t lastLow_ = 0;
     int64_t begin_ = 0;
   };
@@ -156,7 +158,7 @@ class OldestWatch {
   int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
   uint64_t numBlocked_ = 0, blockedMark_ = 0;  // likewise
   int64_t high_ = 0;                           // the highest end of this window
-  int64_t floor_ = 0;                          // the lowest since the oldest task became the oldest
+  int64_t floor_ = kNoEnd;                     // the lowest since the oldest task became the oldest
   uint32_t numWindows_ = 0;                    // for which floor_ has not become lower
 };
 

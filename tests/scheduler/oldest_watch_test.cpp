@@ -128,18 +128,51 @@ TEST_F(OldestWatchTest, WhereTheOldestIsNextItDoesNotStarve) {
   }
 }
 
-// With pieces of a millisecond there is a turn at each, and a window has eight.
-TEST_F(OldestWatchTest, BesideThePiecesOfALoopItStarvesAfter1037OfThemOr64Windows) {
+// Steps of a millisecond, with a turn at each. A window has `turnsInWindow`. end(i): of the queue, at turn i.
+// Returns: the turns until the task at 0 starves, or `most`.
+int longTurnsUntilOldest(OldestWatch::Next next, const std::function<int64_t(int)>& end, int most = 900,
+                         int turnsInWindow = 8) {
   OldestWatch watch;
-  uint64_t numPieces = 0;
-  while (!watch.starves()) {
-    watch.note(0, 3, {++numPieces, 0, OldestWatch::Next::Piece});
-    if (numPieces % 8 == 0) {
+  for (int i = 0; i < most; ++i) {
+    watch.note(0, end(i), {static_cast<uint64_t>(i), 0, next});
+    if (i % turnsInWindow == turnsInWindow - 1) {
       watch.endWindow();
     }
+    if (watch.starves()) {
+      return i + 1;
+    }
   }
-  EXPECT_GE(numPieces, 64 * 8u);
-  EXPECT_LE(numPieces, 1'100u);
+  return most;
+}
+
+TEST(OldestWatchLongStepsTest, ItStarvesWhereTwoWindowsInARowAreAlike) {
+  EXPECT_LE(longTurnsUntilOldest(OldestWatch::Next::Newest, [](int i) { return 3 + i % 2; }), 3 * 8);
+}
+
+TEST(OldestWatchLongStepsTest, AfterSixtyFourWhereTheyDiffer) {
+  const int turns =
+      longTurnsUntilOldest(OldestWatch::Next::Newest, [](int i) { return 3 + i % 2 + i / 8 % 2; });
+  EXPECT_GE(turns, 64 * 8);
+  EXPECT_LE(turns, 66 * 8);
+}
+
+TEST(OldestWatchLongStepsTest, NeverWhereTheEndGoesDown) {
+  EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::Newest, [](int i) { return 1'000 - i / 8; }), 900);
+}
+
+TEST(OldestWatchLongStepsTest, BesideThePiecesOfALoopAfter1037OfThem) {
+  EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::Piece, [](int) { return 3; }, 2'000, 5'000), 1'038);
+}
+
+TEST(OldestWatchLongStepsTest, BesidePiecesThatLieDifferentlyAfterSixtyFourWindows) {
+  const int turns = longTurnsUntilOldest(OldestWatch::Next::Piece, [](int i) { return 3 + i % 2; });
+  EXPECT_GE(turns, 64 * 8);
+  EXPECT_LE(turns, 66 * 8);
+}
+
+TEST(OldestWatchLongStepsTest, RowsOfPiecesThatAreAlikeTellNothing) {
+  const auto end = [](int i) { return 3 + i % 2; };
+  EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::Piece, end, 8'000, 100'000), 8'000);
 }
 
 // Each task has ten children and ends after them: the newest is taken first. There is a turn after each
