@@ -100,12 +100,13 @@ class Turns {
   uint64_t numDequeues() const { return numDequeues_; }
   // The time of the last poll.
   Ticks now() const { return now_; }
-  // Dequeues that take some 100 us; kInterval if as many take less, or if nothing is known after a sleep.
+  // Dequeues that lately took some 100 us; kInterval if as many take less. A sleep changes nothing of it:
+  // where tasks come one at a time, the thread sleeps after each.
   uint32_t numInSlice() const { return numMeasured_; }
 
   // At a poll, while fibers wait for I/O. `interval`: dequeues until the next look.
   // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, not every poll is.
-  bool isReactorsTurn(uint32_t interval = kReactorInterval) {
+  bool isReactorsTurn(uint32_t interval) {
     untilReactor_ -= std::min(untilReactor_, round_);
     if (untilReactor_ != 0 && now_ - reactorAt_ < kSlice) {
       return false;
@@ -169,7 +170,7 @@ class Turns {
       // At least half as many. One dequeue may be as long as hours.
       const auto fewer = static_cast<uint32_t>(kSlice * round_ / elapsed);
       numMeasured_ = numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
-    } else if (round_ >= numInSlice_ && elapsed <= kSlice / 2) {
+    } else if (elapsed * numInSlice_ <= kSlice / 2 * round_) {
       numInSlice_ = std::min(2 * numInSlice_, kInterval);
       numMeasured_ = std::max(numMeasured_, numInSlice_);
     }

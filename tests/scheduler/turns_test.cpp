@@ -81,7 +81,7 @@ class TurnsTest : public ::testing::Test {
   bool poll(bool hasExpired) {
     ++numPolls_;
     turns_.notePoll(now_);
-    if (isReactorAwaited_ && turns_.isReactorsTurn()) {
+    if (isReactorAwaited_ && turns_.isReactorsTurn(Turns::kReactorInterval)) {
       ++numLooks_;
     }
     const bool isTurn = turns_.beginTurn(hasExpired);
@@ -228,6 +228,24 @@ TEST_F(TurnsTest, ShortStepsArePolledEach61AndLongOnesEach) {
   EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
 }
 
+// As in a server whose connections have time limits: then there is a poll at each dequeue.
+TEST_F(TurnsTest, WhereStepsAreShortAgainTheSliceGrowsBesideATimerToo) {
+  setTimer();
+  percentOfOthers(10, ticksIn(1'000));
+  EXPECT_EQ(turns().numInSlice(), 1u);
+  percentOfOthers(1'000, ticksIn(1) / 10);
+  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+}
+
+TEST_F(TurnsTest, AfterASleepASliceIsWhatItWas) {
+  percentOfOthers(1'000, ticksIn(1) / 10);
+  sleep(ticksIn(1'000'000));
+  EXPECT_EQ(turns().numInSlice(), Turns::kInterval);
+  percentOfOthers(1'000, ticksIn(1'000));
+  sleep(ticksIn(1'000'000));
+  EXPECT_EQ(turns().numInSlice(), 1u);
+}
+
 // A task from outside may take hours. The next one does not wait for seven times as long.
 TEST_F(TurnsTest, AVeryLongTaskFromOutsideIsNotHeldAgainstTheNext) {
   saturate(ticksIn(3'600'000'000));
@@ -240,6 +258,13 @@ TEST_F(TurnsTest, TheTimeOfASleepIsNobodys) {
   dequeuesUntilTurn(ticksIn(1) / 10);
   sleep(ticksIn(1'000'000));
   EXPECT_EQ(dequeuesUntilTurn(ticksIn(1) / 10), Turns::kInterval);
+}
+
+TEST_F(TurnsTest, NeitherIsItThatOfTheOthersWhoRanBefore) {
+  saturate(ticksIn(10));
+  dequeuesUntilTurn(ticksIn(1'000));
+  sleep(ticksIn(1'000'000));
+  EXPECT_LE(dequeuesUntilTurn(ticksIn(1'000)), 3u);
 }
 
 TEST_F(TurnsTest, LongStepsAfterASleepAreNoticedAtOnce) {
