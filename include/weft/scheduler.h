@@ -37,7 +37,7 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 // Runs tasks on fibers, over a number of worker threads.
 //
 // A thread that schedules tasks binds the scheduler first. If there are worker threads, tasks run on these.
-// If not, a task runs on the thread that scheduled it, while that thread waits or unbinds.
+// If not, a task runs on the thread that scheduled it, while that thread waits, yields or unbinds.
 //
 // A task stays on the thread on which it began. It shares the thread's floating-point environment with all
 // that runs there: see Fiber.

@@ -114,8 +114,8 @@ class TaskGroup {
   }
 
   // Returns once all tasks have ended. If the caller has made the group, it calls the tasks here that it has
-  // scheduled last and that no thief has taken, unless it is the turn of others. For the remaining tasks the
-  // fiber suspends, or the thread blocks.
+  // scheduled last and that no thief has taken, and lets others run in between when it is their turn. For the
+  // remaining tasks the fiber suspends, or the thread blocks.
   // Errors: throws the first exception that has escaped a task, once. If another wait() is waiting for the
   // group, or the caller is a task of the group, and this is detected, a message ends the program. It is
   // detected where the group has an executor, and else once two wait for the group.

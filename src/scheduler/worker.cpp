@@ -97,7 +97,8 @@ void Worker::finish() {
   runOnOtherFibers();
 }
 
-// Tasks run only on pooled fibers, whose stacks have the configured size and a guard that is watched.
+// What the run loop begins runs only on pooled fibers, whose stacks have the configured size and a guard that
+// is watched.
 void Worker::runOnOtherFibers() {
   while (!shouldEnd()) {
     if (const Work work = waitForWork()) {

@@ -32,13 +32,14 @@ namespace weft::detail {
 
 // One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
 // other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
-// that thread waits or unbinds.
+// that thread waits, yields or unbinds.
 //
 // The parts of a worker make its decisions, each in a file of its own; this class makes them work together.
-// The order in which it looks for work is decided in findWork(), and nowhere else.
+// The order in which it looks for work is decided in findWork(), whose beginning suspend() repeats.
 //
-// Everything is for the worker's own thread, with four exceptions: wake() and deliver(), for any thread;
-// deque().steal(), for other workers; and functions that only read. docs/scheduler.md explains the routines.
+// Everything is for the worker's own thread, but for wake(), deliver() and report().ask(), for any thread;
+// deque().steal(), for other workers; what the thread that starts a worker calls; and functions that only
+// read. docs/scheduler.md explains the routines.
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
