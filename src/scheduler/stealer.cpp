@@ -9,6 +9,7 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 #include "weft/detail/base/random.h"
+#include "weft/detail/base/ticks.h"
 
 namespace weft::detail {
 namespace {
@@ -18,6 +19,9 @@ namespace {
 // to stay for as long costs about what it costs to enter.
 constexpr auto kQuick = std::chrono::microseconds(300);
 constexpr uint32_t kManyQuick = 3;
+
+// A worker that has not polled for so many ticks is in one task for long.
+constexpr uint64_t kLong = ticksIn(3'000);
 
 }  // namespace
 
@@ -46,13 +50,15 @@ TaskNode* Stealer::steal() {
   return stealFromBoundThread();
 }
 
-void Stealer::lookForStranded() {
+void Stealer::lookForStranded(uint64_t now) {
   hasStranded_ = false;
   for (size_t i = 0; i < seen_.size(); ++i) {
     Worker& victim = *core_.workers[i];
     const uint64_t lastPoll = victim.lastPoll();
-    const bool isSilent = lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) && &victim != &owner_;
-    seen_[i].isStranded = isSilent && !victim.deque().empty();
+    // Where the counters of two processors differ, the second look tells.
+    const bool isSilent =
+        lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) || (now > lastPoll && now - lastPoll >= kLong);
+    seen_[i].isStranded = isSilent && &victim != &owner_ && !victim.deque().empty();
     hasStranded_ = hasStranded_ || seen_[i].isStranded;
   }
   isBoundThreadsTurn_ = false;

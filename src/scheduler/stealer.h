@@ -37,9 +37,9 @@ class Stealer {
   uint64_t nextStart();
 
   // For a worker that is busy, each three milliseconds or more: looks which workers have tasks and have not
-  // polled since the last call. The polls of a bound thread tell nothing, since it has them only while it
-  // waits: one task of those that fork is always stranded.
-  void lookForStranded();
+  // polled for as long, or since the last call. `now`: ticks(). The polls of a bound thread tell nothing,
+  // since it has them only while it waits: one task of those that fork is always stranded.
+  void lookForStranded(uint64_t now);
   // Returns: whether there may be stranded tasks.
   bool hasStranded() const { return hasStranded_; }
   // Returns: a stranded task, or null. Begins at a random worker, since one may have tasks always.
@@ -59,7 +59,7 @@ class Stealer {
   uint64_t numSteals() const { return numSteals_.get(); }
 
  private:
-  // What is known of another worker since the last lookForStranded().
+  // What the last lookForStranded() has seen of another worker.
   struct Seen {
     uint64_t lastPoll = 0;
     bool isStranded = false;

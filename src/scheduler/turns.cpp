@@ -55,7 +55,7 @@ inline void Worker::lookAround(OldestWatch::Next next) {
     watchOldest(next);
   }
   if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
-    stealer_.lookForStranded();
+    stealer_.lookForStranded(turns_.now());
     strandedMark_ = std::numeric_limits<int64_t>::max();
   }
 }

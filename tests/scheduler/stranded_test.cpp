@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <atomic>
+#include <chrono>
 #include <latch>
 #include <string>
 #include <thread>
@@ -190,6 +191,37 @@ TEST_P(StrandedTest, SoDoesTheSecondFunctionOfAJoinOnABoundThread) {
   isFree = true;
   done.wait();
   Scheduler::unbind();
+}
+
+// Worker 1 is in a step in which worker 0 schedules a task, and does not poll for long afterwards.
+TEST(StrandedStepsTest, ATaskWaitsForNoLongerThanTheStepInWhichItIsScheduled) {
+  const auto longStep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+  Scheduler scheduler(smallConfig(2));
+  std::latch isScheduled(1);
+  std::atomic<bool> hasRun{false};
+  int numStepsAfter = 0;
+  const WaitGroup done(2);
+  scheduler.enqueueOn(1, Task([&, done] {
+                        for (int i = 0; i < 3; ++i) {
+                          longStep();
+                          yield();
+                        }
+                        scheduler.enqueueOn(0, Task([&, done] {
+                                              schedule([&] { hasRun = true; });
+                                              isScheduled.count_down();
+                                              blockUntil(hasRun);
+                                              done.done();
+                                            }));
+                        isScheduled.wait();
+                        longStep();
+                        for (yield(); !hasRun; yield()) {
+                          ++numStepsAfter;
+                          longStep();
+                        }
+                        done.done();
+                      }));
+  done.wait();
+  EXPECT_EQ(numStepsAfter, 0);
 }
 
 // Two threads are in one task each for long, and one of them always has tasks.
