@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 // weft with Asio: see docs/asio.md. weft/weft.h leaves this header out; whoever includes it needs Asio, the
 // standalone one or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in all of a program alike, chooses; without
@@ -229,3 +230,5 @@ class AsioContext {
 
 #include "weft/detail/asio/executor_inl.h"
 #include "weft/detail/asio/use_fiber_inl.h"
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <chrono>
@@ -153,3 +154,5 @@ class Barrier : private detail::BarrierBase {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <functional>
@@ -76,3 +77,5 @@ struct BlockingThreads {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

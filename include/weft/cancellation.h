@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <exception>
 #include <stop_token>
@@ -33,3 +34,5 @@ inline void interruptionPoint(const std::stop_token& token) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -274,3 +275,5 @@ class Channel<T>::Iterator {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <stop_token>
@@ -151,3 +152,5 @@ class WEFT_EXPORT ConditionVariable {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

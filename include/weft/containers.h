@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <deque>
 #include <functional>
@@ -57,3 +58,5 @@ template <class T, class Hash, class Equal>
 }
 
 }  // namespace weft::containers
+
+#include "weft/detail/base/macros_end.h"

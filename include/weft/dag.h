@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <cstdint>
 #include <initializer_list>
@@ -182,3 +183,5 @@ class DAGBuilder {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <cstddef>
 
@@ -78,3 +79,5 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 #define WEFT_WARN(...) ::weft::warn(__VA_ARGS__)
 
 #define WEFT_ASSERT_HAS_BOUND_SCHEDULER(feature) ::weft::assert_has_bound_scheduler(feature)
+
+#include "weft/detail/base/macros_end.h"

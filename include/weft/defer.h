@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include "weft/finally.h"
 
@@ -17,3 +18,5 @@
 //     work();
 //   });
 #define defer(...) WEFT_DEFER(__VA_ARGS__)
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <cstdint>
@@ -126,3 +127,5 @@ class Event {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -266,3 +267,5 @@ inline ExecutorReference defaultExecutor() { return detail::sharedDefaultExecuto
 #endif
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 // WEFT_EXPORT marks what a shared weft shows to its users. Everything else is hidden. Two definitions decide
 // what it becomes. The build sets both: WEFT_SHARED (public: this weft is a shared library) and WEFT_BUILDING
@@ -23,3 +24,5 @@
 #define WEFT_EXPORT __attribute__((visibility("default")))
 #define WEFT_NO_EXPORT __attribute__((visibility("hidden")))
 #endif
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <cstdint>
@@ -131,3 +132,5 @@ inline Fiber* Fiber::current() noexcept {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
 #include <cstdint>
@@ -134,3 +135,5 @@ class FiberLocal {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <memory>
 #include <type_traits>
@@ -71,3 +72,5 @@ template <class F>
 //     work();
 //   });
 #define WEFT_DEFER(...) auto WEFT_CONCAT(weft_defer_, __LINE__) = ::weft::make_finally([&] { __VA_ARGS__; })
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
 #include <exception>
@@ -289,3 +290,5 @@ auto async(std::stop_token token, F&& function) {
 }  // namespace weft
 
 #include "weft/detail/future/when.h"
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <cstddef>
 #include <tuple>
@@ -132,3 +133,5 @@ void join(F&&, Others&&...) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <cstddef>
@@ -90,3 +91,5 @@ class WEFT_EXPORT Latch {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <array>
 #include <atomic>
@@ -241,3 +242,5 @@ struct StlAllocator {
 }  // namespace weft
 
 #include "weft/detail/base/memory_inl.h"
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <chrono>
@@ -158,3 +159,5 @@ class WEFT_SCOPED_CAPABILITY lock {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

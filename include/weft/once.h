@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <concepts>
@@ -97,3 +98,5 @@ class WEFT_EXPORT Once {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

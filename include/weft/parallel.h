@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <utility>
 
@@ -47,3 +48,5 @@ void parallelInvoke(E&& executor, Functions&&... functions) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

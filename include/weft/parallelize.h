@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <utility>
 
@@ -43,3 +44,5 @@ void parallelize(F0&& first, FN&&... others) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

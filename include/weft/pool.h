@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <cstddef>
@@ -215,3 +216,5 @@ class UnboundedPool : public Pool<T> {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <cstdint>
@@ -107,3 +108,5 @@ class WEFT_EXPORT RecursiveMutex {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

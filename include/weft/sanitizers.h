@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 // WEFT_<NAME>_SANITIZER_ENABLED is 1 if the including file is compiled with that sanitizer, else 0.
 // WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing.
@@ -48,3 +49,5 @@
 #define WEFT_UNDEFINED_SANITIZER_ENABLED 0
 #define WEFT_UNDEFINED_SANITIZER_ONLY(x)
 #endif
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -238,3 +239,5 @@ void schedule(Function&& function, Args&&... args) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -174,3 +175,5 @@ size_t select(Cases&&... cases) {
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

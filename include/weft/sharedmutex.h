@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <chrono>
@@ -169,3 +170,5 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 
@@ -55,3 +56,5 @@ class Signal {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

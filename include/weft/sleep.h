@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <stop_token>
@@ -50,3 +51,5 @@ bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::st
 }
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
 #include <cstdint>
@@ -117,3 +118,5 @@ auto bindOnce(F&& function, Args&&... args) {
 
 }  // namespace detail
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <concepts>
@@ -321,3 +322,5 @@ struct TaskGroup::GroupTask : GroupNode {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <pthread.h>
 
@@ -186,3 +187,5 @@ WEFT_EXPORT unsigned int cgroupCpuQuota(const char* root);
 
 }  // namespace detail
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
 #include <cstddef>
@@ -206,3 +207,5 @@ class Ticket::Queue {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

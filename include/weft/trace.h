@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <cstdint>
 
@@ -91,3 +92,5 @@ class WEFT_EXPORT Trace {
 #define WEFT_SCOPED_ASYNC_EVENT(...)
 #define WEFT_NAME_THREAD(...)
 #endif
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 // The attributes of clang's thread safety analysis (-Wthread-safety), under names of weft. Empty for other
 // compilers. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
@@ -38,3 +39,5 @@
 #define WEFT_ASSERT_SHARED_CAPABILITY(x) WEFT_THREAD_ANNOTATION(assert_shared_capability(x))
 #define WEFT_RETURN_CAPABILITY(x) WEFT_THREAD_ANNOTATION(lock_returned(x))
 #define WEFT_NO_THREAD_SAFETY_ANALYSIS WEFT_THREAD_ANNOTATION(no_thread_safety_analysis)
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <cstdint>
@@ -115,3 +116,5 @@ class WaitGroup {
 };
 
 }  // namespace weft
+
+#include "weft/detail/base/macros_end.h"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # Checks that none of weft's headers names or drags in what is inside the library, that none includes less without exceptions, that
-# none but defer.h brings a macro but weft's own, that each header says what language it needs, and that marl/scheduler.h
-# includes what it promises to:
+# none but defer.h brings a macro but weft's own, that each header says what language it needs and compiles after macros of
+# weft's names, and that marl/scheduler.h includes what it promises to:
 #   cmake -DCOMPILER=g++ -DINCLUDE=<root>/include -DWORK=<dir> -P this
 
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
@@ -65,6 +65,27 @@ endforeach()
 foreach(header IN ITEMS waitgroup event mutex conditionvariable semaphore ticket blockingcall dag pool defer finally)
   forbid(weft/${header}.h "scheduler|worker|stealing_deque")
 endforeach()
+
+# Each public header hides macros of weft's names while it is read.
+set(includes "#include \"${CMAKE_CURRENT_LIST_DIR}/hostile_macros.h\"\n")
+foreach(header IN LISTS headers marlHeaders)
+  if(header MATCHES "/detail/")
+    continue()
+  endif()
+  string(APPEND includes "#include <${header}>\n")
+  if(header MATCHES "^weft/" AND NOT header STREQUAL "weft/weft.h")
+    file(READ ${INCLUDE}/${header} text)
+    if(NOT text MATCHES "language.h\"\n#include \"weft/detail/base/macros_begin.h\"\n.*\n#include \"weft/detail/base/macros_end.h\"\n$")
+      message(SEND_ERROR "<${header}> does not begin with macros_begin.h, after language.h, and end with macros_end.h")
+    endif()
+  endif()
+endforeach()
+file(WRITE ${WORK}/hostile.cpp "${includes}static_assert(None == 0L && max(2, 1) == 2);\nint main() {}\n")
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/hostile.cpp
+  RESULT_VARIABLE result ERROR_VARIABLE messages)
+if(NOT result EQUAL 0)
+  message(SEND_ERROR "a macro of another library gets into a header:\n${messages}")
+endif()
 
 # No header but <weft/defer.h> brings a macro without the prefix: it would change whatever else has that name.
 set(includes)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "export.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -84,3 +85,5 @@ class SCOPED_CAPABILITY lock {
 };
 
 }  // namespace marl
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "export.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
 #include <functional>
@@ -60,3 +61,5 @@ class Task : public weft::Task {
 };
 
 }  // namespace marl
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
 #include <exception>
@@ -123,3 +124,5 @@ Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
 }
 
 }  // namespace weft::fair
+
+#include "weft/detail/base/macros_end.h"

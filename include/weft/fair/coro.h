@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <coroutine>
@@ -270,3 +271,5 @@ struct [[nodiscard("nothing happens without co_await")]] Self {
 inline Self self() { return {}; }
 
 }  // namespace weft::fair
+
+#include "weft/detail/base/macros_end.h"

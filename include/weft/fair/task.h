@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -158,3 +159,5 @@ class Task : private detail::FairTask {
 static_assert(sizeof(Task) <= 96, "a fair::Task takes at most 96 bytes, with its callable");
 
 }  // namespace weft::fair
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
 #include <concepts>
@@ -232,3 +233,5 @@ class WEFT_EXPORT TaskScheduler {
 };
 
 }  // namespace weft::fair
+
+#include "weft/detail/base/macros_end.h"

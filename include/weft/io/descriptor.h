@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <sys/types.h>
 
@@ -165,3 +166,5 @@ WEFT_EXPORT const char* backend();
 WEFT_EXPORT void cancelAll(const Scheduler& scheduler) noexcept;
 
 }  // namespace weft::io
+
+#include "weft/detail/base/macros_end.h"

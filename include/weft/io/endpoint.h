@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <sys/socket.h>
 
@@ -71,3 +72,5 @@ WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::st
                                           std::error_code& error, const Wait& wait = {});
 
 }  // namespace weft::io
+
+#include "weft/detail/base/macros_end.h"

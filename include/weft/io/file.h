@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <sys/types.h>
 
@@ -66,3 +67,5 @@ class File {
 };
 
 }  // namespace weft::io
+
+#include "weft/detail/base/macros_end.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <cstddef>
 #include <functional>
@@ -118,3 +119,5 @@ WEFT_EXPORT std::error_code serve(Listener& listener, const std::function<void(S
                                   const Wait& wait = {});
 
 }  // namespace weft::io
+
+#include "weft/detail/base/macros_end.h"
