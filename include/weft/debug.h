@@ -58,18 +58,18 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 
 // Ends the program with a message unless `condition` holds: WEFT_ASSERT(condition, format, ...). The
 // condition is evaluated in every build, the other arguments only if it fails.
-#define WEFT_ASSERT(condition, ...)                               \
-  do {                                                            \
-    if (__builtin_expect(static_cast<bool>(condition), 1) == 0) { \
-      ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__);   \
-    }                                                             \
+#define WEFT_ASSERT(condition, ...)                             \
+  do {                                                          \
+    if (__builtin_expect(!(condition), 0) != 0) {               \
+      ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__); \
+    }                                                           \
   } while (false)
 
 // WEFT_ASSERT in debug builds. In other builds its arguments are compiled but never evaluated.
 #if WEFT_DEBUG_ENABLED
 #define WEFT_DCHECK(condition, ...) WEFT_ASSERT(condition, __VA_ARGS__)
 #else
-#define WEFT_DCHECK(condition, ...) WEFT_ASSERT(true || static_cast<bool>(condition), __VA_ARGS__)
+#define WEFT_DCHECK(condition, ...) WEFT_ASSERT(true || (condition), __VA_ARGS__)
 #endif
 
 // Ends the program where control must never come.

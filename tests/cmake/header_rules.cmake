@@ -87,6 +87,32 @@ if(NOT result EQUAL 0)
   message(SEND_ERROR "a macro of another library gets into a header:\n${messages}")
 endif()
 
+# Programs may ask for more warnings than weft itself.
+set(warnings -Wall -Wextra -Wconversion -Wsign-conversion -Werror)
+if(NOT COMPILER MATCHES "clang")
+  list(APPEND warnings -Wuseless-cast)
+endif()
+file(WRITE ${WORK}/strict.cpp "#include <weft/weft.h>
+struct Open { explicit operator bool() const { return true; } };
+int main() {
+  weft::BoundedPool<int, 4> bounded;
+  weft::UnboundedPool<int> unbounded;
+  weft::Channel<int> channel(2);
+  weft::TaskGroup group;
+  group.run([&] { channel.send(*bounded.borrow() + *unbounded.borrow()); });
+  group.wait();
+  WEFT_ASSERT(channel.size() == 1, \"%d\", 1);
+  WEFT_ASSERT(Open(), \"explicit\");
+  WEFT_DCHECK(Open(), \"explicit\");
+  return weft::async([] { return 0; }).get();
+}
+")
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only ${warnings} -I${INCLUDE} ${WORK}/strict.cpp
+  RESULT_VARIABLE result ERROR_VARIABLE messages)
+if(NOT result EQUAL 0)
+  message(SEND_ERROR "a header gives warnings:\n${messages}")
+endif()
+
 # No header but <weft/defer.h> brings a macro without the prefix: it would change whatever else has that name.
 set(includes)
 foreach(header IN LISTS headers)

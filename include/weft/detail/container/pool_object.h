@@ -91,8 +91,8 @@ struct BoundedStorage final : PoolStorage {
   }
 
   Allocator* const allocator;
-  PoolObject<T> items[kCount];
-  ObjectRoom<T> rooms[kCount];
+  PoolObject<T> items[size_t{kCount}];
+  ObjectRoom<T> rooms[size_t{kCount}];
 };
 
 template <class T>
