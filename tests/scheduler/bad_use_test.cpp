@@ -103,6 +103,11 @@ TEST_F(BadUseDeathTest, SchedulingWithNothingBound) {
                "marl::Scheduler::bind");
 }
 
+// Not with the path of the machine that built the library.
+TEST_F(BadUseDeathTest, MessagesNameASourceAsItIsCalledInTheProject) {
+  EXPECT_DEATH(schedule([] {}), "\n  at src/scheduler/scheduler\\.cpp:[0-9]+");
+}
+
 TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {
   EXPECT_DEATH(
       {
