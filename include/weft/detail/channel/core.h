@@ -245,7 +245,7 @@ class ChannelCore {
   size_t size() const {
     const uint64_t received = head_.estimate();
     const uint64_t sent = tail_.estimate();
-    return sent > received ? size_t{sent - received} : 0;
+    return sent > received ? sent - received : 0;
   }
   size_t capacity() const { return capacity_; }
   const ValueType& type() const { return type_; }
