@@ -180,10 +180,10 @@ class GateTest(unittest.TestCase):
         self.assertEqual(self.stamps(), {"long.deep_three"})
 
     def test_tests_that_are_skipped_are_told(self):
-        self.fake("ctest", CTEST + 'printf "<system-out>[  SKIPPED ] PtyTest.Echoes (0 ms)\n[  SKIPPED ] 1 test, listed below:' +
-                  '\n</system-out>" >"$report"\n')
+        self.fake("ctest", CTEST + 'printf "<system-out>a.cpp:1: Skipped\nthe system refuses 64 threads\n\na.cpp:2: Skipped\n' +
+                  'nobody else\n</system-out>" >"$report"\n')
         printed = self.run_gate("test")
-        self.assertIn("== test: skipped PtyTest.Echoes\n", printed)
+        self.assertIn("== test: 1 skipped: the system refuses 64 threads\n", printed)
         self.assertEqual(printed.count("skipped"), 1)
 
     def test_an_unsteady_test_is_told_again(self):
