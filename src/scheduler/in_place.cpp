@@ -22,15 +22,13 @@ bool Worker::takeToRunInPlace(TaskNode* node) {
 bool Worker::hasStackForTask() const { return isRunningTask() && currentTask->leavesStackForTask(); }
 
 // In a thread's stack of more than 1 GiB only the topmost part counts, since addresses are compared by their
-// lower halves. In one that the system does not tell no task begins.
+// lower halves. In one that the system does not tell no task begins: see FiberSwitch::enterThread().
 void Worker::findRoomInThreadStack() {
   constexpr size_t kCounted = size_t{1} << 30;
   if (const ThreadStack stack = threadStack(); stack.base != nullptr) {
     const size_t ignored = stack.size > kCounted ? stack.size - kCounted : 0;
     threadScope.inPlaceEnd =
         endOfTasksInPlace(reinterpret_cast<uintptr_t>(stack.base) + ignored, core_.config.fiberStackSize);
-  } else {
-    threadScope.inPlaceEnd = static_cast<uint32_t>(stackPointer() + kCounted);
   }
 }
 
