@@ -89,8 +89,8 @@ class Timers {
     return any;
   }
 
-  // Returns: whether a fiber waits for a time, be it known yet or not.
-  bool areSet() const { return !heap_.empty() || numUndated_ != 0; }
+  // Returns: whether no fiber waits for a time, be it known yet or not.
+  bool isEmpty() const { return heap_.empty() && numUndated_ == 0; }
   // Returns: the first deadline, or kNever.
   TimePoint earliest() const { return heap_.empty() ? kNever : heap_.earliest()->deadline; }
 

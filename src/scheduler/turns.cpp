@@ -41,10 +41,8 @@ inline void Worker::beginPoll() {
 // `next`: what goes on where it is nobody's turn.
 inline void Worker::lookAround(OldestWatch::Next next) {
   report_.printIfAsked();
-  if (!inbox_.empty()) {
-    drainInbox();
-  }
-  if (timers_.areSet()) {
+  lookIntoInbox();
+  if (!timers_.isEmpty()) {
     (void)timers_.date();
     expireTimers();  // by the clock: the counter of ticks may be late after a suspension
   }

@@ -159,6 +159,11 @@ class Worker {
   void watchOldest(OldestWatch::Next next);
   bool mayGoOn(OldestWatch::Next next);
   void sendToInbox(FiberControlBlock& fiber) noexcept;
+  void lookIntoInbox() {
+    if (!inbox_.empty()) {
+      drainInbox();
+    }
+  }
   void drainInbox();
   void takeMail();
   bool expireTimers();

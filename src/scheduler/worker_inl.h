@@ -28,9 +28,7 @@ inline Work Worker::findWork(Reach reach) {
 }
 
 inline FiberControlBlock* Worker::takeReady() {
-  if (!inbox_.empty()) {
-    drainInbox();
-  }
+  lookIntoInbox();
   return ready_.pop();
 }
 
