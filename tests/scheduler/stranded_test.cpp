@@ -228,8 +228,8 @@ TEST(StrandedStepsTest, ATaskWaitsForNoLongerThanTheStepInWhichItIsScheduled) {
 class StrandedOfTwoTest : public ::testing::Test {
  protected:
   // Keeps the last worker busy until hasRun().
-  void yieldOnLastOf(Scheduler& scheduler, int numWorkers, const WaitGroup& done) {
-    scheduler.enqueueOn(numWorkers - 1, Task([this, done] {
+  void yieldOnLastOf(Scheduler& scheduler, const WaitGroup& done) {
+    scheduler.enqueueOn(scheduler.config().workerThread.count - 1, Task([this, done] {
                           isHeld_.count_down();
                           while (!hasRun_) {
                             yield();
@@ -255,7 +255,7 @@ TEST_P(StrandedWorkersTest, OneThatAlwaysHasTasksDoesNotKeepTheOtherWaiting) {
   std::atomic<int> numQueued{0};
   Scheduler scheduler(smallConfig(3));
   const WaitGroup done(3);
-  yieldOnLastOf(scheduler, 3, done);
+  yieldOnLastOf(scheduler, done);
   std::latch isBusy(1);
   scheduler.enqueueOn(GetParam(), Task([&, done] {
                         while (!hasRun()) {
@@ -287,7 +287,7 @@ TEST_P(StrandedWorkersTest, OneThatAlwaysHasTasksDoesNotKeepTheOtherWaiting) {
 TEST_F(StrandedOfTwoTest, ABoundThreadThatAlwaysForksDoesNotKeepAnotherWaiting) {
   Scheduler scheduler(smallConfig(1));
   const WaitGroup done(1);
-  yieldOnLastOf(scheduler, 1, done);
+  yieldOnLastOf(scheduler, done);
   std::latch hasForked(1);
   std::thread other([&] {
     const Scheduler::Binding bound(scheduler);
