@@ -8,7 +8,7 @@
 file(REMOVE_RECURSE ${WORK})
 file(GLOB_RECURSE headers RELATIVE ${INCLUDE} ${INCLUDE}/weft/*.h)
 file(GLOB marlHeaders RELATIVE ${INCLUDE}/compat ${INCLUDE}/compat/marl/*.h)
-list(FILTER headers EXCLUDE REGEX "_inl\\.h$")  # the second half of another header
+list(FILTER headers EXCLUDE REGEX "(_inl|/macros_begin|/macros_end)\\.h$")  # halves of other headers
 include(${CMAKE_CURRENT_LIST_DIR}/without_asio.cmake)
 if(NOT headers OR NOT marlHeaders)
   message(FATAL_ERROR "no headers in ${INCLUDE}")
