@@ -9,19 +9,23 @@ namespace weft::detail {
 
 // The later half of a stretch, which a thief may take.
 struct SplitLoop::Half : TaskNode {
-  Half(SplitLoop& whole, Stretch& rest) : TaskNode{&runAsTask, nullptr, 0}, loop(whole), stretch(rest) {}
+  Half(SplitLoop& whole, Stretch& rest)
+      : TaskNode{&runAsTask, nullptr, kForked}, loop(whole), stretch(rest) {}
 
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Half*>(node);
+    ForkLane* lane = forkLane();
     beginAsTask();
-    self.loop.capture(self.exception, [&self] {
+    ++lane->numHalves;
+    self.loop.capture(self.exception, [&self, lane] {
       if (self.loop.evenGrain_ != 0) {
         self.loop.splitEvenly(self.stretch);
       } else {
         self.stretch.pace.begin();
-        self.loop.runPieces(self.stretch, forkLane(), true);
+        self.loop.runPieces(self.stretch, lane, true);
       }
     });
+    --lane->numHalves;
     detail::finishChild(self.completion);
   }
 

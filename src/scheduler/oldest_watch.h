@@ -25,11 +25,14 @@ namespace weft::detail {
 //     real one is delayed by nothing, and opens two subtrees a second.
 //
 // Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
-// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop. So only
-// the first half of the first rule and the last rule apply there.
+// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop, which as
+// a task goes on for long, beside the rest of the loop, and splits again. So there only the first half of the
+// first rule and the last rule apply. By the first rule the newest has the turn, unless it is a half too. By
+// the last rule the newest and the oldest have it by turns, and the oldest where the newest is a half.
 //
-// After its turn the next oldest has its turn at once, unless the end is higher then, or more fibers wait:
-// the task has scheduled others, which come first, or waits for something that may come after it.
+// After its turn the next one has its turn at once, unless the end is higher then, or more fibers wait: the
+// task has scheduled others, which come first, or waits for something that may come after it. It does not
+// follow a half of a loop at once.
 //
 // Rejected: a turn after each 1,037 dequeues. A recursion of 100 million tasks had 100,000 fibers, and as
 // many stacks.
@@ -71,7 +74,7 @@ class OldestWatch {
     numBlocked_ = numBlocked;
     numDequeues_ = numDequeues;
     if (numDequeues - sameSince_ >= kDequeues) {
-      setStarving(end, numBlocked);
+      setStarving(end, numBlocked, isBesidePieces_ ? Turn::Newest : Turn::Oldest);
     }
     if (numDequeues - rowSince_ >= kDequeues) {
       endRow();
@@ -86,7 +89,8 @@ class OldestWatch {
       numWindows_ = 0;
     }
     if (isSameTask && isWaiting_ && ((window_.isAlike() && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
-      setStarving(high_, kAnyNumber);
+      wasNewests_ = isBesidePieces_ && !wasNewests_;
+      setStarving(high_, kAnyNumber, wasNewests_ ? Turn::NewestOrOldest : Turn::Oldest);
       numWindows_ = 0;
     }
     window_.restart(begin_);
@@ -94,10 +98,14 @@ class OldestWatch {
   }
 
   bool starves() const { return starves_; }
+  // The newest has no turn where it is a half of a loop.
+  enum class Turn : uint8_t { Oldest, Newest, NewestOrOldest };
+  Turn turn() const { return turn_; }
 
-  // The oldest has had its turn.
-  void noteTurn() {
-    mark_ = end_;
+  // Who had the turn has had it. `end`: of the queue, after that. `mayGoOn`: the next one may follow at once.
+  void noteTurn(int64_t end, bool mayGoOn) {
+    starves_ = mayGoOn;
+    mark_ = end_ = end;
     blockedMark_ = numBlocked_;
     sameSince_ = numDequeues_;
   }
@@ -126,8 +134,9 @@ class OldestWatch {
   };
 
   // The oldest starves as long as the end is not above `mark`, and no more than `numBlocked` fibers wait.
-  void setStarving(int64_t mark, uint64_t numBlocked) {
+  void setStarving(int64_t mark, uint64_t numBlocked, Turn turn) {
     starves_ = true;
+    turn_ = turn;
     mark_ = mark;
     blockedMark_ = numBlocked;
   }
@@ -136,7 +145,7 @@ class OldestWatch {
     const bool isAlike = isWaiting_ && !isBesidePieces_ && row_.hasKeptTask(begin_) && row_.isAlike();
     numSameRows_ = isAlike ? numSameRows_ + 1 : 0;
     if (numSameRows_ >= kSameRows) {
-      setStarving(high_, kAnyNumber);
+      setStarving(high_, kAnyNumber, Turn::Oldest);
       numSameRows_ = 0;
     }
     row_.restart(begin_);
@@ -155,6 +164,8 @@ class OldestWatch {
   bool isBesidePieces_ = false;
   bool isWaiting_ = false;  // whether there is a task that something else goes before
   bool starves_ = false;
+  Turn turn_ = Turn::Oldest;
+  bool wasNewests_ = false;                    // the last time that 64 windows had passed
   int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
   uint64_t numBlocked_ = 0, blockedMark_ = 0;  // likewise
   int64_t high_ = 0;                           // the highest end of this window

@@ -80,7 +80,8 @@ TaskNode* Stealer::stealStranded() {
     node = victim.lastPoll() == seen.lastPoll ? stealFrom(victim.deque()) : nullptr;
     seen.isStranded = node != nullptr;
   }
-  hasStranded_ = node != nullptr;
+  // One half of a loop at a time: it goes on for long, and splits again.
+  hasStranded_ = node != nullptr && !isForked(*node);
   return node;
 }
 

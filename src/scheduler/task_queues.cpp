@@ -96,12 +96,23 @@ TaskNode* TaskQueues::oldestInTurn() {
   const bool isPinneds = pinnedWatch_.starves() && (isPinnedsTurn_ || !dequeWatch_.starves());
   TaskNode* node = nullptr;
   if (!isPinneds && dequeWatch_.starves()) {
-    dequeWatch_.noteTurn();
-    node = oldestOfDeque();
+    const OldestWatch::Turn turn = dequeWatch_.turn();
+    node = turn != OldestWatch::Turn::Oldest ? newestUnlessForked() : nullptr;
+    node = node == nullptr && turn != OldestWatch::Turn::Newest ? oldestOfDeque() : node;
+    dequeWatch_.noteTurn(lane_.deque->endIndex(), node != nullptr && !isForked(*node));
   }
   if (node == nullptr && pinnedWatch_.starves()) {
-    pinnedWatch_.noteTurn();
     node = pinnedLifo_.takeOldest();
+    pinnedWatch_.noteTurn(pinnedLifo_.endIndex(), node != nullptr);
+  }
+  return node;
+}
+
+TaskNode* TaskQueues::newestUnlessForked() {
+  TaskNode* node = takeNewestOfDeque();
+  if (node != nullptr && isForked(*node)) {
+    lane_.putBack(node);
+    return nullptr;
   }
   return node;
 }

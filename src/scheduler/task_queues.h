@@ -87,8 +87,8 @@ class TaskQueues {
   void watchOldest(bool endsWindow, OldestWatch::Now now);
   // Returns: whether a task that only newer ones keep from running starves.
   bool doesOldestStarve() const { return pinnedWatch_.starves() || dequeWatch_.starves(); }
-  // The oldest task that starves. Where both this thread's own tasks and those that thieves may take do, the
-  // oldest of both, by turns.
+  // The oldest task that starves, or the newest: see OldestWatch. Where both this thread's own tasks and
+  // those that thieves may take do, that of both, by turns.
   TaskNode* oldestInTurn();
   // Returns: whether next() gives the task that oldestFromOutside() would give.
   bool isOutsideNext() const {
@@ -140,6 +140,7 @@ class TaskQueues {
     return node;
   }
   TaskNode* nextOldest();
+  TaskNode* newestUnlessForked();
   TaskNode* oldestOfDeque();
   TaskNode* oldestInjected();
   TaskNode* takeOverflowed();

@@ -52,7 +52,8 @@ inline void Worker::lookAround(OldestWatch::Next next) {
   if (isFar || tasks_.doesOldestStarve()) {
     watchOldest(next);
   }
-  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now())) {
+  // Halves of loops go on for long, beside each other: where there are many, one more need not hurry.
+  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now(), 1 + lane().numHalves)) {
     stealer_.lookForStranded(turns_.now());
     strandedMark_ = std::numeric_limits<int64_t>::max();
   }

@@ -17,9 +17,9 @@ class Window {
   // In ticks().
   explicit Window(uint64_t length) : length_(length) {}
 
-  // Returns: whether the window is over. Then another one begins.
-  bool hasPassed(uint64_t now) {
-    const bool isOver = now - begin_ >= length_;
+  // Returns: whether the window is over, or so many of them. Then another one begins.
+  bool hasPassed(uint64_t now, uint64_t times = 1) {
+    const bool isOver = now - begin_ >= times * length_;
     begin_ = isOver ? now : begin_;
     return isOver;
   }

@@ -21,6 +21,7 @@
 #include <weft/event.h>
 #include <weft/future.h>
 #include <weft/mutex.h>
+#include <weft/parallel.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
 #include <weft/sleep.h>
@@ -186,6 +187,29 @@ TEST_P(MemoryBoundsTest, ARecursionOfAMillionTasksNeedsFewStacks) {
   EXPECT_EQ(sum, leaves * (leaves - 1) / 2);
   // With a turn of the oldest after each 1,037 dequeues it would be 2,500, or 250.
   EXPECT_LT(tests::numFibers(scheduler()), 150u);
+}
+
+// Halves of a loop lie in the deque for thieves. A few become tasks of this worker.
+TEST_P(MemoryBoundsTest, ALongLoopBesideAFiberThatYieldsNeedsFewStacks) {
+  if (numWorkers() > 0) {
+    GTEST_SKIP() << "with workers their number depends on time";
+  }
+  const int pieces = scaled(1'000'000, 200'000);
+  bool isOver = false;
+  WaitGroup done(2);
+  schedule([&, done] {
+    parallelFor(autoPartitioner(irange(0, pieces), 1), [](int) {});
+    isOver = true;
+    done.done();
+  });
+  schedule([&, done] {
+    while (!isOver) {
+      yield();
+    }
+    done.done();
+  });
+  done.wait();
+  EXPECT_LT(tests::numFibers(scheduler()), 20u);
 }
 
 TEST_P(MemoryBoundsTest, AsManyTasksAsWaitForEachOtherAreStarted) {

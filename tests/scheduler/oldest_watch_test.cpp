@@ -31,8 +31,8 @@ class OldestWatchTest : public ::testing::Test {
     if (!watch_.starves()) {
       return false;
     }
-    watch_.noteTurn();
     ++begin_;
+    watch_.noteTurn(end_, true);
     return true;
   }
   // Returns: the number of turns up to that of the oldest.
@@ -164,10 +164,49 @@ TEST(OldestWatchLongStepsTest, BesideThePiecesOfALoopAfter1037OfThem) {
   EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::Piece, [](int) { return 3; }, 2'000, 5'000), 1'038);
 }
 
+// The oldest is most likely a half of that loop.
+TEST(OldestWatchLongStepsTest, ThenTheNewestTaskHasTheTurnAndElseTheOldest) {
+  const auto firstTurn = [](OldestWatch::Next next) {
+    OldestWatch watch;
+    for (uint64_t i = 0; !watch.starves(); ++i) {
+      watch.note(0, 3, {i, 0, next});
+    }
+    return watch.turn();
+  };
+  EXPECT_EQ(firstTurn(OldestWatch::Next::Piece), OldestWatch::Turn::Newest);
+  EXPECT_EQ(firstTurn(OldestWatch::Next::Other), OldestWatch::Turn::Oldest);
+}
+
+TEST(OldestWatchLongStepsTest, AfterATurnThatNoOtherMayFollowItWaitsAsBefore) {
+  OldestWatch watch;
+  for (uint64_t i = 0; i < 4 * OldestWatch::kDequeues; ++i) {
+    watch.note(0, 3, {i, 0, OldestWatch::Next::Piece});
+    EXPECT_EQ(watch.starves(), i != 0 && i % OldestWatch::kDequeues == 0) << i;
+    if (watch.starves()) {
+      watch.noteTurn(3, false);
+    }
+  }
+}
+
 TEST(OldestWatchLongStepsTest, BesidePiecesThatLieDifferentlyAfterSixtyFourWindows) {
   const int turns = longTurnsUntilOldest(OldestWatch::Next::Piece, [](int i) { return 3 + i % 2; });
   EXPECT_GE(turns, 64 * 8);
   EXPECT_LE(turns, 66 * 8);
+}
+
+TEST(OldestWatchLongStepsTest, ThenTheNewestAndTheOldestHaveTheTurnByTurns) {
+  OldestWatch watch;
+  std::vector<OldestWatch::Turn> turns;
+  for (int i = 0; turns.size() < 3; ++i) {
+    watch.note(0, 3 + i % 2, {static_cast<uint64_t>(i), 0, OldestWatch::Next::Piece});
+    watch.endWindow();
+    if (watch.starves()) {
+      turns.push_back(watch.turn());
+      watch.noteTurn(3, false);
+    }
+  }
+  using Turn = OldestWatch::Turn;
+  EXPECT_EQ(turns, (std::vector<Turn>{Turn::NewestOrOldest, Turn::Oldest, Turn::NewestOrOldest}));
 }
 
 TEST(OldestWatchLongStepsTest, RowsOfPiecesThatAreAlikeTellNothing) {
@@ -213,7 +252,7 @@ class Recursion {
     if (!watch_.starves()) {
       return false;
     }
-    watch_.noteTurn();
+    watch_.noteTurn(static_cast<int64_t>(queue_.size()), true);
     return true;
   }
 

@@ -77,10 +77,10 @@ class TaskQueuesTest : public ::testing::Test {
     return numbers;
   }
 
-  // Beside fibers that are always ready.
-  TaskNode* oldestInTurn() {
+  // Beside fibers that are always ready, or as it is told.
+  TaskNode* oldestInTurn(OldestWatch::Next next = OldestWatch::Next::Other) {
     for (int i = 0; i < 2; ++i) {
-      worker_.watchOldest(false, {numDequeues_, 0, OldestWatch::Next::Other});
+      worker_.watchOldest(false, {numDequeues_, 0, next});
       numDequeues_ += OldestWatch::kDequeues;
     }
     return worker_.oldestInTurn();
@@ -201,6 +201,18 @@ TEST_F(TaskQueuesTest, OfTheOldestInTurnABatchComesBeforeWhatLiesAboveIt) {
   EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   push(4, 6);
   EXPECT_EQ(all([&] { return oldestInTurn(); }), (std::vector<int>{1, 2, 4, 5}));
+}
+
+// Halves of a loop are for thieves. The loop comes to them.
+TEST_F(TaskQueuesTest, BesidePiecesTasksAboveHalvesOfTheLoopHaveTurns) {
+  push(0, 6);
+  for (int i = 1; i < 4; ++i) {
+    node(i)->flags = kForked;
+  }
+  const auto besidePieces = [&] { return oldestInTurn(OldestWatch::Next::Piece); };
+  EXPECT_EQ(all(besidePieces), (std::vector<int>{5, 4}));
+  EXPECT_EQ(worker().size(), 4u);
+  EXPECT_EQ(all([&] { return oldestInTurn(); }), (std::vector<int>{0, 1, 2, 3})) << "beside fibers";
 }
 
 TEST_F(TaskQueuesTest, ABatchIsNoLargerThanItsLimit) {

@@ -22,8 +22,13 @@ enum class TaskOp : uint8_t {
 struct TaskNode {
   void (*invoke)(TaskNode*, TaskOp);
   TaskNode* next;  // for the list that holds the node
-  uint32_t flags;  // Task::Flags
+  uint32_t flags;  // Task::Flags, kForked
 };
+
+// Among the flags: whoever has forked the node comes to it, unless somebody else does.
+inline constexpr uint32_t kForked = 1u << 17;
+
+inline bool isForked(const TaskNode& node) { return (node.flags & kForked) != 0; }
 
 // The node of a Task. Captures of up to 40 bytes fit one line of NodeMemory, up to 104 bytes two lines.
 template <class F>

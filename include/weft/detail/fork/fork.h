@@ -36,6 +36,7 @@ struct ForkLane {
   uint32_t
       untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector: see Turns
   bool hasForked = false;  // see Worker::noteForks()
+  uint32_t numHalves = 0;  // of loops that run here as tasks of their own
   TaskCounters<> counters{};
   void** exceptions = nullptr;  // of the thread: see ExceptionState
 
@@ -150,7 +151,7 @@ class Child : public TaskNode {
   using Result = std::invoke_result_t<F>;
 
   explicit Child(std::remove_reference_t<F>& function)
-      : TaskNode{&runAsTask, nullptr, 0}, function_(function) {}
+      : TaskNode{&runAsTask, nullptr, kForked}, function_(function) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
