@@ -188,8 +188,8 @@ void report(const CurrentStack& stack, uintptr_t address, const Registers& regis
   out.text(", fault at ").hex(address).text(", stack pointer ").hex(registers.sp).text("\n");
   out.text(
       "  Look below for endless recursion, and for large local variables. If the need is real, choose a\n"
-      "  larger stack with Scheduler::Config::setFiberStackSize(). Build code that has frames of a page or\n"
-      "  more with -fstack-clash-protection: without it such a frame may step over the guard unnoticed.\n");
+      "  larger stack with Scheduler::Config::setFiberStackSize(). Build code that has frames of 64 KiB\n"
+      "  or more with -fstack-clash-protection: else such a frame may step over the guard unnoticed.\n");
   out.flush();
   if (stack.task != nullptr) {
     out.text("  task: ").hex(reinterpret_cast<uintptr_t>(stack.task));

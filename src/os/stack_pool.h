@@ -18,7 +18,7 @@
 // The process-wide pool of fiber stacks.
 //
 // Address space is reserved in slabs of up to 1,024 equal stacks; a page costs memory from its first touch
-// on. Below each stack lies one guard page. All bookkeeping is in dense tables apart from the stacks (about a
+// on. Below each stack lies its guard. All bookkeeping is in dense tables apart from the stacks (about a
 // third of a byte a stack): the pool itself never touches a stack. A free stack is either warm, which means
 // that it holds pages from earlier use, or cold. Warm stacks are handed out first, and stacks of low slabs
 // before those of high slabs, so that after a burst whole slabs become free and can be unmapped.

@@ -102,13 +102,13 @@ void warnUnguarded() noexcept {
   // relaxed: only the thread that sets it prints the warning.
   if (!guards.warned.exchange(true, std::memory_order_relaxed)) {
     warn(
-        "no guard page for a fiber stack: the kernel's limit on mappings is near. "
+        "no guard for a fiber stack: the kernel's limit on mappings is near. "
         "Further stacks have none, so that an overflow of one runs into another unnoticed. "
         "Raise vm.max_map_count, or use Linux 6.13 or later.");
   }
 }
 
-// Returns: whether the guard at `place` has become a page without access.
+// Returns: whether the guard at `place` is without access now.
 bool protectGuard(void* place) noexcept {
   // relaxed: a count and no more.
   if (guards.numProtected.fetch_add(1, std::memory_order_relaxed) < maxProtected() &&
@@ -221,7 +221,10 @@ void valgrindForget([[maybe_unused]] uint32_t id) noexcept {
 #endif
 }
 
-size_t StackPool::guardSize() noexcept { return pageSize(); }
+// Frames up to 64 KiB cannot step over it. The number of its pages is odd, and so is that of the pages from
+// one stack to the next: else the tops of all stacks would share the few entries of the TLB that belong to
+// pages whose numbers have the same last bits.
+size_t StackPool::guardSize() noexcept { return alignUp(size_t{64} * 1024, pageSize()) + pageSize(); }
 
 constinit StackSystem stackSystem = {
     .map = mapPages,

@@ -17,8 +17,7 @@
 #include "with_scheduler.h"
 
 // Stack overflows of the tasks of a scheduler. This file is built with -fstack-clash-protection, as the
-// documents tell users to build code with large frames; gcc can be told otherwise per function. Neither
-// compiler probes frames below a page.
+// documents tell users to build code with large frames; gcc can be told otherwise per function.
 #if defined(__GNUC__) && !defined(__clang__)
 #define UNPROBED __attribute__((noinline, optimize("no-stack-clash-protection")))
 #else
@@ -33,15 +32,17 @@ constexpr size_t kStackSize = Scheduler::Config::DefaultFiberStackSize;
 // Read where the compiler must not know how deep a recursion goes; written by nobody.
 const volatile int kTooDeep = 1'000'000;
 
+template <size_t kFrame>
 UNPROBED int recurse(int n) {
-  char frame[3 * 1024];
+  char frame[kFrame];
   frame[0] = static_cast<char>(n);
   asm volatile("" : : "r"(frame) : "memory");
-  return n == 0 ? 0 : recurse(n - 1) + frame[0];
+  return n == 0 ? 0 : recurse<kFrame>(n - 1) + frame[0];
 }
 
+template <size_t kFrame>
 void overflowByRecursion() {
-  volatile int result = recurse(kTooDeep);
+  volatile int result = recurse<kFrame>(kTooDeep);
   static_cast<void>(result);
 }
 
@@ -140,9 +141,11 @@ const std::string kReport = "weft: fatal: stack overflow in fiber [0-9]+: its st
                             std::to_string(kStackSize) +
                             " bytes.*setFiberStackSize.*-fstack-clash-protection.*task: ";
 
-TEST_P(OverflowFiberDeathTest, ARecursionOfSmallFramesIsReportedAndTouchesNoNeighbour) {
-  EXPECT_EXIT(overflowAmongOthers(GetParam(), &overflowByRecursion), ::testing::KilledBySignal(SIGSEGV),
-              "the neighbours are whole\n" + kReport);
+TEST_P(OverflowFiberDeathTest, ARecursionIsReportedAndTouchesNoNeighbour) {
+  for (const auto overflow : {&overflowByRecursion<3 * 1024>, &overflowByRecursion<60 * 1024>}) {
+    EXPECT_EXIT(overflowAmongOthers(GetParam(), overflow), ::testing::KilledBySignal(SIGSEGV),
+                "the neighbours are whole\n" + kReport);
+  }
 }
 
 TEST_P(OverflowFiberDeathTest, AFrameLargerThanTheStackIsReportedAndTouchesNoNeighbour) {
@@ -168,7 +171,7 @@ TEST_P(OverflowFiberDeathTest, TheReportNamesTheFiber) {
           schedule(Task(
               [] {
                 say(("this is fiber " + std::to_string(Fiber::current()->id) + "\n").c_str());
-                overflowByRecursion();
+                overflowByRecursion<3 * 1024>();
               },
               Task::Flags::SameThread));
           Event().wait();
@@ -198,7 +201,7 @@ TEST_P(OverflowFiberDeathTest, DeepRecursionWithinTheStackIsFine) {
   WaitGroup done(4);
   for (int i = 0; i < 4; ++i) {
     schedule([done] {
-      volatile int result = recurse(tests::kUnderAsan ? 200 : 1000);
+      volatile int result = recurse<3 * 1024>(tests::kUnderAsan ? 200 : 1000);
       static_cast<void>(result);
       done.done();
     });

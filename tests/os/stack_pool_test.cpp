@@ -489,8 +489,10 @@ TEST(StackPoolTest, UnderALimitOfAddressSpaceSmallerSlabsServe) {
   }
   const pid_t child = fork();
   if (child == 0) {
+    size_t pagesSoFar = 0;
+    std::ifstream("/proc/self/statm") >> pagesSoFar;
     rlimit limit{};
-    limit.rlim_cur = limit.rlim_max = 600 * kMiB;
+    limit.rlim_cur = limit.rlim_max = pagesSoFar * static_cast<size_t>(getpagesize()) + 500 * kMiB;
     setrlimit(RLIMIT_AS, &limit);
     StackPool& pool = StackPool::forSize(9 * kMiB);
     Stack stacks[64];
