@@ -3,6 +3,8 @@
 
 #include "scheduler/worker_report.h"
 
+#include "os/aside.h"
+
 namespace weft::detail {
 namespace {
 
@@ -10,7 +12,15 @@ constexpr uint64_t kMostReported = 100;  // fibers of a worker, since very many 
 
 }  // namespace
 
+// Names and messages need some kilobytes, and the fiber may have less left.
 void WorkerReport::print() const {
+  callAside(
+      running_.current().os,
+      [](void* report) { static_cast<const WorkerReport*>(report)->printOnThisStack(); },
+      const_cast<WorkerReport*>(this));
+}
+
+void WorkerReport::printOnThisStack() const {
   uint64_t numBlocked = 0;
   const auto report = [&](const FiberControlBlock& fiber) {
     if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {

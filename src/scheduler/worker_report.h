@@ -50,6 +50,7 @@ class WorkerReport {
   bool findStackOf(const void* scope, TaskPlace& place) const;
 
  private:
+  void printOnThisStack() const;
   TaskPlace placeOf(const FiberControlBlock& fiber) const;
   TaskPlace currentPlace() const;
 

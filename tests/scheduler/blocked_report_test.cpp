@@ -1,10 +1,12 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <alloca.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -451,6 +453,29 @@ TEST_F(ShutdownReportTest, NamesFibersThatWait) {
   EXPECT_NE(text.find("Threads still bound: 0. Fibers that wait: 1. Tasks and fibers that are ready: 0."),
             std::string::npos)
       << text;
+}
+
+// The worker sleeps on the stack of the fiber that waits, and writes its report from there.
+TEST_F(ShutdownReportTest, NeedsNoStackOfTheFiberThatWaits) {
+#if !defined(__OPTIMIZE__)
+  GTEST_SKIP() << "frames are larger than those of a user";
+#endif
+  if (tests::kUnderAsan || tests::kUnderTsan) {
+    GTEST_SKIP() << "frames are larger than those of a user";
+  }
+  constexpr size_t kLeft = 4096;
+  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
+  const Event event(Event::Mode::Manual);
+  scheduler->enqueue(Task([event] {
+    const detail::Stack& stack = static_cast<detail::FiberControlBlock*>(Fiber::current())->stack();
+    const char here = 0;
+    volatile char* used =
+        static_cast<char*>(alloca(reinterpret_cast<uintptr_t>(&here) - stack.bottom() - kLeft));
+    used[0] = 1;
+    event.wait();
+  }));
+  awaitOneBlockedFiber(*scheduler);
+  endedAfter(std::move(scheduler), ", waits for Event 0x", [&] { event.signal(); });
 }
 
 TEST_F(ShutdownReportTest, NamesTasksThatRun) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "os/aside.h"
 #include "os/stack_overflow.h"
 #include "os/stack_pool.h"
 #include "scheduler/process_fork.h"
@@ -182,6 +183,7 @@ void fatalAt(const char* file, int line, const char* format, ...) {
   std::abort();
 }
 
+void callAside(const OSFiber&, void (*function)(void*), void* argument) { function(argument); }
 void throwOrDie(std::exception_ptr) { fatal("an exception"); }
 void setNotExecuted(EscapedException&) { fatal("a task that was dropped"); }
 void writeStderr(const char*, size_t) noexcept {}
