@@ -236,7 +236,9 @@ class IoOperation {
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
     const IoResult first = use(now);
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
-      return runOnFile(request, plain);
+      // To io_uring it is three steps to read the file's own position, to transfer, and to advance it. What
+      // others do in between would be lost.
+      return request.offset < 0 ? runBlocking(plain) : runOnFile(request, plain);
     }
     return isUnsupported(first) ? transferUntold(events, plain) : goOn(first, events, now);
   }

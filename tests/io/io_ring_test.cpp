@@ -375,6 +375,29 @@ TEST_F(IoRingTest, AnInterruptedRequestIsMadeAgainAndOneThatTheRingCannotDoIsMad
   });
 }
 
+// To the ring it is three steps to read the position, to transfer, and to advance it.
+TEST_F(IoRingTest, WhatIsAtAFilesOwnPositionIsOneCall) {
+  char path[] = "/tmp/weft_io_ring_XXXXXX";
+  const io::UniqueFd file(::mkstemp(path));
+  ::unlink(path);
+  run([&] {
+    for (const FileRequest::Kind kind : {FileRequest::Kind::Read, FileRequest::Kind::Write}) {
+      std::byte byte[1] = {};
+      const iovec part{byte, 1};
+      const auto onDisk = []() -> ssize_t {
+        errno = EAGAIN;
+        return -1;
+      };
+      bool isPlain = false;
+      const auto plain = [&]() -> ssize_t { return isPlain = true; };
+      const FileRequest request{.kind = kind, .fd = file.get(), .parts = &part, .numParts = 1};
+      EXPECT_EQ(Faulty::Op(file.get(), {}, "io::read").transfer(request, onDisk, plain).value, 1);
+      EXPECT_TRUE(isPlain);
+    }
+  });
+  EXPECT_EQ(faults.numEnters, 0);
+}
+
 // The kernel has threads of its own for what blocks.
 TEST_F(IoRingTest, FilesNeedNoThreadsOfBlockingCall) {
   char path[] = "/tmp/weft_io_ring_XXXXXX";

@@ -88,9 +88,9 @@ WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, const Wait& wa
 WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, std::error_code& error,
                          const Wait& wait = {}) noexcept;
 
-// The same at a place of a file, whose own position stays. What must come from a disk is read by
-// io_uring, where that is the backend(), else on a thread of blocking_call(). There a read that has begun
-// cannot be ended by a deadline or a stop.
+// The same at a place of a file, whose own position stays. What must come from a disk is read by io_uring,
+// where that is the backend(), else on a thread of blocking_call(), as by read() and write(), whose calls on
+// one file follow one another. There a read that has begun cannot be ended by a deadline or a stop.
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {});
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
                           const Wait& wait = {}) noexcept;
