@@ -261,6 +261,18 @@ class IoOperation {
     return true;
   }
 
+  // Whether the system tells when something of the descriptor changes. poll(2) waits in vain if not; epoll(7)
+  // says it.
+  // Returns: 0, or an error number: EPERM if not.
+  int tells() const {
+    const io::UniqueFd epoll(Sys::makeEpoll());
+    epoll_event event{POLLPRI, {.u64 = 0}};
+    return use([&]() -> ssize_t {
+             return epoll ? Sys::control(epoll.get(), EPOLL_CTL_ADD, fd_, &event) : -1;
+           })
+        .error;
+  }
+
   // Whether waiting for it means to wait for a disk, which is not told by poll(2).
   bool isOnDisk() const {
     struct stat status{};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <limits.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -170,9 +171,17 @@ struct IoOperations {
   static IoResult waitFor(int fd, short events, const io::Wait& limits) {
     Op operation(fd, limits, "io::waitFor");
     short found = 0;
-    const IoResult result = operation.run(static_cast<uint16_t>(events), [&] {
-      return operation.isReady(static_cast<uint16_t>(events), &found) ? 0 : -1;
-    });
+    const auto look = [&] { return operation.isReady(static_cast<uint16_t>(events), &found) ? 0 : -1; };
+    const IoResult first = operation.use(look);
+    // A fiber's epoll refuses what never changes. poll(2), by which a thread waits, calls that ready to read
+    // and to write, and says nothing of the rest.
+    constexpr short kAlwaysTold = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
+    if (wouldWait(first) && currentFiber == nullptr && (events & kAlwaysTold) == 0) {
+      if (const int error = operation.tells(); error != 0) {
+        return {-1, error};
+      }
+    }
+    const IoResult result = operation.goOn(first, static_cast<uint16_t>(events), look);
     return {result.error == 0 ? found : -1, result.error};
   }
 

@@ -155,6 +155,21 @@ TEST_P(IoMisuseTest, WhatADescriptorIsNotForIsAnError) {
     EXPECT_EQ(errorOf("read", epoll.get()), std::errc::invalid_argument);
     // What never makes anybody wait is ready.
     EXPECT_EQ(io::waitFor(file.get(), POLLIN), POLLIN);
+    EXPECT_EQ(io::waitFor(file.get(), POLLPRI | POLLOUT), POLLOUT);
+  });
+}
+
+// The wait could never end: these have no deadline.
+TEST_P(IoMisuseTest, AWaitForWhatAFileNeverTellsIsAnError) {
+  everywhere([] {
+    for (const char* const path : {"/proc/self/exe", "/dev/null"}) {
+      const io::UniqueFd file = io::open(path, O_RDONLY);
+      for (const short events : {POLLPRI, POLLRDHUP, 0}) {
+        std::error_code error;
+        EXPECT_EQ(io::waitFor(file.get(), events, error), 0);
+        EXPECT_EQ(error, std::errc::operation_not_permitted) << path << ", events " << events;
+      }
+    }
   });
 }
 

@@ -150,7 +150,9 @@ WEFT_EXPORT void close(UniqueFd&& fd);
 WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 
 // Waits until one of `events` holds, as of poll(2): for libraries that bring a descriptor of their own.
-// Returns: which of them do, or POLLERR or POLLHUP.
+// Returns: which of them do, or POLLERR or POLLHUP. A file on a disk, or another descriptor that epoll(7) does
+// not take, is always ready to read and to write; a wait for anything else, which could never end, is the error
+// std::errc::operation_not_permitted at once.
 WEFT_EXPORT short waitFor(int fd, short events, const Wait& wait = {});
 WEFT_EXPORT short waitFor(int fd, short events, std::error_code& error, const Wait& wait = {}) noexcept;
 
