@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -121,7 +122,7 @@ class IoOperation {
       }
       return result;
     }
-    for (;;) {
+    for (int numInVain = 0;;) {
       if (const int error = await(events); error != 0) {
         return {-1, error};
       }
@@ -129,7 +130,7 @@ class IoOperation {
       if (!wouldWait(result)) {
         return result;
       }
-      if (const int ended = pauseForErrors(events); ended != 0) {
+      if (const int ended = pauseIfInVain(events, numInVain); ended != 0) {
         return {-1, ended};
       }
     }
@@ -313,13 +314,22 @@ class IoOperation {
     return error == 0 ? job.result : error;
   }
 
-  // An error queue that nobody reads ends each wait at once: then a wait for `events` is a pause.
-  int pauseForErrors(uint32_t events) {
+  // After an attempt in vain the next wait may end at once, again and again: where nobody reads the error
+  // queue, and where the system calls the descriptor ready for less than is asked for (a peek at an offset
+  // where nothing is yet, or an eventfd without room for the number). Then the next wait is a pause. Of what
+  // is ready for `events`, others may have taken what there was: that may happen some times in a row.
+  // `numInVain`: the attempts in vain after which it was ready, in a row.
+  [[gnu::cold, gnu::noinline]] int pauseIfInVain(uint32_t events, int& numInVain) {
+    constexpr int kMostInVain = 8;
     short found = 0;
-    const IoResult ready = use([&] { return isReady(events, &found) ? 0 : -1; });
+    if (use([&] { return isReady(events, &found) ? 0 : -1; }).error != 0) {
+      numInVain = 0;
+      return 0;
+    }
     const uint32_t wanted = events & ~uint32_t{POLLERR};
-    const bool isForErrors = ready.error == 0 && (static_cast<uint32_t>(found) & wanted) == 0;
-    return isForErrors ? pause(std::chrono::milliseconds(1)) : 0;
+    const bool isForErrors = (static_cast<uint32_t>(found) & wanted) == 0;
+    numInVain = std::min(numInVain + 1, kMostInVain);
+    return isForErrors || numInVain == kMostInVain ? pause(std::chrono::milliseconds(1)) : 0;
   }
 
   bool hasFlag(int flag) const {

@@ -7,6 +7,8 @@
 
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <atomic>
@@ -185,6 +187,45 @@ TEST_P(IoFaultsTest, WhereAnErrorQueueIsNotReadAReceiveIsTriedAgainAfterAPause) 
     std::byte queued[64];
     EXPECT_EQ(io::recv(receiver.get(), queued, MSG_ERRQUEUE), 1u);
     EXPECT_EQ(Faulty::receive(receiver.get(), buffer, 0, {.deadline = TimePoint::min()}).error, ETIMEDOUT);
+  });
+}
+
+// The system calls a socket ready to read though there is nothing behind the place where a peek begins.
+TEST_P(IoFaultsTest, APeekBehindAllThatThereIsIsTriedAgainAfterAPause) {
+  run([&] {
+    int pair[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+    const Ends ends{io::UniqueFd(pair[0]), io::UniqueFd(pair[1])};
+    const int start = 0;
+    ASSERT_EQ(::setsockopt(ends.reader.get(), SOL_SOCKET, SO_PEEK_OFF, &start, sizeof start), 0);
+    io::write(ends.writer.get(), bytesOf("x"));
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, MSG_PEEK, never_).value, 1);
+    transfers = Faults();
+    const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(20)};
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, MSG_PEEK, limit).error, ETIMEDOUT);
+    EXPECT_LE(transfers.numCalls, 9 + 20);
+    std::thread writer([&] {
+      while (io::write(ends.writer.get(), bytesOf("y")) == 0) {
+      }
+    });
+    EXPECT_EQ(Faulty::receive(ends.reader.get(), buffer, MSG_PEEK, never_).value, 1);
+    EXPECT_EQ(buffer[0], std::byte{'y'});
+    writer.join();
+  });
+}
+
+TEST_P(IoFaultsTest, AWriteForWhichAnEventfdHasNoRoomIsTriedAgainAfterAPause) {
+  run([&] {
+    const io::UniqueFd number(::eventfd(5, EFD_CLOEXEC | EFD_NONBLOCK));
+    uint64_t most = ~uint64_t{0} - 1;
+    const iovec part{&most, sizeof most};
+    transfers = Faults();
+    const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(20)};
+    EXPECT_EQ(Faulty::writeParts(number.get(), {&part, 1}, limit, "io::write").error, ETIMEDOUT);
+    EXPECT_LE(polls.numCalls, 2 * (9 + 20))
+        << "without a fiber, each try is one poll(2) to wait, and one after it";
+    io::read(number.get(), buffer);
+    EXPECT_EQ(Faulty::writeParts(number.get(), {&part, 1}, never_, "io::write").value, 8);
   });
 }
 
