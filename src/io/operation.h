@@ -59,17 +59,15 @@ inline int endedBy(const io::Wait& limits) {
   return isCanceled || limits.stop.stop_requested() ? ECANCELED : 0;
 }
 
-// Waits for something that the system does not tell of, before the caller tries again.
-// Returns: 0, or an error number if `limits` or cancelAll() end that.
+// Waits for something that the system does not tell of, before the caller tries again: for `pause`, or until
+// the deadline of `limits`, if that comes first.
+// Returns: 0, or an error number if `limits` or cancelAll() end what would begin now, or a stop this wait.
 inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
-  const TimePoint next = TimePoint::clock::now() + pause;
-  if (limits.deadline <= next) {
-    return ETIMEDOUT;
-  }
   if (const int ended = endedBy(limits); ended != 0) {
     return ended;
   }
-  return sleepUntilStop(next, limits.stop) ? 0 : ECANCELED;
+  return sleepUntilStop(std::min(limits.deadline, TimePoint::clock::now() + pause), limits.stop) ? 0
+                                                                                                 : ECANCELED;
 }
 
 // One call of the API on a descriptor. It is made anew for each.
@@ -144,22 +142,24 @@ class IoOperation {
     return result;
   }
 
-  // The same as run() where the system does not tell when an attempt would succeed.
+  // The same as run() where the system does not tell when an attempt would succeed. The pauses become longer,
+  // so that a thousand who wait so leave the processors to others.
   template <class Attempt>
   IoResult runWithPauses(const Attempt& attempt) {
-    for (;;) {
+    constexpr std::chrono::milliseconds kLongest{50};
+    for (std::chrono::milliseconds time{1};; time = std::min(2 * time, kLongest)) {
       const IoResult result = use(attempt);
       if (!wouldWait(result)) {
         countIo();
         return result;
       }
-      if (const int ended = pause(std::chrono::milliseconds(1)); ended != 0) {
+      if (const int ended = pause(time); ended != 0) {
         return {-1, ended};
       }
     }
   }
 
-  // The same for attempts to receive `size` bytes by a Socket. Where the one before has taken all that there
+  // The same as run() for attempts to receive `size` bytes by a Socket. Where the one before has taken all that there
   // was, this one waits before it tries, rather than try before as well.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
@@ -363,10 +363,26 @@ class IoOperation {
     return ready.error == 0 ? runBlocking(plain) : ready;
   }
 
-  // The same as pauseWithin(); close() ends it too.
-  int pause(std::chrono::nanoseconds time) const {
-    const int error = pauseWithin(limits_, time);
-    return error == 0 && isClosedSince() ? ECANCELED : error;
+  // The same as pauseWithin(). That of a fiber is ended by close() and cancelAll() too.
+  [[gnu::cold, gnu::noinline]] int pause(std::chrono::nanoseconds time) const {
+    if (slot_ == nullptr) {
+      return pauseWithin(limits_, time);
+    }
+    if (const int ended = endedBy(limits_); ended != 0) {
+      return ended;
+    }
+    ReadinessWait wait{.domain = currentIoDomain()};
+    Waiter& self = currentWaiter();
+    self.data = &wait;
+    const IoWait scope(nullptr);
+    if (const int error = addFileWaiter(*slot_, began_.generation, self); error != 0) {
+      return error;
+    }
+    const auto claim = [&] { return unlinkIfLinked(self, slot_->lock, slot_->waiting); };
+    const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(fd_));
+    const TimePoint next = std::min(limits_.deadline, TimePoint::clock::now() + time);
+    return blockStoppable(self, next, limits_.stop, claim, what_, object) == WaitEnd::TimedOut ? 0
+                                                                                               : ECANCELED;
   }
 
   // What ends the wait ends no operation that can be done at once, which is found out then.
@@ -380,8 +396,6 @@ class IoOperation {
     countIo();
     return wouldWait(result) ? IoResult{-1, error} : result;
   }
-
-  bool isClosedSince() const { return slot_ != nullptr && detail::isClosedSince(*slot_, began_.generation); }
 
   // Returns: null where the worker has none, or polls an io_context of Asio.
   static ReadinessReactor* knownReactor() {

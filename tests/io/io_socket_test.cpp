@@ -98,6 +98,53 @@ TEST_P(SocketTest, AClientAndAServerTalk) {
   done.wait();
 }
 
+// The system does not tell when there is.
+TEST_P(SocketTest, AConnectWaitsForRoomAtALocalListener) {
+  const tests::TemporaryFolder folder;
+  const io::Endpoint where = io::Endpoint::local(folder.path() + "/socket");
+  io::Listener listener = io::Listener::listen(where, 0);
+  const auto makeSocket = [] { return io::UniqueFd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)); };
+  const io::Socket first = io::Socket::connect(where);
+  io::UniqueFd closed = makeSocket();
+  const io::UniqueFd second = makeSocket(), stopped = makeSocket(), canceled = makeSocket();
+  std::stop_source stop;
+  const auto connect = [&](int fd, std::error_code& error, std::stop_token token, const WaitGroup& done) {
+    schedule([&, fd, token = std::move(token), done] {
+      io::connect(fd, where, error, {.stop = token});
+      done.done();
+    });
+  };
+  const auto awaitWaiting = [&](uint64_t count) {
+    awaitThat([&] {
+      uint64_t waiting = 0;
+      for (const auto& worker : scheduler().stats().workers) {
+        waiting += worker.numBlockedFibers;
+      }
+      return waiting >= count;
+    });
+  };
+  std::error_code ofClosed, ofStopped, ofSecond, ofCanceled;
+  WaitGroup ended(2), connected(1), last(1);
+  connect(closed.get(), ofClosed, {}, ended);
+  connect(stopped.get(), ofStopped, stop.get_token(), ended);
+  awaitWaiting(2);
+  closed.reset();
+  stop.request_stop();
+  ended.wait();
+  EXPECT_EQ(ofClosed, std::errc::operation_canceled);
+  EXPECT_EQ(ofStopped, std::errc::operation_canceled);
+  connect(second.get(), ofSecond, {}, connected);
+  awaitWaiting(1);
+  const io::Socket accepted = listener.accept();
+  connected.wait();
+  EXPECT_FALSE(ofSecond) << ofSecond.message();
+  connect(canceled.get(), ofCanceled, {}, last);
+  awaitWaiting(1);
+  io::cancelAll(scheduler());
+  last.wait();
+  EXPECT_EQ(ofCanceled, std::errc::operation_canceled);
+}
+
 TEST_P(SocketTest, LocalSocketsTalkToo) {
   const tests::TemporaryFolder folder;
   const std::string path = folder.path() + "/socket";
