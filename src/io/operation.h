@@ -43,9 +43,10 @@ IoResult resultOf(const Call& call) {
 inline bool wouldWait(const IoResult& result) {
   return result.error == EAGAIN || result.error == EWOULDBLOCK;
 }
-// Whether a call with RWF_NOWAIT could not tell.
+// Whether a call with RWF_NOWAIT could not tell. A filter for system calls that knows preadv(2) and not
+// preadv2(2) says EPERM. If that is what the file says, the plain call says so too.
 inline bool isUnsupported(const IoResult& result) {
-  return result.error == EOPNOTSUPP || result.error == ENOSYS;
+  return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
 }
 
 // Returns: 0, or the error with which `limits` or cancelAll() end what would begin now.

@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -100,10 +101,11 @@ TEST_P(IoFaultsTest, ErrorsAreTold) {
   });
 }
 
-// As for a terminal, or with an old kernel: poll(2) tells whether a call would wait.
+// As for a terminal, with an old kernel, or within a filter for system calls: poll(2) tells whether a call
+// would wait.
 TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
   run([&] {
-    for (const int error : {EOPNOTSUPP, ENOSYS}) {
+    for (const int error : {EOPNOTSUPP, ENOSYS, EPERM}) {
       Ends ends = makeEnds(tests::PairKind::BlockingPipe);
       transfers = {.errors = std::vector<int>(100, error)};
       EXPECT_EQ(
@@ -115,6 +117,23 @@ TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
       const iovec part{buffer, 4};
       EXPECT_EQ(Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
     }
+  });
+}
+
+TEST_P(IoFaultsTest, WhereAFilterRefusesCallsThatDoNotWaitFilesAreReadAndWritten) {
+  const io::UniqueFd file(::memfd_create("weft_io_faults", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  ASSERT_TRUE(file);
+  run([&] {
+    transfers = {.errors = std::vector<int>(100, EPERM)};
+    EXPECT_EQ(Faulty::writeAt(file.get(), bytesOf("hello"), 0, never_).value, 5);
+    EXPECT_EQ(Faulty::readAt(file.get(), buffer, 0, never_).value, 5);
+    EXPECT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
+    EXPECT_EQ(read(file.get()).value, 5);
+  });
+  ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
+  run([&] {
+    transfers = Faults();
+    EXPECT_EQ(Faulty::writeAt(file.get(), bytesOf("hello"), 0, never_).error, EPERM) << "the file says so";
   });
 }
 
