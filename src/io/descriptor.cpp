@@ -32,11 +32,10 @@ using detail::toErrorCode;
 using detail::toSize;
 
 void UniqueFd::reset(int fd) noexcept {
-  if (fd_ >= 0 && fd_ != fd) {
-    std::error_code ignored;
-    close(UniqueFd(release()), ignored);
+  const int before = fd_.exchange(fd, std::memory_order_relaxed);
+  if (before >= 0 && before != fd) {
+    detail::closeUnused(before);
   }
-  fd_ = fd;
 }
 
 size_t read(int fd, std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {

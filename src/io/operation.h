@@ -75,7 +75,9 @@ inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
 template <class Sys>
 class IoOperation {
  public:
-  IoOperation(int fd, const io::Wait& limits, const char* what) : fd_(fd), limits_(limits), what_(what) {
+  // `owner`, if not null, had the number `fd` before.
+  IoOperation(int fd, const io::Wait& limits, const char* what, const io::UniqueFd* owner = nullptr)
+      : fd_(fd), limits_(limits), what_(what) {
     if (currentFiber == nullptr) {
       return;
     }
@@ -83,6 +85,11 @@ class IoOperation {
     if (slot_ != nullptr) {
       error_ = 0;
       began_ = stateNow(*slot_, fd);
+      // A close that came before that, so that it does not cancel this operation, has taken the number from
+      // its owner before it had the lock of the slot.
+      if (owner != nullptr && owner->get() != fd) [[unlikely]] {
+        began_ = {began_.generation - 1, 0};
+      }
     }
   }
 

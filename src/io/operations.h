@@ -100,18 +100,20 @@ struct IoOperations {
     });
   }
 
-  // For a Socket, which owns `fd`.
-  static IoResult receiveBySocket(int fd, Bytes buffer, const io::Wait& limits) {
+  // For a Socket, whose `fd` others may close.
+  static IoResult receiveBySocket(int fd, Bytes buffer, const io::Wait& limits,
+                                  const io::UniqueFd* owner = nullptr) {
     if (buffer.empty()) {
       return {-1, EINVAL};
     }
-    return Op(fd, limits, "io::recv").receive(buffer.size(), [&] {
+    return Op(fd, limits, "io::recv", owner).receive(buffer.size(), [&] {
       return Sys::receive(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
     });
   }
 
-  static IoResult send(int fd, ConstBytes data, int flags, const io::Wait& limits) {
-    return Op(fd, limits, "io::send").run(POLLOUT, [&] {
+  static IoResult send(int fd, ConstBytes data, int flags, const io::Wait& limits,
+                       const io::UniqueFd* owner = nullptr) {
+    return Op(fd, limits, "io::send", owner).run(POLLOUT, [&] {
       return Sys::send(fd, data.data(), data.size(), flags | MSG_DONTWAIT | MSG_NOSIGNAL);
     });
   }
@@ -135,8 +137,9 @@ struct IoOperations {
   }
 
   // Errors of connections that have ended before they were accepted are no errors of the listener.
-  static IoResult accept(int fd, sockaddr* address, socklen_t* size, const io::Wait& limits) {
-    Op operation(fd, limits, "io::accept");
+  static IoResult accept(int fd, sockaddr* address, socklen_t* size, const io::Wait& limits,
+                         const io::UniqueFd* owner = nullptr) {
+    Op operation(fd, limits, "io::accept", owner);
     if (const IoResult before = makeNonBlocking(operation, fd); before.error != 0) {
       return before;
     }

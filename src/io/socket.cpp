@@ -99,13 +99,13 @@ class Placement {
   std::vector<std::atomic<uint32_t>> counts_;
 };
 
-}  // namespace
-
-UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait) noexcept {
+UniqueFd acceptFor(const UniqueFd* owner, int fd, Endpoint* peer, std::error_code& error,
+                   const Wait& wait) noexcept {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   auto* const where = peer != nullptr ? reinterpret_cast<sockaddr*>(&address) : nullptr;
-  const detail::IoResult result = SocketOps::accept(fd, where, peer != nullptr ? &size : nullptr, wait);
+  const detail::IoResult result =
+      SocketOps::accept(fd, where, peer != nullptr ? &size : nullptr, wait, owner);
   error = detail::toErrorCode(result.error);
   if (result.error != 0) {
     return UniqueFd();
@@ -114,6 +114,12 @@ UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait
     *peer = Endpoint(where, size);
   }
   return UniqueFd(static_cast<int>(result.value));
+}
+
+}  // namespace
+
+UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait) noexcept {
+  return acceptFor(nullptr, fd, peer, error, wait);
 }
 
 UniqueFd accept(int fd, Endpoint* peer, const Wait& wait) {
@@ -148,7 +154,7 @@ Socket Socket::connect(const Endpoint& peer, const Wait& wait) {
 }
 
 size_t Socket::recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
-  return detail::toSize(SocketOps::receiveBySocket(fd(), buffer, wait), error);
+  return detail::toSize(SocketOps::receiveBySocket(fd(), buffer, wait, &fd_), error);
 }
 
 size_t Socket::recv(std::span<std::byte> buffer, const Wait& wait) {
@@ -162,6 +168,17 @@ size_t Socket::recvAll(std::span<std::byte> buffer, std::error_code& error, cons
 
 size_t Socket::recvAll(std::span<std::byte> buffer, const Wait& wait) {
   return detail::orThrow("io::recvAll", fd(), [&](auto& error) { return recvAll(buffer, error, wait); });
+}
+
+size_t Socket::send(std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
+  error.clear();
+  return detail::doAll(data, [&](std::span<const std::byte> rest) {
+    return detail::toSize(SocketOps::send(fd(), rest, 0, wait, &fd_), error);
+  });
+}
+
+size_t Socket::send(std::span<const std::byte> data, const Wait& wait) {
+  return detail::orThrow("io::sendAll", fd(), [&](auto& error) { return send(data, error, wait); });
 }
 
 void Socket::shutdownSend(std::error_code& error) noexcept {
@@ -194,6 +211,15 @@ Listener Listener::listen(const Endpoint& at, int backlog) {
     throw std::system_error(error, "weft::io::Listener at " + at.toString());
   }
   return listener;
+}
+
+Socket Listener::accept(Endpoint* peer, std::error_code& error, const Wait& wait) noexcept {
+  return Socket(acceptFor(&fd_, fd(), peer, error, wait));
+}
+
+Socket Listener::accept(Endpoint* peer, const Wait& wait) {
+  return Socket(detail::orThrow("io::accept", fd(),
+                                [&](auto& error) { return acceptFor(&fd_, fd(), peer, error, wait); }));
 }
 
 Endpoint Listener::endpoint() const noexcept {

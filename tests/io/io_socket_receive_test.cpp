@@ -304,6 +304,26 @@ TEST_P(IoSocketReceiveTest, WhatIsKnownOfANumberMisleadsNobodyWhoUsesItAgain) {
   });
 }
 
+// Another thread closes a Socket after an operation has looked at its number, and before that has begun.
+TEST_P(IoSocketReceiveTest, AnOperationOfASocketNeverUsesANumberThatHasNewlyComeToMeanSomethingElse) {
+  if (!GetParam()) {
+    GTEST_SKIP() << "nobody ends waits of threads";  // see io::close()
+  }
+  run([&] {
+    Ends ends = makeTcpEnds(), others = makeEnds(tests::PairKind::Sockets);
+    const int number = ends.reader.get();
+    io::write(others.writer.get(), bytesOf("others"));
+    ends.reader.reset();
+    const io::UniqueFd again(::dup(others.reader.get()));
+    ASSERT_EQ(again.get(), number) << "the system takes the lowest number";
+    EXPECT_EQ(Faulty::receiveBySocket(number, buffer, never_, &ends.reader).error, ECANCELED);
+    EXPECT_EQ(Faulty::send(number, bytesOf("x"), 0, never_, &ends.reader).error, ECANCELED);
+    EXPECT_EQ(Faulty::accept(number, nullptr, nullptr, never_, &ends.reader).error, ECANCELED);
+    EXPECT_EQ(Faulty::receiveBySocket(number, buffer, never_, &again).value, 6) << "nothing was taken";
+    EXPECT_EQ(Faulty::receive(others.writer.get(), buffer, 0, past).error, ETIMEDOUT) << "nothing was sent";
+  });
+}
+
 // The registration of a file that lives on tells of that, with the number of a descriptor that is another.
 TEST_P(IoSocketReceiveTest, WhatIsToldOfAFileThatHasLostItsNumberCountsForNobody) {
   run([&] {

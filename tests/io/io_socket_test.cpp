@@ -98,6 +98,54 @@ TEST_P(SocketTest, AClientAndAServerTalk) {
   done.wait();
 }
 
+TEST_P(SocketTest, AnyThreadClosesASocketAndAListenerThatOthersUse) {
+  const auto isEnd = [](const std::error_code& error) {
+    return error == std::errc::operation_canceled || error == std::errc::bad_file_descriptor;
+  };
+  for (int round = 0; round < 20; ++round) {
+    tests::Ends ends = tests::makeEnds(tests::PairKind::Sockets);
+    io::Socket socket(std::move(ends.reader));
+    io::Listener listener = listenSomewhere();
+    WaitGroup done(3);
+    schedule([&, done] {
+      std::byte buffer[16];
+      std::error_code error;
+      while (!error) {
+        socket.recv(buffer, error);
+      }
+      EXPECT_TRUE(isEnd(error)) << error.message();
+      done.done();
+    });
+    schedule([&, done] {
+      std::error_code error;
+      while (!error) {
+        socket.send(bytesOf("some"), error);
+      }
+      EXPECT_TRUE(isEnd(error)) << error.message();
+      done.done();
+    });
+    schedule([&, done] {
+      std::error_code error;
+      EXPECT_FALSE(listener.accept(nullptr, error));
+      EXPECT_TRUE(isEnd(error)) << error.message();
+      done.done();
+    });
+    std::thread closer([&] {
+      socket.close();
+      listener.close();
+    });
+    // What is opened now may have their numbers.
+    const tests::Ends others = tests::makeEnds(tests::PairKind::Sockets);
+    io::write(others.writer.get(), bytesOf("others"));
+    closer.join();
+    done.wait();
+    EXPECT_FALSE(socket);
+    EXPECT_FALSE(listener);
+    std::error_code error;
+    EXPECT_EQ(tests::readText(others.reader.get(), error), "others");
+  }
+}
+
 // The system does not tell when there is.
 TEST_P(SocketTest, AConnectWaitsForRoomAtALocalListener) {
   const tests::TemporaryFolder folder;

@@ -8,12 +8,12 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stop_token>
 #include <system_error>
-#include <utility>
 
 #include "weft/detail/base/deadline.h"
 #include "weft/export.h"
@@ -52,7 +52,10 @@ struct Wait {
   std::stop_token stop{};               // then: std::errc::operation_canceled
 };
 
-// Owns a descriptor.
+// Owns a descriptor. Any thread may call get(), release() and reset() while others do: the number is closed
+// once, by who takes it. An operation to which the number was handed before may find the number in use for
+// something else; those of Socket and Listener find out that it was closed.
+// Lifetime: must not be moved to, or destroyed, while others use it.
 class UniqueFd {
  public:
   UniqueFd() = default;
@@ -65,13 +68,15 @@ class UniqueFd {
   // Closes it as close() does, without a look at errors.
   ~UniqueFd() { reset(); }
 
-  int get() const noexcept { return fd_; }
-  explicit operator bool() const noexcept { return fd_ >= 0; }
-  int release() noexcept { return std::exchange(fd_, -1); }
+  // relaxed, as all here: it is a number, and publishes nothing. That it was closed is seen by the lock of its
+  // slot, under which close() cancels operations.
+  int get() const noexcept { return fd_.load(std::memory_order_relaxed); }
+  explicit operator bool() const noexcept { return get() >= 0; }
+  int release() noexcept { return fd_.exchange(-1, std::memory_order_relaxed); }
   WEFT_EXPORT void reset(int fd = -1) noexcept;
 
  private:
-  int fd_ = -1;
+  std::atomic<int> fd_{-1};  // any thread takes it, by an exchange, to close it or to hand it on
 };
 
 // Reads what is there, up to the size of `buffer`, once there is something.

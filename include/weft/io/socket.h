@@ -29,7 +29,7 @@ WEFT_EXPORT void connect(int fd, const Endpoint& peer, const Wait& wait = {});
 WEFT_EXPORT void connect(int fd, const Endpoint& peer, std::error_code& error,
                          const Wait& wait = {}) noexcept;
 
-// A connected stream.
+// A connected stream. Several fibers may use it at the same time.
 //
 //   weft::io::Socket socket = weft::io::Socket::connect(endpoint);
 //   socket.send(std::as_bytes(std::span("hello")));
@@ -54,11 +54,10 @@ class Socket {
   WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, const Wait& wait = {});
   WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, std::error_code& error,
                              const Wait& wait = {}) noexcept;
-  // All of `data`.
-  size_t send(std::span<const std::byte> data, const Wait& wait = {}) { return sendAll(fd(), data, wait); }
-  size_t send(std::span<const std::byte> data, std::error_code& error, const Wait& wait = {}) noexcept {
-    return sendAll(fd(), data, error, wait);
-  }
+  // All of `data`. See weft::io::sendAll().
+  WEFT_EXPORT size_t send(std::span<const std::byte> data, const Wait& wait = {});
+  WEFT_EXPORT size_t send(std::span<const std::byte> data, std::error_code& error,
+                          const Wait& wait = {}) noexcept;
 
   // Says that nothing more will be sent. The other end sees the end of the stream, and may go on sending.
   WEFT_EXPORT void shutdownSend(std::error_code& error) noexcept;
@@ -68,7 +67,8 @@ class Socket {
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   UniqueFd release() noexcept { return std::move(fd_); }
-  // See weft::io::close().
+  // See weft::io::close(). Any thread, also while fibers send and receive: their operations end with
+  // operation_canceled. Later ones give bad_file_descriptor.
   void close() noexcept { fd_.reset(); }
 
  private:
@@ -87,18 +87,15 @@ class Listener {
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog = 1024);
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog, std::error_code& error) noexcept;
 
-  Socket accept(Endpoint* peer = nullptr, const Wait& wait = {}) {
-    return Socket(io::accept(fd(), peer, wait));
-  }
-  Socket accept(Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept {
-    return Socket(io::accept(fd(), peer, error, wait));
-  }
+  // See weft::io::accept().
+  WEFT_EXPORT Socket accept(Endpoint* peer = nullptr, const Wait& wait = {});
+  WEFT_EXPORT Socket accept(Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept;
 
   // Where it listens; no address after an error.
   WEFT_EXPORT Endpoint endpoint() const noexcept;
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
-  // See weft::io::close().
+  // See Socket::close().
   void close() noexcept { fd_.reset(); }
 
  private:
