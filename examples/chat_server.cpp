@@ -222,16 +222,21 @@ int main(int argc, char** argv) {
     room.run(stop.get_token());
     ended.done();
   });
+  std::error_code ofWatch;
   weft::schedule([&, ended] {
-    std::error_code failure;
-    weft::io::waitFor(interrupts.get(), POLLIN, failure, {.stop = stop.get_token()});
+    weft::io::waitFor(interrupts.get(), POLLIN, ofWatch, {.stop = stop.get_token()});
     stop.request_stop();
     ended.done();
   });
-  weft::io::serve(listener,
-                  [&](weft::io::Socket socket) { handle(std::move(socket), room, stop.get_token()); },
-                  {.stop = stop.get_token()});
-  stop.request_stop();
+  error = weft::io::serve(listener,
+                          [&](weft::io::Socket socket) { handle(std::move(socket), room, stop.get_token()); },
+                          {.stop = stop.get_token()});
+  const bool isStopped = !stop.request_stop();
   ended.wait();
+  if (!isStopped || ofWatch) {
+    std::fprintf(stderr, "cannot %s: %s\n", isStopped ? "wait for signals" : "accept",
+                 (isStopped ? ofWatch : error).message().c_str());
+    return 1;
+  }
   std::puts("bye");
 }

@@ -62,15 +62,21 @@ int main(int argc, char** argv) {
 
   std::stop_source stop;
   weft::WaitGroup watched(1);
+  std::error_code ofWatch;
   weft::schedule([&, watched] {
-    std::error_code ignored;
-    weft::io::waitFor(interrupts.get(), POLLIN, ignored, {.stop = stop.get_token()});
+    weft::io::waitFor(interrupts.get(), POLLIN, ofWatch, {.stop = stop.get_token()});
     stop.request_stop();
     watched.done();
   });
-  weft::io::serve(listener, [&](weft::io::Socket socket) { echo(std::move(socket), stop.get_token()); },
-                  {.stop = stop.get_token()});
-  stop.request_stop();
+  error =
+      weft::io::serve(listener, [&](weft::io::Socket socket) { echo(std::move(socket), stop.get_token()); },
+                      {.stop = stop.get_token()});
+  const bool isStopped = !stop.request_stop();
   watched.wait();  // what it refers to is about to be destroyed
+  if (!isStopped || ofWatch) {
+    std::fprintf(stderr, "cannot %s: %s\n", isStopped ? "wait for signals" : "accept",
+                 (isStopped ? ofWatch : error).message().c_str());
+    return 1;
+  }
   std::puts("bye");
 }

@@ -6,7 +6,7 @@
 import sys
 import unittest
 
-from server import Server
+from server import Server, run_without_descriptors
 
 PROGRAM = sys.argv.pop(1)
 
@@ -105,6 +105,11 @@ class ChatServerTest(unittest.TestCase):
                 self.expect("* bob has come", ann, bob)
                 bob.socket.sendall(5000 * b"x")
                 self.expect("* bob has gone", ann)
+
+    def test_an_error_is_told(self):
+        status, text = run_without_descriptors(PROGRAM, "0")
+        self.assertEqual(status, 1)
+        self.assertRegex(text, "cannot .*: Too many open files")
 
     def test_a_stop_sends_all_away(self):
         with Server(PROGRAM, "0") as server, Client(server, "ann") as ann, Client(server, "bob") as bob:

@@ -18,4 +18,10 @@ for text in hello again; do
 done
 
 endServer INT
+
+# With two descriptors beside the standard ones there is none for the worker's epoll.
+(ulimit -n 5 && exec timeout 60 "$1" 0 3<&- 4<&- 5<&-) >"$work/out.txt" 2>"$work/errors"
+status=$?
+[ $status = 1 ] || fail "without descriptors it ends with $status"
+grep -q "cannot .*: Too many open files" "$work/errors" || fail "without descriptors it says '$(cat "$work/errors")'"
 echo passed

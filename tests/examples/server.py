@@ -2,11 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a server that prints "listening on ADDRESS:PORT" first, for the tests of the examples."""
 
+import resource
 import signal
 import socket
 import subprocess
 
 LIMIT_SECONDS = 60  # for what would hang if the server were wrong
+
+
+def run_without_descriptors(*command):
+    """Runs a server to which the system grants no descriptor for a worker's epoll. Returns (status, what it says on stderr)."""
+    ended = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=LIMIT_SECONDS,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (5, 5)))
+    return ended.returncode, ended.stderr
 
 
 class Server:
