@@ -37,6 +37,9 @@ void serve(tcp::socket socket) {
       return;
     }
     asio::async_write(socket, asio::buffer(bytes, size), weft::useFiber[error]);
+    if (error) {
+      return;
+    }
   }
 }
 
@@ -48,7 +51,11 @@ void acceptUntilStopped(weft::AsioContext& context, tcp::acceptor acceptor, cons
     if (stop.stop_requested()) {
       return;
     }
-    if (!error) {
+    if (error) {
+      // Where no descriptor is left, the next accept would fail at once too.
+      asio::steady_timer pause(context, std::chrono::milliseconds(10));
+      pause.async_wait(weft::useFiber(stop)[error]);
+    } else {
       asio::post(context, [socket = std::move(socket)]() mutable { serve(std::move(socket)); });
     }
   }
