@@ -51,6 +51,8 @@ Reply replyTo(Arrival arrival, const Request& request, const Options& options) {
       return makeReply(HTTP_STATUS_REQUEST_TIMEOUT);
     case Arrival::TooLarge:
       return makeReply(HTTP_STATUS_REQUEST_HEADER_FIELDS_TOO_LARGE);
+    case Arrival::OfAnotherVersion:
+      return makeReply(HTTP_STATUS_HTTP_VERSION_NOT_SUPPORTED);
     default:
       return makeReply(HTTP_STATUS_BAD_REQUEST);
   }
@@ -69,7 +71,11 @@ void handle(weft::io::Socket socket, const Options& options, const std::stop_tok
     const bool isLast =
         arrival != Arrival::Complete || !request.isKeptAlive || request.hasBody || stop.stop_requested();
     const bool hasBody = arrival != Arrival::Complete || request.method != HTTP_HEAD;
-    if (!sendReply(socket, reply, hasBody, isLast, options.patience)) {
+    // With HTTP/1.0 a client that is not told so waits for the end of the connection.
+    const char* const connection = isLast               ? "Connection: close\r\n"
+                                   : request.minor == 0 ? "Connection: keep-alive\r\n"
+                                                        : "";
+    if (!sendReply(socket, reply, hasBody, connection, options.patience)) {
       return;
     }
     if (isLast) {
@@ -89,10 +95,9 @@ weft::io::UniqueFd catchSignals() {
   return weft::io::UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-// Returns: false if that was stopped instead.
-bool waitForSignal(const weft::io::UniqueFd& signals, const std::stop_token& stop) {
+// Returns: false if that was stopped instead, or has failed.
+bool waitForSignal(const weft::io::UniqueFd& signals, const std::stop_token& stop, std::error_code& error) {
   signalfd_siginfo signal;
-  std::error_code error;
   return weft::io::read(signals.get(), std::as_writable_bytes(std::span(&signal, 1)), error, {.stop = stop}) >
          0;
 }
@@ -106,9 +111,13 @@ void allowManyDescriptors() {
   }
 }
 
+// Without io_uring, each file that is opened, or must come from a disk, takes a thread meanwhile.
+constexpr unsigned kMaxFileThreads = 32;
+
 int run(const Options& options) {
   const weft::io::UniqueFd signals = catchSignals();
   allowManyDescriptors();
+  weft::BlockingThreads::setMaxCount(kMaxFileThreads);
   http_parser_set_max_header_size(kMaxHeaderBytes);
   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
   weft::Scheduler::Binding bound(scheduler);
@@ -125,12 +134,15 @@ int run(const Options& options) {
 
   std::stop_source stop;
   std::stop_source over;
+  std::error_code ofWatch;
   weft::WaitGroup watching(1);
   weft::schedule([&, watching] {
-    if (waitForSignal(signals, over.get_token())) {
-      stop.request_stop();
+    const bool isAsked = waitForSignal(signals, over.get_token(), ofWatch);
+    stop.request_stop();  // also where nobody could end the server any more
+    if (isAsked) {
       ::shutdown(listener.fd(), SHUT_RDWR);  // clients that come now are refused, and may go elsewhere
-      if (waitForSignal(signals, over.get_token())) {
+      std::error_code ignored;
+      if (waitForSignal(signals, over.get_token(), ignored)) {
         weft::io::cancelAll(scheduler);
       }
     }
@@ -138,10 +150,12 @@ int run(const Options& options) {
   });
   const auto handler = [&](weft::io::Socket socket) { handle(std::move(socket), options, stop.get_token()); };
   error = weft::io::serve(listener, handler, {.stop = stop.get_token()});
+  const bool isStopped = stop.stop_requested();
   over.request_stop();
   watching.wait();
-  if (!stop.stop_requested()) {
-    std::fprintf(stderr, "cannot accept: %s\n", error.message().c_str());
+  if (!isStopped || ofWatch) {
+    std::fprintf(stderr, "cannot %s: %s\n", isStopped ? "wait for signals" : "accept",
+                 (isStopped ? ofWatch : error).message().c_str());
     return 1;
   }
   std::puts("bye");

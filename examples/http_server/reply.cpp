@@ -156,7 +156,7 @@ Reply replyWithFile(const Request& request, weft::io::File file, const std::stri
   return reply;
 }
 
-std::string headOf(const Reply& reply, bool isLast) {
+std::string headOf(const Reply& reply, const char* connection) {
   char date[64];
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
@@ -164,7 +164,7 @@ std::string headOf(const Reply& reply, bool isLast) {
   const uint64_t size = reply.file ? reply.size : reply.text.size();
   return "HTTP/1.1 " + std::to_string(reply.status) + " " + http_status_str(reply.status) +
          "\r\nDate: " + date + "\r\nContent-Length: " + std::to_string(size) + "\r\n" + reply.headers +
-         (isLast ? "Connection: close\r\n\r\n" : "\r\n");
+         connection + "\r\n";
 }
 
 }  // namespace
@@ -183,7 +183,7 @@ Reply replyTo(const Request& request, const std::string& folder) {
     return makeReply(HTTP_STATUS_PAYLOAD_TOO_LARGE);
   }
   std::optional<std::string> path = pathOf(request.target);
-  if (!path || (request.needsHost && request.header("host") == nullptr)) {
+  if (!path) {
     return makeReply(HTTP_STATUS_BAD_REQUEST);
   }
   if (leadsUp(*path)) {
@@ -199,9 +199,9 @@ Reply replyTo(const Request& request, const std::string& folder) {
   return error ? makeReply(statusOf(error)) : replyWithFile(request, std::move(file), *path);
 }
 
-bool sendReply(weft::io::Socket& socket, const Reply& reply, bool hasBody, bool isLast,
+bool sendReply(weft::io::Socket& socket, const Reply& reply, bool hasBody, const char* connection,
                std::chrono::milliseconds patience) {
-  std::string head = headOf(reply, isLast);
+  std::string head = headOf(reply, connection);
   if (hasBody) {
     head += reply.text;
   }

@@ -26,7 +26,8 @@ Reply makeReply(http_status status, std::string headers = {});
 // Looks for the file below `folder`.
 Reply replyTo(const Request& request, const std::string& folder);
 
+// `connection`: the header that says whether the connection stays open, with its end of line; or nothing.
 // Each piece has the `patience` of its own: a client that reads slowly, but reads, gets all.
 // Returns: whether all was sent. Otherwise the connection is only good to be closed.
-bool sendReply(weft::io::Socket& socket, const Reply& reply, bool hasBody, bool isLast,
+bool sendReply(weft::io::Socket& socket, const Reply& reply, bool hasBody, const char* connection,
                std::chrono::milliseconds patience);

@@ -6,10 +6,49 @@
 #include <algorithm>
 #include <cctype>
 
-const std::string* Request::header(std::string_view name) const {
+namespace {
+
+// Whether a header's name is `name`, which is in lower case.
+bool isNamed(std::string_view header, std::string_view name) {
   const auto isAlike = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+  return std::ranges::equal(header, name, isAlike);
+}
+
+bool hasOnly(std::string_view text, std::string_view marks) {
+  return std::ranges::all_of(text, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || marks.find(c) != marks.npos;
+  });
+}
+
+// What http_parser lets pass, and what another program between here and the client might take for something
+// else: names of headers that are none, and a host that is missing, given twice, or none.
+bool isSound(const Request& request) {
+  int numHosts = 0;
+  for (const auto& [name, value] : request.headers) {
+    if (name.empty() || !hasOnly(name, "!#$%&'*+-.^_`|~")) {
+      return false;
+    }
+    numHosts += isNamed(name, "host") ? 1 : 0;
+  }
+  const std::string* const host = request.header("host");
+  const bool needsHost = request.minor > 0;
+  return numHosts <= 1 && (host != nullptr || !needsHost) &&
+         (host == nullptr ||
+          hasOnly(host->substr(0, host->find_last_not_of(" \t") + 1), "-._~%!$&'()*+,;=:[]"));
+}
+
+Arrival judge(const Request& request) {
+  if (request.major != 1) {
+    return Arrival::OfAnotherVersion;
+  }
+  return isSound(request) ? Arrival::Complete : Arrival::Malformed;
+}
+
+}  // namespace
+
+const std::string* Request::header(std::string_view name) const {
   for (const auto& [key, value] : headers) {
-    if (std::ranges::equal(key, name, isAlike)) {
+    if (isNamed(key, name)) {
       return &value;
     }
   }
@@ -58,7 +97,9 @@ std::optional<Arrival> RequestReader::parse() {
       return std::nullopt;
     case HPE_PAUSED:  // by on_message_complete
       http_parser_pause(&parser_, 0);
-      return Arrival::Complete;
+      return judge(*request_);
+    case HPE_INVALID_VERSION:
+      return Arrival::OfAnotherVersion;
     case HPE_HEADER_OVERFLOW:
       return Arrival::TooLarge;
     default:
@@ -95,7 +136,8 @@ const http_parser_settings& RequestReader::callbacks() {
       Request& request = *of(parser).request_;
       request.method = parser->method;
       request.isKeptAlive = http_should_keep_alive(parser) != 0;
-      request.needsHost = parser->http_major > 1 || parser->http_minor > 0;
+      request.major = parser->http_major;
+      request.minor = parser->http_minor;
       request.hasBody = (parser->flags & (F_CHUNKED | F_CONTENTLENGTH)) != 0 && parser->content_length != 0;
       return request.hasBody ? 1 : 0;  // 1: nothing reads it
     };

@@ -26,13 +26,13 @@ struct Request {
   std::vector<std::pair<std::string, std::string>> headers;
   bool isKeptAlive = false;  // the client will send more on this connection
   bool hasBody = false;
-  bool needsHost = true;  // not with HTTP/1.0
+  unsigned major = 1, minor = 1;  // of the version
 
   // Returns: null if there is no such header. Its name is given in lower case.
   const std::string* header(std::string_view name) const;
 };
 
-enum class Arrival { Complete, Ended, TimedOut, TooLarge, Malformed };
+enum class Arrival { Complete, Ended, TimedOut, TooLarge, Malformed, OfAnotherVersion };
 
 // The requests of a connection, one after another, also where the client sends several at once.
 class RequestReader {

@@ -15,7 +15,7 @@ import termios
 import time
 import unittest
 
-from server import LIMIT_SECONDS, Server
+from server import LIMIT_SECONDS, Server, run_without_descriptors
 
 PROGRAM = sys.argv.pop(1)
 SHORT_MS = 500
@@ -200,6 +200,43 @@ class HttpServerTest(unittest.TestCase):
                     self.assertEqual((status, headers["Connection"]), (200, "close"))
                     self.assertTrue(client.is_at_end())
 
+    def test_a_client_of_the_old_version_is_told_that_the_connection_stays(self):
+        with self.serve() as server, Client(server) as client:
+            for _ in range(3):
+                client.send(b"GET /hello.txt HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+                status, headers, body = client.reply()
+                self.assertEqual((status, headers.get("Connection")), (200, "keep-alive"))
+                self.assertEqual(body, self.files["hello.txt"])
+
+    def test_what_others_might_take_for_something_else_ends_the_connection(self):
+        requests = ((400, b"GET / HTTP/1.1\r\nHost: h\r\nhost: h\r\n\r\n"), (400, b"GET / HTTP/1.1\r\nHost: a b\r\n\r\n"),
+                    (400, b"GET / HTTP/1.1\r\nHost : h\r\n\r\n"), (400, b"GET / HTTP/1.1\r\nHost: h\r\nX y: z\r\n\r\n"),
+                    (400, b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length : 5\r\n\r\nhello"),
+                    (400, b"GET / HTTP/1.0\r\nHost: h\r\nHost: h\r\n\r\n"), (505, b"GET / HTTP/9.9\r\nHost: h\r\n\r\n"),
+                    (505, b"GET / HTTP/0.9\r\nHost: h\r\n\r\n"), (505, b"GET / HTTP/2.0\r\nHost: h\r\n\r\n"))
+        with self.serve() as server:
+            for expected, request in requests:
+                with Client(server) as client:
+                    client.send(request)
+                    status, headers, _ = client.reply()
+                    self.assertEqual((status, headers.get("Connection")), (expected, "close"), request)
+            for host in (b"h:80", b"[::1]:80", b"", b"h "):
+                with Client(server) as client:
+                    client.send(b"GET /hello.txt HTTP/1.1\r\nHost: %s\r\n\r\n" % host)
+                    self.assertEqual(client.reply()[0], 200, host)
+
+    def test_files_take_few_threads(self):
+        with self.serve() as server:
+            clients = [Client(server) for _ in range(200)]
+            for client in clients:
+                client.send(4 * b"GET /hello.txt HTTP/1.1\r\nHost: h\r\n\r\n")
+            for client in clients:
+                self.assertEqual([client.reply()[0] for _ in range(4)], 4 * [200])
+            # What became idle stays for ten seconds. The workers and the kernel's own for io_uring come on top.
+            self.assertLess(len(os.listdir("/proc/%d/task" % server.process.pid)), 32 + 32 + os.cpu_count())
+            for client in clients:
+                client.socket.close()
+
     def test_what_is_not_served_is_refused(self):
         requests = ((400, b"nonsense\r\n\r\n"), (400, b"GET / HTTP/1.1\r\n\r\n"),
                     (400, b"GET * HTTP/1.1\r\nHost: h\r\n\r\n"),
@@ -338,6 +375,11 @@ class HttpServerTest(unittest.TestCase):
             except ConnectionResetError:
                 pass
         self.fail("a server that was stopped accepts connections")
+
+    def test_an_error_is_told(self):
+        status, text = run_without_descriptors(PROGRAM, self.folder, "0")
+        self.assertEqual(status, 1)
+        self.assertRegex(text, "cannot .*: Too many open files")
 
     def test_a_second_signal_ends_all(self):
         with self.serve() as server, Client(server) as idle, Client(server) as busy:
