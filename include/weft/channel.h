@@ -161,14 +161,14 @@ class Channel {
   // blocks.
   // Memory ordering: a receive() that returns nothing because of close() sees what was written before
   // close().
-  void close() const { state_->close(); }
+  void close() const { state_.checked().close(); }
 
-  bool isClosed() const { return state_->isClosed(); }
+  bool isClosed() const { return state_.checked().isClosed(); }
 
   // capacity() returns: how many values the channel has room for. size() returns: how many values it holds,
   // which may have changed already.
-  size_t capacity() const { return state_->capacity(); }
-  size_t size() const { return state_->size(); }
+  size_t capacity() const { return state_.checked().capacity(); }
+  size_t size() const { return state_.checked().size(); }
 
   // Receives values, in a range-based for, until the channel is closed and has no more values. `*it` may be
   // moved from.
@@ -220,6 +220,7 @@ class Channel {
   template <class From>
   bool sendObject(From& object, detail::TimePoint deadline, const std::stop_token* token) const {
     if (token != nullptr && token->stop_requested()) {
+      state_.checked();
       return false;
     }
     if (state_->tryPut(detail::thisThread(),
@@ -231,6 +232,7 @@ class Channel {
     const detail::ChannelEnd end =
         state_->send(std::addressof(object), detail::valueTypeOf<T, From>, deadline, token);
     if (end == detail::ChannelEnd::Closed) [[unlikely]] {
+      state_.checked();
       detail::throwOrDie(ChannelClosed());
     }
     return end == detail::ChannelEnd::Done;

@@ -48,7 +48,7 @@ class Event {
   void signal() const { state_->signal(); }
 
   // Takes back a signal that no wait() or test() has used.
-  void clear() const { state_->clear(); }
+  void clear() const { state_.checked().clear(); }
 
   // Suspends the fiber, or blocks the thread, until the event is signalled.
   void wait() const { state_->wait(); }
@@ -69,10 +69,10 @@ class Event {
   }
 
   // Returns: whether the event was signalled. Uses up the signal of an Auto event.
-  bool test() const { return state_->tryWait(); }
+  bool test() const { return state_.checked().tryWait(); }
 
   // Returns: whether the event is signalled. Uses nothing up.
-  bool isSignalled() const { return state_->core.isSignalled(); }
+  bool isSignalled() const { return state_.checked().core.isSignalled(); }
 
   // Returns: an event that is signalled whenever one of the events [begin, end) is signalled, or was
   // signalled already. It forwards the signals of its sources without using them up, and keeps the sources
@@ -98,6 +98,9 @@ class Event {
   struct State : detail::SharedState {
     static constexpr bool kMayBeUpgraded = true;  // by a source that signals an event made by any()
 
+    static constexpr const char* kName = "an Event";
+
+    constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
     State(Allocator* from, Mode mode, bool isSignalled)
         : SharedState(from), core(mode == Mode::Auto, isSignalled) {}
     WEFT_EXPORT void signal();
@@ -114,6 +117,8 @@ class Event {
     void signalAndCollect(Targets& targets);
     static bool isForwarded(const State& source, const State& any);
     bool queue(detail::Waiter& self);
+
+    WEFT_EXPORT static detail::MovedFromState<State> movedFrom;
 
     detail::EventCore<> core;
     union {

@@ -92,7 +92,7 @@ template <class T, class Handler>
                 "once the channel is closed and has no more values. "
                 "Write onReceive(channel, [&](std::optional<T> value) { ... }).");
   if constexpr (kCanBeCalled) {
-    return detail::ReceiveCase<T, Handler>(*channel.state_, std::move(handler));
+    return detail::ReceiveCase<T, Handler>(channel.state_.checked(), std::move(handler));
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }
@@ -102,12 +102,12 @@ template <class T, class Handler>
 // the channel is closed, select() throws ChannelClosed, and calls no handler.
 template <class T, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
-  return detail::SendCase<T, T&, Handler>(*channel.state_, value, std::move(handler));
+  return detail::SendCase<T, T&, Handler>(channel.state_.checked(), value, std::move(handler));
 }
 template <class T, std::invocable Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value,
                           Handler handler = {}) {
-  return detail::SendCase<T, T, Handler>(*channel.state_, T(value), std::move(handler));
+  return detail::SendCase<T, T, Handler>(channel.state_.checked(), T(value), std::move(handler));
 }
 
 // Waits for a signal of `event`, uses it up if wait() would, and calls handler().

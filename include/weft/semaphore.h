@@ -47,7 +47,7 @@ class Semaphore {
 
   // Takes a permit if there is one.
   // Returns: whether it did.
-  bool try_acquire() const { return state_->tryAcquire(); }
+  bool try_acquire() const { return state_.checked().tryAcquire(); }
 
   // As acquire(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
   // Never early by that clock.
@@ -74,11 +74,16 @@ class Semaphore {
 
  private:
   struct State : detail::SharedState {
+    static constexpr const char* kName = "a Semaphore";
+
+    constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
     WEFT_EXPORT State(Allocator* from, uint32_t initialCount);
     WEFT_EXPORT ~State();
     WEFT_EXPORT bool tryAcquire();
     WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token = {});
     WEFT_EXPORT void release(uint32_t count);
+
+    WEFT_EXPORT static detail::MovedFromState<State> movedFrom;
 
     detail::SemaphoreCore<> core;
   };

@@ -38,7 +38,7 @@ class WaitGroup {
   // Adds `count` pieces of work. Neither suspends nor blocks.
   // Requires: the count stays below 2^30. A wait() that must see this work starts after add().
   void add(unsigned int count = 1) const {
-    const uint32_t old = state_->core.add(count) / Core::kOne;
+    const uint32_t old = state_->core.add(count, [this] { state_.checked(); }) / Core::kOne;
     WEFT_ASSERT(count < Core::kMax && old + count < Core::kMax,
                 "WaitGroup::add(%u) on top of %u: the count must stay below %u.", count, old, Core::kMax);
   }
@@ -58,6 +58,9 @@ class WaitGroup {
     const uint32_t old = state.core.end();
     if (old >= 2 * Core::kOne) [[likely]] {
       return false;
+    }
+    if (old < Core::kOne) [[unlikely]] {
+      state_.checked();
     }
     WEFT_ASSERT(old >= Core::kOne,
                 "WaitGroup: done() called too many times: "
@@ -95,6 +98,9 @@ class WaitGroup {
   using Core = detail::WaitGroupCore<>;
 
   struct State : detail::SharedState {
+    static constexpr const char* kName = "a WaitGroup";
+
+    constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
     State(Allocator* from, unsigned int count) : SharedState(from), core(count) {
       WEFT_ASSERT(count < Core::kMax, "WaitGroup(%u): the count must stay below %u.", count, Core::kMax);
     }
@@ -108,6 +114,10 @@ class WaitGroup {
     WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT void wakeAll();
     WEFT_EXPORT void wakeAllAfterEnd();
+
+    bool queue(detail::Waiter& self);
+
+    WEFT_EXPORT static detail::MovedFromState<State> movedFrom;
 
     Core core;
   };

@@ -14,6 +14,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "weft/detail/base/shared.h"
+
 namespace weft {
 namespace {
 
@@ -166,6 +168,10 @@ void warn(const char* format, ...) {
 }
 
 namespace detail {
+
+void reportMovedFrom(const char* what) {
+  WEFT_FATAL("%s was used after it was moved from. Use the object it was moved to.", what);
+}
 
 void fatalAt(const char* file, int line, const char* format, ...) {
   Callers callers;

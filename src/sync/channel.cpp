@@ -48,6 +48,8 @@ struct ReleaseAtEnd {
 
 }  // namespace
 
+constinit MovedFromState<ChannelState> ChannelState::movedFrom;
+
 ChannelState::ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity,
                            size_t numSlots, unsigned char* slots)
     : SharedState(from), ChannelCore(type, capacity, numSlots, slots), allocation_(memory) {}
@@ -167,7 +169,11 @@ ChannelEnd ChannelState::send(void* from, const ValueType& how, TimePoint deadli
 
 ChannelEnd ChannelState::receive(void* to, TimePoint deadline, const std::stop_token* token) {
   Transfer mine{to, nullptr, {}};
-  return actOrWait<false>(mine, deadline, token);
+  const ChannelEnd end = actOrWait<false>(mine, deadline, token);
+  if (end == ChannelEnd::Closed) [[unlikely]] {
+    Shared<ChannelState>::assertUsable(*this);
+  }
+  return end;
 }
 
 void ChannelState::close() {

@@ -103,6 +103,8 @@ void Event::State::free(State* state) noexcept {
   }
 }
 
+constinit detail::MovedFromState<Event::State> Event::State::movedFrom;
+
 bool Event::State::tryWait() { return core.tryWait(); }
 
 void Event::State::signal() {
@@ -113,6 +115,7 @@ void Event::State::signal() {
 
 // The targets may have targets themselves, and so on. So they are signalled one after the other.
 void Event::State::signalSlow() {
+  detail::Shared<State>::assertUsable(*this);
   Targets targets;
   signalAndCollect(targets);
   while (!targets.isEmpty()) {
@@ -158,13 +161,17 @@ void Event::State::wait() {
 }
 
 // Not inlined, so that wait() needs few registers.
-[[gnu::noinline]] bool Event::State::queue(detail::Waiter& self) { return core.queue(self); }
+[[gnu::noinline]] bool Event::State::queue(detail::Waiter& self) {
+  detail::Shared<State>::assertUsable(*this);
+  return core.queue(self);
+}
 
 bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token) {
   if (core.tryWait()) {
     return true;
   }
   if (token.stop_requested()) {
+    detail::Shared<State>::assertUsable(*this);
     return false;
   }
   detail::Waiter& self = detail::currentWaiter();
@@ -188,6 +195,7 @@ bool Event::State::isForwarded(const State& source, const State& any) {
 // An event that is given twice is one source: each of its signals is passed on once.
 void Event::State::forward(State& source, State& any) {
   static_assert(sizeof(Forward) <= detail::kLine && sizeof(State) <= detail::kLine);
+  detail::Shared<State>::assertUsable(source);
   const uintptr_t wasSignalled = source.core.lock();
   const bool isThere = isForwarded(source, any);
   source.core.unlock(wasSignalled);

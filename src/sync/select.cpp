@@ -17,7 +17,7 @@ namespace weft::detail {
 struct SelectAccess {
   using EventState = Event::State;
 
-  static EventState& stateOf(const Event& event) { return *event.state_; }
+  static EventState& stateOf(const Event& event) { return event.state_.checked(); }
 };
 
 namespace {

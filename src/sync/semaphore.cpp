@@ -7,6 +7,8 @@
 
 namespace weft {
 
+constinit detail::MovedFromState<Semaphore::State> Semaphore::State::movedFrom;
+
 Semaphore::State::State(Allocator* from, uint32_t initialCount) : SharedState(from), core(initialCount) {
   WEFT_ASSERT(initialCount < detail::SemaphoreCore<>::kMax, "Semaphore(%u): the count must stay below %u.",
               initialCount, detail::SemaphoreCore<>::kMax);
@@ -22,11 +24,13 @@ bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
 void Semaphore::State::release(uint32_t count) {
   if (!core.tryGive(count)) {
+    detail::Shared<State>::assertUsable(*this);
     detail::wakeAll(core.give(count));
   }
 }
 
 bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token& token) {
+  detail::Shared<State>::assertUsable(*this);
   if (token.stop_requested()) {
     return false;
   }

@@ -18,9 +18,17 @@ void wake(detail::WaitGroupCore<>::Claimed claimed) {
 
 }  // namespace
 
+constinit detail::MovedFromState<WaitGroup::State> WaitGroup::State::movedFrom;
+
+// Not inlined: wait() seldom needs it.
+[[gnu::noinline]] bool WaitGroup::State::queue(detail::Waiter& self) {
+  detail::Shared<State>::assertUsable(*this);
+  return core.queue(self);
+}
+
 void WaitGroup::State::wait() {
   detail::Waiter& self = detail::inlined::currentWaiter();
-  if (core.tryQueueFirst(self) || core.queue(self)) {
+  if (core.tryQueueFirst(self) || queue(self)) {
     detail::inlined::block(self, "WaitGroup", this);
   }
 }
@@ -33,7 +41,7 @@ bool WaitGroup::State::wait(detail::TimePoint deadline, const std::stop_token& t
     return false;
   }
   detail::Waiter& self = detail::currentWaiter();
-  return !core.queue(self) || detail::blockQueued(self, core, deadline, token, "WaitGroup", this);
+  return !queue(self) || detail::blockQueued(self, core, deadline, token, "WaitGroup", this);
 }
 
 void WaitGroup::State::wakeAll() { wake(core.claimAll()); }

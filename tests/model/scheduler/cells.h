@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "../relacy_sync.h"
@@ -147,28 +148,26 @@ class Step {
 template <class T>
 struct StoredAs {
   using Type = T;
-  static Type from(T value) { return value; }
+  static constexpr Type from(T value) { return value; }
 };
 template <class T>
 struct StoredAs<const T*> {
   using Type = T*;
-  static Type from(const T* value) { return const_cast<T*>(value); }
+  static constexpr Type from(const T* value) { return const_cast<T*>(value); }
 };
 
 template <class T>
 class CellAtomic {
   using Stored = typename StoredAs<T>::Type;
-  static Stored stored(T value) { return StoredAs<T>::from(value); }
+  static constexpr Stored stored(T value) { return StoredAs<T>::from(value); }
 
  public:
   static constexpr bool is_always_lock_free = true;
 
-  CellAtomic() : CellAtomic(T()) {}
-  CellAtomic(T value) {
-    if (isStatic(this)) {
-      static_ = ::new (std::malloc(sizeof(Static))) Static{stored(value)};
-    } else {
-      cell_ = cells.make<Content>(this, stored(value));
+  constexpr CellAtomic() : CellAtomic(T()) {}
+  constexpr CellAtomic(T value) : first_(stored(value)) {
+    if (!std::is_constant_evaluated() && !isStatic(this)) {
+      cell_ = cells.make<Content>(this, first_);
     }
   }
   ~CellAtomic() {
@@ -249,8 +248,8 @@ class CellAtomic {
     Content& content;
     const Step step;
   };
+  // Of an atomic in static memory. It lies elsewhere, made with the first access.
   struct Static {
-    Stored first;
     uint32_t run = 0;
     Content* cell = nullptr;
   };
@@ -259,15 +258,19 @@ class CellAtomic {
     if (cell_ != nullptr) {
       return *cell_;
     }
+    if (static_ == nullptr) {
+      static_ = ::new (std::malloc(sizeof(Static))) Static;
+    }
     if (static_->run != cells.run()) {
       static_->run = cells.run();
-      static_->cell = cells.make<Content>(this, static_->first);
+      static_->cell = cells.make<Content>(this, first_);
     }
     return *static_->cell;
   }
 
+  const Stored first_;
   Content* cell_ = nullptr;
-  Static* static_ = nullptr;
+  mutable Static* static_ = nullptr;
 };
 
 // Data that is shared without being atomic: two accesses that nothing orders are an error.

@@ -9,13 +9,14 @@
 #include <utility>
 
 #include "weft/detail/base/node_pool.h"
+#include "weft/export.h"
 #include "weft/memory.h"
 
 namespace weft::detail {
 
 // Counts the handles that share a state.
 struct ReferenceCount {
-  explicit ReferenceCount(uint32_t count) : references(count) {}
+  constexpr explicit ReferenceCount(uint32_t count) : references(count) {}
 
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
@@ -52,7 +53,7 @@ struct ReferenceCount {
 // The base of state that several handles share. Made by Shared, destroyed with the last handle.
 struct SharedState : ReferenceCount {
   // `from`: null for state that lies in a pooled node.
-  explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
+  constexpr explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
 
   // Whether tryRetain() is used. A State that uses it sets this to true.
   static constexpr bool kMayBeUpgraded = false;
@@ -60,13 +61,32 @@ struct SharedState : ReferenceCount {
   Allocator* const allocator;
 };
 
+// Ends the program with a message: `what`, "an Event" for instance, was used after it was moved from.
+[[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportMovedFrom(const char* what);
+
+// Chooses the constructor of a State that a moved-from handle points to.
+struct MovedFrom {};
+
+// The state that all moved-from handles of a type point to. It is never destroyed. No use of it succeeds on a
+// fast path, so that only the slow paths have to look for it.
+template <class State>
+union MovedFromState {
+  constexpr MovedFromState() : state(MovedFrom()) {}
+  constexpr ~MovedFromState() {}
+
+  State state;
+};
+
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
 // nodes. A State that is made otherwise, and given to adopt(), or that has more to do in the end, has a
 // function State::free(State*), or it has retain() and release() of its own.
+//
+// A moved-from handle points to State::movedFrom, if there is one, or else is null. A State has it if its
+// handle has no null state, so that its users need not ask at each call; kName is for the message.
 template <class State>
 class Shared {
  public:
-  // Has no state.
+  // As a handle that was moved from.
   Shared() noexcept = default;
   template <class... Args>
   explicit Shared(Allocator* allocator, Args&&... args)
@@ -75,33 +95,46 @@ class Shared {
   // Takes over a reference that was counted already.
   static Shared adopt(State* state) { return Shared(state); }
 
+  // A copy of a moved-from handle counts as moved from, too. (The count of State::movedFrom means nothing.)
   Shared(const Shared& other) noexcept : state_(other.state_) {
-    if (state_ != nullptr) {
+    if (kHasMovedFrom || state_ != nullptr) {
       state_->retain();
     }
   }
-  // The moved-from handle may only be assigned to or destroyed.
-  Shared(Shared&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  // The moved-from handle may only be copied, assigned to or destroyed.
+  Shared(Shared&& other) noexcept : state_(std::exchange(other.state_, none())) {}
   Shared& operator=(Shared other) noexcept {
     std::swap(state_, other.state_);
     return *this;
   }
   ~Shared() {
-    if (state_ != nullptr) {
+    if (state_ != none()) {
       release(state_);
     }
   }
 
-  // Requires: not moved from. (The check is for gcc 12, which otherwise warns of the null pointer that a
-  // moved-from handle holds.)
+  // Requires: not null; the users of a State without movedFrom ask before. (The check is for gcc 12, which
+  // otherwise warns of the null pointer that a moved-from handle holds.)
   State* operator->() const noexcept {
-    if (state_ == nullptr) {
+    if (!kHasMovedFrom && state_ == nullptr) {
       __builtin_unreachable();
     }
     return state_;
   }
   State& operator*() const noexcept { return *operator->(); }
   State* get() const noexcept { return state_; }
+
+  // Ends the program with a message if the handle was moved from.
+  static void assertUsable(const State& state) {
+    if (&state == none()) [[unlikely]] {
+      detail::reportMovedFrom(State::kName);
+    }
+  }
+  // As operator*, for calls that are no fast path.
+  State& checked() const {
+    assertUsable(*state_);
+    return *state_;
+  }
 
   // Destroys a state whose last handle is gone, and gives its memory back.
   static void freeMemory(State* state) noexcept {
@@ -115,6 +148,15 @@ class Shared {
   }
 
  private:
+  static constexpr bool kHasMovedFrom = requires { State::movedFrom; };
+  static State* none() noexcept {
+    if constexpr (kHasMovedFrom) {
+      return &State::movedFrom.state;
+    } else {
+      return nullptr;
+    }
+  }
+
   static constexpr NodeSize kNode = nodeSizeFor(sizeof(State));
 
   explicit Shared(State* state) : state_(state) {}
@@ -140,7 +182,7 @@ class Shared {
     }
   }
 
-  State* state_ = nullptr;
+  State* state_ = none();
 };
 
 }  // namespace weft::detail

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/channel/side.h"
@@ -61,6 +62,9 @@ class ChannelCore {
         mask_(numSlots == 0 ? 0 : numSlots - 1),
         ahead_(1 + 3 * kCacheLine / valueType.size),
         slots_(storage) {}
+  // Closed and without room, so that nothing succeeds without a section.
+  constexpr explicit ChannelCore(MovedFrom)
+      : type_(valueTypeOf<char>), capacity_(0), mask_(0), ahead_(0), slots_(nullptr), tail_(Side::kClosed) {}
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 

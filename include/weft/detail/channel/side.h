@@ -17,6 +17,8 @@ class ChannelSide {
  public:
   using Word = uint64_t;
 
+  constexpr explicit ChannelSide(Word word = 0) : word_(word) {}
+
   static constexpr Word kLocked = 1;
   static constexpr Word kOthersWait = 2;  // the other side's calls wait for one of this side's
   static constexpr Word kClosed = 4;
@@ -82,7 +84,7 @@ class ChannelSide {
   void setPatience(uint32_t pauses) { patience_.store(pauses, std::memory_order_relaxed); }
 
  private:
-  typename Sync::template Atomic<Word> word_{0};
+  typename Sync::template Atomic<Word> word_;
   typename Sync::template Atomic<uintptr_t> user_{0};
   typename Sync::template Atomic<uint32_t> patience_{32};
 };

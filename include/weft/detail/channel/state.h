@@ -27,6 +27,9 @@ inline uintptr_t thisThread() { return reinterpret_cast<uintptr_t>(&currentFiber
 
 // What the handles of a channel share; the ring's slots lie behind it.
 struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
+  static constexpr const char* kName = "a Channel";
+
+  constexpr explicit ChannelState(MovedFrom movedFromTag) : SharedState(nullptr), ChannelCore(movedFromTag) {}
   WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
   WEFT_EXPORT static void free(ChannelState* state);
 
@@ -41,7 +44,11 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   // Returns: how many wait to send or to receive; for tests.
   WEFT_EXPORT size_t numWaiting();
 
+  WEFT_EXPORT static MovedFromState<ChannelState> movedFrom;
+
  private:
+  friend MovedFromState<ChannelState>;
+
   ChannelState(const Allocation& memory, Allocator* from, const ValueType& type, size_t capacity,
                size_t numSlots, unsigned char* slots);
   ~ChannelState() = default;
@@ -52,7 +59,7 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   bool waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline, const std::stop_token& token,
                    const char* what);
 
-  const Allocation allocation_;
+  const Allocation allocation_{};
 };
 
 }  // namespace weft::detail

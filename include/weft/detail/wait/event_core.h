@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/select_node.h"
 #include "weft/detail/wait/wait_word.h"
@@ -42,6 +43,9 @@ class EventCore {
 
   EventCore(bool isAuto, bool isSignalled)
       : leftOfSignal_(isAuto ? 0 : kSignalled), word_(isSignalled ? kSignalled : 0) {}
+
+  // Locked for ever, so that no signal, and no wait, succeeds without queue() or lock().
+  constexpr explicit EventCore(MovedFrom) : leftOfSignal_(0), word_(Word::kBits) {}
 
   bool isAuto() const { return leftOfSignal_ == 0; }
 

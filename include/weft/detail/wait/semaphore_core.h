@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "weft/debug.h"
+#include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
@@ -23,10 +24,16 @@ namespace weft::detail {
 // List: WaitList, or a checker's.
 template <class List = WaitList, class Sync = StdSync>
 class SemaphoreCore {
+  using Word = WaitWord<uint32_t, List, Sync>;
+  static constexpr uint32_t kOne = Word::kState;
+
  public:
   static constexpr uint32_t kMax = 1u << 30;
 
   explicit SemaphoreCore(uint32_t numPermits) : word_(numPermits * kOne) {}
+
+  // No permit, and locked for ever.
+  constexpr explicit SemaphoreCore(MovedFrom) : word_(Word::kBits) {}
 
   // Takes a permit if there is one.
   // Returns: whether it did.
@@ -91,9 +98,6 @@ class SemaphoreCore {
   bool isAwaited() const { return !word_.list.isEmpty(); }
 
  private:
-  using Word = WaitWord<uint32_t, List, Sync>;
-  static constexpr uint32_t kOne = Word::kState;
-
   static void check(uint32_t before, uint32_t count) {
     WEFT_ASSERT(count < kMax && before / kOne + count < kMax,
                 "Semaphore::release(%u) on top of %u: the count must stay below %u.", count, before / kOne,

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
@@ -49,14 +50,19 @@ class WaitGroupCore {
   static constexpr uint32_t kOne = Word::kState, kMax = 1u << 30;
 
   explicit WaitGroupCore(uint32_t count) : word_(count * kOne) {}
+  // A count of zero beside kWaiters, which wait() does not take for the end, and where add() has to wait.
+  constexpr explicit WaitGroupCore(MovedFrom) : word_(Word::kWaiters) {}
 
+  // Calls onHold() each time that it has to wait a moment.
   // Returns: the word before.
-  uint32_t add(uint32_t count) {
+  template <class OnHold>
+  uint32_t add(uint32_t count, const OnHold& onHold) {
     uint32_t round = 0;
     // relaxed, all of it: end() and isOver() order the work; adding alone tells nothing.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
     for (;;) {
       if ((old & Word::kBits) != 0 && ((old & Word::kLocked) != 0 || old < kOne)) [[unlikely]] {
+        onHold();
         Sync::relax(round);
         old = word_.bits.load(std::memory_order_relaxed);
       } else if (word_.bits.compare_exchange_weak(old, old + count * kOne, std::memory_order_relaxed,
@@ -64,6 +70,10 @@ class WaitGroupCore {
         return old;
       }
     }
+  }
+
+  uint32_t add(uint32_t count) {
+    return add(count, [] {});
   }
 
   // Ends a piece of work.
