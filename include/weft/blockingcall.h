@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/export.h"
 
@@ -46,6 +47,7 @@ WEFT_EXPORT void startOnBlockingThread(void (*run)(void*), void (*refused)(void*
 template <class Function, class... Args>
 auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<Function, Args...> {
   using Result = std::invoke_result_t<Function, Args...>;
+  detail::assertCallable(function, "blocking_call()");
   detail::Outcome<Result> outcome;
   auto call = [&] {
     outcome.capture([&]() -> Result {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/dag_graph.h"
 #include "weft/memory.h"
 
@@ -129,6 +130,7 @@ class DAGBuilder {
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
     detail::DagGraph& graph = unbuilt();
+    detail::assertCallable(function, "DAGBuilder::node()");
     const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
                                             graph.allocator(), std::forward<F>(function))));
     for (const DAGNodeBuilder<T>& parent : after) {

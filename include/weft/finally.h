@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
+
 namespace weft {
 
 // The type-erased form of FinallyImpl. Its destructor runs the function.
@@ -30,8 +32,8 @@ class Finally {
 template <class F>
 class FinallyImpl final : public Finally {
  public:
-  explicit FinallyImpl(const F& function) : function_(function) {}
-  explicit FinallyImpl(F&& function) : function_(std::move(function)) {}
+  explicit FinallyImpl(const F& function) : function_(function) { assertNotEmpty(); }
+  explicit FinallyImpl(F&& function) : function_(std::move(function)) { assertNotEmpty(); }
   FinallyImpl(FinallyImpl&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
       : function_(std::move(other.function_)), armed_(std::exchange(other.armed_, false)) {}
   FinallyImpl& operator=(FinallyImpl&&) = delete;
@@ -42,6 +44,8 @@ class FinallyImpl final : public Finally {
   }
 
  private:
+  void assertNotEmpty() const { detail::assertCallable(function_, "make_finally()"); }
+
   F function_;
   bool armed_ = true;
 };

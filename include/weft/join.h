@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/fork/run_on.h"
@@ -75,6 +76,8 @@ template <class F, class... Others>
 auto join(F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
   using First = std::invoke_result_t<F>;
+  detail::assertCallable(first, "join()");
+  (detail::assertCallable(others, "join()"), ...);
   detail::Outcome<First> outcome;
   std::tuple<detail::Child<Others>...> children(others...);
   detail::ForkLane* lane = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;

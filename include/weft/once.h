@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/wait/once_core.h"
 #include "weft/export.h"
@@ -80,6 +81,7 @@ class WEFT_EXPORT Once {
 
   template <class Function, class... Args>
   void run(Function&& function, Args&&... args) {
+    detail::assertCallable(function, "Once::call()");
     bool hasReturned = false;
     detail::callAndEnd(
         [&] {

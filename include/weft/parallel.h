@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/pipeline.h"
 #include "weft/detail/parallel/reduce.h"
@@ -36,6 +37,8 @@ namespace weft {
 //   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
 template <class F, class... Others>
 void parallelInvoke(F&& first, Others&&... others) {
+  detail::assertCallable(first, "parallelInvoke()");
+  (detail::assertCallable(others, "parallelInvoke()"), ...);
   weft::join([&]() -> void { std::forward<F>(first)(); },
              [&]() -> void { std::forward<Others>(others)(); }...);
 }

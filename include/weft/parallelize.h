@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
@@ -28,6 +29,8 @@ namespace weft {
 // Lifetime: the functions are used in place, not copied.
 template <class F0, class... FN>
 void parallelize(F0&& first, FN&&... others) {
+  detail::assertCallable(first, "parallelize()");
+  (detail::assertCallable(others, "parallelize()"), ...);
   detail::EscapedException exceptions[1 + sizeof...(FN)];
   const WaitGroup done(sizeof...(FN));
   [[maybe_unused]] detail::EscapedException* exception = exceptions;

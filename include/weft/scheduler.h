@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/detail/base/callable.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
 #include "weft/memory.h"
@@ -153,6 +154,7 @@ class WEFT_EXPORT Scheduler {
 
   // Schedules `task`. Any thread may call it if there are worker threads. If not, the task runs on the
   // calling thread, which must be bound. Neither suspends nor blocks.
+  // Requires: the task is not empty.
   // Memory ordering: the task sees what came before.
   void enqueue(Task&& task);
 
@@ -164,7 +166,7 @@ class WEFT_EXPORT Scheduler {
   // What one thread or task places on a worker begins in that order. Tasks that always have others to run, or
   // that place tasks without end, keep neither what is placed nor each other from running: see
   // docs/scheduler.md.
-  // Requires: there is such a worker, and `task` is not a SameThread task of another thread.
+  // Requires: there is such a worker, and `task` is neither empty nor a SameThread task of another thread.
   // Memory ordering: the task sees what came before.
   void enqueueOn(int workerId, Task&& task);
 
@@ -206,11 +208,14 @@ WEFT_EXPORT void scheduleNode(TaskNode* node);
 }  // namespace detail
 
 // Schedules `task` on the scheduler that is bound to the calling thread. Neither suspends nor blocks.
+// Requires: the task is not empty.
 // Memory ordering: the task sees what came before.
 inline void schedule(Task&& task) {
-  if (detail::TaskNode* node = task.release()) {
-    detail::scheduleNode(node);
+  detail::TaskNode* node = task.release();
+  if (node == nullptr) [[unlikely]] {
+    detail::reportEmptyFunction("schedule()");
   }
+  detail::scheduleNode(node);
 }
 
 // Schedules function(args...), with copies of the arguments as std::bind makes them.
@@ -233,6 +238,7 @@ void schedule(Function&& function, Args&&... args) {
     if constexpr (kCanBeCalled && kCanBeKept && sizeof...(Args) == 0) {
       schedule(Task(std::forward<Function>(function)));
     } else if constexpr (kCanBeCalled && kCanBeKept) {
+      detail::assertCallable(function, "schedule()");
       schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));
     }
   }

@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/exception_state.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/task_node.h"
@@ -94,6 +95,7 @@ class TaskGroup {
     static_assert(kCanBeKept || !kCanBeCalled,
                   "TaskGroup::run(f) keeps a copy of f, which cannot be copied. Write run(std::move(f)).");
     if constexpr (kCanBeCalled && kCanBeKept) {
+      detail::assertCallable(function, "TaskGroup::run()");
       if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
         auto& node = *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function));
         if (!expose(*lane, node)) [[unlikely]] {

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/base/task_node.h"
@@ -84,9 +85,9 @@ class Ticket {
   template <class F>
   void onCall(F&& function) const {
     State& state = checked("onCall");
-    if (detail::TaskNode* node = Task(std::forward<F>(function)).release()) {
-      state.onCall(node);
-    }
+    Task task(std::forward<F>(function));
+    detail::assertCallable(task, "Ticket::onCall()");
+    state.onCall(task.release());
   }
 
  private:

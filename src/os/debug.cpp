@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/shared.h"
 
 namespace weft {
@@ -171,6 +172,13 @@ namespace detail {
 
 void reportMovedFrom(const char* what) {
   WEFT_FATAL("%s was used after it was moved from. Use the object it was moved to.", what);
+}
+
+void reportEmptyFunction(const char* where) {
+  WEFT_FATAL(
+      "%s was given an empty function: a std::function or a Task that holds nothing, or a null pointer. "
+      "Give it something to call.",
+      where);
 }
 
 void fatalAt(const char* file, int line, const char* format, ...) {

@@ -7,6 +7,7 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 
 // How tasks come to one worker that was chosen for them.
 namespace weft {
@@ -32,6 +33,7 @@ void Worker::deliver(Mailbox::Letter* letter) noexcept {
 void SchedulerCore::enqueueOn(int workerId, Task&& task) {
   assertBindingNotLost("Scheduler::enqueueOn()");
   assertNotForked("Scheduler::enqueueOn()");
+  detail::assertCallable(task, "Scheduler::enqueueOn()");
   WEFT_ASSERT(workerId >= 0 && workerId < numWorkers,
               "Scheduler::enqueueOn(): there is no worker %d. The scheduler has %d worker threads "
               "(Config::setWorkerThreadCount), which are numbered from 0.",
@@ -43,9 +45,6 @@ void SchedulerCore::enqueueOn(int workerId, Task&& task) {
               "Scheduler::enqueueOn(): a SameThread task was placed on worker %d by another thread, "
               "and so cannot run there. Drop the flag: what is placed on a worker runs nowhere else.",
               workerId);
-  if (!task) {
-    return;
-  }
   if (own == &target) {
     own->enqueuePlaced(task.release());
     return;

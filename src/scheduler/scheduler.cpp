@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "weft/scheduler.h"
+#include "weft/detail/base/callable.h"
 
 #include <chrono>
 #include <cstdio>
@@ -176,9 +177,8 @@ void Scheduler::unbind() {
 }
 
 void Scheduler::enqueue(Task&& task) {
-  if (detail::TaskNode* node = task.release()) {
-    enqueueNode(node);
-  }
+  detail::assertCallable(task, "Scheduler::enqueue()");
+  enqueueNode(task.release());
 }
 
 void Scheduler::enqueueNode(detail::TaskNode* node) {

@@ -275,7 +275,6 @@ TEST_P(TicketTest, OnCallOfACalledTicketSchedulesAtOnce) {
   const Ticket::OnCall function = [=] { ran.signal(); };
   ticket.onCall(function);
   ran.wait();
-  ticket.onCall(Ticket::OnCall());
 }
 
 TEST_P(TicketTest, SeveralFunctionsOfOneTicketRunInTheOrderInWhichTheyWereGiven) {

@@ -110,18 +110,18 @@ TEST_F(FairSchedulerDeathTest, NothingToCall) {
         scheduler.waitEmpty();
       },
       "a fair::Task without a callback was posted. Give it one");
-  EXPECT_DEATH(Task task{std::function<void()>()}, "was given nothing to call");
-  EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "was given nothing to call");
+  EXPECT_DEATH(Task task{std::function<void()>()}, "a fair::Task was given an empty function");
+  EXPECT_DEATH(Task task{static_cast<void (*)(Task*)>(nullptr)}, "a fair::Task was given an empty function");
   EXPECT_DEATH(Task().setCallback(static_cast<std::string*>(nullptr), &std::string::clear),
-               "was given nothing to call");
+               "a fair::Task was given an empty function");
   EXPECT_DEATH(
       {
         std::string text;
         Task().setCallback(&text, static_cast<decltype(&std::string::shrink_to_fit)>(nullptr));
       },
-      "was given nothing to call");
+      "a fair::Task was given an empty function");
   EXPECT_DEATH(TaskScheduler("no function").postOneShot(std::function<void()>()),
-               "was given nothing to call");
+               "a fair::Task was given an empty function");
 }
 
 TEST_F(FairSchedulerDeathTest, ChangedOrDestroyedWhileASchedulerHasIt) {

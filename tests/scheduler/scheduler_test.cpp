@@ -123,12 +123,6 @@ TEST_P(SchedulerTest, PassesReferencesThatAreWrapped) {
   EXPECT_EQ(value, 7);
 }
 
-TEST_P(SchedulerTest, IgnoresAnEmptyTask) {
-  schedule(Task());
-  scheduler().enqueue(Task());
-  EXPECT_EQ(sum(scheduler().stats(), &Scheduler::WorkerStats::num), 0u);
-}
-
 TEST_P(SchedulerTest, RunsTasksThatTasksSchedule) {
   WaitGroup done(1);
   std::atomic<int> ran{0};

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
@@ -110,6 +111,7 @@ class WEFT_EXPORT TaskScheduler {
   template <class Handle>
     requires requires(Handle& handle) { handle.run(); }
   void schedule(Handle handle) {
+    detail::assertCallable(handle, "fair::TaskScheduler::schedule()");
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 

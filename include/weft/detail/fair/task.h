@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/fair/state.h"
@@ -83,15 +84,6 @@ constexpr bool assertFairStep() {
   return FairStep<F, Task>;
 }
 
-template <class F>
-void assertCallable(const F& function) {
-  if constexpr (requires { function == nullptr; } && !std::is_empty_v<F>) {
-    WEFT_ASSERT(!(function == nullptr),
-                "a fair::Task was given nothing to call: an empty std::function, or a null pointer. "
-                "Give it a function, or an object and a member function.");
-  }
-}
-
 // A callable in the storage of a task, or behind a pointer in it. `F` takes a fair::Task* or nothing.
 template <class F, class Task, bool isInline = kFitsFairTask<F>>
 struct FairCallable {
@@ -102,7 +94,7 @@ struct FairCallable {
     } else {
       ::new (static_cast<void*>(task.storage)) F*(new F(std::forward<Arg>(function)));
     }
-    detail::assertCallable(of(task));
+    detail::assertCallable(of(task), "a fair::Task");
   }
   static F& of(FairTask& task) {
     if constexpr (isInline) {
@@ -137,9 +129,9 @@ class FairReplacement {
   template <class Arg>
   explicit FairReplacement(Arg&& function) : made_(make(std::forward<Arg>(function))) {
     if constexpr (isInline) {
-      detail::assertCallable(made_);
+      detail::assertCallable(made_, "a fair::Task");
     } else {
-      detail::assertCallable(*made_);
+      detail::assertCallable(*made_, "a fair::Task");
     }
   }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/launch.h"
@@ -197,6 +198,7 @@ class FutureBase : public FutureHandle {
                   "then(f): f can be called with neither the value, nor the future, nor nothing.");
     if constexpr (kHasExecutor && kCanBeCalled) {
       FutureCore& parent = self.core("then");
+      detail::assertCallable(function, "Future::then()");
       auto kept = detail::keepExecutor(std::forward<E>(executor));
       using State = TaskState<Continuation<Function, Self, Value, decltype(kept)>>;
       State* state = detail::makeState<State>(std::forward<F>(function), std::move(kept), std::move(self));

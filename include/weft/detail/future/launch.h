@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "weft/cancellation.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
@@ -121,6 +122,7 @@ auto launchCall(E&& executor, F&& function) {
   } else if constexpr (!detail::assertFunction<std::is_invocable_v<Function>>()) {
     return typename Instead<F>::Type();
   } else {
+    detail::assertCallable(function, "async()");
     return detail::launch<Call<Function>>(executor, std::forward<F>(function));
   }
 }
@@ -134,6 +136,7 @@ auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
   } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
     return typename Instead<F>::Type();
   } else {
+    detail::assertCallable(function, "async()");
     return detail::launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
   }
 }

@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
@@ -48,6 +49,7 @@ template <class Iterator, class F>
 void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_token& token,
                const char* what) {
   if constexpr (!kIsRefused<Iterator>) {
+    detail::assertCallable(function, what);
     ForBody<F> body{function};
     Nothing nothing;
     LoopOver<ForBody<F>, Iterator> loop(body, token, what);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/pipeline_core.h"
@@ -27,14 +28,17 @@ struct Stage {
 // Return: `function` as a stage of parallelPipeline().
 template <class F>
 Stage<StageOrder::Serial, std::decay_t<F>> serialStage(F&& function) {
+  detail::assertCallable(function, "serialStage()");
   return {std::forward<F>(function)};
 }
 template <class F>
 Stage<StageOrder::SerialOutOfOrder, std::decay_t<F>> serialOutOfOrderStage(F&& function) {
+  detail::assertCallable(function, "serialOutOfOrderStage()");
   return {std::forward<F>(function)};
 }
 template <class F>
 Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
+  detail::assertCallable(function, "parallelStage()");
   return {std::forward<F>(function)};
 }
 

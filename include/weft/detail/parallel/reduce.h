@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
@@ -54,6 +55,8 @@ struct ReduceBody {
 
 template <class Iterator, class T, class Map, class Reduce>
 T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
+  detail::assertCallable(map, "parallelReduce");
+  detail::assertCallable(reduce, "parallelReduce");
   if (range.count == 0) {
     return init;
   }

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
@@ -48,6 +49,7 @@ struct Together {
 
 template <class Out, class F, class Iterator, class... Others>
 Out transformFrom(Out out, F& function, const Partition<Iterator>& range, Others... others) {
+  detail::assertCallable(function, "parallelTransform");
   using Cursor = Together<Out, Iterator, Others...>;
   const Partition<Cursor> together{{out, {range.first, others...}}, range.count, range.grain, range.isStatic};
   const auto apply = [&function](const Cursor& at) {

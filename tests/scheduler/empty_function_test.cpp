@@ -1,0 +1,103 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <weft/blockingcall.h>
+#include <weft/dag.h>
+#include <weft/fair/task_scheduler.h>
+#include <weft/finally.h>
+#include <weft/future.h>
+#include <weft/join.h>
+#include <weft/once.h>
+#include <weft/parallel.h>
+#include <weft/parallelize.h>
+#include <weft/scheduler.h>
+#include <weft/taskgroup.h>
+#include <weft/thread.h>
+#include <weft/ticket.h>
+
+#include "with_scheduler.h"
+
+// A function that is empty (a std::function without a target, a null pointer, an empty Task) ends the program
+// where it is given, not where it would be called.
+namespace weft {
+namespace {
+
+using EmptyFunctionDeathTest = tests::DeathTest;
+
+const std::function<void()> kNothing;
+constexpr void (*kNull)() = nullptr;
+
+void expectDeath(const char* where, const std::function<void(Scheduler&)>& use) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+        const Scheduler::Binding binding(scheduler);
+        use(scheduler);
+      },
+      "weft: fatal: " + std::string(where) + " was given an empty function")
+      << where;
+}
+
+TEST_F(EmptyFunctionDeathTest, OfATask) {
+  constexpr const char* kSchedule = "schedule\\(\\)";
+  expectDeath(kSchedule, [](Scheduler&) { schedule(kNothing); });
+  expectDeath(kSchedule, [](Scheduler&) { schedule(kNull); });
+  expectDeath(kSchedule, [](Scheduler&) { schedule(Task()); });
+  expectDeath(kSchedule, [](Scheduler&) { schedule(std::function<void(int)>(), 1); });
+  expectDeath("Scheduler::enqueue\\(\\)", [](Scheduler& scheduler) { scheduler.enqueue(Task()); });
+  expectDeath("Scheduler::enqueueOn\\(\\)", [](Scheduler& scheduler) { scheduler.enqueueOn(0, Task()); });
+  expectDeath("TaskGroup::run\\(\\)", [](Scheduler&) { TaskGroup().run(kNothing); });
+  expectDeath("Ticket::onCall\\(\\)", [](Scheduler&) { Ticket::Queue().take().onCall(kNothing); });
+  expectDeath("DAGBuilder::node\\(\\)", [](Scheduler&) { DAGBuilder<void>().node(kNull); });
+  expectDeath("DAGBuilder::node\\(\\)", [](Scheduler&) { DAGBuilder<void>().root().then(kNothing); });
+}
+
+TEST_F(EmptyFunctionDeathTest, OfAFuture) {
+  expectDeath("async\\(\\)", [](Scheduler&) { (void)async(kNull); });
+  expectDeath("async\\(\\)", [](Scheduler& scheduler) { (void)async(scheduler, kNothing); });
+  expectDeath("async\\(\\)", [](Scheduler&) { (void)async(std::stop_token(), kNothing); });
+  expectDeath("Future::then\\(\\)", [](Scheduler&) { (void)makeReadyFuture().then(kNothing); });
+}
+
+TEST_F(EmptyFunctionDeathTest, OfAFork) {
+  expectDeath("join\\(\\)", [](Scheduler&) { join(kNothing, [] {}); });
+  expectDeath("join\\(\\)", [](Scheduler&) { join([] {}, kNull); });
+  expectDeath("parallelInvoke\\(\\)", [](Scheduler&) { parallelInvoke([] {}, kNothing); });
+  expectDeath("parallelize\\(\\)", [](Scheduler&) { parallelize(kNothing, [] {}); });
+  expectDeath("parallelFor", [](Scheduler&) { parallelFor(0, 9, std::function<void(int)>()); });
+  expectDeath("parallelTransform", [](Scheduler&) {
+    std::vector<int> numbers(9);
+    parallelTransform(numbers, numbers.begin(), std::function<int(int)>());
+  });
+  expectDeath("serialStage\\(\\)", [](Scheduler&) { (void)serialStage(kNothing); });
+  expectDeath("parallelReduce", [](Scheduler&) {
+    const std::vector<int> numbers(9);
+    (void)parallelReduce(numbers, 0, std::function<int(int, int)>());
+  });
+}
+
+TEST_F(EmptyFunctionDeathTest, OfACall) {
+  expectDeath("blocking_call\\(\\)", [](Scheduler&) { blocking_call(kNothing); });
+  expectDeath("make_finally\\(\\)", [](Scheduler&) { (void)make_finally(kNothing); });
+  expectDeath("Once::call\\(\\)", [](Scheduler&) { Once().call(kNothing); });
+  expectDeath("fair::TaskScheduler::schedule\\(\\)",
+              [](Scheduler&) { fair::TaskScheduler("fair").schedule(TaskHandle()); });
+}
+
+TEST(EmptyFunctionTest, WhatMayBeEmptyIsCalledIfItIsNot) {
+  bool isCalled = false;
+  {
+    const auto atEnd = make_finally(std::function<void()>([&] { isCalled = true; }));
+  }
+  EXPECT_TRUE(isCalled);
+  // No thread initializer is "none".
+  const Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1).setWorkerThreadInitializer(nullptr));
+}
+
+}  // namespace
+}  // namespace weft
