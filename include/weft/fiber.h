@@ -41,7 +41,7 @@ namespace weft {
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:
   // Returns: the fiber of the task that runs on this thread, or of the code between bind() and unbind(). Null
-  // if no scheduler is bound.
+  // if no scheduler is bound: then wait() and yield() on it end the program with a message.
   static Fiber* current() noexcept;
 
   // Suspends this fiber until notify(), or takes the permit that is there already.
@@ -108,6 +108,7 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   Fiber& operator=(const Fiber&) = delete;
 
  private:
+  static void assertIsCurrent(Fiber* fiber, const char* function);
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token);
 };
 

@@ -72,11 +72,15 @@ bool FiberControlBlock::blockUntil(TimePoint until) {
 
 namespace {
 
-void assertIsCurrent(Fiber* fiber, const char* function) {
-  WEFT_ASSERT(fiber == Fiber::current(),
-              "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. "
-              "Call it on Fiber::current().",
-              function, fiber->id);
+[[noreturn, gnu::cold, gnu::noinline]] void reportNotCurrent(const Fiber* fiber, const char* function) {
+  WEFT_ASSERT(fiber != nullptr,
+              "Fiber::%s() was called on null, which Fiber::current() is where no scheduler is bound. "
+              "Bind one to this thread, or use an Event, which threads can wait for too.",
+              function);
+  WEFT_FATAL(
+      "Fiber::%s() was called on fiber %u from elsewhere: a fiber waits only for itself. "
+      "Call it on Fiber::current().",
+      function, fiber->id);
 }
 
 // Calls function(host, permit): `host` is the fiber that waits, and `permit` is what it waits for. For the
@@ -91,6 +95,14 @@ auto withPermit(Fiber* fiber, const F& function) {
 }
 
 }  // namespace
+
+void Fiber::assertIsCurrent(Fiber* fiber, const char* function) {
+  // The compiler takes `this` for no null pointer. Here it must ask.
+  asm("" : "+r"(fiber));
+  if (fiber == nullptr || (detail::currentTask != fiber && current() != fiber)) [[unlikely]] {
+    reportNotCurrent(fiber, function);
+  }
+}
 
 void Fiber::wait() {
   assertIsCurrent(this, "wait");

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "weft/scheduler.h"
-#include "weft/detail/base/callable.h"
 
 #include <chrono>
 #include <cstdio>
@@ -14,6 +13,7 @@
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/executor.h"
 
 namespace weft {

@@ -338,6 +338,16 @@ TEST_F(BadUseDeathTest, DestroyingASchedulerInATaskOfIts) {
       "weft: fatal: ~Scheduler was called in a task of the scheduler.*Destroy it where it was made");
 }
 
+TEST_F(BadUseDeathTest, WaitingOnTheNullOfAThreadWithoutAScheduler) {
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+  GTEST_SKIP() << "UndefinedBehaviorSanitizer reports the call on null itself";
+#endif
+  EXPECT_DEATH(Fiber::current()->wait(), "weft: fatal: Fiber::wait\\(\\) was called on null.*Bind one");
+  EXPECT_DEATH(Fiber::current()->wait(std::chrono::steady_clock::now()),
+               "weft: fatal: Fiber::wait\\(\\) was called on null.*Bind one");
+  EXPECT_DEATH(Fiber::current()->yield(), "weft: fatal: Fiber::yield\\(\\) was called on null.*Bind one");
+}
+
 TEST_F(BadUseDeathTest, WaitingForAnotherFiber) {
   EXPECT_DEATH(
       {
