@@ -369,6 +369,32 @@ TEST_F(FairCoroDeathTest, AnotherPostsTheTaskWhileItsBodyRuns) {
                "a fair::CoroTask was posted while its body ran");
 }
 
+#pragma GCC diagnostic push
+#if defined(__clang__)
+#pragma GCC diagnostic ignored "-Wreturn-type"
+#endif
+Coro<int> perhaps(bool hasValue) {
+  if (hasValue) {
+    co_return 1;
+  }
+}
+Coro<int&> perhapsOf(int& value) {
+  if (value != 0) {
+    co_return value;
+  }
+}
+#pragma GCC diagnostic pop
+
+TEST_F(FairCoroDeathTest, ACoroutineEndsWithoutAValue) {
+  constexpr const char* kMessage = "a fair::Coro<T> came to its end without a value. Write co_return value;";
+  EXPECT_DEATH(runWrong([](TaskScheduler&, Owned&) -> Coro<> { (void)co_await perhaps(false); }), kMessage);
+  EXPECT_DEATH(runWrong([](TaskScheduler&, Owned&) -> Coro<> {
+                 int value = 0;
+                 (void)co_await perhapsOf(value);
+               }),
+               kMessage);
+}
+
 TEST_F(FairCoroDeathTest, TheBodyDestroysItsOwnTask) {
   EXPECT_DEATH(runWrong([](TaskScheduler&, Owned& task) -> Coro<> {
                  task.reset();

@@ -100,6 +100,11 @@ struct CoroFrame {
   }
   void unhandled_exception() noexcept { error = std::current_exception(); }
 
+  static void assertReturned(bool hasValue) {
+    WEFT_ASSERT(hasValue,
+                "a fair::Coro<T> came to its end without a value. Write co_return value; on each path.");
+  }
+
   void rethrow() const {
     if (error != nullptr) {
       throwOrDie(error);
@@ -120,6 +125,7 @@ struct CoroResult : CoroFrame {
   }
   T take() {
     rethrow();
+    assertReturned(value.has_value());
     return std::move(*value);
   }
   std::optional<T> value;
@@ -130,6 +136,7 @@ struct CoroResult<T&> : CoroFrame {
   void return_value(T& result) { value = &result; }
   T& take() {
     rethrow();
+    assertReturned(value != nullptr);
     return *value;
   }
   T* value = nullptr;
