@@ -158,6 +158,8 @@ class BoundedPool : public Pool<T> {
   Loan borrow() const { return this->lend(storage_->take()); }
 
   // Borrows `count` objects, one after the other, and calls function(Loan&&) with each.
+  // Requires: if `count` is greater than kCount, loans of this call are given back before it has returned, by
+  // the function or by others. Otherwise it waits for ever.
   template <class F>
   void borrow(size_t count, const F& function) const {
     this->borrowEach(count, [this] { return borrow(); }, function);
