@@ -178,6 +178,10 @@ class Promise {
   template <class U = T>
     requires(!std::is_void_v<T> && std::is_convertible_v<U &&, T>)
   bool set_value(U&& value) {
+    static_assert(!detail::kBindsToTemporary<T, U&&>,
+                  "Promise<const T&>::set_value() got a temporary, or makes one by a conversion: "
+                  "the future would refer to an object that is gone. Pass an object that lives on, "
+                  "or use a Promise<T>.");
     return set(
         [&](detail::Outcome<T>& outcome) { outcome.capture([&]() -> T { return std::forward<U>(value); }); });
   }

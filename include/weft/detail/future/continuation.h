@@ -156,6 +156,16 @@ constexpr bool assertError() {
   return kIsException && kIsWhole;
 }
 
+// Whether a reference of type T that is made of a U refers to a temporary: to the U itself, or to what a
+// conversion makes of it. Not so if a conversion function of U gives a reference.
+template <class T, class U>
+inline constexpr bool kBindsToTemporary = false;
+template <class T, class U>
+inline constexpr bool kBindsToTemporary<const T&, U> =
+    !(std::is_lvalue_reference_v<U> &&
+      std::is_convertible_v<std::add_pointer_t<std::remove_reference_t<U>>, const T*>) &&
+    !std::is_convertible_v<U, T&> && !requires { std::declval<U>().operator const T&(); };
+
 template <class T, class F>
 auto makeReady(const F& write) {
   auto* state = detail::makeState<PlainState<T>>(2u);

@@ -91,6 +91,17 @@ constexpr bool assertMultipass() {
   return detail::isMultipass<Iterator>();
 }
 
+// Whether the algorithms can run over what lies between these two: it can be walked again, and it ends.
+template <class Iterator, class End>
+constexpr bool assertRange() {
+  constexpr bool kIsMultipass = detail::assertMultipass<Iterator>();
+  constexpr bool kEnds = !std::is_same_v<std::remove_cvref_t<End>, std::unreachable_sentinel_t>;
+  static_assert(!kIsMultipass || kEnds,
+                "weft's parallel algorithms split a range, and so need its end: this one is endless. "
+                "Write a range with an end, such as std::views::iota(0, n) or irange(0, n).");
+  return kIsMultipass && kEnds;
+}
+
 template <class Iterator, class End>
 constexpr size_t countBetween(Iterator first, const End& last) {
   if constexpr (requires { last - first; }) {
@@ -108,7 +119,7 @@ template <class Range>
 constexpr auto partition(Range&& range) {
   if constexpr (kIsPartition<std::remove_cvref_t<Range>>) {
     return range;
-  } else if constexpr (!detail::assertMultipass<decltype(std::begin(range))>()) {
+  } else if constexpr (!detail::assertRange<decltype(std::begin(range)), decltype(std::end(range))>()) {
     return Partition<Refused>{};
   } else {
     auto first = std::begin(range);
@@ -147,7 +158,7 @@ constexpr auto partition(Begin begin, End end) {
     const auto numbers = weft::irange(begin, end);
     using Int = std::common_type_t<Begin, End>;
     return Partition<Index<Int>>{{static_cast<Int>(begin)}, numbers.size()};
-  } else if constexpr (!detail::assertMultipass<Begin>()) {
+  } else if constexpr (!detail::assertRange<Begin, End>()) {
     return Partition<Refused>{};
   } else {
     return Partition<Begin>{begin, detail::countBetween(begin, end)};
