@@ -385,5 +385,43 @@ TEST_P(ParallelSortTest, TasksAndThreadsSortAtTheSameTime) {
   }
 }
 
+struct Numbered {
+  int key;
+  int number;
+};
+
+// Equal elements lie before and after what is sorted. The first and the last element of all would end a loop
+// that runs beyond the range.
+template <class LessEqual>
+void expectNothingOutsideIsTouched(LessEqual lessEqual) {
+  constexpr int kOutside = 100;
+  for (int count : {2, 17, 20, 24, 25, 100, 5000}) {
+    std::vector<Numbered> all(static_cast<size_t>(count + 2 * kOutside), Numbered{1, 0});
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i].number = static_cast<int>(i);
+    }
+    all.front().key = 0;
+    all.back().key = 2;
+    parallelSort(all.begin() + kOutside, all.end() - kOutside, lessEqual);
+    std::vector<bool> isThere(all.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto number = static_cast<size_t>(all[i].number);
+      const bool isInside = i >= kOutside && i < all.size() - kOutside;
+      EXPECT_TRUE(isInside ? number >= kOutside && number < all.size() - kOutside : number == i)
+          << "element " << i << " of " << count;
+      EXPECT_FALSE(isThere.at(number)) << "element " << i << " of " << count;
+      isThere.at(number) = true;
+    }
+  }
+}
+
+TEST_P(ParallelSortTest, AComparatorThatIsNoStrictOrderTouchesNothingOutsideTheRange) {
+  inTask([] {
+    expectNothingOutsideIsTouched(
+        [](const Numbered& a, const Numbered& b) noexcept { return a.key <= b.key; });
+    expectNothingOutsideIsTouched([](const Numbered& a, const Numbered& b) { return a.key <= b.key; });
+  });
+}
+
 }  // namespace
 }  // namespace weft::parallel_sort_test

@@ -29,9 +29,10 @@ namespace weft::detail {
 // chosen are exchanged with others. After too many uneven partitions a sort that is never quadratic does the
 // rest.
 //
-// No element is held outside the range while the comparator is called. So if the comparator throws, no
-// element is lost. For this reason std::sort, which is a little faster for few elements, is used only with
-// comparators that cannot throw.
+// No element is held outside the range while a comparator is called that may throw. So if it throws, no
+// element is lost. Each loop ends at an end of its part, whatever the comparator says. So with one that is no
+// strict weak order, such as std::less_equal, nothing outside the range is touched. (std::sort trusts its
+// comparator in this.)
 //
 // After some steps others have their turn on this thread. Comparisons are counted one by one, but numbers of
 // a partition by the piece: a count for each would cost as much as its comparison.
@@ -62,9 +63,6 @@ class Quicksort {
   bool isLess(const Value& left, const Value& right) {
     steps_.add(1);
     return less_(left, right);
-  }
-  auto counted() {
-    return [this](const Value& left, const Value& right) { return isLess(left, right); };
   }
 
   bool isSorted(Iterator first, Iterator last) {
@@ -174,17 +172,28 @@ class Quicksort {
 
   // For few elements, or after too many uneven partitions.
   void sortAlone(Iterator first, Iterator last) {
-    if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
-      if (kIsCheap<Less, Value> && last - first <= kFewElements) {
-        std::sort(first, last, std::ref(less_));
-      } else {
-        std::sort(first, last, counted());
-      }
-    } else if (last - first <= kFewElements) {
-      insertionSort(first, last);
-    } else {
+    if (last - first > kFewElements) {
       heapSort(first, last);
+    } else if constexpr (std::is_nothrow_invocable_v<Less&, const Value&, const Value&>) {
+      insertionSortHolding(first, last);
+    } else {
+      insertionSort(first, last);
     }
+  }
+
+  // For comparators that cannot throw.
+  void insertionSortHolding(Iterator first, Iterator last) {
+    for (Iterator it = first; it != last; ++it) {
+      Value value = std::move(*it);
+      Iterator to = it;
+      for (; to != first && isLessAmongFew(value, *(to - 1)); --to) {
+        *to = std::move(*(to - 1));
+      }
+      *to = std::move(value);
+    }
+  }
+  bool isLessAmongFew(const Value& left, const Value& right) {
+    return kIsCheap<Less, Value> ? less_(left, right) : isLess(left, right);
   }
 
   void insertionSort(Iterator first, Iterator last) {

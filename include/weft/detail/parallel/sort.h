@@ -68,8 +68,8 @@ constexpr bool assertNoPartitioner() {
 //
 // Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone.
 // Suspends the fiber until all elements are sorted, and runs nothing else on this stack meanwhile.
-// Requires: `less` is a strict weak order, and may be called on several threads at the same time. Elements
-// can be moved.
+// Requires: `less` may be called on several threads at the same time. Elements can be moved. If `less` is no
+// strict weak order, such as std::less_equal, the elements end in an unspecified order.
 // Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All
 // elements are there then, in an unspecified order. An exception that escapes a move of an element is thrown
 // here too. The element that was moved may be lost, and the one with which it was being exchanged.
