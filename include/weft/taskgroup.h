@@ -156,6 +156,8 @@ class TaskGroup {
   // parent.
   struct Control;
 
+  std::stop_source markCanceled();
+
   // A call of run() if no scheduler is bound.
   class UnboundCall {
    public:

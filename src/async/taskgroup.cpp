@@ -6,7 +6,9 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
@@ -14,6 +16,7 @@
 #include "scheduler/waiter_inl.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
+#include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/base/spin_lock.h"
@@ -34,12 +37,83 @@ bool isTaskCanceled() {
   }
 }
 
+// The stops that one call of cancel() requests. The stop of a group calls those of the groups in it, each a
+// level deeper on the stack. From kMostLevels on, a stop is left to the call, so that groups may be nested to
+// any depth. Another fiber of this thread may cancel a group while this one waits in a function that a stop
+// calls: so each call has a list of its own.
+class Stops {
+ public:
+  Stops() : caller_(detail::currentOwner()), next_(std::exchange(first, this)) {}
+  ~Stops() {
+    Stops** link = &first;
+    while (*link != this) {
+      link = &(*link)->next_;
+    }
+    *link = next_;
+  }
+  Stops(const Stops&) = delete;
+  Stops& operator=(const Stops&) = delete;
+
+  // Returns: those of the caller's innermost call of cancel(), or null.
+  static Stops* ofCaller() {
+    Stops* stops = first;
+    while (stops != nullptr && stops->caller_ != detail::currentOwner()) {
+      stops = stops->next_;
+    }
+    return stops;
+  }
+
+  // Requests a stop, now or in requestRest().
+  void request(std::stop_source&& source) {
+    if (numLevels_ == kMostLevels) {
+      // Pooled nodes, since what a stop calls must not throw.
+      rest_ = ::new (detail::allocateNode(detail::NodeSize::Line)) Rest{std::move(source), rest_};
+      return;
+    }
+    ++numLevels_;
+    source.request_stop();
+    --numLevels_;
+  }
+
+  void requestRest() {
+    while (rest_ != nullptr) {
+      Rest* const rest = std::exchange(rest_, rest_->next);
+      std::stop_source source = std::move(rest->source);
+      rest->~Rest();
+      detail::freeNode(rest, detail::NodeSize::Line);
+      request(std::move(source));
+    }
+  }
+
+ private:
+  struct Rest {
+    std::stop_source source;
+    Rest* next;
+  };
+
+  static constexpr int kMostLevels = 16;
+  static constinit thread_local Stops* first;
+
+  const void* const caller_;
+  Stops* next_;
+  int numLevels_ = 0;
+  Rest* rest_ = nullptr;
+};
+
+constinit thread_local Stops* Stops::first = nullptr;
+
 }  // namespace
 
 struct TaskGroup::Control {
   struct Cancel {
     TaskGroup* group;
-    void operator()() const { group->cancel(); }
+    void operator()() const {
+      if (Stops* ofParent = Stops::ofCaller()) {
+        ofParent->request(group->markCanceled());
+      } else {
+        group->cancel();
+      }
+    }
   };
 
   // Returns: whether the caller is one of the group's tasks, or is waited for by one on its own fiber.
@@ -170,17 +244,20 @@ void TaskGroup::waitForOthers() {
   count_.endWait();
 }
 
+// A stop is requested outside of the lock, since it calls functions.
 void TaskGroup::cancel() {
+  Stops stops;
+  stops.request(markCanceled());
+  stops.requestRest();
+}
+
+// Returns: what is to be asked to stop, which may be nothing.
+std::stop_source TaskGroup::markCanceled() {
   Control& shared = control();
-  std::stop_source source(std::nostopstate);
-  {
-    std::scoped_lock guard(shared.lock);
-    // relaxed: a hint to tasks that are about to begin; token() reads it under the lock.
-    isCanceled_.store(true, std::memory_order_relaxed);
-    source = shared.source;
-  }
-  // Outside of the lock, since this calls functions.
-  source.request_stop();
+  std::scoped_lock guard(shared.lock);
+  // relaxed: a hint to tasks that are about to begin; token() reads it under the lock.
+  isCanceled_.store(true, std::memory_order_relaxed);
+  return shared.source;
 }
 
 std::stop_token TaskGroup::token() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <stdexcept>
@@ -307,6 +308,41 @@ TEST_P(TaskGroupTest, CancelPassesDownToGroupsMadeWithTheGroupOrItsToken) {
   TaskGroup late(outer);
   EXPECT_TRUE(late.isCanceled());
   EXPECT_TRUE(late.token().stop_requested());
+}
+
+// On a stack of 64 KiB, which has no room for a call of each group.
+TEST(TaskGroupUnboundTest, CancelPassesDownToAnyDepth) {
+  Scheduler scheduler(Scheduler::Config().setFiberStackSize(64 * 1024));
+  const Scheduler::Binding binding(scheduler);
+  WaitGroup done(1);
+  schedule([done] {
+    constexpr size_t kDepth = 16000;
+    std::deque<TaskGroup> groups(1);
+    while (groups.size() < kDepth) {
+      groups.emplace_back(groups.back());
+    }
+    std::vector<std::stop_token> tokens;
+    for (TaskGroup& group : groups) {
+      tokens.push_back(group.token());
+    }
+    // Another group, which a function cancels that a stop deep inside calls, is cancelled at once.
+    TaskGroup another;
+    const std::stop_token ofAnother = another.token();
+    const std::stop_callback inside(groups[kDepth / 2].token(), [&] {
+      another.cancel();
+      EXPECT_TRUE(ofAnother.stop_requested());
+    });
+    groups.front().cancel();
+    EXPECT_TRUE(ofAnother.stop_requested());
+    for (size_t i = 0; i < kDepth; ++i) {
+      EXPECT_TRUE(groups[i].isCanceled() && tokens[i].stop_requested()) << "group " << i;
+    }
+    while (!groups.empty()) {
+      groups.pop_back();
+    }
+    done.done();
+  });
+  done.wait();
 }
 
 TEST_P(TaskGroupTest, ATaskThatEndsAsItWasAskedToIsNoError) {
