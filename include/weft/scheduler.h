@@ -211,11 +211,11 @@ WEFT_EXPORT void scheduleNode(TaskNode* node);
 // Requires: the task is not empty.
 // Memory ordering: the task sees what came before.
 inline void schedule(Task&& task) {
-  detail::TaskNode* node = task.release();
-  if (node == nullptr) [[unlikely]] {
+  if (detail::TaskNode* node = task.release()) [[likely]] {
+    detail::scheduleNode(node);
+  } else {
     detail::reportEmptyFunction("schedule()");
   }
-  detail::scheduleNode(node);
 }
 
 // Schedules function(args...), with copies of the arguments as std::bind makes them.
@@ -236,10 +236,12 @@ void schedule(Function&& function, Args&&... args) {
     static_assert(kCanBeKept || !kCanBeCalled,
                   "schedule() keeps copies, and something here cannot be copied. Pass std::move() of it.");
     if constexpr (kCanBeCalled && kCanBeKept && sizeof...(Args) == 0) {
-      schedule(Task(std::forward<Function>(function)));
+      detail::assertCallable(function, "schedule()");
+      detail::scheduleNode(Task(std::forward<Function>(function)).release());
     } else if constexpr (kCanBeCalled && kCanBeKept) {
       detail::assertCallable(function, "schedule()");
-      schedule(Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)));
+      detail::scheduleNode(
+          Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)).release());
     }
   }
 }

@@ -85,9 +85,11 @@ class Ticket {
   template <class F>
   void onCall(F&& function) const {
     State& state = checked("onCall");
-    Task task(std::forward<F>(function));
-    detail::assertCallable(task, "Ticket::onCall()");
-    state.onCall(task.release());
+    detail::TaskNode* node = Task(std::forward<F>(function)).release();
+    if (node == nullptr) [[unlikely]] {
+      detail::reportEmptyFunction("Ticket::onCall()");
+    }
+    state.onCall(node);
   }
 
  private:
