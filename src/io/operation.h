@@ -167,8 +167,8 @@ class IoOperation {
     }
   }
 
-  // The same as run() for attempts to receive `size` bytes by a Socket. Where the one before has taken all that there
-  // was, this one waits before it tries, rather than try before as well.
+  // The same as run() for attempts to receive `size` bytes by a Socket. Where the one before has taken all
+  // that there was, this one waits before it tries, rather than try before as well.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
     received_ = size;

@@ -68,8 +68,8 @@ class UniqueFd {
   // Closes it as close() does, without a look at errors.
   ~UniqueFd() { reset(); }
 
-  // relaxed, as all here: it is a number, and publishes nothing. That it was closed is seen by the lock of its
-  // slot, under which close() cancels operations.
+  // relaxed, as all here: it is a number, and publishes nothing. That it was closed is seen by the lock of
+  // its slot, under which close() cancels operations.
   int get() const noexcept { return fd_.load(std::memory_order_relaxed); }
   explicit operator bool() const noexcept { return get() >= 0; }
   int release() noexcept { return fd_.exchange(-1, std::memory_order_relaxed); }
@@ -155,9 +155,9 @@ WEFT_EXPORT void close(UniqueFd&& fd);
 WEFT_EXPORT void close(UniqueFd&& fd, std::error_code& error) noexcept;
 
 // Waits until one of `events` holds, as of poll(2): for libraries that bring a descriptor of their own.
-// Returns: which of them do, or POLLERR or POLLHUP. A file on a disk, or another descriptor that epoll(7) does
-// not take, is always ready to read and to write; a wait for anything else, which could never end, is the error
-// std::errc::operation_not_permitted at once.
+// Returns: which of them do, or POLLERR or POLLHUP. A file on a disk, or another descriptor that epoll(7)
+// does not take, is always ready to read and to write; a wait for anything else, which could never end, is
+// the error std::errc::operation_not_permitted at once.
 WEFT_EXPORT short waitFor(int fd, short events, const Wait& wait = {});
 WEFT_EXPORT short waitFor(int fd, short events, std::error_code& error, const Wait& wait = {}) noexcept;
 
