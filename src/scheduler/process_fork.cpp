@@ -8,11 +8,12 @@
 #include <atomic>
 #include <mutex>
 
+#include "scheduler/fiber_control_block.h"
+#include "scheduler/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/fork/fork.h"
-#include "weft/fiber.h"
 
 namespace weft::detail {
 namespace {
@@ -29,6 +30,10 @@ void enterChild() {
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
+    if (currentFiber != nullptr) {
+      // So that the worker finds out once its task returns, or lets others run: see Worker::beginPoll().
+      static_cast<FiberControlBlock*>(currentFiber)->worker->lane().untilPoll = 1;
+    }
     // Code that looks for the current fiber or task then finds that there is none, and asks why. A fork of
     // tasks is plain calls.
     currentFiber = nullptr;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "scheduler/process_fork.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 #include "weft/debug.h"
@@ -34,6 +35,9 @@ bool Worker::pollReactorInTurn() {
 
 // At a poll, first.
 inline void Worker::beginPoll() {
+  if (currentFiber == nullptr) [[unlikely]] {
+    assertNotForked("What runs after a task that returns or lets others run");
+  }
   turns_.notePoll(timeOfTurns());
   stealer_.publishPoll(turns_.now());
 }

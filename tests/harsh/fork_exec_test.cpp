@@ -10,10 +10,14 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <string>
 
 #include <weft/blockingcall.h>
+#include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
 #include "../with_scheduler.h"
@@ -22,6 +26,7 @@
 namespace weft {
 namespace {
 
+using namespace std::chrono_literals;
 using tests::scaled;
 using tests::smallConfig;
 
@@ -72,6 +77,57 @@ TEST_F(ForkExecTest, ProgramsThatManyTasksStartEndAsTheyShould) {
     }
     done.wait();
     EXPECT_EQ(numRight, numTasks * kProgramsPerTask);
+  }
+}
+
+// Returns: what a child writes that forks in a task of a scheduler and then calls `goOn`, and ends early.
+std::string saidByChild(int numWorkers, void (*goOn)()) {
+  int ends[2];
+  EXPECT_EQ(pipe(ends), 0);
+  {
+    Scheduler scheduler(smallConfig(numWorkers));
+    const Scheduler::Binding bound(scheduler);
+    const Event mayGoOn(Event::Mode::Manual);
+    const WaitGroup done(3);
+    schedule([=] {
+      mayGoOn.wait();
+      done.done();
+    });
+    std::atomic<pid_t> child{-1};
+    schedule([&, done, goOn] {
+      schedule([=] { done.done(); });
+      child = fork();
+      if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        goOn();
+      } else {
+        close(ends[1]);
+        done.done();
+      }
+    });
+    mayGoOn.signal();
+    done.wait();
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+  }
+  std::string text;
+  char buffer[4096];
+  for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(length));
+  }
+  close(ends[0]);
+  return text;
+}
+
+// Otherwise it would go on as a worker, with tasks and fibers of the parent.
+TEST_F(ForkExecTest, AChildThatReturnsFromItsTaskOrLetsOthersRunEnds) {
+  for (const int numWorkers : {0, 1, 4}) {
+    for (void (*goOn)() : {+[] {}, +[] { yield(); }, +[] { Event().wait(); }, +[] { sleep_for(1us); }}) {
+      const std::string text = saidByChild(numWorkers, goOn);
+      EXPECT_NE(text.find("in a child of fork()"), std::string::npos) << text;
+    }
   }
 }
 
