@@ -262,7 +262,7 @@ class TaskGroup {
 
   // Returns: null if the newest task is not one that the owner has scheduled.
   detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
-    lane.letOthersRunInTurn();
+    lane.letOthersRunInTurn(detail::ForkLane::GoesOn::WithTasks);
     detail::TaskNode* newest = lane.deque->take(lane.thief);
     if (newest == nullptr ||
         ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {

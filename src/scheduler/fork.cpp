@@ -14,11 +14,12 @@ namespace weft::detail {
 
 constinit thread_local ForkLane* currentLane = nullptr;
 
-bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayRunInPlaceNow(); }
+bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayGoOn(OldestWatch::Next::Other); }
 
-bool ForkLane::letOthersRunNow() {
+bool ForkLane::letOthersRunNow(GoesOn goesOn) {
   Worker& worker = *Worker::current();
-  const bool isTheirs = !worker.mayGoOnWithPieces();
+  const bool isTheirs =
+      !worker.mayGoOn(goesOn == GoesOn::WithPieces ? OldestWatch::Next::Piece : OldestWatch::Next::InPlace);
   if (isTheirs) {
     worker.yield(worker.fibers().current());
   }

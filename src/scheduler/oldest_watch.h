@@ -29,6 +29,7 @@ namespace weft::detail {
 // a task goes on for long, beside the rest of the loop, and splits again. So there only the first half of the
 // first rule and the last rule apply. By the first rule the newest has the turn, unless it is a half too. By
 // the last rule the newest and the oldest have it by turns, and the oldest where the newest is a half.
+// The same two rules apply beside a fiber that takes tasks of its group in place, for the oldest.
 //
 // After its turn the next one has its turn at once, unless the end is higher then, or more fibers wait: the
 // task has scheduled others, which come first, or waits for something that may come after it. It does not
@@ -42,7 +43,8 @@ class OldestWatch {
   static constexpr uint32_t kWindows = 64;
 
   // What goes on where it is nobody's turn.
-  enum class Next { Newest, Oldest, Piece, Other };
+  // Piece: of an algorithm. InPlace: a task of a group, which the fiber that waits for the group takes.
+  enum class Next { Newest, Oldest, Piece, InPlace, Other };
 
   // What a worker does, at a turn of others.
   struct Now {
@@ -56,7 +58,8 @@ class OldestWatch {
   void note(int64_t begin, int64_t end, const Now& now) {
     const auto [numDequeues, numBlocked, next] = now;
     isWaiting_ = next != Next::Oldest && end - begin > (next == Next::Newest ? 1 : 0);
-    isBesidePieces_ = next == Next::Piece;
+    isBesideLoop_ = next == Next::Piece;
+    isBesidePieces_ = isBesideLoop_ || next == Next::InPlace;
     if (!isWaiting_) {
       starves_ = false;
       sameSince_ = numDequeues;
@@ -74,7 +77,7 @@ class OldestWatch {
     numBlocked_ = numBlocked;
     numDequeues_ = numDequeues;
     if (numDequeues - sameSince_ >= kDequeues) {
-      setStarving(end, numBlocked, isBesidePieces_ ? Turn::Newest : Turn::Oldest);
+      setStarving(end, numBlocked, isBesideLoop_ ? Turn::Newest : Turn::Oldest);
     }
     if (numDequeues - rowSince_ >= kDequeues) {
       endRow();
@@ -89,7 +92,7 @@ class OldestWatch {
       numWindows_ = 0;
     }
     if (isSameTask && isWaiting_ && ((window_.isAlike() && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
-      wasNewests_ = isBesidePieces_ && !wasNewests_;
+      wasNewests_ = isBesideLoop_ && !wasNewests_;
       setStarving(high_, kAnyNumber, wasNewests_ ? Turn::NewestOrOldest : Turn::Oldest);
       numWindows_ = 0;
     }
@@ -161,8 +164,9 @@ class OldestWatch {
   Span row_, window_;
   uint64_t rowSince_ = 0;  // the dequeue with which the row began
   int numSameRows_ = 0;
-  bool isBesidePieces_ = false;
-  bool isWaiting_ = false;  // whether there is a task that something else goes before
+  bool isBesideLoop_ = false;
+  bool isBesidePieces_ = false;  // of a loop, or tasks in place
+  bool isWaiting_ = false;       // whether there is a task that something else goes before
   bool starves_ = false;
   Turn turn_ = Turn::Oldest;
   bool wasNewests_ = false;                    // the last time that 64 windows had passed

@@ -77,7 +77,8 @@ void TaskQueues::watchOldest(bool endsWindow, OldestWatch::Now now) {
   pinnedWatch_.note(pinnedLifo_.beginIndex(), pinnedLifo_.endIndex(), now);
   if (lane_.deque != nullptr) {
     const bool isPinnedNext = !pinnedLifo_.isEmpty() || !pinnedFifo_.isEmpty();
-    now.next = isPinnedNext && now.next != Next::Piece ? Next::Other : now.next;
+    now.next =
+        isPinnedNext && (now.next == Next::Newest || now.next == Next::Oldest) ? Next::Other : now.next;
     dequeWatch_.note(lane_.deque->beginIndex(), lane_.deque->endIndex(), now);
   }
   if (endsWindow) {

@@ -75,8 +75,8 @@ TaskNode* Worker::takeTurn() {
   pollReactorInTurn();
   TaskNode* task = nullptr;
   if (turns_.beginTurn(expireIfDue())) {
-    const bool isPiece = std::exchange(isBesidePieces_, false);
-    lookAround(isPiece ? Next::Piece : ready_.isEmpty() ? Next::Newest : Next::Other);
+    const Next gaveWay = std::exchange(gaveWay_, Next::Newest);
+    lookAround(gaveWay != Next::Newest || ready_.isEmpty() ? gaveWay : Next::Other);
     task = giveTurn();
   }
   turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
@@ -143,13 +143,13 @@ bool Worker::mayGoOn(OldestWatch::Next next) {
   bool areOthersNext = pollReactorInTurn();
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
-  isBesidePieces_ = false;
+  gaveWay_ = Next::Newest;
   if (turns_.isTurn()) {
     lookAround(next);
     areOthersNext = !ready_.isEmpty() || mayOthersWait();
     if (areOthersNext) {
       turns_.putOff();
-      isBesidePieces_ = next == Next::Piece;
+      gaveWay_ = next != Next::Other ? next : Next::Newest;
     } else {
       turns_.passOver();
     }

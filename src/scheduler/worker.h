@@ -88,9 +88,9 @@ class Worker {
   // and enough of the current stack is left: see kStackInPlace.
   // Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
-  // The slow path of ForkLane::mayRunInPlace() and letOthersRunInTurn(), which count.
-  bool mayRunInPlaceNow() { return mayGoOn(OldestWatch::Next::Other); }
-  bool mayGoOnWithPieces() { return mayGoOn(OldestWatch::Next::Piece); }
+  // The slow path of ForkLane::mayRunInPlace() and letOthersRunInTurn(), which count. `next`: what goes on.
+  // Returns: false if others have their turn.
+  bool mayGoOn(OldestWatch::Next next);
   // Runs `node` on the current fiber.
   // Requires: it lets no exception escape.
   void runInPlace(TaskNode* node);
@@ -157,7 +157,6 @@ class Worker {
   TaskNode* takeStranded();
   void lookAround(OldestWatch::Next next);
   void watchOldest(OldestWatch::Next next);
-  bool mayGoOn(OldestWatch::Next next);
   void sendToInbox(FiberControlBlock& fiber) noexcept;
   void lookIntoInbox() {
     if (!inbox_.empty()) {
@@ -202,9 +201,10 @@ class Worker {
   Window oldestWindow_;                    // see OldestWatch
   Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
   Window watchWindow_{ticksIn(500)};
-  uint64_t watchedAt_ = 0;       // the dequeue at which the oldest tasks were looked at
-  bool isBesidePieces_ = false;  // a fiber gives way between two pieces of an algorithm
-  int64_t strandedMark_ = 0;     // see mayTakeStranded()
+  uint64_t watchedAt_ = 0;  // the dequeue at which the oldest tasks were looked at
+  // With what a fiber that gives way goes on: Piece or InPlace; else Newest.
+  OldestWatch::Next gaveWay_ = OldestWatch::Next::Newest;
+  int64_t strandedMark_ = 0;  // see mayTakeStranded()
   Timers timers_;
   TimePoint gaveWayAt_{};
   FiberPool pool_;

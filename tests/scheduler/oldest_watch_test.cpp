@@ -174,6 +174,7 @@ TEST(OldestWatchLongStepsTest, ThenTheNewestTaskHasTheTurnAndElseTheOldest) {
     return watch.turn();
   };
   EXPECT_EQ(firstTurn(OldestWatch::Next::Piece), OldestWatch::Turn::Newest);
+  EXPECT_EQ(firstTurn(OldestWatch::Next::InPlace), OldestWatch::Turn::Oldest) << "the newest goes on";
   EXPECT_EQ(firstTurn(OldestWatch::Next::Other), OldestWatch::Turn::Oldest);
 }
 
@@ -212,6 +213,7 @@ TEST(OldestWatchLongStepsTest, ThenTheNewestAndTheOldestHaveTheTurnByTurns) {
 TEST(OldestWatchLongStepsTest, RowsOfPiecesThatAreAlikeTellNothing) {
   const auto end = [](int i) { return 3 + i % 2; };
   EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::Piece, end, 8'000, 100'000), 8'000);
+  EXPECT_EQ(longTurnsUntilOldest(OldestWatch::Next::InPlace, end, 8'000, 100'000), 8'000);
 }
 
 // Each task has ten children and ends after them: the newest is taken first. There is a turn after each

@@ -52,12 +52,14 @@ struct ForkLane {
   // Returns: whether the thread has to poll now.
   bool countDequeue() { return --untilPoll == 0; }
   WEFT_EXPORT bool mayRunInPlaceNow();
-  WEFT_EXPORT static bool letOthersRunNow();
-  // The same for what the caller goes on with in any case: others go first if they have their turn.
+  // What the caller goes on with in any case.
+  enum class GoesOn : uint8_t { WithPieces, WithTasks };
+  WEFT_EXPORT static bool letOthersRunNow(GoesOn goesOn);
+  // The same for that: others go first if they have their turn.
   // Returns: whether they had it.
-  bool letOthersRunInTurn() {
+  bool letOthersRunInTurn(GoesOn goesOn = GoesOn::WithPieces) {
     if (countDequeue()) [[unlikely]] {
-      return letOthersRunNow();
+      return letOthersRunNow(goesOn);
     }
     return false;
   }
