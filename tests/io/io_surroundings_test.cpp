@@ -243,6 +243,14 @@ TEST(IoLongTaskTest, ItDelaysTheConnectionsOfItsWorkerAndNobodyElsesAndTheReport
   };
   talk(mine);
   talk(others);
+  // Whoever has answered waits again a little later.
+  awaitThat([&] {
+    uint64_t numBlocked = 0;
+    for (const Scheduler::WorkerStats& worker : scheduler.stats().workers) {
+      numBlocked += worker.numBlockedFibers;
+    }
+    return numBlocked == 6;
+  });
 
   mine[0].send("L");
   awaitThat([&] { return isBusy.load(); });
