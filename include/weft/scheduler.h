@@ -114,7 +114,7 @@ class WEFT_EXPORT Scheduler {
   };
   struct Stats {
     std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
-    uint64_t numInjected = 0;          // tasks in the injector
+    uint64_t numInjected = 0;          // tasks in queues of all workers: the injector and the overflow
   };
 
   // Binds a scheduler to the calling thread for the time of a scope.

@@ -66,7 +66,7 @@ bool Idler::look(Reach reach) {
   return found_ || worker_.shouldEnd();
 }
 
-bool Idler::seesSharedWork() { return worker_.tasks_.hasInjected() || worker_.stealer_.seesTasks(); }
+bool Idler::seesSharedWork() { return worker_.tasks_.seesBatch() || worker_.stealer_.seesTasks(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
 bool Idler::spin(Reach reach) {

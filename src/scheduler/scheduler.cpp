@@ -204,7 +204,7 @@ void Scheduler::reportBlockedFibers() const { core_->reportBlockedFibers(); }
 Scheduler::Stats Scheduler::stats() const {
   Stats stats;
   core_->forEachWorker([&](detail::Worker& worker) { stats.workers.push_back(worker.stats()); });
-  stats.numInjected = core_->injector.size();
+  stats.numInjected = core_->injector.size() + core_->overflow.size();
   std::scoped_lock guard(core_->boundMutex);
   for (auto* bound = core_->firstBound; bound != nullptr; bound = bound->next) {
     stats.workers.push_back(bound->worker.stats());

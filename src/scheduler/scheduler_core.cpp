@@ -50,6 +50,7 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
       allocator(&checkedAllocator),
       numWorkers(config.workerThread.count),
       injector(allocator),
+      overflow(allocator),
       idle(static_cast<uint32_t>(numWorkers)),
       outside(*NodeMemory<SchedulerLink>::make(*this)) {
   for (int i = 0; i < numWorkers; ++i) {

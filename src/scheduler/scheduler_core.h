@@ -146,6 +146,7 @@ struct SchedulerCore {
       allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};
   WorkerThread* const threads = threadArray.get();
   SegmentedQueue<TaskNode*> injector;
+  TaskOverflow overflow;
   IdleSet<> idle;
   StealGate<> stealGate;
   std::atomic<ExternalDeque*> firstExternal{nullptr};  // changed under boundMutex

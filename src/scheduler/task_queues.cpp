@@ -11,21 +11,20 @@ namespace weft::detail {
 namespace {
 
 constexpr uint32_t kInjectorBatch = Turns::kInterval;
-constexpr uint32_t kOverflowBatch = 64;
 
 }  // namespace
 
-TaskQueues::TaskQueues(const Shared& shared, bool takesInjected, Allocator* allocator)
+TaskQueues::TaskQueues(const Shared& shared, bool takesShared, Allocator* allocator)
     : lane_{nullptr, shared.idle, StealGate<>::Member(shared.gate), 0, 1},
-      takesInjected_(takesInjected),
+      takesShared_(takesShared),
       pinnedLifo_(allocator),
       pinnedFifo_(allocator),
       numWorkers_(shared.numWorkers),
-      injector_(shared.injector),
+      overflow_(shared.overflow),
       injected_(shared.injector) {}
 
 void TaskQueues::overflow(TaskNode* node) {
-  moveToInjector(Deque::kCapacity / 2);
+  moveToOverflow(Deque::kCapacity / 2);
   lane_.deque->push(node);
 }
 
@@ -37,39 +36,29 @@ void TaskQueues::exposeElsewhere(TaskNode* node) {
   }
 }
 
-// Moves at least `wanted` of the deque's oldest tasks to the injector, or all of them.
+// Moves at least `wanted` of the deque's oldest tasks to the overflow, or all of them.
 // Returns: whether there were any.
-bool TaskQueues::moveToInjector(uint32_t wanted) {
-  TaskNode* batch[kOverflowBatch];
+bool TaskQueues::moveToOverflow(uint32_t wanted) {
+  TaskNode* batch[TaskOverflow::kBatch];
   uint32_t moved = 0;
   while (moved < wanted) {
-    const uint32_t count = lane_.deque->takeOldestBatch(batch, kOverflowBatch);
+    const uint32_t count = lane_.deque->takeOldestBatch(batch, TaskOverflow::kBatch);
     if (count == 0) {
       break;
     }
-    injector_.pushBatch(batch, count);
+    overflow_.push(batch, count);
     moved += count;
-  }
-  if (moved != 0) {
-    overflowEnd_ = injector_.numPushed();
   }
   return moved != 0;
 }
 
+// What has overflowed is older than the tasks left in the deque, unless those are from the injector.
 TaskNode* TaskQueues::nextOldest() {
-  TaskNode* node = overflowEnd_ != 0 && numLeftOfBatch() == 0 ? takeOverflowed() : nullptr;
+  TaskNode* node = numLeftOfBatch() == 0 ? oldestOverflowed() : nullptr;
   return node != nullptr ? node : oldestOfDeque();
 }
 
-// The tasks that this worker has itself moved to the injector are older than those left in the deque. So are
-// the tasks that lie before them in the injector. Tasks that came later are not, and wait.
-TaskNode* TaskQueues::takeOverflowed() {
-  TaskNode* node = nullptr;
-  if (!takesInjected_ || injected_.numTaken() >= overflowEnd_ || !injected_.pop(node)) {
-    overflowEnd_ = 0;
-  }
-  return node;
-}
+TaskNode* TaskQueues::oldestOverflowed() { return hasOverflowed() ? overflow_.takeOldest() : nullptr; }
 
 void TaskQueues::watchOldest(bool endsWindow, OldestWatch::Now now) {
   using Next = OldestWatch::Next;
@@ -79,7 +68,9 @@ void TaskQueues::watchOldest(bool endsWindow, OldestWatch::Now now) {
     const bool isPinnedNext = !pinnedLifo_.isEmpty() || !pinnedFifo_.isEmpty();
     now.next =
         isPinnedNext && (now.next == Next::Newest || now.next == Next::Oldest) ? Next::Other : now.next;
-    dequeWatch_.note(lane_.deque->beginIndex(), lane_.deque->endIndex(), now);
+    // What has overflowed counts as one task.
+    const int64_t begin = lane_.deque->beginIndex() - (hasOverflowed() ? 1 : 0);
+    dequeWatch_.note(begin, lane_.deque->endIndex(), now);
   }
   if (endsWindow) {
     pinnedWatch_.endWindow();
@@ -99,7 +90,9 @@ TaskNode* TaskQueues::oldestInTurn() {
   if (!isPinneds && dequeWatch_.starves()) {
     const OldestWatch::Turn turn = dequeWatch_.turn();
     node = turn != OldestWatch::Turn::Oldest ? newestUnlessForked() : nullptr;
-    node = node == nullptr && turn != OldestWatch::Turn::Newest ? oldestOfDeque() : node;
+    if (node == nullptr) {
+      node = turn != OldestWatch::Turn::Newest ? nextOldest() : oldestOverflowed();
+    }
     dequeWatch_.noteTurn(lane_.deque->endIndex(), node != nullptr && !isForked(*node));
   }
   if (node == nullptr && pinnedWatch_.starves()) {
@@ -130,7 +123,7 @@ TaskNode* TaskQueues::oldestFromOutside() {
 // A batch in the deque is older than the tasks left in the injector.
 TaskNode* TaskQueues::oldestInjected() {
   TaskNode* node = nullptr;
-  if (takesInjected_) {
+  if (takesShared_) {
     if (numLeftOfBatch() != 0) {
       return oldestOfDeque();
     }
@@ -179,6 +172,24 @@ TaskNode* TaskQueues::liftBatch(uint32_t count) {
 }
 
 TaskNode* TaskQueues::takeBatch(uint32_t most) {
+  TaskNode* node = !hasOverflowed() ? nullptr : prefersOldest_ ? oldestOverflowed() : takeOverflowed();
+  return node != nullptr ? node : takeInjected(most);
+}
+
+TaskNode* TaskQueues::takeOverflowed() {
+  TaskNode* batch[TaskOverflow::kBatch];
+  const uint32_t count = overflow_.takeNewest(batch);
+  if (count == 0) {
+    return nullptr;
+  }
+  for (uint32_t i = 0; i + 1 < count; ++i) {
+    push(batch[i]);
+  }
+  lane_.idle.onPublish();
+  return batch[count - 1];
+}
+
+TaskNode* TaskQueues::takeInjected(uint32_t most) {
   const size_t queued = injected_.size();
   if (queued == 0) {
     return nullptr;

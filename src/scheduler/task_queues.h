@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "scheduler/oldest_watch.h"
+#include "scheduler/task_overflow.h"
 #include "scheduler/task_ring.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/fork/fork.h"
@@ -20,7 +21,7 @@
 namespace weft::detail {
 
 // The tasks of one worker that have not begun. This class decides which of them comes next. It moves tasks
-// for which its deque has no room to the injector, and batches from the injector to its deque.
+// for which its deque has no room to the overflow, and batches from there and from the injector to its deque.
 //
 // For the worker's own thread, except for size() and for thieves, which use the deque itself.
 class TaskQueues {
@@ -31,13 +32,15 @@ class TaskQueues {
   // What the workers of a scheduler share.
   struct Shared {
     Injector& injector;
+    TaskOverflow& overflow;
     IdleSet<>& idle;
     StealGate<>& gate;
     int numWorkers;
   };
 
-  // `takesInjected`: whether the worker runs tasks from the injector. Workers that have a thread do.
-  TaskQueues(const Shared& shared, bool takesInjected, Allocator* allocator);
+  // `takesShared`: whether the worker runs tasks from the injector and the overflow. Workers that have a
+  // thread do.
+  TaskQueues(const Shared& shared, bool takesShared, Allocator* allocator);
   TaskQueues(const TaskQueues&) = delete;
   TaskQueues& operator=(const TaskQueues&) = delete;
 
@@ -98,9 +101,10 @@ class TaskQueues {
   // The oldest task that was scheduled outside of tasks for this thread, or was placed here, and the oldest
   // of the injector, by turns.
   TaskNode* oldestFromOutside();
-  // Takes a batch from the injector, `most` tasks at most; its first task is returned, and the rest enters
-  // the deque. (One task at a time would make a task from outside 29 % dearer for a lone worker.)
-  // Requires: takesInjected; most > 0.
+  // Takes a batch from the overflow, or one from the injector, of `most` tasks at most. Its first task is
+  // returned, and the rest enters the deque. (One task at a time would make a task from outside 29 % dearer
+  // for a lone worker.)
+  // Requires: takesShared; the deque is empty; most > 0.
   TaskNode* takeBatch(uint32_t most);
 
   // Takes `node`, if it is the newest of the tasks that tasks have scheduled.
@@ -115,15 +119,16 @@ class TaskQueues {
     }
     return lane_.deque != nullptr && lane_.deque->newest() == node && takeNewestOfDeque() != nullptr;
   }
-  // Moves the tasks of the deque to the injector.
+  // Moves the tasks of the deque to the overflow.
   // Returns: whether there were any.
-  bool giveAway() { return lane_.deque != nullptr && moveToInjector(Deque::kCapacity); }
+  bool giveAway() { return lane_.deque != nullptr && moveToOverflow(Deque::kCapacity); }
 
   // Returns: whether oldestFromOutside() would find a task.
   bool hasFromOutside() {
-    return !pinnedFifo_.isEmpty() || (takesInjected_ && (numLeftOfBatch() != 0 || !injected_.empty()));
+    return !pinnedFifo_.isEmpty() || (takesShared_ && (numLeftOfBatch() != 0 || !injected_.empty()));
   }
-  bool hasInjected() { return !injected_.empty(); }
+  // Returns: whether takeBatch() would find a task.
+  bool seesBatch() { return !overflow_.isEmpty() || !injected_.empty(); }
   bool isEmpty() const {
     return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() && (lane_.deque == nullptr || lane_.deque->empty());
   }
@@ -143,12 +148,15 @@ class TaskQueues {
   TaskNode* newestUnlessForked();
   TaskNode* oldestOfDeque();
   TaskNode* oldestInjected();
+  bool hasOverflowed() const { return takesShared_ && !overflow_.isEmpty(); }
+  TaskNode* oldestOverflowed();
   TaskNode* takeOverflowed();
+  TaskNode* takeInjected(uint32_t most);
   uint32_t numLeftOfBatch() const;
   // `numLeft`: of the batch. Returns: whether it lies at the newer end.
   bool isBatchNext(uint32_t numLeft) const { return numLeft != 0 && batchEnd_ == lane_.deque->endIndex(); }
   TaskNode* liftBatch(uint32_t count);
-  bool moveToInjector(uint32_t wanted);
+  bool moveToOverflow(uint32_t wanted);
 
   ForkLane lane_;
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
@@ -156,12 +164,11 @@ class TaskQueues {
   OldestWatch pinnedWatch_, dequeWatch_;
   bool isPinnedsTurn_ = false;    // see oldestInTurn()
   bool isInjectedsTurn_ = false;  // see oldestFromOutside()
-  const bool takesInjected_;
-  TaskRing pinnedLifo_;       // scheduled by tasks, for this thread only: the newest first
-  TaskRing pinnedFifo_;       // scheduled outside of tasks, for this thread only, or placed: the oldest first
-  uint64_t overflowEnd_ = 0;  // see takeOverflowed()
+  const bool takesShared_;
+  TaskRing pinnedLifo_;  // scheduled by tasks, for this thread only: the newest first
+  TaskRing pinnedFifo_;  // scheduled outside of tasks, for this thread only, or placed: the oldest first
   const int numWorkers_;
-  Injector& injector_;
+  TaskOverflow& overflow_;
   Injector::Consumer injected_;
 };
 

@@ -148,7 +148,6 @@ TEST(BlockQueueTest, AConsumerThatLagsCatchesUp) {
     queue.push(&items[9'998]);
     queue.push(&items[9'999]);
     EXPECT_EQ(queue.size(), 2u);
-    EXPECT_EQ(lagging.numTaken(), 9'998u);
     EXPECT_EQ(lagging.size(), 2u);
     ASSERT_TRUE(lagging.pop(item));
     EXPECT_EQ(item, &items[9'998]);

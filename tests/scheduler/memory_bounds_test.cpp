@@ -189,6 +189,28 @@ TEST_P(MemoryBoundsTest, ARecursionOfAMillionTasksNeedsFewStacks) {
   EXPECT_LT(tests::numFibers(scheduler()), 150u);
 }
 
+// A deque has no room for all the tasks of one task.
+TEST_P(MemoryBoundsTest, ThousandsOfRecursionsOfOneTaskNeedFewStacks) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "where one worker is off its processor, others open its subtrees";
+  }
+  constexpr int64_t kTasks = 5000, kLeaves = 100;
+  int64_t sum = 0;
+  WaitGroup done(kTasks);
+  schedule([&, done] {
+    for (int64_t i = 0; i < kTasks; ++i) {
+      schedule([&, i, done] {
+        sum += sumOfLeaves(i * kLeaves, kLeaves);
+        done.done();
+      });
+    }
+  });
+  done.wait();
+  EXPECT_EQ(sum, kTasks * kLeaves * (kTasks * kLeaves - 1) / 2);
+  // If those for which there was no room had turns as tasks from outside, it would be thousands.
+  EXPECT_LT(tests::numFibers(scheduler()), 150u);
+}
+
 // Halves of a loop lie in the deque for thieves. A few become tasks of this worker.
 TEST_P(MemoryBoundsTest, ALongLoopBesideAFiberThatYieldsNeedsFewStacks) {
   if (numWorkers() > 0) {

@@ -154,6 +154,29 @@ TEST_P(ProgressTest, WhatHasOverflowedComesBeforeTheRestWhereATaskBlocksAtOnce) 
   EXPECT_LE(numBlocked, 100);
 }
 
+// Schedules itself until it is not wanted any more.
+void runAgain(const std::atomic<int>& numLeft, const WaitGroup& done) {
+  if (numLeft == 0) {
+    done.done();
+  } else {
+    schedule([&numLeft, done] { runAgain(numLeft, done); });
+  }
+}
+
+TEST_P(ProgressTest, WhatHasOverflowedRunsBesideATaskThatSchedulesItself) {
+  constexpr int kTasks = 6000;
+  std::atomic<int> numLeft{kTasks};
+  WaitGroup done(1);
+  schedule([&, done] {
+    for (int i = 0; i < kTasks; ++i) {
+      schedule([&] { --numLeft; });
+    }
+    runAgain(numLeft, done);
+  });
+  done.wait();
+  EXPECT_EQ(numLeft, 0);
+}
+
 // Fails where wait() lets something else run.
 template <class F>
 void expectNotSuspended(const char* what, F wait) {

@@ -71,6 +71,13 @@ class TaskQueuesTest : public ::testing::Test {
   std::vector<int> allNext(TaskQueues& tasks) {
     return all([&] { return tasks.next(); });
   }
+  // The same for a worker that takes batches where it has run dry.
+  std::vector<int> allNextAndBatches(TaskQueues& tasks) {
+    return all([&] {
+      TaskNode* task = tasks.next();
+      return task != nullptr ? task : tasks.takeBatch(64);
+    });
+  }
   static std::vector<int> upTo(int first, int end) {
     std::vector<int> numbers(static_cast<size_t>(end - first));
     std::iota(numbers.begin(), numbers.end(), first);
@@ -88,12 +95,14 @@ class TaskQueuesTest : public ::testing::Test {
 
   uint64_t numDequeues_ = 0;
   uint64_t numInjected() { return injector_.size(); }
+  uint64_t numOverflowed() const { return overflow_.size(); }
 
  private:
   TaskQueues::Injector injector_;
+  TaskOverflow overflow_{Allocator::Default};
   IdleSet<> idle_{2};
   StealGate<> gate_;
-  const TaskQueues::Shared shared_{injector_, idle_, gate_, 2};
+  const TaskQueues::Shared shared_{injector_, overflow_, idle_, gate_, 2};
   TaskQueues::Deque deque_, boundDeque_;
   TaskQueues worker_{shared_, true, Allocator::Default};
   TaskQueues bound_{shared_, false, Allocator::Default};
@@ -128,7 +137,7 @@ TEST_F(TaskQueuesTest, ABatchFromTheInjectorStartsInOrder) {
   inject(0, 10);
   EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   EXPECT_EQ(allNext(worker()), upTo(1, 6));
-  EXPECT_TRUE(worker().hasInjected());
+  EXPECT_TRUE(worker().seesBatch());
 }
 
 TEST_F(TaskQueuesTest, AWorkerTakesAFairShareOfTheInjector) {
@@ -236,25 +245,50 @@ TEST_F(TaskQueuesTest, KnowsWhetherWhatIsFromOutsideComesNextAnyway) {
   EXPECT_FALSE(worker().isOutsideNext());
 }
 
-TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheInjector) {
+TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheOverflow) {
   push(0, kDequeSize);
-  EXPECT_EQ(numInjected(), 0u);
+  EXPECT_EQ(numOverflowed(), 0u);
+  EXPECT_FALSE(worker().seesBatch());
   push(kDequeSize, kDequeSize + 1);
-  EXPECT_EQ(numInjected(), static_cast<uint64_t>(kDequeSize / 2));
+  EXPECT_EQ(numOverflowed(), static_cast<uint64_t>(kDequeSize / 2));
   EXPECT_EQ(worker().size(), static_cast<uint64_t>(kDequeSize / 2) + 1);
-  EXPECT_EQ(numberOf(worker().next()), kDequeSize);
-  EXPECT_EQ(numberOf(worker().takeBatch(64)), 0) << "the oldest lie there, in order";
+  EXPECT_TRUE(worker().seesBatch());
+  EXPECT_FALSE(worker().hasFromOutside()) << "a task has scheduled them";
+}
+
+TEST_F(TaskQueuesTest, HoweverManyThereAreTheNewestComesFirst) {
+  constexpr int kTasks = 3 * kDequeSize;
+  inject(kTasks, kTasks + 1);
+  push(0, kTasks);
+  std::vector<int> expected = upTo(0, kTasks);
+  std::reverse(expected.begin(), expected.end());
+  expected.push_back(kTasks);  // from outside, which has its turns
+  EXPECT_EQ(allNextAndBatches(worker()), expected);
+  EXPECT_FALSE(worker().seesBatch());
 }
 
 TEST_F(TaskQueuesTest, WhatHasOverflowedIsOlderThanTheDeque) {
-  inject(kDequeSize + 1, kDequeSize + 2);  // before the overflow
+  inject(kDequeSize + 1, kDequeSize + 2);
   push(0, kDequeSize + 1);
-  inject(kDequeSize + 2, kDequeSize + 3);  // afterwards
   worker().preferOldest();
-  std::vector<int> expected = upTo(0, kDequeSize + 1);
-  expected.insert(expected.begin(), kDequeSize + 1);
-  EXPECT_EQ(allNext(worker()), expected);
-  EXPECT_EQ(numInjected(), 1u) << "what came later waits for its turn";
+  EXPECT_EQ(allNext(worker()), upTo(0, kDequeSize + 1));
+  EXPECT_EQ(numInjected(), 1u) << "what is from outside waits for its turn";
+}
+
+TEST_F(TaskQueuesTest, WhereTheOldestIsPreferredWhatHasOverflowedComesOldestFirst) {
+  push(0, kDequeSize + 1);
+  EXPECT_EQ(allNext(worker()).back(), kDequeSize / 2);
+  worker().preferOldest();
+  EXPECT_EQ(allNextAndBatches(worker()), upTo(0, kDequeSize / 2));
+}
+
+TEST_F(TaskQueuesTest, TheOldestInTurnIsOneThatHasOverflowed) {
+  push(0, kDequeSize + 1);
+  EXPECT_EQ(numberOf(oldestInTurn()), 0);
+  EXPECT_EQ(numberOf(oldestInTurn()), 1);
+  EXPECT_EQ(allNext(worker()).size(), static_cast<size_t>(kDequeSize / 2) + 1);
+  EXPECT_EQ(numberOf(oldestInTurn()), 2) << "beside an empty deque too";
+  EXPECT_EQ(numberOf(oldestInTurn(OldestWatch::Next::Piece)), 3) << "and beside the pieces of a loop";
 }
 
 TEST_F(TaskQueuesTest, OnlyTheNewestIsTakenToRunInPlace) {
@@ -268,14 +302,14 @@ TEST_F(TaskQueuesTest, OnlyTheNewestIsTakenToRunInPlace) {
   EXPECT_TRUE(worker().isEmpty());
 }
 
-TEST_F(TaskQueuesTest, WhatIsGivenAwayKeepsItsOrderInTheInjector) {
+TEST_F(TaskQueuesTest, AWorkerTakesWhatABoundThreadHasGivenAway) {
   for (int i = 0; i < 5; ++i) {
     boundThread().push(node(i));
   }
   EXPECT_TRUE(boundThread().giveAway());
   EXPECT_FALSE(boundThread().giveAway());
   EXPECT_TRUE(boundThread().isEmpty());
-  EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), upTo(0, 5));
+  EXPECT_EQ(allNextAndBatches(worker()), (std::vector<int>{4, 3, 2, 1, 0}));
 }
 
 }  // namespace

@@ -627,7 +627,7 @@ TEST_F(WorkerThreadTest, ThievesBeginWithDifferentVictims) {
   EXPECT_EQ(starts.size(), static_cast<size_t>(kThieves));
 }
 
-TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoTheInjectorInBatches) {
+TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoAQueueOfAllWorkers) {
   constexpr int kTasks = 10'000;
   Scheduler scheduler(smallConfig(1, allocator()));
   std::atomic<int> ran{0};

@@ -40,6 +40,7 @@ constexpr Named kScenarios[] = {
     {"batch", &make<Batch>, 40'000},
     {"theft", &make<Theft>, 40'000},
     {"overflow", &make<Overflow>, 30'000},
+    {"overflowed-batch", &make<OverflowedBatch>, 30'000},
     {"last-task-schedules", &make<LastTaskSchedules>, 40'000},
     {"left-to-workers", &make<LeftToWorkers>, 40'000},
     {"task-waits-for-task", &make<TaskWaitsForTask>, 40'000},

@@ -211,9 +211,9 @@ class IdleSet {
 // Looks for work until there is some for `host`'s worker, and sleeps in between. The worker is not a searcher
 // when this is called, nor when it returns.
 //
-// Host: bool findWork()           what is this worker's own, or the order to end; else injector, and one
+// Host: bool findWork()           what is this worker's own, or the order to end; else what all share; one
 //                               attempt to steal from each victim; keeps what it finds
-//       bool seesSharedWork()     whether the injector or a victim's queue looks non-empty
+//       bool seesSharedWork()     whether a queue of all workers or a victim's looks non-empty
 //       bool spinForWork()        findWork() again and again for a while
 //       bool tryParkInbox(), void cancelParkInbox()
 //       void tidyUp()             may take long; called while no producer relies on this worker

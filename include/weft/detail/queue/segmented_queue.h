@@ -128,10 +128,6 @@ class SegmentedQueue {
   // A consumer of the queue.
   class Consumer;
 
-  // Any thread: how many items have been pushed, the caller's own and all that it knows of among them.
-  // relaxed: a thread that knows of a push knows of its position.
-  uint64_t numPushed() const { return ordinal(tail_.position.load(std::memory_order_relaxed)); }
-
   // Any thread: whether there is no item. Exact while no thread pushes or pops. Takes the lock.
   bool empty() { return size() == 0; }
   // Any thread: about how many items there were. Exact while no thread pushes or pops. Takes the lock.

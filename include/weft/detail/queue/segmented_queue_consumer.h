@@ -87,25 +87,12 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
 
   // How many items there were, about.
   size_t size() {
-    leaveUsedUp();
+    while (queue_.isUsedUp(*segment_) && advance()) {
+    }
     return queue_.sizeFrom(*segment_);
   }
 
-  // Returns: how many items were pushed before the oldest that is left, about; other consumers may take more
-  // at any time.
-  uint64_t numTaken() {
-    leaveUsedUp();
-    // relaxed: an estimate.
-    const uint32_t index = segment_->index.load(std::memory_order_relaxed);
-    return segment_->begin.get() + (index < queue_.shape_.size() ? index : queue_.shape_.size());
-  }
-
  private:
-  void leaveUsedUp() {
-    while (queue_.isUsedUp(*segment_) && advance()) {
-    }
-  }
-
   // The items from `index` on that have been written.
   // Returns: how many, at most `max`.
   uint32_t peek(uint32_t index, T* out, uint32_t max) {
