@@ -24,6 +24,10 @@ namespace weft::detail {
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
 //
+// In a narrow recursion rows and windows may be alike by chance. So where the queue has become longer since a
+// turn than it was before, by the subtree of the task that had the turn, twice as many must be alike the next
+// time, up to 64 windows.
+//
 // Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
 // the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop, which as
 // a task goes on for long, beside the rest of the loop, and splits again. So there only the first half of the
@@ -63,6 +67,11 @@ class OldestWatch {
     if (!isWaiting_) {
       starves_ = false;
       sameSince_ = numDequeues;
+      patience_ = 1;
+    }
+    if (!hasGrown_ && end - begin > longest_) {
+      hasGrown_ = true;
+      patience_ = std::min(2 * patience_, kWindows);
     }
     if (end != end_ || begin != begin_) {
       // It was another task, or the end has moved.
@@ -91,10 +100,11 @@ class OldestWatch {
       floor_ = window_.low();
       numWindows_ = 0;
     }
-    if (isSameTask && isWaiting_ && ((window_.isAlike() && !isBesidePieces_) || ++numWindows_ >= kWindows)) {
+    numSameWindows_ = isAlike(isSameTask, window_) ? numSameWindows_ + 1 : 0;
+    if (numSameWindows_ >= patience_ || (isSameTask && isWaiting_ && ++numWindows_ >= kWindows)) {
       wasNewests_ = isBesideLoop_ && !wasNewests_;
-      setStarving(high_, kAnyNumber, wasNewests_ ? Turn::NewestOrOldest : Turn::Oldest);
-      numWindows_ = 0;
+      setStarvingByPlace(wasNewests_ ? Turn::NewestOrOldest : Turn::Oldest);
+      numSameWindows_ = numWindows_ = 0;
     }
     window_.restart(begin_);
     high_ = end_;
@@ -144,18 +154,29 @@ class OldestWatch {
     blockedMark_ = numBlocked;
   }
 
+  // Because the lowest place of the end has been the same for long.
+  void setStarvingByPlace(Turn turn) {
+    patience_ = hasGrown_ ? patience_ : 1;
+    hasGrown_ = false;
+    longest_ = high_ - begin_;
+    setStarving(high_, kAnyNumber, turn);
+  }
+
+  bool isAlike(bool isSameTask, const Span& span) const {
+    return isSameTask && isWaiting_ && !isBesidePieces_ && span.isAlike();
+  }
+
   void endRow() {
-    const bool isAlike = isWaiting_ && !isBesidePieces_ && row_.hasKeptTask(begin_) && row_.isAlike();
-    numSameRows_ = isAlike ? numSameRows_ + 1 : 0;
-    if (numSameRows_ >= kSameRows) {
-      setStarving(high_, kAnyNumber, Turn::Oldest);
+    numSameRows_ = isAlike(row_.hasKeptTask(begin_), row_) ? numSameRows_ + 1 : 0;
+    if (numSameRows_ >= kSameRows * patience_) {
+      setStarvingByPlace(Turn::Oldest);
       numSameRows_ = 0;
     }
     row_.restart(begin_);
     rowSince_ = numDequeues_;
   }
 
-  static constexpr int kSameRows = 3;  // after the first
+  static constexpr uint32_t kSameRows = 3;  // after the first
   static constexpr uint64_t kAnyNumber = std::numeric_limits<uint64_t>::max();
 
   int64_t begin_ = 0, end_ = 0;  // at the last turn
@@ -163,7 +184,10 @@ class OldestWatch {
   uint64_t sameSince_ = 0;       // the dequeue since which they are that
   Span row_, window_;
   uint64_t rowSince_ = 0;  // the dequeue with which the row began
-  int numSameRows_ = 0;
+  uint32_t numSameRows_ = 0, numSameWindows_ = 0;
+  uint32_t patience_ = 1;     // how many more rows and windows must be alike than at first, times
+  int64_t longest_ = kNoEnd;  // how long the queue was before the last turn of this kind
+  bool hasGrown_ = false;     // whether it has been longer since
   bool isBesideLoop_ = false;
   bool isBesidePieces_ = false;  // of a loop, or tasks in place
   bool isWaiting_ = false;       // whether there is a task that something else goes before
