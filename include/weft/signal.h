@@ -34,6 +34,7 @@ class Signal {
   Signal& operator=(const Signal&) = delete;
 
   // Sets the bit, and wakes the receiver if it sleeps. Any thread. Neither suspends nor blocks.
+  // Async-signal-safe: a signal handler may call it. Keeps errno.
   // Memory ordering: the receive that takes the bit sees what was written before each send().
   void send() { parker_.unpark(); }
 

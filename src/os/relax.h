@@ -3,9 +3,15 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace weft::detail {
+
+// How many sleeps a wait takes until it warns; 3 to 6 s of them. Sleeps are counted, and not seconds, since a
+// program that a debugger or SIGSTOP has stopped does not wait meanwhile.
+inline constexpr uint32_t kRelaxPatience = 30'000;
+extern std::atomic<uint32_t> relaxPatience;
 
 // One step of a wait for a thread that holds a lock for some instructions, or is about to store a word. Each
 // such wait of the library ends up here. Increments `round`.
@@ -14,7 +20,10 @@ namespace weft::detail {
 // yield gives it to threads of equal priority only: a thread of a real-time class would yield forever beside
 // a holder of a lower class. So a wait that goes on sleeps between looks.
 //
-// System: void pause(), void yield(), void sleepBriefly()
+// A wait that never ends is most often one in a signal handler, which waits for the very thread that it has
+// interrupted. Each such wait warns once.
+//
+// System: void pause(), void yield(), void sleepBriefly(), uint32_t patience(), void warn()
 template <class System>
 void relaxBy(uint32_t& round, System&& system) {
   // About as long as a preempted holder's neighbours run on. The system should end longer waits.
@@ -27,6 +36,9 @@ void relaxBy(uint32_t& round, System&& system) {
     system.yield();
   } else {
     system.sleepBriefly();
+    if (before - kPauses - kYields == system.patience()) {
+      system.warn();
+    }
   }
 }
 

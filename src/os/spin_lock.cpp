@@ -6,11 +6,29 @@
 #include <sched.h>
 #include <time.h>
 
+#include <string_view>
+
 #include "os/relax.h"
+#include "weft/debug.h"
 #include "weft/detail/base/sync.h"
 
 namespace weft::detail {
+
+constinit std::atomic<uint32_t> relaxPatience{kRelaxPatience};
+
 namespace {
+
+// By writeStderr() alone, which is safe in a signal handler and needs no room on a small stack.
+[[gnu::cold, gnu::noinline]] void warnOfLongWait() {
+  constexpr std::string_view kText =
+      "weft: warning: a thread has waited for seconds for a step of another thread that takes some "
+      "instructions, such as a lock bit of an Event. Calls of weft in a signal handler hang so: the handler "
+      "waits for the thread that it has interrupted. It may call Signal::send() and nothing else of weft "
+      "(docs/scheduler.md, Signals). If there is no such handler, the other thread does not run: it has "
+      "been ended, a debugger holds it, or threads of a higher priority take the processors. A backtrace of "
+      "all threads shows who waits, in weft::detail::relax().\n";
+  writeStderr(kText.data(), kText.size());
+}
 
 struct System {
   static void pause() { StdSync::pause(); }
@@ -20,6 +38,9 @@ struct System {
     const timespec time{0, 50'000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
+  // relaxed: only tests change it.
+  static uint32_t patience() { return relaxPatience.load(std::memory_order_relaxed); }
+  static void warn() { warnOfLongWait(); }
 };
 
 }  // namespace

@@ -97,6 +97,8 @@ void StdSync::ring(Bell bell) noexcept {
   errno = before;
 }
 
+// It cannot fail, also where the word is gone, whose owner has returned meanwhile: the system only compares
+// the address of a private futex. So errno stays as it is.
 void StdSync::futexWake(std::atomic<uint32_t>& word, int count) {
   futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr);
 }

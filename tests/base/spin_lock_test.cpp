@@ -5,6 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -12,7 +17,10 @@
 #include <thread>
 #include <vector>
 
+#include <weft/event.h>
+
 #include "os/relax.h"
+#include "waiting.h"
 #include "with_scheduler.h"
 
 namespace weft::detail {
@@ -79,6 +87,9 @@ struct Steps {
   void pause() { taken += 'p'; }
   void yield() { taken += 'y'; }
   void sleepBriefly() { taken += 's'; }
+  static uint32_t patience() { return kPatience; }
+  void warn() { taken += 'w'; }
+  static constexpr uint32_t kPatience = 2'000;
   std::string taken;
 };
 
@@ -95,6 +106,64 @@ TEST(RelaxTest, SpinsThenYieldsThenSleeps) {
   ASSERT_NE(firstSleep, std::string::npos);
   EXPECT_EQ(steps.taken, std::string(firstYield, 'p') + std::string(firstSleep - firstYield, 'y') +
                              std::string(1'000 - firstSleep, 's'));
+}
+
+TEST(RelaxTest, WarnsOnceWhereItSleepsForLong) {
+  Steps steps;
+  uint32_t round = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    relaxBy(round, steps);
+  }
+  const size_t firstSleep = steps.taken.find('s');
+  ASSERT_NE(firstSleep, std::string::npos);
+  EXPECT_EQ(steps.taken.find('w'), firstSleep + Steps::kPatience + 1);
+  EXPECT_EQ(std::count(steps.taken.begin(), steps.taken.end(), 'w'), 1);
+}
+
+// What is patient for some 5 s, and not for minutes or for milliseconds: a sleep takes 50 us, and as long
+// again or twice as long until the system ends it.
+static_assert(kRelaxPatience >= 1'500'000 / 50 && kRelaxPatience <= 5'000'000 / 50);
+
+constinit Event* eventOfHandler = nullptr;
+
+// The handler has interrupted its thread while that held the lock bit of an Event.
+TEST(RelaxTest, WarnsOfACallInASignalHandlerThatHangs) {
+  const uint32_t patience = relaxPatience.exchange(10);
+  Event event(Event::Mode::Manual);
+  auto& word = (event.*member(tests::EventState{}))->core.*member(tests::EventWord{});
+  eventOfHandler = &event;
+  struct sigaction action = {};
+  action.sa_handler = [](int) { eventOfHandler->signal(); };
+  struct sigaction before = {};
+  ASSERT_EQ(sigaction(SIGUSR2, &action, &before), 0);
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const int saved = dup(STDERR_FILENO);
+
+  std::string text;
+  std::thread helper([&] {
+    // Without a warning it would wait forever: a minute is enough to fail.
+    pollfd readable{ends[0], POLLIN, 0};
+    if (poll(&readable, 1, 60'000) == 1) {
+      char buffer[4096];
+      text.assign(buffer, static_cast<size_t>(std::max<ssize_t>(read(ends[0], buffer, sizeof buffer), 0)));
+    }
+    word.bits.fetch_and(~word.kLocked, std::memory_order_release);
+  });
+  dup2(ends[1], STDERR_FILENO);
+  word.lock();
+  raise(SIGUSR2);
+  helper.join();
+  dup2(saved, STDERR_FILENO);
+  for (const int fd : {saved, ends[0], ends[1]}) {
+    close(fd);
+  }
+  sigaction(SIGUSR2, &before, nullptr);
+  relaxPatience = patience;
+
+  EXPECT_EQ(text.find("weft: warning: a thread has waited for seconds"), 0u) << text;
+  EXPECT_NE(text.find("signal handler"), std::string::npos) << text;
+  EXPECT_TRUE(event.isSignalled());
 }
 
 }  // namespace

@@ -4,13 +4,16 @@
 #include <weft/signal.h>
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdarg>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -79,6 +82,17 @@ TEST(SignalTest, ReceiveTimedIsNeverEarlyAndLeavesNothingBehind) {
   EXPECT_FALSE(signal.receiveTimed(0s));
   signal.send();
   EXPECT_TRUE(signal.receiveTimed(std::chrono::hours(24 * 365 * 300)));
+}
+
+// A signal handler may send while its thread is about to look at errno. The system does not look at the word.
+TEST(SignalTest, AWakeOfAReceiverThatIsGoneKeepsErrno) {
+  void* const page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(page, MAP_FAILED);
+  auto* const word = new (page) std::atomic<uint32_t>{0};
+  ASSERT_EQ(munmap(page, 4096), 0);
+  errno = ERANGE;
+  detail::StdSync::futexWake(*word, 1);
+  EXPECT_EQ(errno, ERANGE);
 }
 
 // There is no room for a lock.

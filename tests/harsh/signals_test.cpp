@@ -13,6 +13,7 @@
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/signal.h>
 #include <weft/waitgroup.h>
 
 #include "../with_scheduler.h"
@@ -48,6 +49,24 @@ void stopOnSignal() {
   }
   pthread_kill(watcher.native_handle(), SIGINT);  // what Ctrl+C does, and what ends the thread otherwise
   done.wait();
+  watcher.join();
+}
+
+constinit weft::Signal hungUp;
+
+void reloadOnSignal() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { hungUp.send(); };
+  action.sa_flags = SA_RESTART | SA_ONSTACK;  // not on the stack of a fiber
+  sigaction(SIGHUP, &action, nullptr);
+
+  weft::Event reload;
+  std::thread watcher([=] {
+    hungUp.receiveBlocking();
+    reload.signal();
+  });
+  raise(SIGHUP);
+  reload.wait();
   watcher.join();
 }
 
@@ -127,6 +146,17 @@ TEST(SignalWatcherTest, AThreadOfItsOwnSeesASignalWhileAllWorkersCompute) {
   ASSERT_EQ(pthread_sigmask(SIG_SETMASK, nullptr, &before), 0);
   stopOnSignal();
   EXPECT_EQ(pthread_sigmask(SIG_SETMASK, &before, nullptr), 0);
+}
+
+TEST(SignalWatcherTest, AHandlerSendsASignalToAThread) {
+  for (const int numWorkers : {0, 2}) {
+    Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(numWorkers));
+    const Scheduler::Binding bound(scheduler);
+    struct sigaction before = {};
+    ASSERT_EQ(sigaction(SIGHUP, nullptr, &before), 0);
+    reloadOnSignal();
+    EXPECT_EQ(sigaction(SIGHUP, &before, nullptr), 0);
+  }
 }
 
 }  // namespace

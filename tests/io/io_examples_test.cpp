@@ -4,10 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -19,6 +24,38 @@
 #include "with_scheduler.h"
 
 // The examples of docs/io.md and of the headers' comments, word for word: docs_examples_test compares.
+namespace {
+
+// docs/scheduler.md
+constinit int hangUps = -1;
+
+void awaitHangUp() {
+  hangUps = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+  struct sigaction action = {};
+  action.sa_handler = [](int) {
+    const int error = errno;
+    const uint64_t one = 1;
+    if (write(hangUps, &one, sizeof one) < 0) {
+      // it holds 2^64 - 2 already, and is ready in any case
+    }
+    errno = error;
+  };
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigaction(SIGHUP, &action, nullptr);
+
+  weft::WaitGroup reloaded(1);
+  weft::schedule([=] {
+    uint64_t count = 0;
+    weft::io::read(hangUps, std::as_writable_bytes(std::span(&count, 1)));
+    reloaded.done();
+  });
+  raise(SIGHUP);
+  reloaded.wait();
+  close(hangUps);
+}
+
+}  // namespace
+
 namespace weft {
 namespace {
 
@@ -80,6 +117,13 @@ TEST_P(IoExamplesTest, AFileIsOpened) {
   weft::io::File file = weft::io::File::open("data", O_RDONLY);
   EXPECT_TRUE(file);
   std::filesystem::current_path(before);
+}
+
+TEST_P(IoExamplesTest, AHandlerOfASignalWritesToAnEventfd) {
+  struct sigaction before = {};
+  ASSERT_EQ(sigaction(SIGHUP, nullptr, &before), 0);
+  awaitHangUp();
+  EXPECT_EQ(sigaction(SIGHUP, &before, nullptr), 0);
 }
 
 WEFT_INSTANTIATE_WITH_SCHEDULER(IoExamplesTest);

@@ -12,7 +12,8 @@ namespace weft::detail {
 
 // Waits a little for the holder of a spin lock. It spins. Once `round` has grown it gives its processor away,
 // since the holder may have been preempted, and then it sleeps, since the holder may have a lower priority.
-// Increments `round`.
+// Once it has slept for some 5 s it warns, since the holder may be the very thread, which a signal handler
+// has interrupted. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
 // Sets bit `kBit` of `word`, and waits while another thread holds it.
