@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <type_traits>
 
@@ -28,9 +29,15 @@ TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
   return now + std::chrono::ceil<TimePoint::duration>(duration);
 }
 
+// A clock other than steady_clock may be set, and may go on while the machine is suspended, when
+// steady_clock stands still. So a wait by such a clock looks at it again after so long: where it was set
+// forward, the wait ends so much late at most. The look ends the wait in the primitive, where the waiter
+// loses its place.
+inline constexpr std::chrono::seconds kBetweenLooksAtClock(10);
+
 // Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true
-// or `time` has come by its own clock. That clock may have been set back meanwhile, and is therefore read
-// again each time.
+// or `time` has come by its own clock. That clock may have been set meanwhile, and is therefore read again
+// each time, and after kBetweenLooksAtClock at the latest. The last time of the clock never comes.
 // Returns: what the last call of wait returned.
 template <class Clock, class Duration, class Wait>
 bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
@@ -38,10 +45,10 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
   // conversion.
   using Seconds = std::chrono::duration<long double>;
   const Seconds sinceEpoch(time.time_since_epoch());
+  if (sinceEpoch >= Seconds(Clock::time_point::max().time_since_epoch())) {
+    return wait(kNever);
+  }
   if constexpr (std::is_same_v<Clock, TimePoint::clock>) {
-    if (sinceEpoch >= Seconds(kNever.time_since_epoch())) {
-      return wait(kNever);
-    }
     if (sinceEpoch <= Seconds(TimePoint::min().time_since_epoch())) {
       return wait(TimePoint::min());
     }
@@ -49,7 +56,7 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
   } else {
     for (;;) {
       const Seconds left = sinceEpoch - Seconds(Clock::now().time_since_epoch());
-      if (wait(deadlineAfter(left))) {
+      if (wait(deadlineAfter(std::min(left, Seconds(kBetweenLooksAtClock))))) {
         return true;
       }
       if (left <= Seconds::zero() || Clock::now() >= time) {
