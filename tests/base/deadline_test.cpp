@@ -77,6 +77,52 @@ TEST(DeadlineTest, IsNeverForDurationsBeyondTheClock) {
   EXPECT_EQ(deadlineAfter(tests::kThreeHundredYears), kNever);  // 292 years fit
 }
 
+// A clock with an adjustable reading in floating-point seconds.
+struct FloatingClock {
+  using duration = std::chrono::duration<double>;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<FloatingClock>;
+  static constexpr bool is_steady = false;
+  static time_point now() { return time_point(duration(current)); }
+  static inline double current = 0;
+};
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// As for a comparison with the clock, which is false: sleep_until() of std returns at once.
+TEST(DeadlineTest, ATimeThatIsNoNumberHasPassed) {
+  const auto expectPassed = [](const auto& time) {
+    int looks = 0;
+    TimePoint last{};
+    EXPECT_FALSE(waitUntilByClock(time, [&](TimePoint deadline) {
+      last = deadline;
+      return ++looks == 3;
+    }));
+    EXPECT_EQ(looks, 1);
+    EXPECT_LE(last, steady_clock::now());
+  };
+  FloatingClock::current = 5;
+  expectPassed(FloatingClock::time_point(duration<double>(kNaN)));
+  expectPassed(FloatingClock::time_point(duration<double>(-kInfinity)));
+  expectPassed(time_point<system_clock, duration<double>>(duration<double>(kNaN)));
+  expectPassed(time_point<steady_clock, duration<double>>(duration<double>(kNaN)));
+  expectPassed(time_point<steady_clock, duration<double>>(duration<double>(-kInfinity)));
+  FloatingClock::current = kNaN;
+  expectPassed(FloatingClock::time_point(duration<double>(5)));
+  FloatingClock::current = kInfinity;
+  expectPassed(FloatingClock::time_point(duration<double>(5)));
+}
+
+TEST(DeadlineTest, AnInfiniteTimeNeverComes) {
+  FloatingClock::current = 5;
+  EXPECT_EQ(firstDeadline(FloatingClock::time_point(duration<double>(kInfinity))), kNever);
+  EXPECT_EQ(firstDeadline(FloatingClock::time_point::max()), kNever);
+  EXPECT_EQ(firstDeadline(time_point<system_clock, duration<double>>(duration<double>(kInfinity))), kNever);
+  EXPECT_EQ(firstDeadline(time_point<steady_clock, duration<double>>(duration<double>(kInfinity))), kNever);
+}
+
 TEST(DeadlineTest, IsFarAheadForTwoHundredYears) {
   const TimePoint deadline = deadlineAfter(hours(24 * 365 * 200));
   EXPECT_GT(deadline, steady_clock::now() + hours(24 * 365 * 199));

@@ -35,9 +35,11 @@ TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
 // loses its place.
 inline constexpr std::chrono::seconds kBetweenLooksAtClock(10);
 
-// Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true
-// or `time` has come by its own clock. That clock may have been set meanwhile, and is therefore read again
-// each time, and after kBetweenLooksAtClock at the latest. The last time of the clock never comes.
+// Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns
+// true or `time` has come by its own clock. That clock may have been set meanwhile, and is therefore read
+// again each time, and after kBetweenLooksAtClock at the latest. The last time of the clock never comes,
+// nor does an infinite one. A time that is no number has passed, and so has each time where the clock's
+// is none: for std's waits, too, it is not the case that now < time.
 // Returns: what the last call of wait returned.
 template <class Clock, class Duration, class Wait>
 bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait&& wait) {
@@ -49,7 +51,7 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
     return wait(kNever);
   }
   if constexpr (std::is_same_v<Clock, TimePoint::clock>) {
-    if (sinceEpoch <= Seconds(TimePoint::min().time_since_epoch())) {
+    if (!(sinceEpoch > Seconds(TimePoint::min().time_since_epoch()))) {
       return wait(TimePoint::min());
     }
     return wait(std::chrono::ceil<TimePoint::duration>(time));
@@ -59,7 +61,7 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
       if (wait(deadlineAfter(std::min(left, Seconds(kBetweenLooksAtClock))))) {
         return true;
       }
-      if (left <= Seconds::zero() || Clock::now() >= time) {
+      if (!(left > Seconds::zero() && Clock::now() < time)) {
         return false;
       }
     }
