@@ -18,6 +18,8 @@ namespace weft {
 // Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`. Never early by that clock.
 // If `time` has passed already it returns at once, as all waits with a time limit do. But such a wait counts
 // as a dequeue, so a loop around it lets others run when it is their turn, at most some 61 rounds later.
+// Another clock than steady_clock is looked at every 10 seconds, in case that it was set forward. A time that
+// is no number has passed. Both hold for all waits with a time limit.
 //
 // A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits, behind
 // fibers that could go on before. It waits for at most one task.
