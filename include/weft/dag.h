@@ -127,12 +127,14 @@ class DAGBuilder {
 
   // Adds a node that calls `function` when the nodes `after` have run.
   // Returns: that node.
+  // Errors: what the allocator or a copy or a move of `function` throws. Then no node was added.
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
     detail::DagGraph& graph = unbuilt();
     detail::assertCallable(function, "DAGBuilder::node()");
     const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
-                                            graph.allocator(), std::forward<F>(function))));
+                                                          graph.allocator(), std::forward<F>(function)),
+                                                      after.size()));
     for (const DAGNodeBuilder<T>& parent : after) {
       addDependency(parent, added);
     }

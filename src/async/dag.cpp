@@ -53,8 +53,12 @@ DagGraph::~DagGraph() {
   }
 }
 
-uint32_t DagGraph::addNode(DagWork&& work) {
+uint32_t DagGraph::addNode(DagWork&& work, size_t numEdges) {
   WEFT_ASSERT(nodes_.size() < kNone, "a DAG of more than %u nodes is not supported.", kNone);
+  const size_t needed = edges_.size() + numEdges;
+  if (needed > edges_.capacity()) {
+    edges_.reserve(std::max(needed, 2 * edges_.capacity()));
+  }
   nodes_.emplace_back(std::move(work));
   return static_cast<uint32_t>(nodes_.size() - 1);
 }

@@ -308,6 +308,57 @@ TEST_P(DAGTest, BuildMayBeTriedAgainOnceTheAllocatorHasThrown) {
   }
 }
 
+// A node that was added without its dependencies would end the program in build().
+TEST_P(DAGTest, ANodeWhoseAllocationThrowsWasNotAdded) {
+  bool hasThrown = true;
+  for (int at = 1; hasThrown; ++at) {
+    ThrowingOnce allocator;
+    hasThrown = false;
+    int numAdded = 0;
+    std::atomic<int> numRun{0};
+    DAG<>::Builder builder(&allocator);
+    const auto root = builder.root();
+    auto last = root;
+    // What does not fit in a node is allocated.
+    const auto add = [&, large = std::array<char, 100>()] {
+      last = builder.node(
+          [&numRun, large] {
+            (void)large;
+            ++numRun;
+          },
+          {root, last});
+      ++numAdded;
+    };
+    allocator.untilThrow = at;
+    for (int i = 0; i < 40; ++i) {
+      try {
+        add();
+      } catch (const std::bad_alloc&) {
+        hasThrown = true;
+      }
+    }
+    allocator.untilThrow = 0;
+    EXPECT_EQ(numAdded, hasThrown ? 39 : 40);
+    builder.build()->run();
+    EXPECT_EQ(numRun, numAdded) << at;
+  }
+}
+
+TEST_P(DAGTest, ANodeWhoseFunctionThrowsWhenItIsMovedWasNotAdded) {
+  struct Throwing {
+    Throwing() = default;
+    Throwing(Throwing&&) { throw std::runtime_error("moved"); }
+    void operator()() const {}
+  };
+  DAG<>::Builder builder;
+  int numRun = 0;
+  const auto first = builder.root().then([&] { ++numRun; });
+  EXPECT_THROW(builder.node(Throwing(), {first}), std::runtime_error);
+  first.then([&] { ++numRun; });
+  builder.build()->run();
+  EXPECT_EQ(numRun, 2);
+}
+
 TEST_P(DAGTest, ALongChainNeedsNoStack) {
   const int length = scaled(1'000'000, 100'000);
   DAG<int&>::Builder builder;
