@@ -98,6 +98,35 @@ class FairWorker {
   std::chrono::nanoseconds spinBudget_{20'000};
 };
 
+// Tasks that are in no queue, first in, first out. It allocates nothing.
+class FairChain {
+ public:
+  bool isEmpty() const { return first_ == nullptr; }
+  size_t size() const { return size_; }
+
+  void append(FairTask& task) {
+    task.inboxNext.set(nullptr);
+    last_ != nullptr ? last_->inboxNext.set(&task) : void(first_ = &task);
+    last_ = &task;
+    ++size_;
+  }
+  // Returns: the oldest, or null.
+  FairTask* pop() {
+    FairTask* const task = first_;
+    if (task != nullptr) {
+      first_ = task->inboxNext.get();
+      last_ = first_ != nullptr ? last_ : nullptr;
+      --size_;
+    }
+    return task;
+  }
+
+ private:
+  FairTask* first_ = nullptr;
+  FairTask* last_ = nullptr;
+  size_t size_ = 0;
+};
+
 // What the threads of a fair::TaskScheduler share. docs/fair.md explains it.
 struct FairCore {
   FairCore(fair::TaskScheduler& scheduler, const std::string& called, int count,
@@ -108,8 +137,8 @@ struct FairCore {
   void stop();
   // Takes what is queued, and what waits, out of all queues.
   // Requires: no thread runs.
-  std::vector<FairTask*> takeAll();
-  void takeFront(std::vector<FairTask*>& taken);
+  FairChain takeAll();
+  void takeFront(FairChain& taken);
 
   // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);

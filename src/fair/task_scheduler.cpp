@@ -50,11 +50,16 @@ FairCore::~FairCore() {
   stop();
   awaitKept();
   // Destroying a task may post another one: a continuation of the future whose promise it breaks.
-  for (auto taken = takeAll(); !taken.empty(); taken = takeAll()) {
+  for (FairChain taken = takeAll(); !taken.isEmpty(); taken = takeAll()) {
     // It may also destroy tasks that have just become the user's: the coroutine of fair::async() that owns
-    // them, for example.
-    std::erase_if(taken, [](const FairTask* task) { return !task->ops->isOneShot; });
-    for (FairTask* task : taken) {
+    // them, for example. So these are let go of first.
+    FairChain own;
+    while (FairTask* const task = taken.pop()) {
+      if (task->ops->isOneShot) {
+        own.append(*task);
+      }
+    }
+    while (FairTask* const task = own.pop()) {
       task->ops->destroy(*task);
     }
   }
@@ -147,45 +152,49 @@ void FairCore::awaitKept() {
                     "steps that have posted their tasks to a fair::TaskScheduler", this);
 }
 
-void FairCore::takeFront(std::vector<FairTask*>& taken) {
-  for (FairTask* task = front.popAll(); task != nullptr; task = task->inboxNext.get()) {
+void FairCore::takeFront(FairChain& taken) {
+  for (FairTask* task = front.popAll(); task != nullptr;) {
+    FairTask* const next = task->inboxNext.get();
     forgetWait(*task);
-    taken.push_back(task);
+    taken.append(*task);
+    task = next;
   }
 }
 
-std::vector<FairTask*> FairCore::takeAll() {
-  std::vector<FairTask*> taken;
+FairChain FairCore::takeAll() {
+  FairChain queued;
   FairTask* task = nullptr;
   for (FairQueue* queue : {&due, &ready}) {
     for (FairQueue::Consumer consumer(*queue); consumer.pop(task);) {
-      taken.push_back(task);
+      queued.append(*task);
     }
   }
   while (!backlog.isEmpty()) {
-    taken.push_back(backlog.pop());
+    queued.append(*backlog.pop());
   }
   publishBacklog();
-  takeFront(taken);
+  takeFront(queued);
   while ((task = heap.popExpired(kNever)) != nullptr) {
     if (task->state.cancelWait()) {
-      taken.push_back(task);
+      queued.append(*task);
     } else {
       await(*task);
     }
   }
   for (uint32_t round = 0; numAwaited != 0;) {
     relax(round);
-    takeFront(taken);
+    takeFront(queued);
   }
   expire();
-  for (FairTask* each : taken) {
-    each->state.forgetDeadline();
-    if (!each->ops->keepsDeadline) {
-      each->deadline = FairTask::kNoDeadline;
+  FairChain taken;
+  while ((task = queued.pop()) != nullptr) {
+    taken.append(*task);
+    task->state.forgetDeadline();
+    if (!task->ops->keepsDeadline) {
+      task->deadline = FairTask::kNoDeadline;
     }
     // relaxed: the caller owns them from now on.
-    each->postedTo.store(nullptr, std::memory_order_relaxed);
+    task->postedTo.store(nullptr, std::memory_order_relaxed);
   }
   return taken;
 }
@@ -356,19 +365,34 @@ std::vector<Task*> TaskScheduler::takeBack() {
   core_->lock.unlock();
   WEFT_ASSERT(isStopped, "fair::TaskScheduler::takeBack() on \"%s\", whose threads run. Call stop() first.",
               core_->name.c_str());
-  for (FairTask* task : core_->takeAll()) {
-    if (task->ops->isOneShot) {
-      postNode(*task);
-    } else {
-      tasks.push_back(static_cast<Task*>(task));
-    }
-  }
-  detail::WaitList woken;
-  core_->lock.lock();
-  core_->dispatcherLock.end();
-  core_->wakeIfEmpty(woken);
-  core_->lock.unlock();
-  detail::wakeAll(woken);
+  detail::FairChain all = core_->takeAll();
+  detail::FairChain kept;  // by the scheduler
+  detail::callAndEnd(
+      [&] {
+        tasks.reserve(all.size());
+        while (FairTask* const task = all.pop()) {
+          if (task->ops->isOneShot) {
+            kept.append(*task);
+          } else {
+            tasks.push_back(static_cast<Task*>(task));
+          }
+        }
+      },
+      [&] {
+        Row row(*this);
+        for (detail::FairChain* chain : {&all, &kept}) {  // `all` is empty, unless there was no memory
+          while (FairTask* const task = chain->pop()) {
+            row.add(*task);
+          }
+        }
+        row.post();
+        detail::WaitList woken;
+        core_->lock.lock();
+        core_->dispatcherLock.end();
+        core_->wakeIfEmpty(woken);
+        core_->lock.unlock();
+        detail::wakeAll(woken);
+      });
   return tasks;
 }
 

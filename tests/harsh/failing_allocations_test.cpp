@@ -826,6 +826,32 @@ void fairThen(Attempt& attempt) {
   Fair fair;
   asyncOn(attempt, fair.scheduler);
 }
+void fairTakenBack(Attempt& attempt) {
+  Fair fair;
+  fair.scheduler.stop();
+  std::vector<std::unique_ptr<fair::Task>> tasks;
+  for (int i = 0; i < 10; ++i) {
+    tasks.push_back(std::make_unique<fair::Task>([&] { ++fair.numRun; }));
+    if (i % 3 == 0) {
+      fair.scheduler.postWait(tasks.back().get());
+    } else {
+      fair.scheduler.post(tasks.back().get());
+    }
+  }
+  fair.scheduler.postOneShot([&] { fair.numRun += 100; });
+  std::vector<fair::Task*> taken;
+  if (!attempt([&] { taken = fair.scheduler.takeBack(); })) {
+    EXPECT_FALSE(fair.scheduler.isEmpty());
+    taken = fair.scheduler.takeBack();
+  }
+  ASSERT_EQ(taken.size(), 10u);
+  for (size_t i = 0; i < taken.size(); ++i) {
+    EXPECT_EQ(taken[i], tasks[i].get());
+  }
+  fair.scheduler.start();
+  fair.scheduler.waitEmpty();
+  EXPECT_EQ(fair.numRun, 100);
+}
 void fairSignalled(Attempt& attempt) {
   Fair fair;
   fair::Task task([&](fair::Task* self) {
@@ -996,7 +1022,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Operation{"conditionAwaited", &conditionAwaited, true}, WEFT_OPERATION(stopAwaited),
                       WEFT_OPERATION(waitHandlerSet), WEFT_OPERATION(fairMade), WEFT_OPERATION(fairPosted),
                       WEFT_OPERATION(fairTask), WEFT_OPERATION(fairAsync), WEFT_OPERATION(fairThen),
-                      WEFT_OPERATION(fairCalls), Operation{"fairSignalled", &fairSignalled, true},
+                      WEFT_OPERATION(fairCalls), WEFT_OPERATION(fairTakenBack),
+                      Operation{"fairSignalled", &fairSignalled, true},
                       Operation{"fairSignalledByFuture", &fairSignalledByFuture, true},
                       WEFT_OPERATION(containersUsed), WEFT_OPERATION(taskMade)),
     [](const auto& param) { return std::string(param.param.name); });

@@ -174,6 +174,8 @@ class WEFT_EXPORT TaskScheduler {
   // Requires: the scheduler is stopped.
   // Returns: first the tasks that were ready, in their order; then those that were posted or woken last, in
   // the order of these calls; then those that waited.
+  // Errors: std::bad_alloc if there is no memory for the result. Then all tasks are queued in that order,
+  // without their deadlines.
   [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
