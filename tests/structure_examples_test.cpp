@@ -320,7 +320,7 @@ TEST_P(StructureExamplesTest, FairBridge) {
   const weft::Event loaded;
   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
   loaded.signal();
-  weft::fair::signalAfter(loaded, scheduler, &task);
+  const auto signal = weft::fair::signalAfter(loaded, scheduler, &task);
   scheduler.postDelay(&task, std::chrono::seconds(1));
   scheduler.waitEmpty();
   EXPECT_EQ(numCalls.load(), 1);

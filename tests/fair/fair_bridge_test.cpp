@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/detail/base/node_pool.h>
 #include <weft/event.h>
 #include <weft/future.h>
 #include <weft/latch.h>
@@ -112,14 +113,14 @@ TEST_P(FairBridgeTest, EventsAndWaitGroupsSignalTasks) {
     EXPECT_EQ(data, ++numSignals);
   });
   fairScheduler_.post(&task);
-  signalAfter(event, fairScheduler_, &task);
+  PendingSignal signal = signalAfter(event, fairScheduler_, &task);
   data = 1;
   event.signal();
   // With no worker thread, this thread's waits run the fiber that passes the signal on.
   while (!fairScheduler_.waitEmpty(0s)) {
     weft::yield();
   }
-  signalAfter(group, fairScheduler_, &task);
+  signal = signalAfter(group, fairScheduler_, &task);
   fairScheduler_.postDelay(&task, 1h);
   group.done();
   data = 2;
@@ -138,7 +139,7 @@ auto lookWhenSignaled(TaskScheduler& fairScheduler, Source&& source, Look look) 
     EXPECT_TRUE(co_await receiveSignal());
     result = lookAt();
   }(look, seen));
-  signalAfter(std::forward<Source>(source), fairScheduler, &task);
+  const PendingSignal signal = signalAfter(std::forward<Source>(source), fairScheduler, &task);
   fairScheduler.post(&task);
   task.wait();
   return *seen;
@@ -179,7 +180,7 @@ TEST_P(FairBridgeTest, ManyFuturesSignalManyTasks) {
   const auto body = [](TaskScheduler& owner, int i, std::atomic<int>& to) -> Coro<> {
     Promise<int> promise;
     Future<int> future = promise.get_future();
-    signalAfter(future, owner, co_await self());
+    const PendingSignal signal = signalAfter(future, owner, co_await self());
     owner.postOneShot([i, taken = std::move(promise)]() mutable { taken.set_value(i); });
     EXPECT_TRUE(co_await receiveSignal());
     to += future.get();
@@ -382,16 +383,103 @@ TEST_P(FairBridgeTest, FuturesOfTasksThatNeverRanSaySo) {
   EXPECT_THROW(continued.get(), TaskNotExecuted);
 }
 
+// No scheduler has the task, so that a signal stays.
+TEST_P(FairBridgeTest, ASignalThatIsWithdrawnDoesNotCome) {
+  Task task([] {});
+  Promise<int> promise;
+  const Future<int> future = promise.get_future();
+  const Event event;
+  {
+    const PendingSignal ofFuture = signalAfter(future, fairScheduler_, &task);
+    PendingSignal ofEvent = signalAfter(event, fairScheduler_, &task);
+    // The destructor does the same.
+    ofEvent.withdraw();
+    ofEvent.withdraw();
+  }
+  promise.set_value(1);
+  event.signal();
+  // Where the fiber that waits for the event has not ended, this waits for it.
+  destroyScheduler();
+  EXPECT_FALSE(task.receiveSignal());
+}
+
+TEST_P(FairBridgeTest, TheFiberThatWaitsEndsWhenItsSignalIsWithdrawn) {
+  Task task([] {});
+  const Event never;
+  const WaitGroup neither(1);
+  PendingSignal signal = signalAfter(never, fairScheduler_, &task);
+  PendingSignal other = signalAfter(neither, fairScheduler_, &task);
+  signal = std::move(other);  // withdraws what it had
+  signal.withdraw();
+  destroyScheduler();
+  EXPECT_FALSE(task.receiveSignal());
+  neither.done();
+}
+
+TEST_P(FairBridgeTest, ASchedulerMayEndBeforeTheFutureThatACoroutineWaitsFor) {
+  const auto body = [](Future<int> awaited, TaskScheduler& owner, Event waits) -> Coro<int> {
+    const PendingSignal signal = signalAfter(awaited, owner, co_await self());
+    waits.signal();
+    EXPECT_TRUE(co_await receiveSignal());
+    co_return awaited.get();
+  };
+  Promise<int> promise;
+  Future<int> result;
+  {
+    const Event waits;
+    TaskScheduler brief("brief");
+    result = async(brief, body(promise.get_future(), brief, waits));
+    waits.wait();
+  }
+  EXPECT_THROW((void)result.get(), BrokenPromise);
+  promise.set_value(1);
+}
+
+TEST_P(FairBridgeTest, SignalsThatAreWithdrawnLeaveNothingWithAFutureThatIsNeverReady) {
+  Task task([] {});
+  Promise<int> promise;
+  const SharedFuture<int> future = promise.get_future().share();
+  const auto wait = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      (void)signalAfter(future, fairScheduler_, &task);
+    }
+  };
+  wait(1'000);
+  const size_t chunks = detail::numNodeChunks();
+  wait(tests::scaled(100'000, 20'000));
+  EXPECT_EQ(detail::numNodeChunks(), chunks);
+}
+
+// The task is gone as soon as its signal is withdrawn, at whatever moment the signal comes.
+TEST_P(FairBridgeTest, ATaskMayBeDestroyedOnceItsSignalIsWithdrawn) {
+  for (int round = 0; round < tests::scaled(2'000, 300); ++round) {
+    Promise<int> promise;
+    const Future<int> future = promise.get_future();
+    const Event event;
+    auto task = std::make_unique<Task>([] {});
+    PendingSignal ofFuture = signalAfter(future, fairScheduler_, task.get());
+    PendingSignal ofEvent = signalAfter(event, fairScheduler_, task.get());
+    fairScheduler_.postOneShot([&promise, event] {
+      promise.set_value(1);
+      event.signal();
+    });
+    ofFuture.withdraw();
+    ofEvent.withdraw();
+    task.reset();
+    fairScheduler_.waitEmpty();
+  }
+}
+
 // On threads to which no Scheduler is bound, such as those of a fair::TaskScheduler.
 TEST(FairBridgeWithoutSchedulerTest, StepsHaveTasksSignaled) {
   TaskScheduler scheduler("alone");
   const Event event;
   const auto body = [](TaskScheduler& owner, const Event& awaited) -> Coro<> {
-    signalAfter(awaited, owner, co_await self());
+    PendingSignal signal = signalAfter(awaited, owner, co_await self());
     owner.postOneShot([&] { awaited.signal(); });
     EXPECT_TRUE(co_await receiveSignal());
     Future<int> future = weft::async(owner, [] { return 3; });
-    signalAfter(future, owner, co_await self());
+    signal = signalAfter(future, owner, co_await self());
     EXPECT_TRUE(co_await receiveSignal());
     EXPECT_EQ(future.get(), 3);
   };

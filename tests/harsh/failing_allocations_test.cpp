@@ -863,8 +863,10 @@ void fairSignalled(Attempt& attempt) {
   });
   const Event event;
   fair.scheduler.postWait(&task);
-  if (!attempt([&] { fair::signalAfter(event, fair.scheduler, &task); })) {
-    fair::signalAfter(event, fair.scheduler, &task);
+  fair::PendingSignal pending;
+  const auto await = [&] { pending = fair::signalAfter(event, fair.scheduler, &task); };
+  if (!attempt(await)) {
+    await();
   }
   event.signal();
   yield();
@@ -883,8 +885,10 @@ void fairSignalledByFuture(Attempt& attempt) {
   Promise<int> promise;
   const Future<int> future = promise.get_future();
   fair.scheduler.postWait(&task);
-  if (!attempt([&] { fair::signalAfter(future, fair.scheduler, &task); })) {
-    fair::signalAfter(future, fair.scheduler, &task);
+  fair::PendingSignal pending;
+  const auto await = [&] { pending = fair::signalAfter(future, fair.scheduler, &task); };
+  if (!attempt(await)) {
+    await();
   }
   promise.set_value(1);
   fair.scheduler.waitEmpty();
@@ -1022,8 +1026,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Operation{"conditionAwaited", &conditionAwaited, true}, WEFT_OPERATION(stopAwaited),
                       WEFT_OPERATION(waitHandlerSet), WEFT_OPERATION(fairMade), WEFT_OPERATION(fairPosted),
                       WEFT_OPERATION(fairTask), WEFT_OPERATION(fairAsync), WEFT_OPERATION(fairThen),
-                      WEFT_OPERATION(fairCalls), WEFT_OPERATION(fairTakenBack),
-                      Operation{"fairSignalled", &fairSignalled, true},
+                      WEFT_OPERATION(fairCalls), WEFT_OPERATION(fairTakenBack), WEFT_OPERATION(fairSignalled),
                       Operation{"fairSignalledByFuture", &fairSignalledByFuture, true},
                       WEFT_OPERATION(containersUsed), WEFT_OPERATION(taskMade)),
     [](const auto& param) { return std::string(param.param.name); });

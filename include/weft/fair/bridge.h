@@ -8,11 +8,16 @@
 
 #include <concepts>
 #include <exception>
+#include <mutex>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/shared.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/base/task_node.h"
+#include "weft/detail/future/state.h"
 #include "weft/fair/coro.h"
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
@@ -23,21 +28,79 @@
 
 namespace weft::detail {
 
-// Signals a task, instead of waking a fiber, when a future is ready.
-struct FairListener : TaskNode {
-  FairListener(fair::TaskScheduler& tellBy, fair::Task* told)
-      : TaskNode{&tell, nullptr, 0}, scheduler(tellBy), task(told) {}
+// Tells a task what signalAfter() was asked to tell it. A PendingSignal holds one reference, and the listener
+// of a future, or the fiber that waits, another one.
+struct FairBell : LeavingListener, ReferenceCount {
+  FairBell(fair::TaskScheduler& tellBy, fair::Task* told)
+      : LeavingListener(&tell), ReferenceCount(2), scheduler(&tellBy), task(told) {}
 
   static void tell(TaskNode* node, TaskOp) {
-    auto& self = static_cast<FairListener&>(*node);
-    fair::TaskScheduler& scheduler = self.scheduler;
-    fair::Task* const task = self.task;
-    NodeMemory<FairListener>::destroy(self);
-    scheduler.signal(task);
+    auto& self = static_cast<FairBell&>(*node);
+    self.ring();
+    self.release();
   }
 
-  fair::TaskScheduler& scheduler;
+  // Signals the task under the lock, so that withdraw() waits for a signal that is on its way.
+  void ring() {
+    std::scoped_lock guard(lock);
+    if (scheduler != nullptr) {
+      std::exchange(scheduler, nullptr)->signal(task);
+    }
+  }
+  // The task and the scheduler are not touched afterwards.
+  void withdraw() {
+    if (future != nullptr && future->forget(*this)) {
+      release();  // for the listener
+      return;
+    }
+    {
+      std::scoped_lock guard(lock);
+      scheduler = nullptr;
+    }
+    stop.request_stop();
+  }
+  void release() noexcept {
+    if (releaseReference(false)) {
+      NodeMemory<FairBell>::destroy(*this);
+    }
+  }
+
+  StdSync::Lock lock;
+  fair::TaskScheduler* scheduler;  // null once there is nothing more to tell; guarded by the lock
   fair::Task* const task;
+  FutureCore* future = nullptr;             // that is listened to; the PendingSignal holds a reference
+  std::stop_source stop{std::nostopstate};  // of the fiber's wait
+};
+
+// The reference of the fiber that waits.
+class FairBellOfFiber {
+ public:
+  explicit FairBellOfFiber(FairBell* bell) : bell_(bell) {}
+  FairBellOfFiber(FairBellOfFiber&& other) noexcept : bell_(std::exchange(other.bell_, nullptr)) {}
+  FairBellOfFiber& operator=(FairBellOfFiber&&) = delete;
+  ~FairBellOfFiber() {
+    if (bell_ != nullptr) {
+      bell_->release();
+    }
+  }
+
+  template <class Source>
+  void ringAfter(Source& source) {
+    if constexpr (kMayStop<Source>) {
+      (void)source.wait(bell_->stop.get_token());
+    } else {
+      source.wait();
+    }
+    bell_->ring();
+  }
+
+  // Whether a wait for it can be ended.
+  template <class Source>
+  static constexpr bool kMayStop =
+      requires(Source& source, const std::stop_token& token) { source.wait(token); };
+
+ private:
+  FairBell* bell_;
 };
 
 // Awaits `body`, and does not throw its exception.
@@ -65,33 +128,78 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
 
 namespace weft::fair {
 
+// A signal that signalAfter() was asked for. Destroying it withdraws the signal: keep it as long as the task
+// waits. The frame of a coroutine, or the object that has the task, is a good place.
+//
+// Not to be used by several threads at the same time.
+class [[nodiscard]] PendingSignal {
+ public:
+  // Has nothing to withdraw.
+  PendingSignal() = default;
+  // For signalAfter(). Takes a reference over.
+  explicit PendingSignal(weft::detail::FairBell& bell) noexcept : bell_(&bell) {}
+  PendingSignal(PendingSignal&& other) noexcept : bell_(std::exchange(other.bell_, nullptr)) {}
+  PendingSignal& operator=(PendingSignal&& other) noexcept {
+    if (this != &other) {
+      withdraw();
+      bell_ = std::exchange(other.bell_, nullptr);
+    }
+    return *this;
+  }
+  ~PendingSignal() { withdraw(); }
+
+  // Afterwards the signal does not come any more, unless it has come before. The task and the scheduler are
+  // not touched any more. Neither suspends nor blocks, but for the moment that a signal takes that comes at
+  // the same time. Any thread, and a step of the task as well.
+  void withdraw() noexcept {
+    if (weft::detail::FairBell* bell = std::exchange(bell_, nullptr)) {
+      weft::detail::FutureCore* const future = bell->future;
+      bell->withdraw();
+      bell->release();
+      if (future != nullptr) {
+        future->release();
+      }
+    }
+  }
+
+ private:
+  weft::detail::FairBell* bell_ = nullptr;
+};
+
 // Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
 // with wait(). A fiber waits meanwhile, on the scheduler that is bound to the calling thread, or else on
 // defaultExecutor(). The caller neither suspends nor blocks.
 //
-//   weft::fair::signalAfter(loaded, scheduler, &task);
+//   const auto signal = weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
+//   scheduler.waitEmpty();
 //
 // The other direction needs no help: a step may signal an Event, or count a WaitGroup down, for the fibers
 // that wait for it.
+// Returns: what withdraws the signal when it is destroyed. It also ends the fiber's wait, if `source` has a
+// wait(std::stop_token).
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
 // Lifetime: `source` is copied or moved. A source that can be neither is referred to, and must exist until
-// the signal. `scheduler` and `task` must exist until the signal.
+// its wait() has returned. `scheduler` and `task` must exist until the signal, or until it is withdrawn.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
-void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
+PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   using Kept = std::decay_t<Source>;
+  using Bell = weft::detail::FairBellOfFiber;
+  auto& shared = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
+  PendingSignal pending(shared);
+  Bell bell(&shared);
+  if constexpr (Bell::kMayStop<Kept>) {
+    shared.stop = std::stop_source();
+  }
   if constexpr (std::constructible_from<Kept, Source>) {
-    (void)weft::async([taken = Kept(std::forward<Source>(source)), &scheduler, task]() mutable {
-      taken.wait();
-      scheduler.signal(task);
+    (void)weft::async([taken = Kept(std::forward<Source>(source)), own = std::move(bell)]() mutable {
+      own.ringAfter(taken);
     });
   } else {
-    (void)weft::async([&source, &scheduler, task] {
-      source.wait();
-      scheduler.signal(task);
-    });
+    (void)weft::async([&source, own = std::move(bell)]() mutable { own.ringAfter(source); });
   }
+  return pending;
 }
 
 // The same for a Future or a SharedFuture. The future is not changed: the step that receives the signal may
@@ -99,10 +207,13 @@ void signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
 // Requires: future.valid().
 template <class Future>
   requires weft::detail::kIsFuture<Future>
-void signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
-  using Listener = weft::detail::FairListener;
-  auto& state = weft::detail::FutureAccess::checkedCore(future, "fair::signalAfter");
-  state.tellWhenReady(*weft::detail::NodeMemory<Listener>::make(scheduler, task));
+PendingSignal signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
+  weft::detail::FutureCore& state = weft::detail::FutureAccess::checkedCore(future, "fair::signalAfter");
+  auto& bell = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
+  state.retain();
+  bell.future = &state;
+  state.tellWhenReady(bell);
+  return PendingSignal(bell);
 }
 
 // Runs a coroutine as the body of a task that `scheduler` owns. Neither suspends nor blocks.

@@ -91,7 +91,7 @@ struct CoroFrame {
                   "a fair::Coro can co_await another fair::Coro, and fair::yield(), delay(), deadline(), "
                   "wait(), signalUntil(), signalFor(), receiveSignal(), moveTo() and self(). "
                   "For anything else call fair::signalAfter(source, scheduler, co_await fair::self()), "
-                  "and then co_await fair::receiveSignal().");
+                  "keep its result, and then co_await fair::receiveSignal().");
     if constexpr (CoroAwaitable<A>) {
       return static_cast<A&&>(awaited);
     } else {
