@@ -6,11 +6,13 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/owner.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 #include "weft/mutex.h"
@@ -41,17 +43,21 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-  // Waits until the caller holds the mutex. A caller that holds it already holds it once more.
+  // Waits until the caller holds the mutex. A caller that holds it already holds it once more. If the holder
+  // has ended without unlocking the mutex, and the caller runs where it ran, a message ends the program.
   void lock() {
     if (!enterAgain()) {
       mutex_.lockAs(kName);
+      enterFirst();
     }
   }
 
   // Takes the mutex if it is free and is not kept for a waiter, or if the caller holds it. Neither suspends
   // nor blocks.
   // Returns: whether it did.
-  [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { return enterAgain() || mutex_.try_lock(); }
+  [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    return enterAgain() || (mutex_.try_lock() && enterFirst());
+  }
 
   // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
   // Never early by that clock.
@@ -75,6 +81,7 @@ class WEFT_EXPORT RecursiveMutex {
     if (!mutex_.isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
     }
+    assertHolderLives();
     if (again_ > 0) {
       --again_;
     } else {
@@ -85,11 +92,24 @@ class WEFT_EXPORT RecursiveMutex {
  private:
   static constexpr const char* kName = "RecursiveMutex";
 
+  // relaxed: see holder_. Returns: true.
+  bool enterFirst() {
+    holder_.store(detail::currentOwnerNumber(), std::memory_order_relaxed);
+    return true;
+  }
+  // Requires: the holder has the address of the caller. It may have ended before the caller began.
+  void assertHolderLives() const {
+    // relaxed: see holder_.
+    if (holder_.load(std::memory_order_relaxed) != detail::currentOwnerNumber()) [[unlikely]] {
+      reportHolderEnded();
+    }
+  }
   // Returns: whether the caller held the mutex already. If so, it now holds the mutex once more.
   bool enterAgain() {
     if (!mutex_.isHeldByCaller()) {
       return false;
     }
+    assertHolderLives();
     if (again_ == UINT32_MAX) [[unlikely]] {
       reportTooOften();
     }
@@ -97,13 +117,17 @@ class WEFT_EXPORT RecursiveMutex {
     return true;
   }
   bool lockUntil(detail::TimePoint deadline, const std::stop_token& token) {
-    return enterAgain() || mutex_.lockUntil(deadline, token, kName);
+    return enterAgain() || (mutex_.lockUntil(deadline, token, kName) && enterFirst());
   }
   [[noreturn]] void reportTooOften() const;
+  [[noreturn]] void reportHolderEnded() const;
   [[noreturn]] void reportNotHeld() const;
   [[noreturn]] static void reportDestroyedInUse();
 
   mutex mutex_;
+  // The holder's number. It is written by the holder, and read by those with the address of the holder: by
+  // the holder itself, or by an owner after it that got this address.
+  std::atomic<uint64_t> holder_{0};
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
 };
 

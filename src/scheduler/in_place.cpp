@@ -3,11 +3,13 @@
 
 #include "scheduler/in_place.h"
 
+#include <atomic>
 #include <utility>
 
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
 #include "weft/detail/base/exception_state.h"
+#include "weft/detail/base/owner.h"
 #include "weft/fiberlocal.h"
 
 namespace weft::detail {
@@ -107,6 +109,15 @@ bool isInPlace(const TaskScope& task) noexcept {
 }
 
 uint64_t numberInPlace() noexcept { return InPlaceAccess::begin().number; }
+
+uint64_t threadNumber() noexcept {
+  static constinit std::atomic<uint64_t> newest{0};
+  static constinit thread_local uint64_t number = 0;
+  if (number == 0) {
+    number = newest.fetch_add(1, std::memory_order_relaxed) + 1;  // relaxed: it orders nothing
+  }
+  return number;
+}
 
 FiberLocalNode*& inPlaceLocals() noexcept { return InPlaceAccess::locals(InPlaceAccess::begun()); }
 

@@ -89,7 +89,8 @@ inline void assertMayWaitFor(const void* owner, bool waitsForEver, const char* w
   WEFT_ASSERT(waitsForEver ? !isOrWaitsForCaller(owner) : owner != currentOwner(),
               "%s %p was locked by the fiber or thread that holds %s already, "
               "or is held by a task that waits for the caller, so that the wait would never end. "
-              "Unlock it before, or call a function that expects it to be held.",
+              "Unlock it before, or call a function that expects it to be held. "
+              "If the caller has not locked it, a task or thread that ran here before has ended with it.",
               what, object, held);
 }
 

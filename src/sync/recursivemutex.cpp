@@ -12,6 +12,13 @@ void RecursiveMutex::reportTooOften() const {
              static_cast<const void*>(this));
 }
 
+void RecursiveMutex::reportHolderEnded() const {
+  WEFT_FATAL(
+      "RecursiveMutex %p is held by a task or thread that has ended without unlocking it. "
+      "Unlock it as often as it is locked, on each way out; std::scoped_lock does that by itself.",
+      static_cast<const void*>(this));
+}
+
 void RecursiveMutex::reportNotHeld() const {
   WEFT_FATAL(
       "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. "

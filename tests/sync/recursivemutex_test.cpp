@@ -5,12 +5,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
 #include <weft/event.h>
+#include <weft/future.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
@@ -182,6 +185,78 @@ TEST_F(RecursiveMutexDeathTest, UnlockedByOneThatDoesNotHoldIt) {
         std::thread([&] { mutex.unlock(); }).join();
       },
       "RecursiveMutex .* was unlocked by a fiber or thread that does not hold it");
+}
+
+// Calls `enter` in a task that runs where one has ended that has locked the mutex: on the same fiber, or in
+// place with the frame of the same wait.
+template <class Enter>
+void enterAfterItsHolder(const Enter& enter, bool isInPlace) {
+  Scheduler scheduler(tests::smallConfig(0));
+  Scheduler::Binding bound(scheduler);
+  auto* const mutex = new RecursiveMutex;
+  const auto run = [&](const auto& function) {
+    if (isInPlace) {
+      async([&] { async(function).get(); }).get();
+      return;
+    }
+    const WaitGroup done(1);
+    schedule([&, done] {
+      function();
+      done.done();
+    });
+    done.wait();
+  };
+  for (const bool isFirst : {true, false}) {
+    run([&] { isFirst ? mutex->lock() : enter(*mutex); });
+  }
+}
+
+TEST_F(RecursiveMutexDeathTest, EnteredWhereATaskHasEndedThatHoldsIt) {
+  const char* const message =
+      "RecursiveMutex .* is held by a task or thread that has ended without unlocking it";
+  for (const bool isInPlace : {false, true}) {
+    EXPECT_DEATH(enterAfterItsHolder([](RecursiveMutex& mutex) { mutex.lock(); }, isInPlace), message);
+    EXPECT_DEATH(enterAfterItsHolder([](RecursiveMutex& mutex) { (void)mutex.try_lock(); }, isInPlace),
+                 message);
+    EXPECT_DEATH(enterAfterItsHolder([](RecursiveMutex& mutex) { (void)mutex.try_lock_for(milliseconds(1)); },
+                                     isInPlace),
+                 message);
+    EXPECT_DEATH(enterAfterItsHolder([](RecursiveMutex& mutex) { mutex.unlock(); }, isInPlace), message);
+  }
+}
+
+// The system gives a new thread the memory of one that has ended. Where it does not, the new thread waits.
+TEST_F(RecursiveMutexDeathTest, EnteredByAThreadAfterAThreadHasEndedThatHoldsIt) {
+  EXPECT_DEATH(
+      {
+        auto* const mutex = new RecursiveMutex;
+        std::thread([&] { mutex->lock(); }).join();
+        for (int i = 0; i < 100; ++i) {
+          std::thread([&] {
+            if (mutex->try_lock()) {
+              std::fprintf(stderr, "it was let in\n");
+              std::_Exit(1);
+            }
+          }).join();
+        }
+        std::fprintf(stderr, "has ended without unlocking it: nobody was let in\n");
+        std::abort();
+      },
+      "has ended without unlocking it");
+}
+
+// To a lock a thread is the same before, while and after a scheduler is bound.
+TEST(RecursiveMutexOfThreadTest, IsHeldAcrossBindAndUnbind) {
+  Scheduler scheduler(tests::smallConfig(0));
+  RecursiveMutex mutex;
+  mutex.lock();
+  scheduler.bind();
+  mutex.lock();
+  Scheduler::unbind();
+  ASSERT_TRUE(mutex.try_lock());
+  for (int i = 0; i < 3; ++i) {
+    mutex.unlock();
+  }
 }
 
 TEST_F(RecursiveMutexDeathTest, DestroyedWhileItIsHeld) {
