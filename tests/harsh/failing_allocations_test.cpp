@@ -151,7 +151,7 @@ auto counting(Count& count) {
 }
 
 void scheduleLarge(Attempt& attempt) {
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto function = counting(numRun);
   const auto add = [&] { schedule(function); };
   const int expected = attempt(add) ? 2 : 1;
@@ -161,7 +161,7 @@ void scheduleLarge(Attempt& attempt) {
   }
 }
 void scheduleBound(Attempt& attempt) {
-  int sum = 0;
+  std::atomic<int> sum{0};
   const auto add = [&, text = longText()] {
     schedule([&sum](const std::string& a, int b) { sum += static_cast<int>(a.size()) + b; }, text, 1);
   };
@@ -173,7 +173,7 @@ void scheduleBound(Attempt& attempt) {
 }
 
 void enqueueTask(Attempt& attempt) {
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto add = [&] {
     Task task([&numRun, text = longText()] { ++numRun; }, Task::Flags::SameThread);
     Scheduler::get()->enqueue(std::move(task));
@@ -205,7 +205,7 @@ void asyncInline(Attempt& attempt) { asyncOn(attempt, inlineExecutor()); }
 void asyncOnThread(Attempt& attempt) { asyncOn(attempt, threadExecutor()); }
 void asyncInMainLoop(Attempt& attempt) {
   MainLoopExecutor loop;
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto function = counting(numRun);
   const auto begin = [&] { (void)async(loop, function); };
   const int expected = attempt(begin) ? 2 : 1;
@@ -356,7 +356,7 @@ void whenAllEach(Attempt& attempt) {
 
 void groupRuns(Attempt& attempt) {
   TaskGroup group;
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto function = counting(numRun);
   const auto add = [&] { group.run(function); };
   const int expected = attempt(add) ? 3 : 2;
@@ -367,7 +367,7 @@ void groupRuns(Attempt& attempt) {
   EXPECT_EQ(numRun, expected);
 }
 void groupMade(Attempt& attempt) {
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto use = [&] {
     TaskGroup group;
     const std::stop_token token = group.token();
@@ -420,7 +420,7 @@ void dagRun(Attempt& attempt) {
 void ticketCalls(Attempt& attempt) {
   Ticket::Queue queue;
   const Ticket first = queue.take(), second = queue.take(), third = queue.take();
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto call = counting(numRun);
   if (!attempt([&] { second.onCall(call); })) {
     second.onCall(call);
@@ -693,7 +693,7 @@ void sortedElsewhere(Attempt& attempt) {
 }
 
 void finallyMade(Attempt& attempt) {
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto function = counting(numRun);
   const auto use = [&] { EXPECT_NE(make_shared_finally(function), nullptr); };
   const int expected = attempt(use) ? 2 : 1;
@@ -779,7 +779,7 @@ void fairPosted(Attempt& attempt) {
   EXPECT_EQ(fair.numRun, expected);
 }
 void fairTask(Attempt& attempt) {
-  int sum = 0;
+  std::atomic<int> sum{0};
   const auto make = [&](int value) {
     return [&sum, value, text = longText()] { sum += text.empty() ? 0 : value; };
   };
@@ -916,7 +916,7 @@ void containersUsed(Attempt& attempt) {
 }
 
 void taskMade(Attempt& attempt) {
-  int numRun = 0;
+  std::atomic<int> numRun{0};
   const auto use = [&] {
     Task task(
         [&numRun, text = longText(), large = Large()] { numRun += text.empty() || large.empty() ? 0 : 1; });
@@ -959,7 +959,13 @@ class FailingAllocationsTest : public ::testing::TestWithParam<Operation> {
   // Lets each call of operator new fail, one after the other. `use(attempt)` uses the operation.
   template <class Use>
   static void failEach(const Use& use) {
-    Scheduler scheduler(smallConfig(0));
+    failEach(use, 0);
+    failEach(use, 1);
+  }
+  template <class Use>
+  static void failEach(const Use& use, int numWorkers) {
+    SCOPED_TRACE(std::to_string(numWorkers) + " workers");
+    Scheduler scheduler(smallConfig(numWorkers));
     Scheduler::Binding bound(scheduler);
     {
       // What the library keeps for ever is made by the first use.
