@@ -303,31 +303,27 @@ void promiseSet(Attempt& attempt) {
   }
 }
 
-// Futures that were given away are gone, whether the call has succeeded or not; their promises are not.
+// Where the call throws, the futures are the caller's still.
 template <class When>
 void whenOf(Attempt& attempt, const When& when) {
-  for (const bool mayFail : {true, false}) {
-    std::vector<Promise<int>> promises(5);
-    std::vector<Future<int>> futures;
-    for (Promise<int>& promise : promises) {
-      futures.push_back(promise.get_future());
-    }
-    decltype(when(std::move(futures))) result;
-    const auto begin = [&] { result = when(std::move(futures)); };
-    if (mayFail) {
-      attempt(begin);
-    } else {
-      begin();
-    }
-    for (Promise<int>& promise : promises) {
-      promise.set_value(1);
-    }
-    EXPECT_TRUE(mayFail || result.valid());
-    if (result.valid()) {
-      result.wait();
-      EXPECT_TRUE(result.ready());
-    }
+  std::vector<Promise<int>> promises(5);
+  std::vector<Future<int>> futures;
+  for (Promise<int>& promise : promises) {
+    futures.push_back(promise.get_future());
   }
+  decltype(when(std::move(futures))) result;
+  const auto begin = [&] { result = when(std::move(futures)); };
+  if (!attempt(begin)) {
+    for (const Future<int>& future : futures) {
+      ASSERT_TRUE(future.valid());
+    }
+    begin();
+  }
+  for (Promise<int>& promise : promises) {
+    promise.set_value(1);
+  }
+  result.wait();
+  EXPECT_TRUE(result.ready());
 }
 void whenAllOf(Attempt& attempt) {
   whenOf(attempt, [](std::vector<Future<int>>&& futures) {
@@ -352,6 +348,22 @@ void whenAllEach(Attempt& attempt) {
   if (result) {
     EXPECT_EQ(std::get<1>(result->get()).get(), longText());
   }
+}
+
+void whenAnyEach(Attempt& attempt) {
+  Promise<int> first;
+  Promise<std::string> second;
+  Future<int> a = first.get_future();
+  Future<std::string> b = second.get_future();
+  const auto join = [&] { return whenAny(std::move(a), std::move(b)); };
+  decltype(join()) result;
+  const auto begin = [&] { result = join(); };
+  if (!attempt(begin)) {
+    ASSERT_TRUE(a.valid() && b.valid());
+    begin();
+  }
+  second.set_value(longText());
+  EXPECT_EQ(std::get<1>(result.get().futures).get(), longText());
 }
 
 void groupRuns(Attempt& attempt) {
@@ -1012,11 +1024,12 @@ INSTANTIATE_TEST_SUITE_P(
                       WEFT_OPERATION(mainLoopMade), WEFT_OPERATION(thenOfReady), WEFT_OPERATION(thenOfLater),
                       WEFT_OPERATION(thenOfShared), WEFT_OPERATION(unwrapped), WEFT_OPERATION(promiseMade),
                       WEFT_OPERATION(promiseSet), WEFT_OPERATION(whenAllOf), WEFT_OPERATION(whenAnyOf),
-                      WEFT_OPERATION(whenAllEach), WEFT_OPERATION(groupRuns), WEFT_OPERATION(groupMade),
-                      WEFT_OPERATION(groupOnThreads), WEFT_OPERATION(dagBuilt), WEFT_OPERATION(dagRun),
-                      WEFT_OPERATION(ticketCalls), WEFT_OPERATION(ticketsTaken), WEFT_OPERATION(channelMade),
-                      WEFT_OPERATION(channelSends), WEFT_OPERATION(channelHandsOver),
-                      WEFT_OPERATION(selectSends), WEFT_OPERATION(eventMade), WEFT_OPERATION(waitGroupMade),
+                      WEFT_OPERATION(whenAllEach), WEFT_OPERATION(whenAnyEach), WEFT_OPERATION(groupRuns),
+                      WEFT_OPERATION(groupMade), WEFT_OPERATION(groupOnThreads), WEFT_OPERATION(dagBuilt),
+                      WEFT_OPERATION(dagRun), WEFT_OPERATION(ticketCalls), WEFT_OPERATION(ticketsTaken),
+                      WEFT_OPERATION(channelMade), WEFT_OPERATION(channelSends),
+                      WEFT_OPERATION(channelHandsOver), WEFT_OPERATION(selectSends),
+                      WEFT_OPERATION(eventMade), WEFT_OPERATION(waitGroupMade),
                       Operation{"eventPassesOn", &eventPassesOn, true}, Operation{"anyMade", &anyMade, true},
                       WEFT_OPERATION(boundedPool), WEFT_OPERATION(unboundedPool),
                       WEFT_OPERATION(reconstructedPool), WEFT_OPERATION(fiberLocal),

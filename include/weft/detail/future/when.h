@@ -38,11 +38,13 @@ namespace detail {
 template <class Futures, class Result, bool kAll>
 class WhenState final : public FutureState<Result> {
  public:
-  WhenState(Futures futures, size_t count)
+  explicit WhenState(size_t count)
       : FutureState<Result>(&invokeThis, static_cast<uint32_t>(count) + 2),
-        futures_(std::move(futures)),
         listeners_(std::make_unique<Listener[]>(count)),
         left_(kAll ? count + 1 : 2) {}
+
+  // To be filled before begin(). Where that throws, the state is destroyed instead.
+  Futures& futures() { return futures_; }
 
   // Neither a listener nor another thread may take the futures while this thread looks at them, so the last
   // step to the result is its own.
@@ -153,10 +155,18 @@ class WhenState final : public FutureState<Result> {
   std::atomic<size_t> winner_{kNone};  // of whenAny: set once, by the first listener
 };
 
-template <bool kAll, class Futures>
-auto when(Futures futures, size_t count) {
+// Calls fill(futures) once there is memory for all else, so that an exception leaves the futures where they
+// are.
+template <bool kAll, class Futures, class Fill>
+auto when(size_t count, const Fill& fill) {
   using Result = std::conditional_t<kAll, Futures, WhenAnyResult<Futures>>;
-  return detail::makeState<WhenState<Futures, Result, kAll>>(std::move(futures), count)->begin();
+  using State = WhenState<Futures, Result, kAll>;
+  struct Destroy {
+    void operator()(State* state) const { NodeMemory<State>::destroy(*state); }
+  };
+  std::unique_ptr<State, Destroy> state(detail::makeState<State>(count));
+  fill(state->futures());
+  return state.release()->begin();
 }
 
 template <class T>
@@ -175,26 +185,39 @@ constexpr bool assertTakenOver() {
 template <bool kAll, class... Futures>
 auto whenEach(Futures&&... futures) {
   if constexpr (detail::assertTakenOver<Futures...>()) {
-    return detail::when<kAll>(std::tuple<std::decay_t<Futures>...>(std::forward<Futures>(futures)...),
-                              sizeof...(Futures));
+    return detail::when<kAll, std::tuple<std::decay_t<Futures>...>>(
+        sizeof...(Futures), [&](auto& taken) { taken = {std::forward<Futures>(futures)...}; });
   } else {
     return Future<void>();
   }
 }
 
 // Moves futures out of a range, and copies those that may be copied.
-template <class Iterator, class End>
-auto collect(Iterator begin, const End& end) {
+template <bool kAll, class Iterator, class End>
+auto whenRange(Iterator begin, const End& end) {
   using Each = std::iter_value_t<Iterator>;
-  std::vector<Each> futures;
-  for (; begin != end; ++begin) {
-    if constexpr (std::is_copy_constructible_v<Each>) {
-      futures.push_back(*begin);
-    } else {
-      futures.push_back(std::move(*begin));
+  using Futures = std::vector<Each>;
+  const auto collect = [&](Futures& futures) {
+    for (; begin != end; ++begin) {
+      if constexpr (std::is_copy_constructible_v<Each>) {
+        futures.push_back(*begin);
+      } else {
+        futures.push_back(std::move(*begin));
+      }
     }
+  };
+  if constexpr (std::forward_iterator<Iterator> || std::sized_sentinel_for<End, Iterator>) {
+    const auto count = static_cast<size_t>(std::ranges::distance(begin, end));
+    return detail::when<kAll, Futures>(count, [&](Futures& futures) {
+      futures.reserve(count);
+      collect(futures);
+    });
+  } else {
+    Futures collected;
+    collect(collected);
+    return detail::when<kAll, Futures>(collected.size(),
+                                       [&](Futures& futures) { futures = std::move(collected); });
   }
-  return futures;
 }
 
 }  // namespace detail
@@ -202,11 +225,11 @@ auto collect(Iterator begin, const End& end) {
 // Futures are taken over, SharedFutures copied. With no futures, the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
+// Errors: std::bad_alloc if there is no memory. Then the caller keeps the futures, unless an iterator can be
+// read once only and does not tell how many they are.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
-  auto futures = detail::collect(std::move(begin), end);
-  const size_t count = futures.size();
-  return detail::when<true>(std::move(futures), count);
+  return detail::whenRange<true>(std::move(begin), end);
 }
 template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
@@ -223,9 +246,7 @@ auto whenAll(Futures&&... futures) {
 // other futures keep nothing of the call: a loop may wait for the same SharedFuture again and again.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAny(Iterator begin, End end) {
-  auto futures = detail::collect(std::move(begin), end);
-  const size_t count = futures.size();
-  return detail::when<false>(std::move(futures), count);
+  return detail::whenRange<false>(std::move(begin), end);
 }
 template <std::ranges::input_range Range>
   requires(!detail::kIsFuture<Range>)
