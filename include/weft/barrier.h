@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
+#include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/deadline.h"
@@ -66,6 +67,9 @@ struct DoNothing {
 // returning.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {
+  static_assert(std::is_invocable_v<CompletionFunction&>,
+                "weft::Barrier(expected, f): f cannot be called without arguments.");
+
  public:
   // An arrival, to be passed to wait().
   class arrival_token {

@@ -58,6 +58,15 @@ auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<
   return outcome.take();
 }
 
+// For a function that cannot be called.
+template <class Function, class... Args>
+  requires(!std::is_invocable_v<Function, Args...>)
+void blocking_call(Function&&, Args&&...) {
+  static_assert(
+      detail::kAlwaysFalse<Function>,
+      "blocking_call(f, args...): f cannot be called with these arguments, or with none if there are none.");
+}
+
 // The threads on which blocking_call() calls. They belong to the whole process, not to a scheduler. As usual
 // for threads, each keeps the affinity of the thread that started it, by its first call.
 //

@@ -178,9 +178,9 @@ class Channel {
  private:
   template <class V, class Handler>
   friend auto onReceive(const Channel<V>&, Handler);
-  template <class V, std::invocable Handler>
+  template <class V, class Handler>
   friend auto onSend(const Channel<V>&, std::type_identity_t<V>&&, Handler);
-  template <class V, std::invocable Handler>
+  template <class V, class Handler>
   friend auto onSend(const Channel<V>&, const std::type_identity_t<V>&, Handler);
 
   using State = detail::ChannelState;

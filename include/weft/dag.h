@@ -130,15 +130,21 @@ class DAGBuilder {
   // Errors: what the allocator or a copy or a move of `function` throws. Then no node was added.
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
-    detail::DagGraph& graph = unbuilt();
-    detail::assertCallable(function, "DAGBuilder::node()");
-    const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
-                                                          graph.allocator(), std::forward<F>(function)),
-                                                      after.size()));
-    for (const DAGNodeBuilder<T>& parent : after) {
-      addDependency(parent, added);
+    if constexpr (!assertNode<std::decay_t<F>>()) {
+      return root();
+    } else if constexpr (!detail::assertKept<F>()) {
+      return root();
+    } else {
+      detail::DagGraph& graph = unbuilt();
+      detail::assertCallable(function, "DAGBuilder::node()");
+      const DAGNodeBuilder<T> added(this, graph.addNode(detail::DagWork::make<&call<std::decay_t<F>>>(
+                                                            graph.allocator(), std::forward<F>(function)),
+                                                        after.size()));
+      for (const DAGNodeBuilder<T>& parent : after) {
+        addDependency(parent, added);
+      }
+      return added;
     }
-    return added;
   }
 
   // Lets `child` run when `parent` has run.
@@ -163,6 +169,21 @@ class DAGBuilder {
   }
 
  private:
+  template <class F>
+  static constexpr bool assertNode() {
+    constexpr bool kCanBeCalled = [] {
+      if constexpr (std::is_void_v<T>) {
+        return std::is_invocable_v<F&>;
+      } else {
+        return std::is_invocable_v<F&, std::remove_reference_t<T>&> || std::is_invocable_v<F&, T>;
+      }
+    }();
+    static_assert(kCanBeCalled,
+                  "the function of a node of a DAG<T> is called with the T that run() was given, "
+                  "or without arguments if T is void: this one cannot be called so.");
+    return kCanBeCalled;
+  }
+
   template <class F>
   static void call(F& function, void* data) {
     if constexpr (std::is_void_v<T>) {

@@ -38,8 +38,12 @@ class FinallyImpl final : public Finally {
       : function_(std::move(other.function_)), armed_(std::exchange(other.armed_, false)) {}
   FinallyImpl& operator=(FinallyImpl&&) = delete;
   ~FinallyImpl() override {
-    if (armed_) {
-      function_();
+    constexpr bool kCanBeCalled = std::is_invocable_v<F&>;
+    static_assert(kCanBeCalled, "make_finally(f): f cannot be called without arguments.");
+    if constexpr (kCanBeCalled) {
+      if (armed_) {
+        function_();
+      }
     }
   }
 

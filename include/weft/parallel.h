@@ -37,10 +37,16 @@ namespace weft {
 //   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
 template <class F, class... Others>
 void parallelInvoke(F&& first, Others&&... others) {
-  detail::assertCallable(first, "parallelInvoke()");
-  (detail::assertCallable(others, "parallelInvoke()"), ...);
-  weft::join([&]() -> void { std::forward<F>(first)(); },
-             [&]() -> void { std::forward<Others>(others)(); }...);
+  constexpr bool kCanBeCalled = (std::is_invocable_v<F> && ... && std::is_invocable_v<Others>);
+  static_assert(kCanBeCalled,
+                "parallelInvoke(f, g, ...): one of the functions cannot be called without arguments, "
+                "or it is meant as an executor and has no member function schedule(weft::TaskHandle).");
+  if constexpr (kCanBeCalled) {
+    detail::assertCallable(first, "parallelInvoke()");
+    (detail::assertCallable(others, "parallelInvoke()"), ...);
+    weft::join([&]() -> void { std::forward<F>(first)(); },
+               [&]() -> void { std::forward<Others>(others)(); }...);
+  }
 }
 inline void parallelInvoke() {}
 

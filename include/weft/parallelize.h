@@ -28,6 +28,7 @@ namespace weft {
 // Memory ordering: afterwards the caller sees what the functions have written.
 // Lifetime: the functions are used in place, not copied.
 template <class F0, class... FN>
+  requires(std::is_invocable_v<F0> && ... && std::is_invocable_v<FN>)
 void parallelize(F0&& first, FN&&... others) {
   detail::assertCallable(first, "parallelize()");
   (detail::assertCallable(others, "parallelize()"), ...);
@@ -44,6 +45,14 @@ void parallelize(F0&& first, FN&&... others) {
   for (detail::EscapedException& each : exceptions) {
     each.rethrow();
   }
+}
+
+// For functions of which one cannot be called.
+template <class F0, class... FN>
+  requires(!(std::is_invocable_v<F0> && ... && std::is_invocable_v<FN>))
+void parallelize(F0&&, FN&&...) {
+  static_assert(detail::kAlwaysFalse<F0>,
+                "parallelize(f, g, ...): one of the functions cannot be called without arguments.");
 }
 
 }  // namespace weft

@@ -228,8 +228,7 @@ void schedule(Function&& function, Args&&... args) {
     schedule(static_cast<Task&&>(task));
   } else {
     constexpr bool kCanBeCalled = detail::kCanBeBound<Function, Args...>;
-    constexpr bool kCanBeKept = std::constructible_from<std::decay_t<Function>, Function> &&
-                                (std::constructible_from<std::decay_t<Args>, Args> && ...);
+    constexpr bool kCanBeKept = detail::kCanBeKept<Function> && (detail::kCanBeKept<Args> && ...);
     static_assert(
         kCanBeCalled,
         "schedule(f, args...): f cannot be called with these arguments, or with none if there are none.");

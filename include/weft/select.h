@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "weft/channel.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/channel/select_case.h"
@@ -28,6 +29,17 @@ namespace detail {
 struct Ignore {
   void operator()() const {}
 };
+
+template <class Handler>
+void callHandler(Handler& handler) {
+  constexpr bool kCanBeCalled = std::invocable<Handler&>;
+  static_assert(kCanBeCalled,
+                "the handler of this case of select() cannot be called without arguments. "
+                "Only that of onReceive() is given a value.");
+  if constexpr (kCanBeCalled) {
+    handler();
+  }
+}
 
 template <class T, class Handler>
 class ReceiveCase final : public SelectCase {
@@ -54,7 +66,7 @@ class SendCase final : public SelectCase {
     if (isClosed()) [[unlikely]] {
       throwOrDie(ChannelClosed());
     }
-    handler_();
+    detail::callHandler(handler_);
   }
 
  private:
@@ -68,7 +80,7 @@ class PlainCase final : public SelectCase {
  public:
   template <class... What>
   explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {}
-  void run() { handler_(); }
+  void run() { detail::callHandler(handler_); }
 
  private:
   Handler handler_;
@@ -76,6 +88,14 @@ class PlainCase final : public SelectCase {
 
 template <class Case>
 concept IsSelectCase = std::derived_from<Case, SelectCase>;
+
+// Whether T is a time that onTimeout() takes.
+template <class T>
+inline constexpr bool kIsTime = false;
+template <class Rep, class Period>
+inline constexpr bool kIsTime<std::chrono::duration<Rep, Period>> = true;
+template <class Duration>
+inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock, Duration>> = true;
 
 }  // namespace detail
 
@@ -100,28 +120,28 @@ template <class T, class Handler>
 
 // Sends `value` on `channel`, and calls handler(). An rvalue of T is moved from only if this case happens. If
 // the channel is closed, select() throws ChannelClosed, and calls no handler.
-template <class T, std::invocable Handler = detail::Ignore>
+template <class T, class Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
   return detail::SendCase<T, T&, Handler>(channel.state_.checked(), value, std::move(handler));
 }
-template <class T, std::invocable Handler = detail::Ignore>
+template <class T, class Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value,
                           Handler handler = {}) {
   return detail::SendCase<T, T, Handler>(channel.state_.checked(), T(value), std::move(handler));
 }
 
 // Waits for a signal of `event`, uses it up if wait() would, and calls handler().
-template <std::invocable Handler = detail::Ignore>
+template <class Handler = detail::Ignore>
 [[nodiscard]] auto onSignal(const Event& event, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), event);
 }
 
 // Waits for at most `duration` from now, or until `time`, and calls handler().
-template <class Rep, class Period, std::invocable Handler = detail::Ignore>
+template <class Rep, class Period, class Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::duration<Rep, Period>& duration, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), detail::deadlineAfter(duration));
 }
-template <class Duration, std::invocable Handler = detail::Ignore>
+template <class Duration, class Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::time_point<std::chrono::steady_clock, Duration>& time,
                              Handler handler = {}) {
   detail::TimePoint deadline;
@@ -132,9 +152,19 @@ template <class Duration, std::invocable Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), deadline);
 }
 
+// For what is no time.
+template <class Time, class Handler = detail::Ignore>
+  requires(!detail::kIsTime<Time>)
+[[nodiscard]] auto onTimeout(const Time&, const Handler& = {}) {
+  static_assert(detail::kAlwaysFalse<Time>,
+                "onTimeout(time, handler): the time is a duration, such as std::chrono::milliseconds(5), "
+                "or a time of std::chrono::steady_clock.");
+  return detail::PlainCase<detail::Ignore>(detail::Ignore());
+}
+
 // Waits for a stop that is requested by `token`, and calls handler().
 // Requires: it is the only onStop() of its select(); otherwise a message ends the program.
-template <std::invocable Handler = detail::Ignore>
+template <class Handler = detail::Ignore>
 [[nodiscard]] auto onStop(const std::stop_token& token, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), token);
 }
@@ -142,7 +172,7 @@ template <std::invocable Handler = detail::Ignore>
 // Happens if no other case can happen at once, so that select() does not wait, and calls handler(). A loop
 // around such a select() lets nothing else run on this thread: call yield() in the loop, or leave this case
 // out.
-template <std::invocable Handler = detail::Ignore>
+template <class Handler = detail::Ignore>
 [[nodiscard]] auto otherwise(Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler));
 }
@@ -163,15 +193,24 @@ template <std::invocable Handler = detail::Ignore>
 // channel, also a send and a receive: a select does not serve itself.
 // Returns: the position of the case among the arguments, from 0 on.
 // Memory ordering: as for the send(), receive() or wait() that happened.
-template <detail::IsSelectCase... Cases>
+template <class... Cases>
+  requires(sizeof...(Cases) == 0 || (detail::IsSelectCase<Cases> || ...))
 size_t select(Cases&&... cases) {
   static_assert(sizeof...(Cases) > 0,
                 "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
-  detail::SelectCase* const pointers[] = {&cases...};
-  const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
-  size_t index = 0;
-  (void)((index++ == chosen && (cases.run(), true)) || ...);
-  return chosen;
+  constexpr bool kAreCases = (detail::IsSelectCase<Cases> && ...);
+  static_assert(kAreCases,
+                "weft::select() takes cases that are made in its call: onReceive(channel, handler), "
+                "onSend(channel, value), onSignal(event), onTimeout(time), onStop(token), otherwise().");
+  if constexpr (kAreCases && sizeof...(Cases) > 0) {
+    detail::SelectCase* const pointers[] = {&cases...};
+    const size_t chosen = detail::selectOne(pointers, sizeof...(Cases));
+    size_t index = 0;
+    (void)((index++ == chosen && (cases.run(), true)) || ...);
+    return chosen;
+  } else {
+    return 0;
+  }
 }
 
 }  // namespace weft

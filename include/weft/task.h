@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/task_node.h"
 
 namespace weft {
@@ -44,8 +45,10 @@ class Task {
         return;
       }
     }
-    node_ = detail::NodeMemory<detail::FunctionNode<Function>>::make(std::forward<F>(function),
-                                                                     static_cast<uint32_t>(flags));
+    if constexpr (detail::assertKept<F>()) {
+      node_ = detail::NodeMemory<detail::FunctionNode<Function>>::make(std::forward<F>(function),
+                                                                       static_cast<uint32_t>(flags));
+    }
   }
 
   Task(Task&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}

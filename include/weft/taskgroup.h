@@ -89,12 +89,11 @@ class TaskGroup {
   void run(F&& function) {
     constexpr bool kCanBeCalled =
         std::invocable<std::decay_t<F>&> || std::invocable<std::decay_t<F>&, std::stop_token>;
-    constexpr bool kCanBeKept = std::constructible_from<std::decay_t<F>, F>;
     static_assert(kCanBeCalled,
                   "TaskGroup::run(f): f can be called neither without arguments nor with a std::stop_token.");
-    static_assert(kCanBeKept || !kCanBeCalled,
-                  "TaskGroup::run(f) keeps a copy of f, which cannot be copied. Write run(std::move(f)).");
-    if constexpr (kCanBeCalled && kCanBeKept) {
+    if constexpr (!kCanBeCalled) {
+      return;
+    } else if constexpr (detail::assertKept<F>()) {
       detail::assertCallable(function, "TaskGroup::run()");
       if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
         auto& node = *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function));

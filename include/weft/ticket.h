@@ -84,12 +84,16 @@ class Ticket {
   // Memory ordering: as for wait().
   template <class F>
   void onCall(F&& function) const {
-    State& state = checked("onCall");
-    detail::TaskNode* node = Task(std::forward<F>(function)).release();
-    if (node == nullptr) [[unlikely]] {
-      detail::reportEmptyFunction("Ticket::onCall()");
+    constexpr bool kCanBeCalled = std::is_constructible_v<Task, F>;
+    static_assert(kCanBeCalled, "Ticket::onCall(f): f cannot be called without arguments.");
+    if constexpr (kCanBeCalled) {
+      State& state = checked("onCall");
+      detail::TaskNode* node = Task(std::forward<F>(function)).release();
+      if (node == nullptr) [[unlikely]] {
+        detail::reportEmptyFunction("Ticket::onCall()");
+      }
+      state.onCall(node);
     }
-    state.onCall(node);
   }
 
  private:

@@ -16,9 +16,15 @@ inline const Own own;
 #include <memory>
 #include <stdexcept>
 #include <vector>
+#include <weft/barrier.h>
+#include <weft/blockingcall.h>
+#include <weft/dag.h>
+#include <weft/fair/task.h>
+#include <weft/finally.h>
 #include <weft/future.h>
 #include <weft/join.h>
 #include <weft/parallel.h>
+#include <weft/parallelize.h>
 #include <weft/pool.h>
 #include <weft/ticket.h>
 #include <weft/waitgroup.h>
@@ -124,9 +130,42 @@ check("weft::schedule(3);" "schedule.f, args....: f cannot be called with these 
 check("auto f = [p = std::make_unique<int>(1)] {}; weft::schedule(f);" "schedule.. keeps copies")
 check("weft::schedule([](int, std::unique_ptr<int>) {}, 1, std::make_unique<int>(1));" OK)
 check("weft::TaskGroup().run([](int) {});" "TaskGroup::run.f.: f can be called neither")
-check("auto f = [p = std::make_unique<int>(1)] {}; weft::TaskGroup().run(f);" "TaskGroup::run.f. keeps a copy")
 check("weft::join([] {}, [](int) {});" "join.f, g, ....: one of the functions cannot be called without arguments")
 check("weft::join(3, [] {});" "join.f, g, ....: one of the functions cannot be called without arguments")
+
+set(keeps "weft keeps a copy of this function, which cannot be copied. Write std::move.f.")
+foreach(call IN ITEMS "weft::TaskGroup().run" "(void)weft::async" "(void)a.then" "weft::Task task" "weft::fair::Task task"
+    "weft::Ticket::Queue().take().onCall" "weft::DAGBuilder<void>().root().then" "weft::fair::Task([] {}).setCallback"
+    "weft::Scheduler(weft::Scheduler::Config()).enqueue")
+  check("auto f = [p = std::make_unique<int>(1)] {}; ${call}(f);" "${keeps}")
+endforeach()
+
+check("weft::parallelInvoke([] {}, [](int) {});" "parallelInvoke.f, g, ....: one of the functions cannot be called")
+check("weft::parallelInvoke(none, [] {});" "no member function schedule.weft::TaskHandle")
+check("weft::parallelize([] {}, [](int) {});" "parallelize.f, g, ....: one of the functions cannot be called")
+check("weft::blocking_call([](int) {});" "blocking_call.f, args....: f cannot be called")
+check("weft::Ticket::Queue().take().onCall([](int) {});" "Ticket::onCall.f.: f cannot be called")
+check("(void)weft::make_finally([](int) {});" "make_finally.f.: f cannot be called without arguments")
+check("weft::Barrier barrier(3, [](int) {});" "weft::Barrier.expected, f.: f cannot be called without arguments")
+check("weft::DAGBuilder<int>().root().then([] {});" "the function of a node of a DAG<T> is called with the T")
+
+set(isTime "the time is a duration, such as std::chrono::milliseconds")
+check("weft::select(weft::onTimeout(5));" "${isTime}")
+check("weft::select(weft::onTimeout([] {}, std::chrono::milliseconds(5)));" "${isTime}")
+check("weft::select(weft::onTimeout(std::chrono::system_clock::now(), [] {}));" "${isTime}")
+check("weft::select(weft::onTimeout(std::chrono::hours(1)), weft::onTimeout(std::chrono::steady_clock::now(), [] {}));" OK)
+set(handler "the handler of this case of select.. cannot be called without arguments")
+check("weft::select(weft::onTimeout(std::chrono::hours(1), [](int) {}));" "${handler}")
+check("weft::select(weft::onSend(channel, nullptr, [](int) {}));" "${handler}")
+check("weft::select(weft::otherwise([](int) {}));" "${handler}")
+check("weft::select(channel, [](int) {});" "weft::select.. takes cases that are made in its call")
+
+set(others "take a range of futures: this one has other elements")
+check("(void)weft::whenAll(numbers);" "${others}")
+check("(void)weft::whenAny(numbers.begin(), numbers.end());" "${others}")
+set(fromConst "move futures out of the range, and cannot do so where it is const")
+check("(void)weft::whenAll(std::initializer_list<weft::Future<int>>{});" "${fromConst}")
+check("const std::vector<weft::SharedFuture<int>> shares; (void)weft::whenAll(shares);" OK)
 
 # What programs for marl write, with clang's warnings.
 check("weft::Ticket::Queue queue; weft::Ticket ticket; ticket = std::move(queue.take()); ticket = queue.take();" OK)

@@ -48,6 +48,7 @@ struct Printer {  // as a std::ostream_iterator
   Printer& operator*() { return *this; }
   Printer& operator++() { return *this; }
 };
+struct None { void schedule(int); } none;
 void use() { BODY }
 ")
 
@@ -94,6 +95,44 @@ check("(void)weft::parallelReduce(numbers, std::vector<int>(), append);" "${byTh
 check("(void)weft::parallelReduce({3, 7, 9}, std::vector<int>(), append);" "${byThemselves}")
 check("(void)weft::parallelMapReduce(numbers, std::vector<int>(), std::negate<>(), append);" "${byThemselves}")
 check("(void)weft::parallelReduce(numbers, 0, [](int, int) { return std::string(); });" "returns what converts to the type")
+
+set(element "the function of a parallel algorithm is called with an element of the range")
+check("weft::parallelFor(numbers, [] {});" "${element}")
+check("weft::parallelFor(0, 3, [](std::string) {});" "${element}")
+check("weft::parallelTransform(numbers, [](int x) { return x; }, numbers.begin());" "${element}")
+check("weft::parallelTransform(numbers, numbers, numbers.begin(), [](int) { return 1; });" "${element}")
+check("(void)weft::parallelMapReduce(numbers, 0, [] { return 1; });" "${element}")
+set(begins "a parallel algorithm begins with a range, or its two ends")
+check("weft::parallelFor([](int) {}, numbers);" "${begins}")
+check("weft::parallelFor(none, numbers, [](int) {});" "${begins}")
+check("weft::parallelSort([](int, int) { return true; }, numbers);" "${begins}")
+check("(void)weft::parallelReduce(none, numbers, 0);" "${begins}")
+set(twoValues "reduce cannot be called with two values of the type of .init.")
+check("(void)weft::parallelReduce(numbers, 0, [](int) { return 1; });" "${twoValues}")
+check("(void)weft::parallelReduce(numbers, std::plus<>(), 0);" "${twoValues}")
+check("(void)weft::parallelMapReduce(numbers, 0, std::negate<>(), [](int) { return 1; });" "${twoValues}")
+check("int array[3] = {}; (void)weft::parallelReduce(array, array + 3, 0);
+  (void)weft::parallelReduce(array, 0, std::plus<>());
+  weft::parallelSort(array, array + 3);
+  weft::parallelSort(array, std::greater<>());" OK)
+
+set(less "call less.a, b. with two elements that are const, and it returns a bool")
+check("weft::parallelSort(numbers, [](int) { return true; });" "${less}")
+check("weft::parallelStableSort(numbers.begin(), numbers.end(), [](int, int) { return std::string(); });" "${less}")
+check("struct None {}; std::vector<None> all; weft::parallelSort(all);" "${less}")
+
+set(stages "the stages of a parallelPipeline.. are made by serialStage.f.")
+set(source "the first stage of a parallelPipeline.. is called without arguments, and must return a std::optional")
+set(further "a stage of a parallelPipeline.. cannot be called with what the stage before returns")
+set(numbers "weft::serialStage([] { return std::optional<int>(1); })")
+check("weft::parallelPipeline(4, [] { return 1; });" "${stages}")
+check("weft::parallelPipeline(4, weft::serialStage([] { return 1; }));" "${source}")
+check("weft::parallelPipeline(4, weft::serialStage([](int) { return std::optional<int>(); }));" "${source}")
+check("weft::parallelPipeline(4, ${numbers}, weft::parallelStage([](std::string) {}));" "${further}")
+check("weft::parallelPipeline(4, ${numbers}, weft::parallelStage([](int) {}), weft::serialStage([] {}));"
+  "must return the input of the next stage")
+check("weft::parallelPipeline(${numbers}, weft::parallelStage([](int) {}));" "begins with the number of items")
+check("weft::parallelPipeline(4u, ${numbers}, weft::parallelStage([](int&&) { return 1; }), weft::serialStage([](int) {}));" OK)
 
 set(objects "parallelSort\\(\\) and parallelStableSort\\(\\) need elements that are objects of their own")
 check("weft::parallelSort(bits);" "${objects}")

@@ -191,6 +191,35 @@ TEST_P(ParallelSortTest, SortsStringsArraysDequesAndMoveOnlyElements) {
   });
 }
 
+// Ends at the first zero.
+struct Terminated {
+  struct End {
+    friend bool operator==(const int* at, End) { return *at == 0; }
+  };
+  int* begin() { return numbers.data(); }
+  static End end() { return {}; }
+
+  std::vector<int> numbers;
+};
+
+TEST_P(ParallelSortTest, SortsToASentinel) {
+  for (const size_t count : {0, 1, 5, 3000}) {
+    Terminated terminated{std::vector<int>(count + 2)};
+    std::iota(terminated.numbers.rbegin() + 2, terminated.numbers.rend(), 1);
+    terminated.numbers.back() = -1;
+    std::vector<int> expected = terminated.numbers;
+    std::sort(expected.begin(), expected.end() - 2);
+    Terminated stable = terminated;
+    parallelSort(terminated);
+    EXPECT_EQ(terminated.numbers, expected);
+    parallelStableSort(stable.begin(), Terminated::end());
+    EXPECT_EQ(stable.numbers, expected);
+    parallelSort(std::counted_iterator(stable.begin(), static_cast<std::ptrdiff_t>(count)),
+                 std::default_sentinel, std::greater<>());
+    EXPECT_TRUE(std::is_sorted(stable.numbers.begin(), stable.numbers.end() - 2, std::greater<>()));
+  }
+}
+
 TEST_P(ParallelSortTest, SortsNothingWhereTheEndsAreReversed) {
   inTask([] {
     for (const std::ptrdiff_t size : {1, 20, 10'000}) {

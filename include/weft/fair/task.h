@@ -55,7 +55,9 @@ class Task : private detail::FairTask {
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && detail::FairStep<F, Task>)
   explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
-    Callable<F>::emplace(*this, std::forward<F>(function));
+    if constexpr (weft::detail::assertKept<F>()) {
+      Callable<F>::emplace(*this, std::forward<F>(function));
+    }
   }
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && !detail::FairStep<F, Task>)
@@ -80,7 +82,9 @@ class Task : private detail::FairTask {
   // Errors: if the move or copy of `function` throws, the task keeps its old callable.
   template <class F>
   void setCallback(F&& function) {
-    if constexpr (detail::assertFairStep<F, Task>()) {
+    if constexpr (!detail::assertFairStep<F, Task>()) {
+      return;
+    } else if constexpr (weft::detail::assertKept<F>()) {
       assertIsOwned("given a callback");
       detail::FairReplacement<std::decay_t<F>, Task>(std::forward<F>(function)).replace(*this);
     }

@@ -15,6 +15,22 @@ class TaskHandle;
 
 namespace detail {
 
+// Whether weft can keep what is given as F: a copy of an lvalue, or what an rvalue is moved into. A destructor that
+// may throw is no obstacle, as it would be to std::constructible_from: what escapes it ends the program.
+template <class F>
+inline constexpr bool kCanBeKept = std::is_constructible_v<std::decay_t<F>, F>;
+
+template <class F>
+constexpr bool assertKept() {
+  static_assert(kCanBeKept<F>,
+                "weft keeps a copy of this function, which cannot be copied. Write std::move(f).");
+  return kCanBeKept<F>;
+}
+
+// For the static_assert of a function that is only called by mistake.
+template <class...>
+inline constexpr bool kAlwaysFalse = false;
+
 // Ends the program with a message: `where`, "schedule()" for instance, was given an empty function.
 [[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportEmptyFunction(const char* where);
 

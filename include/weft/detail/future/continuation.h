@@ -206,7 +206,11 @@ class FutureBase : public FutureHandle {
     constexpr bool kHasExecutor = detail::assertExecutor<E, F>();
     static_assert(kCanBeCalled || !kHasExecutor,
                   "then(f): f can be called with neither the value, nor the future, nor nothing.");
-    if constexpr (kHasExecutor && kCanBeCalled) {
+    if constexpr (!kHasExecutor || !kCanBeCalled) {
+      return Self();
+    } else if constexpr (!detail::assertKept<F>()) {
+      return Self();
+    } else {
       FutureCore& parent = self.core("then");
       detail::assertCallable(function, "Future::then()");
       auto kept = detail::keepExecutor(std::forward<E>(executor));
@@ -215,8 +219,6 @@ class FutureBase : public FutureHandle {
       auto future = FutureAccess::make(state);
       parent.tellWhenReady(*state);
       return future;
-    } else {
-      return Self();
     }
   }
 };

@@ -121,6 +121,8 @@ auto launchCall(E&& executor, F&& function) {
     return typename Instead<F>::Type();
   } else if constexpr (!detail::assertFunction<std::is_invocable_v<Function>>()) {
     return typename Instead<F>::Type();
+  } else if constexpr (!detail::assertKept<F>()) {
+    return typename Instead<F>::Type();
   } else {
     detail::assertCallable(function, "async()");
     return detail::launch<Call<Function>>(executor, std::forward<F>(function));
@@ -134,6 +136,8 @@ auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
   if constexpr (!detail::assertExecutor<E, F>()) {
     return typename Instead<F>::Type();
   } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
+    return typename Instead<F>::Type();
+  } else if constexpr (!detail::assertKept<F>()) {
     return typename Instead<F>::Type();
   } else {
     detail::assertCallable(function, "async()");

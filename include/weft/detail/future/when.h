@@ -192,9 +192,23 @@ auto whenEach(Futures&&... futures) {
   }
 }
 
+// Checks that the elements of a range are futures, which can be moved or copied out of it.
+template <class Reference>
+constexpr bool assertFutures() {
+  constexpr bool kAreFutures = kIsFuture<Reference>;
+  using Each = std::remove_cvref_t<Reference>;
+  constexpr bool kCanBeTaken = !kAreFutures || std::is_copy_constructible_v<Each> ||
+                               !std::is_const_v<std::remove_reference_t<Reference>>;
+  static_assert(kAreFutures, "whenAll() and whenAny() take a range of futures: this one has other elements.");
+  static_assert(kCanBeTaken,
+                "whenAll() and whenAny() move futures out of the range, and cannot do so where it is const, "
+                "as a list in braces is. Give them a std::vector that is not const, or share() the futures.");
+  return kAreFutures && kCanBeTaken;
+}
+
 // Moves futures out of a range, and copies those that may be copied.
 template <bool kAll, class Iterator, class End>
-auto whenRange(Iterator begin, const End& end) {
+auto takeRange(Iterator begin, const End& end) {
   using Each = std::iter_value_t<Iterator>;
   using Futures = std::vector<Each>;
   const auto collect = [&](Futures& futures) {
@@ -217,6 +231,15 @@ auto whenRange(Iterator begin, const End& end) {
     collect(collected);
     return detail::when<kAll, Futures>(collected.size(),
                                        [&](Futures& futures) { futures = std::move(collected); });
+  }
+}
+
+template <bool kAll, class Iterator, class End>
+auto whenRange(Iterator begin, const End& end) {
+  if constexpr (detail::assertFutures<std::iter_reference_t<Iterator>>()) {
+    return detail::takeRange<kAll>(std::move(begin), end);
+  } else {
+    return Future<void>();
   }
 }
 

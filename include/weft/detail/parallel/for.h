@@ -48,7 +48,7 @@ inline size_t grainForEachThread(size_t count) {
 template <class Iterator, class F>
 void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_token& token,
                const char* what) {
-  if constexpr (!kIsRefused<Iterator>) {
+  if constexpr (detail::assertElementFunction<F, Iterator>()) {
     detail::assertCallable(function, what);
     ForBody<F> body{function};
     Nothing nothing;
@@ -115,6 +115,13 @@ auto parallelFor(E&& executor, Args&&... args) {
 template <Executor E, class Element, class... Args>
 auto parallelFor(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelFor(elements, std::forward<Args>(args)...); });
+}
+
+// For calls whose first argument is neither a range nor an executor.
+template <class First, class Second, class... Args>
+  requires detail::NoFirstArgument<First>
+void parallelFor(First&&, Second&&, Args&&...) {
+  detail::assertFirstArgument<First>();
 }
 
 // A part of a plane: the rows [rowBegin, rowEnd) of the columns [columnBegin, columnEnd).

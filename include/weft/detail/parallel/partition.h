@@ -15,6 +15,7 @@
 
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/parallel/irange.h"
+#include "weft/executor.h"
 
 // What the parallel algorithms run over. Included by weft/parallel.h.
 namespace weft {
@@ -202,6 +203,35 @@ template <std::integral Begin, std::integral End>
 struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
 template <class... Range>
 using ElementOf = typename ElementBetween<Range...>::type;
+
+// Asserts that `F` can be called with an element of each of these, which are iterators.
+// Returns: false as well if one of them was refused before.
+template <class F, class... Iterators>
+constexpr bool assertElementFunction() {
+  if constexpr ((kIsRefused<std::remove_cv_t<Iterators>> || ...)) {
+    return false;
+  } else {
+    constexpr bool kCanBeCalled = std::is_invocable_v<F&, decltype(*std::declval<Iterators&>())...>;
+    static_assert(kCanBeCalled,
+                  "the function of a parallel algorithm is called with an element of the range, "
+                  "or with one of each range: this one cannot be called so. "
+                  "It is the last argument but for a stop token: parallelFor(range, f), "
+                  "parallelTransform(range, out, f), parallelMapReduce(range, init, map, reduce).");
+    return kCanBeCalled;
+  }
+}
+
+// What no parallel algorithm begins with.
+template <class T>
+concept NoFirstArgument = !Partitionable<T> && !Endpoint<std::decay_t<T>> && !Executor<T>;
+
+template <class First>
+constexpr void assertFirstArgument() {
+  static_assert(!NoFirstArgument<First>,
+                "a parallel algorithm begins with a range, or its two ends: parallelFor(range, f). "
+                "Before that it may have an executor, "
+                "which is an object that has a member function schedule(weft::TaskHandle).");
+}
 
 // Asserts that `Out` is an iterator through which algorithms can write values of type T.
 template <class Out, class T>

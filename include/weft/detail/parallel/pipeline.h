@@ -42,6 +42,69 @@ Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
   return {std::forward<F>(function)};
 }
 
+namespace detail {
+
+template <class T>
+inline constexpr bool kIsStage = false;
+template <StageOrder kOrder, class F>
+inline constexpr bool kIsStage<Stage<kOrder, F>> = true;
+
+// What the first stage makes, which is read as a std::optional is. void where it cannot be called or read so.
+template <class F>
+struct MadeItem : std::type_identity<void> {};
+template <class F>
+  requires(std::is_invocable_v<F&> && !std::is_pointer_v<std::invoke_result_t<F&>> &&
+           requires(std::invoke_result_t<F&> made) { made ? *std::move(made) : *std::move(made); })
+struct MadeItem<F> : std::type_identity<decltype(*std::declval<std::invoke_result_t<F&>>())> {};
+
+// Checks that each of the further stages takes an Item, which the stage before returns.
+template <class Item>
+constexpr bool assertFurtherStages() {
+  return true;
+}
+template <class Item, class Stage, class... Others>
+constexpr bool assertFurtherStages() {
+  constexpr bool kHasItem = !std::is_void_v<Item>;
+  static_assert(kHasItem,
+                "each stage of a parallelPipeline() but the last must return the input of the next stage.");
+  if constexpr (kHasItem) {
+    using F = decltype(Stage::function)&;
+    constexpr bool kCanBeCalled = std::is_invocable_v<F, Item>;
+    static_assert(
+        kCanBeCalled,
+        "a stage of a parallelPipeline() cannot be called with what the stage before returns, "
+        "as an rvalue. The first stage returns a std::optional, of which the second gets the value.");
+    if constexpr (kCanBeCalled) {
+      return detail::assertFurtherStages<std::invoke_result_t<F, Item>, Others...>();
+    }
+  }
+  return false;
+}
+
+template <class First, class... Others>
+constexpr bool assertStages() {
+  constexpr bool kAreStages = kIsStage<First> && (kIsStage<Others> && ...);
+  static_assert(kAreStages,
+                "the stages of a parallelPipeline() are made by serialStage(f), "
+                "serialOutOfOrderStage(f) and parallelStage(f).");
+  if constexpr (kAreStages) {
+    using Item = typename MadeItem<decltype(First::function)>::type;
+    constexpr bool kIsSource = !std::is_void_v<Item>;
+    static_assert(First::kOrder != StageOrder::Parallel,
+                  "the first stage of a parallelPipeline() must be a serialStage(): "
+                  "it makes one item after the other.");
+    static_assert(kIsSource,
+                  "the first stage of a parallelPipeline() is called without arguments, "
+                  "and must return a std::optional: the next item, or nothing at the end.");
+    if constexpr (First::kOrder != StageOrder::Parallel && kIsSource) {
+      return detail::assertFurtherStages<Item, Others...>();
+    }
+  }
+  return false;
+}
+
+}  // namespace detail
+
 // Takes items through stages, at most `maxTokens` items at the same time. The first stage is called without
 // arguments, one call at a time, and returns a std::optional: the next item, or nothing at the end. Each
 // further stage is called with what the stage before returned, as an rvalue. The last stage may return
@@ -62,15 +125,26 @@ Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   static_assert(sizeof...(Stages) >= 1, "a parallelPipeline() needs at least one stage.");
-  static_assert(
-      std::tuple_element_t<0, std::tuple<std::remove_cvref_t<Stages>...>>::kOrder != StageOrder::Parallel,
-      "the first stage of a parallelPipeline() must be a serialStage(): it makes one item after the other.");
-  if (maxTokens < 1) [[unlikely]] {
-    detail::throwOrDie(std::invalid_argument(
-        "parallelPipeline() needs at least one token to take an item through its stages."));
+  if constexpr (!detail::assertStages<std::remove_cvref_t<Stages>...>()) {
+    return;
+  } else {
+    if (maxTokens < 1) [[unlikely]] {
+      detail::throwOrDie(std::invalid_argument(
+          "parallelPipeline() needs at least one token to take an item through its stages."));
+    }
+    detail::Pipeline<std::remove_reference_t<Stages>...> pipeline(std::tie(stages...));
+    pipeline.run(static_cast<size_t>(maxTokens));
   }
-  detail::Pipeline<std::remove_reference_t<Stages>...> pipeline(std::tie(stages...));
-  pipeline.run(static_cast<size_t>(maxTokens));
+}
+
+// For calls that do not begin with a number or an executor.
+template <class First, class... Args>
+  requires(!Executor<First> && !std::is_convertible_v<First, std::ptrdiff_t>)
+void parallelPipeline(First&&, Args&&...) {
+  static_assert(detail::kAlwaysFalse<First>,
+                "a parallelPipeline() begins with the number of items that may be on their way: "
+                "parallelPipeline(maxTokens, serialStage(f), ...). Before that it may have an executor, "
+                "which is an object that has a member function schedule(weft::TaskHandle).");
 }
 
 // As a task of `executor`; see parallelFor().

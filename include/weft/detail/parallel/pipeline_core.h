@@ -120,10 +120,6 @@ class Pipeline {
   // Returns: the item that the first stage makes, and in `item` its number. Nothing at the end.
   auto fetch(uint64_t& item) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
-    static_assert(
-        requires(Made made) { made ? *std::move(made) : *std::move(made); } && !std::is_pointer_v<Made>,
-        "the first stage of a parallelPipeline() must return a std::optional: "
-        "the next item, or nothing at the end.");
     Made made{};
     sourceMutex_.lock();
     detail::callAndEnd([&] { fetchInto(made, item); },
@@ -149,9 +145,6 @@ class Pipeline {
   void pass(uint64_t item, T&& value) {
     if constexpr (kIndex < kNumStages) {
       using Result = std::invoke_result_t<decltype(StageAt<kIndex>::function)&, T>;
-      static_assert(kIndex + 1 == kNumStages || !std::is_void_v<Result>,
-                    "each stage of a parallelPipeline() but the last "
-                    "must return the input of the next stage.");
       Outcome<Result> outcome;
       if (call<kIndex>(item, outcome, std::forward<T>(value))) {
         if constexpr (!std::is_void_v<Result>) {

@@ -96,7 +96,7 @@ constexpr bool assertReducible() {
 
 template <class Iterator, class T, class Map, class Reduce>
 T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
-  if constexpr (!kIsRefused<Iterator>) {
+  if constexpr (detail::assertElementFunction<Map, Iterator>()) {
     using Mapped = std::invoke_result_t<Map&, decltype(*std::declval<Iterator&>())>;
     if constexpr (detail::assertReducible<T, Mapped, Reduce>()) {
       return detail::reduceFrom(range, std::move(init), map, reduce);
@@ -159,6 +159,36 @@ T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {
 template <class Element, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
 T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce);
+}
+
+// For operations that cannot be called.
+template <detail::Partitionable Range, class T, class Reduce>
+  requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
+T parallelReduce(Range&&, T init, Reduce&&) {
+  static_assert(detail::kAlwaysFalse<Reduce>,
+                "parallelReduce(range, init, reduce): reduce cannot be called with two values "
+                "of the type of `init`.");
+  return init;
+}
+template <detail::Partitionable Range, class T, class Map, class Reduce>
+  requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
+T parallelMapReduce(Range&&, T init, Map&&, Reduce&&) {
+  static_assert(detail::kAlwaysFalse<Reduce>,
+                "parallelMapReduce(range, init, map, reduce): reduce cannot be called with two values "
+                "of the type of `init`.");
+  return init;
+}
+
+// For calls whose first argument is neither a range nor an executor.
+template <class First, class Second, class... Args>
+  requires detail::NoFirstArgument<First>
+void parallelReduce(First&&, Second&&, Args&&...) {
+  detail::assertFirstArgument<First>();
+}
+template <class First, class Second, class... Args>
+  requires detail::NoFirstArgument<First>
+void parallelMapReduce(First&&, Second&&, Args&&...) {
+  detail::assertFirstArgument<First>();
 }
 
 // As a task of `executor`; see parallelFor().

@@ -27,7 +27,11 @@ concept RandomAccess = requires(Iterator a, std::ptrdiff_t n) {
   { a - a } -> std::convertible_to<std::ptrdiff_t>;
 };
 
-template <class Iterator>
+template <class Less, class Iterator>
+concept ComparesElements = std::is_invocable_r_v<bool, Less&, const std::iter_value_t<Iterator>&,
+                                                 const std::iter_value_t<Iterator>&>;
+
+template <class Iterator, class Less>
 constexpr bool assertSortable() {
   constexpr bool kCanBeSorted = RandomAccess<Iterator> && requires(Iterator a) { *a = std::move(*a); };
   constexpr bool kAreObjects = !kCanBeSorted || std::is_lvalue_reference_v<std::iter_reference_t<Iterator>>;
@@ -38,14 +42,27 @@ constexpr bool assertSortable() {
                 "parallelSort() and parallelStableSort() need elements that are objects of their own, "
                 "since several threads move them, and no proxies such as those of a vector<bool>. "
                 "Sort a vector<char> instead.");
-  return kCanBeSorted && kAreObjects;
+  constexpr bool kCanCompare = [] {
+    if constexpr (kCanBeSorted && kAreObjects) {
+      return ComparesElements<Less, Iterator>;
+    } else {
+      return true;
+    }
+  }();
+  static_assert(kCanCompare,
+                "parallelSort(range, less) and parallelStableSort(range, less) call less(a, b) "
+                "with two elements that are const, and it returns a bool: this one cannot be called so. "
+                "Without `less` the elements need an operator <.");
+  return kCanBeSorted && kAreObjects && kCanCompare;
 }
 
-template <class Sorter, class Iterator, class Less>
-void sortWith(Iterator first, Iterator last, Less& less) {
-  if constexpr (detail::assertSortable<Iterator>()) {
-    if (last - first > 1) {
-      Sorter(less).sort(first, last);
+// `end`: an iterator, or a sentinel of another type.
+template <template <class, class> class Sorter, class Iterator, class End, class Less>
+void sortWith(Iterator first, const End& end, Less& less) {
+  if constexpr (detail::assertSortable<Iterator, Less>()) {
+    const auto count = static_cast<std::iter_difference_t<Iterator>>(detail::countBetween(first, end));
+    if (count > 1) {
+      Sorter<Iterator, Less>(less).sort(first, first + count);
     }
   }
 }
@@ -61,7 +78,8 @@ constexpr bool assertNoPartitioner() {
 }  // namespace detail
 
 // Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. Does nothing if the second iterator lies before the first. Needs no memory but some stack.
+// order. Does nothing if the second iterator lies before the first; instead of it there may be a sentinel. Needs
+// no memory but some stack.
 //
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
@@ -73,12 +91,13 @@ constexpr bool assertNoPartitioner() {
 // Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All
 // elements are there then, in an unspecified order. An exception that escapes a move of an element is thrown
 // here too. The element that was moved may be lost, and the one with which it was being exchanged.
-template <detail::Endpoint Iterator, class Less = std::less<>>
-void parallelSort(Iterator first, Iterator last, Less&& less = {}) {
-  detail::sortWith<detail::Quicksort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
+template <detail::Endpoint Iterator, class End, class Less = std::less<>>
+  requires detail::Endpoints<Iterator, End>
+void parallelSort(Iterator first, End end, Less&& less = {}) {
+  detail::sortWith<detail::Quicksort>(first, end, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-  requires(!detail::Endpoint<std::decay_t<Less>>)
+  requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 void parallelSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelSort(std::begin(range), std::end(range), less);
@@ -87,16 +106,29 @@ void parallelSort(Range&& range, Less&& less = {}) {
 
 // As parallelSort(), but keeps the order of equal elements. Allocates memory for up to half of the elements.
 // Errors: as parallelSort(), and std::bad_alloc.
-template <detail::Endpoint Iterator, class Less = std::less<>>
-void parallelStableSort(Iterator first, Iterator last, Less&& less = {}) {
-  detail::sortWith<detail::MergeSort<Iterator, std::remove_reference_t<Less>>>(first, last, less);
+template <detail::Endpoint Iterator, class End, class Less = std::less<>>
+  requires detail::Endpoints<Iterator, End>
+void parallelStableSort(Iterator first, End end, Less&& less = {}) {
+  detail::sortWith<detail::MergeSort>(first, end, less);
 }
 template <detail::Partitionable Range, class Less = std::less<>>
-  requires(!detail::Endpoint<std::decay_t<Less>>)
+  requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
 void parallelStableSort(Range&& range, Less&& less = {}) {
   if constexpr (detail::assertNoPartitioner<Range>()) {
     weft::parallelStableSort(std::begin(range), std::end(range), less);
   }
+}
+
+// For calls whose first argument is neither a range nor an executor.
+template <class First, class Second, class... Args>
+  requires detail::NoFirstArgument<First>
+void parallelSort(First&&, Second&&, Args&&...) {
+  detail::assertFirstArgument<First>();
+}
+template <class First, class Second, class... Args>
+  requires detail::NoFirstArgument<First>
+void parallelStableSort(First&&, Second&&, Args&&...) {
+  detail::assertFirstArgument<First>();
 }
 
 // As a task of `executor`; see parallelFor().

@@ -62,7 +62,7 @@ Out transformFrom(Out out, F& function, const Partition<Iterator>& range, Others
 
 template <class Out, class F, class Iterator, class... Others>
 Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others... others) {
-  if constexpr (!kIsRefused<Iterator> && !(kIsRefused<Others> || ...)) {
+  if constexpr (detail::assertElementFunction<F, const Iterator, const Others...>()) {
     using Result = std::invoke_result_t<F&, decltype(*std::declval<const Iterator&>()),
                                         decltype(*std::declval<const Others&>())...>;
     if constexpr (detail::assertOutput<Out, Result>() && (detail::assertMultipass<Others>() && ...)) {
