@@ -10,11 +10,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/wait/barrier_phase.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
@@ -147,7 +149,12 @@ class Barrier : private detail::BarrierBase {
     return arrival_token(this, arrival.phase);
   }
   void complete() noexcept {
-    function_();
+    if constexpr (std::is_nothrow_invocable_v<CompletionFunction&>) {
+      function_();
+    } else {
+      detail::callOrDie([](void* function) { (*static_cast<CompletionFunction*>(function))(); },
+                        std::addressof(function_), "the completion function of a weft::Barrier");
+    }
     endPhase();
   }
   bool waitWith(const arrival_token& arrival, detail::TimePoint deadline, const std::stop_token& token) {

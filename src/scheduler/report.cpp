@@ -146,6 +146,16 @@ template <class Report>
   report(Escaped(message));
 }
 
+// The fiber and the task that the caller is part of. Empty outside of tasks.
+struct OfTask {
+  OfTask() {
+    if (const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber)) {
+      std::snprintf(text, sizeof text, ", on fiber %u, task %s", fiber->id, Symbol(fiber->task.get()).text);
+    }
+  }
+  char text[320] = "";
+};
+
 // Calls f(), and report(Escaped) if an exception escapes it.
 template <class F, class Report>
 void callOrReport(F f, Report report) {
@@ -194,7 +204,8 @@ void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, in
 void callOrDie(void (*call)(void*), void* argument, const char* what) {
   callOrReport([call, argument] { call(argument); },
                [what](const Escaped& escaped) {
-                 WEFT_FATAL("an exception escaped from %s: %s. Catch it inside.", what, escaped.text);
+                 WEFT_FATAL("an exception escaped from %s: %s%s. Catch it inside.", what, escaped.text,
+                            OfTask().text);
                });
 }
 

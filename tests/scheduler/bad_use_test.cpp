@@ -23,7 +23,9 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 
+#include <weft/barrier.h>
 #include <weft/blockingcall.h>
 #include <weft/conditionvariable.h>
 #include <weft/event.h>
@@ -35,6 +37,7 @@
 #include <weft/semaphore.h>
 #include <weft/sharedmutex.h>
 #include <weft/sleep.h>
+#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
 #include "children.h"
@@ -397,6 +400,54 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         Event().wait();
       },
       "weft: fatal: an exception escaped from a task: int, on fiber 1");
+}
+
+struct ThrowsWhenDestroyed {
+  ThrowsWhenDestroyed() = default;
+  ThrowsWhenDestroyed(ThrowsWhenDestroyed&& other) noexcept : isArmed(std::exchange(other.isArmed, false)) {}
+  ~ThrowsWhenDestroyed() noexcept(false) {
+    if (isArmed) {
+      throw std::runtime_error("what went wrong");
+    }
+  }
+  bool isArmed = true;
+};
+
+TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromADestructorOfACapture) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        Scheduler::Binding binding(scheduler);
+        schedule([captured = ThrowsWhenDestroyed()] {});
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from the destructor of what a task keeps: std::runtime_error: "
+      "what went wrong, on fiber [0-9]+, task .+Catch it");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        TaskGroup group;
+        group.run([captured = ThrowsWhenDestroyed()] {});
+        group.wait();
+      },
+      "weft: fatal: an exception escaped from the destructor of what a task keeps: std::runtime_error: ");
+}
+
+TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromACompletionOfABarrier) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        Scheduler::Binding binding(scheduler);
+        schedule([] {
+          Barrier barrier(1, [] { throwFromTask(); });
+          barrier.arrive_and_wait();
+        });
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from the completion function of a weft::Barrier: "
+      "std::runtime_error: "
+      "what went wrong, on fiber [0-9]+, task .+Catch it");
 }
 
 TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/node_pool.h"
+#include "weft/detail/base/throw_or_die.h"
 
 namespace weft::detail {
 
@@ -26,7 +28,12 @@ class NodeMemory {
   }
 
   static void destroy(T& object) noexcept {
-    object.~T();
+    if constexpr (std::is_nothrow_destructible_v<T>) {
+      object.~T();
+    } else {
+      detail::callOrDie([](void* self) { static_cast<T*>(self)->~T(); }, &object,
+                        "the destructor of what a task keeps");
+    }
     free(&object);
   }
 
