@@ -72,6 +72,10 @@ class WaitGroup {
     return true;
   }
 
+  // Returns: whether the count is zero, so that wait() would return at once. Neither suspends nor blocks.
+  // Memory ordering: as wait(), where it returns true.
+  [[nodiscard]] bool test() const { return state_->core.isOver() || (state_.checked(), false); }
+
   // Suspends the fiber, or blocks the thread, until the count is zero.
   void wait() const {
     if (!state_->core.isOver()) {

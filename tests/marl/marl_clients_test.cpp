@@ -7,6 +7,7 @@
 #include <marl/defer.h>
 #include <marl/event.h>
 #include <marl/finally.h>
+#include <marl/future.h>
 #include <marl/scheduler.h>
 #include <marl/waitgroup.h>
 
@@ -389,6 +390,20 @@ TEST_P(MarlClientsTest, DoneTellsTheLastOne) {
   }
   finished.wait();
   EXPECT_EQ(numLast, 1);
+}
+
+// Values are signalled, through copies in lambdas, as a fork of marl's has it.
+
+TEST_P(MarlClientsTest, AFutureCarriesAValueOverATask) {
+  const marl::Future<std::vector<int>> future;
+  EXPECT_FALSE(future.test());
+  marl::schedule([future] { future.signal(3u, 7); });
+  EXPECT_EQ(future.wait(), std::vector<int>(3, 7));
+  EXPECT_TRUE(future.isSignalled());
+  future.wait().push_back(1);
+  EXPECT_EQ(future.wait().size(), 4u);
+  future.clear();
+  EXPECT_FALSE(future.test());
 }
 
 // Handles are captured by value in const lambdas, and what they hold goes with the last of those.

@@ -47,6 +47,15 @@ TEST_F(UnboundWaitGroupTest, DoneTellsWhetherItWasTheLast) {
   group.wait();
 }
 
+TEST_F(UnboundWaitGroupTest, TestTellsWhetherTheCountIsZero) {
+  const WaitGroup group(0, allocator());
+  EXPECT_TRUE(group.test());
+  group.add();
+  EXPECT_FALSE(group.test());
+  group.done();
+  EXPECT_TRUE(group.test());
+}
+
 TEST_F(UnboundWaitGroupTest, CopiesShareOneCounter) {
   const WaitGroup group(1, allocator());
   const WaitGroup copy = group;
