@@ -21,7 +21,7 @@ set(packageBuild_shared -DBUILD=${CMAKE_CURRENT_BINARY_DIR}/consumer_shared/weft
 
 # One of the applications, and with it its weft, is compiled without exceptions wherever it does not say otherwise.
 set(consumerOptions_static "-DCMAKE_CXX_FLAGS=-fno-exceptions -fno-rtti")
-set(consumerOptions_shared -DWEFT_INSTALL=ON -DWEFT_MARL_TARGET=ON)
+set(consumerOptions_shared -DWEFT_STACK_CLASH_PROTECTION=ON -DWEFT_INSTALL=ON -DWEFT_MARL_TARGET=ON)
 
 foreach(kind IN ITEMS static shared)
   string(COMPARE EQUAL ${kind} shared shared)

@@ -37,6 +37,22 @@ function(expect_told header)
   endif()
 endfunction()
 
+# Fails unless a program that is compiled with `option` is told at once what does not work.
+function(expect_refused option expected)
+  file(WRITE ${WORK}/alone.cpp "#include <weft/weft.h>\n")
+  execute_process(COMMAND ${COMPILER} -std=c++20 ${option} -fsyntax-only -I${INCLUDE} ${WORK}/alone.cpp
+    RESULT_VARIABLE result ERROR_VARIABLE messages)
+  string(FIND "${messages}" "error: " first)
+  string(SUBSTRING "${messages}" ${first} 100 firstMessage)
+  if(result EQUAL 0 OR NOT firstMessage MATCHES "${expected}")
+    message(SEND_ERROR "with ${option} the first error should be \"${expected}\":\n${messages}")
+  endif()
+endfunction()
+expect_refused(-U__x86_64__ "weft runs on x86-64 only")
+if(COMPILER MATCHES "clang")
+  expect_refused(-fsanitize=safe-stack "weft: -fsanitize=safe-stack does not work with fibers")
+endif()
+
 foreach(header IN LISTS headers)
   file(STRINGS ${INCLUDE}/${header} internal REGEX "OSFiber")
   if(internal)

@@ -37,13 +37,9 @@ inline constexpr size_t kStackInPlace = 7;
 
 // Returns: the stack pointer of the calling function. It lies below the function's own arrays.
 [[gnu::always_inline]] inline uintptr_t stackPointer() {
-#if defined(__x86_64__)
   uintptr_t here;
   asm volatile("mov %%rsp, %0" : "=r"(here));
   return here;
-#else
-#error "weft: only x86-64 is supported"
-#endif
 }
 
 struct TaskScope {
