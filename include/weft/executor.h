@@ -185,6 +185,8 @@ class PoolExecutor {
 //     window.nextFrame();
 //   }
 //
+// The thread that runs the tasks must not wait for one of them, nor for what waits for one.
+//
 // First in, first out. Tasks that are left when it is destroyed are dropped, and so are continuations whose
 // turn comes later: their futures throw TaskNotExecuted.
 class MainLoopExecutor {
