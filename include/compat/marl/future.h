@@ -4,6 +4,7 @@
 #pragma once
 
 #include "export.h"
+#include "weft/detail/base/macros_begin.h"
 
 #include <memory>
 #include <optional>
@@ -69,3 +70,5 @@ class Future {
 };
 
 }  // namespace marl
+
+#include "weft/detail/base/macros_end.h"
