@@ -15,8 +15,9 @@ class TaskHandle;
 
 namespace detail {
 
-// Whether weft can keep what is given as F: a copy of an lvalue, or what an rvalue is moved into. A destructor that
-// may throw is no obstacle, as it would be to std::constructible_from: what escapes it ends the program.
+// Whether weft can keep what is given as F: a copy of an lvalue, or what an rvalue is moved into.
+// A destructor that may throw is no obstacle, though it would be one to std::constructible_from: what escapes
+// it ends the program.
 template <class F>
 inline constexpr bool kCanBeKept = std::is_constructible_v<std::decay_t<F>, F>;
 

@@ -78,8 +78,8 @@ constexpr bool assertNoPartitioner() {
 }  // namespace detail
 
 // Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. Does nothing if the second iterator lies before the first; instead of it there may be a sentinel. Needs
-// no memory but some stack.
+// order. Does nothing if the second iterator lies before the first. Instead of the second iterator there may
+// be a sentinel. Needs no memory but some stack.
 //
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
