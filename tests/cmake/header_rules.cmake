@@ -24,33 +24,22 @@ function(forbid header forbidden)
   endif()
 endfunction()
 
-# Fails unless a program of C++17 is told at once what `header` needs.
-function(expect_told header)
+# expect_told(header expected option...): fails unless the first error of a program that is compiled so is `expected`.
+function(expect_told header expected)
   file(WRITE ${WORK}/alone.cpp "#include <${header}>\n")
   execute_process(
-    COMMAND ${COMPILER} -std=c++17 -E -o ${WORK}/alone.ii -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
-    RESULT_VARIABLE result ERROR_VARIABLE messages)
-  string(FIND "${messages}" "error: " first)
-  string(SUBSTRING "${messages}" ${first} 100 firstMessage)
-  if(result EQUAL 0 OR NOT firstMessage MATCHES "weft('s marl headers)? needs? C..20. Compile with -std=c..20")
-    message(SEND_ERROR "<${header}> does not say first that it needs C++20:\n${messages}")
-  endif()
-endfunction()
-
-# Fails unless a program that is compiled with `option` is told at once what does not work.
-function(expect_refused option expected)
-  file(WRITE ${WORK}/alone.cpp "#include <weft/weft.h>\n")
-  execute_process(COMMAND ${COMPILER} -std=c++20 ${option} -fsyntax-only -I${INCLUDE} ${WORK}/alone.cpp
+    COMMAND ${COMPILER} ${ARGN} -E -o ${WORK}/alone.ii -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   string(FIND "${messages}" "error: " first)
   string(SUBSTRING "${messages}" ${first} 100 firstMessage)
   if(result EQUAL 0 OR NOT firstMessage MATCHES "${expected}")
-    message(SEND_ERROR "with ${option} the first error should be \"${expected}\":\n${messages}")
+    message(SEND_ERROR "<${header}> with ${ARGN} does not say first that \"${expected}\":\n${messages}")
   endif()
 endfunction()
-expect_refused(-U__x86_64__ "weft runs on x86-64 only")
+set(needsLanguage "weft('s marl headers)? needs? C..20. Compile with -std=c..20")
+expect_told(weft/weft.h "weft runs on x86-64 only" -std=c++20 -U__x86_64__)
 if(COMPILER MATCHES "clang")
-  expect_refused(-fsanitize=safe-stack "weft: -fsanitize=safe-stack does not work with fibers")
+  expect_told(weft/weft.h "weft: -fsanitize=safe-stack does not work with fibers" -std=c++20 -fsanitize=safe-stack)
 endif()
 
 foreach(header IN LISTS headers)
@@ -74,7 +63,7 @@ endforeach()
 
 foreach(header IN LISTS headers marlHeaders)
   if(NOT header MATCHES "/detail/")
-    expect_told(${header})
+    expect_told(${header} "${needsLanguage}" -std=c++17)
   endif()
 endforeach()
 

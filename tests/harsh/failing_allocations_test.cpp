@@ -864,7 +864,9 @@ void fairTakenBack(Attempt& attempt) {
   fair.scheduler.waitEmpty();
   EXPECT_EQ(fair.numRun, 100);
 }
-void fairSignalled(Attempt& attempt) {
+// A task waits until `source`, which signal() signals, has signalled it.
+template <class Source, class Signal>
+void fairSignalledBy(Attempt& attempt, const Source& source, const Signal& signal) {
   Fair fair;
   fair::Task task([&](fair::Task* self) {
     if (self->receiveSignal()) {
@@ -873,38 +875,26 @@ void fairSignalled(Attempt& attempt) {
       fair.scheduler.postWait(self);
     }
   });
-  const Event event;
   fair.scheduler.postWait(&task);
   fair::PendingSignal pending;
-  const auto await = [&] { pending = fair::signalAfter(event, fair.scheduler, &task); };
+  const auto await = [&] { pending = fair::signalAfter(source, fair.scheduler, &task); };
   if (!attempt(await)) {
     await();
   }
-  event.signal();
-  yield();
+  signal();
   fair.scheduler.waitEmpty();
   EXPECT_EQ(fair.numRun, 1);
 }
-void fairSignalledByFuture(Attempt& attempt) {
-  Fair fair;
-  fair::Task task([&](fair::Task* self) {
-    if (self->receiveSignal()) {
-      ++fair.numRun;
-    } else {
-      fair.scheduler.postWait(self);
-    }
+void fairSignalled(Attempt& attempt) {
+  const Event event;
+  fairSignalledBy(attempt, event, [&] {
+    event.signal();
+    yield();
   });
+}
+void fairSignalledByFuture(Attempt& attempt) {
   Promise<int> promise;
-  const Future<int> future = promise.get_future();
-  fair.scheduler.postWait(&task);
-  fair::PendingSignal pending;
-  const auto await = [&] { pending = fair::signalAfter(future, fair.scheduler, &task); };
-  if (!attempt(await)) {
-    await();
-  }
-  promise.set_value(1);
-  fair.scheduler.waitEmpty();
-  EXPECT_EQ(fair.numRun, 1);
+  fairSignalledBy(attempt, promise.get_future(), [&] { promise.set_value(1); });
 }
 
 void containersUsed(Attempt& attempt) {

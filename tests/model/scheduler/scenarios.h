@@ -130,8 +130,10 @@ struct Theft final : Scenario {
   }
 };
 
-// A task schedules more than its deque holds. Two that must both run at the same time are the newest for
-// which there was no room, and the oldest in the deque.
+// A task schedules more than its deque holds. The one of number kFirst and the next one must both run at the
+// same time. For the first two there was no room: from 0 on they come to a worker in one batch, and from 1 on
+// the latter is the oldest in the deque.
+template <int kFirst>
 struct Overflow final : Scenario {
   static constexpr int kTasks = 6;
   Shared numRuns[kTasks];
@@ -145,41 +147,10 @@ struct Overflow final : Scenario {
         for (int i = 0; i < kTasks; ++i) {
           schedule([this, i] {
             increment(numRuns[i]);
-            if (i == 1 || i == 2) {
-              meeting.meet(i - 1);
+            if (i == kFirst || i == kFirst + 1) {
+              meeting.meet(i - kFirst);
             }
-            if (i == 1) {
-              haveMet.unpark();
-            }
-          });
-        }
-      });
-      haveMet.park();
-    }
-    for (Shared& runs : numRuns) {
-      check(runs.get() == 1, "each task has run once");
-    }
-  }
-};
-
-// The first two of them come to a worker in one batch, and must both run at the same time.
-struct OverflowedBatch final : Scenario {
-  static constexpr int kTasks = 6;
-  Shared numRuns[kTasks];
-  Meeting meeting;
-  detail::Parker<> haveMet;
-
-  void run() override {
-    {
-      Scheduler scheduler(config());
-      scheduler.enqueue([this] {
-        for (int i = 0; i < kTasks; ++i) {
-          schedule([this, i] {
-            increment(numRuns[i]);
-            if (i < 2) {
-              meeting.meet(i);
-            }
-            if (i == 0) {
+            if (i == kFirst) {
               haveMet.unpark();
             }
           });
