@@ -22,7 +22,7 @@
 #include "weft/detail/channel/select_case.h"
 #include "weft/event.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 
 // The handler of a case that was given none.
@@ -194,7 +194,7 @@ template <class Handler = detail::Ignore>
 // Returns: the position of the case among the arguments, from 0 on.
 // Memory ordering: as for the send(), receive() or wait() that happened.
 template <class... Cases>
-  requires(sizeof...(Cases) == 0 || (detail::IsSelectCase<Cases> || ...))
+  requires(sizeof...(Cases) == 0 || (std::is_class_v<std::remove_cvref_t<Cases>> || ...))
 size_t select(Cases&&... cases) {
   static_assert(sizeof...(Cases) > 0,
                 "weft::select() needs something to wait for: onReceive, onSend, onSignal, ...");
@@ -213,6 +213,6 @@ size_t select(Cases&&... cases) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"
