@@ -26,7 +26,7 @@
 #include "weft/task.h"
 #include "weft/waitgroup.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 struct AsioInitiation;
@@ -226,7 +226,7 @@ class AsioContext {
   std::thread thread_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/asio/executor_inl.h"
 #include "weft/detail/asio/use_fiber_inl.h"

@@ -21,7 +21,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -164,6 +164,6 @@ class Barrier : private detail::BarrierBase {
   CompletionFunction function_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -15,7 +15,7 @@
 #include "weft/detail/base/outcome.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -88,6 +88,6 @@ struct BlockingThreads {
   WEFT_EXPORT static unsigned int count();
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

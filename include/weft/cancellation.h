@@ -12,7 +12,7 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Thrown by work that ends early because it was asked to stop.
 class WEFT_EXPORT TaskCanceled : public std::exception {
@@ -33,6 +33,6 @@ inline void interruptionPoint(const std::stop_token& token) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -25,7 +25,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Thrown by sending on a channel that is closed, or that is closed while the sender waits. The value was not
 // sent.
@@ -276,6 +276,6 @@ class Channel<T>::Iterator {
   mutable std::optional<T> value_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -19,7 +19,7 @@
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Lets fibers and threads wait until a condition is true that a lock guards. Works with weft::lock,
 // std::unique_lock and any other type that has lock() and unlock().
@@ -151,6 +151,6 @@ class WEFT_EXPORT ConditionVariable {
   detail::ConditionCore<> core_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -22,7 +22,7 @@
 //
 //   weft::containers::vector<std::string, 8> names(allocator);  // up to 8 without an allocation
 //   weft::containers::map<std::string, int> places(allocator);
-namespace weft::containers {
+namespace weft::inline v0_1::containers {
 
 // vector<T, kBaseCapacity> and list<T> are weft's own. The others are those of the standard library.
 
@@ -57,6 +57,6 @@ template <class T, class Hash, class Equal>
   return std::move(elements.extract(elements.begin()).value());
 }
 
-}  // namespace weft::containers
+}  // namespace weft::inline v0_1::containers
 
 #include "weft/detail/base/macros_end.h"

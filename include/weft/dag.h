@@ -17,7 +17,7 @@
 #include "weft/detail/fork/dag_graph.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 template <class T>
 class DAGBuilder;
@@ -207,6 +207,6 @@ class DAGBuilder {
   Allocator::unique_ptr<detail::DagGraph> graph_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

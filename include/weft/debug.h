@@ -24,7 +24,7 @@
 #define WEFT_DEBUG_ENABLED 0
 #endif
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Prints `weft: fatal: <message>` to stderr and aborts. The arguments are those of printf.
 [[noreturn, gnu::cold, gnu::format(printf, 1, 2)]] WEFT_EXPORT void fatal(const char* format, ...);
@@ -51,7 +51,7 @@ namespace detail {
 WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 // Ends the program with a message: WEFT_FATAL(format, ...).
 #define WEFT_FATAL(...) ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__)

@@ -17,7 +17,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 struct SelectAccess;
 }
@@ -131,6 +131,6 @@ class Event {
   detail::Shared<State> state_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -24,7 +24,7 @@
 #include "weft/export.h"
 #include "weft/scheduler.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 class EscapedException;
@@ -268,6 +268,6 @@ inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 inline ExecutorReference defaultExecutor() { return detail::sharedDefaultExecutor(); }
 #endif
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

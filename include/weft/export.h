@@ -6,23 +6,68 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// WEFT_EXPORT marks what a shared weft shows to its users. Everything else is hidden. Two definitions decide
-// what it becomes. The build sets both: WEFT_SHARED (public: this weft is a shared library) and WEFT_BUILDING
+#include "weft/sanitizers.h"
+
+// WEFT_EXPORT marks what the library shows to its users. Everything else of the library is hidden. A static
+// weft shows the same as a shared one: where several shared libraries of a process contain a weft of one
+// version, and see each other's names, all of them use the first one's, whole, as if it were shared. Where
+// they do not, each has its own.
+//
+// WEFT_OWN marks a variable of a header that holds addresses of functions. g++ makes variables of inline
+// functions and templates one for the whole process, also where the functions are one set per library.
+//
+// The build sets two definitions: WEFT_SHARED (public: this weft is a shared library) and WEFT_BUILDING
 // (private: weft itself is being compiled).
 
+#if defined(_WIN32)
 #if !defined(WEFT_SHARED)
 #define WEFT_EXPORT
-#define WEFT_NO_EXPORT
-#elif defined(_WIN32)
-#if defined(WEFT_BUILDING)
+#elif defined(WEFT_BUILDING)
 #define WEFT_EXPORT __declspec(dllexport)
 #else
 #define WEFT_EXPORT __declspec(dllimport)
 #endif
-#define WEFT_NO_EXPORT
+#define WEFT_OWN
 #else
 #define WEFT_EXPORT __attribute__((visibility("default")))
-#define WEFT_NO_EXPORT __attribute__((visibility("hidden")))
+#define WEFT_OWN __attribute__((visibility("hidden")))
 #endif
+
+// A program whose headers do not fit its library does not link: other containers, or fibers of which a
+// sanitizer is not told, would fail as it runs, and not always at once. The name that the linker misses says
+// what to mend. (For another version it is any function of weft's, as each version has its namespace.)
+#if defined(_GLIBCXX_DEBUG)
+#define WEFT_LIBRARY_CONTAINERS libraryIsCompiledWith_GLIBCXX_DEBUG
+#else
+#define WEFT_LIBRARY_CONTAINERS libraryIsCompiledWithout_GLIBCXX_DEBUG
+#endif
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+#define WEFT_LIBRARY_SANITIZER libraryIsCompiledWith_fsanitize_address
+#elif WEFT_THREAD_SANITIZER_ENABLED
+#define WEFT_LIBRARY_SANITIZER libraryIsCompiledWith_fsanitize_thread
+#else
+#define WEFT_LIBRARY_SANITIZER libraryIsCompiledWithoutSanitizers
+#endif
+
+#if defined(__ELF__) && defined(__has_attribute)
+#if __has_attribute(retain)
+#define WEFT_KEPT __attribute__((used, retain))
+#endif
+#endif
+#if !defined(WEFT_KEPT)
+#define WEFT_KEPT __attribute__((used))
+#endif
+
+namespace weft::inline v0_1::detail {
+
+extern WEFT_EXPORT const char WEFT_LIBRARY_CONTAINERS;
+extern WEFT_EXPORT const char WEFT_LIBRARY_SANITIZER;
+
+WEFT_KEPT WEFT_OWN inline const char* const libraryMustBe[] = {&WEFT_LIBRARY_CONTAINERS,
+                                                               &WEFT_LIBRARY_SANITIZER};
+
+}  // namespace weft::inline v0_1::detail
+
+#undef WEFT_KEPT
 
 #include "weft/detail/base/macros_end.h"

@@ -18,7 +18,7 @@
 #include "weft/export.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
 //
@@ -132,6 +132,6 @@ inline Fiber* Fiber::current() noexcept {
   return detail::currentTask == fiber ? fiber : detail::inPlaceFiber();
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -18,7 +18,7 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -134,6 +134,6 @@ class FiberLocal {
   const std::function<T()> initializer_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

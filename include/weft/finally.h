@@ -12,7 +12,7 @@
 
 #include "weft/detail/base/callable.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // The type-erased form of FinallyImpl. Its destructor runs the function.
 class Finally {
@@ -66,7 +66,7 @@ template <class F>
   return std::make_shared<FinallyImpl<std::decay_t<F>>>(std::forward<F>(function));
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #define WEFT_CONCAT_(a, b) a##b
 #define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)

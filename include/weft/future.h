@@ -17,7 +17,7 @@
 #include "weft/executor.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Thrown by a future whose promise was destroyed before it was set.
 class WEFT_EXPORT BrokenPromise : public std::exception {
@@ -291,7 +291,7 @@ auto async(std::stop_token token, F&& function) {
                                  std::forward<F>(function));
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/future/when.h"
 

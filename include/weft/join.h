@@ -17,7 +17,7 @@
 #include "weft/detail/fork/run_on.h"
 #include "weft/executor.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -135,6 +135,6 @@ void join(F&&, Others&&...) {
                 "join(f, g, ...): one of the functions cannot be called without arguments.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

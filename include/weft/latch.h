@@ -15,7 +15,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Counts down to zero, once, and lets fibers and threads wait for it. Names are those of std::latch.
 //
@@ -90,6 +90,6 @@ class WEFT_EXPORT Latch {
   detail::LatchCore<> core_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -18,7 +18,7 @@
 
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Returns: the size of a memory page in bytes.
 WEFT_EXPORT size_t pageSize() noexcept;
@@ -239,7 +239,7 @@ struct StlAllocator {
   Allocator* allocator;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/memory_inl.h"
 

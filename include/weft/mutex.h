@@ -17,7 +17,7 @@
 #include "weft/export.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A mutual exclusion lock that suspends the fiber, or blocks the thread if no scheduler is bound, and that
 // may be held across a suspension. Fibers and threads may share it.
@@ -158,6 +158,6 @@ class WEFT_SCOPED_CAPABILITY lock {
   bool isHeld_ = true;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

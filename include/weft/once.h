@@ -17,7 +17,7 @@
 #include "weft/detail/wait/once_core.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Calls a function once: the first caller does. The others wait until it has returned.
 //
@@ -99,6 +99,6 @@ class WEFT_EXPORT Once {
   std::atomic<const void*> runner_{nullptr};  // who calls its function
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

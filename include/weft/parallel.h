@@ -30,7 +30,7 @@
 // - pipeline.h: parallelPipeline(maxTokens, stages...)
 // - partition.h: autoPartitioner(range[, grain]), staticPartitioner(range[, grain]), in place of a range
 // A range may also be two iterators, or two integers. All take an executor before their other arguments.
-namespace weft {
+namespace weft::inline v0_1 {
 
 // join() for functions whose results are not needed.
 //
@@ -56,6 +56,6 @@ void parallelInvoke(E&& executor, Functions&&... functions) {
   detail::runOn(executor, [&] { weft::parallelInvoke(std::forward<Functions>(functions)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -13,7 +13,7 @@
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Calls all functions, at the same time if there are threads for it. The first is called on the caller's
 // fiber or thread, and each of the others is a task. Suspends the fiber, or blocks the thread, until all have
@@ -55,6 +55,6 @@ void parallelize(F0&&, FN&&...) {
                 "parallelize(f, g, ...): one of the functions cannot be called without arguments.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

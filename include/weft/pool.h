@@ -17,7 +17,7 @@
 #include "weft/detail/container/pool_storage.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Objects are made as by `new T`: members of an aggregate without initializers keep the previous contents of
 // the memory.
@@ -217,6 +217,6 @@ class UnboundedPool : public Pool<T> {
   detail::PoolHandle storage_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

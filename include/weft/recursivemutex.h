@@ -18,7 +18,7 @@
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A mutual exclusion lock that its holder, a task or a thread outside of fibers, may lock again. The holder
 // must unlock it as often. It suspends the fiber, or blocks the thread if no scheduler is bound, and may be
@@ -131,6 +131,6 @@ class WEFT_EXPORT RecursiveMutex {
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -23,7 +23,7 @@
 #include "weft/task.h"
 #include "weft/thread.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 class Scheduler;
 class TaskHandle;
@@ -245,6 +245,6 @@ void schedule(Function&& function, Args&&... args) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

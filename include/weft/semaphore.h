@@ -17,7 +17,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A number of permits. Fibers and threads take permits and give them back.
 //
@@ -91,6 +91,6 @@ class Semaphore {
   detail::Shared<State> state_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -17,7 +17,7 @@
 #include "weft/export.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A lock that one writer holds alone, or many readers together. It suspends the fiber, or blocks the thread
 // if no scheduler is bound, and may be held across a suspension. Its members have the names of
@@ -169,6 +169,6 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   std::atomic<const void*> owner_{nullptr};  // written by the writer that holds it
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -11,7 +11,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/park/parker.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // One bit that threads send to one thread, which means: look again.
 //
@@ -56,6 +56,6 @@ class Signal {
   detail::Parker<detail::StdSync, false> parker_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

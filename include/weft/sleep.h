@@ -13,7 +13,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`. Never early by that clock.
 // If `time` has passed already it returns at once, as all waits with a time limit do. But such a wait counts
@@ -52,6 +52,6 @@ bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::st
   return weft::sleep_until(detail::deadlineAfter(duration), token);
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

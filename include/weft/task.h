@@ -17,7 +17,7 @@
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/task_node.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A function that a scheduler runs once. It owns any callable without arguments, also a move-only one.
 //
@@ -120,6 +120,6 @@ auto bindOnce(F&& function, Args&&... args) {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -25,7 +25,7 @@
 #include "weft/executor.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A scope for tasks: none of them outlives it.
 //
@@ -324,6 +324,6 @@ struct TaskGroup::GroupTask : GroupNode {
   }
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -19,7 +19,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A thread of the system, with an affinity.
 //
@@ -186,6 +186,6 @@ WEFT_EXPORT unsigned int numUsableCpus();
 WEFT_EXPORT unsigned int cgroupCpuQuota(const char* root);
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -22,7 +22,7 @@
 #include "weft/memory.h"
 #include "weft/task.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A place in a row. A ticket is called when all tickets that were taken before it are done. Tickets bring
 // work that runs at the same time into an order where that is needed.
@@ -213,6 +213,6 @@ class Ticket::Queue {
   std::atomic<State*> newest_{nullptr};
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

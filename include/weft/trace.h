@@ -18,7 +18,7 @@
 #define WEFT_TRACE_ENABLED 0
 #endif
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Writes events as JSON in Chrome's trace format. The file is the one that the environment variable
 // WEFT_TRACE_FILE names, or chrome.trace in the current directory. It is complete once the program has
@@ -71,7 +71,7 @@ class WEFT_EXPORT Trace {
   Impl* const impl_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #if WEFT_TRACE_ENABLED
 // An event from here to the end of the scope: WEFT_SCOPED_EVENT("parse %s", path).

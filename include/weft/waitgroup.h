@@ -18,7 +18,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Counts the pieces of work that are still to be done. Fibers and threads can wait until there are none.
 //
@@ -129,6 +129,6 @@ class WaitGroup {
   detail::Shared<State> state_;
 };
 
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 #include "weft/detail/base/macros_end.h"

@@ -36,7 +36,7 @@
 //
 // The whole pool stays until the process has ended: threads that sleep then touch no static
 // storage that was destroyed.
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
@@ -437,4 +437,4 @@ unsigned int BlockingThreads::count() {
   return detail::blockingPool.numThreads;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

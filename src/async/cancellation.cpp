@@ -3,10 +3,10 @@
 
 #include "weft/cancellation.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 const char* TaskCanceled::what() const noexcept {
   return "weft::TaskCanceled: the work was asked to stop by its std::stop_token, and ended early";
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

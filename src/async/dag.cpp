@@ -13,7 +13,7 @@
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // More successors than these are split into halves, and one half is left to the scheduler: a thief gets the
@@ -282,4 +282,4 @@ bool DagGraph::isReady(Run& run, const Node& node) {
   return true;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

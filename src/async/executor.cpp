@@ -17,7 +17,7 @@
 #include "weft/detail/future/task_state.h"
 #include "weft/detail/queue/segmented_queue.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 const char* TaskNotExecuted::what() const noexcept {
   return "weft::TaskNotExecuted: the executor of this task dropped it without having run it";
@@ -201,4 +201,4 @@ size_t MainLoopExecutor::run(bool (*mayGoOn)(const void*), const void* context) 
   return count;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

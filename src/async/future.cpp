@@ -13,7 +13,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/task.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 const char* BrokenPromise::what() const noexcept {
   return "weft::BrokenPromise: the promise of this future was destroyed before it was set";
@@ -345,4 +345,4 @@ void reportSecondFuture() {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -7,7 +7,7 @@
 #include "weft/debug.h"
 #include "weft/detail/container/pool_storage.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 void PoolStorage::release() noexcept {
   // (1) acq_rel: what was done with the other handles comes before the end of the pool; pairs with (1).
@@ -82,4 +82,4 @@ void PoolStorage::add(PoolItem* first) noexcept {
   free_ = first;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The later half of a stretch, which a thief may take.
 struct SplitLoop::Half : TaskNode {
@@ -160,4 +160,4 @@ bool SplitLoop::isStopped() const {
   return hasThrown_.load(std::memory_order_relaxed) || (hasToken_ && token_.stop_requested());
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 #include "os/stack_overflow.h"
 #include "weft/task.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 inline void* runTaskThread(void* task) {
   pthread_setname_np(pthread_self(), "weft:task");
@@ -22,4 +22,4 @@ inline void* runTaskThread(void* task) {
 // Returns: 0, or the error number; then the task is the caller's still.
 inline int startTaskThread(void* task) { return startDetachedThread(&runTaskThread, task); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

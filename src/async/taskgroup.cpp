@@ -21,7 +21,7 @@
 #include "weft/detail/base/owner.h"
 #include "weft/detail/base/spin_lock.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace {
 
@@ -315,4 +315,4 @@ void TaskGroup::destroyControl() {
   delete &shared;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

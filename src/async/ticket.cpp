@@ -10,7 +10,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 using detail::TaskNode;
@@ -100,4 +100,4 @@ void Ticket::State::onCall(TaskNode* node) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -6,7 +6,7 @@
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A waiter among the listeners of a ticket or a future; the other listeners are tasks. It lies in the frame
 // of the wait.
@@ -18,4 +18,4 @@ struct alignas(16) WaitingListener : TaskNode {
   Waiter* const waiter;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 FairBacklog::~FairBacklog() {
   for (Chunk* chunks : {first_, spares_}) {
@@ -94,4 +94,4 @@ void FairBacklog::Reversed::append() {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 #include "weft/detail/fair/task.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The ready tasks of a fair::TaskScheduler, in the order of their posts, in chunks of pointers. For one
 // thread at a time.
@@ -101,4 +101,4 @@ class FairBacklog {
   uint32_t numSpares_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

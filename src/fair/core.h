@@ -26,7 +26,7 @@
 #include "weft/mutex.h"
 #include "weft/thread.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FairCore;
 
@@ -303,4 +303,4 @@ inline bool FairWorker::keepsOneFor(const FairCore& to) const {
 // The worker whose thread calls, or null.
 extern constinit thread_local FairWorker* currentFairWorker;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

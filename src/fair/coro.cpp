@@ -7,7 +7,7 @@
 #include "weft/debug.h"
 #include "weft/fair/coro.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 CoroTask::CoroTask(Coro<> body) : outermost_(std::exchange(body.frame_, nullptr)) {
   static constexpr detail::FairOps kOps{&step, &detail::FairNoCallback::destroy, false, true};
@@ -114,4 +114,4 @@ bool CoroTask::waitUntil(detail::TimePoint deadline) {
                              "the end of a fair::CoroTask", this);
 }
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

@@ -40,7 +40,7 @@
 // Rejected: waking a thread for each ready task, because a wake costs 12 us on a virtual machine, and a step
 // may cost 20 ns. Rejected: a count of tasks, which only waitEmpty() would use, and which costs two more
 // contended read-modify-writes for each step.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using std::chrono::microseconds;
@@ -310,4 +310,4 @@ void FairCore::wakeIfEmpty(WaitList& woken) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 #include "fair/core.h"
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr const char* kOwner = "fair::TaskScheduler";  // the allocator's owner, in messages
@@ -221,9 +221,9 @@ bool FairCore::waitEmptyUntil(TimePoint deadline) {
                      "a fair::TaskScheduler to be empty", this);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 using detail::FairTask;
 
@@ -413,4 +413,4 @@ const std::string& TaskScheduler::name() const noexcept { return core_->name; }
 
 int TaskScheduler::numThreads() const noexcept { return core_->numThreads; }
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

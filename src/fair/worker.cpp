@@ -11,7 +11,7 @@
 
 // What a thread of a fair::TaskScheduler does while there is work: it dispatches, runs steps, and looks at
 // the front queue and the deadlines now and then.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -440,4 +440,4 @@ uint64_t FairCore::numStepsOfAll() const {
   return sum;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

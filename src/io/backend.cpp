@@ -14,7 +14,7 @@
 #include "io/uring_system.h"
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // A kernel without io_uring, or without what is asked of it (before 6.1), and one that forbids it: by
@@ -79,4 +79,4 @@ IoBackend chosenBackend(int& error) noexcept {
   return found;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Who does for the fibers of the process what must wait for a disk: threads beside epoll, or io_uring.
 enum class IoBackend : uint8_t { Epoll, Uring };
@@ -15,4 +15,4 @@ enum class IoBackend : uint8_t { Epoll, Uring };
 // could not be asked this time, as for want of a descriptor. Then the next call asks again.
 IoBackend chosenBackend(int& error) noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include "weft/detail/park/parker.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Gives the parker of the calling thread its bell, if it has none.
 // Returns: false where the system grants no descriptor; errno says why.
@@ -21,4 +21,4 @@ bool giveBellOnce(Parker<>& parker) noexcept {
   return true;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

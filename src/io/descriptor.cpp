@@ -9,7 +9,7 @@
 #include "io/operations.h"
 #include "io/result.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
@@ -201,4 +201,4 @@ const char* backend() {
 void cancelAll(const Scheduler& scheduler) noexcept { detail::cancelWaits(detail::ioDomain(scheduler)); }
 
 }  // namespace io
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -13,7 +13,7 @@
 #include <new>
 #include <utility>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Linux grants a process a million descriptors, unless its administrator raises that.
@@ -372,4 +372,4 @@ void cancelWaits(IoDomain& domain) noexcept {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

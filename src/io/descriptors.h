@@ -11,7 +11,7 @@
 #include "weft/detail/wait/waiter.h"
 
 // Which fibers wait for which descriptor, of all threads of the process.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FileRequest;
 struct FileWait;
@@ -184,4 +184,4 @@ int closeUnused(int fd) noexcept;
 // Ends all waits of fibers of `domain`, in which none begins from now on.
 void cancelWaits(IoDomain& domain) noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -16,7 +16,7 @@
 #include "io/lookup.h"
 #include "io/result.h"
 
-namespace weft::io {
+namespace weft::inline v0_1::io {
 namespace {
 
 template <class Address>
@@ -180,4 +180,4 @@ std::vector<Endpoint> resolve(const std::string& host, const std::string& servic
   return endpoints;
 }
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io

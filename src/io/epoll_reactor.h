@@ -15,7 +15,7 @@
 #include "io/system.h"
 #include "weft/detail/base/deadline.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the bell of the
 // worker's parker, which the worker's ring of io_uring rings too, if there is one.
@@ -161,4 +161,4 @@ class EpollReactor final : public ReadinessReactor {
   epoll_event events_[kMostEvents];
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

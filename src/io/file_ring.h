@@ -21,7 +21,7 @@
 #include "io/system.h"
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 #ifdef WEFT_IO_URING
 
 // A worker's ring of io_uring, for requests on files. It belongs to the worker's thread, which alone hands
@@ -262,4 +262,4 @@ class FileRing {
 
 #endif
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

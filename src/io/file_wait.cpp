@@ -8,7 +8,7 @@
 
 #include "weft/detail/wait/stoppable.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 const void* objectOf(const FileRequest& request) {
@@ -77,4 +77,4 @@ IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, Descri
   return resultAfter(toError(end, wait.isCanceled), wait.result);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

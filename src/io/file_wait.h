@@ -13,7 +13,7 @@
 #include "weft/io/descriptor.h"
 
 // Operations on files that a reactor has the system do, while the fiber waits for the result.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What the system is asked to do. `offset`: -1 stands for the file's own position.
 struct FileRequest {
@@ -51,4 +51,4 @@ void takeDone(FileWait& wait, int result, WaitList& claimed) noexcept;
 IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, DescriptorSlot& slot,
                    uint32_t generation, const io::Wait& limits, const char* what);
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

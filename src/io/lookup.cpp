@@ -13,7 +13,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/fiber.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // What the thread has of the lookup.
@@ -91,4 +91,4 @@ int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits) {
   return end == WaitEnd::TimedOut ? ETIMEDOUT : ECANCELED;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/io/descriptor.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
@@ -36,4 +36,4 @@ struct Lookup {
 // Returns: 0, or the error number with which `limits` or cancelAll() have ended the wait.
 int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits);
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -28,7 +28,7 @@
 #include "weft/io/descriptor.h"
 
 // What all operations have in common.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Calls call() and takes its result and errno.
 template <class Call>
@@ -461,4 +461,4 @@ auto withoutSigpipe(std::span<const iovec> parts, const Call& call) {
   return result;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

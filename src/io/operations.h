@@ -14,7 +14,7 @@
 #include "io/operation.h"
 
 // The operations of weft/io/descriptor.h and of sockets, over a policy for system calls.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 template <class Sys>
 struct IoOperations {
@@ -257,4 +257,4 @@ struct IoOperations {
   }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -18,7 +18,7 @@
 #include "weft/io/descriptor.h"
 
 // How an operation waits until its descriptor is ready.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What an operation waits for. `what` is for reports: "io::read".
 struct Readiness {
@@ -113,4 +113,4 @@ int awaitOnThread(const Readiness& wanted, const io::Wait& limits) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include <system_error>
 
 // What comes of an operation, and how the two forms of each function tell it.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct IoResult {
   ssize_t value = -1;
@@ -50,4 +50,4 @@ auto orThrow(const char* what, int fd, const Call& call) {
   return result;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -23,7 +23,7 @@
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 
-namespace weft::io {
+namespace weft::inline v0_1::io {
 namespace {
 
 using SocketOps = detail::IoOperations<detail::IoSystem>;
@@ -259,4 +259,4 @@ std::error_code serve(Listener& listener, const std::function<void(Socket)>& han
   }
 }
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io

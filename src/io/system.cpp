@@ -10,7 +10,7 @@
 
 #include "io/time_left.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Before Linux 5.11, and in a sandbox that knows no newer calls, there is only a wait by milliseconds.
 int IoSystem::wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
@@ -33,4 +33,4 @@ int IoSystem::poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
   return ::ppoll(descriptors, count, TimeLeft(deadline).get(), nullptr);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

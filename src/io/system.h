@@ -21,12 +21,12 @@
 #ifdef WEFT_IO_URING
 #include "io/uring_system.h"
 #else
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 struct UringSystem {};
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The system calls of weft::io, as a policy class: tests put errors in their place. As the calls themselves,
 // each returns -1 and sets errno where it fails. `offset`: -1 stands for the file's own position.
@@ -87,4 +87,4 @@ struct IoSystem : UringSystem {
   static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline);
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

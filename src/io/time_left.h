@@ -12,7 +12,7 @@
 
 #include "weft/detail/base/deadline.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The time that is left, for calls that take it as such. Null for kNever.
 class TimeLeft {
@@ -41,4 +41,4 @@ class TimeLeft {
   timespec time_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

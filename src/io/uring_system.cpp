@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cerrno>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Threads of the system for requests that block there, such as fsync(2). It starts one where those that there
@@ -92,6 +92,6 @@ int tryRing() noexcept {
   return error;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 #endif  // WEFT_IO_URING

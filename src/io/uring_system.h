@@ -6,7 +6,7 @@
 #include <liburing.h>
 
 // The system calls of io_uring. Only where there is liburing.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A ring, which belongs to the thread that has made it.
 struct IoRing {
@@ -34,4 +34,4 @@ struct UringSystem {
 // Returns: 0, or why the system refuses one: an error number.
 int tryRing() noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include "os/stack_pool.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr size_t kStackSize = size_t{64} * 1024;
@@ -40,4 +40,4 @@ void callAside(const OSFiber& current, void (*function)(void*), void* argument) 
   pool.release(stack);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -17,7 +17,7 @@
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/shared.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 // Returns: whether messages of `file` are the library's own: of a source, or of a header. Their place says
@@ -212,4 +212,4 @@ void writeStderr(const char* text, size_t size) noexcept {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -7,7 +7,7 @@
 
 #include "os/keep_loaded.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Starts a thread that is never joined.
 // Returns: 0, or the error number.
@@ -24,4 +24,4 @@ inline int startDetachedThread(void* (*entry)(void*), void* argument) {
   return error;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Stops at the zero that ends the text, which continues no character.
@@ -55,4 +55,4 @@ char* writeJsonText(const char* text, char* out) {
   return out;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The most that a byte of text takes in JSON: \u001f.
 inline constexpr size_t kJsonBytesPerByte = 6;
@@ -16,4 +16,4 @@ inline constexpr size_t kJsonBytesPerByte = 6;
 // Returns: the end, where the zero stands.
 char* writeJsonText(const char* text, char* out);
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 #pragma weak dlopen
 #pragma weak dlclose
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // false -> true. This is not a static object that is made once: another thread would wait for the thread that
@@ -36,4 +36,4 @@ void keepLoaded() noexcept {
   isKept.store(true, std::memory_order_relaxed);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

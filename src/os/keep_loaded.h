@@ -3,7 +3,7 @@
 
 #pragma once
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Keeps the shared library that contains this function in the process, even if the program closes it. The
 // reason: threads that wait for blocking calls, memory that any thread may still touch, and the handler of
@@ -11,4 +11,4 @@ namespace weft::detail {
 // Requires: the caller holds no lock, since this takes the dynamic linker's lock.
 void keepLoaded() noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

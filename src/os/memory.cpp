@@ -19,7 +19,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 [[noreturn]] void outOfMemory(const Allocation::Request& request, int error) {
@@ -200,4 +200,4 @@ size_t allocationBytes(size_t size, size_t count) {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

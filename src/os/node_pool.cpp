@@ -17,7 +17,7 @@
 #include <sanitizer/asan_interface.h>
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint32_t kMagazine = 64;  // nodes
@@ -251,4 +251,4 @@ void freeNode(void* memory, NodeSize nodeSize) noexcept {
 // relaxed: a statistic.
 size_t numNodeChunks() noexcept { return numChunks.load(std::memory_order_relaxed); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -24,7 +24,7 @@ extern "C" {
 [[gnu::visibility("hidden")]] void* weft_fiber_prepare(void* stackTop, void (*entry)(void*), void* arg);
 }
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 #if WEFT_ADDRESS_SANITIZER_ENABLED
@@ -127,4 +127,4 @@ void OSFiber::destroy() {
 
 void** OSFiber::exceptionGlobals() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/exception_state.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The part of a fiber that the processor and the runtimes know: the place where it was switched away from,
 // and its state that is otherwise kept per thread (exceptions being handled, the sanitizers' idea of a
@@ -74,4 +74,4 @@ ThreadStack threadStack();
 
 static_assert(sizeof(void*) == 8 && sizeof(OSFiber) == 48);
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

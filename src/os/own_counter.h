@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A counter that one thread writes and any thread reads.
 class OwnCounter {
@@ -40,4 +40,4 @@ class OwnPointer {
   mutable T* value_ = nullptr;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

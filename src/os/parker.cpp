@@ -15,7 +15,7 @@
 
 // Parkers come from slabs. The first slab is static memory, the others are mapped, and none
 // is ever given back.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 struct alignas(kCacheLine) Slot {
@@ -93,4 +93,4 @@ void releaseParker(Parker<>* parker) {
 
 Parker<>& threadParker() { return ownParker != nullptr ? *ownParker : acquireOwnParker(); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How many sleeps a wait takes until it warns; 3 to 6 s of them. Sleeps are counted, and not seconds, since a
 // program that a debugger or SIGSTOP has stopped does not wait meanwhile.
@@ -42,4 +42,4 @@ void relaxBy(uint32_t& round, System&& system) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 constinit std::atomic<uint32_t> relaxPatience{kRelaxPatience};
 
@@ -47,4 +47,4 @@ struct System {
 
 void relax(uint32_t& round) noexcept { relaxBy(round, System()); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

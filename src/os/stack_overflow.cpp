@@ -26,7 +26,7 @@
 // Code that runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
 // symbols are not promised to be async-signal-safe, so they come last, after the most important
 // text has been written.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr size_t kSignalStackSize = size_t{64} * 1024;  // unwinding and dladdr() need some 10 KiB
@@ -383,4 +383,4 @@ AlternateStack::~AlternateStack() {
   releaseSignalStack(memory_, size_);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

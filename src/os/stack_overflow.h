@@ -11,7 +11,7 @@
 // Reports of fiber stack overflows: a SIGSEGV handler that claims faults in the guard of the fiber that the
 // faulting thread runs, prints which fiber and task it was and a backtrace, and lets the process end by
 // SIGSEGV. Every other fault goes to the handler that was there before.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What the faulting thread runs.
 struct CurrentStack {
@@ -51,4 +51,4 @@ class WEFT_EXPORT AlternateStack {
   size_t size_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -21,7 +21,7 @@
 #endif
 
 // How a pool hands stacks out and takes them back, and grows. stack_trim.cpp gives memory back to the system.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint32_t kFirstSlab = 16;                // stacks
@@ -277,4 +277,4 @@ StackPool::Stats StackPool::stats() noexcept {
   return result;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -29,7 +29,7 @@
 // threads. So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668
 // stacks. Stacks beyond that are handed out without a guard, after one warning; an overflow there runs into
 // the stack below unnoticed. vm.max_map_count raises the limit.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A stack from a StackPool, usable in [base, base + size). Empty (base is null) where none could be had.
 struct Stack {
@@ -170,4 +170,4 @@ struct StackSystem {
 };
 WEFT_EXPORT extern StackSystem stackSystem;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

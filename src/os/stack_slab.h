@@ -8,7 +8,7 @@
 #include "os/stack_pool.h"
 
 // The tables of a StackPool.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 inline constexpr uint32_t kMaxSlabs = 8192;  // a pool's
 inline constexpr uint32_t kNoSlab = UINT32_MAX;
@@ -46,4 +46,4 @@ inline bool isSet(const uint64_t* bits, uint32_t i) { return ((bits[i / 64] >> (
 inline void setBit(uint64_t* bits, uint32_t i) { bits[i / 64] |= uint64_t{1} << (i % 64); }
 inline void clearBit(uint64_t* bits, uint32_t i) { bits[i / 64] &= ~(uint64_t{1} << (i % 64)); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

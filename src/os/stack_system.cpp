@@ -29,7 +29,7 @@ extern "C" {
 [[gnu::weak]] void __lsan_unregister_root_region(const void* begin, size_t size);
 }
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr int kAdviceGuardInstall = 102;  // MADV_GUARD_INSTALL, which older headers lack
@@ -234,4 +234,4 @@ constinit StackSystem stackSystem = {
     .adviseMany = adviseOwnPieces,
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

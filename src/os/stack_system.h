@@ -11,7 +11,7 @@
 #include "os/stack_pool.h"
 
 // The dealings of a StackPool with the system, with the tools that watch memory, and with guards.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 bool runsOnValgrind() noexcept;
 
@@ -38,4 +38,4 @@ OtherGuards makeGuards(const iovec* pieces, uint32_t count) noexcept;
 // Records that `count` guards without access no longer exist.
 void forgetProtectedGuards(uint32_t count) noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

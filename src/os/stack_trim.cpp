@@ -12,7 +12,7 @@
 #include "os/stack_system.h"
 
 // How a pool gives memory back to the system.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 void StackPool::trim(size_t keepFree) noexcept {
   std::scoped_lock alone(trimming_);
@@ -167,4 +167,4 @@ TimePoint StackPool::giveBackSurplus(TimePoint now) noexcept {
   return next;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

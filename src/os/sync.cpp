@@ -14,7 +14,7 @@
 
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // From <linux/membarrier.h>, which older systems lack.
@@ -103,4 +103,4 @@ void StdSync::futexWake(std::atomic<uint32_t>& word, int count) {
   futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -16,7 +16,7 @@
 
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 // The processors that Linux can have: 8192 at most, of which a cpu_set_t holds 1024.
@@ -312,4 +312,4 @@ void* NativeThread::run(void* self) {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <cxxabi.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Has call(nullptr) called when the calling thread ends, before the destructors of thread_local objects that
 // were made earlier. Such a destructor may itself need what `call` ends, and then calls this function again.
@@ -15,4 +15,4 @@ inline void atThreadEnd(void (*call)(void*)) noexcept {
   abi::__cxa_thread_atexit(call, nullptr, reinterpret_cast<void*>(call));
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include "weft/cancellation.h"
 #include "weft/channel.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 void throwOrDie(const ChannelClosed& error) { throw error; }
 
@@ -40,4 +40,4 @@ void callAndEnd(void (*call)(void*), void (*end)(void*), void* argument) {
   call(argument);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -15,7 +15,7 @@
 // group is (a path within a hierarchy). /proc/self/mountinfo tells where that hierarchy is mounted, and from
 // which of its paths on. The quota is in cpu.max there (v2), or in
 // cpu.cfs_quota_us and cpu.cfs_period_us (v1).
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Returns: the contents of the file, or nothing where it cannot be read.
@@ -187,4 +187,4 @@ unsigned int numUsableCpus() {
   return stricter(std::max(available, 1U), cgroupCpuQuota(""));
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 #include "scheduler/scheduler_core.h"
 
 // How each worker of a scheduler is made to print what its fibers wait for.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // kReportPatience: how long reportBlockedFibers() waits for the workers that it has asked.
@@ -89,4 +89,4 @@ void SchedulerCore::awaitReports(Worker* own) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

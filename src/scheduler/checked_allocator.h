@@ -6,7 +6,7 @@
 #include "scheduler/report.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A scheduler allocates all its memory through this: it calls the allocator of its Config, and neither throws
 // nor returns null. Where the Config's allocator does either, a message ends the program. The reason: a
@@ -27,4 +27,4 @@ class CheckedAllocator final : public Allocator {
   const char* const owner_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

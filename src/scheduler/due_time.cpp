@@ -7,7 +7,7 @@
 #include <cpuid.h>
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 bool MachineClock::isSteady() {
 #if defined(__x86_64__)
@@ -18,4 +18,4 @@ bool MachineClock::isSteady() {
 #endif
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

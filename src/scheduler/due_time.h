@@ -11,7 +11,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/ticks.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The system's clock, and the processor's counter of ticks.
 struct MachineClock {
@@ -96,4 +96,4 @@ class BasicDueTime {
 
 using DueTime = BasicDueTime<MachineClock>;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -14,7 +14,7 @@
 #include "weft/detail/wait/patience.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 
 constinit thread_local Fiber* currentFiber = nullptr;
@@ -146,4 +146,4 @@ void yield() {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -16,7 +16,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/fiber.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 class Worker;
 struct FiberLocalNode;
@@ -124,4 +124,4 @@ class FiberList {
   FiberControlBlock* last_ = nullptr;  // meaningful while there is a first
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 #include "scheduler/in_place.h"
 #include "scheduler/worker.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Stacks begin a multiple of a large power of two apart. If all tops fell on the same cache sets, each switch
@@ -105,4 +105,4 @@ const FiberControlBlock* FiberFactory::findByStack(const void* scope) const {
   return found;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 #include "scheduler/fiber_control_block.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Makes and keeps a worker's fibers: control blocks in slabs from the scheduler's allocator, stacks from the
 // process-wide pool. For one thread only, except for the functions marked "any thread".
@@ -83,4 +83,4 @@ class FiberFactory {
   uint32_t nextColour_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using std::chrono::milliseconds;
@@ -61,4 +61,4 @@ TimePoint FiberPool::trim(TimePoint now) {
   return fewestIdle_ > kIdleKept ? trimAt_ : kNever;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

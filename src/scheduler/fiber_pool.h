@@ -10,7 +10,7 @@
 #include "scheduler/fiber_factory.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The fibers of a worker. It keeps fibers that run no task for the next task, the last used first. It gives
 // back fibers that it has not needed for a while.
@@ -55,4 +55,4 @@ class FiberPool {
   FiberFactory factory_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -3,7 +3,7 @@
 
 #include "scheduler/fiber_switch.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // So far above the stack pointer lies no part of a thread's stack. Most threads never ask how much of it a
@@ -29,4 +29,4 @@ void FiberSwitch::leaveThread() {
   currentTask = nullptr;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include "scheduler/fiber_control_block.h"
 #include "weft/detail/base/task_scope.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The fiber that a worker's thread runs: the main one, on the thread's own stack, or another.
 class FiberSwitch {
@@ -46,4 +46,4 @@ class FiberSwitch {
   FiberControlBlock main_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

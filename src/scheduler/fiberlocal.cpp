@@ -9,7 +9,7 @@
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/in_place.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constinit thread_local FiberLocalNode* threadLocals = nullptr;
@@ -54,4 +54,4 @@ uint64_t newFiberLocalKey() noexcept {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

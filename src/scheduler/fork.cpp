@@ -10,7 +10,7 @@
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 constinit thread_local ForkLane* currentLane = nullptr;
 
@@ -53,4 +53,4 @@ void waitForChild(ChildCompletion& completion, const char* what) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "scheduler/worker_inl.h"
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr int kInboxLooksPerSearch = 8;
@@ -160,4 +160,4 @@ void Idler::endIfDeadlocked() {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

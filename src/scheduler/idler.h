@@ -16,7 +16,7 @@
 #include "weft/detail/park/parker.h"
 #include "weft/detail/wait/reactor.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 class Worker;
 
@@ -82,4 +82,4 @@ class Idler {
   OwnCounter numParks_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/detail/base/owner.h"
 #include "weft/fiberlocal.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 constinit thread_local TaskScope* currentTask = nullptr;
 constinit thread_local TaskScope threadScope;
@@ -155,4 +155,4 @@ bool waitsForCaller(const void* task) noexcept {
   return false;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

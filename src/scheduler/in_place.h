@@ -12,7 +12,7 @@
 #include "weft/fiber.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The Fiber of a task that is run in place. It has a permit of its own, but its waits are those of the fiber
 // that runs it.
@@ -70,4 +70,4 @@ bool isInPlace(const TaskScope& task) noexcept;
 // Returns: the first FiberLocal value of the task that is run in place here.
 FiberLocalNode*& inPlaceLocals() noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 #include "weft/detail/queue/inbox.h"
 #include "weft/task.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The tasks that others have placed on one worker: see Scheduler::enqueueOn(). First in, first out.
 //
@@ -74,4 +74,4 @@ class Mailbox {
   FiberControlBlock bell_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Tells whether the oldest task of a queue whose newest is taken first starves, or only waits as it is meant
 // to.
@@ -201,4 +201,4 @@ class OldestWatch {
   uint32_t numWindows_ = 0;                    // for which floor_ has not become lower
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

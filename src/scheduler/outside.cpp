@@ -8,7 +8,7 @@
 #include "weft/executor.h"
 
 // How tasks come from threads that are not bound to the scheduler.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 void SchedulerCore::enqueueFromOutside(TaskNode* node) {
   assertBindingNotLost("Scheduler::enqueue()");
@@ -38,4 +38,4 @@ void SchedulerLink::schedule(TaskHandle task) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

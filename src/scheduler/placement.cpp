@@ -10,7 +10,7 @@
 #include "weft/detail/base/callable.h"
 
 // How tasks come to one worker that was chosen for them.
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 
 // What is placed by the worker itself takes the place in its queue at which a letter would arrive.
@@ -72,4 +72,4 @@ int Scheduler::workerId() noexcept {
   return worker != nullptr && worker->mode() == detail::Worker::Mode::MultiThreaded ? worker->id() : -1;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -15,7 +15,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/fork/fork.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it uses.
@@ -69,4 +69,4 @@ void assertBindingNotLost(const char* what) noexcept {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -3,7 +3,7 @@
 
 #pragma once
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // After fork() the child has one thread: the workers are gone, and the locks that they held stay locked. If a
 // scheduler existed at the time of the fork, the child may only exec() or _exit(). The functions below end
@@ -24,4 +24,4 @@ void assertNotForked(const char* what) noexcept;
 // mistake before the fork, and the message should name that mistake instead.
 void assertBindingNotLost(const char* what) noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

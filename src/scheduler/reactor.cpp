@@ -10,7 +10,7 @@
 
 // How a worker takes part in the I/O of its fibers. When it looks into its reactor is decided in turns.cpp
 // and idler.cpp.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 Reactor::~Reactor() = default;
 
@@ -82,4 +82,4 @@ void Worker::endIo(bool hadScheduled) {
   throttle_.endIo();
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

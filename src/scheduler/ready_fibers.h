@@ -6,7 +6,7 @@
 #include "os/own_counter.h"
 #include "scheduler/fiber_control_block.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The fibers of a worker that can go on, first in, first out.
 class ReadyFibers {
@@ -42,4 +42,4 @@ class ReadyFibers {
   OwnCounter size_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -21,7 +21,7 @@
 #include "weft/mutex.h"
 #include "weft/sharedmutex.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A value that is read while the holder goes on is a hint. It is compared, never followed: the holder may
 // have ended.
@@ -292,4 +292,4 @@ bool isOnlyThreadOfProcess() {
   return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

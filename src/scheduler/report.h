@@ -13,7 +13,7 @@
 #include "weft/scheduler.h"
 
 // The messages for errors that end the program, and the reports of blocked fibers.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FairTask;
 struct FiberControlBlock;
@@ -72,4 +72,4 @@ void reportNumBlocked(int workerId, uint64_t count);
 // Returns: true only if the calling thread is certainly the only thread of the process.
 bool isOnlyThreadOfProcess();
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -16,7 +16,7 @@
 #include "weft/detail/base/callable.h"
 #include "weft/executor.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
@@ -212,4 +212,4 @@ Scheduler::Stats Scheduler::stats() const {
   return stats;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -14,7 +14,7 @@
 #include "weft/debug.h"
 
 // How the threads of a scheduler come and go.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // How many free stacks keep their pages, for the next scheduler, when a scheduler ends.
@@ -195,4 +195,4 @@ void SchedulerCore::removeExternal(StealingDeque<TaskNode>& deque) {
   idle.removeExternal();
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

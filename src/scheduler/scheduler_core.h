@@ -21,7 +21,7 @@
 #include "weft/scheduler.h"
 #include "weft/thread.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct SchedulerCore;
 
@@ -172,4 +172,4 @@ struct SchedulerCore {
   int numBound = 0;  // guarded by boundMutex; counts a thread until it no longer needs this object
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How long a thread that has nothing to run looks for work before it sleeps.
 //
@@ -133,4 +133,4 @@ class SearchBudget {
   TimePoint restUntil_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

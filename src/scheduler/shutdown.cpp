@@ -9,7 +9,7 @@
 #include "weft/detail/park/quiescence.h"
 
 // How a scheduler ends: once every thread has unbound, and nothing is left to do.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr auto kShutdownPatience = std::chrono::seconds(5);
@@ -122,4 +122,4 @@ bool SchedulerCore::isFinished() {
   return isOver;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include "weft/detail/base/random.h"
 #include "weft/detail/base/ticks.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // To enter the thieves takes a thread 16 to 40 us, and interrupts the others. To stay among them costs an
@@ -128,4 +128,4 @@ bool Stealer::seesTasks() {
   return any;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

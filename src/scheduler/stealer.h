@@ -14,7 +14,7 @@
 #include "weft/detail/queue/stealing_deque.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 class Worker;
 struct SchedulerCore;
@@ -81,4 +81,4 @@ class Stealer {
   std::atomic<uint64_t> lastPoll_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

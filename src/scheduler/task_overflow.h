@@ -13,7 +13,7 @@
 #include "weft/detail/base/task_node.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The tasks for which the deques of a scheduler's workers had no room, in batches: an unbounded queue that
 // any thread uses at both ends. Whoever runs dry takes the newest batch, so that a recursion stays depth
@@ -161,4 +161,4 @@ class TaskOverflow {
   std::atomic<uint64_t> size_{0};  // may be read without
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "scheduler/turns.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint32_t kInjectorBatch = Turns::kInterval;
@@ -216,4 +216,4 @@ TaskNode* TaskQueues::takeInjected(uint32_t most) {
   return batch[0];
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -18,7 +18,7 @@
 #include "weft/detail/queue/stealing_deque.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The tasks of one worker that have not begun. This class decides which of them comes next. It moves tasks
 // for which its deque has no room to the overflow, and batches from there and from the injector to its deque.
@@ -172,4 +172,4 @@ class TaskQueues {
   Injector::Consumer injected_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 #include "weft/detail/base/task_node.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // An unbounded queue of tasks that one thread uses at both ends. It is a ring that doubles when it is full
 // and keeps its memory. Any thread may read its size.
@@ -94,4 +94,4 @@ class TaskRing {
   std::atomic<uint64_t> size_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

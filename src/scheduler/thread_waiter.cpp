@@ -20,7 +20,7 @@
 //
 // A handler may itself wait. That inner wait gets another waiter, in the frame of the outer wait, since the
 // outer wait's waiter may be linked somewhere.
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 
 struct ThreadWaiter : Waiter {
@@ -237,4 +237,4 @@ WaitHandler setThreadWaitHandler(WaitHandler handler) {
   return before;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

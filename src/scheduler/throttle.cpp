@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 bool Throttle::beginHold(uint64_t numBlocked, uint64_t numEnded) {
   numBlocked -= numInIo();
@@ -31,4 +31,4 @@ void Throttle::endHold(uint64_t numBlocked, uint64_t numEnded, bool hasReady, Ot
                                                      : kStartsPerVainHold);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

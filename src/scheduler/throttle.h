@@ -9,7 +9,7 @@
 #include "os/own_counter.h"
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Holds a worker back from starting tasks while very many of its fibers are blocked in a row.
 //
@@ -83,4 +83,4 @@ class Throttle {
   TimePoint heldUntil_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

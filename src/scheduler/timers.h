@@ -11,7 +11,7 @@
 #include "weft/detail/wait/patience.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The fibers of a worker that wait for a time. It also knows which of them are due.
 class Timers {
@@ -121,4 +121,4 @@ class Timers {
   uint32_t numDue_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -17,7 +17,7 @@
 #include "weft/debug.h"
 #include "weft/fiber.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 constexpr size_t kNameBytes = Trace::MaxEventNameLength;
@@ -166,4 +166,4 @@ Trace::ScopedAsyncEvent::ScopedAsyncEvent(uint32_t id, const char* format, ...) 
 
 Trace::ScopedAsyncEvent::~ScopedAsyncEvent() { get()->endAsyncEvent(id_, "%s", name_); }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 
 // What a worker does at a poll.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 namespace {
 
@@ -158,4 +158,4 @@ bool Worker::mayGoOn(OldestWatch::Next next) {
   return !areOthersNext;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

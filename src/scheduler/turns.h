@@ -9,7 +9,7 @@
 
 #include "weft/detail/base/ticks.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A span of time that comes again and again.
 class Window {
@@ -195,4 +195,4 @@ class Turns {
   int64_t credit_ = 0;  // ticks that others may still have, times kShare; below zero: have had too much
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

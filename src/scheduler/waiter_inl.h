@@ -10,7 +10,7 @@
 #include "weft/detail/wait/waiter.h"
 
 // The functions that waiter.h declares, to be inlined into the primitives where speed matters.
-namespace weft::detail::inlined {
+namespace weft::inline v0_1::detail::inlined {
 
 inline Waiter& currentWaiter() noexcept {
   Waiter& waiter =
@@ -35,9 +35,9 @@ inline void block(Waiter& self, const char* what, const void* object) {
   }
 }
 
-}  // namespace weft::detail::inlined
+}  // namespace weft::inline v0_1::detail::inlined
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How ChannelCore claims and wakes.
 struct WaitHost {
@@ -46,4 +46,4 @@ struct WaitHost {
   static void wake(Waiter& waiter) noexcept { inlined::wake(waiter); }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include "scheduler/fiber_control_block.h"
 #include "weft/detail/base/task_node.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What a worker does next: it goes on with a fiber, or begins a task. Where both are null, it has nothing to
 // do.
@@ -28,4 +28,4 @@ enum class Reach {
   Everywhere  // the tasks of others too
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 #include "weft/fiberlocal.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Each worker numbers the tasks that begin on it from a value of its own.
@@ -357,4 +357,4 @@ Scheduler::WorkerStats Worker::stats() const {
   return stats;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -28,7 +28,7 @@
 #include "weft/detail/queue/stealing_deque.h"
 #include "weft/scheduler.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
 // other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
@@ -218,4 +218,4 @@ class Worker {
   Mailbox mailbox_;                             // likewise
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

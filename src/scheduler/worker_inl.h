@@ -7,7 +7,7 @@
 #include "scheduler/worker.h"
 
 // The code that runs for every task and every switch, to be inlined into the few functions that need it.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
 // order. suspend() has a copy of its beginning.
@@ -119,4 +119,4 @@ inline void Worker::enqueue(TaskNode* node) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

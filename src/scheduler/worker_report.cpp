@@ -5,7 +5,7 @@
 
 #include "os/aside.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint64_t kMostReported = 100;  // fibers of a worker, since very many would fill the terminal
@@ -85,4 +85,4 @@ bool WorkerReport::findStackOf(const void* scope, TaskPlace& place) const {
   return fiber != nullptr;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/park/quiescence.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What a worker says of its fibers when it is asked, and what others can say of a worker
 // that does not answer.
@@ -67,4 +67,4 @@ class WorkerReport {
   TimePoint seenSince_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include "weft/debug.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 BarrierBase::BarrierBase(ptrdiff_t expected)
     : phase_(static_cast<uint32_t>(expected)), expected_(static_cast<uint32_t>(expected)) {
@@ -56,4 +56,4 @@ bool BarrierBase::waitFor(const void* barrier, uint32_t phase, TimePoint deadlin
   return !phase_.queue(self, phase) || blockQueued(self, phase_, deadline, token, "Barrier", this);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -11,7 +11,7 @@
 #include "weft/debug.h"
 #include "weft/detail/wait/stoppable.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 const char* ChannelClosed::what() const noexcept {
   return "weft::ChannelClosed: a value was to be sent on a channel that is closed. "
@@ -193,4 +193,4 @@ size_t ChannelState::numWaiting() {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

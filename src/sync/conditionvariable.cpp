@@ -5,7 +5,7 @@
 
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 ConditionVariable::~ConditionVariable() {
   WEFT_ASSERT(
@@ -34,4 +34,4 @@ void ConditionVariable::notify(bool all) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

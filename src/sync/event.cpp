@@ -10,7 +10,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A link from a source to an event made by any(). The target owns it, and it lies in the source's list. That
 // list does not keep the target alive: signal() takes a reference under the source's lock, or finds that it
@@ -219,4 +219,4 @@ void Event::State::forward(State& source, State& any) {
   }
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

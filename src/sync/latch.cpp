@@ -5,7 +5,7 @@
 
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 Latch::Latch(ptrdiff_t expected) : core_(static_cast<uint32_t>(expected)) {
   WEFT_ASSERT(expected >= 0 && expected <= max(), "Latch(%td): the count must be 0 to %td.", expected, max());
@@ -30,4 +30,4 @@ void Latch::reportDestroyedInUse() {
   WEFT_FATAL("a Latch was destroyed while somebody waits for it. Keep it alive until wait() has returned.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -13,7 +13,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How the core of a lock waits.
 struct LockHost {
@@ -94,4 +94,4 @@ inline void assertMayWaitFor(const void* owner, bool waitsForEver, const char* w
               what, object, held);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include "sync/lock_host.h"
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 void mutex::lockSlow(const char* name) {
   // relaxed: see setOwner.
@@ -43,4 +43,4 @@ void mutex::reportDestroyedInUse() {
       "Keep it alive until all are done with it.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

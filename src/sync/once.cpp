@@ -8,7 +8,7 @@
 #include "weft/detail/base/owner.h"
 #include "weft/detail/wait/stoppable.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // Returns: Mine if the caller should call its function, and then end().
 Once::Turn Once::begin(const std::stop_token& token) {
@@ -50,4 +50,4 @@ void Once::reportDestroyedInUse() {
       "Keep it alive until all calls have returned.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

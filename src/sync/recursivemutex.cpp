@@ -5,7 +5,7 @@
 
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 void RecursiveMutex::reportTooOften() const {
   WEFT_FATAL("RecursiveMutex %p was locked 2^32 times by its holder. Unlock it as often as it is locked.",
@@ -32,4 +32,4 @@ void RecursiveMutex::reportDestroyedInUse() {
       "Unlock it as often as it was locked, and keep it alive until all are done with it.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

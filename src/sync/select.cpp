@@ -12,7 +12,7 @@
 #include "weft/detail/channel/select_core.h"
 #include "weft/detail/wait/stoppable.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct SelectAccess {
   using EventState = Event::State;
@@ -201,4 +201,4 @@ class Selection {
 
 size_t selectOne(SelectCase* const* cases, size_t count) { return Selection(cases, count).run(); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 constinit detail::MovedFromState<Semaphore::State> Semaphore::State::movedFrom;
 
@@ -38,4 +38,4 @@ bool Semaphore::State::acquire(detail::TimePoint deadline, const std::stop_token
   return core.takeOrQueue(self) || detail::blockQueued(self, core, deadline, token, "Semaphore", this);
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

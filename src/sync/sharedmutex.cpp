@@ -6,7 +6,7 @@
 #include "sync/lock_host.h"
 #include "weft/debug.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 bool SharedMutex::tryTake(How how) { return lock_.tryTake(how, detail::LockHost{kName, this}); }
 
@@ -50,4 +50,4 @@ void SharedMutex::reportDestroyedInUse() {
       "Keep it alive until all are done with it.");
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

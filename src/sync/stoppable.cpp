@@ -6,7 +6,7 @@
 #include "scheduler/fiber_control_block.h"
 #include "weft/detail/base/spin_lock.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 namespace {
 
@@ -40,4 +40,4 @@ bool sleepUntilStop(TimePoint deadline, const std::stop_token& token) {
   return blockStoppable(self, deadline, token, claim, "sleep", nullptr) != WaitEnd::Stopped;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include "scheduler/waiter_inl.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace {
 
 void wake(detail::WaitGroupCore<>::Claimed claimed) {
@@ -47,4 +47,4 @@ bool WaitGroup::State::wait(detail::TimePoint deadline, const std::stop_token& t
 void WaitGroup::State::wakeAll() { wake(core.claimAll()); }
 void WaitGroup::State::wakeAllAfterEnd() { wake(core.claimAllAfterEnd()); }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

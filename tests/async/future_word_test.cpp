@@ -10,7 +10,7 @@
 #include <vector>
 
 // The states of a future's word. One thread plays all parts.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 struct alignas(8) Listener {};
@@ -172,4 +172,4 @@ TEST_F(FutureWordTest, IsPublishedByOneThatNobodyListensTo) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 TEST(RandomTest, IsTheXorshiftOfThePaper) {
@@ -30,4 +30,4 @@ TEST(RandomTest, TheUpperHalfIsSpread) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 
 #include "with_scheduler.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using tests::scaled;
@@ -141,4 +141,4 @@ TEST_F(SharedTest, IsDestroyedAfterAllThatItsHandlesDid) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

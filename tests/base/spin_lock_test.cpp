@@ -23,7 +23,7 @@
 #include "waiting.h"
 #include "with_scheduler.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr int kThreads = 4;
@@ -167,4 +167,4 @@ TEST(RelaxTest, WarnsOfACallInASignalHandlerThatHangs) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -41,7 +41,7 @@ void use(weft::Future<int> a, weft::Future<int> b, weft::SharedMutex& shared, we
 ")
 # The macro is to be defined before anything of weft.
 string(REPLACE "#include <weft/executor.h>
-" "namespace weft { class TaskHandle; }
+" "namespace weft::inline v0_1 { class TaskHandle; }
 " program "${program}")
 string(REPLACE "{ void schedule(weft::TaskHandle task) const { task.run(); } };" "{ void schedule(weft::TaskHandle task) const; };"
   program "${program}")

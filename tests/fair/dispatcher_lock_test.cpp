@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using Lock = DispatcherLock<>;
@@ -49,4 +49,4 @@ TEST(DispatcherLockTest, IsNotTakenByOneThatComesWhileTheOnlyActiveThreadHasIt) 
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // A backlog beside a plain queue of what it must hold.
@@ -111,4 +111,4 @@ TEST_F(FairBacklogTest, GivesMemoryBack) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

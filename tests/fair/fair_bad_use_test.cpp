@@ -20,7 +20,7 @@
 #include "with_scheduler.h"
 
 // What wrong use of weft::fair gets: a message that says how to mend it, and the end of the program.
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -207,4 +207,4 @@ TEST_F(FairSchedulerDeathTest, AnExceptionEscapes) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

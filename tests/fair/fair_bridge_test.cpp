@@ -22,7 +22,7 @@
 
 #include "with_scheduler.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -489,4 +489,4 @@ TEST(FairBridgeWithoutSchedulerTest, StepsHaveTasksSignaled) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

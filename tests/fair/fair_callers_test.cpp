@@ -32,7 +32,7 @@ template struct Expose<FairSchedulerCore, &fair::TaskScheduler::core_>;
 }  // namespace weft::tests
 
 // Who may call a fair::TaskScheduler, all at the same time; and what its threads do meanwhile.
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -496,4 +496,4 @@ TEST_P(FairCallersTest, ReserveMakesRoomForDeadlines) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

@@ -13,7 +13,7 @@
 
 #include "with_scheduler.h"
 
-namespace weft::fair::fair_coro_test {
+namespace weft::inline v0_1::fair::fair_coro_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -451,4 +451,4 @@ TEST_F(FairCoroDeathTest, AwaitedTwice) {
 }
 
 }  // namespace
-}  // namespace weft::fair::fair_coro_test
+}  // namespace weft::inline v0_1::fair::fair_coro_test

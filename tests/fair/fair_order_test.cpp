@@ -18,7 +18,7 @@
 
 // Which step comes next: after a step that posts its own task, when a deadline has come, and after a long
 // step.
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -337,4 +337,4 @@ TEST(FairDueTest, ALongStepAfterShortOnesIsFollowedByALook) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

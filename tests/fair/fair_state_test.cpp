@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 // The table at the top of fair_state.h, cell by cell: a state is told apart by what the events do to it.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using State = FairState<>;
@@ -171,4 +171,4 @@ TEST(FairStateTest, CancelWait) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

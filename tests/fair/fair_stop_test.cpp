@@ -17,7 +17,7 @@
 #include "with_scheduler.h"
 
 // When a fair::TaskScheduler is empty, and what becomes of its tasks when it stops or is destroyed.
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -199,4 +199,4 @@ TEST_P(FairStopTest, MayBeDestroyedAsSoonAsItIsEmptyWhileASignallerReturns) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

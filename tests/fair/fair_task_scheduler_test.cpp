@@ -18,7 +18,7 @@
 #include "with_fair_scheduler.h"
 #include "with_scheduler.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -321,4 +321,4 @@ TEST_P(FairSchedulerTest, TasksMoveBetweenSchedulers) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

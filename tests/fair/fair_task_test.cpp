@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 #include <weft/fair/task_scheduler.h>
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -175,4 +175,4 @@ TEST(FairTaskTest, ACallableThatThrowsWhenItIsDestroyedIsDestroyedOnce) {
 #endif
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

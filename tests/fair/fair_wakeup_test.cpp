@@ -17,7 +17,7 @@
 #include "with_scheduler.h"
 
 // Deadlines, wakeups and signals of tasks.
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 namespace {
 
 using namespace std::chrono_literals;
@@ -282,4 +282,4 @@ TEST_P(FairWakeupTest, AStormOfWakeupsSignalsAndDeadlinesLosesNothing) {
 }
 
 }  // namespace
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair

@@ -16,7 +16,7 @@
 #include "with_scheduler.h"
 
 // The operations over a system whose calls fail as it is told.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What the next calls of a kind do instead of what they would do.
 struct Faults {
@@ -120,4 +120,4 @@ class IoFaultsTest : public ::testing::TestWithParam<bool> {
   const io::Wait never_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -29,7 +29,7 @@
 #include "waiting.h"
 
 // Operations over a system whose calls fail as it is told.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using tests::awaitThat;
@@ -577,4 +577,4 @@ INSTANTIATE_TEST_SUITE_P(Where, IoReactorFaultsTest, ::testing::Values(true),
                          [](const auto&) { return "InATask"; });
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -28,7 +28,7 @@
 #include "with_scheduler.h"
 
 // Very many connections.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct WorkerTestAccess {
   // Whether the caller is on a worker, which might hold the next task back.
@@ -38,7 +38,7 @@ struct WorkerTestAccess {
   }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 namespace weft::io_many_test {
 namespace {

@@ -27,7 +27,7 @@
 #include "with_scheduler.h"
 
 // The ring of io_uring, one that is too small, and over a system that fails as it is told.
-namespace weft::detail::io_ring_test {
+namespace weft::inline v0_1::detail::io_ring_test {
 namespace {
 
 using tests::awaitThat;
@@ -435,4 +435,4 @@ TEST_F(IoRingTest, FilesNeedNoThreadsOfBlockingCall) {
 }
 
 }  // namespace
-}  // namespace weft::detail::io_ring_test
+}  // namespace weft::inline v0_1::detail::io_ring_test

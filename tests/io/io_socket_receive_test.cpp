@@ -17,7 +17,7 @@
 #include "io/operations.h"
 
 // Receives of a Socket, whose registration lasts.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using tests::bytesOf;
@@ -397,4 +397,4 @@ INSTANTIATE_TEST_SUITE_P(Where, IoSocketReceiveTest, ::testing::Values(true),
                          [](const auto&) { return "InATask"; });
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

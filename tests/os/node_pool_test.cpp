@@ -15,7 +15,7 @@
 
 #include "with_scheduler.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using tests::scaled;
@@ -190,4 +190,4 @@ TEST(NodePoolDeathTest, TouchesOfAFreeNodeAreSeenByAddressSanitizer) {
 #endif
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -31,7 +31,7 @@
 #define CAN_PROBE 0
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr size_t kStackSize = size_t{1024} * 1024;
@@ -408,4 +408,4 @@ TEST(AlternateStackTest, LeavesALaterOneAlone) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

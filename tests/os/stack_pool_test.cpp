@@ -24,7 +24,7 @@
 
 extern "C" [[gnu::weak]] void __lsan_register_root_region(const void* begin, size_t size);
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr size_t kMiB = size_t{1024} * 1024;
@@ -559,4 +559,4 @@ TEST(StackPoolTest, StacksAreRootsForLeakCheckers) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

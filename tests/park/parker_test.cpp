@@ -25,7 +25,7 @@ template struct Expose<ParkerState, &detail::Parker<>::state_>;
 
 }  // namespace weft::tests
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -259,4 +259,4 @@ TEST(SyncTest, LightAndHeavyFenceOrderAStoreBeforeALoad) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

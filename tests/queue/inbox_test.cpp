@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 struct Node {
@@ -118,4 +118,4 @@ TEST(InboxTest, MayBeFreedAsSoonAsTheLastNodeIsTaken) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

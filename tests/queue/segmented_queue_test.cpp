@@ -11,7 +11,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Also expects each segment to come back with the request that it was made for.
@@ -306,4 +306,4 @@ TEST_P(BlockQueueStressTest, EveryItemOfOneProducerIsTakenOnceAndInOrder) {
 INSTANTIATE_TEST_SUITE_P(Batches, BlockQueueStressTest, testing::Values(1u, 7u, 62u, 200u));
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

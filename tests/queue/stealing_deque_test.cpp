@@ -14,7 +14,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using Thief = StealGate<>::Member;
@@ -300,4 +300,4 @@ TEST(StealingDequeTest, EveryItemIsTakenOnceAmongOwnerAndThieves) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 struct Timer {
@@ -91,4 +91,4 @@ TEST(TimerHeapTest, SteadyStateDoesNotAllocateAndNothingStays) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include <chrono>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using Clock = TimePoint::clock;
@@ -133,4 +133,4 @@ TEST_F(DueTimeOfAMachineTest, IsNotLateWhereTheCounterBeginsAnew) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

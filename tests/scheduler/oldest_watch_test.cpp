@@ -11,7 +11,7 @@
 #include <vector>
 
 // Which oldest task starves: on a stack of numbers that stands for a queue, without a worker and a clock.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 class OldestWatchTest : public ::testing::Test {
@@ -308,4 +308,4 @@ TEST(OldestWatchRecursionTest, InARecursionTheOldestHasFewTurns) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -22,7 +22,7 @@ extern "C" int sched_yield() noexcept {
   return static_cast<int>(syscall(SYS_sched_yield));
 }
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using namespace std::chrono_literals;
@@ -178,4 +178,4 @@ TEST(SearchBudgetTest, NeverSearchesForLongerThanTheLongest) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

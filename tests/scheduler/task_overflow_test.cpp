@@ -12,7 +12,7 @@
 
 #include <weft/memory.h>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint32_t kBatch = TaskOverflow::kBatch;
@@ -121,4 +121,4 @@ TEST_F(TaskOverflowTest, EachTaskIsTakenOnceByWhicheverThread) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

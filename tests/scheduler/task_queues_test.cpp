@@ -13,7 +13,7 @@
 #include <weft/memory.h>
 
 // The order of one worker's tasks, without fibers and without threads: nobody runs the tasks.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 class TaskQueuesTest : public ::testing::Test {
@@ -313,4 +313,4 @@ TEST_F(TaskQueuesTest, AWorkerTakesWhatABoundThreadHasGivenAway) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

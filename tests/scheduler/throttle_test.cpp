@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 // How many tasks a worker may start beside its blocked fibers: without a worker.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using Others = Throttle::Others;
@@ -96,4 +96,4 @@ TEST(ThrottleTest, TheLimitComesDownAgainWithTheBlockedFibers) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -19,7 +19,7 @@
 #include "with_scheduler.h"
 
 // Waits whose time begins when their thread next looks at the clock, as those for a SharedMutex do.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using Clock = TimePoint::clock;
@@ -237,4 +237,4 @@ TEST_P(PatientWaitTest, GivesWayNowAndThen) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

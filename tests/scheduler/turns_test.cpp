@@ -10,7 +10,7 @@
 #include <vector>
 
 // When others have their turn, by counts of dequeues and by a clock that the test sets: without a worker.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 class TurnsTest : public ::testing::Test {
@@ -324,4 +324,4 @@ TEST(WindowTest, IsOverOnceInItsLength) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

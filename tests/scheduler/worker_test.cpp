@@ -27,7 +27,7 @@
 #include "with_scheduler.h"
 #include "workers.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What the tests see of a worker.
 struct WorkerTestAccess {
@@ -61,7 +61,7 @@ struct WorkerTestAccess {
   static bool hasTimer(Worker& worker) { return worker.timers_.earliest() != kNever; }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 namespace weft {
 namespace {

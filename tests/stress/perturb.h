@@ -252,7 +252,7 @@ class condition_variable {
 
 }  // namespace weft::std
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // What the library calls without a namespace is found here first.
 template <class... Arguments>
@@ -284,4 +284,4 @@ inline long syscall(long number, std::atomic<uint32_t>* word, int operation, uin
   return result;
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -14,7 +14,7 @@
 #include <iterator>
 #include <utility>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 class ChannelCoreTest : public testing::Test {
@@ -168,4 +168,4 @@ TEST_F(ChannelCoreTest, EachSideRemembersItsLastUserAndWritesThatOnceForEach) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

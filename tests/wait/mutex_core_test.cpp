@@ -12,7 +12,7 @@
 
 // The rules of time of weft's mutex, on a clock that the tests set. One thread plays all parts: what happens
 // while a waiter waits is what its host does when it is asked to wait.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using std::chrono::milliseconds;
@@ -451,4 +451,4 @@ TEST_F(MutexCoreTest, AWaiterDoesNotLookAgainEarlierWhereNoWakeIsOnTheWay) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

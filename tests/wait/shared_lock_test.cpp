@@ -14,7 +14,7 @@
 #include <weft/detail/wait/shared_lock.h>
 
 // Who gets the lock behind weft's SharedMutex, in which order and when, on a clock that the tests set.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using std::chrono::milliseconds;
@@ -481,4 +481,4 @@ TEST_F(SharedLockTest, OneThatHasLostItsGrantGivesUpWhereItsTimeIsUp) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -13,7 +13,7 @@
 
 #include "waiting.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 namespace {
 
 using tests::awaitThat;
@@ -238,4 +238,4 @@ TEST(ThreadWaiterTest, DestructorsOfThreadLocalObjectsMayWait) {
 }
 
 }  // namespace
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

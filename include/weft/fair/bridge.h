@@ -26,7 +26,7 @@
 // Connects fair tasks with the rest of weft. A fair::TaskScheduler is also an Executor:
 // weft::async(scheduler, f) and then(scheduler, f) run functions on it.
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Tells a task what signalAfter() was asked to tell it. A PendingSignal holds one reference, and the listener
 // of a future, or the fiber that waits, another one.
@@ -124,9 +124,9 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 // A signal that signalAfter() was asked for. Destroying it withdraws the signal: keep it as long as the task
 // waits. The frame of a coroutine, or the object that has the task, is a good place.
@@ -234,6 +234,6 @@ Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
   return future;
 }
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
 #include "weft/detail/base/macros_end.h"

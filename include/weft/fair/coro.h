@@ -19,7 +19,7 @@
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 // A coroutine that runs as the body of a CoroTask, or that another Coro awaits.
 //
@@ -168,9 +168,9 @@ class WEFT_EXPORT CoroTask : public Task {
   detail::WaitList waiters_;  // guarded by lock_
 };
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Suspends a coroutine, so that its task is posted. `result`, a function of the task, makes the value of the
 // co_await.
@@ -208,9 +208,9 @@ struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : Coro
   [[nodiscard("the signal has come, or the time was up")]] bool await_resume() const { return result(*task); }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 // The functions below are for coroutines that run in a CoroTask. Await each: `co_await fair::yield()`.
 
@@ -270,6 +270,6 @@ struct [[nodiscard("nothing happens without co_await")]] Self {
 };
 inline Self self() { return {}; }
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
 #include "weft/detail/base/macros_end.h"

@@ -15,7 +15,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/fair/task.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 class TaskScheduler;
 
@@ -162,6 +162,6 @@ class Task : private detail::FairTask {
 
 static_assert(sizeof(Task) <= 96, "a fair::Task takes at most 96 bytes, with its callable");
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
 #include "weft/detail/base/macros_end.h"

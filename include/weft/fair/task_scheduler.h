@@ -26,7 +26,7 @@
 #include "weft/fair/task.h"
 #include "weft/memory.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 
 // Runs the steps of tasks on threads of its own, first come, first served. Steps start in the order in which
 // their tasks were posted, no matter which thread posted them, on any thread that is free. A task with a
@@ -205,7 +205,7 @@ class WEFT_EXPORT TaskScheduler {
       Callable::destroy(task);
       detail::NodeMemory<OneShot>::destroy(static_cast<OneShot&>(task));
     }
-    static constexpr detail::FairOps kOps{&run, &destroy, true};
+    WEFT_OWN static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
   // Tasks to be posted at once. Tasks that were added and not posted belong to the caller again at the end.
@@ -236,6 +236,6 @@ class WEFT_EXPORT TaskScheduler {
   std::unique_ptr<detail::FairCore, void (*)(detail::FairCore*)> core_;
 };
 
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
 #include "weft/detail/base/macros_end.h"

@@ -21,7 +21,7 @@
 struct iovec;
 struct msghdr;
 
-namespace weft {
+namespace weft::inline v0_1 {
 class Scheduler;
 }
 
@@ -41,7 +41,7 @@ class Scheduler;
 //
 // If several fibers wait to read from one descriptor, the first that came is served first; so for writing.
 // Memory ordering: none between those who write and those who read.
-namespace weft::io {
+namespace weft::inline v0_1::io {
 
 using TimePoint = detail::TimePoint;  // of std::chrono::steady_clock
 
@@ -172,6 +172,6 @@ WEFT_EXPORT const char* backend();
 // still. Any thread.
 WEFT_EXPORT void cancelAll(const Scheduler& scheduler) noexcept;
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io
 
 #include "weft/detail/base/macros_end.h"

@@ -18,7 +18,7 @@
 #include "weft/export.h"
 #include "weft/io/descriptor.h"
 
-namespace weft::io {
+namespace weft::inline v0_1::io {
 
 // The address of one end of a connection: IPv4, IPv6 or local ("unix").
 //
@@ -71,6 +71,6 @@ WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::st
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
                                           std::error_code& error, const Wait& wait = {});
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io
 
 #include "weft/detail/base/macros_end.h"

@@ -17,7 +17,7 @@
 #include "weft/export.h"
 #include "weft/io/descriptor.h"
 
-namespace weft::io {
+namespace weft::inline v0_1::io {
 
 // A file on a disk. What the system has in memory is read at once; what it has not, by io_uring or on a
 // thread of blocking_call(), while the worker runs other fibers.
@@ -66,6 +66,6 @@ class File {
   UniqueFd fd_;
 };
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io
 
 #include "weft/detail/base/macros_end.h"

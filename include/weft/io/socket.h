@@ -16,7 +16,7 @@
 #include "weft/io/descriptor.h"
 #include "weft/io/endpoint.h"
 
-namespace weft::io {
+namespace weft::inline v0_1::io {
 
 // Accepts a connection; `peer`, if not null, becomes its address. The listener becomes non-blocking, and the
 // result is, with close-on-exec.
@@ -115,6 +115,6 @@ class Listener {
 WEFT_EXPORT std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler,
                                   const Wait& wait = {});
 
-}  // namespace weft::io
+}  // namespace weft::inline v0_1::io
 
 #include "weft/detail/base/macros_end.h"

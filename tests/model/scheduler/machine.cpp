@@ -140,7 +140,6 @@ void MachineAllocator::free(const Allocation& allocation) {
 
 Allocator* Allocator::Default = &model::machineAllocator;
 Allocator::~Allocator() = default;
-size_t pageSize() noexcept { return 4096; }
 
 namespace {
 
@@ -155,6 +154,10 @@ int64_t timeAfter(int64_t little, int64_t much) {
 std::chrono::steady_clock::time_point std::chrono::steady_clock::now() noexcept {
   return time_point(nanoseconds(timeAfter(10'000, 2'000'000)));
 }
+
+inline namespace v0_1 {
+
+size_t pageSize() noexcept { return 4096; }
 
 void fatal(const char* format, ...) {
   va_list arguments;
@@ -318,4 +321,5 @@ detail::NativeThread::~NativeThread() {
   model::check(!joinable_, "a thread is joined before its object ends");
 }
 
+}  // namespace v0_1
 }  // namespace weft

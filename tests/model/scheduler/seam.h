@@ -57,7 +57,7 @@
 
 // The checker runs its threads as fibers of one thread, so that they share its thread_local variables. Each
 // gets its own back when it runs again.
-namespace weft {
+namespace weft::inline v0_1 {
 class Fiber;
 namespace detail {
 struct TaskScope;
@@ -66,7 +66,7 @@ extern thread_local Fiber* currentFiber;
 extern thread_local TaskScope* currentTask;
 extern thread_local ForkLane* currentLane;
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1
 
 inline void switchWithThreadLocals(fiber_t& to, fiber_t& from) {
   weft::Fiber* const fiber = weft::detail::currentFiber;
@@ -111,7 +111,7 @@ inline bool isSeeded(const char* name) {
 
 }  // namespace weft::model
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct StdSync {
   template <class T>
@@ -141,7 +141,7 @@ struct StdSync {
   static void ring(Bell) {}
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 namespace weft::std {
 

@@ -4,6 +4,7 @@
 // The sources that are checked, which are the library's own. changes.txt says what is changed in them.
 #include "async/cancellation.cpp"
 #include "async/taskgroup.cpp"
+#include "os/export.cpp"
 #include "os/osfiber.cpp"
 #include "scheduler/blocked_report.cpp"
 #include "scheduler/due_time.cpp"
@@ -37,12 +38,12 @@
 #include "machine.h"
 
 // What a continuation needs that keeps a scheduler, of async/executor.cpp.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside); }
 void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 void weft::model::resetThreadLocals() {
   static_cast<detail::Waiter&>(detail::ownWaiter) = detail::Waiter();

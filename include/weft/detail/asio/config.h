@@ -64,7 +64,7 @@
 #define WEFT_ASIO_CAN_CANCEL 0
 #endif
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 #if WEFT_ASIO_BOOST
 namespace asio = ::boost::asio;
@@ -82,4 +82,4 @@ using AsioSystemError = ::asio::system_error;
 #endif
 }  // namespace detail
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -12,7 +12,7 @@
 #include "weft/detail/asio/config.h"
 #include "weft/task.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 // The executor of an AsioContext. As Asio's own ones it calls a function at once where asio::dispatch() asks
 // for that and the scheduler is bound to the calling thread; asio::post() and asio::defer() make a task.
@@ -109,4 +109,4 @@ class AsioExecutor {
 
 inline AsioExecutor AsioContext::get_executor() noexcept { return {this, {}}; }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

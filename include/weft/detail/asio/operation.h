@@ -17,7 +17,7 @@
 #include "weft/detail/wait/reactor.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // What an operation gives whose handler is called with Args: all of them but a leading error.
 template <class... Args>
@@ -162,4 +162,4 @@ class AsioHandler {
   AsioOperation<Args...>* operation_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

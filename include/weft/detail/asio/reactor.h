@@ -21,7 +21,7 @@
 #include "weft/detail/wait/reactor.h"
 #include "weft/task.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Calls run(), which runs an io_context.
 template <class Run>
@@ -188,4 +188,4 @@ class AsioReactor final : public Reactor {
   std::vector<Task> tasks_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

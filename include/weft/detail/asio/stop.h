@@ -12,7 +12,7 @@
 
 #if WEFT_ASIO_CAN_CANCEL
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How a stop reaches an operation. A cancellation must not meet a handler of the operation that runs, nor the
 // function that begins it. So the handlers have a strand, which is made when the operation asks for their
@@ -111,6 +111,6 @@ class AsioStoppableHandler {
   asio::any_io_executor executor_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 #endif

@@ -14,7 +14,7 @@
 #include "weft/detail/asio/operation.h"
 #include "weft/detail/asio/stop.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct AsioInitiation {
   template <class... Args, class Initiation, class... InitArgs>
@@ -51,7 +51,7 @@ struct AsioInitiation {
 #endif
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 #if WEFT_ASIO_BOOST
 namespace boost::asio {

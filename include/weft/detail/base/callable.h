@@ -8,7 +8,7 @@
 
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 class Task;
 class TaskHandle;
@@ -51,4 +51,4 @@ void assertCallable(const F& function, const char* where) {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

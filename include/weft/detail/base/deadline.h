@@ -9,7 +9,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A deadline that never comes.
 inline constexpr TimePoint kNever = TimePoint::max();
@@ -68,4 +68,4 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, Wait
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

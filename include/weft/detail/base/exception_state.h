@@ -9,7 +9,7 @@
 // What the C++ runtime keeps for a thread: which exceptions are being handled there, and how many are being
 // thrown. Each task has such a state of its own. A switch of fibers exchanges it. A task that is run in place
 // finds an empty one, and the task that waits for it gets its own back.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The state of code that does not run now. `globals`, in all functions, is where the runtime keeps that of
 // the code that runs: what __cxa_get_globals() returns. Each of them moves both words at once: a pointer, and
@@ -45,4 +45,4 @@ class ExceptionsAside {
   ExceptionState state_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -3,7 +3,7 @@
 
 #pragma once
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 template <class Lock>
 concept HasUncheckedLocking = requires(Lock& lock) {
@@ -37,4 +37,4 @@ class Unlocked {
   Lock& lock_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "weft/memory.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 namespace detail {
 
 // Ends the program with a message where size * count overflows: no such memory can exist.
@@ -144,4 +144,4 @@ void StlAllocator<T>::deallocate(T* object, size_t count) {
   allocator->free({object, detail::requestFor<T>(count, Allocation::Usage::Stl)});
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -10,7 +10,7 @@
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/throw_or_die.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The memory for objects of type T: pooled nodes if T fits, or else what operator new gives.
 template <class T>
@@ -60,4 +60,4 @@ class NodeMemory {
   void* memory_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

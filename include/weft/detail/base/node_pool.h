@@ -14,7 +14,7 @@
 // magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). So a
 // thread that only allocates and a thread that only frees meet once in 64 nodes. The memory is carved from
 // chunks that are never given back, so that any thread may free a node at any time, also at process exit.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 enum class NodeSize : uint8_t { Line, TwoLines, None };
 
@@ -36,4 +36,4 @@ WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
 // Returns: how many chunks were taken from the system so far. This is constant in the steady state.
 WEFT_EXPORT size_t numNodeChunks() noexcept;
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/throw_or_die.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The exception that a function let escape, if any.
 class EscapedException {
@@ -137,4 +137,4 @@ class Outcome {
   EscapedException exception_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

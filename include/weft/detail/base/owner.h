@@ -8,7 +8,7 @@
 #include "weft/detail/base/task_scope.h"
 #include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The access of reports to owners; they define it.
 struct OwnerAccess;
@@ -34,4 +34,4 @@ inline bool isOrWaitsForCaller(const void* owner) noexcept {
   return owner == currentOwner() || waitsForCaller(owner);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // For choices that need only be spread: xorshift64 (Marsaglia 2003).
 // Requires: `state` is not 0.
@@ -16,4 +16,4 @@ constexpr uint64_t nextRandom(uint64_t state) {
   return state ^ (state << 17);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Counts the handles that share a state.
 struct ReferenceCount {
@@ -185,4 +185,4 @@ class Shared {
   State* state_ = none();
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 
 #include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Waits a little for the holder of a spin lock. It spins. Once `round` has grown it gives its processor away,
 // since the holder may have been preempted, and then it sleeps, since the holder may have a lower priority.
@@ -53,4 +53,4 @@ class SpinLock {
   std::atomic<uint32_t> word_{0};  // 0 free, 1 held
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

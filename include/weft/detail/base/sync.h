@@ -14,7 +14,7 @@
 // The operations that the lock-free parts need from the machine, as a policy class, so that tests/model can
 // run the very same code on the Relacy model checker. A part is a template over `Sync` and accesses shared
 // memory only through it.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -149,4 +149,4 @@ struct StdSync {
   WEFT_EXPORT static void ring(Bell bell) noexcept;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/node_memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 enum class TaskOp : uint8_t {
   Run,      // call the function, destroy it, free the node
@@ -50,4 +50,4 @@ struct FunctionNode : TaskNode {
   F function;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

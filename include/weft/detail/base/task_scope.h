@@ -22,7 +22,7 @@
 //
 // The waits inside primitives are those of the fiber, by its one waiter: only the innermost task of a fiber
 // can wait.
-namespace weft {
+namespace weft::inline v0_1 {
 
 class Fiber;
 
@@ -133,4 +133,4 @@ inline uint64_t currentTaskNumber() noexcept {
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

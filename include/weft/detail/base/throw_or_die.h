@@ -11,7 +11,7 @@
 
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 class ChannelClosed;
 class TaskCanceled;
@@ -110,4 +110,4 @@ template <class F, class End>
 }
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

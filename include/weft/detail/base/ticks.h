@@ -9,7 +9,7 @@
 #include <chrono>
 #endif
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A rough clock for intervals of microseconds. It costs half as much as the system's clock.
 inline uint64_t ticks() {
@@ -31,4 +31,4 @@ constexpr uint64_t ticksIn(uint64_t microseconds) {
   return microseconds * static_cast<uint64_t>(kTicksPerMicrosecond);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -48,7 +48,7 @@
 // fence between filling a slot and looking for waiters.
 //
 // Rejected: one lock for both sides, as in Go. The cache line of the lock then travels twice for each value.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Host: static bool claim(Waiter&)       whether the caller may go on with it: see select_node.h
 //       static Waiter& owner(Waiter&)    the waiter to wake once it is claimed
@@ -302,4 +302,4 @@ class ChannelCore {
   WaitList receivers_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -13,7 +13,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 class Event;
 
@@ -75,4 +75,4 @@ class SelectCase {
 WEFT_EXPORT size_t selectOne(SelectCase* const* cases, size_t count);
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

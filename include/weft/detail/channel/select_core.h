@@ -30,7 +30,7 @@
 // What must not happen: a claimer that lost uses a node whose select has returned. It cannot happen: the
 // claimer looks at the node under the lock of a primitive in which the select has linked it, and the select
 // takes that lock in (5).
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Case: const void* key() const       the address of its primitive; null: nothing to lock
 //       void lock(), unlock()         its primitive, unless another case of this select has locked that;
@@ -152,4 +152,4 @@ class SelectCore {
   Case* inOrder_ = nullptr;  // linked through nextInOrder
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // One side of a channel's ring: how many values have passed it, a lock and flags, in one word. Only the
 // holder of the lock changes the word, by the store that gives the lock back.
@@ -89,4 +89,4 @@ class ChannelSide {
   typename Sync::template Atomic<uint32_t> patience_{32};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

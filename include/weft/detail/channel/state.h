@@ -15,7 +15,7 @@
 #include "weft/fiber.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct WaitHost;
 
@@ -62,4 +62,4 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   const Allocation allocation_{};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "weft/detail/base/outcome.h"
+#include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How a channel moves values of one type: from a sender's object, a T or what converts to one, through a slot
 // of raw memory, to a receiver's std::optional<T>.
@@ -44,12 +45,12 @@ struct ValueFunctions {
 };
 
 template <class T, class From = T>
-inline constexpr ValueType valueTypeOf = {sizeof(T),
-                                          alignof(T),
-                                          &ValueFunctions<T, From>::put,
-                                          &ValueFunctions<T, From>::get,
-                                          &ValueFunctions<T, From>::hand,
-                                          &ValueFunctions<T, From>::destroy};
+WEFT_OWN inline constexpr ValueType valueTypeOf = {sizeof(T),
+                                                   alignof(T),
+                                                   &ValueFunctions<T, From>::put,
+                                                   &ValueFunctions<T, From>::get,
+                                                   &ValueFunctions<T, From>::hand,
+                                                   &ValueFunctions<T, From>::destroy};
 
 // What a waiter gives or wants. It lies in the waiter's frame, and Waiter::data points to it.
 struct Transfer {
@@ -66,4 +67,4 @@ enum class ChannelEnd : uint8_t {
   Retry,      // a move to the waiter threw at the sender: begin anew
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

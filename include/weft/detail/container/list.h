@@ -12,7 +12,7 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/memory.h"
 
-namespace weft::containers {
+namespace weft::inline v0_1::containers {
 
 // Elements in a chain that keep their addresses. The memory of erased elements is kept for new ones, so a
 // list that has once had its full size allocates no more.
@@ -151,4 +151,4 @@ class list {
   size_t size_ = 0;
 };
 
-}  // namespace weft::containers
+}  // namespace weft::inline v0_1::containers

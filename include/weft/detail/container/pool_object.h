@@ -15,7 +15,7 @@
 // The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The
 // room lies apart from the items, and only an object's constructor writes to it: a pool of large objects
 // costs no page until an object is used.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.
 template <class T>
@@ -148,4 +148,4 @@ struct UnboundedStorage final : PoolStorage {
   std::atomic<Chunk*> chunks{nullptr};  // only grows
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

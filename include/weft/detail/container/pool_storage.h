@@ -12,7 +12,7 @@
 #include "weft/export.h"
 
 // The untyped part of pools: a list of free items under a spin lock, and a list of waiters for an item.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 class PoolStorage;
 
@@ -87,4 +87,4 @@ class PoolHandle {
   PoolStorage* storage_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/debug.h"
 #include "weft/memory.h"
 
-namespace weft::containers {
+namespace weft::inline v0_1::containers {
 
 // A row of elements. The first kBaseCapacity elements need no allocation: they lie in the vector itself.
 //
@@ -250,4 +250,4 @@ class vector {
   Allocation heap_;  // null while the elements lie in inner_
 };
 
-}  // namespace weft::containers
+}  // namespace weft::inline v0_1::containers

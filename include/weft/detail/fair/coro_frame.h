@@ -14,12 +14,12 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/throw_or_die.h"
 
-namespace weft::fair {
+namespace weft::inline v0_1::fair {
 class CoroTask;
 class TaskScheduler;
-}  // namespace weft::fair
+}  // namespace weft::inline v0_1::fair
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct CoroFrame;
 
@@ -148,4 +148,4 @@ struct CoroResult<void> : CoroFrame {
   void take() const { rethrow(); }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The lock under which a thread of a fair::TaskScheduler dispatches. It is a try-lock: no thread waits for
 // it. Threads announce when they are active. The only active thread takes the lock without an atomic
@@ -120,4 +120,4 @@ class DispatcherLock {
   alignas(kCacheLine) Atomic<uint32_t> numActive_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

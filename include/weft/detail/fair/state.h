@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The state of a fair::Task, in one word that any thread may change at any time.
 //
@@ -141,4 +141,4 @@ class FairState {
   typename Sync::template Atomic<uint32_t> word_{kPending};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -21,7 +21,7 @@
 #include "weft/detail/queue/inbox.h"
 #include "weft/detail/queue/timer_heap.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FairCore;
 struct FairTask;
@@ -65,7 +65,7 @@ struct FairNoCallback {
         "Give it one: by its constructor, or by setCallback().");
   }
   static void destroy(FairTask&) {}
-  static constexpr FairOps kOps{&run, &destroy};
+  WEFT_OWN static constexpr FairOps kOps{&run, &destroy};
 };
 
 template <class F>
@@ -118,7 +118,7 @@ struct FairCallable {
       delete &of(task);
     }
   }
-  static constexpr FairOps kOps{&run, &destroy};
+  WEFT_OWN static constexpr FairOps kOps{&run, &destroy};
 };
 
 // The new callable of a task that has one already. Everything that may throw is done before the old callable
@@ -187,4 +187,4 @@ struct FairMethod {
   Method method;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The end of a piece of work that one fiber or thread waits for, once.
 //
@@ -45,4 +45,4 @@ class Completion {
   typename Sync::template Atomic<uintptr_t> word_{kRunning};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

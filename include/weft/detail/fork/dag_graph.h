@@ -22,7 +22,7 @@
 // the other successors to the scheduler: a chain costs no task, and no stack. A node without successors
 // counts down the run's WaitGroup. Once all such nodes have, every node has run, since each node leads to one
 // of them.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 enum class DagOp : uint8_t { Call, Move, Destroy };
 
@@ -163,4 +163,4 @@ class WEFT_EXPORT DagGraph {
   int numRunning_ = 0;       // guarded by lock_
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -25,7 +25,7 @@
 //
 // Workers offer their deques to each other. A bound thread gets a deque of its own when it forks for the
 // first time; from then on the workers steal from it too.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A forking thread's side of its deque.
 struct ForkLane {
@@ -200,4 +200,4 @@ class Child : public TaskNode {
   Outcome<Result> outcome_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

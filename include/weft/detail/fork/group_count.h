@@ -26,7 +26,7 @@
 // owner. Both change the same word with one read-modify-write: either the owner's finds nothing left, or the
 // task's finds that somebody waits. The end of a task is its last access, except to the waiter, which cannot
 // go on before it is woken.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 template <class Waiter, class Sync = StdSync>
 class GroupCount {
@@ -87,4 +87,4 @@ class GroupCount {
   typename Sync::template Atomic<int64_t> others_{kNobodyWaits};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

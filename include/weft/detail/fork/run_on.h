@@ -15,7 +15,7 @@
 // On a worker of weft's that task forks as any other task does. Other threads have no deque, so there it
 // makes plain calls. The alternative, a task of the executor for each fork, would bring nothing to workers,
 // and an executor of one thread, a strand or a user interface, would wait for itself.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A task that lies in the frame of its waiter. It calls `function`, and keeps the result or exception.
 template <class F>
@@ -75,4 +75,4 @@ auto runOn(E& executor, F&& function) -> std::invoke_result_t<std::remove_refere
   return TaskElsewhere<std::remove_reference_t<F>>(function).runOn(executor);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

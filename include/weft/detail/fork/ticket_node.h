@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // One place in a row of tickets. Each ticket is called when all before it are done. All that happens to a
 // ticket is a bit of one word, which is set once and never cleared:
@@ -166,4 +166,4 @@ class TicketNode {
       nullptr};  // written before kLinked is set, constant from then on
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

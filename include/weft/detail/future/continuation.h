@@ -19,7 +19,7 @@
 #include "weft/executor.h"
 
 // The tasks that then() makes, and the common part of futures.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 enum class ContinuationForm { Value, Whole, Nothing, None };
 
@@ -223,4 +223,4 @@ class FutureBase : public FutureHandle {
   }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 #include "weft/detail/wait/entrance.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 class MainLoopExecutor;
 class PoolExecutor;
@@ -60,4 +60,4 @@ struct ExecutorAccess {
 };
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -12,7 +12,7 @@
 #include "weft/detail/wait/stoppable.h"
 #include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Ends the program with a message: a future without state was used.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoFuture(const char* function);
@@ -70,4 +70,4 @@ class FutureHandle {
   friend struct FutureAccess;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

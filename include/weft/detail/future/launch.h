@@ -16,7 +16,7 @@
 #include "weft/executor.h"
 
 // async(): the functions that its tasks run, the code that starts them, and the messages for its misuse.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The body of async().
 template <class F>
@@ -145,4 +145,4 @@ auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

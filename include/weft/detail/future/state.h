@@ -30,7 +30,7 @@
 // length. If the code within waits before it returns, what was put off does not wait for it, nor runs on top
 // of it, where it would find the locks that the code holds. A task of the same thread calls it, or, where no
 // scheduler is bound, a thread of its own.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A listener that may leave before it is told.
 struct LeavingListener : TaskNode {
@@ -163,4 +163,4 @@ struct PlainState final : FutureState<R> {
   }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

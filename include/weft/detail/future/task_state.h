@@ -14,7 +14,7 @@
 #include "weft/export.h"
 
 // The parts of tasks with a result: a state, and a body that fills in its outcome.
-namespace weft {
+namespace weft::inline v0_1 {
 
 template <class T>
 class Future;
@@ -278,4 +278,4 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
 };
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -18,7 +18,7 @@
 #include "weft/future.h"
 
 // whenAll() and whenAny(). Included by future.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 // The result of whenAny(): all the futures, and which of them was the first to be ready.
 template <class Futures>
@@ -282,4 +282,4 @@ auto whenAny(Futures&&... futures) {
   return detail::whenEach<false>(std::forward<Futures>(futures)...);
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

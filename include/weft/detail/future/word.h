@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Whether a Future is ready, and which listeners must be told. It is one word, which several threads may
 // change at any time.
@@ -213,4 +213,4 @@ class FutureWord {
   typename Sync::template Atomic<Word> word_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

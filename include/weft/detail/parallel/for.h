@@ -16,7 +16,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -193,4 +193,4 @@ inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdif
                                           static_cast<size_t>(blocks)};
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -20,7 +20,7 @@
 // us for the waker, 32 us until the thief runs, on a virtual machine). Iterations that are unlike the ones
 // before are noticed at the end of their piece. For this reason pieces stay short, and a piece of very many
 // iterations looks at the clock meanwhile (PieceClock).
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 inline constexpr float kLongestPiece = 8 * kTicksPerMicrosecond;
 
@@ -149,4 +149,4 @@ class GrainEstimator {
   float measured_ = 0;  // ticks of all iterations
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

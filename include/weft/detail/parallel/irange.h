@@ -16,7 +16,7 @@
 #include "weft/detail/base/throw_or_die.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A number that counts up or down in equal steps: an iterator over numbers.
 template <std::integral Int>
@@ -125,4 +125,4 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
                           static_cast<std::ptrdiff_t>(count));
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -16,7 +16,7 @@
 #include "weft/detail/parallel/step_count.h"
 #include "weft/join.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Merge sort whose halves are forked. To merge two sorted halves, both are cut: the longer one at its middle,
 // and the other where that element belongs. The parts between the cuts are exchanged. That leaves two
@@ -182,4 +182,4 @@ class MergeSort {
   Difference mergedAlone_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

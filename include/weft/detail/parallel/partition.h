@@ -18,7 +18,7 @@
 #include "weft/executor.h"
 
 // What the parallel algorithms run over. Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A range, and how it is cut into pieces. One thread runs the elements of a piece in a row. See
 // autoPartitioner() and staticPartitioner().
@@ -300,4 +300,4 @@ auto staticPartitioner(std::initializer_list<T> elements, std::optional<std::ptr
   return detail::partitionWithGrain(elements, grain, true);
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -16,7 +16,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 // A stage of parallelPipeline().
 template <StageOrder kStageOrder, class F>
@@ -153,4 +153,4 @@ auto parallelPipeline(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelPipeline(std::forward<Args>(args)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -20,7 +20,7 @@
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 enum class StageOrder {
   Serial,            // one item at a time, in the order in which the first stage made them
@@ -212,4 +212,4 @@ class Pipeline {
 
 }  // namespace detail
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

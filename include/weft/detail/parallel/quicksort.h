@@ -17,7 +17,7 @@
 #include "weft/detail/fork/fork.h"
 #include "weft/detail/parallel/step_count.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Quicksort (Hoare 1961) whose halves are forked. The pivot is the median of three medians of three (Bentley
 // and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a branch that depends on
@@ -290,4 +290,4 @@ class Quicksort {
   Steps steps_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -20,7 +20,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -212,4 +212,4 @@ auto parallelMapReduce(E&& executor, std::initializer_list<Element> elements, Ar
                        [&] { return weft::parallelMapReduce(elements, std::forward<Args>(args)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -22,7 +22,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -245,4 +245,4 @@ auto parallelExclusiveScan(E&& executor, std::initializer_list<Element> elements
                        [&] { return weft::parallelExclusiveScan(elements, std::forward<Args>(args)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

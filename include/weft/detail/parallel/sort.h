@@ -16,7 +16,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -143,4 +143,4 @@ auto parallelStableSort(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelStableSort(std::forward<Args>(args)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -14,7 +14,7 @@
 #include "weft/detail/parallel/grain_estimator.h"
 #include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A loop that is split into parts which several threads run, in one of two ways:
 //
@@ -161,4 +161,4 @@ class LoopOver : SplitLoop {
   Body& body_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 
 #include "weft/detail/fork/fork.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Whether Less is known to compare numbers in some instructions. Any other comparator may take long.
 template <class Less, class Value>
@@ -61,4 +61,4 @@ class StepCount {
   std::ptrdiff_t left_ = kPiece;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -17,7 +17,7 @@
 #include "weft/executor.h"
 
 // Included by weft/parallel.h.
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 
@@ -130,4 +130,4 @@ auto parallelTransform(E&& executor, std::initializer_list<Element> elements, Ar
                        [&] { return weft::parallelTransform(elements, std::forward<Args>(args)...); });
 }
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

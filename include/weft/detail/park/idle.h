@@ -43,7 +43,7 @@
 // then wakes two workers.
 //
 // Rejected: a sequentially consistent fence in every push. It costs 15 ns a task.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 template <class Sync = StdSync>
 class IdleSet {
@@ -243,4 +243,4 @@ void waitForSharedWork(IdleSet<Sync>& idle, typename IdleSet<Sync>::Sleeper& sel
   }
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/export.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Lets one thread at a time, the owner, sleep until another thread gives it a permit. Permits do not add up:
 // any number of unpark() calls since the last park() make one permit. The state is a futex word, as in Rust's
@@ -168,4 +168,4 @@ WEFT_EXPORT void releaseParker(Parker<>* parker);
 // ends.
 WEFT_EXPORT Parker<>& threadParker();
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The binary permit behind Fiber::wait() and Fiber::notify().
 //
@@ -126,4 +126,4 @@ class Permit {
   typename Sync::template Atomic<uint32_t> state_{kEmpty};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -24,7 +24,7 @@
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
 // both sleep forever. A sequentially consistent fence between a worker's own count and its scan makes one of
 // them see both counts.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // One worker's counters.
 template <class Sync = StdSync>
@@ -66,4 +66,4 @@ bool isQuiescent(ForEach&& forEachCounters, Elsewhere&& scheduledElsewhere) {
   return ended == scheduled;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

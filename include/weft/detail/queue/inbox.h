@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Where a node of an Inbox keeps the next one, as its member `inboxNext`.
 template <class Node, class Sync = StdSync>
@@ -165,4 +165,4 @@ class Inbox {
   typename Sync::template Atomic<Node*> head_{nullptr};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

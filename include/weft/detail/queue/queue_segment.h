@@ -11,7 +11,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How many slots the segments of a SegmentedQueue have. The compiler knows the number, or, with Size 0, it is
 // chosen when the queue is made.
@@ -144,4 +144,4 @@ class SpareSegments {
   typename Sync::template Var<Segment*> top_{nullptr};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

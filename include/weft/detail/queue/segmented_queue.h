@@ -11,7 +11,7 @@
 #include "weft/detail/queue/queue_segment.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Who pushes into a SegmentedQueue: threads at the same time, or one thread after another. In the second case
 // other means put them in turn, and a push needs no read-modify-write.
@@ -304,6 +304,6 @@ class SegmentedQueue {
   typename Sync::template Var<Segment*> oldest_{nullptr};  // guarded by lock_
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
 
 #include "weft/detail/queue/segmented_queue_consumer.h"

@@ -8,7 +8,7 @@
 
 #include "weft/detail/queue/segmented_queue.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A place in a SegmentedQueue, whose page explains it, for one thread at a time; each item goes to one of all
 // consumers.
@@ -167,4 +167,4 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   bool isFull_ = false;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -34,7 +34,7 @@
 //
 // Rejected: a private part of the deque. Its owner would have to look up from a long task when another worker
 // becomes idle.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Counts the workers that steal now. One per scheduler.
 template <class Sync = StdSync>
@@ -104,4 +104,4 @@ class StealGate {
   alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{0};  // counted up and down by members
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A bounded work-stealing deque of T*, after Chase and Lev, "Dynamic Circular Work-Stealing Deque" (SPAA
 // 2005), with the memory orders of Le, Pop, Cohen and Zappa Nardelli, "Correct and Efficient Work-Stealing
@@ -224,4 +224,4 @@ class StealingDeque {
   alignas(kCacheLine) Slots slots_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

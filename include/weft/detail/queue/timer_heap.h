@@ -9,7 +9,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/memory.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The `timerIndex` of an item that is in no heap.
 inline constexpr uint32_t kNotInHeap = UINT32_MAX;
@@ -152,4 +152,4 @@ class TimerHeap {
   uint32_t capacity_ = 0;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

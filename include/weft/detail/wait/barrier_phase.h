@@ -10,7 +10,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind Barrier: the number of the phase, and how many arrivals are
 // still missing in it.
@@ -98,4 +98,4 @@ class BarrierPhase {
   Word word_;  // phase << kPhaseShift | remaining * kOne, and the bits
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

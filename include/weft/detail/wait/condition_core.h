@@ -10,7 +10,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind ConditionVariable, which has no state.
 //
@@ -54,4 +54,4 @@ class ConditionCore {
   WaitWord<uint32_t, List, Sync> word_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 #include "weft/detail/base/sync.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Lets threads into something that may end, until the entrance is closed. The thread that ends it then waits
 // for the threads that are within. The Entrance outlives what it guards.
@@ -81,4 +81,4 @@ class Entrance {
   typename Sync::template Atomic<uint64_t> left_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

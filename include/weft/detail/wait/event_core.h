@@ -14,7 +14,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind Event.
 //
@@ -196,4 +196,4 @@ class EventCore {
   Word word_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind Latch: its state is the count.
 //
@@ -95,4 +95,4 @@ class LatchCore {
   Word word_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -14,7 +14,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind weft::mutex. Its state:
 //
@@ -331,4 +331,4 @@ class MutexCore {
   typename Sync::template Var<uint32_t> numOnTheWay_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -10,7 +10,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind Once.
 //
@@ -108,4 +108,4 @@ class OnceCore {
   Word word_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 
 // How a waiter waits for a lock that is not handed to it: for how long the lock is kept for one that was
 // woken, and when one tries by itself.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // A waiter that is passed over for as long becomes impatient. A wake that goes unanswered for as long binds
 // the others no longer.
@@ -66,4 +66,4 @@ LockTry waitInList(Waiter& self, const Host& host, bool isWoken, const Retry& re
   return host.hasLeft() ? LockTry::GivenUp : LockTry::Claimed;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -13,7 +13,7 @@
 
 // What the core has for fibers that wait for sockets and the like. The waiting itself is in weft::io, which
 // the core knows nothing of.
-namespace weft {
+namespace weft::inline v0_1 {
 
 class Fiber;
 class Scheduler;
@@ -110,4 +110,4 @@ class IoWait {
 };
 
 }  // namespace detail
-}  // namespace weft
+}  // namespace weft::inline v0_1

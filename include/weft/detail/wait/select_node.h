@@ -9,7 +9,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Says which of the events that a select waits for has happened. It lies in the frame of the waiter.
 //
@@ -66,4 +66,4 @@ Waiter& ownerOf(Waiter& waiter) noexcept {
   return !waiter.isOfSelect ? waiter : *static_cast<SelectNode<Sync>&>(waiter).owner;
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

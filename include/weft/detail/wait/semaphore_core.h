@@ -12,7 +12,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind Semaphore. Its state is the number of permits, which is
 // zero while somebody waits.
@@ -107,4 +107,4 @@ class SemaphoreCore {
   Word word_;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

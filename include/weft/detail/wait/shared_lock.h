@@ -11,7 +11,7 @@
 #include "weft/detail/wait/shared_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The lock behind SharedMutex: how callers wait for the SharedWord, and for how long they have patience with
 // one whose turn it is.
@@ -183,4 +183,4 @@ class SharedLock {
   Var<uint32_t> suspectedAt_{0};  // and when they were seen first
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

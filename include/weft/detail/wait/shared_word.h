@@ -10,7 +10,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // Who holds the lock behind SharedMutex, one that writes or many that read, and whose turn it is. This knows
 // nothing of time: when waiters look, and when they lose patience, is SharedLock's.
@@ -246,4 +246,4 @@ class SharedWord {
   Var<uint32_t> numGrants_{0};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -23,7 +23,7 @@
 // callback that runs on another thread, and such a callback itself never waits, except for spin locks. If the
 // stop was requested already, the callback runs within the wait, on the fiber or thread that waits. Then it
 // unlinks the waiter, which needs no wake, and the wait returns without having been suspended.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // How a wait ended.
 enum class WaitEnd : uint8_t { Woken, TimedOut, Stopped };
@@ -112,4 +112,4 @@ bool waitUntilByClock(const std::chrono::time_point<Clock, Duration>& time, cons
 // Returns: false if the stop came first.
 WEFT_EXPORT bool sleepUntilStop(TimePoint deadline, const std::stop_token& token);
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

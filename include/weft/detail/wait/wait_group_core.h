@@ -13,7 +13,7 @@
 #include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word and the list behind WaitGroup: its state is the count.
 //
@@ -201,4 +201,4 @@ class WaitGroupCore {
   typename Sync::template Atomic<Waiter*> first_{nullptr};
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/export.h"
 
-namespace weft {
+namespace weft::inline v0_1 {
 
 namespace detail {
 struct ThreadWaiter;
@@ -71,4 +71,4 @@ WEFT_EXPORT bool hasWaitHandler() noexcept;
 
 }  // namespace detail
 
-}  // namespace weft
+}  // namespace weft::inline v0_1

@@ -10,7 +10,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/waiter.h"
 
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 // The word behind a primitive, and the list of its waiters.
 //
@@ -163,4 +163,4 @@ class WaitWord {
   Int waitersBit() const { return list.isEmpty() ? 0 : kWaiters; }
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

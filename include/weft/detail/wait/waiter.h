@@ -21,7 +21,7 @@
 //
 // The waker's last access to the primitive is the unlock, so a woken fiber or thread may destroy the
 // primitive at once.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 struct FiberControlBlock;
 
@@ -214,4 +214,4 @@ bool blockUnless(const IsOver& isOver, Lock& lock, WaitList& list, TimePoint dea
   return !isToWait || detail::blockTimed(self, giveUp, deadline, what, object);
 }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -7,7 +7,7 @@
 
 // What src/os/own_counter.h declares, without a step of the checker for each access: these are statistics and
 // hints.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 class OwnCounter {
  public:
@@ -32,4 +32,4 @@ class OwnPointer {
   T* value_ = nullptr;
 };
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

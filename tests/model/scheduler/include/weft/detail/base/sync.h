@@ -7,7 +7,7 @@
 #include <cstddef>
 
 // What include/weft/detail/base/sync.h declares, but for StdSync: that is in seam.h, over the checker.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
@@ -17,4 +17,4 @@ void agreeOnFences();
 
 inline void prefetchForWrite(const void*) {}
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 // What include/weft/detail/base/ticks.h declares, by the model's clock: see machine.cpp.
-namespace weft::detail {
+namespace weft::inline v0_1::detail {
 
 uint64_t ticks();
 
@@ -14,4 +14,4 @@ inline constexpr float kTicksPerMicrosecond = 1000;
 
 constexpr uint64_t ticksIn(uint64_t microseconds) { return microseconds * 1000; }
 
-}  // namespace weft::detail
+}  // namespace weft::inline v0_1::detail
