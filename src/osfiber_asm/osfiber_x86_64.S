@@ -114,6 +114,26 @@ weft_fiber_prepare:
   .cfi_endproc
   .size weft_fiber_prepare, . - weft_fiber_prepare
 
+// void weft_call_watched(void* argument: rdi, uintptr_t operation: rsi, void* function: rdx, const Watch*: rcx)
+//
+// The personality routine finds the Watch on top of the frame.
+  .p2align 4
+  .globl weft_call_watched
+  .hidden weft_call_watched
+  .type weft_call_watched, @function
+weft_call_watched:
+  .cfi_startproc
+  .cfi_personality 0x1b, weft_watch_personality
+  ENTRY_MARK
+  pushq %rcx
+  .cfi_adjust_cfa_offset 8
+  callq *%rdx
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  .size weft_call_watched, . - weft_call_watched
+
   .section .note.GNU-stack, "", @progbits
 
 // Says "indirect branch tracking: yes" and, by what it leaves out, "shadow stacks: no": the linker then marks

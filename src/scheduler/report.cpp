@@ -13,6 +13,7 @@
 #include <string_view>
 #include <typeinfo>
 
+#include "os/watched_call.h"
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/scheduler_core.h"
 #include "scheduler/worker.h"
@@ -120,8 +121,10 @@ struct Escaped {
     const std::type_info* type = abi::__cxa_current_exception_type();
     int status = 0;
     char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
-    std::snprintf(text, sizeof text, "%s%s%s", name != nullptr ? name : "of an unknown type",
-                  what != nullptr ? ": " : "", what != nullptr ? what : "");
+    const void* const place = findThrow();
+    std::snprintf(text, sizeof text, "%s%s%.512s%s%s", name != nullptr ? name : "of an unknown type",
+                  what != nullptr ? ": " : "", what != nullptr ? what : "",
+                  place != nullptr ? ", thrown at " : "", place != nullptr ? Symbol(place).text : "");
     std::free(name);
   }
   char text[1024];
@@ -146,6 +149,20 @@ template <class Report>
   report(Escaped(message));
 }
 
+// Calls report(Escaped) for the exception that is being handled.
+template <class Report>
+void reportCurrent(const Report& report) {
+  try {
+    throw;
+  } catch (const std::exception& exception) {
+    reportEscaped(report, exception.what());
+  } catch (const char* message) {
+    reportEscaped(report, message);
+  } catch (...) {
+    reportEscaped(report, nullptr);
+  }
+}
+
 // The fiber and the task that the caller is part of. Empty outside of tasks.
 struct OfTask {
   OfTask() {
@@ -156,37 +173,35 @@ struct OfTask {
   char text[320] = "";
 };
 
-// Calls f(), and report(Escaped) if an exception escapes it.
+// Calls f(), and report(Escaped), which does not return, if an exception would escape it.
 template <class F, class Report>
 void callOrReport(F f, Report report) {
-  try {
-    f();
-  } catch (const std::exception& exception) {
-    reportEscaped(report, exception.what());
-  } catch (const char* message) {
-    reportEscaped(report, message);
-  } catch (...) {
-    reportEscaped(report, nullptr);
-  }
+  struct Reporting : Watch {
+    const Report* report;
+  } const watch{{[](const Watch* self) { reportCurrent(*static_cast<const Reporting*>(self)->report); }},
+                &report};
+  callWatched(f, watch);
 }
 
 }  // namespace
 
-void runOrDie(TaskNode* node) {
-  callOrReport([node] { node->invoke(node, TaskOp::Run); },
-               [](const Escaped& escaped) {
-                 const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
-                 WEFT_FATAL(
-                     "an exception escaped from a task: %s, on fiber %u, task %s. "
-                     "Catch it inside the task, and hand errors on as values.",
-                     escaped.text, fiber->id, Symbol(fiber->task.get()).text);
-               });
-}
+const Watch taskWatch = {[](const Watch*) {
+  reportCurrent([](const Escaped& escaped) {
+    const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
+    WEFT_FATAL(
+        "an exception escaped from a task: %s, on fiber %u, task %s. "
+        "Catch it inside the task, and hand errors on as values.",
+        escaped.text, fiber->id, Symbol(fiber->task.get()).text);
+  });
+}};
 
 std::string describe(EscapedException& exception) {
   std::string text;
-  callOrReport([&exception] { exception.rethrow(); },
-               [&text](const Escaped& escaped) { text = escaped.text; });
+  try {
+    exception.rethrow();
+  } catch (...) {
+    reportCurrent([&text](const Escaped& escaped) { text = escaped.text; });
+  }
   return text;
 }
 

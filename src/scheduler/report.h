@@ -4,9 +4,11 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 
+#include "os/watched_call.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/memory.h"
@@ -18,8 +20,14 @@ namespace weft::inline v0_1::detail {
 struct FairTask;
 struct FiberControlBlock;
 
-// Runs and frees a task. An exception that escapes it ends the program with a message that names both.
-void runOrDie(TaskNode* node);
+// For a task: an exception that escapes it ends the program with a message that names both.
+extern const Watch taskWatch;
+
+// Runs and frees a task.
+inline void runOrDie(TaskNode* node) {
+  weft_call_watched(node, static_cast<uintptr_t>(TaskOp::Run), reinterpret_cast<void*>(node->invoke),
+                    &taskWatch);
+}
 
 // Throws `exception` to look at it.
 // Returns: its type, and its message.

@@ -374,7 +374,15 @@ TEST_F(BadUseDeathTest, CallingAnEmptyTask) {
   EXPECT_DEATH(Task()(), "weft: fatal: an empty Task was called");
 }
 
-void throwFromTask() { throw std::runtime_error("what went wrong"); }
+// The report comes before any frame is left.
+struct EndsWellIfUnwound {
+  ~EndsWellIfUnwound() { std::_Exit(0); }
+};
+
+void throwFromTask() {
+  const EndsWellIfUnwound local;
+  throw std::runtime_error("what went wrong");
+}
 
 TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
   EXPECT_DEATH(
@@ -382,8 +390,8 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         Scheduler scheduler(smallConfig(1));
         scheduler.enqueue(Task([] { throwFromTask(); }));
       },
-      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, on fiber [0-9]+, "
-      "task .+Catch it");
+      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, thrown at .+, on "
+      "fiber [0-9]+, task .+Catch it");
   EXPECT_DEATH(
       {
         Scheduler scheduler(smallConfig(0));
@@ -391,7 +399,7 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         schedule([] { throw "some text"; });
         Event().wait();
       },
-      "weft: fatal: an exception escaped from a task: char const\\*: some text, on fiber 1");
+      "weft: fatal: an exception escaped from a task: char const\\*: some text, thrown at .+, on fiber 1");
   EXPECT_DEATH(
       {
         Scheduler scheduler(smallConfig(0));
@@ -399,7 +407,7 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         schedule([] { throw 5; });
         Event().wait();
       },
-      "weft: fatal: an exception escaped from a task: int, on fiber 1");
+      "weft: fatal: an exception escaped from a task: int, thrown at .+, on fiber 1");
 }
 
 struct ThrowsWhenDestroyed {
@@ -422,7 +430,7 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromADestructorOfACapture) {
         Event().wait();
       },
       "weft: fatal: an exception escaped from the destructor of what a task keeps: std::runtime_error: "
-      "what went wrong, on fiber [0-9]+, task .+Catch it");
+      "what went wrong, thrown at .+, on fiber [0-9]+, task .+Catch it");
   EXPECT_DEATH(
       {
         Scheduler scheduler(smallConfig(0));
@@ -447,14 +455,14 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromACompletionOfABarrier) {
       },
       "weft: fatal: an exception escaped from the completion function of a weft::Barrier: "
       "std::runtime_error: "
-      "what went wrong, on fiber [0-9]+, task .+Catch it");
+      "what went wrong, thrown at .+, on fiber [0-9]+, task .+Catch it");
 }
 
 TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromAWorkersInitializer) {
   EXPECT_DEATH(Scheduler scheduler(smallConfig(1).setWorkerThreadInitializer([](int) { throwFromTask(); })),
                "weft: fatal: an exception escaped from the initializer of worker thread "
                "0.*setWorkerThreadInitializer.*: "
-               "std::runtime_error: what went wrong. Catch it");
+               "std::runtime_error: what went wrong, thrown at .+. Catch it");
 }
 
 TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {

@@ -6,6 +6,7 @@
 #include "async/taskgroup.cpp"
 #include "os/export.cpp"
 #include "os/osfiber.cpp"
+#include "os/watched_call.cpp"
 #include "scheduler/blocked_report.cpp"
 #include "scheduler/due_time.cpp"
 #include "scheduler/fiber.cpp"
