@@ -17,6 +17,7 @@
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/exception_state.h"
 #include "weft/detail/base/node_memory.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/task_scope.h"
 #include "weft/detail/base/throw_or_die.h"
@@ -76,8 +77,8 @@ class TaskGroup {
       finish();
     }
     // relaxed: no task is left, and a stop of the parent finds the lock.
-    if (control_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
-      destroyControl();
+    if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      destroyRest();
     }
   }
   TaskGroup(const TaskGroup&) = delete;
@@ -125,7 +126,7 @@ class TaskGroup {
   void wait() {
     finish();
     // relaxed: as above.
-    if (control_.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {
+    if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       rethrow();
     }
   }
@@ -136,7 +137,7 @@ class TaskGroup {
 
   // Returns: whether the group was cancelled, for any reason.
   // relaxed: a hint, which is seen in time.
-  bool isCanceled() const { return isCanceled_.load(std::memory_order_relaxed); }
+  bool isCanceled() const { return (state_.load(std::memory_order_relaxed) & kCanceled) != 0; }
 
   // Returns: the token that is asked to stop when the group is cancelled. It may outlive the group.
   WEFT_EXPORT std::stop_token token();
@@ -151,10 +152,27 @@ class TaskGroup {
   template <class F>
   struct GroupTask;
 
-  // Most groups do not need it: it is made for the first task that asks for a token or fails, or for a
-  // parent.
+  // Most groups do not need it: it is made for the first task that asks for a token, for a parent or for an
+  // executor.
   struct Control;
 
+  // The bits of `state_`, each of which is set once.
+  static constexpr uint32_t kCanceled = 1;
+  static constexpr uint32_t kFailed = 2;      // by whoever constructs `failure_.exception`
+  static constexpr uint32_t kDropped = 4;     // an executor has dropped a task
+  static constexpr uint32_t kHasControl = 8;  // by whoever has made it
+  static constexpr uint32_t kHasSource = 16;  // whose token may be asked to stop
+
+  // What the first task that failed threw. It lies in the group, since there may be no memory for it when a
+  // task fails. It is in a union, so that a group without it spends no instruction on it.
+  union Failure {
+    Failure() {}
+    ~Failure() {}
+    detail::EscapedException exception;
+  };
+
+  detail::EscapedException* firstFailure();
+  void tellOfDropped();
   std::stop_source markCanceled();
 
   // A call of run() if no scheduler is bound.
@@ -281,15 +299,16 @@ class TaskGroup {
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();
   WEFT_EXPORT void rethrow();
-  WEFT_EXPORT void destroyControl();
+  WEFT_EXPORT void destroyRest();
 
   // The task that made the group, which does one thing after another; kNoTask where no scheduler was bound.
   // With an executor, none.
   static constexpr uint64_t kNoOwner = detail::kNoTask - 1;
   const uint64_t owner_ = detail::currentTaskNumber();
   detail::GroupCount<detail::Waiter> count_;
-  std::atomic<bool> isCanceled_{false};     // false -> true
+  std::atomic<uint32_t> state_{0};
   std::atomic<Control*> control_{nullptr};  // null -> made
+  Failure failure_;
 };
 
 template <class F>

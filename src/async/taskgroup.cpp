@@ -126,12 +126,6 @@ struct TaskGroup::Control {
     return task != nullptr;
   }
 
-  void tellOfDropped();
-
-  detail::EscapedException exception;
-  std::atomic<bool> hasFailed{false};  // false -> true, by the task whose exception is kept
-  std::atomic<bool> hasDropped{
-      false};  // false -> true, by a task that its executor dropped; back, once it is told
   std::optional<ExecutorReference> executor;
   detail::SpinLock lock;
   Running* firstRunning = nullptr;            // guarded by lock
@@ -158,6 +152,7 @@ TaskGroup::Control& TaskGroup::control() {
     if (control_.compare_exchange_strong(control, made.get(), std::memory_order_release,
                                          std::memory_order_acquire)) {
       control = made.release();
+      state_.fetch_or(kHasControl, std::memory_order_relaxed);  // relaxed: for the end of the group
     }
   }
   return *control;
@@ -215,7 +210,7 @@ void TaskGroup::scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNo
 void TaskGroup::drop() {
   if (!isCanceled()) {
     // relaxed: the end of the task publishes it to the waiter.
-    control().hasDropped.store(true, std::memory_order_relaxed);
+    state_.fetch_or(kDropped, std::memory_order_relaxed);
     cancel();
   }
 }
@@ -251,12 +246,16 @@ void TaskGroup::cancel() {
   stops.requestRest();
 }
 
+// Allocates nothing: a task that has failed may have done so for want of memory.
 // Returns: what is to be asked to stop, which may be nothing.
 std::stop_source TaskGroup::markCanceled() {
+  // (4) acquire: sees the control in which a token's source was made; pairs with (3).
+  const uint32_t before = state_.fetch_or(kCanceled, std::memory_order_acquire);
+  if ((before & kHasSource) == 0) {
+    return std::stop_source(std::nostopstate);
+  }
   Control& shared = control();
   std::scoped_lock guard(shared.lock);
-  // relaxed: a hint to tasks that are about to begin; token() reads it under the lock.
-  isCanceled_.store(true, std::memory_order_relaxed);
   return shared.source;
 }
 
@@ -265,54 +264,71 @@ std::stop_token TaskGroup::token() {
   std::scoped_lock guard(shared.lock);
   if (!shared.source.stop_possible()) {
     shared.source = std::stop_source();
-    if (isCanceled()) {
+    // (3) release: publishes the control; pairs with (4). Whoever cancels later finds the source.
+    const uint32_t before = state_.fetch_or(kHasSource, std::memory_order_release);
+    if ((before & kCanceled) != 0) {
       shared.source.request_stop();
     }
   }
   return shared.source.get_token();
 }
 
+// Returns: where the caller keeps its exception, or null where another one is kept already.
+detail::EscapedException* TaskGroup::firstFailure() {
+  // relaxed: the end of the task publishes the exception to the waiter.
+  const uint32_t before = state_.fetch_or(kFailed, std::memory_order_relaxed);
+  return (before & kFailed) == 0 ? std::construct_at(&failure_.exception) : nullptr;
+}
+
 void TaskGroup::fail() {
   if (isCanceled() && isTaskCanceled()) {
     return;
   }
-  Control& shared = control();
-  // relaxed: the end of the task publishes the exception to the waiter.
-  if (!shared.hasFailed.exchange(true, std::memory_order_relaxed)) {
-    shared.exception.captureCurrent();
+  if (detail::EscapedException* const exception = firstFailure()) {
+    exception->captureCurrent();
   }
   cancel();
 }
 
-void TaskGroup::Control::tellOfDropped() {
-  // relaxed, both: no task is left.
-  if (hasDropped.load(std::memory_order_relaxed) && !exception) [[unlikely]] {
-    detail::setNotExecuted(exception);
+void TaskGroup::tellOfDropped() {
+  // relaxed: no task is left.
+  if ((state_.load(std::memory_order_relaxed) & kDropped) == 0) {
+    return;
   }
-  hasDropped.store(false, std::memory_order_relaxed);
+  if (detail::EscapedException* const exception = firstFailure()) {
+    detail::setNotExecuted(*exception);
+  }
 }
 
 void TaskGroup::rethrow() {
-  Control& shared = control();
-  shared.tellOfDropped();
-  std::exchange(shared.exception, {}).rethrow();
+  tellOfDropped();
+  // relaxed: no task is left.
+  if ((state_.load(std::memory_order_relaxed) & kFailed) != 0) {
+    std::exchange(failure_.exception, {}).rethrow();
+  }
 }
 
-void TaskGroup::destroyControl() {
-  Control& shared = control();
-  // This comes first, since the parent's stop uses the rest.
-  shared.parent.reset();
-  shared.tellOfDropped();
-  if (shared.exception) {
-    const std::string message =
-        "a TaskGroup was destroyed whose task had let an exception escape: " +
-        detail::describe(shared.exception) +
-        ". Nobody had called wait(), which throws it. Call wait() before the group ends.";
-    WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", message.c_str());
-    WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.",
-              message.c_str());
+void TaskGroup::destroyRest() {
+  // relaxed, both: no task is left.
+  Control* const shared = control_.load(std::memory_order_relaxed);
+  if (shared != nullptr) {
+    // This comes first, since the parent's stop uses the rest.
+    shared->parent.reset();
   }
-  delete &shared;
+  tellOfDropped();
+  if ((state_.load(std::memory_order_relaxed) & kFailed) != 0) {
+    if (failure_.exception) {
+      const std::string message =
+          "a TaskGroup was destroyed whose task had let an exception escape: " +
+          detail::describe(failure_.exception) +
+          ". Nobody had called wait(), which throws it. Call wait() before the group ends.";
+      WEFT_ASSERT(std::uncaught_exceptions() > 0, "%s", message.c_str());
+      WEFT_WARN("%s The exception that is being thrown now is kept, and that of the task is lost.",
+                message.c_str());
+    }
+    std::destroy_at(&failure_.exception);
+  }
+  delete shared;
 }
 
 }  // namespace weft::inline v0_1

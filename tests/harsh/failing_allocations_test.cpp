@@ -391,6 +391,28 @@ void groupMade(Attempt& attempt) {
   attempt(use);
   use();
 }
+// What a task threw comes to wait() also where no memory is left.
+void groupFails(Attempt& attempt) {
+  TaskGroup group;
+  group.run([] { throw 7; });
+  int thrown = 0;
+  EXPECT_TRUE(attempt([&] {
+    try {
+      group.wait();
+    } catch (int value) {
+      thrown = value;
+    }
+  }));
+  EXPECT_EQ(thrown, 7);
+  EXPECT_TRUE(group.isCanceled());
+  EXPECT_TRUE(group.token().stop_requested());
+}
+// It has no token yet.
+void groupCanceled(Attempt& attempt) {
+  TaskGroup group;
+  EXPECT_TRUE(attempt([&] { group.cancel(); }));
+  EXPECT_TRUE(group.token().stop_requested());
+}
 void groupOnThreads(Attempt& attempt) {
   TaskGroup group(threadExecutor());
   std::atomic<int> numRun{0};
@@ -1008,23 +1030,23 @@ TEST_P(FailingAllocationsTest, InATaskLeaveEverythingUsableAndNothingBehind) {
 
 INSTANTIATE_TEST_SUITE_P(
     Of, FailingAllocationsTest,
-    ::testing::Values(WEFT_OPERATION(scheduleLarge), WEFT_OPERATION(scheduleBound),
-                      WEFT_OPERATION(enqueueTask), WEFT_OPERATION(asyncHere), WEFT_OPERATION(asyncInline),
-                      WEFT_OPERATION(asyncOnThread), WEFT_OPERATION(asyncInMainLoop),
-                      WEFT_OPERATION(mainLoopMade), WEFT_OPERATION(thenOfReady), WEFT_OPERATION(thenOfLater),
-                      WEFT_OPERATION(thenOfShared), WEFT_OPERATION(unwrapped), WEFT_OPERATION(promiseMade),
-                      WEFT_OPERATION(promiseSet), WEFT_OPERATION(whenAllOf), WEFT_OPERATION(whenAnyOf),
-                      WEFT_OPERATION(whenAllEach), WEFT_OPERATION(whenAnyEach), WEFT_OPERATION(groupRuns),
-                      WEFT_OPERATION(groupMade), WEFT_OPERATION(groupOnThreads), WEFT_OPERATION(dagBuilt),
-                      WEFT_OPERATION(dagRun), WEFT_OPERATION(ticketCalls), WEFT_OPERATION(ticketsTaken),
-                      WEFT_OPERATION(channelMade), WEFT_OPERATION(channelSends),
-                      WEFT_OPERATION(channelHandsOver), WEFT_OPERATION(selectSends),
-                      WEFT_OPERATION(eventMade), WEFT_OPERATION(waitGroupMade),
-                      Operation{"eventPassesOn", &eventPassesOn, true}, Operation{"anyMade", &anyMade, true},
-                      WEFT_OPERATION(boundedPool), WEFT_OPERATION(unboundedPool),
-                      WEFT_OPERATION(reconstructedPool), WEFT_OPERATION(fiberLocal),
-                      WEFT_OPERATION(onceCalled), WEFT_OPERATION(finallyMade), WEFT_OPERATION(calledBlocking),
-                      WEFT_OPERATION(threadStarted), WEFT_OPERATION(affinity)),
+    ::testing::Values(
+        WEFT_OPERATION(scheduleLarge), WEFT_OPERATION(scheduleBound), WEFT_OPERATION(enqueueTask),
+        WEFT_OPERATION(asyncHere), WEFT_OPERATION(asyncInline), WEFT_OPERATION(asyncOnThread),
+        WEFT_OPERATION(asyncInMainLoop), WEFT_OPERATION(mainLoopMade), WEFT_OPERATION(thenOfReady),
+        WEFT_OPERATION(thenOfLater), WEFT_OPERATION(thenOfShared), WEFT_OPERATION(unwrapped),
+        WEFT_OPERATION(promiseMade), WEFT_OPERATION(promiseSet), WEFT_OPERATION(whenAllOf),
+        WEFT_OPERATION(whenAnyOf), WEFT_OPERATION(whenAllEach), WEFT_OPERATION(whenAnyEach),
+        WEFT_OPERATION(groupRuns), WEFT_OPERATION(groupMade), WEFT_OPERATION(groupOnThreads),
+        Operation{"groupFails", &groupFails, true}, Operation{"groupCanceled", &groupCanceled, true},
+        WEFT_OPERATION(dagBuilt), WEFT_OPERATION(dagRun), WEFT_OPERATION(ticketCalls),
+        WEFT_OPERATION(ticketsTaken), WEFT_OPERATION(channelMade), WEFT_OPERATION(channelSends),
+        WEFT_OPERATION(channelHandsOver), WEFT_OPERATION(selectSends), WEFT_OPERATION(eventMade),
+        WEFT_OPERATION(waitGroupMade), Operation{"eventPassesOn", &eventPassesOn, true},
+        Operation{"anyMade", &anyMade, true}, WEFT_OPERATION(boundedPool), WEFT_OPERATION(unboundedPool),
+        WEFT_OPERATION(reconstructedPool), WEFT_OPERATION(fiberLocal), WEFT_OPERATION(onceCalled),
+        WEFT_OPERATION(finallyMade), WEFT_OPERATION(calledBlocking), WEFT_OPERATION(threadStarted),
+        WEFT_OPERATION(affinity)),
     [](const auto& param) { return std::string(param.param.name); });
 
 INSTANTIATE_TEST_SUITE_P(
