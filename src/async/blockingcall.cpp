@@ -141,6 +141,7 @@ void registerForkHandlers() {
     blockingPool.numThreads = isBlockingThread ? 1 : 0;
     blockingPool.lock.unlock();
   };
+  watchForks();
   // If this fails for want of memory, only a child that calls without exec() is affected.
   [[maybe_unused]] static const int registered =
       pthread_atfork([] { blockingPool.lock.lock(); }, unlock, forget);
@@ -148,6 +149,7 @@ void registerForkHandlers() {
 
 void runBound(const BlockingCall& call) {
   call.run(call.argument);
+  assertReturnsInParent("a function that was given to blocking_call()");
   WEFT_ASSERT(Scheduler::get() == call.scheduler,
               "a function that was given to blocking_call() has %s. "
               "Let it unbind what it binds, and nothing else.",

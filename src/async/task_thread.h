@@ -7,6 +7,7 @@
 
 #include "os/detached_thread.h"
 #include "os/stack_overflow.h"
+#include "scheduler/process_fork.h"
 #include "weft/task.h"
 
 namespace weft::inline v0_1::detail {
@@ -15,11 +16,15 @@ inline void* runTaskThread(void* task) {
   pthread_setname_np(pthread_self(), "weft:task");
   AlternateStack signalStack;
   TaskHandle::fromVoidPointer(task).run();
+  assertReturnsInParent("a task on a thread of its own");
   return nullptr;
 }
 
 // Starts a thread that runs the task of TaskHandle::toVoidPointer().
 // Returns: 0, or the error number; then the task is the caller's still.
-inline int startTaskThread(void* task) { return startDetachedThread(&runTaskThread, task); }
+inline int startTaskThread(void* task) {
+  watchForks();
+  return startDetachedThread(&runTaskThread, task);
+}
 
 }  // namespace weft::inline v0_1::detail

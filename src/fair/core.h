@@ -42,6 +42,9 @@ class FairWorker {
 
   void run();
 
+  // Lets a step that returns in a child of fork() end that child, from now on.
+  static void watchForksOfSteps();
+
   // A step has posted its own task to `to`. Keeps the task until the step ends.
   void repost(FairTask& task, FairCore& to);
   // Whether it keeps a task for `to`.

@@ -41,6 +41,7 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
       heap(&allocator),
       due(&allocator, kSpareBlocks, config.blockSize),
       ready(&allocator, kSpareBlocks, config.blockSize) {
+  FairWorker::watchForksOfSteps();
   for (int i = 0; i < count; ++i) {
     workers.push_back(std::make_unique<FairWorker>(*this));
   }

@@ -23,10 +23,12 @@ constinit SpinLock lock;
 constinit std::atomic<int> numSchedulers{0};       // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 constinit std::atomic<bool> isBindingLost{false};  // likewise, where that thread was bound when it forked
+constinit thread_local bool hasForked = false;     // false -> true, in the child, of the thread that forked
 
 void enterChild() {
   // Another thread of the parent may have held the lock.
   lock.unlock();
+  hasForked = true;
   if (numSchedulers.load(std::memory_order_relaxed) != 0) {
     isForkedChild.store(true, std::memory_order_relaxed);
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
@@ -44,9 +46,13 @@ void enterChild() {
 
 }  // namespace
 
-SchedulerExists::SchedulerExists() noexcept {
+void watchForks() noexcept {
   // If pthread_atfork() fails for want of memory, only the message in a child is lost.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
+}
+
+SchedulerExists::SchedulerExists() noexcept {
+  watchForks();
   // The lock makes a second scheduler wait until the first one's fences are decided on.
   const std::scoped_lock guard(lock);
   if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
@@ -67,6 +73,13 @@ void assertBindingNotLost(const char* what) noexcept {
   if (isBindingLost.load(std::memory_order_relaxed)) {
     assertNotForked(what);
   }
+}
+
+void assertReturnsInParent(const char* what) noexcept {
+  WEFT_ASSERT(!hasForked,
+              "%s returned in a child of fork(), in which nobody waits for it, since the child has no other "
+              "thread. Call exec() or _exit() there.",
+              what);
 }
 
 }  // namespace weft::inline v0_1::detail

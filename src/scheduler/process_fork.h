@@ -9,6 +9,9 @@ namespace weft::inline v0_1::detail {
 // scheduler existed at the time of the fork, the child may only exec() or _exit(). The functions below end
 // the program with a message when the child does anything else, unless that needs no scheduler.
 
+// Has forks of the process noticed from now on. Cheap after the first call.
+void watchForks() noexcept;
+
 // Counts the schedulers that exist.
 struct SchedulerExists {
   SchedulerExists() noexcept;
@@ -23,5 +26,11 @@ void assertNotForked(const char* what) noexcept;
 // The same, where the fork took the thread's binding away. A thread to which no scheduler was bound made its
 // mistake before the fork, and the message should name that mistake instead.
 void assertBindingNotLost(const char* what) noexcept;
+
+// To be called on a thread of weft's own, after a function of the user's: ends the program with a message
+// that names `what` if that function has forked, and returns in the child, where nobody waits for it. Also
+// where no scheduler existed.
+// Requires: watchForks() was called before the function.
+void assertReturnsInParent(const char* what) noexcept;
 
 }  // namespace weft::inline v0_1::detail

@@ -3,6 +3,7 @@
 
 #include "weft/mutex.h"
 
+#include "scheduler/process_fork.h"
 #include "sync/lock_host.h"
 #include "weft/debug.h"
 
@@ -30,6 +31,8 @@ void mutex::unlockSlow() { detail::wakeAll(core_.unlock(detail::LockHost{kName, 
 
 // relaxed: it matters only whether it is the caller.
 void mutex::reportNotHeld() const {
+  // In the child a task is not the holder that it was.
+  detail::assertBindingNotLost("mutex::unlock()");
   WEFT_FATAL(
       "mutex %p was unlocked by a fiber or thread that does not hold it (it is %s). "
       "Unlock it where it was locked; weft::lock does that by itself.",

@@ -3,6 +3,7 @@
 
 #include "weft/recursivemutex.h"
 
+#include "scheduler/process_fork.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
@@ -20,6 +21,8 @@ void RecursiveMutex::reportHolderEnded() const {
 }
 
 void RecursiveMutex::reportNotHeld() const {
+  // In the child a task is not the holder that it was.
+  detail::assertBindingNotLost("RecursiveMutex::unlock()");
   WEFT_FATAL(
       "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. "
       "Unlock it where it was locked, and as often; std::scoped_lock does that by itself.",

@@ -3,6 +3,7 @@
 
 #include "weft/sharedmutex.h"
 
+#include "scheduler/process_fork.h"
 #include "sync/lock_host.h"
 #include "weft/debug.h"
 
@@ -28,6 +29,8 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
 void SharedMutex::unlockSlow() { detail::wakeAll(lock_.unlock()); }
 
 void SharedMutex::reportNotHeld() const {
+  // In the child a task is not the holder that it was.
+  detail::assertBindingNotLost("SharedMutex::unlock()");
   // relaxed: it matters only whether it is the caller.
   const bool isHeld = owner_.load(std::memory_order_relaxed) != nullptr;
   WEFT_FATAL(

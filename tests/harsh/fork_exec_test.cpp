@@ -12,11 +12,20 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <weft/blockingcall.h>
 #include <weft/event.h>
+#include <weft/executor.h>
+#include <weft/fair/bridge.h>
+#include <weft/future.h>
+#include <weft/mutex.h>
+#include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
+#include <weft/sharedmutex.h>
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
@@ -80,54 +89,145 @@ TEST_F(ForkExecTest, ProgramsThatManyTasksStartEndAsTheyShould) {
   }
 }
 
-// Returns: what a child writes that forks in a task of a scheduler and then calls `goOn`, and ends early.
-std::string saidByChild(int numWorkers, void (*goOn)()) {
-  int ends[2];
-  EXPECT_EQ(pipe(ends), 0);
-  {
-    Scheduler scheduler(smallConfig(numWorkers));
-    const Scheduler::Binding bound(scheduler);
-    const Event mayGoOn(Event::Mode::Manual);
-    const WaitGroup done(3);
-    schedule([=] {
-      mayGoOn.wait();
-      done.done();
-    });
-    std::atomic<pid_t> child{-1};
-    schedule([&, done, goOn] {
-      schedule([=] { done.done(); });
-      child = fork();
-      if (child == 0) {
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        goOn();
-      } else {
-        close(ends[1]);
-        done.done();
-      }
-    });
-    mayGoOn.signal();
-    done.wait();
+// A child of fork(), whose messages are read.
+class Child {
+ public:
+  Child() { EXPECT_EQ(pipe(ends_), 0); }
+  ~Child() {
+    close(ends_[0]);
+    close(ends_[1]);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  // Returns: whether the caller is the child, which is to end early.
+  bool begin() {
+    child_ = fork();
+    if (child_ == 0) {
+      dup2(ends_[1], STDERR_FILENO);
+      alarm(60);  // a child that hangs ends
+    }
+    return child_ == 0;
+  }
+
+  // Returns: what it has written.
+  std::string said() {
     int status = 0;
-    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(waitpid(child_, &status, 0), child_);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+    close(std::exchange(ends_[1], -1));
+    std::string text;
+    char buffer[4096];
+    for (ssize_t length = 0; (length = read(ends_[0], buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<size_t>(length));
+    }
+    return text;
   }
-  std::string text;
-  char buffer[4096];
-  for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
-    text.append(buffer, static_cast<size_t>(length));
-  }
-  close(ends[0]);
-  return text;
+
+ private:
+  int ends_[2] = {-1, -1};
+  std::atomic<pid_t> child_{-1};
+};
+
+// Returns: what a child writes that forks in a task of a scheduler and then calls `goOn`, and ends early.
+// `guard`: what the task holds.
+template <class Guard>
+std::string saidByChild(int numWorkers, void (*goOn)(), Guard guard) {
+  Child child;
+  Scheduler scheduler(smallConfig(numWorkers));
+  const Scheduler::Binding bound(scheduler);
+  const Event mayGoOn(Event::Mode::Manual);
+  const WaitGroup done(3);
+  schedule([=] {
+    mayGoOn.wait();
+    done.done();
+  });
+  schedule([&, done, goOn] {
+    schedule([=] { done.done(); });
+    {
+      [[maybe_unused]] const auto held = guard();
+      if (child.begin()) {
+        goOn();
+        return;
+      }
+    }
+    done.done();
+  });
+  mayGoOn.signal();
+  done.wait();
+  return child.said();
+}
+
+void expectSays(const std::string& text, const char* part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
 // Otherwise it would go on as a worker, with tasks and fibers of the parent.
 TEST_F(ForkExecTest, AChildThatReturnsFromItsTaskOrLetsOthersRunEnds) {
   for (const int numWorkers : {0, 1, 4}) {
     for (void (*goOn)() : {+[] {}, +[] { yield(); }, +[] { Event().wait(); }, +[] { sleep_for(1us); }}) {
-      const std::string text = saidByChild(numWorkers, goOn);
-      EXPECT_NE(text.find("in a child of fork()"), std::string::npos) << text;
+      expectSays(saidByChild(numWorkers, goOn, [] { return 0; }), "in a child of fork()");
     }
+  }
+}
+
+// It is not told that another task holds the lock.
+TEST_F(ForkExecTest, AChildThatReturnsFromItsTaskWithALockIsToldOfTheFork) {
+  mutex plain;
+  SharedMutex shared;
+  RecursiveMutex recursive;
+  const auto returns = +[] {};
+  for (const int numWorkers : {0, 1}) {
+    for (const std::string& text :
+         {saidByChild(numWorkers, returns, [&] { return lock(plain); }),
+          saidByChild(numWorkers, returns, [&] { return std::unique_lock(shared); }),
+          saidByChild(numWorkers, returns, [&] { return std::unique_lock(recursive); })}) {
+      expectSays(text, "unlock() was called in a child of fork()");
+    }
+  }
+}
+
+// It would be the last thread of a fair::TaskScheduler, and wait for steps.
+TEST_F(ForkExecTest, AChildThatReturnsFromAFairStepEnds) {
+  for (const int numThreads : {1, 2}) {
+    Child returns;
+    Child yields;
+    fair::TaskScheduler scheduler("fair", numThreads);
+    scheduler.postOneShot([&] { returns.begin(); });
+    fair::async(scheduler,
+                [](Child& child) -> fair::Coro<void> {
+                  if (child.begin()) {
+                    co_await fair::yield();
+                    _exit(0);
+                  }
+                }(yields))
+        .get();
+    scheduler.waitEmpty();
+    for (Child* child : {&returns, &yields}) {
+      expectSays(child->said(), "a fair::Task was called in a child of fork()");
+    }
+  }
+}
+
+// It would wait for calls, and a thread of its own would end as if all were well. So does one without a
+// scheduler.
+TEST_F(ForkExecTest, AChildThatReturnsFromABlockingCallOrAThreadsTaskEnds) {
+  for (const bool isBound : {false, true}) {
+    std::optional<Scheduler> scheduler;
+    std::optional<Scheduler::Binding> bound;
+    if (isBound) {
+      bound.emplace(scheduler.emplace(smallConfig(1)));
+    }
+    Child inCall;
+    Child inInnerCall;
+    Child onThread;
+    weft::blocking_call([&] { inCall.begin(); });
+    weft::blocking_call([&] { weft::blocking_call([&] { inInnerCall.begin(); }); });
+    async(threadExecutor(), [&] { onThread.begin(); }).get();
+    for (Child* child : {&inCall, &inInnerCall}) {
+      expectSays(child->said(), "blocking_call() returned in a child of fork()");
+    }
+    expectSays(onThread.said(), "a thread of its own returned in a child of fork()");
   }
 }
 
