@@ -11,7 +11,11 @@ precompile(common "
 #include <chrono>
 #include <coroutine>
 #include <vector>
+#include <weft/event.h>
+#include <weft/fair/bridge.h>
 #include <weft/fair/coro.h>
+#include <weft/latch.h>
+#include <weft/waitgroup.h>
 namespace fair = weft::fair;
 fair::Coro<int> one() { co_return 1; }
 struct Foreign {
@@ -73,3 +77,13 @@ check("fair::Task given; given.setCallback([](int) {});" 1 "${calls}")
 check("fair::Task wrong(&object, &Object::other);" 1 "the method is none of the object's that takes a weft::fair::Task. or nothing")
 check("fair::Task good(&object, &Object::step); good.setCallback([](fair::Task*) {}); good.setCallback([] {});" 0 "")
 check("scheduler.postOneShot([](int) {});" 1 "postOneShot.f.: f cannot be called without arguments")
+
+set(signal "(void)fair::signalAfter")
+set(waits "signalAfter.source, scheduler, .task.: the source has no wait... Give it an Event")
+check("${signal}(5, scheduler, &task);" 1 "${waits}")
+check("${signal}(object, scheduler, &task);" 1 "${waits}")
+set(lives "a source that can be neither copied nor moved is referred to, and this one is a temporary")
+check("${signal}(weft::Latch(1), scheduler, &task);" 1 "${lives}")
+check("weft::Latch latch(1); ${signal}(std::move(latch), scheduler, &task);" 1 "${lives}")
+check("weft::Latch latch(1); ${signal}(latch, scheduler, &task); ${signal}(weft::WaitGroup(), scheduler, &task);
+  weft::Event event; ${signal}(event, scheduler, &task); ${signal}(weft::Future<int>(), scheduler, &task);" 0 "")

@@ -98,6 +98,9 @@ class FairBellOfFiber {
   template <class Source>
   static constexpr bool kMayStop =
       requires(Source& source, const std::stop_token& token) { source.wait(token); };
+  // Whether it can be waited for.
+  template <class Source>
+  static constexpr bool kWaits = kMayStop<Source> || requires(Source& source) { source.wait(); };
 
  private:
   FairBell* bell_;
@@ -167,8 +170,8 @@ class [[nodiscard]] PendingSignal {
 };
 
 // Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
-// with wait(). A fiber waits meanwhile, on the scheduler that is bound to the calling thread, or else on
-// defaultExecutor(). The caller neither suspends nor blocks.
+// with wait() or wait(std::stop_token). A fiber waits meanwhile, on the scheduler that is bound to the
+// calling thread, or else on defaultExecutor(). The caller neither suspends nor blocks.
 //
 //   const auto signal = weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
@@ -179,27 +182,43 @@ class [[nodiscard]] PendingSignal {
 // Returns: what withdraws the signal when it is destroyed. It also ends the fiber's wait, if `source` has a
 // wait(std::stop_token).
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
-// Lifetime: `source` is copied or moved. A source that can be neither is referred to, and must exist until
-// its wait() has returned. `scheduler` and `task` must exist until the signal, or until it is withdrawn.
+// Lifetime: `source` is copied or moved. A source that can be neither is a variable, is referred to, and must
+// exist until its wait() has returned. `scheduler` and `task` must exist until the signal, or until it is
+// withdrawn.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   using Kept = std::decay_t<Source>;
   using Bell = weft::detail::FairBellOfFiber;
-  auto& shared = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
-  PendingSignal pending(shared);
-  Bell bell(&shared);
-  if constexpr (Bell::kMayStop<Kept>) {
-    shared.stop = std::stop_source();
-  }
-  if constexpr (std::constructible_from<Kept, Source>) {
-    (void)weft::async([taken = Kept(std::forward<Source>(source)), own = std::move(bell)]() mutable {
-      own.ringAfter(taken);
-    });
+  constexpr bool kIsKept = std::constructible_from<Kept, Source>;
+  constexpr bool kWaits = Bell::kWaits<std::conditional_t<kIsKept, Kept, std::remove_reference_t<Source>>>;
+  constexpr bool kLives = kIsKept || std::is_lvalue_reference_v<Source>;
+  static_assert(kWaits,
+                "fair::signalAfter(source, scheduler, &task): the source has no wait(). Give it an Event, a "
+                "WaitGroup, a Latch, a Future, or anything else that has one.");
+  static_assert(
+      kLives || !kWaits,
+      "fair::signalAfter(source, scheduler, &task): a source that can be neither copied nor moved is "
+      "referred to, and this one is a temporary. Give it a variable that lives until its wait() has "
+      "returned.");
+  if constexpr (kWaits && kLives) {
+    auto& shared = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
+    PendingSignal pending(shared);
+    Bell bell(&shared);
+    if constexpr (Bell::kMayStop<Kept>) {
+      shared.stop = std::stop_source();
+    }
+    if constexpr (kIsKept) {
+      (void)weft::async([taken = Kept(std::forward<Source>(source)), own = std::move(bell)]() mutable {
+        own.ringAfter(taken);
+      });
+    } else {
+      (void)weft::async([&source, own = std::move(bell)]() mutable { own.ringAfter(source); });
+    }
+    return pending;
   } else {
-    (void)weft::async([&source, own = std::move(bell)]() mutable { own.ringAfter(source); });
+    return PendingSignal();
   }
-  return pending;
 }
 
 // The same for a Future or a SharedFuture. The future is not changed: the step that receives the signal may
