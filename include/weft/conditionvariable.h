@@ -63,8 +63,10 @@ class WEFT_EXPORT ConditionVariable {
   // The same until pred() is true. pred is called with the lock held, and may be annotated as requiring it.
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    while (!pred()) {
-      waitOnce(lock, detail::kNever);
+    if constexpr (assertCondition<Predicate>()) {
+      while (!pred()) {
+        waitOnce(lock, detail::kNever);
+      }
     }
   }
 
@@ -102,25 +104,38 @@ class WEFT_EXPORT ConditionVariable {
   bool wait_until(Lock& lock, const std::stop_token& token,
                   const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
-    // notify that came after the first wait had ended, and before the lock was held again, found no waiter to
-    // wake. A waiter that is woken looks at the condition before it looks at the token.
-    bool isTrue = false;
-    const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-      return waitOnce(lock, deadline, token) || (isTrue = pred());
-    };
-    while (!isTrue && !pred()) {
-      if (token.stop_requested()) {
-        return false;
+    if constexpr (assertCondition<Predicate>()) {
+      // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
+      // notify that came after the first wait had ended, and before the lock was held again, found no waiter
+      // to wake. A waiter that is woken looks at the condition before it looks at the token.
+      bool isTrue = false;
+      const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+        return waitOnce(lock, deadline, token) || (isTrue = static_cast<bool>(pred()));
+      };
+      while (!isTrue && !pred()) {
+        if (token.stop_requested()) {
+          return false;
+        }
+        if (!detail::waitUntilByClock(time, token, waitOrLook)) {
+          return isTrue;
+        }
       }
-      if (!detail::waitUntilByClock(time, token, waitOrLook)) {
-        return isTrue;
-      }
+      return true;
+    } else {
+      return false;
     }
-    return true;
   }
 
  private:
+  template <class Predicate>
+  static constexpr bool assertCondition() {
+    constexpr bool kIsCondition = requires(Predicate& pred) { static_cast<bool>(pred()); };
+    static_assert(kIsCondition,
+                  "ConditionVariable: wait(lock, f), wait_for() and wait_until() call f() without arguments, "
+                  "and it returns whether the condition is true. Write wait(lock, [&] { return isReady; }).");
+    return kIsCondition;
+  }
+
   // Returns: false if the deadline or the stop came first.
   template <class Lock>
   bool waitOnce(Lock& lock, detail::TimePoint deadline, const std::stop_token& token = {}) {

@@ -26,7 +26,7 @@ class Finally {
 };
 
 // Calls a function when it is destroyed. It is movable, and the object that was moved from calls nothing. The
-// function must not throw.
+// function must not throw, and neither may its destructor.
 //
 //   auto closer = weft::make_finally([&] { file.close(); });
 template <class F>
@@ -37,7 +37,7 @@ class FinallyImpl final : public Finally {
   FinallyImpl(FinallyImpl&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
       : function_(std::move(other.function_)), armed_(std::exchange(other.armed_, false)) {}
   FinallyImpl& operator=(FinallyImpl&&) = delete;
-  ~FinallyImpl() override {
+  ~FinallyImpl() noexcept override {
     constexpr bool kCanBeCalled = std::is_invocable_v<F&>;
     static_assert(kCanBeCalled, "make_finally(f): f cannot be called without arguments.");
     if constexpr (kCanBeCalled) {

@@ -52,7 +52,7 @@ class WEFT_EXPORT Once {
   // the program.
   // Memory ordering: after each call() the caller sees what the function has written.
   template <class Function, class... Args>
-    requires std::invocable<Function, Args...>
+    requires(std::invocable<Function, Args...> || !std::convertible_to<Function, std::stop_token>)
   void call(Function&& function, Args&&... args) {
     if (!isDone() && begin({}) == Turn::Mine) {
       run(std::forward<Function>(function), std::forward<Args>(args)...);
@@ -81,14 +81,20 @@ class WEFT_EXPORT Once {
 
   template <class Function, class... Args>
   void run(Function&& function, Args&&... args) {
-    detail::assertCallable(function, "Once::call()");
-    bool hasReturned = false;
-    detail::callAndEnd(
-        [&] {
-          std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
-          hasReturned = true;
-        },
-        [&] { end(hasReturned); });
+    constexpr bool kCanBeCalled = std::invocable<Function, Args...>;
+    static_assert(kCanBeCalled,
+                  "Once::call(f, args...): f cannot be called with these arguments. "
+                  "Write once.call([&] { ... }), or once.call(token, [&] { ... }).");
+    if constexpr (kCanBeCalled) {
+      detail::assertCallable(function, "Once::call()");
+      bool hasReturned = false;
+      detail::callAndEnd(
+          [&] {
+            std::invoke(std::forward<Function>(function), std::forward<Args>(args)...);
+            hasReturned = true;
+          },
+          [&] { end(hasReturned); });
+    }
   }
   Turn begin(const std::stop_token& token);
   Turn beginSlow(const std::stop_token& token);

@@ -164,13 +164,20 @@ class Ticket::Queue {
   // their order.
   template <class F>
   void take(size_t count, const F& function) {
-    if (count == 0) {
-      return;
-    }
-    Row rest(count);
-    append(*rest.first, *rest.last);
-    while (rest.first != nullptr) {
-      function(rest.pop());
+    constexpr bool kCanBeCalled = std::is_invocable_v<const F&, Ticket>;
+    static_assert(kCanBeCalled,
+                  "Ticket::Queue::take(count, f): f is const and is called with each Ticket. "
+                  "Write take(count, [&](weft::Ticket ticket) { ... }).");
+    if constexpr (kCanBeCalled) {
+      detail::assertCallable(function, "Ticket::Queue::take()");
+      if (count == 0) {
+        return;
+      }
+      Row rest(count);
+      append(*rest.first, *rest.last);
+      while (rest.first != nullptr) {
+        function(rest.pop());
+      }
     }
   }
 

@@ -18,11 +18,14 @@ inline const Own own;
 #include <vector>
 #include <weft/barrier.h>
 #include <weft/blockingcall.h>
+#include <weft/conditionvariable.h>
 #include <weft/dag.h>
 #include <weft/fair/task.h>
+#include <weft/fiberlocal.h>
 #include <weft/finally.h>
 #include <weft/future.h>
 #include <weft/join.h>
+#include <weft/once.h>
 #include <weft/parallel.h>
 #include <weft/parallelize.h>
 #include <weft/pool.h>
@@ -145,7 +148,27 @@ check("weft::parallelInvoke(none, [] {});" "no member function schedule.weft::Ta
 check("weft::parallelize([] {}, [](int) {});" "parallelize.f, g, ....: one of the functions cannot be called")
 check("weft::blocking_call([](int) {});" "blocking_call.f, args....: f cannot be called")
 check("weft::Ticket::Queue().take().onCall([](int) {});" "Ticket::onCall.f.: f cannot be called")
+check("weft::Ticket::Queue().take(3, [](int) {});" "Ticket::Queue::take.count, f.: f is const and is called with each Ticket")
+check("weft::Ticket::Queue().take(3, [](const weft::Ticket&) {});" OK)
+set(ofOnce "Once::call.f, args....: f cannot be called with these arguments. Write once.call")
+foreach(arguments IN ITEMS "[](int) {}" "[] {}, 1" "5" "token, [](int) {}" "token, 5")
+  check("weft::Once().call(${arguments});" "${ofOnce}")
+endforeach()
+check("weft::Once().call([](int) {}, 1); weft::Once().call(token, [](int) {}, 1); weft::Once().call({}, [] {});" OK)
+set(condition "call f.. without arguments, and it returns whether the condition is true. Write wait.lock")
+set(second "std::chrono::seconds(1)")
+set(now "std::chrono::system_clock::now()")
+foreach(call IN ITEMS "wait(lock" "wait(lock, token" "wait_for(lock, ${second}" "wait_for(lock, token, ${second}"
+    "wait_until(lock, ${now}" "wait_until(lock, token, ${now}")
+  set(condition_of "weft::lock lock(mutex); (void)weft::ConditionVariable().${call}")
+  check("${condition_of}, [](int) { return true; });" "${condition}")
+  check("${condition_of}, [] {});" "${condition}")
+  check("${condition_of}, 5);" "${condition}")
+  check("${condition_of}, [] { return std::optional<int>(); });" OK)
+endforeach()
 check("(void)weft::make_finally([](int) {});" "make_finally.f.: f cannot be called without arguments")
+check("struct F { ~F() noexcept(false) {} void operator()() {} }; (void)weft::make_finally(F()), (void)weft::make_shared_finally(F());" OK)
+check("struct F { F() = default; F(F&&) = delete; }; *weft::FiberLocal<F>(), *weft::FiberLocal<F>([] { return F(); });" OK)
 check("weft::Barrier barrier(3, [](int) {});" "weft::Barrier.expected, f.: f cannot be called without arguments")
 check("weft::DAGBuilder<int>().root().then([] {});" "the function of a node of a DAG<T> is called with the T")
 
