@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/wait/barrier_phase.h"
@@ -94,7 +95,9 @@ class Barrier : private detail::BarrierBase {
 
   // Requires: 0 <= expected < 2^31; otherwise a message ends the program.
   explicit Barrier(ptrdiff_t expected, CompletionFunction function = CompletionFunction())
-      : BarrierBase(expected), function_(std::move(function)) {}
+      : BarrierBase(expected), function_(std::move(function)) {
+    detail::assertCallable(function_, "Barrier()");
+  }
 
   // Returns: the largest number that can be expected.
   static constexpr ptrdiff_t max() noexcept { return detail::BarrierPhase<>::kMax; }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/export.h"
@@ -70,7 +71,9 @@ class FiberLocal {
   FiberLocal()
     requires std::default_initializable<T>
       : initializer_([] { return T(); }) {}
-  explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {}
+  explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {
+    detail::assertCallable(initializer_, "FiberLocal()");
+  }
   FiberLocal(const FiberLocal&) = delete;
   FiberLocal& operator=(const FiberLocal&) = delete;
 

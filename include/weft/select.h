@@ -45,7 +45,9 @@ template <class T, class Handler>
 class ReceiveCase final : public SelectCase {
  public:
   ReceiveCase(ChannelState& channel, Handler&& f)
-      : SelectCase(Kind::Receive, channel, &value_), handler_(std::move(f)) {}
+      : SelectCase(Kind::Receive, channel, &value_), handler_(std::move(f)) {
+    detail::assertCallable(handler_, "onReceive()");
+  }
   void run() { handler_(std::move(value_)); }
 
  private:
@@ -60,6 +62,7 @@ class SendCase final : public SelectCase {
   template <class U>
   SendCase(ChannelState& channel, U&& from, Handler&& f)
       : SelectCase(Kind::Send, channel, nullptr), value_(static_cast<Held&&>(from)), handler_(std::move(f)) {
+    detail::assertCallable(handler_, "onSend()");
     setValue(std::addressof(value_));
   }
   void run() {
@@ -79,7 +82,9 @@ template <class Handler>
 class PlainCase final : public SelectCase {
  public:
   template <class... What>
-  explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {}
+  explicit PlainCase(Handler&& f, const What&... what) : SelectCase(what...), handler_(std::move(f)) {
+    detail::assertCallable(handler_, "a case of select()");
+  }
   void run() { detail::callHandler(handler_); }
 
  private:

@@ -12,6 +12,7 @@
 #include "scheduler/process_fork.h"
 #include "scheduler/report.h"
 #include "scheduler/search_budget.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
@@ -216,6 +217,7 @@ bool WaitHandle::ready() const noexcept {
 }
 
 void WaitHandle::onReady(std::function<void()> wake) const {
+  detail::assertCallable(wake, "WaitHandle::onReady()");
   auto callback = std::make_unique<std::function<void()>>(std::move(wake));
   if (waiter_->replace(callback.get())) {
     (void)callback.release();

@@ -1,14 +1,20 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <weft/barrier.h>
 #include <weft/blockingcall.h>
+#include <weft/channel.h>
 #include <weft/dag.h>
+#include <weft/event.h>
 #include <weft/fair/task_scheduler.h>
+#include <weft/fiberlocal.h>
 #include <weft/finally.h>
 #include <weft/future.h>
 #include <weft/join.h>
@@ -16,6 +22,7 @@
 #include <weft/parallel.h>
 #include <weft/parallelize.h>
 #include <weft/scheduler.h>
+#include <weft/select.h>
 #include <weft/taskgroup.h>
 #include <weft/thread.h>
 #include <weft/ticket.h>
@@ -74,6 +81,25 @@ TEST_F(EmptyFunctionDeathTest, OfAFork) {
     std::vector<int> numbers(9);
     parallelTransform(numbers, numbers.begin(), std::function<int(int)>());
   });
+  for (const bool isLong : {false, true}) {
+    const std::vector<int> given(isLong ? 9 : 0);
+    expectDeath("parallelSort", [&](Scheduler&) {
+      std::vector<int> numbers = given;
+      parallelSort(numbers, std::function<bool(int, int)>());
+    });
+    expectDeath("parallelStableSort", [&](Scheduler&) {
+      std::vector<int> numbers = given;
+      parallelStableSort(numbers.begin(), numbers.end(), std::function<bool(int, int)>());
+    });
+    expectDeath("parallelScan", [&](Scheduler&) {
+      std::vector<int> sums(given.size());
+      parallelScan(given, sums.begin(), std::function<int(int, int)>());
+    });
+    expectDeath("parallelExclusiveScan", [&](Scheduler&) {
+      std::vector<int> sums(given.size());
+      parallelExclusiveScan(given, sums.begin(), 0, std::function<int(int, int)>());
+    });
+  }
   expectDeath("serialStage\\(\\)", [](Scheduler&) { (void)serialStage(kNothing); });
   expectDeath("parallelReduce", [](Scheduler&) {
     const std::vector<int> numbers(9);
@@ -85,8 +111,28 @@ TEST_F(EmptyFunctionDeathTest, OfACall) {
   expectDeath("blocking_call\\(\\)", [](Scheduler&) { blocking_call(kNothing); });
   expectDeath("make_finally\\(\\)", [](Scheduler&) { (void)make_finally(kNothing); });
   expectDeath("Once::call\\(\\)", [](Scheduler&) { Once().call(kNothing); });
+  expectDeath("FiberLocal\\(\\)", [](Scheduler&) { const FiberLocal<int> local{std::function<int()>()}; });
+  expectDeath("Ticket::Queue::take\\(\\)",
+              [](Scheduler&) { Ticket::Queue().take(1, std::function<void(Ticket)>()); });
+  EXPECT_DEATH(
+      {
+        (void)setThreadWaitHandler([](const WaitHandle& wait) { wait.onReady({}); });
+        (void)Event().wait_for(std::chrono::seconds(1));
+      },
+      "weft: fatal: WaitHandle::onReady\\(\\) was given an empty function");
+  expectDeath("Barrier\\(\\)", [](Scheduler&) { const Barrier<std::function<void()>> barrier(1); });
   expectDeath("fair::TaskScheduler::schedule\\(\\)",
               [](Scheduler&) { fair::TaskScheduler("fair").schedule(TaskHandle()); });
+}
+
+TEST_F(EmptyFunctionDeathTest, OfACaseOfSelect) {
+  const Channel<int> channel(1);
+  expectDeath("onReceive\\(\\)",
+              [&](Scheduler&) { select(onReceive(channel, std::function<void(std::optional<int>)>())); });
+  expectDeath("onSend\\(\\)", [&](Scheduler&) { select(onSend(channel, 1, kNothing)); });
+  expectDeath("a case of select\\(\\)", [](Scheduler&) { select(otherwise(kNothing)); });
+  expectDeath("a case of select\\(\\)",
+              [](Scheduler&) { select(onTimeout(std::chrono::seconds(1), kNull)); });
 }
 
 TEST(EmptyFunctionTest, WhatMayBeEmptyIsCalledIfItIsNot) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
@@ -151,6 +152,7 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
   if constexpr (!kIsRefused<Cursor>) {
     if constexpr (detail::assertOutput<Out, const T&>() &&
                   detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
+      detail::assertCallable(op, isInclusive ? "parallelScan" : "parallelExclusiveScan");
       return detail::scanFrom(range, out, op, std::move(init), isInclusive);
     }
   }

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <type_traits>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/fork/run_on.h"
 #include "weft/detail/parallel/merge_sort.h"
 #include "weft/detail/parallel/partition.h"
@@ -58,8 +59,9 @@ constexpr bool assertSortable() {
 
 // `end`: an iterator, or a sentinel of another type.
 template <template <class, class> class Sorter, class Iterator, class End, class Less>
-void sortWith(Iterator first, const End& end, Less& less) {
+void sortWith(Iterator first, const End& end, Less& less, const char* what) {
   if constexpr (detail::assertSortable<Iterator, Less>()) {
+    detail::assertCallable(less, what);
     const auto count = static_cast<std::iter_difference_t<Iterator>>(detail::countBetween(first, end));
     if (count > 1) {
       Sorter<Iterator, Less>(less).sort(first, first + count);
@@ -94,7 +96,7 @@ constexpr bool assertNoPartitioner() {
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelSort(Iterator first, End end, Less&& less = {}) {
-  detail::sortWith<detail::Quicksort>(first, end, less);
+  detail::sortWith<detail::Quicksort>(first, end, less, "parallelSort");
 }
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
@@ -109,7 +111,7 @@ void parallelSort(Range&& range, Less&& less = {}) {
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelStableSort(Iterator first, End end, Less&& less = {}) {
-  detail::sortWith<detail::MergeSort>(first, end, less);
+  detail::sortWith<detail::MergeSort>(first, end, less, "parallelStableSort");
 }
 template <detail::Partitionable Range, class Less = std::less<>>
   requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
