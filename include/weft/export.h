@@ -13,25 +13,11 @@
 // version, and see each other's names, all of them use the first one's, whole, as if it were shared. Where
 // they do not, each has its own.
 //
-// WEFT_OWN marks a variable of a header that holds addresses of functions. g++ makes variables of inline
-// functions and templates one for the whole process, also where the functions are one set per library.
-//
-// The build sets two definitions: WEFT_SHARED (public: this weft is a shared library) and WEFT_BUILDING
-// (private: weft itself is being compiled).
-
-#if defined(_WIN32)
-#if !defined(WEFT_SHARED)
-#define WEFT_EXPORT
-#elif defined(WEFT_BUILDING)
-#define WEFT_EXPORT __declspec(dllexport)
-#else
-#define WEFT_EXPORT __declspec(dllimport)
-#endif
-#define WEFT_OWN
-#else
+// WEFT_OWN gives each library its own copy of a header's variable that holds addresses. Otherwise g++ makes
+// such a variable of a template or an inline function one for the whole process (STB_GNU_UNIQUE), though each
+// library may have functions of its own.
 #define WEFT_EXPORT __attribute__((visibility("default")))
 #define WEFT_OWN __attribute__((visibility("hidden")))
-#endif
 
 // A program whose headers do not fit its library does not link: other containers, or fibers of which a
 // sanitizer is not told, would fail as it runs, and not always at once. The name that the linker misses says

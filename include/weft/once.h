@@ -51,6 +51,8 @@ class WEFT_EXPORT Once {
   // Requires: the caller is not the function itself, which would wait for itself; otherwise a message ends
   // the program.
   // Memory ordering: after each call() the caller sees what the function has written.
+  //
+  // A token that cannot be called is for the other call(). Whatever else does not fit is told what to write.
   template <class Function, class... Args>
     requires(std::invocable<Function, Args...> || !std::convertible_to<Function, std::stop_token>)
   void call(Function&& function, Args&&... args) {

@@ -76,7 +76,7 @@ class TaskGroup {
     if (!count_.isOver()) [[unlikely]] {
       finish();
     }
-    // relaxed: no task is left, and a stop of the parent finds the lock.
+    // relaxed: no task is left. A group that a parent may still stop has kHasControl since its constructor.
     if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       destroyRest();
     }
@@ -125,15 +125,15 @@ class TaskGroup {
   // Memory ordering: afterwards the caller sees what the tasks have written.
   void wait() {
     finish();
-    // relaxed: as above.
+    // relaxed: no task is left.
     if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
       rethrow();
     }
   }
 
   // Cancels the group: asks token() to stop, and drops the tasks that have not begun. Any thread. Neither
-  // suspends nor blocks.
-  WEFT_EXPORT void cancel();
+  // suspends, blocks nor throws.
+  WEFT_EXPORT void cancel() noexcept;
 
   // Returns: whether the group was cancelled, for any reason.
   // relaxed: a hint, which is seen in time.
@@ -156,11 +156,11 @@ class TaskGroup {
   // executor.
   struct Control;
 
-  // The bits of `state_`, each of which is set once.
+  // The bits of `state_`. A bit is never cleared.
   static constexpr uint32_t kCanceled = 1;
   static constexpr uint32_t kFailed = 2;      // by whoever constructs `failure_.exception`
   static constexpr uint32_t kDropped = 4;     // an executor has dropped a task
-  static constexpr uint32_t kHasControl = 8;  // by whoever has made it
+  static constexpr uint32_t kHasControl = 8;  // `control_` is made: the destructor has more to do
   static constexpr uint32_t kHasSource = 16;  // whose token may be asked to stop
 
   // What the first task that failed threw. It lies in the group, since there may be no memory for it when a
@@ -171,7 +171,7 @@ class TaskGroup {
     detail::EscapedException exception;
   };
 
-  detail::EscapedException* firstFailure();
+  detail::EscapedException* claimFailure();
   void tellOfDropped();
   std::stop_source markCanceled();
 
@@ -306,7 +306,7 @@ class TaskGroup {
   static constexpr uint64_t kNoOwner = detail::kNoTask - 1;
   const uint64_t owner_ = detail::currentTaskNumber();
   detail::GroupCount<detail::Waiter> count_;
-  std::atomic<uint32_t> state_{0};
+  std::atomic<uint32_t> state_{0};          // bits, which any thread sets
   std::atomic<Control*> control_{nullptr};  // null -> made
   Failure failure_;
 };

@@ -240,7 +240,7 @@ void TaskGroup::waitForOthers() {
 }
 
 // A stop is requested outside of the lock, since it calls functions.
-void TaskGroup::cancel() {
+void TaskGroup::cancel() noexcept {
   Stops stops;
   stops.request(markCanceled());
   stops.requestRest();
@@ -274,7 +274,7 @@ std::stop_token TaskGroup::token() {
 }
 
 // Returns: where the caller keeps its exception, or null where another one is kept already.
-detail::EscapedException* TaskGroup::firstFailure() {
+detail::EscapedException* TaskGroup::claimFailure() {
   // relaxed: the end of the task publishes the exception to the waiter.
   const uint32_t before = state_.fetch_or(kFailed, std::memory_order_relaxed);
   return (before & kFailed) == 0 ? std::construct_at(&failure_.exception) : nullptr;
@@ -284,7 +284,7 @@ void TaskGroup::fail() {
   if (isCanceled() && isTaskCanceled()) {
     return;
   }
-  if (detail::EscapedException* const exception = firstFailure()) {
+  if (detail::EscapedException* const exception = claimFailure()) {
     exception->captureCurrent();
   }
   cancel();
@@ -295,7 +295,7 @@ void TaskGroup::tellOfDropped() {
   if ((state_.load(std::memory_order_relaxed) & kDropped) == 0) {
     return;
   }
-  if (detail::EscapedException* const exception = firstFailure()) {
+  if (detail::EscapedException* const exception = claimFailure()) {
     detail::setNotExecuted(*exception);
   }
 }
@@ -304,7 +304,7 @@ void TaskGroup::rethrow() {
   tellOfDropped();
   // relaxed: no task is left.
   if ((state_.load(std::memory_order_relaxed) & kFailed) != 0) {
-    std::exchange(failure_.exception, {}).rethrow();
+    failure_.exception.rethrow();
   }
 }
 

@@ -45,6 +45,7 @@ constexpr nanoseconds kIntakePause{20'000};
 constinit thread_local FairWorker* currentFairWorker = nullptr;
 
 void FairWorker::watchForksOfSteps() {
+  watchForks();
   // So that look() finds out after the step. If this fails for want of memory, only the message in a child is
   // lost.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
@@ -254,7 +255,7 @@ inline bool FairWorker::wasLong() {
 // Called now and then, however much there is to run. Takes in what was posted, so that its deadlines are
 // watched, and queues the tasks whose deadlines have come.
 void FairWorker::look() {
-  assertNotForked("What runs after the step of a fair::Task");
+  assertReturnsInParent("a step of a fair::Task");
   const TimePoint now = TimePoint::clock::now();
   const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
   const auto ns = static_cast<uint64_t>(std::max<int64_t>((now - lookedAt_).count(), 0)) / steps;

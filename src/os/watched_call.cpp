@@ -8,8 +8,6 @@
 
 namespace weft::inline v0_1::detail {
 
-#if defined(__x86_64__) && defined(__ELF__)
-
 // The personality routine of weft_call_watched(): see the Itanium C++ ABI, "Exception Handling", level I. A
 // thread that is cancelled, or ends by pthread_exit(), unwinds without a search.
 extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
@@ -24,18 +22,6 @@ extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personal
   watch->escaped(watch);
   __builtin_unreachable();
 }
-
-#else
-
-extern "C" void weft_call_watched(void* argument, uintptr_t operation, void* function, const Watch* watch) {
-  try {
-    reinterpret_cast<void (*)(void*, uintptr_t)>(function)(argument, operation);
-  } catch (...) {
-    watch->escaped(watch);
-  }
-}
-
-#endif
 
 const void* findThrow() {
   struct Search {

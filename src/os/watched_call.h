@@ -19,7 +19,7 @@ struct Watch {
 // assembly: one call, which saves `watch` on the stack.
 extern "C" void weft_call_watched(void* argument, uintptr_t operation, void* function, const Watch* watch);
 
-// For a Watch.
+// To be called by Watch::escaped(), while the stack of the throw exists; elsewhere returns null.
 // Returns: the address of the call that has thrown the exception; null where the unwinder does not know.
 const void* findThrow();
 

@@ -6,8 +6,8 @@
 namespace weft::inline v0_1::detail {
 
 // After fork() the child has one thread: the workers are gone, and the locks that they held stay locked. If a
-// scheduler existed at the time of the fork, the child may only exec() or _exit(). The functions below end
-// the program with a message when the child does anything else, unless that needs no scheduler.
+// scheduler existed at the time of the fork, the child may only exec() or _exit(). The assert functions below
+// end the program with a message when the child does anything else, unless that needs no scheduler.
 
 // Has forks of the process noticed from now on. Cheap after the first call.
 void watchForks() noexcept;

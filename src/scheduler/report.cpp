@@ -142,24 +142,17 @@ struct KeptWaiting {
   char text[128] = "";
 };
 
-// A function of its own: what it prints with would lie in the frame of its caller, a kilobyte on the stack of
-// each task, between what a switch to the task reads.
-template <class Report>
-[[gnu::noinline, gnu::cold]] void reportEscaped(const Report& report, const char* message) {
-  report(Escaped(message));
-}
-
 // Calls report(Escaped) for the exception that is being handled.
 template <class Report>
 void reportCurrent(const Report& report) {
   try {
     throw;
   } catch (const std::exception& exception) {
-    reportEscaped(report, exception.what());
+    report(Escaped(exception.what()));
   } catch (const char* message) {
-    reportEscaped(report, message);
+    report(Escaped(message));
   } catch (...) {
-    reportEscaped(report, nullptr);
+    report(Escaped(nullptr));
   }
 }
 

@@ -31,7 +31,7 @@ void mutex::unlockSlow() { detail::wakeAll(core_.unlock(detail::LockHost{kName, 
 
 // relaxed: it matters only whether it is the caller.
 void mutex::reportNotHeld() const {
-  // In the child a task is not the holder that it was.
+  // In a child of fork() no task is current, so that the holder is not recognised.
   detail::assertBindingNotLost("mutex::unlock()");
   WEFT_FATAL(
       "mutex %p was unlocked by a fiber or thread that does not hold it (it is %s). "

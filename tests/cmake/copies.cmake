@@ -4,7 +4,7 @@
 # Shared libraries that contain weft, and programs with and without weft, in one process, whatever the visibility that their
 # flags give and whatever the dynamic linker makes one for all of them:
 #   cmake -DINCLUDE=<weft's headers> -DWORK=<dir> -DCOMPILER=<c++> -DLIBRARY=<libweft.a> -P this
-# And what a program does not link with.
+# It also checks that code that is compiled with other settings, or for another version, does not link.
 
 file(REMOVE_RECURSE ${WORK})
 file(MAKE_DIRECTORY ${WORK})

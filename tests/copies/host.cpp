@@ -13,7 +13,7 @@
 #endif
 
 // Loads two shared libraries that contain weft, uses them in turns and unloads them:
-//   host local|global [other|overflow] LIBRARY LIBRARY
+//   host local|global same|other|overflow LIBRARY LIBRARY
 // other: their versions are not the program's, nor each other's. overflow: the first overflows a stack.
 namespace {
 
@@ -57,9 +57,9 @@ void useInATask(const Library& library) {
 int main(int argc, char** argv) {
   const int scope = std::strcmp(argv[1], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL;
   const bool overflows = std::strcmp(argv[2], "overflow") == 0;
-  [[maybe_unused]] const bool areOther = std::strcmp(argv[2], "other") == 0;
   char** const paths = argv + argc - 2;
 #if defined(WITH_WEFT)
+  const bool areOther = std::strcmp(argv[2], "other") == 0;
   check(useWeft() == kResult, "what the program has computed");
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
   const weft::Scheduler::Binding bound(scheduler);

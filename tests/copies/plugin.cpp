@@ -3,11 +3,15 @@
 
 #include "work.h"
 
-#define SHOWN extern "C" __attribute__((visibility("default")))
+#pragma GCC visibility push(default)
+extern "C" {
 
-SHOWN int run() { return useWeft(); }
+int run() { return useWeft(); }
 
-SHOWN void overflow() { overflowInATask(); }
+void overflow() { overflowInATask(); }
 
 // Returns: whether the library's weft finds a scheduler, which it has not bound.
-SHOWN bool isBound() { return weft::Scheduler::get() != nullptr; }
+bool isBound() { return weft::Scheduler::get() != nullptr; }
+
+}  // extern "C"
+#pragma GCC visibility pop

@@ -13,8 +13,8 @@
 #include <vector>
 
 // What the libraries and the program of the test do with weft. Some of it is inline and has the default
-// visibility, as much code has: the dynamic linker may make it one for all of them. (Not so for code of
-// another version of weft, which is other code.)
+// visibility, as much code has: the dynamic linker may make it one for all of them. (Code over another
+// version of weft has the namespace VERSION, and stays apart.)
 
 #if !defined(VERSION)
 #define VERSION ofThisVersion

@@ -204,7 +204,7 @@ TEST_F(ForkExecTest, AChildThatReturnsFromAFairStepEnds) {
         .get();
     scheduler.waitEmpty();
     for (Child* child : {&returns, &yields}) {
-      expectSays(child->said(), "a fair::Task was called in a child of fork()");
+      expectSays(child->said(), "a step of a fair::Task returned in a child of fork()");
     }
   }
 }

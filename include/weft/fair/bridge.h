@@ -182,16 +182,17 @@ class [[nodiscard]] PendingSignal {
 // Returns: what withdraws the signal when it is destroyed. It also ends the fiber's wait, if `source` has a
 // wait(std::stop_token).
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
-// Lifetime: `source` is copied or moved. A source that can be neither is a variable, is referred to, and must
-// exist until its wait() has returned. `scheduler` and `task` must exist until the signal, or until it is
-// withdrawn.
+// Lifetime: `source` is copied or moved. A source that can be neither must be a variable. It is referred to,
+// and must exist until its wait() has returned. `scheduler` and `task` must exist until the signal, or until
+// it is withdrawn.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   using Kept = std::decay_t<Source>;
   using Bell = weft::detail::FairBellOfFiber;
   constexpr bool kIsKept = std::constructible_from<Kept, Source>;
-  constexpr bool kWaits = Bell::kWaits<std::conditional_t<kIsKept, Kept, std::remove_reference_t<Source>>>;
+  using Waited = std::conditional_t<kIsKept, Kept, std::remove_reference_t<Source>>;
+  constexpr bool kWaits = Bell::kWaits<Waited>;
   constexpr bool kLives = kIsKept || std::is_lvalue_reference_v<Source>;
   static_assert(kWaits,
                 "fair::signalAfter(source, scheduler, &task): the source has no wait(). Give it an Event, a "
@@ -205,7 +206,7 @@ PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task)
     auto& shared = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
     PendingSignal pending(shared);
     Bell bell(&shared);
-    if constexpr (Bell::kMayStop<Kept>) {
+    if constexpr (Bell::kMayStop<Waited>) {
       shared.stop = std::stop_source();
     }
     if constexpr (kIsKept) {
