@@ -4,27 +4,46 @@
 #include "os/watched_call.h"
 
 #include <cxxabi.h>
+#include <dlfcn.h>
 #include <unwind.h>
+
+// Weak: a static program needs no dynamic linker.
+#pragma weak dlsym
 
 namespace weft::inline v0_1::detail {
 
-// The personality routine of weft_call_watched(): see the Itanium C++ ABI, "Exception Handling", level I. A
-// thread that is cancelled, or ends by pthread_exit(), unwinds without a search.
+namespace {
+
+// Vendors of C++ runtimes have four letters before this.
+bool isOfCpp(_Unwind_Exception_Class exceptionClass) {
+  return ((exceptionClass >> 8) & 0xffffff) == 0x432b2b;
+}
+
+}  // namespace
+
+// The personality routine of weft_call_watched(): see the Itanium C++ ABI, "Exception Handling", level I.
 extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
-    int, _Unwind_Action actions, _Unwind_Exception_Class, _Unwind_Exception* exception,
+    int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
     _Unwind_Context* context) {
-  if ((actions & _UA_SEARCH_PHASE) == 0) {
-    return _URC_CONTINUE_UNWIND;
-  }
   // The stack pointer of the frame, where its Watch lies.
   const Watch* const watch = *reinterpret_cast<const Watch**>(_Unwind_GetCFA(context));
-  abi::__cxa_begin_catch(exception);
-  watch->escaped(watch);
-  __builtin_unreachable();
+  if ((actions & _UA_FORCE_UNWIND) != 0) {
+    watch->escaped(watch, "the end of the thread, by pthread_exit() or by its cancellation");
+  } else if ((actions & _UA_SEARCH_PHASE) != 0) {
+    if (!isOfCpp(exceptionClass)) {
+      watch->escaped(watch, "of an unknown type");
+    }
+    abi::__cxa_begin_catch(exception);
+    watch->escaped(watch, nullptr);
+  }
+  return _URC_CONTINUE_UNWIND;
 }
 
 const void* findThrow() {
+  // The second is the runtime's own, where the first is one that a sanitizer has put before it.
   struct Search {
+    const void* const throws = reinterpret_cast<void*>(&abi::__cxa_throw);
+    const void* const throwsToo = dlsym != nullptr ? dlsym(RTLD_NEXT, "__cxa_throw") : nullptr;
     const void* place = nullptr;
     bool isNext = false;
   } search;
@@ -37,7 +56,8 @@ const void* findThrow() {
           found.place = place;
           return _URC_END_OF_STACK;
         }
-        found.isNext = _Unwind_FindEnclosingFunction(place) == reinterpret_cast<void*>(&abi::__cxa_throw);
+        const void* const function = _Unwind_FindEnclosingFunction(place);
+        found.isNext = function != nullptr && (function == found.throws || function == found.throwsToo);
         return _URC_NO_REASON;
       },
       &search);

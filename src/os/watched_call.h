@@ -12,7 +12,9 @@ namespace weft::inline v0_1::detail {
 
 // Says what becomes of an exception that escapes a watched call.
 struct Watch {
-  void (*escaped)(const Watch*);  // called while the exception is being handled; does not return
+  // Does not return. `other` is null for a C++ exception, which is being handled then. Else it says what
+  // wants to unwind the stack.
+  void (*escaped)(const Watch* self, const char* other);
 };
 
 // Calls function(argument, operation), watched by `watch`, which outlives the call. A backend has it in

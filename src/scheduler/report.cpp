@@ -115,9 +115,13 @@ struct Holder {
   char text[384] = "";
 };
 
-// The type and the message of the exception that is being handled.
+// The type, the message and the place of the C++ exception that is being handled; or what `other` says.
 struct Escaped {
-  explicit Escaped(const char* what) {
+  Escaped(const char* what, const char* other) {
+    if (other != nullptr) {
+      std::snprintf(text, sizeof text, "%s", other);
+      return;
+    }
     const std::type_info* type = abi::__cxa_current_exception_type();
     int status = 0;
     char* name = type != nullptr ? abi::__cxa_demangle(type->name(), nullptr, nullptr, &status) : nullptr;
@@ -142,18 +146,22 @@ struct KeptWaiting {
   char text[128] = "";
 };
 
-// Calls report(Escaped) for the exception that is being handled.
+// Calls report(Escaped), for the C++ exception that is being handled, or for what `other` names. The stack of
+// a throw may be small: the second throw has ended before anything is printed.
 template <class Report>
-void reportCurrent(const Report& report) {
-  try {
-    throw;
-  } catch (const std::exception& exception) {
-    report(Escaped(exception.what()));
-  } catch (const char* message) {
-    report(Escaped(message));
-  } catch (...) {
-    report(Escaped(nullptr));
+void reportCurrent(const Report& report, const char* other) {
+  const char* what = nullptr;
+  if (other == nullptr) {
+    try {
+      throw;
+    } catch (const std::exception& exception) {
+      what = exception.what();
+    } catch (const char* message) {
+      what = message;
+    } catch (...) {
+    }
   }
+  report(Escaped(what, other));
 }
 
 // The fiber and the task that the caller is part of. Empty outside of tasks.
@@ -171,21 +179,24 @@ template <class F, class Report>
 void callOrReport(F f, Report report) {
   struct Reporting : Watch {
     const Report* report;
-  } const watch{{[](const Watch* self) { reportCurrent(*static_cast<const Reporting*>(self)->report); }},
+  } const watch{{[](const Watch* self, const char* other) {
+                  reportCurrent(*static_cast<const Reporting*>(self)->report, other);
+                }},
                 &report};
   callWatched(f, watch);
 }
 
 }  // namespace
 
-const Watch taskWatch = {[](const Watch*) {
-  reportCurrent([](const Escaped& escaped) {
-    const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
-    WEFT_FATAL(
-        "an exception escaped from a task: %s, on fiber %u, task %s. "
-        "Catch it inside the task, and hand errors on as values.",
-        escaped.text, fiber->id, Symbol(fiber->task.get()).text);
-  });
+const Watch taskWatch = {[](const Watch*, const char* other) {
+  reportCurrent(
+      [](const Escaped& escaped) {
+        WEFT_FATAL(
+            "an exception escaped from a task: %s%s. "
+            "Catch it inside the task, and hand errors on as values.",
+            escaped.text, OfTask().text);
+      },
+      other);
 }};
 
 std::string describe(EscapedException& exception) {
@@ -193,7 +204,7 @@ std::string describe(EscapedException& exception) {
   try {
     exception.rethrow();
   } catch (...) {
-    reportCurrent([&text](const Escaped& escaped) { text = escaped.text; });
+    reportCurrent([&text](const Escaped& escaped) { text = escaped.text; }, nullptr);
   }
   return text;
 }

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <unwind.h>
 
 #include <atomic>
 #include <cerrno>
@@ -408,6 +409,33 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         Event().wait();
       },
       "weft: fatal: an exception escaped from a task: int, thrown at .+, on fiber 1");
+}
+
+// Such an exception need not have set what the unwinder keeps in it.
+void throwOfAnotherLanguage() {
+  static _Unwind_Exception exception;
+  exception.exception_class = 0x5745465445585400;
+  exception.private_1 = 1;
+  exception.private_2 = 1;
+  _Unwind_RaiseException(&exception);
+}
+
+TEST_F(BadUseDeathTest, LettingWhatIsNoCppExceptionEscapeFromATask) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(1));
+        scheduler.enqueue(Task([] { throwOfAnotherLanguage(); }));
+      },
+      "weft: fatal: an exception escaped from a task: of an unknown type, on fiber [0-9]+, task .+Catch it");
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding binding(scheduler);
+        schedule([] { pthread_exit(nullptr); });
+        Event().wait();
+      },
+      "weft: fatal: an exception escaped from a task: the end of the thread, by pthread_exit\\(\\) or by its "
+      "cancellation, on fiber 1");
 }
 
 struct ThrowsWhenDestroyed {
