@@ -3,7 +3,7 @@
 
 # Shared libraries that contain weft, and programs with and without weft, in one process, whatever the visibility that their
 # flags give and whatever the dynamic linker makes one for all of them:
-#   cmake -DINCLUDE=<weft's headers> -DWORK=<dir> -DCOMPILER=<c++> -DLIBRARY=<libweft.a> -P this
+#   cmake -DINCLUDE=<weft's headers> -DWORK=<dir> -DCOMPILER=<c++> -DLIBRARY=<libweft.a> -DPLUGIN=<a plugin that CMake links> -P this
 # It also checks that code that is compiled with other settings, or for another version, does not link.
 
 file(REMOVE_RECURSE ${WORK})
@@ -11,6 +11,7 @@ file(MAKE_DIRECTORY ${WORK})
 set(sources ${CMAKE_CURRENT_LIST_DIR}/../copies)
 set(compile ${COMPILER} -std=c++20 -O1 -Wall -Wextra -Werror)
 set(system -lpthread -ldl)
+set(shared -fPIC -shared -Wl,-z,now)
 
 function(run)
   execute_process(COMMAND ${ARGN} TIMEOUT 120 COMMAND_ERROR_IS_FATAL ANY)
@@ -26,11 +27,12 @@ endfunction()
 
 make_version(v9_1)
 make_version(v9_2)
-run(${compile} -I${INCLUDE} -fPIC -shared ${sources}/plugin.cpp ${LIBRARY} ${system} -o ${WORK}/shown.so)
+run(${compile} -I${INCLUDE} ${shared} ${sources}/plugin.cpp ${LIBRARY} ${system} -o ${WORK}/shown.so)
 configure_file(${WORK}/shown.so ${WORK}/shown_too.so COPYONLY)
-run(${compile} -I${INCLUDE} -fPIC -shared -fvisibility=hidden ${sources}/plugin.cpp ${LIBRARY} ${system} -o ${WORK}/hidden.so)
+configure_file(${PLUGIN} ${WORK}/plugin.so COPYONLY)
+run(${compile} -I${INCLUDE} ${shared} -fvisibility=hidden ${sources}/plugin.cpp ${LIBRARY} ${system} -o ${WORK}/hidden.so)
 foreach(version IN ITEMS v9_1 v9_2)
-  run(${compile} -I${WORK}/${version}/include -DVERSION=${version} -fPIC -shared ${sources}/plugin.cpp ${WORK}/${version}/libweft.a ${system}
+  run(${compile} -I${WORK}/${version}/include -DVERSION=${version} ${shared} ${sources}/plugin.cpp ${WORK}/${version}/libweft.a ${system}
     -o ${WORK}/${version}.so)
 endforeach()
 run(${compile} ${sources}/host.cpp -ldl -o ${WORK}/without)
@@ -42,8 +44,8 @@ run(${COMPILER} -shared -Wl,--whole-archive ${LIBRARY} -Wl,--no-whole-archive ${
 run(${COMPILER} ${WORK}/with.o -L${WORK} -lweft_shared -Wl,-rpath,${WORK} ${system} -o ${WORK}/with_a_shared_one)
 
 foreach(host IN ITEMS without with with_and_shows with_and_linked with_a_shared_one)
-  foreach(scope IN ITEMS local global)
-    foreach(others IN ITEMS "shown;shown_too" "shown;hidden" "hidden;shown" "hidden;v9_1" "v9_1;shown")
+  foreach(scope IN ITEMS local global lazy)
+    foreach(others IN ITEMS "shown;shown_too" "shown;hidden" "hidden;shown" "hidden;v9_1" "v9_1;shown" "plugin;shown")
       list(TRANSFORM others REPLACE "(.+)" "${WORK}/\\1.so")
       run(${WORK}/${host} ${scope} same ${others})
     endforeach()

@@ -13,7 +13,8 @@
 #endif
 
 // Loads two shared libraries that contain weft, uses them in turns and unloads them:
-//   host local|global same|other|overflow LIBRARY LIBRARY
+//   host local|global|lazy same|other|overflow LIBRARY LIBRARY
+// lazy: the first is loaded with RTLD_LOCAL and the second with RTLD_GLOBAL, both with RTLD_LAZY.
 // other: their versions are not the program's, nor each other's. overflow: the first overflows a stack.
 namespace {
 
@@ -33,8 +34,8 @@ struct Library {
   bool (*isBound)() = nullptr;
   void (*overflow)() = nullptr;
 
-  void load(const char* path, int scope) {
-    handle = dlopen(path, RTLD_NOW | scope);
+  void load(const char* path, int mode) {
+    handle = dlopen(path, mode);
     check(handle != nullptr, path);
     run = reinterpret_cast<int (*)()>(dlsym(handle, "run"));
     isBound = reinterpret_cast<bool (*)()>(dlsym(handle, "isBound"));
@@ -55,7 +56,9 @@ void useInATask(const Library& library) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int scope = std::strcmp(argv[1], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL;
+  const bool areLazy = std::strcmp(argv[1], "lazy") == 0;
+  const int mode =
+      areLazy ? RTLD_LAZY : RTLD_NOW | (std::strcmp(argv[1], "global") == 0 ? RTLD_GLOBAL : RTLD_LOCAL);
   const bool overflows = std::strcmp(argv[2], "overflow") == 0;
   char** const paths = argv + argc - 2;
 #if defined(WITH_WEFT)
@@ -68,8 +71,10 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 2; ++round) {
     Library libraries[2];
     for (int i = 0; i < 2; ++i) {
-      libraries[i].load(paths[i], scope);
-      libraries[i].use();
+      libraries[i].load(paths[i], areLazy && i == 1 ? mode | RTLD_GLOBAL : mode);
+      if (!areLazy) {
+        libraries[i].use();
+      }
     }
     for (const Library& library : libraries) {
 #if defined(WITH_WEFT)
