@@ -47,6 +47,11 @@ endforeach()
 set_tests_properties(consumer_shared PROPERTIES FIXTURES_SETUP sharedLibrary)
 set_tests_properties(exports_weft exports_weft_io package_shared PROPERTIES FIXTURES_REQUIRED sharedLibrary)
 
+add_test(NAME export_sets
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/export_sets "-DOPTIONS=${strangerOptions}"
+    -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/export_sets.cmake)
+set_tests_properties(export_sets PROPERTIES ENVIRONMENT "${noNetwork}" LABELS rest)
+
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
     "-DOPTIONS=${readerOptions}" -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/readme.cmake)
