@@ -179,7 +179,7 @@ TEST_F(ForkExecTest, AChildThatReturnsFromItsTaskWithALockIsToldOfTheFork) {
   const auto returns = +[] {};
   for (const int numWorkers : {0, 1}) {
     for (const std::string& text :
-         {saidByChild(numWorkers, returns, [&] { return lock(plain); }),
+         {saidByChild(numWorkers, returns, [&] { return std::unique_lock(plain); }),
           saidByChild(numWorkers, returns, [&] { return std::unique_lock(shared); }),
           saidByChild(numWorkers, returns, [&] { return std::unique_lock(recursive); })}) {
       expectSays(text, "unlock() was called in a child of fork()");
