@@ -7,6 +7,8 @@
 #include <dlfcn.h>
 #include <unwind.h>
 
+#include <cstddef>
+
 // Weak: a static program needs no dynamic linker.
 #pragma weak dlsym
 
@@ -19,25 +21,43 @@ bool isOfCpp(_Unwind_Exception_Class exceptionClass) {
   return ((exceptionClass >> 8) & 0xffffff) == 0x432b2b;
 }
 
-}  // namespace
-
-// The personality routine of weft_call_watched(): see the Itanium C++ ABI, "Exception Handling", level I.
-extern "C" [[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
-    int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
-    _Unwind_Context* context) {
-  // The stack pointer of the frame, where its Watch lies.
-  const Watch* const watch = *reinterpret_cast<const Watch**>(_Unwind_GetCFA(context));
+_Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class exceptionClass,
+                              _Unwind_Exception* exception, const Watch& watch) {
   if ((actions & _UA_FORCE_UNWIND) != 0) {
-    watch->escaped(watch, "the end of the thread, by pthread_exit() or by its cancellation");
+    watch.escaped(&watch, "the end of the thread, by pthread_exit() or by its cancellation");
   } else if ((actions & _UA_SEARCH_PHASE) != 0) {
     if (!isOfCpp(exceptionClass)) {
-      watch->escaped(watch, "of an unknown type");
+      watch.escaped(&watch, "of an unknown type");
     }
     abi::__cxa_begin_catch(exception);
-    watch->escaped(watch, nullptr);
+    watch.escaped(&watch, nullptr);
   }
   return _URC_CONTINUE_UNWIND;
 }
+
+}  // namespace
+
+static_assert(offsetof(TaskNode, invoke) == 0 && static_cast<int>(TaskOp::Run) == 0, "as in weft_run_task");
+
+// The personality routines of the two functions in assembly: see the Itanium C++ ABI, "Exception Handling",
+// level I.
+extern "C" {
+
+[[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(
+    int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
+    _Unwind_Context* context) {
+  // The stack pointer of the frame, where its Watch lies.
+  return endSearch(actions, exceptionClass, exception,
+                   **reinterpret_cast<const Watch**>(_Unwind_GetCFA(context)));
+}
+
+[[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_task_personality(
+    int, _Unwind_Action actions, _Unwind_Exception_Class exceptionClass, _Unwind_Exception* exception,
+    _Unwind_Context*) {
+  return endSearch(actions, exceptionClass, exception, taskWatch);
+}
+
+}  // extern "C"
 
 const void* findThrow() {
   // The second is the runtime's own, where the first is one that a sanitizer has put before it.

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include <cstdint>
+#include "weft/detail/base/task_node.h"
 
 // Calls that no exception leaves. One that would is reported where it is thrown: the search for a handler,
 // which comes before any frame is left, ends there. So the report, a core dump and a debugger have the stack
@@ -17,9 +17,15 @@ struct Watch {
   void (*escaped)(const Watch* self, const char* other);
 };
 
-// Calls function(argument, operation), watched by `watch`, which outlives the call. A backend has it in
-// assembly: one call, which saves `watch` on the stack.
-extern "C" void weft_call_watched(void* argument, uintptr_t operation, void* function, const Watch* watch);
+// The Watch of all tasks: see src/scheduler/report.cpp.
+extern const Watch taskWatch;
+
+// These are in assembly. The first calls function(argument), watched by `watch`, which outlives the call; the
+// second node->invoke(node, TaskOp::Run), watched by taskWatch.
+extern "C" {
+void weft_call_watched(void* argument, void (*function)(void*), const Watch* watch);
+void weft_run_task(TaskNode* node);
+}
 
 // To be called by Watch::escaped(), while the stack of the throw exists; elsewhere returns null.
 // Returns: the address of the call that has thrown the exception; null where the unwinder does not know.
@@ -28,9 +34,7 @@ const void* findThrow();
 // Calls f(), watched by `watch`.
 template <class F>
 void callWatched(F& f, const Watch& watch) {
-  const auto call = [](void* self, uintptr_t) { (*static_cast<F*>(self))(); };
-  void (*const function)(void*, uintptr_t) = call;
-  weft_call_watched(&f, 0, reinterpret_cast<void*>(function), &watch);
+  weft_call_watched(&f, [](void* self) { (*static_cast<F*>(self))(); }, &watch);
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -114,7 +114,7 @@ weft_fiber_prepare:
   .cfi_endproc
   .size weft_fiber_prepare, . - weft_fiber_prepare
 
-// void weft_call_watched(void* argument: rdi, uintptr_t operation: rsi, void* function: rdx, const Watch*: rcx)
+// void weft_call_watched(void* argument: rdi, void (*function)(void*): rsi, const Watch* watch: rdx)
 //
 // The personality routine finds the Watch on top of the frame.
   .p2align 4
@@ -125,14 +125,36 @@ weft_call_watched:
   .cfi_startproc
   .cfi_personality 0x1b, weft_watch_personality
   ENTRY_MARK
-  pushq %rcx
+  pushq %rdx
   .cfi_adjust_cfa_offset 8
-  callq *%rdx
+  callq *%rsi
   addq $8, %rsp
   .cfi_adjust_cfa_offset -8
   ret
   .cfi_endproc
   .size weft_call_watched, . - weft_call_watched
+
+// void weft_run_task(TaskNode* node: rdi)
+//
+// The same for node->invoke(node, TaskOp::Run), whose Watch its personality routine knows: no instruction more
+// than a plain call.
+  .p2align 4
+  .globl weft_run_task
+  .hidden weft_run_task
+  .type weft_run_task, @function
+weft_run_task:
+  .cfi_startproc
+  .cfi_personality 0x1b, weft_task_personality
+  ENTRY_MARK
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  xorl %esi, %esi
+  callq *(%rdi)
+  addq $8, %rsp
+  .cfi_adjust_cfa_offset -8
+  ret
+  .cfi_endproc
+  .size weft_run_task, . - weft_run_task
 
   .section .note.GNU-stack, "", @progbits
 

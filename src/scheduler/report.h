@@ -20,14 +20,8 @@ namespace weft::inline v0_1::detail {
 struct FairTask;
 struct FiberControlBlock;
 
-// For a task: an exception that escapes it ends the program with a message that names both.
-extern const Watch taskWatch;
-
-// Runs and frees a task.
-inline void runOrDie(TaskNode* node) {
-  weft_call_watched(node, static_cast<uintptr_t>(TaskOp::Run), reinterpret_cast<void*>(node->invoke),
-                    &taskWatch);
-}
+// Runs and frees a task. An exception that escapes it ends the program with a message that names both.
+inline void runOrDie(TaskNode* node) { weft_run_task(node); }
 
 // Throws `exception` to look at it.
 // Returns: its type, and its message.
