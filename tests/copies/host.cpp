@@ -32,6 +32,7 @@ struct Library {
   void* handle = nullptr;
   int (*run)() = nullptr;
   bool (*isBound)() = nullptr;
+  void (*end)() = nullptr;
   void (*overflow)() = nullptr;
 
   void load(const char* path, int mode) {
@@ -39,6 +40,7 @@ struct Library {
     check(handle != nullptr, path);
     run = reinterpret_cast<int (*)()>(dlsym(handle, "run"));
     isBound = reinterpret_cast<bool (*)()>(dlsym(handle, "isBound"));
+    end = reinterpret_cast<void (*)()>(dlsym(handle, "end"));
     overflow = reinterpret_cast<void (*)()>(dlsym(handle, "overflow"));
   }
   void use() const {
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
       std::thread([&] { libraries[0].overflow(); }).join();
     }
     for (const Library& library : libraries) {
+      library.end();
       dlclose(library.handle);
     }
   }

@@ -8,6 +8,8 @@ extern "C" {
 
 int run() { return useWeft(); }
 
+void end() { endWhatIsOneForAll(); }
+
 void overflow() { overflowInATask(); }
 
 // Returns: whether the library's weft finds a scheduler, which it has not bound.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -23,10 +24,15 @@ inline namespace VERSION {
 
 inline weft::Event alwaysSignalled(weft::Event::Mode::Manual, true);
 
-inline weft::Scheduler& schedulerOfAll() {
-  static weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(1));
+// Null until it is used, and after endWhatIsOneForAll().
+inline std::unique_ptr<weft::Scheduler>& schedulerOfAll() {
+  static std::unique_ptr<weft::Scheduler> scheduler;
   return scheduler;
 }
+
+// To be called before a library is closed: dlclose() destroys its static objects while it holds the dynamic
+// linker's lock, for which a worker may wait.
+inline void endWhatIsOneForAll() { schedulerOfAll().reset(); }
 
 // Returns: 4.
 inline int useWhatIsOneForAll() {
@@ -34,7 +40,10 @@ inline int useWhatIsOneForAll() {
   isUsed.signal();
   isUsed.wait();
   alwaysSignalled.wait();
-  return weft::async(schedulerOfAll(), [] { return 4; }).get();
+  if (schedulerOfAll() == nullptr) {
+    schedulerOfAll() = std::make_unique<weft::Scheduler>(weft::Scheduler::Config().setWorkerThreadCount(1));
+  }
+  return weft::async(*schedulerOfAll(), [] { return 4; }).get();
 }
 
 template <class T>
