@@ -74,7 +74,13 @@ class WaitGroup {
 
   // Returns: whether the count is zero, so that wait() would return at once. Neither suspends nor blocks.
   // Memory ordering: as wait(), where it returns true.
-  [[nodiscard]] bool test() const { return state_->core.isOver() || (state_.checked(), false); }
+  [[nodiscard]] bool test() const {
+    if (state_->core.isOver()) {
+      return true;
+    }
+    state_.checked();
+    return false;
+  }
 
   // Suspends the fiber, or blocks the thread, until the count is zero.
   void wait() const {

@@ -42,7 +42,7 @@ struct FairBell : LeavingListener, ReferenceCount {
 
   // Signals the task under the lock, so that withdraw() waits for a signal that is on its way.
   void ring() {
-    std::scoped_lock guard(lock);
+    const std::lock_guard<StdSync::Lock> guard(lock);
     if (scheduler != nullptr) {
       std::exchange(scheduler, nullptr)->signal(task);
     }
@@ -54,7 +54,7 @@ struct FairBell : LeavingListener, ReferenceCount {
       return;
     }
     {
-      std::scoped_lock guard(lock);
+      const std::lock_guard<StdSync::Lock> guard(lock);
       scheduler = nullptr;
     }
     stop.request_stop();
