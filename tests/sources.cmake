@@ -44,6 +44,7 @@ foreach(family IN ITEMS GNU Clang)
       -DBATCH=${batch} -DNUM_BATCHES=${headerBatches_${family}})
   endforeach()
 endforeach()
+weft_source_test(headers_together_clang Clang headers LABEL rest -DBATCH=1 -DNUM_BATCHES=1 -DTOGETHER=ON)
 weft_source_test(thread_safety Clang thread_safety)
 weft_source_test(qualified_calls Clang qualified_calls)
 
