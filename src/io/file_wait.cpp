@@ -15,12 +15,21 @@ const void* objectOf(const FileRequest& request) {
   return reinterpret_cast<const void*>(static_cast<intptr_t>(request.fd));
 }
 
+// Requests say more than calls do: numbers by which Linux tells itself to make a call again after a signal
+// (ERESTARTSYS and those after it). An open of a FIFO that is canceled has one.
+bool isInterrupted(int result) {
+  return result == -EINTR || (result <= -512 && result >= -514) || result == -516;
+}
+
 // A request whose wait was ended may have been ended by that, or have had its result before. The system
 // cancels a request on its own if it gets no thread for it, as where signals keep coming. Nothing of that
 // request was done, and it cannot be done here: EAGAIN.
 IoResult resultAfter(int endedBy, int result) {
-  if (endedBy != 0 && (result == -ECANCELED || result == -EINTR)) {
+  if (endedBy != 0 && (result == -ECANCELED || isInterrupted(result))) {
     return {-1, endedBy};
+  }
+  if (isInterrupted(result)) {
+    return {-1, EINTR};
   }
   if (result == -ECANCELED) {
     return {-1, EAGAIN};

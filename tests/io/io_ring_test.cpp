@@ -254,6 +254,8 @@ TEST_F(IoRingTest, ARequestThatIsEndedEarlyHasDoneNothing) {
   });
 }
 
+constexpr int kRestart = 512;  // ERESTARTSYS, within Linux
+
 // Reads from a pipe in a task of this thread.
 class Reading {
  public:
@@ -339,6 +341,22 @@ TEST_F(IoRingTest, CloseAndCancelAllEndRequests) {
   });
 }
 
+// As an open of a FIFO says where it is canceled.
+TEST_F(IoRingTest, ARequestThatWouldBeMadeAgainAfterASignalHasEndedByItsStop) {
+  run([] {
+    const Ends ends = makeEnds(PairKind::BlockingPipe);
+    std::stop_source stop;
+    Reading reading(ends.reader.get(), {.stop = stop.get_token()});
+    const int before = faults.numEnters;
+    awaitThat([&] { return faults.numEnters > before; });  // the system has the request
+    faults.results = {-kRestart};
+    stop.request_stop();
+    reading.done.wait();
+    EXPECT_TRUE(faults.results.empty());
+    EXPECT_EQ(reading.result.error, ECANCELED);
+  });
+}
+
 // The bell was rung for all of them, so that the worker must not sleep before it has looked at all.
 TEST_F(IoRingTest, ResultsThatWereNotLookedAtKeepTheWorkerAwake) {
   const io::UniqueFd bell(IoSystem::makeBell());
@@ -362,7 +380,7 @@ TEST_F(IoRingTest, AnInterruptedRequestIsMadeAgainAndOneThatTheRingCannotDoIsMad
   run([] {
     const io::UniqueFd zeros(::open("/dev/zero", O_RDONLY | O_CLOEXEC));
     std::byte buffer[3];
-    faults.results = {-EINTR, -EINTR, 3};
+    faults.results = {-EINTR, -kRestart, 3};
     EXPECT_EQ(readByRing(zeros.get(), buffer).value, 3);
     EXPECT_TRUE(faults.results.empty());
     // The system cancels what it gets no thread for.
