@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 
 #include "os/osfiber.h"
 #include "os/own_counter.h"
@@ -84,7 +83,7 @@ class WithoutHandler {
   WithoutHandler& operator=(const WithoutHandler&) = delete;
 
  private:
-  std::function<void(WaitHandle)>* const handler_;
+  const bool wasOn_;
 };
 
 // Returns: whether `waiter` belongs to the calling fiber, or to the calling thread outside of fibers.

@@ -93,28 +93,43 @@ constinit thread_local ThreadWaiter ownWaiter;
 constinit thread_local SearchBudget ownSearch(SearchBudget::kLongestOfOthers);
 constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
 
+// A handler may be replaced while it runs, and then stays as long as it does. A wait makes no copy of it,
+// which might find no memory.
+struct KeptHandler {
+  WaitHandler function;
+  int numUses = 1;  // by the thread, as its handler, and by its calls
+};
+
+void endUse(KeptHandler* handler) {
+  if (--handler->numUses == 0) {
+    delete handler;
+  }
+}
+
 // The thread's handler, which goes when the thread ends. Objects that the thread's end destroys after it may
 // wait, and may set another one.
-constinit thread_local WaitHandler* ownHandler = nullptr;
-constinit thread_local WaitHandler* currentHandler = nullptr;  // or null: for a time, or where it is empty
+constinit thread_local KeptHandler* ownHandler = nullptr;
+constinit thread_local bool isHandlerOn = false;  // not for a time, nor where it is empty
 
 void dropHandler(void*) {
-  currentHandler = nullptr;
-  delete std::exchange(ownHandler, nullptr);
+  isHandlerOn = false;
+  endUse(std::exchange(ownHandler, nullptr));
 }
+
+bool hasOwnHandler() { return ownHandler != nullptr && ownHandler->function != nullptr; }
 
 ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter : ownWaiter; }
 
 [[gnu::cold]] void callHandler(ThreadWaiter& self, TimePoint deadline) {
   ThreadWaiter nested;
   ThreadWaiter* const outer = std::exchange(nestedWaiter, &nested);
-  // The waiter may be queued somewhere, so no exception may end the wait, not even that of a copy.
-  runOrDie(
-      [&self, deadline] {
-        const WaitHandler handler = *currentHandler;  // which may be replaced meanwhile
-        handler(ThreadWaiter::handle(self, deadline));
-      },
-      "a wait handler");
+  // The waiter may be queued somewhere, so no exception may end the wait.
+  KeptHandler* const handler = ownHandler;
+  ++handler->numUses;
+  const WaitHandle handle = ThreadWaiter::handle(self, deadline);
+  // Two pointers: more would take memory.
+  runOrDie([handler, &handle] { handler->function(handle); }, "a wait handler");
+  endUse(handler);
   nestedWaiter = outer;
   self.replace(nullptr);
 }
@@ -162,11 +177,11 @@ bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
 }  // namespace
 
 WithoutHandler::WithoutHandler() noexcept
-    : handler_(currentFiber == nullptr ? std::exchange(currentHandler, nullptr) : nullptr) {}
+    : wasOn_(currentFiber == nullptr && std::exchange(isHandlerOn, false)) {}
 
 WithoutHandler::~WithoutHandler() {
-  if (handler_ != nullptr) {
-    currentHandler = handler_;
+  if (wasOn_) {
+    isHandlerOn = hasOwnHandler();
   }
 }
 
@@ -195,7 +210,7 @@ bool parkThreadUntil(Waiter& waiter, TimePoint deadline) {
 }
 
 bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
-  if (currentHandler != nullptr) [[unlikely]] {
+  if (isHandlerOn) [[unlikely]] {
     auto& self = static_cast<ThreadWaiter&>(waiter);
     if (!self.isReady() && (deadline == kNever || TimePoint::clock::now() < deadline)) {
       callHandler(self, deadline);
@@ -204,7 +219,7 @@ bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
   return parkThreadUntil(waiter, deadline);
 }
 
-bool hasWaitHandler() noexcept { return currentFiber == nullptr && currentHandler != nullptr; }
+bool hasWaitHandler() noexcept { return currentFiber == nullptr && isHandlerOn; }
 
 void blockThread(Waiter& waiter) { blockThreadUntil(waiter, kNever); }
 
@@ -231,11 +246,19 @@ WaitHandler setThreadWaitHandler(WaitHandler handler) {
     if (handler == nullptr) {
       return nullptr;
     }
-    detail::ownHandler = new WaitHandler();
+    detail::ownHandler = new detail::KeptHandler();
     detail::atThreadEnd(&detail::dropHandler);
   }
-  WaitHandler before = std::exchange(*detail::ownHandler, std::move(handler));
-  detail::currentHandler = *detail::ownHandler != nullptr ? detail::ownHandler : nullptr;
+  WaitHandler before;
+  if (detail::ownHandler->numUses == 1) {
+    before = std::exchange(detail::ownHandler->function, std::move(handler));
+  } else {
+    auto next = std::make_unique<detail::KeptHandler>();
+    before = detail::ownHandler->function;
+    next->function = std::move(handler);
+    detail::endUse(std::exchange(detail::ownHandler, next.release()));
+  }
+  detail::isHandlerOn = detail::hasOwnHandler();
   return before;
 }
 
