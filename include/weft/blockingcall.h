@@ -21,7 +21,11 @@ namespace detail {
 
 // Calls run(argument) on a thread that may block, and returns when run() has returned.
 // Requires: run() lets no exception escape.
+// Errors: throws std::system_error if the system grants no thread.
 WEFT_EXPORT void callOnBlockingThread(void (*run)(void*), void* argument);
+// The same for those who throw nothing.
+// Returns: 0, or the error number of the system, which grants no thread.
+[[nodiscard]] WEFT_EXPORT int tryOnBlockingThread(void (*run)(void*), void* argument) noexcept;
 
 // The same, but nobody waits. No scheduler is bound during the call. Returns at once, with one exception: a
 // call that is made within another call, and beyond the bound on threads, is made here. Where the system

@@ -358,6 +358,12 @@ Granted findThread(BlockingCall& call, BlockingThread*& idle) {
 }  // namespace
 
 void callOnBlockingThread(void (*run)(void*), void* argument) {
+  if (const int error = tryOnBlockingThread(run, argument); error != 0) {
+    reportUnstartedThread(error);
+  }
+}
+
+int tryOnBlockingThread(void (*run)(void*), void* argument) noexcept {
   assertNotForked("blocking_call()");
   registerForkHandlers();
   Waiter& self = currentWaiter();
@@ -372,19 +378,17 @@ void callOnBlockingThread(void (*run)(void*), void* argument) {
       break;
     case Granted::NewThread:
       if (const int error = startCounted(call); error != 0) {
-        reportUnstartedThread(error);
+        return error;
       }
       break;
     case Granted::OwnThread:
       runBound(call);
-      return;
+      return 0;
     case Granted::Later:
       break;
   }
   block(self, "blocking_call", argument);
-  if (call.error != 0) {
-    reportUnstartedThread(call.error);
-  }
+  return call.error;
 }
 
 void startOnBlockingThread(void (*run)(void*), void (*refused)(void*, int), void* argument) {

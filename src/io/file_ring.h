@@ -58,20 +58,20 @@ class FileRing {
     if (!makeRoom()) {
       return ENOMEM;
     }
+    ++numCancelable_;
     io_uring_sqe prepared{};
     prepare(prepared, request);
     prepared.user_data = dataOf(wait);
     queue_.push_back(prepared);
     return 0;
   }
+  // Needs no memory: a request that nobody could cancel may never end.
   void cancel(FileWait& wait) {
+    --numCancelable_;
     if (takeBack(dataOf(wait))) {
       wait.result = -ECANCELED;
       wait.isDone = true;
       return;
-    }
-    if (!makeRoom()) {
-      return;  // the request goes on to its end
     }
     io_uring_sqe request{};
     io_uring_prep_cancel64(&request, dataOf(wait), 0);
@@ -132,9 +132,10 @@ class FileRing {
     }
   }
 
-  // Has the queue take a further request without asking for memory.
+  // Has the queue take a further request, and then the cancellations of all, without asking for memory.
   bool makeRoom() noexcept {
-    return queue_.capacity() != queue_.size() || grows([this] { queue_.reserve(2 * queue_.capacity() + 8); });
+    const size_t needed = queue_.size() + numCancelable_ + 2;
+    return needed <= queue_.capacity() || grows([&] { queue_.reserve(2 * needed + 8); });
   }
 
   // Takes a request back that was not handed over yet. It is one of the last, if there.
@@ -169,6 +170,7 @@ class FileRing {
       used_.push_back(wait.slot);
       return true;
     }
+    --numCancelable_;
     wait.result = -ECANCELED;
     wait.isDone = true;
     return false;
@@ -232,7 +234,9 @@ class FileRing {
     const io_uring_cqe* result = nullptr;
     io_uring_for_each_cqe(&ring_.ring, head, result) {
       if (result->user_data != kOfNobody) {
-        takeDone(waitOf(result->user_data), result->res, claimed);
+        FileWait& wait = waitOf(result->user_data);
+        numCancelable_ -= wait.isAlone ? 0 : 1;
+        takeDone(wait, result->res, claimed);
       }
       if (++count == kMostResults) {
         break;
@@ -245,6 +249,7 @@ class FileRing {
   IoRing ring_;
   std::vector<io_uring_sqe> queue_;  // the first of them lie in the ring already
   size_t firstQueued_ = 0;
+  size_t numCancelable_ = 0;           // requests without result that cancel() was not called for
   std::vector<DescriptorSlot*> used_;  // of requests that lie in the ring
 };
 

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <optional>
 #include <span>
-#include <system_error>
 
 #include "io/backend.h"
 #include "io/descriptors.h"
@@ -298,12 +297,7 @@ class IoOperation {
     if (currentFiber != nullptr) {
       scope.emplace(nullptr);
     }
-    try {
-      callOnBlockingThread([](void* self) { static_cast<Job*>(self)->run(); }, &job);
-    } catch (const std::system_error& refused) {
-      return refused.code().value();
-    }
-    return 0;
+    return tryOnBlockingThread([](void* self) { static_cast<Job*>(self)->run(); }, &job);
   }
 
   // If the thread has a wait handler, that is called while another thread waits for the descriptor.
