@@ -18,6 +18,7 @@
 #include "io/operations.h"
 #include "io/result.h"
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/finally.h"
 #include "weft/io/file.h"
 #include "weft/scheduler.h"
@@ -235,6 +236,7 @@ uint64_t File::size(std::error_code& error) const noexcept {
 
 std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler, const Wait& wait) {
   WEFT_ASSERT_HAS_BOUND_SCHEDULER("io::serve()");
+  detail::assertCallable(handler, "io::serve()");
   Placement placement(*Scheduler::get());
   WaitGroup running;
   WEFT_DEFER(running.wait());  // the tasks refer to `handler`

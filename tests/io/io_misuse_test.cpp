@@ -221,5 +221,19 @@ TEST_P(IoMisuseTest, ANumberThatIsMadeUpTakesNoMemory) {
   });
 }
 
+using IoMisuseDeathTest = tests::DeathTest;
+
+// As of each function that is given to weft: empty_function_test.
+TEST_F(IoMisuseDeathTest, AnEmptyHandlerEndsTheProgramBeforeAConnectionComes) {
+  EXPECT_DEATH(
+      {
+        Scheduler scheduler(tests::smallConfig(0));
+        const Scheduler::Binding bound(scheduler);
+        io::Listener listener = io::Listener::listen(io::Endpoint::parse("127.0.0.1", 0));
+        io::serve(listener, nullptr, {.deadline = io::TimePoint::min()});
+      },
+      "weft: fatal: io::serve\\(\\) was given an empty function");
+}
+
 }  // namespace
 }  // namespace weft::io_misuse_test
