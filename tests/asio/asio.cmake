@@ -18,7 +18,7 @@ endif()
 # weft_asio_tests(suffix boost folder namespace): a program, whose files are compiled as one, since Asio is the greater part of
 # each; and a test for each file.
 function(weft_asio_tests suffix boost folder namespace)
-  set(names use_fiber_test asio_context_test asio_polled_test)
+  set(names use_fiber_test asio_context_test asio_failing_allocations_test asio_polled_test)
   if(EXISTS ${folder}/${namespace}/cancellation_signal.hpp)
     list(APPEND names use_fiber_stop_test)
   endif()

@@ -7,15 +7,18 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "weft/debug.h"
 #include "weft/detail/asio/config.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/wait/reactor.h"
@@ -65,8 +68,14 @@ class AsioReactor final : public Reactor {
   }
 
   bool park(Parker<>& parker, TimePoint deadline) override {
-    awaitBell();
-    setTimer(deadline);
+    EscapedException refusal;
+    refusal.capture([&] {
+      awaitBell();
+      setTimer(deadline);
+    });
+    if (refusal) [[unlikely]] {
+      return pauseWithoutMemory();
+    }
     if (!parker.beginElsewhere()) {
       return true;
     }
@@ -137,6 +146,14 @@ class AsioReactor final : public Reactor {
     assertNotStopped(context_.stopped());
   }
 
+  // Nothing would wake the worker. It looks again after a while, and then asks for memory again.
+  [[gnu::cold, gnu::noinline]] bool pauseWithoutMemory() {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    runReady(0);
+    handOver();
+    return true;
+  }
+
   bool handOver() {
     const bool hasTasks = !tasks_.empty();
     for (Task& task : tasks_) {
@@ -148,7 +165,6 @@ class AsioReactor final : public Reactor {
 
   void awaitBell() {
     if (!isBellAwaited_) {
-      isBellAwaited_ = true;
       bell_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const AsioErrorCode& error) {
         if (!error) {
           uint64_t rings = 0;
@@ -156,6 +172,7 @@ class AsioReactor final : public Reactor {
           isBellAwaited_ = false;
         }
       });
+      isBellAwaited_ = true;
     }
   }
 
@@ -163,7 +180,7 @@ class AsioReactor final : public Reactor {
     if (deadline == timerSet_) {
       return;
     }
-    timerSet_ = deadline;
+    timerSet_ = kNever;  // unless the wait begins
     if (deadline == kNever) {
       timer_.cancel();
       return;
@@ -173,6 +190,7 @@ class AsioReactor final : public Reactor {
       hasTimerChanged_ = static_cast<bool>(error);
       timerSet_ = error ? timerSet_ : kNever;
     });
+    timerSet_ = deadline;
   }
 
   inline static constinit thread_local AsioReactor* running = nullptr;
