@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"
@@ -71,8 +72,24 @@ class FiberLocal {
   FiberLocal()
     requires std::default_initializable<T>
       : initializer_([] { return T(); }) {}
+  // Only called by mistake.
+  template <class U = T>
+  FiberLocal() {
+    static_assert(detail::kAlwaysFalse<U>,
+                  "weft::FiberLocal<T>: T has no default constructor, so say how the value is made. Write "
+                  "weft::FiberLocal<T> local([] { return T(...); }).");
+  }
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {
     detail::assertCallable(initializer_, "FiberLocal()");
+  }
+  // Only called by mistake.
+  template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, FiberLocal> &&
+             !(std::copy_constructible<std::decay_t<F>> && std::convertible_to<F, std::function<T()>>))
+  explicit FiberLocal(F&&) {
+    static_assert(detail::kAlwaysFalse<F>,
+                  "weft::FiberLocal<T>(f): f can be copied, is called without arguments, and returns a T. "
+                  "Write weft::FiberLocal<T> local([] { return T(...); }).");
   }
   FiberLocal(const FiberLocal&) = delete;
   FiberLocal& operator=(const FiberLocal&) = delete;

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/base/sync.h"
@@ -234,6 +235,16 @@ PendingSignal signalAfter(const Future& future, TaskScheduler& scheduler, Task* 
   bell.future = &state;
   state.tellWhenReady(bell);
   return PendingSignal(bell);
+}
+
+// Only called by mistake.
+template <class Source, class Scheduler, class Pointer>
+  requires(!std::convertible_to<Scheduler, TaskScheduler&> || !std::convertible_to<Pointer, Task*>)
+PendingSignal signalAfter(Source&&, Scheduler&&, Pointer&&) {
+  static_assert(weft::detail::kAlwaysFalse<Source>,
+                "fair::signalAfter(source, scheduler, &task): the scheduler is a variable of the type "
+                "fair::TaskScheduler, and the last argument is the address of a fair::Task.");
+  return PendingSignal();
 }
 
 // Runs a coroutine as the body of a task that `scheduler` owns. Neither suspends nor blocks.
