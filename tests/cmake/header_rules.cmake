@@ -24,20 +24,30 @@ function(forbid header forbidden)
   endif()
 endfunction()
 
-# expect_told(header expected option...): fails unless the first error of a program that is compiled so is `expected`.
+# expect_told(header expected option...): fails unless the first error of a program that is compiled so is `expected`, and only
+# weft's own sentences follow.
 function(expect_told header expected)
   file(WRITE ${WORK}/alone.cpp "#include <${header}>\n")
   execute_process(
-    COMMAND ${COMPILER} ${ARGN} -E -o ${WORK}/alone.ii -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
+    COMMAND ${COMPILER} ${ARGN} -fsyntax-only -I${INCLUDE} -I${INCLUDE}/compat ${WORK}/alone.cpp
     RESULT_VARIABLE result ERROR_VARIABLE messages)
   string(FIND "${messages}" "error: " first)
-  string(SUBSTRING "${messages}" ${first} 100 firstMessage)
+  string(SUBSTRING "${messages}" ${first} 120 firstMessage)
   if(result EQUAL 0 OR NOT firstMessage MATCHES "${expected}")
     message(SEND_ERROR "<${header}> with ${ARGN} does not say first that \"${expected}\":\n${messages}")
+  endif()
+  string(REPLACE ";" "," messages "${messages}")
+  string(REGEX MATCHALL "error: [^\n]*" errors "${messages}")
+  list(FILTER errors EXCLUDE REGEX "^error: (#error )?[\"']?weft")
+  if(errors)
+    message(SEND_ERROR "<${header}> with ${ARGN} says more than what is missing:\n${messages}")
   endif()
 endfunction()
 set(needsLanguage "weft('s marl headers)? needs? C..20. Compile with -std=c..20")
 expect_told(weft/weft.h "weft runs on x86-64 only" -std=c++20 -U__x86_64__)
+file(WRITE ${WORK}/old_library/version "#include_next <version>\n#undef __cpp_lib_jthread\n")
+file(WRITE ${WORK}/old_library/stop_token "")
+expect_told(weft/mutex.h "weft needs std::stop_token: libstdc.. 11, libc.. 20, or libc.. 18 with" -std=c++20 -I${WORK}/old_library)
 if(COMPILER MATCHES "clang")
   expect_told(weft/weft.h "weft: -fsanitize=safe-stack does not work with fibers" -std=c++20 -fsanitize=safe-stack)
 endif()

@@ -3,18 +3,28 @@
 
 #pragma once
 
-// Each public header includes this file first, so that these messages come before the errors that an older
-// language or another processor gives for the rest.
+// Each public header includes this file first. It says what weft needs, and ends the compilation where that
+// is missing. Compilers go on after an #error, so that hundreds of errors would follow that say less.
 #if __cplusplus < 202002L
 #error "weft needs C++20. Compile with -std=c++20, or in CMake with target_compile_features(... cxx_std_20)."
+#include "weft: the error above says what is missing"
 #endif
 
 #if !defined(__x86_64__) || defined(__ILP32__)
 #error "weft runs on x86-64 only, in 64-bit programs. For ports: src/osfiber_asm/README.md"
+#include "weft: the error above says what is missing"
 #endif
 
 #if defined(__has_feature)
 #if __has_feature(safe_stack)
 #error "weft: -fsanitize=safe-stack does not work with fibers. Compile without it."
+#include "weft: the error above says what is missing"
 #endif
+#endif
+
+// libc++ 14 to 17 have no std::stop_token. libc++ 18 and 19 have it where the flag asks for it.
+#include <version>
+#ifndef __cpp_lib_jthread
+#error "weft needs std::stop_token: libstdc++ 11, libc++ 20, or libc++ 18 with -fexperimental-library."
+#include "weft: the error above says what is missing"
 #endif
