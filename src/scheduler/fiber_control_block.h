@@ -89,6 +89,17 @@ class WithoutHandler {
 // Returns: whether `waiter` belongs to the calling fiber, or to the calling thread outside of fibers.
 bool isOwnWaiter(const Waiter& waiter) noexcept;
 
+// Asks for the memory that a fiber which goes on touches first: the newest lines of its stack, from the place
+// of its last switch on, and the control block of the one behind it in its list.
+inline void prefetchStack(const FiberControlBlock& fiber) {
+  constexpr size_t kLines = 6;
+  const auto* sp = static_cast<const char*>(fiber.os.sp);
+  for (size_t i = 0; i < kLines; ++i) {
+    __builtin_prefetch(sp + i * kCacheLine, 1);
+  }
+  __builtin_prefetch(fiber.listNext, 1);
+}
+
 // A list of fibers, first in, first out, linked through listNext.
 class FiberList {
  public:

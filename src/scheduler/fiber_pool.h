@@ -22,7 +22,13 @@ class FiberPool {
   FiberControlBlock* take(Worker& worker, void (*entry)(void*)) {
     if (FiberControlBlock* fiber = idle_.popFront()) [[likely]] {
       --numIdle_;
-      fewestIdle_ = numIdle_.get() < fewestIdle_ ? numIdle_.get() : fewestIdle_;
+      if (numIdle_.get() < fewestIdle_) {
+        fewestIdle_ = numIdle_.get();
+        // Many are taken in a row.
+        if (FiberControlBlock* next = idle_.front()) {
+          prefetchStack(*next);
+        }
+      }
       return fiber;
     }
     return make(worker, entry);
