@@ -30,8 +30,9 @@ class ReadyFibers {
     FiberControlBlock* fiber = list_.popFront();
     if (fiber != nullptr) {
       fiber->isQueued = false;
+      FiberControlBlock* next = list_.front();
       --size_;
-      if (FiberControlBlock* next = list_.front()) {
+      if (next != nullptr) {
         if (size_.get() >= kAhead) {
           lookAhead();
         } else {
