@@ -226,11 +226,11 @@ class TaskGroup {
   bool expose(detail::ForkLane& lane, GroupNode& node) {
     // A task in place that has no number has made no group.
     if (detail::currentTask->number == owner_) [[likely]] {
-      node.flags = kOwn;
       count_.addOwn();
     } else if (hasExecutor()) [[unlikely]] {
       return false;
     } else {
+      node.flags = 0;
       count_.addOther();
     }
     lane.counters.countScheduled();
@@ -317,7 +317,7 @@ struct TaskGroup::GroupTask : GroupNode {
 
   template <class Arg>
   GroupTask(TaskGroup& owner, Arg&& argument)
-      : GroupNode{{&invokeHere, nullptr, 0}, &owner}, function(std::forward<Arg>(argument)) {}
+      : GroupNode{{&invokeHere, nullptr, kOwn}, &owner}, function(std::forward<Arg>(argument)) {}
 
   // Run: as a task of its own. Call: by wait().
   static void invokeHere(detail::TaskNode* node, detail::TaskOp op) {

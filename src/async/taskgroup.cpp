@@ -197,6 +197,7 @@ TaskGroup::Running::~Running() {
 // The executor may run the task at once, and then go on with others that end the group.
 void TaskGroup::scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp)) {
   node.invoke = invoke;
+  node.flags = 0;
   count_.addOther();
   Control& own = control();
   try {
