@@ -266,7 +266,8 @@ bool FairCore::areStepsFine(TimePoint now) {
 // Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.
 TimePoint FairCore::sleepUntil(TimePoint until) {
   // relaxed: hints; the thread that makes `earliest` earlier sees to the idle threads.
-  const int64_t at = std::min(until.time_since_epoch().count(), earliest.load(std::memory_order_relaxed));
+  const int64_t at =
+      std::min<int64_t>(until.time_since_epoch().count(), earliest.load(std::memory_order_relaxed));
   armed.store(at, std::memory_order_relaxed);
   return timeOf(at);
 }

@@ -273,7 +273,11 @@ TaskScheduler::TaskScheduler(const std::string& name, int numThreads, const Conf
   core_->start();
 }
 
-TaskScheduler::~TaskScheduler() = default;
+// The core's tasks use the scheduler while they are destroyed. (A std::unique_ptr of libc++ is null by then.)
+TaskScheduler::~TaskScheduler() {
+  core_.get_deleter()(core_.get());
+  (void)core_.release();
+}
 
 void TaskScheduler::post(Task* task) {
   assertTask(task, "post()");

@@ -24,6 +24,14 @@ extern "C" {
 [[gnu::visibility("hidden")]] void* weft_fiber_prepare(void* stackTop, void (*entry)(void*), void* arg);
 }
 
+#if defined(_LIBCPPABI_VERSION)
+// libc++abi has this function of the Itanium C++ ABI, but its header does not declare it.
+namespace __cxxabiv1 {
+struct __cxa_eh_globals;
+extern "C" __cxa_eh_globals* __cxa_get_globals();
+}  // namespace __cxxabiv1
+#endif
+
 namespace weft::inline v0_1::detail {
 namespace {
 
