@@ -34,7 +34,7 @@ class EscapedException {
   // Throws the exception that was kept, and no longer keeps it.
   void rethrow() {
     if (exception_ != nullptr) [[unlikely]] {
-      throwOrDie(std::move(exception_));
+      throwOrDie(std::exchange(exception_, nullptr));  // libc++ has no move of a std::exception_ptr
     }
   }
 
