@@ -257,19 +257,6 @@ void scanned(Attempt& attempt) {
   scan();
   EXPECT_EQ(sums.back(), 10'000);
 }
-void pipelined(Attempt& attempt) {
-  int sum = 0;
-  const auto use = [&] {
-    sum = 0;
-    int next = 0;
-    parallelPipeline(4, serialStage([&] { return next < 10 ? std::optional<int>(++next) : std::nullopt; }),
-                     parallelStage([](int value) { return 2 * value; }),
-                     serialStage([&](int value) { sum += value; }));
-  };
-  attempt(use);
-  use();
-  EXPECT_EQ(sum, 110);
-}
 void sortedElsewhere(Attempt& attempt) {
   PoolExecutor pool(1);
   std::vector<int> numbers(1000);
@@ -379,7 +366,7 @@ INSTANTIATE_TEST_SUITE_P(Of, PartsFailingAllocationsTest,
                                            WEFT_ALLOCATING(calledBlocking), WEFT_ALLOCATING(threadStarted),
                                            WEFT_ALLOCATING(affinity), WEFT_ALLOCATING(schedulerMade),
                                            WEFT_ALLOCATING(poolExecutorMade), WEFT_ALLOCATING(sorted),
-                                           WEFT_ALLOCATING(scanned), WEFT_ALLOCATING(pipelined),
+                                           WEFT_ALLOCATING(scanned),
                                            AllocatingOperation{"sortedElsewhere", &sortedElsewhere, true},
                                            AllocatingOperation{"conditionAwaited", &conditionAwaited, true},
                                            WEFT_ALLOCATING(stopAwaited), WEFT_ALLOCATING(waitHandlerSet),

@@ -15,6 +15,7 @@
 #include <weft/event.h>
 #include <weft/sleep.h>
 
+#include "count_mallocs.h"
 #include "in_task.h"
 #include "waiting.h"
 
@@ -56,7 +57,7 @@ class Crowd {
 class ParallelPipelineTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(ParallelPipelineTest);
 
-void runInOrder(int tokens) {
+void runInOrder(std::ptrdiff_t tokens) {
   std::vector<std::string> written;
   parallelPipeline(tokens, serialStage(Numbers(kItems)), parallelStage([](int i) {
                      if (i % 3 == 0) {
@@ -75,7 +76,8 @@ void runInOrder(int tokens) {
 TEST(ParallelPipelineUnboundTest, TakesOneItemAfterTheOtherWhereNoSchedulerIsBound) { runInOrder(4); }
 
 TEST_P(ParallelPipelineTest, ASerialStageSeesTheItemsInTheirOrder) {
-  for (const int tokens : {1, 2, 5, 100}) {
+  for (const std::ptrdiff_t tokens :
+       {std::ptrdiff_t{1}, std::ptrdiff_t{2}, std::ptrdiff_t{5}, std::ptrdiff_t{100}, PTRDIFF_MAX}) {
     runInOrder(tokens);
     inTask([tokens] { runInOrder(tokens); });
   }
@@ -235,6 +237,24 @@ TEST_P(ParallelPipelineTest, MayHaveOneStageOrNoItems) {
     int numItems = 0;
     parallelPipeline(3, named, parallelStage([&](int) { ++numItems; }));
     EXPECT_EQ(numItems, 1);
+  });
+}
+
+TEST_P(ParallelPipelineTest, CallsNoMallocInTheSteadyState) {
+  if (numWorkers() > 1) {
+    GTEST_SKIP() << "workers make their fibers when they first need them";
+  }
+  inTask([] {
+    const auto run = [] {
+      int sum = 0;
+      parallelPipeline(4, serialStage(Numbers(100)), parallelStage([](int i) { return 2 * i; }),
+                       serialStage([&](int i) { sum += i; }));
+      EXPECT_EQ(sum, 9900);
+    };
+    run();
+    const auto before = tests::numMallocs();
+    run();
+    EXPECT_EQ(tests::numMallocs(), before);
   });
 }
 

@@ -158,6 +158,7 @@ class Child : public TaskNode {
   Child& operator=(const Child&) = delete;
 
   void expose(ForkLane* lane) { isExposed_ = lane != nullptr && lane->expose(*this); }
+  bool isExposed() const { return isExposed_; }
 
   // Calls the function, or waits until the thief that took it has called it.
   void complete(ForkLane* lane) {

@@ -116,8 +116,9 @@ constexpr bool assertStages() {
 //                          weft::serialStage([&](Packed packed) { writer.append(packed); }));
 //
 // A serial stage sees the items in the order in which the first stage made them. If a stage waits, other
-// items go on. Allocates memory for each token, and none for an item. If no scheduler is bound, or no worker
-// is idle, one item is taken through after the other. Suspends the fiber until all items are through.
+// items go on. Allocates no memory: a token begins once the one before it has an item, so that a large
+// `maxTokens` costs nothing. If no scheduler is bound, or no worker is idle, one item is taken through after
+// the other. Suspends the fiber until all items are through.
 // Requires: a parallel stage may be called on several threads at the same time.
 // Errors: an exception that escapes a stage is thrown here once all stages have returned. If several stages
 // throw, the exception of the earliest item is thrown. All other items are dropped where they are.

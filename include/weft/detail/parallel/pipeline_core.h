@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <optional>
 #include <tuple>
@@ -68,30 +67,16 @@ class StageGate {
 // A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
 // at a stage until it is the turn of its item. The item whose turn it is never waits for another item, so
 // that all items get on. After each stage, where the token holds no lock, other fibers and tasks of its
-// thread have their turn.
+// thread have their turn. A token that has its first item exposes the next token, so that there are no more
+// tokens than items, however many are allowed.
 template <class... Stages>
 class Pipeline {
  public:
   explicit Pipeline(std::tuple<Stages&...> stages) : stages_(stages) {}
 
   void run(size_t numTokens) {
-    const auto token = [this] { runToken(); };
-    std::deque<Child<decltype(token)>> others;
-    ForkLane* lane = forkLane();
-    for (size_t i = 1; i < numTokens && lane != nullptr; ++i) {
-      others.emplace_back(token);
-    }
-    // From here on nothing may throw until all children have ended, since they lie in this frame.
-    for (auto& other : others) {
-      other.expose(lane);
-    }
-    if (lane != nullptr) {
-      lane->announce();
-    }
+    tokensLeft_ = numTokens - 1;
     runToken();
-    for (; !others.empty(); others.pop_back()) {
-      others.back().complete(lane);
-    }
     thrown_.rethrow();
   }
 
@@ -101,34 +86,53 @@ class Pipeline {
   template <size_t kIndex>
   using StageAt = std::tuple_element_t<kIndex, std::tuple<Stages...>>;
 
+  struct Token {
+    void operator()() const { pipeline.runToken(); }
+    Pipeline& pipeline;
+  };
+
   // If a stage throws, or a move of an item from one stage to the next, the pipeline ends. So no item waits
   // for the turn of an item that is gone.
   void runToken() {
+    ForkLane* const lane = forkLane();
+    const Token token{*this};
+    Child<const Token> next(token);
+    bool hasNext = lane == nullptr;
     uint64_t item = 0;
     capture(item, [&] {
       for (;;) {
-        auto made = fetch(item);
+        bool mayHaveNext = false;
+        auto made = fetch(item, hasNext ? nullptr : &mayHaveNext);
         if (!made) {
           return;
+        }
+        if (mayHaveNext) {
+          hasNext = true;
+          next.expose(lane);
+          lane->announce();
         }
         detail::letOthersRunInTurn();
         pass<1>(item, *std::move(made));
       }
     });
+    if (next.isExposed()) {
+      next.complete(lane);
+    }
   }
 
+  // `next`: if not null, set to whether a further token may run.
   // Returns: the item that the first stage makes, and in `item` its number. Nothing at the end.
-  auto fetch(uint64_t& item) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+  auto fetch(uint64_t& item, bool* next) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
     Made made{};
     sourceMutex_.lock();
-    detail::callAndEnd([&] { fetchInto(made, item); },
+    detail::callAndEnd([&] { fetchInto(made, item, next); },
                        [this]() WEFT_NO_THREAD_SAFETY_ANALYSIS { sourceMutex_.unlock(); });
     return made;
   }
 
   template <class Made>
-  void fetchInto(Made& made, uint64_t& item) {
+  void fetchInto(Made& made, uint64_t& item, bool* next) {
     if (hasEnded_ || isStopped()) {
       return;
     }
@@ -138,6 +142,9 @@ class Pipeline {
     hasEnded_ = !made || isStopped();
     if (hasEnded_) {
       made = Made{};
+    } else if (next != nullptr && tokensLeft_ != 0) {
+      --tokensLeft_;
+      *next = true;
     }
   }
 
@@ -204,6 +211,7 @@ class Pipeline {
   mutex sourceMutex_;
   bool hasEnded_ = false;  // guarded by sourceMutex_
   uint64_t numMade_ = 0;   // guarded by sourceMutex_
+  size_t tokensLeft_ = 0;  // that have not been exposed; guarded by sourceMutex_
   mutex thrownMutex_;
   EscapedException thrown_;             // guarded by thrownMutex_
   uint64_t thrownBy_ = 0;               // guarded by thrownMutex_
