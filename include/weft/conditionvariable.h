@@ -9,6 +9,7 @@
 #include <chrono>
 #include <stop_token>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/lock_access.h"
 #include "weft/detail/wait/condition_core.h"
@@ -64,6 +65,7 @@ class WEFT_EXPORT ConditionVariable {
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if constexpr (assertCondition<Predicate>()) {
+      detail::assertCallable(pred, kWaitName);
       while (!pred()) {
         waitOnce(lock, detail::kNever);
       }
@@ -105,6 +107,7 @@ class WEFT_EXPORT ConditionVariable {
                   const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if constexpr (assertCondition<Predicate>()) {
+      detail::assertCallable(pred, kWaitName);
       // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
       // notify that came after the first wait had ended, and before the lock was held again, found no waiter
       // to wake. A waiter that is woken looks at the condition before it looks at the token.
@@ -127,6 +130,8 @@ class WEFT_EXPORT ConditionVariable {
   }
 
  private:
+  static constexpr const char* kWaitName = "a wait of a ConditionVariable";
+
   template <class Predicate>
   static constexpr bool assertCondition() {
     constexpr bool kIsCondition = requires(Predicate& pred) { static_cast<bool>(pred()); };

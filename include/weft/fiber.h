@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <type_traits>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/lock_access.h"
 #include "weft/detail/base/task_scope.h"
@@ -66,6 +67,7 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   template <class Lock, class Predicate>
     requires std::is_invocable_v<const Predicate&>
   void wait(Lock& lock, const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    detail::assertCallable(pred, "Fiber::wait()");
     while (!pred()) {
       detail::Unlocked<Lock> unlocked(lock);
       wait();
@@ -77,6 +79,7 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
             const Predicate& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    detail::assertCallable(pred, "Fiber::wait()");
     while (!pred()) {
       bool notified = false;
       {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "weft/debug.h"
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/container/pool_object.h"
 #include "weft/detail/container/pool_storage.h"
@@ -121,6 +122,7 @@ class Pool {
   // Calls function(Loan&&) with `count` loans.
   template <class Borrow, class F>
   static void borrowEach(size_t count, const Borrow& borrow, const F& function) {
+    detail::assertCallable(function, "Pool::borrow()");
     for (size_t i = 0; i < count; ++i) {
       function(borrow());
     }

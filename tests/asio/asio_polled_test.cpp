@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -314,6 +315,13 @@ TEST_F(AsioPolledDeathTest, NobodyStopsItsIoContext) {
                              }),
                  "the io_context of a weft::AsioContext was stopped.*Cancel them");
   }
+}
+
+TEST_F(AsioPolledDeathTest, AnEmptyFunctionHasNoTask) {
+  EXPECT_DEATH(
+      withContext(false,
+                  [](AsioContext& context) { context.get_executor().execute(std::function<void()>()); }),
+      "weft: fatal: AsioExecutor::execute\\(\\) was given an empty function");
 }
 
 // asio::system_executor ends the program itself.

@@ -7,7 +7,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <type_traits>
 
@@ -193,6 +195,28 @@ TEST_P(MarlMutexTest, FibersWaitWithALockUntilTheyAreNotified) {
     fiber->notify();
   }
   done.wait();
+}
+
+using MarlMutexDeathTest = weft::tests::DeathTest;
+
+// Without the check the standard library would throw std::bad_function_call.
+TEST_F(MarlMutexDeathTest, AnEmptyConditionEndsTheProgram) {
+  const std::function<bool()> none;
+  std::condition_variable changed;
+  marl::mutex mutex;
+  const auto time = std::chrono::steady_clock::now() + milliseconds(1);
+  const auto expectDeath = [&](const char* where, const auto& wait) {
+    EXPECT_DEATH(wait(), std::string("weft: fatal: marl::") + where + " was given an empty function");
+  };
+  mutex.lock();
+  expectDeath("mutex::wait_locked\\(\\)",
+              [&]() NO_THREAD_SAFETY_ANALYSIS { mutex.wait_locked(changed, none); });
+  expectDeath("mutex::wait_until_locked\\(\\)",
+              [&]() NO_THREAD_SAFETY_ANALYSIS { (void)mutex.wait_until_locked(changed, time, none); });
+  mutex.unlock();
+  marl::lock held(mutex);
+  expectDeath("lock::wait\\(\\)", [&] { held.wait(changed, none); });
+  expectDeath("lock::wait_until\\(\\)", [&] { (void)held.wait_until(changed, time, none); });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,20 @@
 #include <weft/barrier.h>
 #include <weft/blockingcall.h>
 #include <weft/channel.h>
+#include <weft/conditionvariable.h>
 #include <weft/dag.h>
 #include <weft/event.h>
 #include <weft/fair/task_scheduler.h>
+#include <weft/fiber.h>
 #include <weft/fiberlocal.h>
 #include <weft/finally.h>
 #include <weft/future.h>
 #include <weft/join.h>
+#include <weft/mutex.h>
 #include <weft/once.h>
 #include <weft/parallel.h>
 #include <weft/parallelize.h>
+#include <weft/pool.h>
 #include <weft/scheduler.h>
 #include <weft/select.h>
 #include <weft/taskgroup.h>
@@ -123,6 +128,49 @@ TEST_F(EmptyFunctionDeathTest, OfACall) {
   expectDeath("Barrier\\(\\)", [](Scheduler&) { const Barrier<std::function<void()>> barrier(1); });
   expectDeath("fair::TaskScheduler::schedule\\(\\)",
               [](Scheduler&) { fair::TaskScheduler("fair").schedule(TaskHandle()); });
+}
+
+TEST_F(EmptyFunctionDeathTest, OfAPool) {
+  for (const size_t count : {0, 1}) {
+    expectDeath("Pool::borrow\\(\\)",
+                [&](Scheduler&) { UnboundedPool<int>().borrow(count, std::function<void(Loan<int>)>()); });
+    expectDeath("Pool::borrow\\(\\)", [&](Scheduler&) {
+      constexpr void (*kNone)(Loan<int>) = nullptr;
+      BoundedPool<int, 2>().borrow(count, kNone);
+    });
+  }
+}
+
+TEST_F(EmptyFunctionDeathTest, OfACondition) {
+  mutex guard;
+  ConditionVariable changed;
+  const std::function<bool()> none;
+  constexpr bool (*kNone)() = nullptr;
+  const std::chrono::seconds second(1);
+  const auto expectDeathOfWait = [&](const auto& wait) {
+    expectDeath("a wait of a ConditionVariable", [&](Scheduler&) {
+      lock held(guard);
+      wait(held);
+    });
+  };
+  expectDeathOfWait([&](lock& held) { changed.wait(held, none); });
+  expectDeathOfWait([&](lock& held) { changed.wait(held, kNone); });
+  expectDeathOfWait([&](lock& held) { (void)changed.wait_for(held, second, none); });
+  expectDeathOfWait(
+      [&](lock& held) { (void)changed.wait_until(held, std::chrono::steady_clock::now() + second, none); });
+  expectDeathOfWait([&](lock& held) { (void)changed.wait(held, std::stop_token(), none); });
+  expectDeathOfWait([&](lock& held) { (void)changed.wait_for(held, std::stop_token(), second, none); });
+  expectDeathOfWait([&](lock& held) {
+    (void)changed.wait_until(held, std::stop_token(), std::chrono::steady_clock::now() + second, none);
+  });
+  expectDeath("Fiber::wait\\(\\)", [&](Scheduler&) {
+    lock held(guard);
+    Fiber::current()->wait(held, none);
+  });
+  expectDeath("Fiber::wait\\(\\)", [&](Scheduler&) {
+    lock held(guard);
+    Fiber::current()->wait(held, std::chrono::steady_clock::now() + second, kNone);
+  });
 }
 
 TEST_F(EmptyFunctionDeathTest, OfACaseOfSelect) {

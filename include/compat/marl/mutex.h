@@ -10,6 +10,8 @@
 #include <mutex>
 #include <utility>
 
+#include <weft/detail/base/callable.h>
+
 #include "tsa.h"
 
 namespace marl {
@@ -27,6 +29,7 @@ class CAPABILITY("mutex") mutex {
   // Requires: this mutex is held.
   template <class Predicate>
   void wait_locked(std::condition_variable& cv, Predicate&& pred) REQUIRES(this) {
+    weft::detail::assertCallable(pred, "marl::mutex::wait_locked()");
     Adopted adopted(mutex_);
     cv.wait(adopted.lock, std::forward<Predicate>(pred));
   }
@@ -34,6 +37,7 @@ class CAPABILITY("mutex") mutex {
   // The same until `timeout`. Returns: pred().
   template <class Predicate, class Time>
   bool wait_until_locked(std::condition_variable& cv, Time&& timeout, Predicate&& pred) REQUIRES(this) {
+    weft::detail::assertCallable(pred, "marl::mutex::wait_until_locked()");
     Adopted adopted(mutex_);
     return cv.wait_until(adopted.lock, timeout, std::forward<Predicate>(pred));
   }
@@ -65,12 +69,14 @@ class SCOPED_CAPABILITY lock {
   // Blocks the thread until `pred` is true, as std::condition_variable does.
   template <class Predicate>
   void wait(std::condition_variable& cv, Predicate&& pred) {
+    weft::detail::assertCallable(pred, "marl::lock::wait()");
     cv.wait(lock_, std::forward<Predicate>(pred));
   }
 
   // The same until `timeout`. Returns: pred().
   template <class Predicate, class Time>
   bool wait_until(std::condition_variable& cv, Time&& timeout, Predicate&& pred) {
+    weft::detail::assertCallable(pred, "marl::lock::wait_until()");
     return cv.wait_until(lock_, timeout, std::forward<Predicate>(pred));
   }
 

@@ -38,6 +38,7 @@ class AsioExecutor {
 
   template <class F>
   void execute(F&& function) const {
+    detail::assertCallable(function, "AsioExecutor::execute()");
     if (options_.mayRunHere && context_->mayCallHere()) {
       std::decay_t<F> call(std::forward<F>(function));
       std::move(call)();
