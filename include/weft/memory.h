@@ -78,6 +78,7 @@ struct Allocation {
 //   };
 //
 // Any thread may call an implementation at any time.
+// What takes memory from an Allocator* ends the program with a message where it is given null.
 // Lifetime: it must outlive all memory that was allocated from it.
 class WEFT_EXPORT Allocator {
  public:
@@ -209,7 +210,7 @@ struct StlAllocator {
     using other = StlAllocator<U>;
   };
 
-  StlAllocator(Allocator* source) noexcept : allocator(source) {}
+  StlAllocator(Allocator* source) noexcept;
   template <class U>
   StlAllocator(const StlAllocator<U>& other) noexcept : allocator(other.allocator) {}
 

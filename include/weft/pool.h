@@ -153,7 +153,8 @@ class BoundedPool : public Pool<T> {
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
-      : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
+      : storage_(detail::checkedAllocator(allocator, "BoundedPool")
+                     ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
   // Borrows an object. Suspends the fiber, or blocks the thread, until an object is free.
   // Memory ordering: after borrow() the caller sees what was done with the object before it was given back.
@@ -194,7 +195,8 @@ class UnboundedPool : public Pool<T> {
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)
-      : storage_(allocator->create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
+      : storage_(detail::checkedAllocator(allocator, "UnboundedPool")
+                     ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
   // Borrows an object. Neither suspends nor blocks. Allocates memory when the pool grows.
   // Memory ordering: as for BoundedPool.

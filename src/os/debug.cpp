@@ -174,6 +174,10 @@ void reportMovedFrom(const char* what) {
   WEFT_FATAL("%s was used after it was moved from. Use the object it was moved to.", what);
 }
 
+void reportNullAllocator(const char* what) {
+  WEFT_FATAL("%s: the allocator is null. Leave it at Allocator::Default.", what);
+}
+
 void reportEmptyFunction(const char* where) {
   WEFT_FATAL(
       "%s was given an empty function: a std::function or a Task that holds nothing, or a null pointer. "

@@ -132,7 +132,8 @@ size_t pageSize() noexcept {
   return size;
 }
 
-TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept : inner_(inner) {}
+TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept
+    : inner_(detail::checkedAllocator(inner, "TrackedAllocator")) {}
 
 TrackedAllocator::~TrackedAllocator() = default;
 

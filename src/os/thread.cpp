@@ -88,12 +88,14 @@ Thread::Affinity::Policy::~Policy() = default;
 
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::anyOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
-  return allocator->make_shared<AnyOf>(std::move(affinity));
+  return detail::checkedAllocator(allocator, "Thread::Affinity::Policy::anyOf()")
+      ->make_shared<AnyOf>(std::move(affinity));
 }
 
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::oneOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
-  return allocator->make_shared<OneOf>(std::move(affinity));
+  return detail::checkedAllocator(allocator, "Thread::Affinity::Policy::oneOf()")
+      ->make_shared<OneOf>(std::move(affinity));
 }
 
 Thread::Affinity::Affinity(Allocator* allocator) : cores_(allocator) {}

@@ -454,4 +454,9 @@ TEST_F(MarlClientsOwnTest, FramesOfHalfAMebibyteFitTheDefaultStack) {
   }
 }
 
+TEST(MarlClientsDeathTest, AFutureTakesNoNullAllocator) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(const marl::Future<int> future(nullptr), "weft: fatal: marl::Future: the allocator is null");
+}
+
 }  // namespace

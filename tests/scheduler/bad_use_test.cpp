@@ -28,17 +28,23 @@
 
 #include <weft/barrier.h>
 #include <weft/blockingcall.h>
+#include <weft/channel.h>
 #include <weft/conditionvariable.h>
+#include <weft/containers.h>
+#include <weft/dag.h>
 #include <weft/event.h>
 #include <weft/join.h>
+#include <weft/memory.h>
 #include <weft/mutex.h>
 #include <weft/once.h>
+#include <weft/pool.h>
 #include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
 #include <weft/sharedmutex.h>
 #include <weft/sleep.h>
 #include <weft/taskgroup.h>
+#include <weft/thread.h>
 #include <weft/waitgroup.h>
 
 #include "children.h"
@@ -318,6 +324,38 @@ TEST_F(BadUseDeathTest, AbsurdStackSizes) {
 TEST_F(BadUseDeathTest, ANullAllocator) {
   EXPECT_DEATH(Scheduler scheduler(Scheduler::Config().setAllocator(nullptr)),
                "weft: fatal: Scheduler: Config::allocator is null");
+  const auto expectDeath = [](const std::string& what, const auto& make) {
+    EXPECT_DEATH(make(), "weft: fatal: " + what + ": the allocator is null\\. Leave it at Allocator::Default")
+        << what;
+  };
+  Allocator* const none = nullptr;
+  expectDeath("a Channel", [&] { const Channel<int> channel(1, none); });
+  expectDeath("a Semaphore", [&] { const Semaphore semaphore(1, none); });
+  expectDeath("a WaitGroup", [&] { const WaitGroup group(0, none); });
+  expectDeath("an Event", [&] { const Event event(Event::Mode::Auto, false, none); });
+  expectDeath("BoundedPool", [&] { const BoundedPool<int, 2> pool(none); });
+  expectDeath("UnboundedPool", [&] { const UnboundedPool<int> pool(none); });
+  expectDeath("DAGBuilder", [&] { const DAG<>::Builder builder(none); });
+  expectDeath("DAG::run\\(\\)", [&] {
+    Scheduler scheduler(smallConfig(0));
+    const Scheduler::Binding binding(scheduler);
+    DAG<>::Builder builder;
+    builder.root().then([] {});
+    builder.build()->run(none);
+  });
+  expectDeath("containers::vector", [&] { const containers::vector<int, 2> row(none); });
+  expectDeath("containers::vector", [&] {
+    const containers::vector<int, 2> row;
+    const containers::vector<int, 2> copy(row, none);
+  });
+  expectDeath("containers::list", [&] { const containers::list<int> list(none); });
+  expectDeath("StlAllocator", [&] { const containers::map<int, int> map(none); });
+  expectDeath("TrackedAllocator", [&] { const TrackedAllocator tracked(none); });
+  expectDeath("StlAllocator", [&] { const Thread::Affinity affinity(none); });
+  expectDeath("Thread::Affinity::Policy::anyOf\\(\\)",
+              [&] { (void)Thread::Affinity::Policy::anyOf(Thread::Affinity(), none); });
+  expectDeath("Thread::Affinity::Policy::oneOf\\(\\)",
+              [&] { (void)Thread::Affinity::Policy::oneOf(Thread::Affinity(), none); });
 }
 
 TEST_F(BadUseDeathTest, DestroyingASchedulerOnAThreadThatIsBoundToIt) {

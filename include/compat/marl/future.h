@@ -24,7 +24,8 @@ template <typename T>
 class Future {
  public:
   explicit(false) Future(Allocator* allocator = Allocator::Default)
-      : state_(allocator->make_shared<State>(allocator)) {}
+      : state_(weft::detail::checkedAllocator(allocator, "marl::Future")
+                   ->template make_shared<State>(allocator)) {}
 
   // Makes a value of `args`, in place of the one that was there, and wakes those who wait.
   template <typename... Args>

@@ -14,6 +14,18 @@ namespace detail {
 // Returns: size * count.
 WEFT_EXPORT size_t allocationBytes(size_t size, size_t count);
 
+// Ends the program with a message: `what`, "BoundedPool" for instance, was given no allocator.
+[[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportNullAllocator(const char* what);
+
+// For what takes an allocator from its caller. Behind it no allocator is null.
+// Returns: `allocator`.
+inline Allocator* checkedAllocator(Allocator* allocator, const char* what) noexcept {
+  if (allocator == nullptr) [[unlikely]] {
+    detail::reportNullAllocator(what);
+  }
+  return allocator;
+}
+
 template <class T>
 Allocation::Request requestFor(size_t count, Allocation::Usage usage) {
   return {.size = allocationBytes(sizeof(T), count), .alignment = alignof(T), .usage = usage};
@@ -133,6 +145,10 @@ template <class T, class... Args>
 std::shared_ptr<T> Allocator::make_shared(Args&&... args) {
   return std::allocate_shared<T>(detail::SharedAllocator<T>(this), std::forward<Args>(args)...);
 }
+
+template <class T>
+StlAllocator<T>::StlAllocator(Allocator* source) noexcept
+    : allocator(detail::checkedAllocator(source, "StlAllocator")) {}
 
 template <class T>
 T* StlAllocator<T>::allocate(size_t count) {

@@ -58,6 +58,9 @@ struct SharedState : ReferenceCount {
   // Whether tryRetain() is used. A State that uses it sets this to true.
   static constexpr bool kMayBeUpgraded = false;
 
+  // For messages. A State that users make, with an allocator, or move from, sets its own.
+  static constexpr const char* kName = "a handle";
+
   Allocator* const allocator;
 };
 
@@ -82,7 +85,7 @@ union MovedFromState {
 // function State::free(State*), or it has retain() and release() of its own.
 //
 // A moved-from handle points to State::movedFrom, if there is one, or else is null. A State has it if its
-// handle has no null state, so that its users need not ask at each call; kName is for the message.
+// handle has no null state, so that its users need not ask at each call.
 template <class State>
 class Shared {
  public:
@@ -167,7 +170,8 @@ class Shared {
     if (kNode != NodeSize::None && allocator == Allocator::Default) {
       return ::new (allocateNode(kNode)) State(nullptr, std::forward<Args>(args)...);
     }
-    return allocator->template create<State>(allocator, std::forward<Args>(args)...);
+    return detail::checkedAllocator(allocator, State::kName)
+        ->template create<State>(allocator, std::forward<Args>(args)...);
   }
 
   static void release(State* state) noexcept {

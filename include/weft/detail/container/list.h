@@ -53,7 +53,8 @@ class list {
     Entry* entry_ = nullptr;
   };
 
-  explicit(false) list(Allocator* source = Allocator::Default) noexcept : allocator_(source) {}
+  explicit(false) list(Allocator* source = Allocator::Default) noexcept
+      : allocator_(detail::checkedAllocator(source, "containers::list")) {}
   ~list() {
     while (first_ != nullptr) {
       erase(begin());

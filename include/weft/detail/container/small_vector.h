@@ -34,7 +34,8 @@ class vector {
   using iterator = T*;
   using const_iterator = const T*;
 
-  explicit(false) vector(Allocator* source = Allocator::Default) noexcept : allocator(source) {}
+  explicit(false) vector(Allocator* source = Allocator::Default) noexcept
+      : allocator(detail::checkedAllocator(source, "containers::vector")) {}
 
   vector(const vector& other, Allocator* source = Allocator::Default) : vector(source) { append(other); }
   template <int kOther>
