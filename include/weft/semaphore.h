@@ -7,7 +7,7 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
-#include <cstdint>
+#include <cstddef>
 #include <stop_token>
 
 #include "weft/detail/base/deadline.h"
@@ -32,8 +32,8 @@ namespace weft::inline v0_1 {
 // still returning.
 class Semaphore {
  public:
-  // Requires: initialCount is below 2^30.
-  explicit Semaphore(uint32_t initialCount = 0, Allocator* allocator = Allocator::Default)
+  // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
+  explicit Semaphore(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
   // Suspends the fiber, or blocks the thread, until there is a permit, and takes the permit.
@@ -69,19 +69,19 @@ class Semaphore {
   }
 
   // Gives `count` permits. Neither suspends nor blocks.
-  // Requires: the count stays below 2^30; otherwise a message ends the program.
-  void release(uint32_t count = 1) const { state_->release(count); }
+  // Requires: 0 <= count, and the number of permits stays below 2^30; otherwise a message ends the program.
+  void release(ptrdiff_t count = 1) const { state_->release(count); }
 
  private:
   struct State : detail::SharedState {
     static constexpr const char* kName = "a Semaphore";
 
     constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
-    WEFT_EXPORT State(Allocator* from, uint32_t initialCount);
+    WEFT_EXPORT State(Allocator* from, ptrdiff_t initialCount);
     WEFT_EXPORT ~State();
     WEFT_EXPORT bool tryAcquire();
     WEFT_EXPORT bool acquire(detail::TimePoint deadline, const std::stop_token& token = {});
-    WEFT_EXPORT void release(uint32_t count);
+    WEFT_EXPORT void release(ptrdiff_t count);
 
     WEFT_EXPORT static detail::MovedFromState<State> movedFrom;
 

@@ -7,6 +7,7 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 
@@ -32,15 +33,21 @@ namespace weft::inline v0_1 {
 // A handle: copies share one counter, and capturing a copy by value keeps the counter alive.
 class WaitGroup {
  public:
-  explicit(false) WaitGroup(unsigned int initialCount = 0, Allocator* allocator = Allocator::Default)
+  // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
+  explicit(false) WaitGroup(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
   // Adds `count` pieces of work. Neither suspends nor blocks.
-  // Requires: the count stays below 2^30. A wait() that must see this work starts after add().
-  void add(unsigned int count = 1) const {
-    const uint32_t old = state_->core.add(count, [this] { state_.checked(); }) / Core::kOne;
-    WEFT_ASSERT(count < Core::kMax && old + count < Core::kMax,
-                "WaitGroup::add(%u) on top of %u: the count must stay below %u.", count, old, Core::kMax);
+  // Requires: 0 <= count, and the count of the group stays below 2^30; otherwise a message ends the program. A
+  // wait() that must see this work starts after add().
+  void add(ptrdiff_t count = 1) const {
+    const size_t old =
+        state_->core.add(static_cast<uint32_t>(count), [this] { state_.checked(); }) / Core::kOne;
+    // As size_t: a negative number is too large.
+    const auto added = static_cast<size_t>(count);
+    WEFT_ASSERT(added < Core::kMax && old + added < Core::kMax,
+                "WaitGroup::add(%td) on top of %zu: add() takes 0 or more, and the count must stay below %u.",
+                count, old, Core::kMax);
   }
 
   // Tells that one piece of work is done. Neither suspends nor blocks.
@@ -111,8 +118,9 @@ class WaitGroup {
     static constexpr const char* kName = "a WaitGroup";
 
     constexpr explicit State(detail::MovedFrom movedFromTag) : SharedState(nullptr), core(movedFromTag) {}
-    State(Allocator* from, unsigned int count) : SharedState(from), core(count) {
-      WEFT_ASSERT(count < Core::kMax, "WaitGroup(%u): the count must stay below %u.", count, Core::kMax);
+    State(Allocator* from, ptrdiff_t count) : SharedState(from), core(static_cast<uint32_t>(count)) {
+      WEFT_ASSERT(count >= 0 && count < Core::kMax, "WaitGroup(%td): the count must be 0 to %u.", count,
+                  Core::kMax - 1);
     }
     ~State() {
       WEFT_ASSERT(

@@ -3,15 +3,19 @@
 
 #include "weft/semaphore.h"
 
+#include <cstddef>
+#include <cstdint>
+
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
 
 constinit detail::MovedFromState<Semaphore::State> Semaphore::State::movedFrom;
 
-Semaphore::State::State(Allocator* from, uint32_t initialCount) : SharedState(from), core(initialCount) {
-  WEFT_ASSERT(initialCount < detail::SemaphoreCore<>::kMax, "Semaphore(%u): the count must stay below %u.",
-              initialCount, detail::SemaphoreCore<>::kMax);
+Semaphore::State::State(Allocator* from, ptrdiff_t initialCount)
+    : SharedState(from), core(static_cast<uint32_t>(initialCount)) {
+  WEFT_ASSERT(initialCount >= 0 && initialCount < detail::SemaphoreCore<>::kMax,
+              "Semaphore(%td): the count must be 0 to %u.", initialCount, detail::SemaphoreCore<>::kMax - 1);
 }
 
 Semaphore::State::~State() {
@@ -22,7 +26,7 @@ Semaphore::State::~State() {
 
 bool Semaphore::State::tryAcquire() { return core.tryTake(); }
 
-void Semaphore::State::release(uint32_t count) {
+void Semaphore::State::release(ptrdiff_t count) {
   if (!core.tryGive(count)) {
     detail::Shared<State>::assertUsable(*this);
     detail::wakeAll(core.give(count));

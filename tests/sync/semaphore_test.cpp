@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <thread>
 #include <utility>
 
@@ -206,9 +207,18 @@ TEST_P(SemaphoreTest, MayBeDestroyedAsSoonAsAcquireReturns) {
 using SemaphoreDeathTest = tests::DeathTest;
 
 TEST_F(SemaphoreDeathTest, CountBeyondItsLimit) {
-  EXPECT_DEATH(Semaphore(kMost + 1), "Semaphore\\(1073741824\\): the count must stay below 1073741824");
+  EXPECT_DEATH(Semaphore(kMost + 1), "Semaphore\\(1073741824\\): the count must be 0 to 1073741823");
   EXPECT_DEATH(Semaphore(1).release(kMost), "Semaphore::release\\(1073741823\\) on top of 1");
   EXPECT_DEATH(Semaphore().release(0xffffffffu), "Semaphore::release\\(4294967295\\)");
+}
+
+TEST_F(SemaphoreDeathTest, CountsThatAreNegativeOrHaveMoreBitsAreNotCutOff) {
+  EXPECT_DEATH(Semaphore(-1), "Semaphore\\(-1\\): the count must be 0 to");
+  EXPECT_DEATH(Semaphore(1ull << 32), "Semaphore\\(4294967296\\)");
+  EXPECT_DEATH(Semaphore(1).release(-1),
+               "Semaphore::release\\(-1\\) on top of 1: release\\(\\) takes 0 or more");
+  EXPECT_DEATH(Semaphore(1).release((1ull << 32) + 1), "Semaphore::release\\(4294967297\\) on top of 1");
+  EXPECT_DEATH(Semaphore(1).release(PTRDIFF_MAX), "Semaphore::release\\(9223372036854775807\\) on top of 1");
 }
 
 // Each of them alone is within the limit.

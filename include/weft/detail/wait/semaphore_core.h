@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "weft/debug.h"
@@ -51,15 +52,16 @@ class SemaphoreCore {
   }
 
   // Gives `count` permits if nobody waits; that is the last access.
+  // Requires: 0 <= count, and there is room; else a message ends the program.
   // Returns: whether it did; if not, call give().
-  bool tryGive(uint32_t count) {
+  bool tryGive(ptrdiff_t count) {
     // relaxed: only a guess for the compare-exchange.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
     for (check(old, count); (old & Word::kBits) == 0; check(old, count)) {
       // (2) release: what came before is seen by each caller that takes a permit; pairs with (1) and the
       // acquire of lockBit.
-      if (word_.bits.compare_exchange_weak(old, old + count * kOne, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
+      if (word_.bits.compare_exchange_weak(old, old + static_cast<uint32_t>(count) * kOne,
+                                           std::memory_order_release, std::memory_order_relaxed)) {
         return true;
       }
     }
@@ -68,14 +70,14 @@ class SemaphoreCore {
 
   // Gives `count` permits, to the waiters first.
   // Returns: whom to wake.
-  List give(uint32_t count) {
+  List give(ptrdiff_t count) {
     word_.lock();
     List claimed;
     for (; count > 0 && !word_.list.isEmpty(); --count) {
       word_.list.claimFront(claimed);
     }
     // The last access.
-    word_.unlockBy([count](uint32_t state) { return state + count * kOne; });
+    word_.unlockBy([count](uint32_t state) { return state + static_cast<uint32_t>(count) * kOne; });
     return claimed;
   }
 
@@ -98,10 +100,14 @@ class SemaphoreCore {
   bool isAwaited() const { return !word_.list.isEmpty(); }
 
  private:
-  static void check(uint32_t before, uint32_t count) {
-    WEFT_ASSERT(count < kMax && before / kOne + count < kMax,
-                "Semaphore::release(%u) on top of %u: the count must stay below %u.", count, before / kOne,
-                kMax);
+  static void check(uint32_t before, ptrdiff_t count) {
+    // As size_t: a negative number is too large.
+    const auto added = static_cast<size_t>(count);
+    const size_t there = size_t{before} / kOne;
+    WEFT_ASSERT(
+        added < kMax && there + added < kMax,
+        "Semaphore::release(%td) on top of %zu: release() takes 0 or more, and the count must stay below %u.",
+        count, there, kMax);
   }
 
   Word word_;
