@@ -172,14 +172,29 @@ auto when(size_t count, const Fill& fill) {
 template <class T>
 inline constexpr bool kIsFuture = std::derived_from<std::remove_cvref_t<T>, FutureHandle>;
 
-// Checks that each argument can be moved or copied into the tuple.
+// Whether these arguments are a range, or its two ends.
+template <class... Args>
+inline constexpr bool kAreRange = false;
+template <std::ranges::input_range Range>
+inline constexpr bool kAreRange<Range> = !kIsFuture<Range>;
+template <class Iterator, class End>
+inline constexpr bool kAreRange<Iterator, End> = std::input_iterator<std::decay_t<Iterator>> &&
+                                                 std::sentinel_for<std::decay_t<End>, std::decay_t<Iterator>>;
+
+// Checks that each argument is a future that can be moved or copied into the tuple.
 template <class... Futures>
 constexpr bool assertTakenOver() {
+  constexpr bool kAreFutures = (kIsFuture<Futures> && ...);
   constexpr bool kIsTakenOver = (std::is_constructible_v<std::decay_t<Futures>, Futures> && ...);
-  static_assert(kIsTakenOver,
+  static_assert(
+      kAreFutures,
+      "whenAll() and whenAny() take futures, or one range of futures: here is an argument of another "
+      "type. Write whenAll(std::move(a), std::move(b)) or whenAll(vector). "
+      "What is no future may be given as makeReadyFuture(value).");
+  static_assert(kIsTakenOver || !kAreFutures,
                 "whenAll() and whenAny() take futures over. "
                 "Write whenAll(std::move(a), std::move(b)), or share() those that are needed elsewhere.");
-  return kIsTakenOver;
+  return kAreFutures && kIsTakenOver;
 }
 
 template <bool kAll, class... Futures>
@@ -260,7 +275,7 @@ auto whenAll(Range&& range) {
   return weft::whenAll(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
-  requires(detail::kIsFuture<Futures> && ...)
+  requires(!detail::kAreRange<Futures...>)
 auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
@@ -277,7 +292,7 @@ auto whenAny(Range&& range) {
   return weft::whenAny(std::ranges::begin(range), std::ranges::end(range));
 }
 template <class... Futures>
-  requires(detail::kIsFuture<Futures> && ...)
+  requires(!detail::kAreRange<Futures...>)
 auto whenAny(Futures&&... futures) {
   return detail::whenEach<false>(std::forward<Futures>(futures)...);
 }
