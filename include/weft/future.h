@@ -176,14 +176,13 @@ class Promise {
   // Memory ordering: a thread that finds the future ready sees what came before.
   // Lifetime: the promise may be destroyed as soon as a thread has found the future ready.
   template <class U = T>
-    requires(!std::is_void_v<T> && std::is_convertible_v<U &&, T>)
+    requires(!std::is_void_v<T> && (std::is_convertible_v<U &&, T> || !detail::kCanBeResult<T>))
   bool set_value(U&& value) {
     static_assert(!detail::kBindsToTemporary<T, U&&>,
                   "Promise<const T&>::set_value() got a temporary, or makes one by a conversion: "
                   "the future would refer to an object that is gone. Pass an object that lives on, "
                   "or use a Promise<T>.");
-    return set(
-        [&](detail::Outcome<T>& outcome) { outcome.capture([&]() -> T { return std::forward<U>(value); }); });
+    return set([&](detail::Outcome<T>& outcome) { outcome.set(std::forward<U>(value)); });
   }
   bool set_value()
     requires std::is_void_v<T>
@@ -238,8 +237,7 @@ class Promise {
 template <class T>
 Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
   using Result = std::unwrap_ref_decay_t<T>;
-  return detail::makeReady<Result>(
-      [&](auto& outcome) { outcome.capture([&]() -> Result { return std::forward<T>(value); }); });
+  return detail::makeReady<Result>([&](auto& outcome) { outcome.set(std::forward<T>(value)); });
 }
 inline Future<void> makeReadyFuture() {
   return detail::makeReady<void>([](auto&) {});

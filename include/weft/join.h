@@ -99,7 +99,9 @@ auto join(F&& first, Others&&... others)
 
   outcome.rethrow();
   forEach(all, [](auto& child) { child.outcome().rethrow(); });
-  if constexpr (!std::is_void_v<detail::JoinResult<First, std::invoke_result_t<Others>...>>) {
+  constexpr bool kCanReturn =
+      (detail::kCanBeResult<First> && ... && detail::kCanBeResult<std::invoke_result_t<Others>>);
+  if constexpr (kCanReturn && !std::is_void_v<detail::JoinResult<First, std::invoke_result_t<Others>...>>) {
     return std::apply(
         [&](auto&... child) {
           return std::tuple_cat(detail::JoinPart<First>::take(outcome),

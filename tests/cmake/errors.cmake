@@ -12,6 +12,7 @@ set(program "
 struct Own { void schedule(weft::TaskHandle task) const { task.run(); } };
 inline const Own own;
 #define WEFT_DEFAULT_EXECUTOR own
+#include <atomic>
 #include <list>
 #include <memory>
 #include <stdexcept>
@@ -93,6 +94,15 @@ check("${failure} weft::Promise<int>().set_exception(base);" "${whole}")
 check("${failure} weft::Promise<int>().set_exception(failure);" "${whole}")
 check("${failure} (void)weft::makeExceptionalFuture<int>(base);" "${whole}")
 check("weft::Promise<int>().set_exception(std::runtime_error(nullptr)); weft::Promise<int>().set_exception(std::exception_ptr());" OK)
+set(immovable "this type cannot be moved. Write a std::unique_ptr to it, made by std::make_unique")
+set(make "[] { return std::atomic<int>(); }")
+foreach(call IN ITEMS "(void)weft::async(${make})" "(void)weft::async(own, token, ${make})" "(void)a.then(${make})"
+    "auto value = weft::blocking_call(${make})" "auto values = weft::join([] {}, ${make})"
+    "weft::Promise<std::atomic<int>>().set_value(1)" "(void)weft::Future<std::atomic<int>>().get()"
+    "weft::Promise<Fixed>().set_value(Fixed())" "(void)weft::makeReadyFuture(Fixed())")
+  check("struct Fixed { Fixed() = default; Fixed(Fixed&&) = delete; }; ${call};" "${immovable}")
+endforeach()
+check("weft::TaskGroup().run(${make}); weft::schedule(${make}); weft::parallelInvoke([] {}, ${make});" OK)
 set(temporary "Promise<const T&>::set_value\\(\\) got a temporary, or makes one by a conversion")
 check("weft::Promise<const int&>().set_value(1);" "${temporary}")
 check("weft::Promise<const long&>().set_value(numbers[0]);" "${temporary}")

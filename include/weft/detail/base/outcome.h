@@ -51,10 +51,24 @@ class EscapedException {
   std::exception_ptr exception_;
 };
 
+// Whether an Outcome can keep results of type R: they are moved into it and out of it.
+template <class R>
+inline constexpr bool kCanBeResult =
+    std::is_void_v<R> || std::is_reference_v<R> || std::is_constructible_v<std::remove_cv_t<R>, R>;
+
+template <class R>
+constexpr void assertResult() {
+  static_assert(kCanBeResult<R>,
+                "weft moves the result of a function, or the value of a promise, to where it is used: "
+                "this type cannot be moved. Write a std::unique_ptr to it, made by std::make_unique.");
+}
+
 // The outcome of a call elsewhere: a result of type R (a value, a reference or void), or an exception.
 template <class R>
 class Outcome {
  public:
+  Outcome() noexcept { detail::assertResult<R>(); }
+
   template <class F>
   void capture(F&& function) {
     exception_.capture([&] {
@@ -63,10 +77,18 @@ class Outcome {
       } else if constexpr (std::is_reference_v<R>) {
         R&& result = std::forward<F>(function)();
         result_ = std::addressof(result);
-      } else {
+      } else if constexpr (kCanBeResult<R>) {
         result_.emplace(std::forward<F>(function)());
       }
     });
+  }
+
+  // Keeps what `value` converts to.
+  template <class T>
+  void set(T&& value) {
+    if constexpr (kCanBeResult<R>) {  // or else the constructor has said so
+      capture([&]() -> R { return std::forward<T>(value); });
+    }
   }
 
   // Throws the exception, if there is one.
@@ -78,6 +100,9 @@ class Outcome {
     exception_.rethrow();
     if constexpr (std::is_reference_v<R>) {
       return static_cast<R>(*result_);
+    } else if constexpr (!kCanBeResult<R>) {
+      detail::assertResult<R>();
+      __builtin_unreachable();
     } else if constexpr (!std::is_void_v<R>) {
       std::remove_cv_t<R> result = std::move(*result_);
       result_.reset();  // destroyed now, even if others still hold this outcome
