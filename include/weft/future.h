@@ -25,7 +25,8 @@ class WEFT_EXPORT BrokenPromise : public std::exception {
   const char* what() const noexcept override;
 };
 
-// The future result of a task: a value of type T, a reference, nothing (void), or an exception.
+// The future result of a task: a value of type T, which can be moved, a reference, nothing (void), or an
+// exception.
 //
 //   weft::Future<Image> image = weft::async([=] { return load(path); });
 //   weft::Future<Size> size = image.then([](Image loaded) { return loaded.size(); });
