@@ -137,3 +137,9 @@ check("weft::parallelPipeline(4u, ${numbers}, weft::parallelStage([](int&&) { re
 set(objects "parallelSort\\(\\) and parallelStableSort\\(\\) need elements that are objects of their own")
 check("weft::parallelSort(bits);" "${objects}")
 check("weft::parallelStableSort(bits.begin(), bits.end());" "${objects}")
+
+set(bools "weft's parallel algorithms do not count from one bool to another")
+check("weft::parallelFor(false, true, [](bool) {});" "${bools}")
+check("(void)weft::parallelReduce(false, true, 0);" "${bools}")
+check("weft::parallelScan(false, true, numbers.begin());" "${bools}")
+check("weft::parallelFor(0, true, [](int) {}); weft::parallelFor({false, true}, [](bool) {});" OK)

@@ -153,7 +153,11 @@ constexpr auto partition(Begin begin, End end) {
   static_assert(kMatch,
                 "a range that begins with a number ends with one, "
                 "and a range that begins with an iterator ends with an iterator.");
-  if constexpr (!kMatch) {
+  constexpr bool kAreBools = std::is_same_v<Begin, bool> && std::is_same_v<End, bool>;
+  static_assert(!kAreBools,
+                "weft's parallel algorithms do not count from one bool to another. "
+                "Write int{begin}, int{end}, or give the elements in braces: parallelFor({false, true}, f).");
+  if constexpr (!kMatch || kAreBools) {
     return Partition<Refused>{};
   } else if constexpr (std::integral<Begin>) {
     const auto numbers = weft::irange(begin, end);
