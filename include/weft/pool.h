@@ -122,9 +122,15 @@ class Pool {
   // Calls function(Loan&&) with `count` loans.
   template <class Borrow, class F>
   static void borrowEach(size_t count, const Borrow& borrow, const F& function) {
-    detail::assertCallable(function, "Pool::borrow()");
-    for (size_t i = 0; i < count; ++i) {
-      function(borrow());
+    constexpr bool kCanBeCalled = std::is_invocable_v<const F&, Loan>;
+    static_assert(kCanBeCalled,
+                  "borrow(count, f): f is const and is called with each Loan. "
+                  "Write borrow(count, [&](weft::Loan<T> loan) { ... }).");
+    if constexpr (kCanBeCalled) {
+      detail::assertCallable(function, "Pool::borrow()");
+      for (size_t i = 0; i < count; ++i) {
+        function(borrow());
+      }
     }
   }
 };
