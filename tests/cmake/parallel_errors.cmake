@@ -48,6 +48,18 @@ struct Printer {  // as a std::ostream_iterator
   Printer& operator*() { return *this; }
   Printer& operator++() { return *this; }
 };
+struct Const {
+  Const(const Const&) = default;
+  Const(int x) : value(x) {}
+  Const operator+(const Const& other) const { return value + other.value; }
+  const int value;
+};
+struct Moved {
+  Moved(Moved&&) = default;
+  Moved& operator=(Moved&&) = default;
+  Moved(int x);
+  Moved operator+(const Moved&) const;
+};
 struct None { void schedule(int); } none;
 void use() { BODY }
 ")
@@ -95,6 +107,14 @@ check("(void)weft::parallelReduce(numbers, std::vector<int>(), append);" "${byTh
 check("(void)weft::parallelReduce({3, 7, 9}, std::vector<int>(), append);" "${byThemselves}")
 check("(void)weft::parallelMapReduce(numbers, std::vector<int>(), std::negate<>(), append);" "${byThemselves}")
 check("(void)weft::parallelReduce(numbers, 0, [](int, int) { return std::string(); });" "returns what converts to the type")
+set(assigned "this type cannot be assigned, as one with a const member. Give it an operator=")
+check("(void)weft::parallelReduce(numbers, Const(0));" "${assigned}")
+check("(void)weft::parallelMapReduce(numbers, Const(0), std::negate<>());" "${assigned}")
+check("weft::parallelScan(std::vector<Const>(), numbers.begin());" "${assigned}")
+check("weft::parallelExclusiveScan(numbers, numbers.begin(), Const(0));" "${assigned}")
+check("weft::parallelExclusiveScan(numbers, numbers.begin(), Moved(0));" "a scan copies values of the type of `init`")
+check("weft::parallelExclusiveScan(numbers, numbers.begin(), std::string());" "these do not convert to it by themselves")
+check("(void)weft::parallelReduce(numbers, Moved(0));" OK)
 
 set(element "the function of a parallel algorithm is called with an element of the range")
 check("weft::parallelFor(numbers, [] {});" "${element}")

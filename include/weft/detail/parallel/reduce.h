@@ -73,6 +73,16 @@ T reduceFrom(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce)
   return reduce(std::move(init), std::move(*total));
 }
 
+template <class T>
+constexpr bool assertAssignable() {
+  constexpr bool kCanBeAssigned = std::is_move_assignable_v<T>;
+  static_assert(kCanBeAssigned,
+                "parallelReduce() and the scans assign what the operation returns to a variable "
+                "of the type of `init`: this type cannot be assigned, as one with a const member. "
+                "Give it an operator=.");
+  return kCanBeAssigned;
+}
+
 // `Mapped`: an element, or what the map function makes of it.
 template <class T, class Mapped, class Reduce>
 constexpr bool assertReducible() {
@@ -98,7 +108,9 @@ template <class Iterator, class T, class Map, class Reduce>
 T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
   if constexpr (detail::assertElementFunction<Map, Iterator>()) {
     using Mapped = std::invoke_result_t<Map&, decltype(*std::declval<Iterator&>())>;
-    if constexpr (detail::assertReducible<T, Mapped, Reduce>()) {
+    if constexpr (!detail::assertAssignable<T>()) {
+      return init;
+    } else if constexpr (detail::assertReducible<T, Mapped, Reduce>()) {
       return detail::reduceFrom(range, std::move(init), map, reduce);
     }
   }
@@ -126,8 +138,8 @@ inline constexpr Identity kIdentity;
 // The range is given, split and run as by parallelFor(). See there for suspension, errors and lifetimes. With
 // a partitioner that has a grain, the parentheses depend only on the grain and on the number of elements.
 // Sums of floating-point numbers are then the same each time, on any number of workers.
-// Requires: an element converts implicitly to T, the type of `init`. T can be moved. reduce(T, T) and
-// reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
+// Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T, T)
+// and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
 T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), detail::kIdentity,

@@ -147,16 +147,32 @@ Out scanFrom(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> i
   return out;
 }
 
+template <class T>
+constexpr bool assertCopied() {
+  constexpr bool kIsCopied = std::is_copy_constructible_v<T> && std::is_copy_assignable_v<T>;
+  static_assert(kIsCopied,
+                "a scan copies values of the type of `init`, or without it of the elements: "
+                "this type cannot be copied. Use a type whose copies can be made and assigned.");
+  return kIsCopied;
+}
+
 template <class Cursor, class Out, class T, class Op>
 Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
-  if constexpr (!kIsRefused<Cursor>) {
-    if constexpr (detail::assertOutput<Out, const T&>() &&
-                  detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
-      detail::assertCallable(op, isInclusive ? "parallelScan" : "parallelExclusiveScan");
-      return detail::scanFrom(range, out, op, std::move(init), isInclusive);
-    }
+  // Not joined by &&, so that the compiler reports the first error only.
+  if constexpr (kIsRefused<Cursor>) {
+    return out;
+  } else if constexpr (!detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
+    return out;
+  } else if constexpr (!detail::assertAssignable<T>()) {
+    return out;
+  } else if constexpr (!detail::assertCopied<T>()) {
+    return out;
+  } else if constexpr (!detail::assertOutput<Out, const T&>()) {
+    return out;
+  } else {
+    detail::assertCallable(op, isInclusive ? "parallelScan" : "parallelExclusiveScan");
+    return detail::scanFrom(range, out, op, std::move(init), isInclusive);
   }
-  return out;
 }
 
 }  // namespace detail
@@ -171,9 +187,9 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 // The range is given and run as by parallelFor(). See there for suspension, errors and lifetimes. If there
 // are workers to share it with, `op` is called about twice for each element, and memory is allocated for one
 // T in each stretch. A stretch has some thousand elements, or the partitioner's grain.
-// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied. op(T, T)
-// gives a T, is associative, and may be called on several threads at the same time. `out` is a forward
-// iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
+// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied and assigned.
+// op(T, T) gives a T, is associative, and may be called on several threads at the same time. `out` is a
+// forward iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
