@@ -57,13 +57,21 @@ class FinallyImpl final : public Finally {
 // Returns: an object that calls `function` at the end of its scope.
 template <class F>
 [[nodiscard]] FinallyImpl<std::decay_t<F>> make_finally(F&& function) {
-  return FinallyImpl<std::decay_t<F>>(std::forward<F>(function));
+  if constexpr (detail::assertKept<F>()) {
+    return FinallyImpl<std::decay_t<F>>(std::forward<F>(function));
+  } else {
+    __builtin_unreachable();
+  }
 }
 
 // Returns: a handle. The destructor of its last copy calls `function`.
 template <class F>
 [[nodiscard]] std::shared_ptr<Finally> make_shared_finally(F&& function) {
-  return std::make_shared<FinallyImpl<std::decay_t<F>>>(std::forward<F>(function));
+  if constexpr (detail::assertKept<F>()) {
+    return std::make_shared<FinallyImpl<std::decay_t<F>>>(std::forward<F>(function));
+  } else {
+    __builtin_unreachable();
+  }
 }
 
 }  // namespace weft::inline v0_1

@@ -22,6 +22,7 @@ inline const Own own;
 #include <weft/conditionvariable.h>
 #include <weft/dag.h>
 #include <weft/fair/task.h>
+#include <weft/fair/task_scheduler.h>
 #include <weft/fiberlocal.h>
 #include <weft/finally.h>
 #include <weft/future.h>
@@ -149,7 +150,8 @@ check("weft::join(3, [] {});" "join.f, g, ....: one of the functions cannot be c
 set(keeps "weft keeps a copy of this function, which cannot be copied. Write std::move.f.")
 foreach(call IN ITEMS "weft::TaskGroup().run" "(void)weft::async" "(void)a.then" "weft::Task task" "weft::fair::Task task"
     "weft::Ticket::Queue().take().onCall" "weft::DAGBuilder<void>().root().then" "weft::fair::Task([] {}).setCallback"
-    "weft::Scheduler(weft::Scheduler::Config()).enqueue")
+    "weft::Scheduler(weft::Scheduler::Config()).enqueue" "weft::fair::TaskScheduler(\"\").postOneShot"
+    "(void)weft::make_finally" "(void)weft::make_shared_finally" "(void)weft::serialStage" "(void)weft::parallelStage")
   check("auto f = [p = std::make_unique<int>(1)] {}; ${call}(f);" "${keeps}")
 endforeach()
 

@@ -102,7 +102,9 @@ class WEFT_EXPORT TaskScheduler {
         std::invocable<std::decay_t<F>&>,
         "postOneShot(f): f cannot be called without arguments. Write postOneShot([=] { f(argument); }).");
     if constexpr (std::invocable<std::decay_t<F>&>) {
-      postNode(*detail::NodeMemory<OneShot<std::decay_t<F>>>::make(std::forward<F>(function)));
+      if constexpr (detail::assertKept<F>()) {
+        postNode(*detail::NodeMemory<OneShot<std::decay_t<F>>>::make(std::forward<F>(function)));
+      }
     }
   }
 

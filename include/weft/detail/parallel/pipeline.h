@@ -25,21 +25,33 @@ struct Stage {
   F function;
 };
 
+namespace detail {
+
+template <StageOrder kOrder, class F>
+Stage<kOrder, std::decay_t<F>> makeStage(F&& function, const char* where) {
+  if constexpr (detail::assertKept<F>()) {
+    detail::assertCallable(function, where);
+    return {std::forward<F>(function)};
+  } else {
+    __builtin_unreachable();
+  }
+}
+
+}  // namespace detail
+
 // Return: `function` as a stage of parallelPipeline().
 template <class F>
 Stage<StageOrder::Serial, std::decay_t<F>> serialStage(F&& function) {
-  detail::assertCallable(function, "serialStage()");
-  return {std::forward<F>(function)};
+  return detail::makeStage<StageOrder::Serial>(std::forward<F>(function), "serialStage()");
 }
 template <class F>
 Stage<StageOrder::SerialOutOfOrder, std::decay_t<F>> serialOutOfOrderStage(F&& function) {
-  detail::assertCallable(function, "serialOutOfOrderStage()");
-  return {std::forward<F>(function)};
+  return detail::makeStage<StageOrder::SerialOutOfOrder>(std::forward<F>(function),
+                                                         "serialOutOfOrderStage()");
 }
 template <class F>
 Stage<StageOrder::Parallel, std::decay_t<F>> parallelStage(F&& function) {
-  detail::assertCallable(function, "parallelStage()");
-  return {std::forward<F>(function)};
+  return detail::makeStage<StageOrder::Parallel>(std::forward<F>(function), "parallelStage()");
 }
 
 namespace detail {
