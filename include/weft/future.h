@@ -177,7 +177,7 @@ class Promise {
   // Memory ordering: a thread that finds the future ready sees what came before.
   // Lifetime: the promise may be destroyed as soon as a thread has found the future ready.
   template <class U = T>
-    requires(!std::is_void_v<T> && (std::is_convertible_v<U &&, T> || !detail::kCanBeResult<T>))
+    requires detail::kIsValue<T, U&&>
   bool set_value(U&& value) {
     static_assert(!detail::kBindsToTemporary<T, U&&>,
                   "Promise<const T&>::set_value() got a temporary, or makes one by a conversion: "
@@ -189,6 +189,15 @@ class Promise {
     requires std::is_void_v<T>
   {
     return set([](auto&) {});
+  }
+  template <class... Args>
+    requires(!detail::kIsValue<T, Args && ...>)
+  bool set_value(Args&&...) {
+    static_assert(
+        detail::kAlwaysFalse<Args...>,
+        "Promise<T>::set_value() takes one value that converts to T by itself, or none if T is void. "
+        "Write set_value(T(value)), if you mean that.");
+    return false;
   }
   // Requires: `exception` is not null.
   bool set_exception(std::exception_ptr exception) {
@@ -258,6 +267,14 @@ template <class T>
 Future<T> makeExceptionalFuture(std::exception_ptr exception) {
   detail::assertException(exception);
   return detail::makeReady<T>([&](auto& outcome) { outcome.error().set(std::move(exception)); });
+}
+template <class... NoType, class Error>
+  requires(sizeof...(NoType) == 0)
+Future<void> makeExceptionalFuture(Error&&) {
+  static_assert(detail::kAlwaysFalse<Error>,
+                "makeExceptionalFuture(error) does not know the type of the future. "
+                "Write makeExceptionalFuture<T>(error).");
+  return Future<void>();
 }
 
 // Schedules function() as a task, on the scheduler that is bound to the calling thread, or else on
