@@ -123,6 +123,14 @@ template <class T, class Handler>
   }
 }
 
+template <class T>
+[[nodiscard]] auto onReceive(const Channel<T>&) {
+  static_assert(detail::kAlwaysFalse<T>,
+                "onReceive(channel, handler) needs a handler, which takes what is received. "
+                "Write onReceive(channel, [&](std::optional<T> value) { ... }).");
+  return detail::PlainCase<detail::Ignore>(detail::Ignore());
+}
+
 // Sends `value` on `channel`, and calls handler(). An rvalue of T is moved from only if this case happens. If
 // the channel is closed, select() throws ChannelClosed, and calls no handler.
 template <class T, class Handler = detail::Ignore>

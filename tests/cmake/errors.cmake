@@ -21,6 +21,7 @@ inline const Own own;
 #include <weft/blockingcall.h>
 #include <weft/conditionvariable.h>
 #include <weft/dag.h>
+#include <weft/fair/coro.h>
 #include <weft/fair/task.h>
 #include <weft/fair/task_scheduler.h>
 #include <weft/fiberlocal.h>
@@ -110,6 +111,7 @@ set(make "[] { return std::atomic<int>(); }")
 foreach(call IN ITEMS "(void)weft::async(${make})" "(void)weft::async(own, token, ${make})" "(void)a.then(${make})"
     "auto value = weft::blocking_call(${make})" "auto values = weft::join([] {}, ${make})"
     "weft::Promise<std::atomic<int>>().set_value(1)" "(void)weft::Future<std::atomic<int>>().get()"
+    "(void)[]() -> weft::fair::Coro<Fixed> { co_return Fixed(); }()"
     "weft::Promise<Fixed>().set_value(Fixed())" "(void)weft::makeReadyFuture(Fixed())")
   check("struct Fixed { Fixed() = default; Fixed(Fixed&&) = delete; }; ${call};" "${immovable}")
 endforeach()
@@ -125,6 +127,7 @@ check("weft::Promise<const int>().set_value(1); weft::Promise<long>().set_value(
 set(receives "the handler takes a std::optional, which is empty")
 check("weft::select(weft::onReceive(channel, [](std::unique_ptr<int>) {}));" "${receives}")
 check("weft::select(weft::onReceive(channel, [] {}));" "${receives}")
+check("weft::select(weft::onReceive(channel));" "onReceive.channel, handler. needs a handler")
 check("weft::select(weft::onReceive(channel, [](std::optional<std::unique_ptr<int>>) {}));" OK)
 
 set(noPartitioner "parallelSort\\(\\) and parallelStableSort\\(\\) take no partitioner")

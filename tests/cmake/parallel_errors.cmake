@@ -146,6 +146,7 @@ set(source "the first stage of a parallelPipeline.. is called without arguments,
 set(further "a stage of a parallelPipeline.. cannot be called with what the stage before returns")
 set(numbers "weft::serialStage([] { return std::optional<int>(1); })")
 check("weft::parallelPipeline(4, [] { return 1; });" "${stages}")
+check("weft::parallelPipeline(4);" "a parallelPipeline.. needs at least one stage")
 check("weft::parallelPipeline(4, weft::serialStage([] { return 1; }));" "${source}")
 check("weft::parallelPipeline(4, weft::serialStage([](int) { return std::optional<int>(); }));" "${source}")
 check("weft::parallelPipeline(4, ${numbers}, weft::parallelStage([](std::string) {}));" "${further}")

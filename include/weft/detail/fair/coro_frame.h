@@ -12,6 +12,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
 
 namespace weft::inline v0_1::fair {
@@ -116,17 +117,23 @@ template <class T>
 struct CoroResult : CoroFrame {
   template <class U = T>
   void return_value(U&& result) {
-    static_assert(std::convertible_to<U, T>,
+    static_assert(std::convertible_to<U, T> || !kCanBeResult<T>,
                   "co_return in a fair::Coro<T>: the value does not become a T by itself. "
                   "Write co_return T(value), if you mean that.");
+    detail::assertResult<T>();
     if constexpr (std::convertible_to<U, T>) {
       value.emplace(std::forward<U>(result));
     }
   }
   T take() {
+    detail::assertResult<T>();
     rethrow();
     assertReturned(value.has_value());
-    return std::move(*value);
+    if constexpr (kCanBeResult<T>) {
+      return std::move(*value);
+    } else {
+      __builtin_unreachable();
+    }
   }
   std::optional<T> value;
 };

@@ -137,8 +137,12 @@ constexpr bool assertStages() {
 // std::invalid_argument if maxTokens is less than 1.
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
-  static_assert(sizeof...(Stages) >= 1, "a parallelPipeline() needs at least one stage.");
-  if constexpr (!detail::assertStages<std::remove_cvref_t<Stages>...>()) {
+  static_assert(
+      sizeof...(Stages) >= 1,
+      "a parallelPipeline() needs at least one stage: parallelPipeline(maxTokens, serialStage(f), ...).");
+  if constexpr (sizeof...(Stages) == 0) {
+    return;
+  } else if constexpr (!detail::assertStages<std::remove_cvref_t<Stages>...>()) {
     return;
   } else {
     if (maxTokens < 1) [[unlikely]] {
