@@ -26,6 +26,11 @@
 #include "weft/memory.h"
 
 namespace weft::inline v0_1 {
+namespace detail {
+
+struct ChannelAccess;
+
+}  // namespace detail
 
 // Thrown by sending on a channel that is closed, or that is closed while the sender waits. The value was not
 // sent.
@@ -176,12 +181,7 @@ class Channel {
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
  private:
-  template <class V, class Handler>
-  friend auto onReceive(const Channel<V>&, Handler);
-  template <class V, class Handler>
-  friend auto onSend(const Channel<V>&, std::type_identity_t<V>&&, Handler);
-  template <class V, class Handler>
-  friend auto onSend(const Channel<V>&, const std::type_identity_t<V>&, Handler);
+  friend detail::ChannelAccess;
 
   using State = detail::ChannelState;
   using Functions = detail::ValueFunctions<T>;

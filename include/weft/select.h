@@ -25,6 +25,13 @@
 namespace weft::inline v0_1 {
 namespace detail {
 
+struct ChannelAccess {
+  template <class T>
+  static ChannelState& checked(const Channel<T>& channel) {
+    return channel.state_.checked();
+  }
+};
+
 // The handler of a case that was given none.
 struct Ignore {
   void operator()() const {}
@@ -117,7 +124,7 @@ template <class T, class Handler>
                 "once the channel is closed and has no more values. "
                 "Write onReceive(channel, [&](std::optional<T> value) { ... }).");
   if constexpr (kCanBeCalled) {
-    return detail::ReceiveCase<T, Handler>(channel.state_.checked(), std::move(handler));
+    return detail::ReceiveCase<T, Handler>(detail::ChannelAccess::checked(channel), std::move(handler));
   } else {
     return detail::PlainCase<detail::Ignore>(detail::Ignore());
   }
@@ -135,12 +142,13 @@ template <class T>
 // the channel is closed, select() throws ChannelClosed, and calls no handler.
 template <class T, class Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
-  return detail::SendCase<T, T&, Handler>(channel.state_.checked(), value, std::move(handler));
+  return detail::SendCase<T, T&, Handler>(detail::ChannelAccess::checked(channel), value, std::move(handler));
 }
 template <class T, class Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, const std::type_identity_t<T>& value,
                           Handler handler = {}) {
-  return detail::SendCase<T, T, Handler>(channel.state_.checked(), T(value), std::move(handler));
+  return detail::SendCase<T, T, Handler>(detail::ChannelAccess::checked(channel), T(value),
+                                         std::move(handler));
 }
 
 // Waits for a signal of `event`, uses it up if wait() would, and calls handler().

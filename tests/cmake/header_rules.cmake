@@ -138,6 +138,21 @@ if(NOT result EQUAL 0)
   message(SEND_ERROR "a header gives warnings:\n${messages}")
 endif()
 
+# A header of the program may use a Channel before another one includes <weft/select.h>.
+file(WRITE ${WORK}/late_select.cpp "#include <weft/channel.h>
+inline weft::Channel<int> numbers(1);
+#include <weft/select.h>
+int main() {
+  const int number = 1;
+  weft::select(weft::onSend(numbers, number), weft::onReceive(numbers, [](std::optional<int>) {}));
+}
+")
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${INCLUDE} ${WORK}/late_select.cpp
+  RESULT_VARIABLE result ERROR_VARIABLE messages)
+if(NOT result EQUAL 0)
+  message(SEND_ERROR "<weft/select.h> does not compile where a Channel was used before:\n${messages}")
+endif()
+
 # No header but <weft/defer.h> brings a macro without the prefix: it would change whatever else has that name.
 set(includes)
 foreach(header IN LISTS headers)
