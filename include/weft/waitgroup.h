@@ -38,8 +38,8 @@ class WaitGroup {
       : state_(allocator, initialCount) {}
 
   // Adds `count` pieces of work. Neither suspends nor blocks.
-  // Requires: 0 <= count, and the count of the group stays below 2^30; otherwise a message ends the program. A
-  // wait() that must see this work starts after add().
+  // Requires: 0 <= count, and the count of the group stays below 2^30; otherwise a message ends the program.
+  // A wait() that must see this work starts after add().
   void add(ptrdiff_t count = 1) const {
     const size_t old =
         state_->core.add(static_cast<uint32_t>(count), [this] { state_.checked(); }) / Core::kOne;
