@@ -187,9 +187,9 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 // The range is given and run as by parallelFor(). See there for suspension, errors and lifetimes. If there
 // are workers to share it with, `op` is called about twice for each element, and memory is allocated for one
 // T in each stretch. A stretch has some thousand elements, or the partitioner's grain.
-// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied and assigned.
-// op(T, T) gives a T, is associative, and may be called on several threads at the same time. `out` is a
-// forward iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
+// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied and
+// assigned. op(T, T) gives a T, is associative, and may be called on several threads at the same time. `out`
+// is a forward iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
