@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <stop_token>
+#include <type_traits>
 
+#include "weft/detail/base/callable.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/detail/wait/waiter.h"
@@ -50,6 +52,15 @@ bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) {
   return weft::sleep_until(detail::deadlineAfter(duration), token);
+}
+
+// For numbers without a unit.
+template <class Number, class... Token>
+  requires std::is_arithmetic_v<Number>
+void sleep_for(Number, const Token&...) {
+  static_assert(detail::kAlwaysFalse<Number>,
+                "sleep_for(duration): a number does not say its unit. Write "
+                "sleep_for(std::chrono::milliseconds(5)), for example.");
 }
 
 }  // namespace weft::inline v0_1

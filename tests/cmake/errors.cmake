@@ -38,6 +38,7 @@ inline const Own own;
 #include <weft/scheduler.h>
 #include <weft/select.h>
 #include <weft/sharedmutex.h>
+#include <weft/sleep.h>
 #include <weft/taskgroup.h>
 struct None { void schedule(int); } none;
 inline const std::stop_token token;
@@ -207,6 +208,10 @@ endforeach()
 check("weft::Barrier barrier(3, [](int) {});" "weft::Barrier.expected, f.: f cannot be called without arguments")
 check("weft::DAGBuilder<int>().root().then([] {});" "the function of a node of a DAG<T> is called with the T")
 
+set(noUnit "sleep_for.duration.: a number does not say its unit")
+check("weft::sleep_for(5);" "${noUnit}")
+check("(void)weft::sleep_for(0.5, token);" "${noUnit}")
+check("weft::sleep_for(${second}); (void)weft::sleep_for(${second}, token);" OK)
 set(isTime "the time is a duration, such as std::chrono::milliseconds")
 check("weft::select(weft::onTimeout(5));" "${isTime}")
 check("weft::select(weft::onTimeout([] {}, std::chrono::milliseconds(5)));" "${isTime}")
