@@ -111,7 +111,7 @@ template <class T>
 class DAGBuilder {
  public:
   explicit(false) DAGBuilder(Allocator* allocator = Allocator::Default)
-      : graph_(detail::checkedAllocator(allocator, "DAGBuilder")->make_unique<detail::DagGraph>(allocator)) {}
+      : graph_(detail::assertAllocator(allocator, "DAGBuilder")->make_unique<detail::DagGraph>(allocator)) {}
   DAGBuilder(const DAGBuilder&) = delete;
   DAGBuilder& operator=(const DAGBuilder&) = delete;
 

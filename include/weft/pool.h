@@ -159,7 +159,7 @@ class BoundedPool : public Pool<T> {
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
-      : storage_(detail::checkedAllocator(allocator, "BoundedPool")
+      : storage_(detail::assertAllocator(allocator, "BoundedPool")
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
   // Borrows an object. Suspends the fiber, or blocks the thread, until an object is free.
@@ -201,7 +201,7 @@ class UnboundedPool : public Pool<T> {
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)
-      : storage_(detail::checkedAllocator(allocator, "UnboundedPool")
+      : storage_(detail::assertAllocator(allocator, "UnboundedPool")
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
   // Borrows an object. Neither suspends nor blocks. Allocates memory when the pool grows.

@@ -155,7 +155,7 @@ void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
 void DagGraph::run(void* data, Allocator* allocator) {
   assert_has_bound_scheduler("DAG::run()");
   Run& run =
-      beginRun(allocator == Allocator::Default ? allocator_ : checkedAllocator(allocator, "DAG::run()"));
+      beginRun(allocator == Allocator::Default ? allocator_ : assertAllocator(allocator, "DAG::run()"));
   run.data = data;
   run.finished.add(numLeaves_);
   strand(run, kRoot);

@@ -133,7 +133,7 @@ size_t pageSize() noexcept {
 }
 
 TrackedAllocator::TrackedAllocator(Allocator* inner) noexcept
-    : inner_(detail::checkedAllocator(inner, "TrackedAllocator")) {}
+    : inner_(detail::assertAllocator(inner, "TrackedAllocator")) {}
 
 TrackedAllocator::~TrackedAllocator() = default;
 

@@ -88,13 +88,13 @@ Thread::Affinity::Policy::~Policy() = default;
 
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::anyOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
-  return detail::checkedAllocator(allocator, "Thread::Affinity::Policy::anyOf()")
+  return detail::assertAllocator(allocator, "Thread::Affinity::Policy::anyOf()")
       ->make_shared<AnyOf>(std::move(affinity));
 }
 
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::oneOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
-  return detail::checkedAllocator(allocator, "Thread::Affinity::Policy::oneOf()")
+  return detail::assertAllocator(allocator, "Thread::Affinity::Policy::oneOf()")
       ->make_shared<OneOf>(std::move(affinity));
 }
 

@@ -138,7 +138,7 @@ Scheduler::Scheduler(const Config& config)
     : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::SchedulerCore::kOwner)
                 .create<detail::SchedulerCore>(config),
             [](detail::SchedulerCore* core) {
-              detail::CheckedAllocator(core->checkedAllocator).destroy(core);
+              detail::CheckedAllocator(core->assertAllocator).destroy(core);
             }) {
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);

@@ -46,8 +46,8 @@ void watchThreadEnd(const void* bound) {
 
 SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
     : config(wanted),
-      checkedAllocator(config.allocator, kOwner),
-      allocator(&checkedAllocator),
+      assertAllocator(config.allocator, kOwner),
+      allocator(&assertAllocator),
       numWorkers(config.workerThread.count),
       injector(allocator),
       overflow(allocator),

@@ -134,7 +134,7 @@ struct SchedulerCore {
 
   const SchedulerExists exists;
   const Scheduler::Config config;
-  CheckedAllocator checkedAllocator;
+  CheckedAllocator assertAllocator;
   Allocator* const allocator;  // that one
   Scheduler* scheduler = nullptr;
   const int numWorkers;

@@ -60,7 +60,7 @@ ChannelState* ChannelState::make(Allocator* allocator, size_t capacity, const Va
               static_cast<ptrdiff_t>(capacity), kMaxCapacity);
   const size_t numSlots = capacity == 0 ? 0 : std::bit_ceil(capacity);
   const size_t offset = alignUp(sizeof(ChannelState), type.alignment);
-  const Allocation memory = checkedAllocator(allocator, kName)
+  const Allocation memory = assertAllocator(allocator, kName)
                                 ->allocate({.size = offset + allocationBytes(type.size, numSlots),
                                             .alignment = std::max(alignof(ChannelState), type.alignment),
                                             .usage = Allocation::Usage::Create});

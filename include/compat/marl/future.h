@@ -24,7 +24,7 @@ template <typename T>
 class Future {
  public:
   explicit(false) Future(Allocator* allocator = Allocator::Default)
-      : state_(weft::detail::checkedAllocator(allocator, "marl::Future")
+      : state_(weft::detail::assertAllocator(allocator, "marl::Future")
                    ->template make_shared<State>(allocator)) {}
 
   // Makes a value of `args`, in place of the one that was there, and wakes those who wait.

@@ -19,7 +19,7 @@ WEFT_EXPORT size_t allocationBytes(size_t size, size_t count);
 
 // For what takes an allocator from its caller. Behind it no allocator is null.
 // Returns: `allocator`.
-inline Allocator* checkedAllocator(Allocator* allocator, const char* what) noexcept {
+inline Allocator* assertAllocator(Allocator* allocator, const char* what) noexcept {
   if (allocator == nullptr) [[unlikely]] {
     detail::reportNullAllocator(what);
   }
@@ -148,7 +148,7 @@ std::shared_ptr<T> Allocator::make_shared(Args&&... args) {
 
 template <class T>
 StlAllocator<T>::StlAllocator(Allocator* source) noexcept
-    : allocator(detail::checkedAllocator(source, "StlAllocator")) {}
+    : allocator(detail::assertAllocator(source, "StlAllocator")) {}
 
 template <class T>
 T* StlAllocator<T>::allocate(size_t count) {

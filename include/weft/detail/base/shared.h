@@ -170,7 +170,7 @@ class Shared {
     if (kNode != NodeSize::None && allocator == Allocator::Default) {
       return ::new (allocateNode(kNode)) State(nullptr, std::forward<Args>(args)...);
     }
-    return detail::checkedAllocator(allocator, State::kName)
+    return detail::assertAllocator(allocator, State::kName)
         ->template create<State>(allocator, std::forward<Args>(args)...);
   }
 

@@ -54,7 +54,7 @@ class list {
   };
 
   explicit(false) list(Allocator* source = Allocator::Default) noexcept
-      : allocator_(detail::checkedAllocator(source, "containers::list")) {}
+      : allocator_(detail::assertAllocator(source, "containers::list")) {}
   ~list() {
     while (first_ != nullptr) {
       erase(begin());

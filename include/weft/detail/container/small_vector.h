@@ -35,7 +35,7 @@ class vector {
   using const_iterator = const T*;
 
   explicit(false) vector(Allocator* source = Allocator::Default) noexcept
-      : allocator(detail::checkedAllocator(source, "containers::vector")) {}
+      : allocator(detail::assertAllocator(source, "containers::vector")) {}
 
   vector(const vector& other, Allocator* source = Allocator::Default) : vector(source) { append(other); }
   template <int kOther>
