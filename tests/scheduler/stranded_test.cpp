@@ -196,8 +196,11 @@ TEST_P(StrandedTest, SoDoesTheSecondFunctionOfAJoinOnABoundThread) {
 // Worker 1 is in a step in which worker 0 schedules a task, and does not poll for long afterwards.
 TEST(StrandedStepsTest, ATaskWaitsForNoLongerThanTheStepInWhichItIsScheduled) {
   const auto longStep = [] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
-  // If it has begun in a turn of others, its first step counts as theirs. That costs them the turns of up to
-  // 70 ms.
+  // A worker that has just searched polls after up to 61 dequeues, until it has measured longer ones. And if
+  // the task has begun in a turn of others, its first step counts as theirs, which costs them the turns of up
+  // to 70 ms.
+  const auto shortStep = [] { std::this_thread::sleep_for(std::chrono::microseconds(200)); };
+  constexpr int kShortStepsBefore = 2 * 61;
   constexpr int kStepsBefore = 5;
   Scheduler scheduler(smallConfig(2));
   std::latch isScheduled(1);
@@ -205,6 +208,10 @@ TEST(StrandedStepsTest, ATaskWaitsForNoLongerThanTheStepInWhichItIsScheduled) {
   int numStepsAfter = 0;
   const WaitGroup done(2);
   scheduler.enqueueOn(1, Task([&, done] {
+                        for (int i = 0; i < kShortStepsBefore; ++i) {
+                          shortStep();
+                          yield();
+                        }
                         for (int i = 0; i < kStepsBefore; ++i) {
                           longStep();
                           yield();
