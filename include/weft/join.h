@@ -25,19 +25,52 @@ namespace detail {
 template <class R>
 struct JoinPart {
   using type = std::tuple<R>;
-  static type take(Outcome<R>& outcome) { return type(outcome.take()); }
+  template <class Slot>
+  static type take(Slot& result) {
+    return type(result.take());
+  }
 };
 template <class R>
   requires std::is_void_v<R>
 struct JoinPart<R> {
   using type = std::tuple<>;
-  static type take(Outcome<R>&) { return {}; }
+  template <class Slot>
+  static type take(Slot&) {
+    return {};
+  }
 };
 
 template <class... R>
 using JoinResult =
     std::conditional_t<(std::is_void_v<R> && ...), void,
                        decltype(std::tuple_cat(std::declval<typename JoinPart<R>::type>()...))>;
+
+// Completes the children from kBegin on, and throws `first`, which an earlier function has thrown.
+template <size_t kBegin, class... Children>
+[[noreturn, gnu::cold, gnu::noinline]] void completeAndThrow(std::tuple<Children...>& children,
+                                                             ForkLane* lane, LateException& first) {
+  if constexpr (kBegin < sizeof...(Children)) {
+    LateException dropped;
+    if (!std::get<kBegin>(children).complete(lane, dropped)) {
+      dropped.drop();
+    }
+    detail::completeAndThrow<kBegin + 1>(children, lane, first);
+  } else {
+    first.rethrow();
+  }
+}
+
+// Completes the children from kBegin on. Throws what the first of them throws, once all are completed.
+template <size_t kBegin, class... Children>
+[[gnu::always_inline]] inline void completeAll(std::tuple<Children...>& children, ForkLane* lane) {
+  if constexpr (kBegin < sizeof...(Children)) {
+    LateException error;
+    if (!std::get<kBegin>(children).complete(lane, error)) [[unlikely]] {
+      detail::completeAndThrow<kBegin + 1>(children, lane, error);
+    }
+    detail::completeAll<kBegin + 1>(children, lane);
+  }
+}
 
 }  // namespace detail
 
@@ -52,8 +85,8 @@ using JoinResult =
 //
 // A fork costs a few nanoseconds and no allocation, so functions may be small. If a function was taken and
 // has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. These are plain
-// calls if no scheduler is bound (docs/forkjoin.md says why), and beyond some four thousand forks that one
-// thread has not joined yet. So no function may wait for what a later one does.
+// calls if no scheduler is bound (docs/forkjoin.md says why). So no function may wait for what a later one
+// does.
 //
 // A function that no worker takes is a plain call: it is part of the task that calls join(). A function that
 // was taken is a task of its own. No function may depend on which of the two it is. So it must not lock a
@@ -78,34 +111,28 @@ auto join(F&& first, Others&&... others)
   using First = std::invoke_result_t<F>;
   detail::assertCallable(first, "join()");
   (detail::assertCallable(others, "join()"), ...);
-  detail::Outcome<First> outcome;
   std::tuple<detail::Child<Others>...> children(others...);
   detail::ForkLane* lane = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;
-  const auto forEach = [&]<size_t... I>(std::index_sequence<I...>, auto&& function) {
-    (function(std::get<I>(children)), ...);
-  };
-  const auto forEachBackwards = [&]<size_t... I>(std::index_sequence<I...>, auto&& function) {
-    (function(std::get<sizeof...(I) - 1 - I>(children)), ...);
-  };
-  constexpr std::index_sequence_for<Others...> all;
-
   // The newest child is called next. The oldest, which thieves take first, is called last.
-  forEachBackwards(all, [&](auto& child) { child.expose(lane); });
   if (lane != nullptr) [[likely]] {
-    lane->announce();
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (lane->fork(std::get<sizeof...(I) - 1 - I>(children)), ...);
+    }(std::index_sequence_for<Others...>());
   }
-  outcome.capture([&]() -> First { return std::forward<F>(first)(); });
-  forEach(all, [&](auto& child) { child.complete(lane); });
+  detail::ResultSlot<First, detail::LateValue> result;
+  detail::LateException error;
+  if (!error.capture([&] { result.emplace(std::forward<F>(first)); })) [[unlikely]] {
+    detail::completeAndThrow<0>(children, lane, error);
+  }
+  detail::completeAll<0>(children, lane);
 
-  outcome.rethrow();
-  forEach(all, [](auto& child) { child.outcome().rethrow(); });
   constexpr bool kCanReturn =
       (detail::kCanBeResult<First> && ... && detail::kCanBeResult<std::invoke_result_t<Others>>);
   if constexpr (kCanReturn && !std::is_void_v<detail::JoinResult<First, std::invoke_result_t<Others>...>>) {
     return std::apply(
         [&](auto&... child) {
-          return std::tuple_cat(detail::JoinPart<First>::take(outcome),
-                                detail::JoinPart<std::invoke_result_t<Others>>::take(child.outcome())...);
+          return std::tuple_cat(detail::JoinPart<First>::take(result),
+                                detail::JoinPart<std::invoke_result_t<Others>>::take(child.result())...);
         },
         children);
   }

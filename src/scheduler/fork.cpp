@@ -3,6 +3,8 @@
 
 #include "weft/detail/fork/fork.h"
 
+#include <utility>
+
 #include "scheduler/fiber_control_block.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/waiter_inl.h"
@@ -26,8 +28,52 @@ bool ForkLane::letOthersRunNow(GoesOn goesOn) {
   return isTheirs;
 }
 
+void ForkLane::exposeKept() {
+  deque->open();
+  numEnough = numEnoughWithNoneKept();
+  ForkNode* oldest = nullptr;
+  for (ForkNode* node = std::exchange(newestKept, nullptr); node != nullptr;) {
+    auto* const older = static_cast<ForkNode*>(node->next);
+    node->next = oldest;
+    oldest = std::exchange(node, older);
+  }
+  while (oldest != nullptr) {
+    ForkNode& node = *oldest;
+    oldest = static_cast<ForkNode*>(node.next);
+    node.beginExposed();
+    if (!deque->push(&node)) [[unlikely]] {
+      exposeElsewhere(&node);
+    }
+  }
+  idle.onPublish();
+}
+
+void ForkLane::exposeForked(ForkNode& child) {
+  child.next = std::exchange(newestKept, &child);
+  exposeKept();
+}
+
+bool ForkLane::exposeAboveKept(TaskNode& node) {
+  if (!deque->isClosed()) {
+    return false;
+  }
+  exposeKept();
+  return deque->push(&node);
+}
+
+bool takeBackExposed(ForkLane& lane, ForkNode& child, const char* what) {
+  const bool isLeft = lane.takeBack(child);
+  if (!isLeft) {
+    waitForChild(child.completion, what);
+  }
+  child.endExposed();
+  return isLeft;
+}
+
 void ForkLane::putBack(TaskNode* node) {
-  deque->push(node);
+  if (!expose(*node)) {
+    exposeElsewhere(node);
+  }
   // A searcher may have looked while the node was away.
   idle.onPublish();
 }

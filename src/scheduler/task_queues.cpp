@@ -24,6 +24,9 @@ TaskQueues::TaskQueues(const Shared& shared, bool takesShared, Allocator* alloca
       injected_(shared.injector) {}
 
 void TaskQueues::overflow(TaskNode* node) {
+  if (lane_.exposeAboveKept(*node)) {
+    return;
+  }
   moveToOverflow(Deque::kCapacity / 2);
   lane_.deque->push(node);
 }

@@ -47,7 +47,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
     lane().deque = core.allocator->create<StealingDeque<TaskNode>>();
-    lane().numOthers = static_cast<uint32_t>(core.numWorkers) - 1;
+    lane().setNumOthers(static_cast<uint32_t>(core.numWorkers) - 1);
   }
 }
 
@@ -76,7 +76,7 @@ void Worker::leaveThread() {
 ForkLane* Worker::openLane() {
   if (lane().deque == nullptr) {
     core_.addExternal(lane().deque);
-    lane().numOthers = static_cast<uint32_t>(core_.numWorkers);
+    lane().setNumOthers(static_cast<uint32_t>(core_.numWorkers));
     currentLane = &lane();
     findRoomInThreadStack();
   }
@@ -152,6 +152,15 @@ void Worker::runTask(TaskNode* node) {
   fiber.task.set(nullptr);
   throttle_.noteEnded();
   lane().counters.countEnded();
+}
+
+void Worker::endForks(FiberControlBlock& fiber) {
+  lane().hasForked = false;
+  fiber.hasScheduled = true;
+  tasks_.preferNewest();
+  if (lane().newestKept != nullptr) {
+    lane().exposeKept();
+  }
 }
 
 bool Worker::shouldEnd() {

@@ -178,6 +178,7 @@ class Worker {
   bool awaitWakeOrTime(FiberControlBlock& self);
   bool blockUntilNow(FiberControlBlock& self, const char* what, const void* object);
   void noteForks(FiberControlBlock& fiber);
+  void endForks(FiberControlBlock& fiber);
   void enqueueElsewhere(TaskNode* node);
   bool hasStackForTask() const;
   // Lets tasks of groups run in place on the thread's own stack.

@@ -76,10 +76,8 @@ inline void Worker::suspend() {
 // newer than all else that is queued. The flag saves the fork from looking up its fiber, which would cost a
 // few nanoseconds.
 inline void Worker::noteForks(FiberControlBlock& fiber) {
-  if (lane().hasForked) {
-    lane().hasForked = false;
-    fiber.hasScheduled = true;
-    tasks_.preferNewest();
+  if (lane().hasForked) [[unlikely]] {
+    endForks(fiber);
   }
 }
 

@@ -338,6 +338,28 @@ TEST_P(JoinTest, TreesThatWaitAreOpenedDepthFirst) {
   }
 }
 
+// Without workers the order is the same each time: a task runs before the siblings of the functions that have
+// scheduled it and wait for it, since it is newer than they are.
+TEST_P(JoinTest, ATaskOfAFunctionIsNewerThanTheFunctionsSiblings) {
+  if (numWorkers() != 0) {
+    GTEST_SKIP() << "workers may take either at any time";
+  }
+  std::vector<int> calls;
+  inTask([&] {
+    join(
+        [&] {
+          const Event begun;
+          schedule([&, begun] {
+            calls.push_back(1);
+            begun.signal();
+          });
+          begun.wait();
+        },
+        [&] { calls.push_back(2); });
+  });
+  EXPECT_EQ(calls, (std::vector<int>{1, 2}));
+}
+
 // A task that the bound thread ran would keep it from going on.
 TEST_P(JoinTest, ABoundThreadThatForksRunsItsChildrenOnly) {
   if (numWorkers() != 1) {
@@ -365,11 +387,13 @@ TEST_P(JoinTest, ABoundThreadThatForksRunsItsChildrenOnly) {
   done.wait();
 }
 
-long sumOfRow(int n) {
+template <class AtEnd>
+long sumOfRow(int n, const AtEnd& atEnd) {
   if (n == 0) {
+    atEnd();
     return 0;
   }
-  auto [rest, one] = join([&] { return sumOfRow(n - 1); }, [] { return 1L; });
+  auto [rest, one] = join([&] { return sumOfRow(n - 1, atEnd); }, [] { return 1L; });
   return rest + one;
 }
 
@@ -386,8 +410,12 @@ TEST_P(JoinTest, NestsAMillionDeep) {
   inTask([] {
     // ThreadSanitizer follows 65,536 calls, of which one level of this takes a dozen.
     for (const int depth : {5'000, tests::kUnderTsan ? 5'000 : scaled(1'000'000, 20'000)}) {
-      EXPECT_EQ(sumOfRow(depth), depth);
+      EXPECT_EQ(sumOfRow(depth, [] {}), depth);
     }
+    // More open forks than the deque holds, in a fiber that suspends.
+    const Event bottom;
+    schedule([bottom] { bottom.signal(); });
+    EXPECT_EQ(sumOfRow(5'000, [&] { bottom.wait(); }), 5'000);
   });
 }
 

@@ -51,6 +51,58 @@ class EscapedException {
   std::exception_ptr exception_;
 };
 
+// The same, for calls that may cost nothing unless they throw: it is not made before. Its destructor does
+// nothing, so whoever finds that something is kept calls rethrow() or drop().
+class LateException {
+ public:
+  LateException() {}
+  ~LateException() {}
+  LateException(const LateException&) = delete;
+  LateException& operator=(const LateException&) = delete;
+
+  // Calls function().
+  // Returns: whether it has returned. If not, what it threw is kept.
+  template <class F>
+  [[gnu::always_inline]] bool capture(F&& function) {
+#if defined(__cpp_exceptions)
+    try {
+      std::forward<F>(function)();
+      return true;
+    } catch (...) {
+      std::construct_at(&exception_)->captureCurrent();
+      return false;
+    }
+#else
+    std::construct_at(&exception_)->capture(std::forward<F>(function));
+    return !exception_;
+#endif
+  }
+
+  // Keeps what `exception` keeps.
+  // Returns: whether that is nothing.
+  bool takeFrom(EscapedException&& exception) {
+    if (!exception) [[likely]] {
+      return true;
+    }
+    std::construct_at(&exception_, std::move(exception));
+    return false;
+  }
+
+  // Requires, each: something is kept. It is not used again.
+  [[noreturn, gnu::cold]] void rethrow() {
+    EscapedException last = std::move(exception_);
+    drop();
+    last.rethrow();
+    __builtin_unreachable();
+  }
+  void drop() { std::destroy_at(&exception_); }
+
+ private:
+  union {
+    EscapedException exception_;
+  };
+};
+
 // Whether an Outcome can keep results of type R: they are moved into it and out of it.
 template <class R>
 inline constexpr bool kCanBeResult =
@@ -63,24 +115,91 @@ constexpr void assertResult() {
                 "this type cannot be moved. Write a std::unique_ptr to it, made by std::make_unique.");
 }
 
+// A value whose destructor has nothing to do: it costs no mark of whether it is there.
+template <class T>
+class UnmarkedValue {
+ public:
+  UnmarkedValue() {}
+
+  template <class Arg>
+  void emplace(Arg&& argument) {
+    std::construct_at(std::addressof(value_), std::forward<Arg>(argument));
+  }
+  T& operator*() { return value_; }
+
+ private:
+  union {
+    T value_;
+  };
+};
+
+template <class T>
+using LateValue = std::conditional_t<std::is_trivially_destructible_v<T>, UnmarkedValue<T>, std::optional<T>>;
+
+// Where the result of a call is kept: a value in an Optional, of a reference the address, of void nothing.
+template <class R, template <class> class Optional = std::optional>
+class ResultSlot {
+ public:
+  ResultSlot() noexcept { detail::assertResult<R>(); }
+
+  // Keeps what function() returns.
+  template <class F>
+  [[gnu::always_inline]] void emplace(F&& function) {
+    if constexpr (std::is_void_v<R>) {
+      std::forward<F>(function)();
+    } else if constexpr (std::is_reference_v<R>) {
+      R&& result = std::forward<F>(function)();
+      kept_ = std::addressof(result);
+    } else if constexpr (kCanBeResult<R>) {
+      kept_.emplace(std::forward<F>(function)());
+    }
+  }
+
+  // Requires: R is not void; emplace() has returned.
+  decltype(auto) take() {
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*kept_);
+    } else {
+      return std::move(*kept_);
+    }
+  }
+  decltype(auto) look() const {
+    if constexpr (std::is_reference_v<R>) {
+      return static_cast<R>(*kept_);
+    } else {
+      return static_cast<const R&>(*kept_);
+    }
+  }
+
+  void reset() { kept_.reset(); }
+
+ private:
+  struct Nothing {};
+  template <class T>
+  struct Kept {
+    using type = Optional<std::remove_cv_t<T>>;
+  };
+  template <class T>
+    requires std::is_reference_v<T>
+  struct Kept<T> {
+    using type = std::remove_reference_t<T>*;
+  };
+  template <class T>
+    requires std::is_void_v<T>
+  struct Kept<T> {
+    using type = Nothing;
+  };
+
+  [[no_unique_address]] typename Kept<R>::type kept_{};
+};
+
 // The outcome of a call elsewhere: a result of type R (a value, a reference or void), or an exception.
 template <class R>
 class Outcome {
  public:
-  Outcome() noexcept { detail::assertResult<R>(); }
-
   template <class F>
   void capture(F&& function) {
-    exception_.capture([&] {
-      if constexpr (std::is_void_v<R>) {
-        std::forward<F>(function)();
-      } else if constexpr (std::is_reference_v<R>) {
-        R&& result = std::forward<F>(function)();
-        result_ = std::addressof(result);
-      } else if constexpr (kCanBeResult<R>) {
-        result_.emplace(std::forward<F>(function)());
-      }
-    });
+    exception_.capture([&] { result_.emplace(std::forward<F>(function)); });
   }
 
   // Keeps what `value` converts to.
@@ -99,12 +218,12 @@ class Outcome {
   R take() {
     exception_.rethrow();
     if constexpr (std::is_reference_v<R>) {
-      return static_cast<R>(*result_);
+      return result_.take();
     } else if constexpr (!kCanBeResult<R>) {
       detail::assertResult<R>();
       __builtin_unreachable();
     } else if constexpr (!std::is_void_v<R>) {
-      std::remove_cv_t<R> result = std::move(*result_);
+      std::remove_cv_t<R> result = result_.take();
       result_.reset();  // destroyed now, even if others still hold this outcome
       return result;
     }
@@ -114,10 +233,8 @@ class Outcome {
   // Returns: the result where it is, or throws the exception.
   decltype(auto) look() const {
     exception_.rethrowAgain();
-    if constexpr (std::is_reference_v<R>) {
-      return static_cast<R>(*result_);
-    } else if constexpr (!std::is_void_v<R>) {
-      return static_cast<const R&>(*result_);
+    if constexpr (!std::is_void_v<R>) {
+      return result_.look();
     }
   }
 
@@ -142,23 +259,7 @@ class Outcome {
   const EscapedException& error() const noexcept { return exception_; }
 
  private:
-  struct Nothing {};
-  template <class T>
-  struct Holder {
-    using type = std::optional<std::remove_cv_t<T>>;
-  };
-  template <class T>
-    requires std::is_reference_v<T>
-  struct Holder<T> {
-    using type = std::remove_reference_t<T>*;
-  };
-  template <class T>
-    requires std::is_void_v<T>
-  struct Holder<T> {
-    using type = Nothing;
-  };
-
-  [[no_unique_address]] typename Holder<R>::type result_{};
+  [[no_unique_address]] ResultSlot<R> result_;
   EscapedException exception_;
 };
 

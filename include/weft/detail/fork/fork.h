@@ -3,7 +3,10 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -25,7 +28,36 @@
 //
 // Workers offer their deques to each other. A bound thread gets a deque of its own when it forks for the
 // first time; from then on the workers steal from it too.
+//
+// A fork costs half as much where no thief can see it. So a lane whose deque has enough for all thieves keeps
+// further children in a list of its own, as in "Heartbeat Scheduling" by Acar, Charguéraud, Guatto, Rainey
+// and Sieczkowski (PLDI 2018). Not a timer but a theft is the beat: the next fork or join that finds less
+// than enough in the deque exposes all that are kept. Enough is a task for each thief, or kOffered, and one
+// for each child that is kept. So thieves that find nothing have had more than half of all during one call
+// that neither forked nor joined. What a lane keeps are children of the fiber that runs: they are exposed
+// before it suspends, and before anything newer enters the deque.
 namespace weft::inline v0_1::detail {
+
+using ChildCompletion = Completion<Waiter>;
+
+// A forked child that a lane may keep.
+struct ForkNode : TaskNode {
+  // Made when the child is exposed.
+  union {
+    ChildCompletion completion;
+  };
+
+  ForkNode() {}
+  ~ForkNode() {}
+
+  // Makes what only an exposed child needs.
+  void beginExposed() {
+    next = nullptr;
+    flags = kForked;
+    std::construct_at(&completion);
+  }
+  void endExposed() { std::destroy_at(&completion); }
+};
 
 // A forking thread's side of its deque.
 struct ForkLane {
@@ -35,10 +67,18 @@ struct ForkLane {
   uint32_t numOthers;  // workers that may steal from this deque
   uint32_t
       untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector: see Turns
-  bool hasForked = false;  // see Worker::noteForks()
-  uint32_t numHalves = 0;  // of loops that run here as tasks of their own
+  bool hasForked = false;          // see Worker::noteForks()
+  uint32_t numHalves = 0;          // of loops that run here as tasks of their own
+  int64_t numEnough = 0;           // of tasks in the deque, for all thieves and for what is kept
+  ForkNode* newestKept = nullptr;  // `next` leads to the older ones
   TaskCounters<> counters{};
   void** exceptions = nullptr;  // of the thread: see ExceptionState
+
+  // `num`: of the threads that may steal from this deque.
+  void setNumOthers(uint32_t num) {
+    numOthers = num;
+    numEnough = numEnoughWithNoneKept();
+  }
 
   // Counts a task that is about to be run in place as one that is dequeued.
   // Returns: false if others have their turn. Then the task is left where it is, and the fiber that waits for
@@ -64,9 +104,51 @@ struct ForkLane {
     return false;
   }
 
+  // Keeps a child, or exposes it and all that are kept.
+  void fork(ForkNode& child) {
+    hasForked = true;
+    if (offersEnough()) [[likely]] {
+      child.next = newestKept;
+      if (newestKept == nullptr) {
+        deque->close();
+      }
+      newestKept = &child;
+      ++numEnough;
+    } else {
+      exposeForked(child);
+    }
+  }
+
+  // Returns: whether `child` was kept, and belongs to the caller again.
+  // Requires: all that were forked later are joined.
+  bool takeBackKept(ForkNode& child) {
+    if (newestKept != &child) [[unlikely]] {
+      return false;
+    }
+    newestKept = static_cast<ForkNode*>(child.next);
+    --numEnough;
+    if (!offersEnough()) [[unlikely]] {
+      exposeKept();
+    }
+    return true;
+  }
+
+  // Where there are no thieves, nothing is enough.
+  int64_t numEnoughWithNoneKept() const {
+    return numOthers == 0 ? std::numeric_limits<int64_t>::min() : std::max<int64_t>(numOthers, kOffered);
+  }
+  // Returns: whether there is so much in the deque.
+  bool offersEnough() const { return deque->hasAtLeast(numEnough); }
+
+  // Exposes all children that are kept, the oldest first; exposeForked(): and then `child`;
+  // exposeAboveKept(): and then `node`, which is newer, and returns false where the deque is full.
+  WEFT_EXPORT void exposeKept();
+  WEFT_EXPORT void exposeForked(ForkNode& child);
+  WEFT_EXPORT bool exposeAboveKept(TaskNode& node);
+
   // Lets idle workers have `node`, once announce() is called.
   // Returns: false where the deque is full.
-  bool expose(TaskNode& node) { return deque->push(&node); }
+  bool expose(TaskNode& node) { return deque->push(&node) || exposeAboveKept(node); }
   void announce() {
     hasForked = true;
     idle.onPublish();
@@ -133,8 +215,6 @@ WEFT_EXPORT void exposeElsewhere(TaskNode* node);
 // counted when it was forked.
 inline void beginAsTask() { currentLane->counters.countScheduled(); }
 
-using ChildCompletion = Completion<Waiter>;
-
 // Ends a child that was not taken back. Before this returns, the parent may go on, and the child's node may
 // be gone.
 inline void finishChild(ChildCompletion& completion) {
@@ -143,62 +223,63 @@ inline void finishChild(ChildCompletion& completion) {
   }
 }
 
+// Takes back a child that was exposed, or waits until it has ended.
+// Returns: whether it was taken back.
+WEFT_EXPORT bool takeBackExposed(ForkLane& lane, ForkNode& child, const char* what);
+
 // Suspends until the child has ended. `what` ("join") is for reports.
 WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
 
 // A child that lies in its parent's frame. It calls `function`, and keeps the result or exception.
 template <class F>
-class Child : public TaskNode {
+class Child : public ForkNode {
  public:
   using Result = std::invoke_result_t<F>;
 
-  explicit Child(std::remove_reference_t<F>& function)
-      : TaskNode{&runAsTask, nullptr, kForked}, function_(function) {}
+  explicit Child(std::remove_reference_t<F>& function) : function_(function) { invoke = &runAsTask; }
+  ~Child() {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  void expose(ForkLane* lane) { isExposed_ = lane != nullptr && lane->expose(*this); }
-  bool isExposed() const { return isExposed_; }
-
   // Calls the function, or waits until the thief that took it has called it.
-  void complete(ForkLane* lane) {
-    if (takeBackOrWait(lane)) [[likely]] {
-      call();
+  // Returns: whether it has returned. If not, `error` keeps what it threw.
+  [[gnu::always_inline]] bool complete(ForkLane* lane, LateException& error) {
+    if (lane == nullptr || takeBackOrWait(*lane)) [[likely]] {
+      return error.capture([this] { result_.emplace(std::forward<F>(function_)); });
     }
+    return error.takeFrom(takeError());
   }
 
-  // Returns: true if the caller should call the function, or replace it. Otherwise the thief that took it has
-  // called it.
-  bool takeBackOrWait(ForkLane* lane) {
-    if (!isExposed_) {
-      return true;
-    }
-    assertStillBound(lane);
-    if (lane->takeBack(*this)) [[likely]] {
-      return true;
-    }
-    waitForChild(completion_, "join");
-    return false;
+  bool takeBackOrWait(ForkLane& lane) {
+    assertStillBound(&lane);
+    return lane.takeBackKept(*this) || detail::takeBackExposed(lane, *this, "join");
   }
 
-  Outcome<Result>& outcome() { return outcome_; }
+  // To be called once where a thief has called the function.
+  // Returns: what that threw, if anything.
+  EscapedException takeError() {
+    EscapedException error = std::move(error_);
+    std::destroy_at(&error_);
+    return error;
+  }
+
+  ResultSlot<Result, LateValue>& result() { return result_; }
 
  private:
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Child*>(node);
     beginAsTask();
-    self.call();
-    detail::finishChild(self.completion_);
-  }
-
-  void call() {
-    outcome_.capture([this]() -> Result { return std::forward<F>(function_)(); });
+    std::construct_at(&self.error_)->capture([&self] {
+      self.result_.emplace(std::forward<F>(self.function_));
+    });
+    detail::finishChild(self.completion);
   }
 
   std::remove_reference_t<F>& function_;
-  bool isExposed_ = false;
-  ChildCompletion completion_;
-  Outcome<Result> outcome_;
+  [[no_unique_address]] ResultSlot<Result, LateValue> result_;
+  union {
+    EscapedException error_;  // of a child that was taken
+  };
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -98,6 +98,7 @@ class Pipeline {
     const Token token{*this};
     Child<const Token> next(token);
     bool hasNext = lane == nullptr;
+    bool hasForked = false;
     uint64_t item = 0;
     capture(item, [&] {
       for (;;) {
@@ -108,15 +109,16 @@ class Pipeline {
         }
         if (mayHaveNext) {
           hasNext = true;
-          next.expose(lane);
-          lane->announce();
+          lane->fork(next);
+          hasForked = true;
         }
         detail::letOthersRunInTurn();
         pass<1>(item, *std::move(made));
       }
     });
-    if (next.isExposed()) {
-      next.complete(lane);
+    if (hasForked) {
+      LateException none;  // since a token keeps what it throws in the pipeline
+      next.complete(lane, none);
     }
   }
 

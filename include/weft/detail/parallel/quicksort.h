@@ -132,13 +132,16 @@ class Quicksort {
       Quicksort(less_).sortPart(longer.first, longer.last, unevenLeft, longer.isFirst);
     };
     Child<decltype(sortLonger)> child(sortLonger);
-    child.expose(lane);
-    lane->announce();
+    lane->fork(child);
     EscapedException exception;
     exception.capture([&] { sort(shorter); });
-    const bool isLeft = child.takeBackOrWait(lane);
+    const bool isLeft = child.takeBackOrWait(*lane);
+    EscapedException thiefs;
+    if (!isLeft) {
+      thiefs = child.takeError();
+    }
     exception.rethrow();
-    child.outcome().rethrow();
+    thiefs.rethrow();
     return isLeft;
   }
 

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "weft/detail/base/sync.h"
 
@@ -71,6 +72,9 @@ class StealingDeque {
     // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
     if (bottom - cachedTop_ >= Capacity) [[unlikely]] {
+      if (cachedTop_ == kClosed) {
+        return false;
+      }
       // (1) acquire: the thief's read of the slot comes before this write of it; pairs with (7).
       cachedTop_ = top_.load(std::memory_order_acquire);
       if (bottom - cachedTop_ >= Capacity) {
@@ -83,6 +87,12 @@ class StealingDeque {
     bottom_.store(bottom + 1, std::memory_order_release);
     return true;
   }
+
+  // Owner: lets push return false until open(). This costs the push of an open deque nothing.
+  void close() { cachedTop_ = kClosed; }
+  // relaxed: push looks again where it matters.
+  void open() { cachedTop_ = top_.load(std::memory_order_relaxed); }
+  bool isClosed() const { return cachedTop_ == kClosed; }
 
   // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, which each thief has too.
   // Returns: null when the deque is empty.
@@ -164,7 +174,6 @@ class StealingDeque {
       // (10) release: a thief that reads the new top sees at least the present bottom; pairs with (9).
       if (top_.compare_exchange_weak(top, top + count, std::memory_order_release,
                                      std::memory_order_relaxed)) {
-        cachedTop_ = top + count;
         return count;
       }
     }
@@ -180,6 +189,12 @@ class StealingDeque {
   }
 
   bool empty() const { return size() == 0; }
+
+  // Owner: whether there were at least `count` items at some recent moment.
+  // relaxed: an estimate. A theft that it does not see is seen later.
+  bool hasAtLeast(int64_t count) const {
+    return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed) >= count;
+  }
 
   // Owner: the index of the next item. The newest item has the index before it.
   int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
@@ -215,6 +230,9 @@ class StealingDeque {
                ? item
                : nullptr;
   }
+
+  // So far below all indices that the deque looks full.
+  static constexpr int64_t kClosed = std::numeric_limits<int64_t>::min() / 2;
 
   // Written by the owner.
   alignas(kCacheLine) typename Sync::template Atomic<int64_t> bottom_{0};

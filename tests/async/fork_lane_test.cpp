@@ -1,0 +1,128 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/detail/fork/fork.h>
+
+#include <memory>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+constexpr uint32_t kEnough = 8;
+
+// A lane whose children nobody calls.
+class ForkLaneTest : public testing::Test {
+ protected:
+  explicit ForkLaneTest(uint32_t numOthers = 1) { lane_.setNumOthers(numOthers); }
+
+  void fork(size_t num) {
+    for (size_t i = 0; i < num; ++i) {
+      children_.push_back(std::make_unique<ForkNode>());
+      lane_.fork(*children_.back());
+    }
+  }
+
+  ForkNode& child(size_t index) { return *children_[index]; }
+
+  size_t numExposed() const { return deque_->size(); }
+
+  // Steals the oldest, which are the children from `first` on.
+  void expectStolen(size_t first, size_t num) {
+    for (size_t i = first; i < first + num; ++i) {
+      EXPECT_EQ(deque_->steal().item, children_[i].get()) << i;
+    }
+  }
+
+  std::unique_ptr<StealingDeque<TaskNode>> deque_ = std::make_unique<StealingDeque<TaskNode>>();
+  IdleSet<> idle_{2};
+  StealGate<> gate_;
+  ForkLane lane_{deque_.get(), idle_, StealGate<>::Member(gate_), 0, 1};
+  std::vector<std::unique_ptr<ForkNode>> children_;
+};
+
+TEST_F(ForkLaneTest, KeepsAtMostAsManyAsItOffersBeyondEnough) {
+  fork(kEnough);
+  EXPECT_EQ(numExposed(), kEnough);
+  fork(1);
+  EXPECT_EQ(numExposed(), kEnough) << "the first one that nobody needs is kept";
+  fork(1);
+  EXPECT_EQ(numExposed(), kEnough + 2) << "one must be offered for that one";
+  fork(3);
+  EXPECT_EQ(numExposed(), kEnough + 2);
+  fork(1);
+  EXPECT_EQ(numExposed(), kEnough + 6);
+}
+
+TEST_F(ForkLaneTest, GivesBackTheNewestFirst) {
+  fork(kEnough + 1);
+  EXPECT_TRUE(lane_.takeBackKept(child(kEnough)));
+  for (size_t i = kEnough; i-- > 0;) {
+    EXPECT_FALSE(lane_.takeBackKept(child(i)));
+    EXPECT_TRUE(lane_.takeBack(child(i)));
+  }
+  EXPECT_EQ(numExposed(), 0u);
+}
+
+TEST_F(ForkLaneTest, AForkAfterATheftExposesAll) {
+  fork(kEnough + 5);
+  ASSERT_EQ(numExposed(), kEnough + 2);
+  expectStolen(0, 1);
+  fork(1);
+  EXPECT_EQ(numExposed(), kEnough + 5);
+  expectStolen(1, kEnough + 5);
+}
+
+TEST_F(ForkLaneTest, AJoinAfterATheftExposesTheRest) {
+  fork(kEnough + 5);
+  expectStolen(0, 3);
+  EXPECT_TRUE(lane_.takeBackKept(child(kEnough + 4)));
+  EXPECT_EQ(numExposed(), kEnough + 1);
+  expectStolen(3, kEnough + 1);
+}
+
+TEST_F(ForkLaneTest, WhatIsExposedLaterLiesAboveThem) {
+  fork(kEnough + 5);
+  TaskNode newer{};
+  ASSERT_TRUE(lane_.expose(newer));
+  EXPECT_EQ(deque_->take(lane_.thief), &newer);
+  EXPECT_EQ(deque_->take(lane_.thief), &child(kEnough + 4));
+  expectStolen(0, kEnough + 4);
+}
+
+// Also where the deque was closed for them.
+TEST_F(ForkLaneTest, ADequeTakesTasksAfterAllAreJoined) {
+  fork(kEnough + 1);
+  EXPECT_TRUE(lane_.takeBackKept(child(kEnough)));
+  TaskNode newer{};
+  ASSERT_TRUE(lane_.expose(newer));
+  EXPECT_EQ(deque_->take(lane_.thief), &newer);
+}
+
+class LonelyForkLaneTest : public ForkLaneTest {
+ protected:
+  LonelyForkLaneTest() : ForkLaneTest(0) {}
+};
+
+TEST_F(LonelyForkLaneTest, KeepsAllWhereThereAreNoThieves) {
+  fork(3);
+  EXPECT_EQ(numExposed(), 0u);
+  for (size_t i = 3; i-- > 0;) {
+    EXPECT_TRUE(lane_.takeBackKept(child(i)));
+  }
+}
+
+class CrowdedForkLaneTest : public ForkLaneTest {
+ protected:
+  CrowdedForkLaneTest() : ForkLaneTest(63) {}
+};
+
+TEST_F(CrowdedForkLaneTest, ExposesOneForEachThief) {
+  fork(64);
+  EXPECT_EQ(numExposed(), 63u);
+}
+
+}  // namespace
+}  // namespace weft::inline v0_1::detail
