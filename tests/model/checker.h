@@ -11,8 +11,8 @@ namespace weft::model {
 template <rl::thread_id_t kThreads>
 struct ExploredSuite : rl::test_suite<ExploredSuite<kThreads>, kThreads> {
   ExploredSuite() {
-    explored.construct(explored.place);
     areFencesAsymmetric = rl::rand(2) != 0;
+    explored.construct(explored.place);
   }
   ~ExploredSuite() { explored.destroy(explored.place); }
   void before() { explored.before(explored.place); }

@@ -10,7 +10,6 @@
 #include "explore.h"
 #include "with_bell.h"
 
-// Seeded bug: park/idle.h:1
 // Seeded bug: park/idle.h:2
 // Seeded bug: park/idle.h:3
 // Seeded bug: park/idle.h:4

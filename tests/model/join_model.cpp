@@ -21,7 +21,6 @@
 // Seeded bug: fork/group_count.h:3:release
 // Seeded bug: fork/group_count.h:3:split
 // Seeded bug: queue/stealing_deque.h:2
-// Seeded bug: queue/steal_gate.h:2
 namespace weft::model {
 namespace {
 

@@ -261,6 +261,8 @@ struct RelacySync {
       fence(std::memory_order_seq_cst, file, line);
     }
   }
+  static bool isLightFenceFree() { return areFencesAsymmetric; }
+  static void freeLightFence() {}
   static void heavyFence(WEFT_MODEL_PLACE) {
     const Place place{file, line};
     fence(std::memory_order_seq_cst, file, line);

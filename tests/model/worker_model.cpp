@@ -13,7 +13,6 @@
 #include "explore.h"
 #include "model_allocator.h"
 
-// Seeded bug: park/idle.h:1
 // Seeded bug: park/idle.h:4
 // Seeded bug: park/parker.h:1
 // Seeded bug: park/parker.h:4

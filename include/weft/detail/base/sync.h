@@ -109,6 +109,13 @@ struct StdSync {
   }
   WEFT_EXPORT static void heavyFence();
 
+  // For a light side that runs so often that the look at the flag counts. An object whose fences come in
+  // pairs asks isLightFenceFree() once, when it is made; if so, it may use freeLightFence() for good.
+  // relaxed: the flag publishes nothing.
+  static bool isLightFenceFree() { return heavyFenceIsMembarrier.load(std::memory_order_relaxed); }
+  // (4) seq_cst: emits no instruction, as lightFence().
+  static void freeLightFence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
   // One step of a short wait for another thread.
   static void pause() {
 #if defined(__x86_64__) || defined(__i386__)

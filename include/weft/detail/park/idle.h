@@ -27,8 +27,8 @@
 // store-buffering litmus test: at least one side sees the other. The producer's side runs for every task, and
 // the worker's side once a sleep. So the worker pays the price: lightFence is a compiler barrier, and
 // heavyFence a membarrier system call (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001). If the
-// system has no membarrier, both are sequentially consistent fences. The call takes 16 us beside a running
-// thread, so it is left out when no worker runs (fenceAgainstProducers).
+// system has no membarrier, both are sequentially consistent fences (kFencesAreFull). The call takes 16 us
+// beside a running thread, so it is left out when no worker runs (fenceAgainstProducers).
 //
 // A producer that sees a searcher wakes nobody. So when the last searcher stops, for any reason, it must look
 // once more, with the same fence. If it still sees work it must wake another worker: the work may be that of
@@ -61,8 +61,12 @@ class IdleSet {
   // Called by a worker after it has published work in a queue from which every worker may take (P2, P3).
   void onPublish() {
     // (1) the publish before the look (P2); pairs with (3).
-    Sync::lightFence();
-    lookForSleeper();
+    Sync::freeLightFence();
+    // relaxed: the fence orders it.
+    const uint32_t state = state_.load(std::memory_order_relaxed);
+    if (state != 0 && (areFencesFull(state) || wantsWake(state))) [[unlikely]] {
+      onPublishFromOutside();
+    }
   }
 
   // Returns: whether onPublish() would wake a worker. relaxed: a hint about what that would cost.
@@ -72,7 +76,10 @@ class IdleSet {
   void onPublishFromOutside() {
     // (4) seq_cst: the publish before the look, against either kind of fence; pairs with (2, 3).
     Sync::fence(std::memory_order_seq_cst);
-    lookForSleeper();
+    // relaxed: the fence orders it.
+    if (wantsWake(state_.load(std::memory_order_relaxed))) [[unlikely]] {
+      wakeOne();
+    }
   }
 
   // Called by an external thread (not a worker). From now on, until removeExternal(), it may call onPublish()
@@ -150,16 +157,11 @@ class IdleSet {
  private:
   static constexpr uint32_t kOneSearching = 1;
   static constexpr uint32_t kOneSleeping = 1u << 16;
+  static constexpr uint32_t kFencesAreFull = 1u << 31;
   static uint32_t searching(uint32_t state) { return state & 0xffff; }
-  static uint32_t sleeping(uint32_t state) { return state >> 16; }
+  static uint32_t sleeping(uint32_t state) { return (state & ~kFencesAreFull) >> 16; }
+  static bool areFencesFull(uint32_t state) { return (state & kFencesAreFull) != 0; }
   static bool wantsWake(uint32_t state) { return searching(state) == 0 && sleeping(state) != 0; }
-
-  void lookForSleeper() {
-    // relaxed: the fence before orders it.
-    if (wantsWake(state_.load(std::memory_order_relaxed))) [[unlikely]] {
-      wakeOne();
-    }
-  }
 
   // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those
   // workers have published what they had to. A worker that has left the list since did so by a later change
@@ -201,7 +203,9 @@ class IdleSet {
     }
   }
 
-  typename Sync::template Atomic<uint32_t> state_{0};  // searching | sleeping << 16
+  // searching | sleeping << 16; and never zero where light fences are not free, so that one look at it tells
+  // a producer that there is nothing to do.
+  typename Sync::template Atomic<uint32_t> state_{Sync::isLightFenceFree() ? 0 : kFencesAreFull};
   typename Sync::template Atomic<uint32_t> numExternals_{0};
   const uint32_t numWorkers_;
   typename Sync::Lock lock_;

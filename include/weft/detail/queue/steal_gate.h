@@ -24,6 +24,9 @@
 // all later ones. The side that comes seldom pays the price (Dice, Huang, Yang, "Asymmetric Dekker
 // Synchronization", 2001).
 //
+// Where light fences are not free, the count is never zero, and owners always take as beside thieves: with a
+// full fence.
+//
 // An owner that is itself the only thief takes without a fence too. The other owners do not know that, and
 // pay for the fence. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive
 // Snoopy Caching", 1988). Entering costs a membarrier, 16 us beside a running thread. Staying costs the
@@ -96,12 +99,15 @@ class StealGate {
 
   uint32_t numThere() const {
     // (2) the announced take before the look at the count (O2); pairs with (1).
-    Sync::lightFence();
+    Sync::freeLightFence();
     // (4) acquire: sees how far the thieves that have left had come; pairs with (3).
     return count_.load(std::memory_order_acquire);
   }
 
-  alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{0};  // counted up and down by members
+  static constexpr uint32_t kAlways = 1u << 31;  // as if there were thieves
+
+  // Counted up and down by members.
+  alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{Sync::isLightFenceFree() ? 0 : kAlways};
 };
 
 }  // namespace weft::inline v0_1::detail
