@@ -540,6 +540,19 @@ def work_bars():
                       time("weft", workload, workers), ideal("weft", workload, workers))
 
 
+def ranking_bars():
+    time = figures_of("ranking", "ms")
+    for workload in ("fib", "skynet", "nqueens", "matmul"):
+        for workers in (1, 2):
+            yield Bar("%s in the ranking's size, %s, by oneTBB's" % (workload, count(workers)),
+                      time("weft", workload, workers), time("tbb", workload, workers))
+    for workers in (1, 2):
+        yield Bar("skynet by TaskGroup in the ranking's size, %s, by that by join" % count(workers),
+                  time("weft", "skynet-group", workers), time("weft", "skynet", workers))
+    yield Bar("100,000 requests over 20 connections, by Asio's coroutines",
+              time("weft", "sockets", 2), time("asio", "sockets", 2))
+
+
 def marl_bars():
     # marl's figures in ns with 0, 1 and 2 workers, where oneTBB's spawn took 80: weft is to need at most a
     # quarter; with 0 workers, and for the empty task with 1 worker, half.
@@ -558,7 +571,8 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, marl_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, marl_bars,
+          ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
 
 # {case: the metrics that bars need of it}
