@@ -30,7 +30,8 @@ namespace weft::inline v0_1 {
 
 namespace detail {
 struct AsioInitiation;
-}
+class AsioHandlerExecutor;
+}  // namespace detail
 #if WEFT_ASIO_CAN_CANCEL
 class StoppableUseFiber;
 #endif
@@ -121,18 +122,20 @@ class AsioExecutor;
 //   });
 //
 // Sockets and timers are made with it as with an io_context. One thread, which it starts, waits for all of
-// them, and makes a task of each handler.
+// them, and makes a task of each handler. It calls the handlers of useFiber itself, which only wake a fiber.
 //
 // With a worker it starts no thread: that worker polls it, as it polls what its fibers wait for by weft::io,
-// and runs all that is posted, and all handlers, as tasks of its own. So a fiber that is begun by
-// asio::post() goes on where its operations end, without a wake across threads. Make one for each worker.
+// and runs all that is posted, and all handlers but those of useFiber, as tasks of its own. So a fiber that
+// is begun by asio::post() goes on where its operations end, without a wake across threads. Make one for each
+// worker.
 //
 //   weft::AsioContext context(scheduler, 0);
 //
-// Requires: the scheduler outlives it. Nobody stops its io_context. A handler of another executor, which may
-// be called in place, lets no exception escape. If the scheduler has no worker threads, only threads that are
-// bound to it post, and no operations of Asio are begun. With a worker: it exists, polls no other
-// AsioContext, and no fiber of it waits by weft::io. Otherwise a message ends the program.
+// Requires: the scheduler outlives it. Nobody stops its io_context. What is called in place lets no exception
+// escape: a handler of another executor, and a step of a composed operation that is given useFiber. If the
+// scheduler has no worker threads, only threads that are bound to it post, and no operations of Asio are
+// begun. With a worker: it exists, polls no other AsioContext, and no fiber of it waits by weft::io. Otherwise
+// a message ends the program.
 // Errors: the constructor throws std::system_error if the system grants no thread, or no descriptor.
 class AsioContext {
  public:
@@ -168,11 +171,18 @@ class AsioContext {
 
  private:
   friend AsioExecutor;
+  friend detail::AsioHandlerExecutor;
   static constexpr int kAnyWorker = -1;
 
   // Whether what is dispatched may be called at once.
   bool mayCallHere() const noexcept {
     return Scheduler::get() == &scheduler_ && (worker_ == kAnyWorker || worker_ == Scheduler::workerId());
+  }
+
+  // Whether the calling thread is the one that calls the handlers of the io_context, and does so now.
+  bool isRunHere() noexcept {
+    return reactor_ != nullptr ? reactor_->noteWakeIfRunning()
+                               : context_.get_executor().running_in_this_thread();
   }
 
   void runUntilEnd() {

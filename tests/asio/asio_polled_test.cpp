@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -38,6 +39,7 @@ using asio::ip::tcp;
 using std::chrono::milliseconds;
 using tests::ErrorCode;
 using tests::inTask;
+using tests::operation;
 using tests::scaled;
 
 class AsioPolledTest : public tests::WithScheduler {
@@ -128,6 +130,81 @@ TEST_P(AsioPolledTest, HandlersAreTasksOfTheWorkerAndMayWait) {
     done.done();
   });
   done.wait();
+}
+
+uint64_t numTasksRun(const Scheduler& scheduler) {
+  uint64_t sum = 0;
+  for (const Scheduler::WorkerStats& worker : scheduler.stats().workers) {
+    sum += worker.numTasksRun;
+  }
+  return sum;
+}
+
+// A handler of useFiber wakes its fiber at once. A task that does so would cost more than all else.
+TEST_P(AsioPolledTest, AWaitByUseFiberMakesNoTask) {
+  for (const bool isPolled : {false, true}) {
+    std::optional<AsioContext> context;
+    isPolled ? context.emplace(scheduler(), lastWorker()) : context.emplace(scheduler());
+    WaitGroup done(1);
+    asio::post(*context, [&, done] {
+      asio::steady_timer timer(*context);
+      asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>,
+                                 AsioExecutor>
+          timerOfExecutor(context->get_executor());
+      const auto composed = [&] {
+        return operation<int>(
+            [&](auto handler) {
+              const auto executor =
+                  asio::get_associated_executor(handler, asio::any_io_executor(context->get_executor()));
+              timer.async_wait(asio::bind_executor(
+                  executor, [handler = std::move(handler)](ErrorCode) mutable { handler(7); }));
+            },
+            useFiber);
+      };
+      const uint64_t before = numTasksRun(scheduler());
+      for (int i = 0; i < 10; ++i) {
+        timer.expires_after(milliseconds(0));
+        timer.async_wait(useFiber);
+        timerOfExecutor.expires_after(milliseconds(0));
+        timerOfExecutor.async_wait(useFiber);
+        timer.expires_after(milliseconds(0));
+        EXPECT_EQ(composed(), 7);
+      }
+      EXPECT_EQ(numTasksRun(scheduler()), before);
+      done.done();
+    });
+    done.wait();
+  }
+}
+
+// Libraries over Asio hold the executor of a handler as any_io_executor, track work by it, and post to it.
+TEST_P(AsioPolledTest, TheExecutorOfAHandlerIsOneByAsiosRequirements) {
+  AsioContext context(scheduler(), lastWorker());
+  asio::io_context unlike;
+  inTask([&] {
+    operation<>(
+        [&](auto handler) {
+          const auto executor =
+              asio::get_associated_executor(handler, asio::any_io_executor(context.get_executor()));
+          const auto other =
+              asio::get_associated_executor(handler, asio::any_io_executor(unlike.get_executor()));
+          EXPECT_TRUE(executor == executor);
+          EXPECT_FALSE(executor == other);
+          EXPECT_EQ(&asio::query(executor, asio::execution::context),
+                    &static_cast<asio::execution_context&>(context));
+          const asio::any_io_executor any = asio::prefer(executor, asio::execution::outstanding_work.tracked);
+          asio::post(any, [&, any, handler = std::move(handler)]() mutable {
+            EXPECT_EQ(Scheduler::workerId(), lastWorker());
+            handler();
+          });
+          bool isCalled = false;
+          asio::dispatch(other, [&] { isCalled = true; });
+          EXPECT_FALSE(isCalled);
+          unlike.run();
+          EXPECT_TRUE(isCalled);
+        },
+        useFiber);
+  });
 }
 
 // What is none of the executor's is called in the worker's sleep, as a thread without a scheduler would.

@@ -84,6 +84,7 @@ class AsioExecutor {
 
  private:
   friend AsioContext;
+  friend detail::AsioHandlerExecutor;
 
   struct Options {
     bool mayRunHere = true;
@@ -91,6 +92,10 @@ class AsioExecutor {
     bool isTracking = false;
     bool operator==(const Options&) const noexcept = default;
   };
+
+  AsioExecutor() noexcept : context_(nullptr) {}
+  bool isOfAny() const noexcept { return context_ != nullptr; }
+  bool isRunHere() const noexcept { return context_->isRunHere(); }
 
   AsioExecutor(AsioContext* context, Options options) noexcept : context_(context), options_(options) {
     if (options_.isTracking) {
@@ -111,3 +116,5 @@ class AsioExecutor {
 inline AsioExecutor AsioContext::get_executor() noexcept { return {this, {}}; }
 
 }  // namespace weft::inline v0_1
+
+#include "weft/detail/asio/handler_executor_inl.h"

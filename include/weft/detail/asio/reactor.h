@@ -95,6 +95,16 @@ class AsioReactor final : public Reactor {
     return true;
   }
 
+  // The executor's, for a handler of useFiber, which wakes a fiber.
+  // Returns: whether the calling thread is in poll() or park() of this reactor.
+  bool noteWakeIfRunning() noexcept {
+    if (running != this) {
+      return false;
+    }
+    hasWoken_ = true;
+    return true;
+  }
+
  private:
   static constexpr size_t kMostAtOnce = 64;  // handlers: the fibers that these wake are not put off long
 
@@ -154,13 +164,14 @@ class AsioReactor final : public Reactor {
     return true;
   }
 
+  // Returns: whether there are tasks, or fibers that were woken.
   bool handOver() {
-    const bool hasTasks = !tasks_.empty();
+    const bool hasWork = std::exchange(hasWoken_, false) || !tasks_.empty();
     for (Task& task : tasks_) {
       run_(to_, std::move(task));
     }
     tasks_.clear();
-    return hasTasks;
+    return hasWork;
   }
 
   void awaitBell() {
@@ -202,6 +213,7 @@ class AsioReactor final : public Reactor {
   asio::posix::stream_descriptor bell_;  // the last that may throw: its destructor would close the bell
   bool isBellAwaited_ = false;
   bool hasTimerChanged_ = false;  // the handler of a timer that was set anew was called
+  bool hasWoken_ = false;         // a handler has woken a fiber since the last handOver()
   TimePoint timerSet_ = kNever;
   std::vector<Task> tasks_;
 };
