@@ -134,8 +134,8 @@ class AsioExecutor;
 // Requires: the scheduler outlives it. Nobody stops its io_context. What is called in place lets no exception
 // escape: a handler of another executor, and a step of a composed operation that is given useFiber. If the
 // scheduler has no worker threads, only threads that are bound to it post, and no operations of Asio are
-// begun. With a worker: it exists, polls no other AsioContext, and no fiber of it waits by weft::io. Otherwise
-// a message ends the program.
+// begun. With a worker: it exists, polls no other AsioContext, and no fiber of it waits by weft::io.
+// Otherwise a message ends the program.
 // Errors: the constructor throws std::system_error if the system grants no thread, or no descriptor.
 class AsioContext {
  public:
