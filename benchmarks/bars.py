@@ -414,6 +414,11 @@ def fair_bars():
                       step("weft", workload, threads), step("std", workload, threads), round(1 / limit, 3))
             yield Bar("the same by Asio's",
                       step("weft", workload, threads), step("asio", workload, threads))
+    for workload, what in (("micro-1", "500,000 tasks, a step of 0.5 us each"),
+                           ("heavy-20", "30,000 tasks, twenty steps of 4 us each")):
+        for threads in (1, 2, 5):
+            yield Bar("fair: %s, %s, by the trivial scheduler's" % (what, count(threads)),
+                      step("weft", workload, threads), step("std", workload, threads))
     for threads, limit in ((1, 5), (2, 8)):
         yield Bar("fair: a thousand tasks that yield, %s, by an atomic increment" % count(threads),
                   step("weft", "yield-thousand", threads), increment, limit)

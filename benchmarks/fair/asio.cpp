@@ -61,6 +61,8 @@ int main(int argc, char** argv) {
                         {{"nano-1", {1, 2, 5}, fair::nanoOnce<Asio>},
                          {"nano-10", {1, 2, 5}, fair::nanoTen<Asio>},
                          {"micro", {1, 2}, fair::micro<Asio>},
+                         {"micro-1", {1, 2, 5}, fair::microOnce<Asio>},
+                         {"heavy-20", {1, 2, 5}, fair::heavyTwenty<Asio>},
                          {"yield-one", {1, 2}, fair::yieldOne<Asio>},
                          {"yield-thousand", {1, 2}, fair::yieldThousand<Asio>},
                          {"lateness-idle", {1, 2}, lateness}});

@@ -6,6 +6,8 @@
 //   nano-1, nano-10   10 M tasks that run once, 5 M that run ten times, posted by one outside thread; a step
 //                     adds to its task's counter and to a shared one
 //   micro             1 M tasks that run once, for some 1.4 us
+//   micro-1           500,000 tasks that run once, for 400 multiplications in a row, about 0.5 us
+//   heavy-20          30,000 tasks that run twenty times, for 3,000 multiplications, about 4 us
 //   yield-one         one task that posts itself 500,000 times
 //   yield-thousand    a thousand tasks that each post themselves 1,000 times
 //
@@ -46,6 +48,16 @@ inline void work(int64_t ns) {
   }
 }
 
+// Keeps the processor busy for `count` multiplications, each of which needs the one before. Time that the
+// thread does not run is not work, as it is in work(): so more threads than processors do no less of it.
+inline void multiply(int64_t count) {
+  uint64_t product = 1;
+  for (int64_t i = 0; i < count; i++) {
+    product *= 0x9e3779b97f4a7c15;
+    asm volatile("" : "+r"(product));
+  }
+}
+
 // Counts steps, and lets one thread wait for the last.
 class Steps {
  public:
@@ -72,18 +84,16 @@ struct Counted {
   int left = 0;
 };
 
-// `tasks` tasks run `runs` times each, for `ns` nanoseconds.
-template <class Lib>
-void measureSteps(bench::Run& run, int64_t tasks, int runs, int64_t ns) {
+// `tasks` tasks run `runs` times each. Each step calls `body`.
+template <class Lib, class Body>
+void measureSteps(bench::Run& run, int64_t tasks, int runs, Body body) {
   Lib lib(run.workers());
   std::unique_ptr<Steps> steps;
   std::vector<Counted<Lib>> all(static_cast<size_t>(tasks));
   for (Counted<Lib>& each : all) {
-    Lib::setBody(each.task, [&lib, &steps, &each, ns](typename Lib::Task* self) {
+    Lib::setBody(each.task, [&lib, &steps, &each, body](typename Lib::Task* self) {
       each.own++;
-      if (ns != 0) {
-        work(ns);
-      }
+      body();
       // Nothing of a task may be touched once it is posted again.
       Steps& counted = *steps;
       if (--each.left > 0) {
@@ -113,23 +123,31 @@ void measureSteps(bench::Run& run, int64_t tasks, int runs, int64_t ns) {
 
 template <class Lib>
 void nanoOnce(bench::Run& run) {
-  measureSteps<Lib>(run, run.size<int64_t>(10'000'000, 5'000), 1, 0);
+  measureSteps<Lib>(run, run.size<int64_t>(10'000'000, 5'000), 1, [] {});
 }
 template <class Lib>
 void nanoTen(bench::Run& run) {
-  measureSteps<Lib>(run, run.size<int64_t>(5'000'000, 1'000), 10, 0);
+  measureSteps<Lib>(run, run.size<int64_t>(5'000'000, 1'000), 10, [] {});
 }
 template <class Lib>
 void micro(bench::Run& run) {
-  measureSteps<Lib>(run, run.size<int64_t>(1'000'000, 1'000), 1, 1'400);
+  measureSteps<Lib>(run, run.size<int64_t>(1'000'000, 1'000), 1, [] { work(1'400); });
+}
+template <class Lib>
+void microOnce(bench::Run& run) {
+  measureSteps<Lib>(run, run.size<int64_t>(500'000, 1'000), 1, [] { multiply(400); });
+}
+template <class Lib>
+void heavyTwenty(bench::Run& run) {
+  measureSteps<Lib>(run, run.size<int64_t>(30'000, 50), 20, [] { multiply(3'000); });
 }
 template <class Lib>
 void yieldOne(bench::Run& run) {
-  measureSteps<Lib>(run, 1, run.size(500'000, 1'000), 0);
+  measureSteps<Lib>(run, 1, run.size(500'000, 1'000), [] {});
 }
 template <class Lib>
 void yieldThousand(bench::Run& run) {
-  measureSteps<Lib>(run, 1'000, run.size(1'000, 5), 0);
+  measureSteps<Lib>(run, 1'000, run.size(1'000, 5), [] {});
 }
 
 // Reports what was late by how much, and that nothing was early.

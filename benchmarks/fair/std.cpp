@@ -111,6 +111,8 @@ int main(int argc, char** argv) {
                         {{"nano-1", {1, 2, 5}, fair::nanoOnce<Trivial>},
                          {"nano-10", {1, 2, 5}, fair::nanoTen<Trivial>},
                          {"micro", {1, 2}, fair::micro<Trivial>},
+                         {"micro-1", {1, 2, 5}, fair::microOnce<Trivial>},
+                         {"heavy-20", {1, 2, 5}, fair::heavyTwenty<Trivial>},
                          {"yield-one", {1, 2}, fair::yieldOne<Trivial>},
                          {"yield-thousand", {1, 2}, fair::yieldThousand<Trivial>},
                          {"queue-busy", {1, 2, 5, 6, 10}, queue<0>},

@@ -269,6 +269,8 @@ int main(int argc, char** argv) {
                         {{"nano-1", {1, 2, 5}, fair::nanoOnce<Weft>},
                          {"nano-10", {1, 2, 5}, fair::nanoTen<Weft>},
                          {"micro", {1, 2}, fair::micro<Weft>},
+                         {"micro-1", {1, 2, 5}, fair::microOnce<Weft>},
+                         {"heavy-20", {1, 2, 5}, fair::heavyTwenty<Weft>},
                          {"heavy", {1, 2}, heavy},
                          {"yield-one", {1, 2}, fair::yieldOne<Weft>},
                          {"yield-thousand", {1, 2}, fair::yieldThousand<Weft>},
