@@ -68,6 +68,7 @@ class FairWorker {
   FairTask* next();
   FairTask* requeue(FairTask& task);
   FairTask* takeNext();
+  [[gnu::always_inline]] FairTask* takeAlone();
   [[gnu::noinline]] FairTask* takeDue();
   [[gnu::noinline]] FairTask* popReady();
   [[gnu::noinline]] FairTask* popQueued();

@@ -132,7 +132,9 @@ FairTask* FairWorker::next() {
   uint32_t round = 0;
   while (!core.isStopping.load(std::memory_order_relaxed)) {
     if (!isRetiring) {
-      if (FairTask* task = takeNext()) {
+      FairTask* task = takeAlone();
+      task = task != nullptr ? task : takeNext();
+      if (task != nullptr) [[likely]] {
         return task;
       }
       // Another thread dispatches. It will see to the idle threads before its next step.
@@ -190,6 +192,29 @@ FairTask* FairWorker::requeue(FairTask& task) {
   // front queue itself before it sleeps, or sees to the idle threads before its next step.
   owesMark_ = core.front.push(&task) != 0 || owesMark_;
   return nullptr;
+}
+
+// The next task, for a thread that is the only active one and has a backlog. dispatch() would give the same
+// task, but makes sure of more, which takes a tenth of a short step's time.
+// Returns: null if it does not apply. Another thread is active, tasks are queued before the backlog, or there
+// is no backlog.
+inline FairTask* FairWorker::takeAlone() {
+  if (!isAlone() || core.backlogIsEmpty()) {
+    return nullptr;
+  }
+  const auto hold = core.dispatcherLock.tryTake();
+  FairTask* task = nullptr;
+  if (hold == Hold::Alone && due_.empty() && ready_.empty() && !core.backlog.isEmpty()) [[likely]] {
+    ++numDispatches;
+    task = core.backlog.pop();
+    if (core.backlog.isEmpty()) [[unlikely]] {
+      core.publishBacklog();
+    }
+  }
+  if (hold != Hold::None) [[likely]] {
+    core.dispatcherLock.leave(hold);
+  }
+  return task;
 }
 
 FairTask* FairWorker::takeNext() {

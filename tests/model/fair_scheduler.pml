@@ -504,6 +504,7 @@ inline dispatch(t) {
      publishBacklog()
   fi
 }
+// takeAlone() is a short form of it: what it looks at with the lock, and then takes, is what dispatch() does.
 inline takeNext(t) {
   popQueued(t);
   if
