@@ -92,7 +92,7 @@ class FairWorker {
   uint32_t dueInARow_ = 0;
   uint32_t untilLook_ = 1;
   uint32_t lookEvery_ = 1;
-  uint32_t fineLooks_ = 0;
+  uint32_t fineSteps_ = 0;  // in a row, beside others
   bool isRetired_ = false;
   bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
   uint64_t ticks_ = 0;     // at wasLong()
