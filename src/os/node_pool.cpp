@@ -21,21 +21,9 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr uint32_t kMagazine = 64;  // nodes
-constexpr uint32_t kAhead = 8;      // how many allocations before its own a node is fetched into the cache
-constexpr int kNumSizes = 2;
+constexpr uint32_t kAhead = NodeCache::kAhead;
+constexpr int kNumSizes = NodeCache::kNumSizes;
 constexpr size_t kChunkBytes = size_t{256} * 1024;
-
-struct FreeNode {
-  FreeNode* next;
-  FreeNode* later;         // mostly the node kAhead after this one: only ever prefetched
-  FreeNode* nextMagazine;  // in the depot, in a magazine's first node
-  uint32_t count;          // likewise
-};
-
-struct Magazine {
-  FreeNode* head;
-  uint32_t count;
-};
 
 struct Chunk {
   Chunk* next;
@@ -54,21 +42,6 @@ constinit Depot depots[kNumSizes]{};
 constinit std::atomic<size_t> numChunks{0};
 
 constexpr size_t bytesOf(int size) { return kLine << size; }
-
-// A thread's magazines. `loaded` serves; `spare` is either empty or full. So a thread that allocates and
-// frees in turn at the border of a magazine does not visit the depot each time.
-struct Cache {
-  Magazine loaded[kNumSizes];
-  Magazine spare[kNumSizes];
-  FreeNode* lastFreed[kNumSizes][kAhead];
-  uint32_t
-      // A free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
-      mostLoaded;
-  bool registered;
-  bool dead;  // the thread is ending: nodes go straight to the depot
-};
-
-constinit thread_local Cache cache{};
 
 // Only the pool may touch a free node's memory; it makes its own links accessible to itself.
 void poison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
@@ -109,22 +82,22 @@ void giveToDepot(Depot& depot, Magazine& magazine) noexcept {
 
 struct FlushAtThreadEnd {
   ~FlushAtThreadEnd() {
-    cache.dead = true;
-    cache.mostLoaded = 0;
+    nodeCache.dead = true;
+    nodeCache.mostLoaded = 0;
     for (int size = 0; size < kNumSizes; ++size) {
-      giveToDepot(depots[size], cache.loaded[size]);
-      giveToDepot(depots[size], cache.spare[size]);
+      giveToDepot(depots[size], nodeCache.loaded[size]);
+      giveToDepot(depots[size], nodeCache.spare[size]);
     }
   }
 };
 
 void registerThread() {
-  if (!cache.registered) {
+  if (!nodeCache.registered) {
     keepLoaded();
     static thread_local FlushAtThreadEnd flush;
     (void)flush;
-    cache.registered = true;
-    cache.mostLoaded = kMagazine;
+    nodeCache.registered = true;
+    nodeCache.mostLoaded = kMagazine;
   }
 }
 
@@ -171,14 +144,14 @@ Magazine takeFromDepot(int size) {
 
 void reload(int size) {
   registerThread();
-  Magazine& loaded = cache.loaded[size];
-  Magazine& spare = cache.spare[size];
+  Magazine& loaded = nodeCache.loaded[size];
+  Magazine& spare = nodeCache.spare[size];
   if (spare.head != nullptr) {
     loaded = spare;
     spare = {};
   } else {
     loaded = takeFromDepot(size);
-    if (cache.dead) {
+    if (nodeCache.dead) {
       // Nothing will flush this thread's magazines any more, so keep only the node that is asked for.
       OpenNode first(loaded.head);
       Magazine rest{first->next, loaded.count - 1};
@@ -189,9 +162,29 @@ void reload(int size) {
   }
 }
 
-[[gnu::noinline]] void unload(int size) noexcept {
-  Magazine& loaded = cache.loaded[size];
-  if (cache.dead) {
+void* takeLoaded(int size) noexcept {
+  Magazine& loaded = nodeCache.loaded[size];
+  FreeNode* node = loaded.head;
+  unpoison(node, bytesOf(size));
+  loaded.head = node->next;
+  --loaded.count;
+  return node;
+}
+
+}  // namespace
+
+constinit thread_local NodeCache nodeCache{};
+
+void* reloadAndAllocateNode(NodeSize nodeSize) {
+  const int size = static_cast<int>(nodeSize);
+  reload(size);
+  return takeLoaded(size);
+}
+
+void unloadNodes(NodeSize nodeSize) noexcept {
+  const int size = static_cast<int>(nodeSize);
+  Magazine& loaded = nodeCache.loaded[size];
+  if (nodeCache.dead) {
     giveToDepot(depots[size], loaded);
     return;
   }
@@ -202,51 +195,31 @@ void reload(int size) {
   // The newest node stays, so that a thread that takes and frees one node in turn does not
   // come here each time.
   OpenNode newest(loaded.head);
-  giveToDepot(depots[size], cache.spare[size]);
-  cache.spare[size] = {newest->next, kMagazine};
+  giveToDepot(depots[size], nodeCache.spare[size]);
+  nodeCache.spare[size] = {newest->next, kMagazine};
   newest->next = nullptr;
   loaded.count = 1;
 }
 
-void* takeLoaded(int size) noexcept {
-  Magazine& loaded = cache.loaded[size];
-  FreeNode* node = loaded.head;
-  unpoison(node, bytesOf(size));
-  loaded.head = node->next;
-  --loaded.count;
-  // The list threads through memory that may be cold.
-  __builtin_prefetch(node->later, 1);
-  return node;
-}
-
-// This is a function of its own, so that the usual path needs no frame.
-[[gnu::noinline]] void* reloadAndTake(int size) {
-  reload(size);
-  return takeLoaded(size);
-}
-
-}  // namespace
-
-void* allocateNode(NodeSize nodeSize) {
-  const int size = static_cast<int>(nodeSize);
-  if (cache.loaded[size].head == nullptr) [[unlikely]] {
-    return reloadAndTake(size);
-  }
-  return takeLoaded(size);
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+void* allocateNode(NodeSize size) {
+  return nodeCache.loaded[static_cast<int>(size)].head != nullptr ? takeLoaded(static_cast<int>(size))
+                                                                  : reloadAndAllocateNode(size);
 }
 
 void freeNode(void* memory, NodeSize nodeSize) noexcept {
   const int size = static_cast<int>(nodeSize);
-  Magazine& loaded = cache.loaded[size];
+  Magazine& loaded = nodeCache.loaded[size];
   auto* node = static_cast<FreeNode*>(memory);
   node->next = loaded.head;
-  node->later = std::exchange(cache.lastFreed[size][loaded.count % kAhead], node);
+  node->later = nullptr;
   poison(node, bytesOf(size));
   loaded.head = node;
-  if (++loaded.count > cache.mostLoaded) [[unlikely]] {
-    unload(size);
+  if (++loaded.count > nodeCache.mostLoaded) {
+    unloadNodes(nodeSize);
   }
 }
+#endif
 
 // relaxed: a statistic.
 size_t numNodeChunks() noexcept { return numChunks.load(std::memory_order_relaxed); }

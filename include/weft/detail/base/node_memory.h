@@ -45,7 +45,7 @@ class NodeMemory {
   NodeMemory() : memory_(isPooled() ? allocateNode(kNode) : ::operator new(sizeof(T), kAlignment)) {}
   ~NodeMemory() {
     if (memory_ != nullptr) {
-      free(memory_);
+      freeUnused(memory_);
     }
   }
 
@@ -56,6 +56,9 @@ class NodeMemory {
       ::operator delete(memory, kAlignment);
     }
   }
+
+  // Where a constructor has thrown.
+  [[gnu::cold, gnu::noinline]] static void freeUnused(void* memory) noexcept { free(memory); }
 
   void* memory_;
 };

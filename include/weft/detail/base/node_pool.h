@@ -5,8 +5,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "weft/export.h"
+#include "weft/sanitizers.h"
 
 // The process-wide pool of small nodes: tasks and the shared state of waiting primitives live in them.
 //
@@ -25,13 +27,78 @@ constexpr NodeSize nodeSizeFor(size_t bytes) {
   return bytes <= kLine ? NodeSize::Line : bytes <= 2 * kLine ? NodeSize::TwoLines : NodeSize::None;
 }
 
+struct FreeNode {
+  FreeNode* next;
+  FreeNode* later;         // mostly the node kAhead after this one: only ever prefetched
+  FreeNode* nextMagazine;  // in the depot, in a magazine's first node
+  uint32_t count;          // likewise
+};
+
+struct Magazine {
+  FreeNode* head;
+  uint32_t count;
+};
+
+// A thread's magazines. `loaded` serves; `spare` is either empty or full. So a thread that allocates and
+// frees in turn at the border of a magazine does not visit the depot each time.
+struct NodeCache {
+  static constexpr int kNumSizes = 2;
+  static constexpr uint32_t kAhead = 8;  // how many allocations before its own a node is fetched
+
+  Magazine loaded[kNumSizes];
+  Magazine spare[kNumSizes];
+  FreeNode* lastFreed[kNumSizes][kAhead];
+  uint32_t
+      // A free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
+      mostLoaded;
+  bool registered;
+  bool dead;  // the thread is ending: nodes go straight to the depot
+};
+
+extern WEFT_EXPORT constinit thread_local NodeCache nodeCache
+#if defined(__ELF__)
+    [[gnu::tls_model("initial-exec")]]
+#endif
+    ;
+
+// Where the magazine that is loaded is empty, or too full.
+WEFT_EXPORT void* reloadAndAllocateNode(NodeSize size);
+WEFT_EXPORT void unloadNodes(NodeSize size) noexcept;
+
+#if WEFT_ADDRESS_SANITIZER_ENABLED
+WEFT_EXPORT void* allocateNode(NodeSize size);
+WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
+#else
 // Ends the program with a message where the system has no memory left. Neither suspends nor, in the steady
 // state, calls malloc.
 // Returns: a node, aligned to a cache line.
-WEFT_EXPORT void* allocateNode(NodeSize size);
+[[gnu::always_inline]] inline void* allocateNode(NodeSize size) {
+  Magazine& loaded = nodeCache.loaded[static_cast<int>(size)];
+  FreeNode* node = loaded.head;
+  if (node == nullptr) [[unlikely]] {
+    return reloadAndAllocateNode(size);
+  }
+  loaded.head = node->next;
+  --loaded.count;
+  // The list threads through memory that may be cold.
+  __builtin_prefetch(node->later, 1);
+  return node;
+}
 
-// Requires: `node` came from allocateNode(size), on any thread.
-WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
+// Requires: `memory` came from allocateNode(size), on any thread.
+[[gnu::always_inline]] inline void freeNode(void* memory, NodeSize size) noexcept {
+  NodeCache& cache = nodeCache;
+  Magazine& loaded = cache.loaded[static_cast<int>(size)];
+  auto* node = static_cast<FreeNode*>(memory);
+  node->next = loaded.head;
+  node->later =
+      std::exchange(cache.lastFreed[static_cast<int>(size)][loaded.count % NodeCache::kAhead], node);
+  loaded.head = node;
+  if (++loaded.count > cache.mostLoaded) [[unlikely]] {
+    unloadNodes(size);
+  }
+}
+#endif
 
 // Returns: how many chunks were taken from the system so far. This is constant in the steady state.
 WEFT_EXPORT size_t numNodeChunks() noexcept;

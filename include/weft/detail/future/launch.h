@@ -106,7 +106,7 @@ constexpr bool assertFunction() {
 // Has a new task run by `executor`.
 // Returns: its future.
 template <class Body, class E, class... Args>
-auto launch(E&& executor, Args&&... args) {
+[[gnu::always_inline]] inline auto launch(E&& executor, Args&&... args) {
   auto* state = detail::makeState<TaskState<Body>>(std::forward<Args>(args)...);
   auto future = FutureAccess::make(state);
   executor.schedule(TaskHandleAccess::make(state));
