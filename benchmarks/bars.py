@@ -210,12 +210,16 @@ def spawn_bars():
         "task-thousand": "counter by reference, from a task, a thousand at a time",
         "outside": "WaitGroup by value, from outside",
         "outside-counter": "counter by reference, from outside",
+        "many": "counter by reference, by scheduleMany() from a task",
+        "outside-many": "counter by reference, by scheduleMany() from outside",
     }
     limits = [("task", 1, 0.45, None), ("task", 2, 2, 1.2),
               ("task-counter", 1, 0.42, None), ("task-counter", 2, 0.7, None),
               ("task-thousand", 1, 0.27, None), ("task-thousand", 2, None, None),
               ("outside", 1, 0.6, None), ("outside", 2, 0.6, None),
-              ("outside-counter", 1, 0.4, None), ("outside-counter", 2, 0.4, None)]
+              ("outside-counter", 1, 0.4, None), ("outside-counter", 2, 0.4, None),
+              ("many", 1, None, None), ("many", 2, None, None),
+              ("outside-many", 1, None, None), ("outside-many", 2, None, None)]
     for workload, workers, limit, aim in limits:
         against = "outside" if workload.startswith("outside") else "task"
         yield Bar("%s, %s, by oneTBB's" % (names[workload], count(workers)),

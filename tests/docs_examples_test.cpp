@@ -18,6 +18,12 @@
 #include <thread>
 #include <vector>
 
+// clang 15 and older cannot compile the views of libstdc++.
+#if !defined(__clang__) || __clang_major__ >= 16
+#include <ranges>
+#define WEFT_TEST_VIEWS
+#endif
+
 #include <weft/defer.h>
 #include <weft/weft.h>
 
@@ -71,6 +77,20 @@ void read(const std::string&) {}
 void fetch(const std::string&) {}
 void parse(const std::string&) {}
 void use(int) {}
+
+#ifdef WEFT_TEST_VIEWS
+void manyExample() {
+  std::vector<std::string> names = {"a.txt", "b.txt", "c.txt"};
+  weft::WaitGroup done(std::ssize(names));
+  weft::scheduleMany(names | std::views::transform([&](const std::string& name) {
+                       return [&name, done] {
+                         read(name);
+                         done.done();
+                       };
+                     }));
+  done.wait();
+}
+#endif
 
 void conditionVariableExample() {
   weft::mutex queueMutex;
@@ -334,6 +354,14 @@ TEST(DocsExamplesTest, ExamplesOfHeadersRun) {
     }
   }
 }
+
+#ifdef WEFT_TEST_VIEWS
+TEST(DocsExamplesTest, ManyTasksOfARangeRun) {
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  weft::Scheduler::Binding bound(scheduler);
+  manyExample();
+}
+#endif
 
 TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   std::string tests;

@@ -7,8 +7,10 @@
 //                     (WaitGroup captured by value, task_group, sync.WaitGroup, ...)
 //   task-counter      the same, counted by an atomic counter that is captured by reference
 //   task-thousand     task-counter, but a thousand at a time
+//   many              task-counter, but given to the library as one range, where it takes one
 //   outside           spawned by a thread that runs no tasks itself; counted by the library's own means
 //   outside-counter   the same, counted by an atomic counter that is captured by reference
+//   outside-many      outside-counter, but given to the library as one range
 
 #pragma once
 

@@ -1,6 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <ranges>
+
 #include "../common/weft_harness.h"
 #include "problem.h"
 
@@ -20,6 +22,13 @@ void spawnCounted(int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     weft::schedule([&left] { left.done(); });
   }
+  left.wait();
+}
+
+void spawnMany(int64_t n) {
+  bench::Countdown left(n);
+  weft::scheduleMany(std::views::iota(int64_t{0}, n) |
+                     std::views::transform([&left](int64_t) { return [&left] { left.done(); }; }));
   left.wait();
 }
 
@@ -57,7 +66,9 @@ int main(int argc, char** argv) {
                         {{"task", {0, 1, 2}, fromTask<spawnByValue>},
                          {"task-counter", {0, 1, 2}, fromTask<spawnCounted>},
                          {"task-thousand", {0, 1, 2}, fromTask<spawnThousands>},
+                         {"many", {0, 1, 2}, fromTask<spawnMany>},
                          {"group", {0, 1, 2}, fromTask<spawnGroup>},
                          {"outside", {1, 2}, fromOutside<spawnByValue>},
-                         {"outside-counter", {1, 2}, fromOutside<spawnCounted>}});
+                         {"outside-counter", {1, 2}, fromOutside<spawnCounted>},
+                         {"outside-many", {1, 2}, fromOutside<spawnMany>}});
 }

@@ -16,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "weft/debug.h"
 #include "weft/detail/base/callable.h"
+#include "weft/detail/base/task_batch.h"
 #include "weft/export.h"
 #include "weft/fiber.h"
 #include "weft/memory.h"
@@ -158,6 +160,20 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: the task sees what came before.
   void enqueue(Task&& task);
 
+  // Schedules the tasks of a range, in its order, as a loop of enqueue() would, for less: up to 64 at a time.
+  // The elements are Tasks, or functions as for enqueue(). They are moved from where `tasks` is an rvalue
+  // that owns them, as a std::vector but not a std::span, and else copied. Neither suspends nor blocks, but
+  // where the range does.
+  //
+  // Of a range that can be passed only once, as that of a channel or a generator, each task is scheduled
+  // before the next element is asked for. Of others, an element that is slow to come may delay up to 63 tasks
+  // before it. If the range, or a copy or move of an element, throws, the tasks before it are scheduled.
+  // Requires: no element is empty. Of a range that can be passed twice, none waits for a task before it.
+  template <detail::InputRange Range>
+  void enqueueMany(Range&& tasks) {
+    detail::enqueueEach<Range>(*this, tasks, "Scheduler::enqueueMany()");
+  }
+
   // Schedules `task` on one worker thread, numbered from 0: no other runs it. If that one sleeps, it is
   // woken; if it is busy, the task waits, though others have nothing to do. So place what belongs together,
   // or is to be spread by a rule of the program's own, and leave the rest to enqueue(). Any thread. Neither
@@ -195,7 +211,9 @@ class WEFT_EXPORT Scheduler {
  private:
   friend struct detail::ExecutorAccess;
   friend detail::IoDomain& detail::ioDomain(const Scheduler& scheduler) noexcept;
+  friend class detail::TaskBatch;
   void enqueueNode(detail::TaskNode* node);
+  void enqueueNodes(detail::TaskNode* const* nodes, uint32_t count);
 
   std::unique_ptr<detail::SchedulerCore, void (*)(detail::SchedulerCore*)> core_;
 };
@@ -243,6 +261,13 @@ void schedule(Function&& function, Args&&... args) {
           Task(detail::bindOnce(std::forward<Function>(function), std::forward<Args>(args)...)).release());
     }
   }
+}
+
+// As Scheduler::enqueueMany(), on the scheduler that is bound to the calling thread.
+template <detail::InputRange Range>
+void scheduleMany(Range&& tasks) {
+  assert_has_bound_scheduler("scheduleMany()");
+  detail::enqueueEach<Range>(*Scheduler::get(), tasks, "scheduleMany()");
 }
 
 }  // namespace weft::inline v0_1

@@ -55,10 +55,7 @@ void SchedulerCore::enqueueOn(int workerId, Task&& task) {
     target.deliver(letter);
     return;
   }
-  const bool isLetIn = outside.entrance.enter();
-  WEFT_ASSERT(isLetIn,
-              "Scheduler::enqueueOn(): a task was given to a scheduler that has ended, perhaps in a "
-              "finalizer. Nobody would run it. Give it before ~Scheduler, or in a task.");
+  assertLetIn(outside.entrance.enter(), "Scheduler::enqueueOn()");
   target.deliver(letter);
   outside.entrance.leave();
 }

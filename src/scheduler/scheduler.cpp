@@ -187,10 +187,7 @@ void Scheduler::enqueueNode(detail::TaskNode* node) {
     worker->enqueue(node);
     return;
   }
-  const bool isLetIn = core_->outside.entrance.enter();
-  WEFT_ASSERT(isLetIn,
-              "Scheduler::enqueue(): a task was given to a scheduler that has ended, perhaps in a finalizer. "
-              "Nobody would run it. Give it before ~Scheduler, or in a task.");
+  detail::assertLetIn(core_->outside.entrance.enter(), "Scheduler::enqueue()");
   core_->enqueueFromOutside(node);
   core_->outside.entrance.leave();
 }

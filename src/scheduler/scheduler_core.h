@@ -13,6 +13,7 @@
 #include "scheduler/checked_allocator.h"
 #include "scheduler/process_fork.h"
 #include "scheduler/worker.h"
+#include "weft/debug.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/future/executor_link.h"
 #include "weft/detail/park/idle.h"
@@ -33,6 +34,14 @@ struct SchedulerLink final : ExecutorLink {
 
   SchedulerCore& core;
 };
+
+// Ends the program with a message that names `what` where a task comes after the scheduler has ended.
+inline void assertLetIn(bool isLetIn, const char* what) {
+  WEFT_ASSERT(isLetIn,
+              "%s: a task was given to a scheduler that has ended, perhaps in a finalizer. "
+              "Nobody would run it. Give it before ~Scheduler, or in a task.",
+              what);
+}
 
 // Ends the program with a message where `scheduler` is destroyed by a thread or fiber that it would wait for.
 // `type` and `object` name what holds the scheduler.
@@ -55,6 +64,11 @@ struct SchedulerCore {
   void unbind(Worker& worker);
   // Requires: the calling thread was let in.
   void enqueueFromOutside(TaskNode* node);
+  // The same for several, in their order.
+  void enqueueFromOutside(TaskNode* const* nodes, uint32_t count);
+  // Ends the program with a message that names `what` where tasks with such flags, which come from outside,
+  // could not run.
+  [[gnu::always_inline]] void assertRunnable(const char* what, uint32_t flags) const;
   // See Scheduler::enqueueOn().
   void enqueueOn(int workerId, Task&& task);
   // Waits until every thread has unbound and nothing is left to do.
@@ -171,5 +185,20 @@ struct SchedulerCore {
   BoundThread* firstBound = nullptr;  // guarded by boundMutex
   int numBound = 0;  // guarded by boundMutex; counts a thread until it no longer needs this object
 };
+
+inline void SchedulerCore::assertRunnable(const char* what, uint32_t flags) const {
+  assertBindingNotLost(what);
+  WEFT_ASSERT(numWorkers > 0,
+              "%s: this scheduler has no worker threads, "
+              "and the calling thread is not bound to it, so that nobody could run the task. "
+              "Bind the thread, or give the scheduler workers (Config::setWorkerThreadCount).",
+              what);
+  assertNotForked(what);
+  WEFT_ASSERT((flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0,
+              "%s: a SameThread task was given by a thread "
+              "that is not bound to the scheduler, and so cannot run there. "
+              "Bind the thread, or drop the flag.",
+              what);
+}
 
 }  // namespace weft::inline v0_1::detail

@@ -31,6 +31,16 @@ void TaskQueues::overflow(TaskNode* node) {
   lane_.deque->push(node);
 }
 
+void TaskQueues::pushBatch(TaskNode* const* nodes, uint32_t count) {
+  for (uint32_t done = 0; done < count; ++done) {
+    done += lane_.deque->pushBatch(nodes + done, count - done);
+    if (done == count) {
+      break;
+    }
+    overflow(nodes[done]);
+  }
+}
+
 void TaskQueues::exposeElsewhere(TaskNode* node) {
   if (numWorkers_ > 0) {
     overflow(node);

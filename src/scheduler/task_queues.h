@@ -55,7 +55,9 @@ class TaskQueues {
       overflow(node);
     }
   }
-  // The same, where the deque is full.
+  // The same for several, in their order.
+  void pushBatch(TaskNode* const* nodes, uint32_t count);
+  // push(), where the deque is full.
   void overflow(TaskNode* node);
   // Queues a task for this thread only.
   void pushPinned(TaskNode* node, bool isOfTask) { (isOfTask ? pinnedLifo_ : pinnedFifo_).pushNewest(node); }

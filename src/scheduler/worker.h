@@ -72,6 +72,8 @@ class Worker {
 
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
+  // The same for several, in their order.
+  void enqueueBatch(TaskNode* const* nodes, uint32_t count);
   // Queues a task that is placed on this worker, by a task of its own. Of another worker's: deliver().
   void enqueuePlaced(TaskNode* node);
   // Counts a task that was scheduled on this worker's thread, and is to be delivered to another worker.

@@ -16,7 +16,7 @@ namespace {
 using Entrance = detail::Entrance<RelacySync>;
 using Counters = detail::TaskCounters<RelacySync>;
 
-// Two come, twice each, while the third ends what they use.
+// Two come, twice each and with one thing more each time, while the third ends what they use.
 struct UseAndEnd : rl::test_suite<UseAndEnd, 3> {
   Entrance entrance;
   RelacySync::Var<int> used[2];
@@ -29,10 +29,10 @@ struct UseAndEnd : rl::test_suite<UseAndEnd, 3> {
       used[1].set(0);
       return;
     }
-    for (int i = 0; i < 2; ++i) {
-      if (entrance.enter()) {
+    for (uint32_t i = 1; i <= 2; ++i) {
+      if (entrance.enter(i)) {
         used[index].set(1);
-        entrance.leave();
+        entrance.leave(i);
       }
     }
   }

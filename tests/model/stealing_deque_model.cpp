@@ -11,6 +11,7 @@
 // Seeded bug: queue/stealing_deque.h:7:split
 // Seeded bug: queue/stealing_deque.h:10:split
 // Seeded bug: queue/stealing_deque.h:11:split
+// Seeded bug: queue/stealing_deque.h:14:relaxed
 // Seeded bug: queue/steal_gate.h:1:relaxed
 // Seeded bug: queue/steal_gate.h:3:relaxed
 // Seeded bug: queue/steal_gate.h:4:relaxed
@@ -55,6 +56,16 @@ struct DequeSuite {
     }
     numPushed++;
     return true;
+  }
+
+  // Pushes up to `count` items at once.
+  void pushTogether(int count) {
+    Item* batch[kItems];
+    for (int i = 0; i < count; i++) {
+      batch[i] = &items[numPushed + i];
+      batch[i]->payload.set(42);
+    }
+    numPushed += static_cast<int>(deque.pushBatch(batch, static_cast<uint32_t>(count)));
   }
 
   // Returns: whether it got an item.
@@ -141,6 +152,27 @@ struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite {
   void after() { drain(); }
 };
 
+// The owner pushes two at once, or as many as there is room for, and goes round the slots.
+struct Batches : rl::test_suite<Batches, 3>, DequeSuite {
+  void thread(unsigned index) {
+    if (index != 0) {
+      stealOne(index);
+      stealOne(index);
+      return;
+    }
+    pushTogether(2);
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
+    pushTogether(2);
+    if (Item* item = deque.takeOldest()) {
+      consume(item);
+    }
+    pushTogether(kItems - numPushed < 2 ? kItems - numPushed : 2);
+  }
+  void after() { drain(); }
+};
+
 // The owner fills the deque several times, and goes round the slots.
 struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
   void thread(unsigned index) {
@@ -182,6 +214,6 @@ int main(int argc, char** argv) {
     return explore<PushTakeSteal>("push, take, steal", 600'000) &&
            explore<TakeAsThief>("take as a thief", 600'000) &&
            explore<TakeBesideThieves>("take beside thieves", 600'000) &&
-           explore<Overflow>("overflow", 600'000);
+           explore<Batches>("batches", 600'000) && explore<Overflow>("overflow", 600'000);
   });
 }

@@ -36,6 +36,32 @@ TEST(StealingDequeTest, TakeReturnsTheNewest) {
   EXPECT_TRUE(deque->empty());
 }
 
+TEST(StealingDequeTest, PushBatchAppendsAsManyAsThereIsRoomFor) {
+  StealingDeque<int, StdSync, 8> deque;
+  StealGate<> gate;
+  Thief owner(gate);
+  int items[10];
+  int* all[10];
+  for (int i = 0; i < 10; ++i) {
+    all[i] = &items[i];
+  }
+  EXPECT_EQ(deque.pushBatch(all, 0), 0u);
+  EXPECT_EQ(deque.pushBatch(all, 5), 5u);
+  EXPECT_EQ(deque.pushBatch(all + 5, 5), 3u);
+  EXPECT_EQ(deque.pushBatch(all + 8, 2), 0u);
+  EXPECT_FALSE(deque.push(all[8]));
+  EXPECT_EQ(deque.takeOldest(), all[0]);
+  EXPECT_EQ(deque.takeOldest(), all[1]);
+  deque.close();
+  EXPECT_EQ(deque.pushBatch(all + 8, 2), 0u);
+  deque.open();
+  EXPECT_EQ(deque.pushBatch(all + 8, 2), 2u);
+  for (int i = 9; i >= 2; --i) {
+    EXPECT_EQ(deque.take(owner), all[i]);
+  }
+  EXPECT_TRUE(deque.empty());
+}
+
 TEST(StealingDequeTest, TakeReturnsTheSameBesideThieves) {
   auto deque = std::make_unique<StealingDeque<int>>();
   StealGate<> gate;

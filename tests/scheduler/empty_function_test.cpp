@@ -58,6 +58,10 @@ void expectDeath(const char* where, const std::function<void(Scheduler&)>& use) 
 TEST_F(EmptyFunctionDeathTest, OfATask) {
   constexpr const char* kSchedule = "schedule\\(\\)";
   expectDeath(kSchedule, [](Scheduler&) { schedule(kNothing); });
+  expectDeath("scheduleMany\\(\\)",
+              [](Scheduler&) { scheduleMany(std::vector<std::function<void()>>{[] {}, kNothing}); });
+  expectDeath("Scheduler::enqueueMany\\(\\)",
+              [](Scheduler& scheduler) { scheduler.enqueueMany(std::vector<Task>(1)); });
   expectDeath(kSchedule, [](Scheduler&) { schedule(kNull); });
   expectDeath(kSchedule, [](Scheduler&) { schedule(Task()); });
   expectDeath(kSchedule, [](Scheduler&) { schedule(std::function<void(int)>(), 1); });

@@ -130,6 +130,46 @@ struct Theft final : Scenario {
   }
 };
 
+// Tasks are given at once, by a thread that is not bound or by a task: the first goes alone, and then two in one
+// batch, which must both run at the same time.
+template <bool kFromTask>
+struct Many final : Scenario {
+  Shared numRuns[3];
+  Meeting meeting;
+  detail::Parker<> bothRun;
+
+  void queueAll(Scheduler& scheduler) {
+    Task tasks[3];
+    for (int i = 0; i < 3; ++i) {
+      tasks[i] = Task([this, i] {
+        increment(numRuns[i]);
+        if (i > 0) {
+          meeting.meet(i - 1);
+        }
+        if (i == 1) {
+          bothRun.unpark();
+        }
+      });
+    }
+    scheduler.enqueueMany(std::move(tasks));
+  }
+
+  void run() override {
+    {
+      Scheduler scheduler(config());
+      if constexpr (kFromTask) {
+        scheduler.enqueue([this, &scheduler] { queueAll(scheduler); });
+      } else {
+        queueAll(scheduler);
+      }
+      bothRun.park();
+    }
+    for (Shared& number : numRuns) {
+      check(number.get() == 1, "each task has run once");
+    }
+  }
+};
+
 // A task schedules more than its deque holds. The one of number kFirst and the next one must both run at the
 // same time. For the first two there was no room: from 0 on they come to a worker in one batch, and from 1 on
 // the latter is the oldest in the deque.

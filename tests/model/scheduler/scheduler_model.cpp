@@ -39,6 +39,8 @@ constexpr Named kScenarios[] = {
     {"nothing", &make<Nothing>, 20'000},
     {"batch", &make<Batch>, 40'000},
     {"theft", &make<Theft>, 40'000},
+    {"many", &make<Many<false>>, 40'000},
+    {"many-from-task", &make<Many<true>>, 40'000},
     {"overflow", &make<Overflow<1>>, 30'000},
     {"overflowed-batch", &make<Overflow<0>>, 30'000},
     {"last-task-schedules", &make<LastTaskSchedules>, 40'000},

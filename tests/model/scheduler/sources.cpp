@@ -25,6 +25,7 @@
 #include "scheduler/scheduler_core.cpp"
 #include "scheduler/shutdown.cpp"
 #include "scheduler/stealer.cpp"
+#include "scheduler/task_batch.cpp"
 #include "scheduler/task_queues.cpp"
 #include "scheduler/thread_waiter.cpp"
 #include "scheduler/throttle.cpp"

@@ -30,10 +30,10 @@ namespace weft::inline v0_1::detail {
 template <class Sync = StdSync>
 class TaskCounters {
  public:
-  // Called by the owner before another thread can see the task.
-  void countScheduled() {
+  // Called by the owner before another thread can see the task, or one of several.
+  void countScheduled(uint32_t number = 1) {
     // relaxed load: this thread wrote it last. relaxed store: the queue publishes it with the task.
-    scheduled_.store(scheduled_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    scheduled_.store(scheduled_.load(std::memory_order_relaxed) + number, std::memory_order_relaxed);
   }
 
   // Called by the owner when a task has ended.

@@ -18,12 +18,12 @@ namespace weft::inline v0_1::detail {
 // State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up forever,
 // in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
 //
-//   bottom   stored by the owner alone: +1 by push, -1 by take (and back, if there was no item, or if the
+//   bottom   stored by the owner alone: +1 by push, +n by pushBatch, -1 by take (and back, if there was no item, or if the
 //            last item had to be won by compare-exchange)
 //   top      only moved up, by compare-exchange: by thieves, by takeOldest*, and by take for the last item
 //
 // Steps:
-//   push     writes the slot, then moves bottom with a release store.
+//   push     writes the slot, or several, then moves bottom with a release store.
 //   take     announces with `bottom - 1`, passes a full fence, then reads top. While there are no thieves it
 //            leaves the fence out, and needs no compare-exchange for the last item (steal_gate.h).
 //   steal    reads top, passes a full fence, reads bottom, then reads the slot. It owns the item if it moves
@@ -88,7 +88,30 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: lets push return false until open(). This costs the push of an open deque nothing.
+  // Owner: appends the first of `count` items as the newest, in their order, as far as there is room.
+  // Returns: how many.
+  uint32_t pushBatch(T* const* items, uint32_t count) {
+    // relaxed: only the owner writes it.
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    if (bottom + count - cachedTop_ > Capacity) [[unlikely]] {
+      if (isClosed()) {
+        return 0;
+      }
+      // (13) acquire: as in push; pairs with (7).
+      cachedTop_ = top_.load(std::memory_order_acquire);
+    }
+    const int64_t room = Capacity - (bottom - cachedTop_);
+    const uint32_t pushed = room < count ? static_cast<uint32_t>(room) : count;
+    for (uint32_t i = 0; i < pushed; i++) {
+      // relaxed: bottom publishes it.
+      slot(bottom + i).store(items[i], std::memory_order_relaxed);
+    }
+    // (14) release: publishes the slots and what the items point to; pairs with (6).
+    bottom_.store(bottom + pushed, std::memory_order_release);
+    return pushed;
+  }
+
+  // Owner: lets push return false, and pushBatch zero, until open(). This costs the push of an open deque nothing.
   void close() { cachedTop_ = kClosed; }
   // relaxed: push looks again where it matters.
   void open() { cachedTop_ = top_.load(std::memory_order_relaxed); }
@@ -134,7 +157,7 @@ class StealingDeque {
     int64_t top = top_.load(std::memory_order_acquire);
     // (5) seq_cst: top before bottom; the mate is (4).
     Sync::fence(std::memory_order_seq_cst);
-    // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8, 12).
+    // (6) acquire: sees the slots below bottom and what their items point to; pairs with (2, 3, 8, 12, 14).
     const int64_t bottom = bottom_.load(std::memory_order_acquire);
     if (top >= bottom) {
       return {nullptr, false};
@@ -142,7 +165,7 @@ class StealingDeque {
     // relaxed: published by bottom; what a later round may have put there is lost with the race.
     T* item = slot(top).load(std::memory_order_relaxed);
     // (7) seq_cst: claims the item, in one order with the fences; hands its slot back to the owner; pairs
-    // with (1).
+    // with (1, 13).
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
       return {nullptr, true};
     }

@@ -15,6 +15,8 @@ namespace weft::inline v0_1::detail {
 //   entered   count | kClosed   +1 by each thread that comes, let in or not; kClosed once, by the closer
 //   left      count             +1 by each thread that goes, or was not let in, as its last access
 //
+// A thread may come with several things at once, and counts as so many threads.
+//
 // What must not happen:
 //     a thread that comes               the thread that ends it
 //                                       sees no thread within
@@ -29,20 +31,20 @@ namespace weft::inline v0_1::detail {
 template <class Sync = StdSync>
 class Entrance {
  public:
-  // Returns: whether the caller is let in; if so, it calls leave() later.
-  bool enter() {
+  // Returns: whether the caller is let in; if so, it calls leave() later, with that `number`.
+  bool enter(uint32_t number = 1) {
     // (1) relaxed: publishes nothing; but one operation, before the close or after; pairs with (4).
-    const bool isLetIn = (entered_.fetch_add(1, std::memory_order_relaxed) & kClosed) == 0;
+    const bool isLetIn = (entered_.fetch_add(number, std::memory_order_relaxed) & kClosed) == 0;
     if (!isLetIn) {
-      leave();
+      leave(number);
     }
     return isLetIn;
   }
 
   // Called by each thread that was let in, as its last access to what is guarded.
-  void leave() {
+  void leave(uint32_t number = 1) {
     // (2) release: what was done within comes before the end; pairs with (3).
-    left_.fetch_add(1, std::memory_order_release);
+    left_.fetch_add(number, std::memory_order_release);
   }
 
   // Returns: how many threads have come; a number that cannot be reached, once the entrance is closed.

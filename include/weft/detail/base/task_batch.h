@@ -1,0 +1,155 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/base/callable.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/base/ticks.h"
+#include "weft/export.h"
+#include "weft/task.h"
+
+// How the tasks of a range come to a scheduler. What is paid for each batch rather than for each task: the
+// look for sleeping workers with its fence, the claim of slots in the injector, the store that publishes them
+// in a deque, and the count of those who use the scheduler.
+//
+// A task waits in its batch while the program makes the tasks after it, and the program may be slow. So a
+// batch grows from one task on only while they come fast. Where the elements can be had only once, as those
+// of a channel or a generator, the next one may be long in coming, or may wait for an earlier task: then each
+// batch is one task.
+//
+// Rejected: <ranges>, for its concepts. It would make each file that includes scheduler.h compile for 0.15 s
+// longer.
+namespace weft::inline v0_1 {
+
+class Scheduler;
+
+namespace detail {
+
+class TaskBatch {
+ public:
+  static constexpr uint32_t kMost = 64;              // tasks of a batch
+  static constexpr uint64_t kMostMicroseconds = 20;  // in which a batch comes together, or the next is of one
+
+  TaskBatch(Scheduler& scheduler, uint32_t most) : scheduler_(scheduler), most_(most) {}
+  // Also after an exception: what was added is queued.
+  ~TaskBatch() {
+    if (count_ != 0) {
+      queue();
+    }
+  }
+  TaskBatch(const TaskBatch&) = delete;
+  TaskBatch& operator=(const TaskBatch&) = delete;
+
+  void add(TaskNode* node) {
+    nodes_[count_++] = node;
+    if (count_ == wanted_) [[unlikely]] {
+      queue();
+    }
+  }
+
+ private:
+  WEFT_EXPORT void queue() noexcept;
+
+  Scheduler& scheduler_;
+  const uint32_t most_;
+  uint32_t wanted_ = 1;
+  uint32_t count_ = 0;
+  uint64_t queuedAt_ = ticks();
+  TaskNode* nodes_[kMost];
+};
+
+// begin() and end() as a range-based `for` finds them.
+namespace range_access {
+using std::begin;
+using std::end;
+
+template <class Range>
+constexpr auto first(Range& range) -> decltype(begin(range)) {
+  return begin(range);
+}
+template <class Range>
+constexpr auto last(Range& range) -> decltype(end(range)) {
+  return end(range);
+}
+}  // namespace range_access
+
+template <class Range>
+concept InputRange = requires(Range& range) {
+  { range_access::first(range) } -> std::input_iterator;
+  { range_access::last(range) } -> std::sentinel_for<decltype(range_access::first(range))>;
+};
+
+template <class Range>
+using RangeIterator = decltype(range_access::first(std::declval<Range&>()));
+
+// Whether a range that is given as `Range` owns its elements and may be emptied: it is an rvalue, and its
+// elements are const where it is const. (An rvalue that is a view, as std::span, refers to what others own.)
+template <class Range>
+inline constexpr bool kMayMoveElements = false;
+template <class Range>
+  requires(!std::is_lvalue_reference_v<Range> && InputRange<const Range>)
+inline constexpr bool kMayMoveElements<Range> =
+    std::is_const_v<std::remove_reference_t<std::iter_reference_t<RangeIterator<const Range>>>>;
+
+template <class Range>
+decltype(auto) elementAt(RangeIterator<Range>& at) {
+  if constexpr (kMayMoveElements<Range>) {
+    return std::ranges::iter_move(at);
+  } else {
+    return *at;
+  }
+}
+
+// Returns: the node of the task that `element` is or makes; null where that is empty.
+template <class Element>
+TaskNode* nodeOf(Element&& element) {
+  using Kept = std::remove_cvref_t<Element>;
+  if constexpr (std::derived_from<Kept, Task>) {
+    constexpr bool kCanBeTaken = std::is_constructible_v<Kept, Element>;
+    static_assert(kCanBeTaken,
+                  "a Task cannot be copied from the range. Pass std::move() of the container that owns the "
+                  "tasks, or a range of std::move_iterator.");
+    if constexpr (kCanBeTaken) {
+      Kept task(std::forward<Element>(element));
+      return static_cast<Task&&>(task).release();
+    }
+  } else {
+    constexpr bool kCanBeCalled = kCanBeBound<Element>;
+    static_assert(kCanBeCalled,
+                  "enqueueMany(range), scheduleMany(range): an element cannot be called without arguments.");
+    static_assert(kCanBeKept<Element> || !kCanBeCalled,
+                  "enqueueMany(range), scheduleMany(range): the elements are copied, and something here "
+                  "cannot be copied. Pass std::move() of the container that owns them, or a range of "
+                  "std::move_iterator.");
+    if constexpr (kCanBeCalled && kCanBeKept<Element>) {
+      return Task(std::forward<Element>(element)).release();
+    }
+  }
+  return nullptr;
+}
+
+// `where`: the function that was called, for messages.
+template <class Range>
+void enqueueEach(Scheduler& scheduler, std::remove_reference_t<Range>& range, const char* where) {
+  using Iterator = RangeIterator<Range>;
+  TaskBatch batch(scheduler, std::forward_iterator<Iterator> ? TaskBatch::kMost : 1);
+  Iterator at = range_access::first(range);
+  const auto end = range_access::last(range);
+  for (; at != end; ++at) {
+    TaskNode* node = detail::nodeOf(detail::elementAt<Range>(at));
+    if (node == nullptr) [[unlikely]] {
+      detail::reportEmptyFunction(where);
+    }
+    batch.add(node);
+  }
+}
+
+}  // namespace detail
+}  // namespace weft::inline v0_1
