@@ -130,8 +130,8 @@ struct Theft final : Scenario {
   }
 };
 
-// Tasks are given at once, by a thread that is not bound or by a task: the first goes alone, and then two in one
-// batch, which must both run at the same time.
+// Tasks are given at once, by a thread that is not bound or by a task: the first goes alone, and then two in
+// one batch, which must both run at the same time.
 template <bool kFromTask>
 struct Many final : Scenario {
   Shared numRuns[3];
