@@ -364,10 +364,10 @@ struct ThrowsIfCopied {
 };
 
 TEST_P(EnqueueManyTest, WhatWasBeforeACopyThatThrowsRuns) {
-  WaitGroup left(3);
+  WaitGroup left(4);
   std::list<ThrowsIfCopied> functions;
-  for (int i = 0; i < 5; ++i) {
-    functions.emplace_back(left, i == 3);
+  for (int i = 0; i < 6; ++i) {
+    functions.emplace_back(left, i == 4);
   }
   EXPECT_THROW(scheduleMany(functions), std::runtime_error);
   left.wait();
