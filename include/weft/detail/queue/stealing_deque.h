@@ -18,8 +18,8 @@ namespace weft::inline v0_1::detail {
 // State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up forever,
 // in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
 //
-//   bottom   stored by the owner alone: +1 by push, +n by pushBatch, -1 by take (and back, if there was no item, or if the
-//            last item had to be won by compare-exchange)
+//   bottom   stored by the owner alone: +1 by push, +n by pushBatch, -1 by take (and back, if there was no
+//            item, or if the last item had to be won by compare-exchange)
 //   top      only moved up, by compare-exchange: by thieves, by takeOldest*, and by take for the last item
 //
 // Steps:
@@ -111,7 +111,8 @@ class StealingDeque {
     return pushed;
   }
 
-  // Owner: lets push return false, and pushBatch zero, until open(). This costs the push of an open deque nothing.
+  // Owner: lets push return false, and pushBatch zero, until open(). This costs the push of an open deque
+  // nothing.
   void close() { cachedTop_ = kClosed; }
   // relaxed: push looks again where it matters.
   void open() { cachedTop_ = top_.load(std::memory_order_relaxed); }
