@@ -65,29 +65,16 @@ class TaskBatch {
   TaskNode* nodes_[kMost];
 };
 
-// begin() and end() as a range-based `for` finds them.
-namespace range_access {
-using std::begin;
-using std::end;
-
-template <class Range>
-constexpr auto first(Range& range) -> decltype(begin(range)) {
-  return begin(range);
-}
-template <class Range>
-constexpr auto last(Range& range) -> decltype(end(range)) {
-  return end(range);
-}
-}  // namespace range_access
-
+// An array, or what has begin() and end(). (Functions of these names beside a type would have to be called
+// unqualified, and so might be of the program's own that mean something else.)
 template <class Range>
 concept InputRange = requires(Range& range) {
-  { range_access::first(range) } -> std::input_iterator;
-  { range_access::last(range) } -> std::sentinel_for<decltype(range_access::first(range))>;
+  { std::begin(range) } -> std::input_iterator;
+  { std::end(range) } -> std::sentinel_for<decltype(std::begin(range))>;
 };
 
 template <class Range>
-using RangeIterator = decltype(range_access::first(std::declval<Range&>()));
+using RangeIterator = decltype(std::begin(std::declval<Range&>()));
 
 // Whether a range that is given as `Range` owns its elements and may be emptied: it is an rvalue, and its
 // elements are const where it is const. (An rvalue that is a view, as std::span, refers to what others own.)
@@ -140,8 +127,8 @@ template <class Range>
 void enqueueEach(Scheduler& scheduler, std::remove_reference_t<Range>& range, const char* where) {
   using Iterator = RangeIterator<Range>;
   TaskBatch batch(scheduler, std::forward_iterator<Iterator> ? TaskBatch::kMost : 1);
-  Iterator at = range_access::first(range);
-  const auto end = range_access::last(range);
+  Iterator at = std::begin(range);
+  const auto end = std::end(range);
   for (; at != end; ++at) {
     TaskNode* node = detail::nodeOf(detail::elementAt<Range>(at));
     if (node == nullptr) [[unlikely]] {
