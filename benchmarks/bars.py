@@ -550,6 +550,14 @@ def work_bars():
                       time("weft", workload, workers), ideal("weft", workload, workers))
 
 
+def tree_bars():
+    time = figures_of("tree", "ms")
+    for workers in (1, 2):
+        for rival, name, limit in (("tbb", "oneTBB's", 1.05), ("go", "Go's", 1), ("xargs", "find's and as many wc's", 1)):
+            yield Bar("lines, words and bytes of 6,000 files, %s, by %s" % (count(workers), name),
+                      time("weft", "tree", workers), time(rival, "tree", workers), limit)
+
+
 def ranking_bars():
     time = figures_of("ranking", "ms")
     for workload in ("fib", "skynet", "nqueens", "matmul"):
@@ -581,8 +589,8 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, marl_bars,
-          ranking_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, tree_bars,
+          marl_bars,          ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
 
 # {case: the metrics that bars need of it}

@@ -9,17 +9,16 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "console.h"
 #include "open_directory.h"
+#include "reader.h"
 #include "tally.h"
 
 namespace treestat {
@@ -49,39 +48,27 @@ class Walk {
   // returns true.
   bool waitFor(std::chrono::milliseconds duration) const { return finished_.wait_for(duration); }
 
-  // relaxed: numbers to be shown meanwhile.
-  uint64_t filesRead() const { return filesRead_.load(std::memory_order_relaxed); }
-  uint64_t bytesRead() const { return bytesRead_.load(std::memory_order_relaxed); }
+  uint64_t filesRead() const { return reader_.filesRead(); }
+  uint64_t bytesRead() const { return reader_.bytesRead(); }
 
   // Returns: what was counted.
   Tally tally();
 
  private:
-  using Names = std::vector<std::string>;
-
   template <class Function>
   void spawn(Function&& function);
   void walkDirectory(const std::string& path);
   void listDirectory(const std::shared_ptr<OpenDirectory>& directory);
-  void lookAtLink(const OpenDirectory& directory, const std::string& name, Tally& tally);
   void readOrSpawn(const std::shared_ptr<OpenDirectory>& directory, Names names, Tally& tally);
-  void readFiles(const OpenDirectory& directory, const Names& names, Tally& tally);
-  Text readFile(const OpenDirectory& directory, const std::string& name, const std::string& path,
-                Tally& tally);
-  void noteFailure(const std::string& path, int error, Tally& tally);
-  void note(const std::string& path, Oddity oddity, const char* what, Tally& tally);
   void add(const Tally& tally);
 
   const Options options_;
-  Console& console_;
+  Reader reader_;
   dev_t device_ = 0;
 
   weft::WaitGroup tasks_;        // that have not ended
   weft::Event finished_;         // signalled by the last of them
   weft::Semaphore freeBatches_;  // how many more batches may be in flight
-
-  std::atomic<uint64_t> filesRead_{0};
-  std::atomic<uint64_t> bytesRead_{0};
 
   // A mutex of threads, for it is held for an instant. A task that was suspended here instead would wait for
   // its worker as well, which may be reading a large file by then, and others would pile up.
