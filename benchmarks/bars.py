@@ -558,6 +558,14 @@ def tree_bars():
                       time("weft", "tree", workers), time(rival, "tree", workers), limit)
 
 
+def gzip_bars():
+    time = figures_of("gzip", "ms")
+    for workers in (1, 2):
+        for rival, limit in (("pigz", 1.05), ("tbb", None)):
+            yield Bar("compressing 150 files, %s, by %s's" % (count(workers), {"tbb": "oneTBB"}.get(rival, rival)),
+                      time("weft", "gzip", workers), time(rival, "gzip", workers), limit)
+
+
 def ranking_bars():
     time = figures_of("ranking", "ms")
     for workload in ("fib", "skynet", "nqueens", "matmul"):
@@ -589,7 +597,7 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, tree_bars,
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, tree_bars, gzip_bars,
           marl_bars,          ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
 
