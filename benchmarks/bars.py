@@ -566,6 +566,21 @@ def gzip_bars():
                       time("weft", "gzip", workers), time(rival, "gzip", workers), limit)
 
 
+def bimodal_bars():
+    for metric, name in (("short_p50_us", "p50"), ("short_p99_us", "p99"), ("short_p999_us", "p99.9")):
+        time = figures_of("bimodal", metric)
+        for workers in (1, 2):
+            what = "short requests beside long ones, %s, %s" % (count(workers), name)
+            yield Bar("%s, where long ones yield, by that where not" % what, time("weft", "yield", workers),
+                      time("weft", "plain", workers), 0.5 if name == "p50" else None)
+            # At p99.9 a machine that others use shows what they take, not how the worker chooses.
+            yield Bar("%s, where few long ones compute at a time and yield, by that where not" % what,
+                      time("weft", "limited", workers), time("weft", "plain", workers),
+                      None if name == "p99.9" else 0.5)
+            yield Bar("%s, the same by oneTBB's tasks that enqueue their rest" % what,
+                      time("weft", "limited", workers), time("tbb", "yield", workers))
+
+
 def ranking_bars():
     time = figures_of("ranking", "ms")
     for workload in ("fib", "skynet", "nqueens", "matmul"):
@@ -597,8 +612,8 @@ def marl_bars():
 
 GROUPS = (switch_bars, event_bars, channel_bars, spawn_bars, fork_join_bars, loop_bars, sort_bars, blocked_bars,
           mutex_bars, machine_bars, ticket_bars, blocking_call_bars, dag_bars, pool_bars,
-          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars, tree_bars, gzip_bars,
-          marl_bars,          ranking_bars)
+          parallelize_bars, async_bars, fair_bars, request_bars, echo_bars, files_bars, http_bars, work_bars,
+          tree_bars, gzip_bars, bimodal_bars, marl_bars, ranking_bars)
 BARS = [bar for group in GROUPS for bar in group()]
 
 # {case: the metrics that bars need of it}

@@ -31,7 +31,7 @@ class FutexGate {
 
 void run(bench::Run& r) {
   const auto shape = request::Shape::of(r);
-  const request::Work work(shape.taskUs);
+  const bench::Work work(shape.taskUs);
   const int numThreads = std::min(r.workers(), shape.burst);
   std::vector<FutexGate> begun(static_cast<size_t>(numThreads));
   FutexGate done;

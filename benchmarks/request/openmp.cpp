@@ -9,7 +9,7 @@ namespace {
 
 void run(bench::Run& r) {
   const auto shape = request::Shape::of(r);
-  const request::Work work(shape.taskUs);
+  const bench::Work work(shape.taskUs);
   const int numThreads = r.workers();
   const auto runBurst = [&] {
 #pragma omp parallel for schedule(dynamic) num_threads(numThreads)

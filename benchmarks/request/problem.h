@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "../common/harness.h"
+#include "../common/work.h"
 
 namespace request {
 
@@ -47,36 +48,6 @@ struct Shape {
     shape.isNative = run.workload().ends_with("/native");
     return shape;
   }
-};
-
-// Steps of a generator of random numbers, as many as take about `us` microseconds.
-class Work {
- public:
-  explicit Work(int us) {
-    double fastest = 1e9;
-    for (int i = 0; i < 20; i++) {
-      const int64_t begin = bench::nowNs();
-      compute(kSample);
-      fastest = std::min(fastest, static_cast<double>(bench::nowNs() - begin));
-    }
-    steps_ = static_cast<int64_t>(1000.0 * us * kSample / fastest) + 1;
-  }
-
-  void operator()() const { compute(steps_); }
-
- private:
-  static constexpr int64_t kSample = 10000;
-
-  static void compute(int64_t steps) {
-    static thread_local volatile uint64_t sink = 1;
-    uint64_t x = sink;
-    for (int64_t i = 0; i < steps; i++) {
-      x = x * 6364136223846793005u + 1442695040888963407u;
-    }
-    sink = x;
-  }
-
-  int64_t steps_ = 0;
 };
 
 // One thread waits for what another tells it.

@@ -84,7 +84,7 @@ class SpinningPool {
 
 void run(bench::Run& r) {
   const auto shape = request::Shape::of(r);
-  const request::Work work(shape.taskUs);
+  const bench::Work work(shape.taskUs);
   SpinningPool pool(r.workers());
   request::Gate done;
   std::atomic<int> left{0};

@@ -8,7 +8,7 @@ namespace {
 
 void run(bench::Run& r) {
   const auto shape = request::Shape::of(r);
-  const request::Work work(shape.taskUs);
+  const bench::Work work(shape.taskUs);
   // As many threads as with the others: the one that waits for the group runs tasks too.
   tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                             static_cast<size_t>(r.workers()) + 1);

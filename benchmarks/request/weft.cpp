@@ -17,7 +17,7 @@ class EventGate {
 
 void run(bench::Run& r) {
   const auto shape = request::Shape::of(r);
-  const request::Work work(shape.taskUs);
+  const bench::Work work(shape.taskUs);
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(r.workers()));
   const auto runBurst = [&] {
     weft::WaitGroup done(static_cast<unsigned>(shape.burst));
