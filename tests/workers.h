@@ -3,8 +3,11 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <latch>
+#include <numeric>
+#include <vector>
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
@@ -36,6 +39,13 @@ inline uint64_t sum(const Scheduler::Stats& stats, uint64_t Scheduler::WorkerSta
     total += worker.*member;
   }
   return total;
+}
+
+// Returns: the numbers from 0 on, as many as `count`.
+inline std::vector<int> upTo(int count) {
+  std::vector<int> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
 }
 
 // Holds the only thread that runs tasks while the test queues them.

@@ -16,7 +16,7 @@ constexpr uint32_t kEnough = 8;
 // A lane whose children nobody calls.
 class ForkLaneTest : public testing::Test {
  protected:
-  explicit ForkLaneTest(uint32_t numOthers = 1) { lane_.setNumOthers(numOthers); }
+  ForkLaneTest() { lane_.setNumOthers(1); }
 
   void fork(size_t num) {
     for (size_t i = 0; i < num; ++i) {
@@ -101,12 +101,8 @@ TEST_F(ForkLaneTest, ADequeTakesTasksAfterAllAreJoined) {
   EXPECT_EQ(deque_->take(lane_.thief), &newer);
 }
 
-class LonelyForkLaneTest : public ForkLaneTest {
- protected:
-  LonelyForkLaneTest() : ForkLaneTest(0) {}
-};
-
-TEST_F(LonelyForkLaneTest, KeepsAllWhereThereAreNoThieves) {
+TEST_F(ForkLaneTest, KeepsAllWhereThereAreNoThieves) {
+  lane_.setNumOthers(0);
   fork(3);
   EXPECT_EQ(numExposed(), 0u);
   for (size_t i = 3; i-- > 0;) {
@@ -114,12 +110,8 @@ TEST_F(LonelyForkLaneTest, KeepsAllWhereThereAreNoThieves) {
   }
 }
 
-class CrowdedForkLaneTest : public ForkLaneTest {
- protected:
-  CrowdedForkLaneTest() : ForkLaneTest(63) {}
-};
-
-TEST_F(CrowdedForkLaneTest, ExposesOneForEachThief) {
+TEST_F(ForkLaneTest, ExposesOneForEachThief) {
+  lane_.setNumOthers(63);
   fork(64);
   EXPECT_EQ(numExposed(), 63u);
 }

@@ -9,7 +9,6 @@
 #include <latch>
 #include <list>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -42,49 +41,13 @@ using tests::inTask;
 using tests::queueTogether;
 using tests::scaled;
 using tests::smallConfig;
-
-std::vector<int> upTo(int count) {
-  std::vector<int> numbers(static_cast<size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
+using tests::upTo;
 
 // Makes each element when it is asked for, by make(i).
-template <class Make>
-struct Made {
-  Made(int number, Make function) : count(number), make(std::move(function)) {}
-
+template <class Category, class Make>
+struct MadeRange {
   struct Iterator {
-    using iterator_concept = std::input_iterator_tag;
-    using difference_type = std::ptrdiff_t;
-    using value_type = std::invoke_result_t<const Make&, int>;
-
-    value_type operator*() const { return (*make)(at); }
-    Iterator& operator++() {
-      ++at;
-      return *this;
-    }
-    void operator++(int) { ++at; }
-    bool operator==(int end) const { return at == end; }
-
-    const Make* make = nullptr;
-    int at = 0;
-  };
-
-  Iterator begin() const { return {&make, 0}; }
-  int end() const { return count; }
-
-  int count;
-  Make make;
-};
-
-// The same, for who passes it several times.
-template <class Make>
-struct MadeAgain {
-  MadeAgain(int number, Make function) : count(number), make(std::move(function)) {}
-
-  struct Iterator {
-    using iterator_concept = std::forward_iterator_tag;
+    using iterator_concept = Category;
     using difference_type = std::ptrdiff_t;
     using value_type = std::invoke_result_t<const Make&, int>;
 
@@ -99,17 +62,29 @@ struct MadeAgain {
       return old;
     }
     bool operator==(const Iterator& other) const { return at == other.at; }
+    bool operator==(int end) const { return at == end; }
 
     const Make* make = nullptr;
     int at = 0;
   };
 
   Iterator begin() const { return {&make, 0}; }
-  Iterator end() const { return {&make, count}; }
+  int end() const { return count; }
 
   int count;
   Make make;
 };
+
+template <class Make>
+MadeRange<std::input_iterator_tag, Make> made(int count, Make make) {
+  return {count, std::move(make)};
+}
+
+// The same, for who passes it several times.
+template <class Make>
+MadeRange<std::forward_iterator_tag, Make> madeAgain(int count, Make make) {
+  return {count, std::move(make)};
+}
 
 class EnqueueManyTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(EnqueueManyTest);
@@ -122,7 +97,7 @@ TEST_P(EnqueueManyTest, EachTaskRunsOnceFromATask) {
   std::vector<std::atomic<int>> numRuns(static_cast<size_t>(count));
   WaitGroup done(static_cast<unsigned>(count));
   inTask([&] {
-    scheduleMany(MadeAgain(count, [&](int i) {
+    scheduleMany(madeAgain(count, [&](int i) {
       return [&, i] {
         ++numRuns[static_cast<size_t>(i)];
         done.done();
@@ -139,7 +114,7 @@ TEST_P(EnqueueManyTest, EachTaskRunsOnceFromOutsideOfTasks) {
   const int count = scaled(kMoreThanADeque, 5'000);
   std::vector<std::atomic<int>> numRuns(static_cast<size_t>(count));
   WaitGroup done(static_cast<unsigned>(count));
-  scheduler().enqueueMany(MadeAgain(count, [&](int i) {
+  scheduler().enqueueMany(madeAgain(count, [&](int i) {
     return [&, i] {
       ++numRuns[static_cast<size_t>(i)];
       done.done();
@@ -235,11 +210,11 @@ TEST_P(EnqueueManyTest, TakesAllKindsOfRanges) {
   Task array[] = {Task(add(64)), Task(add(128))};
   scheduleMany(std::move(array));
   // Made when asked for.
-  scheduleMany(Made(3, addOwned));
-  scheduleMany(MadeAgain(3, [&](int number) { return Task(add(number)); }));
+  scheduleMany(made(3, addOwned));
+  scheduleMany(madeAgain(3, [&](int number) { return Task(add(number)); }));
   // Nothing.
   scheduleMany(std::vector<Task>());
-  scheduler().enqueueMany(Made(0, addOwned));
+  scheduler().enqueueMany(made(0, addOwned));
   left.wait();
   EXPECT_EQ(sum, expected);
 }
@@ -310,8 +285,8 @@ INSTANTIATE_TEST_SUITE_P(OneThread, EnqueueManyOrderTest, ::testing::Values(0, 1
 
 TEST_P(EnqueueManyOrderTest, TasksStartInTheOrderOfALoop) {
   for (const int count : {1, 2, 3, 64, 130, 1000}) {
-    expectOrderOfLoop(count, [](int number, const auto& make) { scheduleMany(MadeAgain(number, make)); });
-    expectOrderOfLoop(count, [](int number, const auto& make) { scheduleMany(Made(number, make)); });
+    expectOrderOfLoop(count, [](int number, const auto& make) { scheduleMany(madeAgain(number, make)); });
+    expectOrderOfLoop(count, [](int number, const auto& make) { scheduleMany(made(number, make)); });
     expectOrderOfLoop(count, [](int number, const auto& make) {
       std::vector<Task> tasks;
       for (int i = 0; i < number; ++i) {
@@ -324,7 +299,7 @@ TEST_P(EnqueueManyOrderTest, TasksStartInTheOrderOfALoop) {
 
 TEST_P(EnqueueManyOrderTest, FromOutsideTheyStartFirstInFirstOut) {
   const auto order =
-      orderOf(1000, false, [](int count, const auto& make) { scheduleMany(MadeAgain(count, make)); });
+      orderOf(1000, false, [](int count, const auto& make) { scheduleMany(madeAgain(count, make)); });
   EXPECT_EQ(order, upTo(1000));
 }
 
@@ -342,8 +317,8 @@ TEST_P(EnqueueManyTest, WhatWasBeforeAnExceptionRuns) {
         left.done();
       };
     };
-    EXPECT_THROW(scheduleMany(MadeAgain(1000, make)), std::runtime_error);
-    inTask([&] { EXPECT_THROW(scheduleMany(Made(1000, make)), std::runtime_error); });
+    EXPECT_THROW(scheduleMany(madeAgain(1000, make)), std::runtime_error);
+    inTask([&] { EXPECT_THROW(scheduleMany(made(1000, make)), std::runtime_error); });
     left.wait();
     EXPECT_EQ(numRun, 2 * thrower);
   }
@@ -378,7 +353,7 @@ TEST_P(EnqueueManyTest, SameThreadTasksStayOnTheirThread) {
   const auto queueMixed = [](bool isFromTask) {
     const auto own = std::this_thread::get_id();
     WaitGroup left(kTasks);
-    scheduleMany(MadeAgain(kTasks, [&](int i) {
+    scheduleMany(madeAgain(kTasks, [&](int i) {
       const bool isPinned = i % 7 == 3;
       return Task(
           [=] {
@@ -408,9 +383,9 @@ TEST_P(EnqueueManyTest, ARangeThatIsPassedOnceMayWaitForItsTasks) {
       hasRun.signal();
     };
   };
-  scheduleMany(Made(100, make));
+  scheduleMany(made(100, make));
   hasRun.wait();
-  inTask([&] { scheduleMany(Made(100, make)); });
+  inTask([&] { scheduleMany(made(100, make)); });
   hasRun.wait();
   EXPECT_EQ(order.size(), 200u);
 }
@@ -425,7 +400,7 @@ TEST_P(EnqueueManyTest, AsManyWorkersWakeAsThereAreTasks) {
     });
     std::latch allRun(numWorkers());
     WaitGroup left(static_cast<unsigned>(numWorkers()));
-    enqueueAll(MadeAgain(numWorkers(), [&](int) {
+    enqueueAll(madeAgain(numWorkers(), [&](int) {
       return [&allRun, left] {
         allRun.arrive_and_wait();  // blocks the thread
         left.done();

@@ -6,7 +6,6 @@
 #include <iterator>
 #include <latch>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,16 +24,10 @@
 namespace weft {
 namespace {
 
+using tests::queueTogether;
 using tests::scaled;
 using tests::smallConfig;
-
-std::vector<int> upTo(int count) {
-  std::vector<int> numbers(static_cast<size_t>(count));
-  std::iota(numbers.begin(), numbers.end(), 0);
-  return numbers;
-}
-
-using tests::queueTogether;
+using tests::upTo;
 
 class ScheduleOrderTest : public tests::WithScheduler {};
 // With one worker, or with none, the order is certain.
