@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "weft/detail/base/node_size.h"
 #include "weft/export.h"
 #include "weft/sanitizers.h"
 
@@ -17,15 +18,6 @@
 // thread that only allocates and a thread that only frees meet once in 64 nodes. The memory is carved from
 // chunks that are never given back, so that any thread may free a node at any time, also at process exit.
 namespace weft::inline v0_1::detail {
-
-enum class NodeSize : uint8_t { Line, TwoLines, None };
-
-inline constexpr size_t kLine = 64;
-
-// The smallest node that holds `bytes`, or None where no node does.
-constexpr NodeSize nodeSizeFor(size_t bytes) {
-  return bytes <= kLine ? NodeSize::Line : bytes <= 2 * kLine ? NodeSize::TwoLines : NodeSize::None;
-}
 
 struct FreeNode {
   FreeNode* next;

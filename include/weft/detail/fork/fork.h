@@ -133,7 +133,7 @@ struct ForkLane {
     return true;
   }
 
-  // Where there are no thieves, nothing is enough.
+  // Where there are no thieves, an empty deque offers enough.
   int64_t numEnoughWithNoneKept() const {
     return numOthers == 0 ? std::numeric_limits<int64_t>::min() : std::max<int64_t>(numOthers, kOffered);
   }
