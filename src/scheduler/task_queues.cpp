@@ -18,7 +18,6 @@ TaskQueues::TaskQueues(const Shared& shared, bool takesShared, Allocator* alloca
     : lane_{nullptr, shared.idle, StealGate<>::Member(shared.gate), 0, 1},
       takesShared_(takesShared),
       pinnedLifo_(allocator),
-      pinnedFifo_(allocator),
       numWorkers_(shared.numWorkers),
       overflow_(shared.overflow),
       injected_(shared.injector) {}

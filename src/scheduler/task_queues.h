@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "scheduler/oldest_watch.h"
+#include "scheduler/task_list.h"
 #include "scheduler/task_overflow.h"
 #include "scheduler/task_ring.h"
 #include "weft/detail/base/task_node.h"
@@ -60,7 +61,13 @@ class TaskQueues {
   // push(), where the deque is full.
   void overflow(TaskNode* node);
   // Queues a task for this thread only.
-  void pushPinned(TaskNode* node, bool isOfTask) { (isOfTask ? pinnedLifo_ : pinnedFifo_).pushNewest(node); }
+  void pushPinned(TaskNode* node, bool isOfTask) {
+    if (isOfTask) {
+      pinnedLifo_.pushNewest(node);
+    } else {
+      pinnedFifo_.pushNewest(node);
+    }
+  }
   // Queues a task that was placed on this worker.
   void pushPlaced(TaskNode* node) { pinnedFifo_.pushNewest(node); }
   // Queues a forked task for which the deque has no room.
@@ -168,7 +175,7 @@ class TaskQueues {
   bool isInjectedsTurn_ = false;  // see oldestFromOutside()
   const bool takesShared_;
   TaskRing pinnedLifo_;  // scheduled by tasks, for this thread only: the newest first
-  TaskRing pinnedFifo_;  // scheduled outside of tasks, for this thread only, or placed: the oldest first
+  TaskList pinnedFifo_;  // scheduled outside of tasks, for this thread only, or placed: the oldest first
   const int numWorkers_;
   TaskOverflow& overflow_;
   Injector::Consumer injected_;

@@ -96,6 +96,7 @@ class TaskQueuesTest : public ::testing::Test {
   uint64_t numDequeues_ = 0;
   uint64_t numInjected() { return injector_.size(); }
   uint64_t numOverflowed() const { return overflow_.size(); }
+  size_t numAllocationsOfBoundThread() { return allocatorOfBound_.stats().numAllocations(); }
 
  private:
   TaskQueues::Injector injector_;
@@ -105,7 +106,8 @@ class TaskQueuesTest : public ::testing::Test {
   const TaskQueues::Shared shared_{injector_, overflow_, idle_, gate_, 2};
   TaskQueues::Deque deque_, boundDeque_;
   TaskQueues worker_{shared_, true, Allocator::Default};
-  TaskQueues bound_{shared_, false, Allocator::Default};
+  TrackedAllocator allocatorOfBound_{Allocator::Default};
+  TaskQueues bound_{shared_, false, &allocatorOfBound_};
   std::vector<std::unique_ptr<TaskNode>> nodes_;
 };
 
@@ -119,6 +121,20 @@ TEST_F(TaskQueuesTest, TasksForThisThreadComeFirstOfTasksThenFromOutside) {
   EXPECT_FALSE(worker().isEmpty());
   EXPECT_EQ(allNext(worker()), (std::vector<int>{5, 4, 2, 3, 1, 0}));
   EXPECT_TRUE(worker().isEmpty());
+}
+
+TEST_F(TaskQueuesTest, HoweverManyTasksForThisThreadFromOutsideNeedNoMemory) {
+  constexpr int kTasks = 1'000;
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < kTasks; ++i) {
+      boundThread().pushPinned(node(i), kFromOutside);
+    }
+    EXPECT_EQ(boundThread().size(), uint64_t{kTasks});
+    EXPECT_EQ(allNext(boundThread()), upTo(0, kTasks));
+    EXPECT_EQ(boundThread().size(), 0u);
+    EXPECT_TRUE(boundThread().isEmpty());
+  }
+  EXPECT_EQ(numAllocationsOfBoundThread(), 0u);
 }
 
 TEST_F(TaskQueuesTest, WhereTheOldestIsPreferredItComesFirst) {
