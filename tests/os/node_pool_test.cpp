@@ -42,6 +42,14 @@ void freeAll(NodeSize size, const std::vector<void*>& nodes) {
   }
 }
 
+TEST(NodePoolTest, WhoNeedsManyNodesGetsThemInHugePages) {
+  constexpr int kHugePages = 16, kNodesOfOne = 32'768, kSmallChunks = 8;
+  const size_t chunks = numNodeChunks();
+  const auto nodes = allocate(NodeSize::Line, kHugePages * kNodesOfOne);
+  EXPECT_LE(numNodeChunks() - chunks, size_t{kSmallChunks + kHugePages + 1});
+  freeAll(NodeSize::Line, nodes);
+}
+
 TEST(NodePoolTest, NodesAreAlignedAndDoNotOverlap) {
   for (NodeSize size : kSizes) {
     auto nodes = allocate(size, 1'000);
