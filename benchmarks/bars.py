@@ -176,7 +176,7 @@ def event_bars():
     boost_yield = borrow("event", BOOST_YIELD)
     for workers in (1, 0):
         yield Bar("Event ping-pong on one thread, %s, a switch by Boost.Fiber's yield" % count(workers),
-                  event("weft", "ping-pong", workers), boost_yield, 0.4)
+                  event("weft", "ping-pong", workers), boost_yield, 0.4, aim=0.35)
     yield Bar("the same, by Boost.Fiber's condition variable",
               event("weft", "ping-pong"), event("boost_fiber", "ping-pong"))
     yield Bar("the same between two tasks that run one function, by Boost.Fiber's yield",
@@ -213,11 +213,11 @@ def spawn_bars():
         "many": "counter by reference, by scheduleMany() from a task",
         "outside-many": "counter by reference, by scheduleMany() from outside",
     }
-    limits = [("task", 1, 0.45, None), ("task", 2, 2, 1.2),
-              ("task-counter", 1, 0.42, None), ("task-counter", 2, 0.7, None),
+    limits = [("task", 1, 0.7, 0.45), ("task", 2, 0.7, None),
+              ("task-counter", 1, 0.5, 0.42), ("task-counter", 2, 0.7, None),
               ("task-thousand", 1, 0.27, None), ("task-thousand", 2, None, None),
-              ("outside", 1, 0.6, None), ("outside", 2, 0.6, None),
-              ("outside-counter", 1, 0.4, None), ("outside-counter", 2, 0.4, None),
+              ("outside", 1, 0.25, None), ("outside", 2, 0.25, None),
+              ("outside-counter", 1, 0.25, 0.15), ("outside-counter", 2, 0.25, 0.15),
               ("many", 1, None, None), ("many", 2, None, None),
               ("outside-many", 1, None, None), ("outside-many", 2, None, None)]
     for workload, workers, limit, aim in limits:
@@ -251,18 +251,18 @@ def fork_join_bars():
                       fib("weft", workload, workers), fib("tbb", "fib", workers), limit)
     yield Bar("fib(30) by join, 2 workers, by that with 1", fib("weft", "join", 2), fib("weft", "join", 1), 0.541)
     skynet, nqueens, matmul = (figures_of(question, "ms") for question in ("skynet", "nqueens", "matmul"))
-    for workload, limit in (("join", 0.25), ("group", 0.35)):
-        for workers in (1, 2):
+    for workload, limits in (("join", (0.25, 0.25)), ("group", (0.33, 0.3))):
+        for workers, limit in zip((1, 2), limits):
             yield Bar("skynet by %s, %s, by oneTBB's" % (workload, count(workers)),
                       skynet("weft", workload, workers), skynet("tbb", "skynet", workers), limit)
     for workload, limits in (("join", (1.10, 0.56)), ("group", (1.15, 0.60))):
-        for workers, limit in zip((1, 2), limits):
+        for workers, limit, aim in zip((1, 2), limits, (1.03, 0.53)):
             yield Bar("nqueens by %s, %s, by a serial program's" % (workload, count(workers)),
-                      nqueens("weft", workload, workers), nqueens("serial", "nqueens"), limit)
+                      nqueens("weft", workload, workers), nqueens("serial", "nqueens"), limit, aim=aim)
     for workload in ("join", "group"):
-        for workers, limit in ((1, 1.03), (2, 0.53)):
+        for workers, limit, aim in ((1, 1.03, 1.02), (2, 0.53, 0.52)):
             yield Bar("matmul by %s, %s, by a serial program's" % (workload, count(workers)),
-                      matmul("weft", workload, workers), matmul("serial", "matmul"), limit)
+                      matmul("weft", workload, workers), matmul("serial", "matmul"), limit, aim=aim)
     for question, figure in (("nqueens", nqueens), ("matmul", matmul)):
         for workload in ("join", "group"):
             yield Bar("%s by %s, 2 workers, by two threads that share the serial program" % (question, workload),
@@ -305,7 +305,9 @@ def blocked_bars():
     yield Bar("create and block, reused, by Boost.Fiber's",
               reused("weft", "blocked"), reused("boost_fiber", "blocked"), 0.25)
     yield Bar("create and block, reused, by Boost.Fiber's with pooled stacks",
-              reused("weft", "blocked"), reused("boost_fiber", "blocked-pooled"))
+              reused("weft", "blocked"), reused("boost_fiber", "blocked-pooled"), 1, aim=0.35)
+    yield Bar("signal and finish, by Boost.Fiber's with pooled stacks",
+              signal("weft", "blocked"), signal("boost_fiber", "blocked-pooled"), 0.6)
     touch = figures_of("blocked", "touch_ns")("floor", "touch")
     yield Bar("create and block, reused, by a touch of its block and stack", reused("weft", "blocked"), touch)
     yield Bar("signal and finish, by a touch of its block and stack", signal("weft", "blocked"), touch)
@@ -338,6 +340,11 @@ def machine_bars():
     for workers in (1, 2):
         yield Bar("schedule() outside until the start, p50, %s, by a futex wake" % count(workers),
                   latency("weft", "outside", workers), latency("floor", "futex-wake"), 1.3)
+    for metric in ("p50_ns", "p99_ns"):
+        beside = figures_of("latency", metric)
+        for workers in (1, 2):
+            yield Bar("the same beside a thread that computes on each processor, %s, %s, by a futex wake" % (
+                metric[:3], count(workers)), beside("weft", "beside-hogs", workers), beside("floor", "beside-hogs"), 1.5)
     create = figures_of("create", "us")
     for workload, limit in (("create", 1.5), ("create-use", None)):
         yield Bar("a scheduler of 2 workers (%s), by 2 threads" % workload,
@@ -591,7 +598,7 @@ def ranking_bars():
         yield Bar("skynet by TaskGroup in the ranking's size, %s, by that by join" % count(workers),
                   time("weft", "skynet-group", workers), time("weft", "skynet", workers))
     yield Bar("100,000 requests over 20 connections, by Asio's coroutines",
-              time("weft", "sockets", 2), time("asio", "sockets", 2))
+              time("weft", "sockets", 2), time("asio", "sockets", 2), 1)
 
 
 def marl_bars():

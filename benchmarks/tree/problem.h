@@ -20,7 +20,7 @@ inline bench::TreeShape shapeOf(bool isTiny) {
 template <class F>
 void measure(bench::Run& run, F&& walk) {
   const bench::TemporaryTree tree(shapeOf(run.tiny()));
-  const double ns = run.medianNs([&] { bench::check(walk(tree.root()) == tree.contents(), "tree"); }, 9);
+  const double ns = run.medianNs([&] { bench::check(walk(tree.root()) == tree.contents(), "tree"); }, 5);
   run.metric("ms", ns / 1e6);
 }
 
