@@ -73,12 +73,9 @@ class TaskGroup {
   // Waits for the tasks. If a task has let an exception escape that no wait() has thrown, a message that
   // names it ends the program. If another exception is being thrown already, that one is kept instead.
   ~TaskGroup() {
-    if (!count_.isOver()) [[unlikely]] {
-      finish();
-    }
-    // relaxed: no task is left. A group that a parent may still stop has kHasControl since its constructor.
-    if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      destroyRest();
+    // A group that a parent may still stop has kHasControl since its constructor.
+    if (!isOverAndUnmarked()) [[unlikely]] {
+      endRest();
     }
   }
   TaskGroup(const TaskGroup&) = delete;
@@ -109,7 +106,8 @@ class TaskGroup {
         detail::callAndEnd(
             [&] {
               std::decay_t<F> own(std::forward<F>(function));
-              call(own);
+              TaskGroup* const self = this;
+              call(self, own);
             },
             [&] { unbound.reset(); });
       }
@@ -124,10 +122,9 @@ class TaskGroup {
   // detected where the group has an executor, and else once two wait for the group.
   // Memory ordering: afterwards the caller sees what the tasks have written.
   void wait() {
-    finish();
-    // relaxed: no task is left.
-    if (state_.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      rethrow();
+    callOwn();
+    if (!isOverAndUnmarked()) [[unlikely]] {
+      waitForRest();
     }
   }
 
@@ -207,19 +204,20 @@ class TaskGroup {
     Running* next_;
   };
 
+  // `group` lies where it can be read again after the call: so the call keeps no register for it.
   template <class F>
-  void call(F& function) {
-    if (isCanceled()) {
+  static void call(TaskGroup* const& group, F& function) {
+    if (group->isCanceled()) {
       return;
     }
     const auto invoke = [&] {
       if constexpr (std::invocable<F&>) {
         function();
       } else {
-        function(token());
+        function(group->token());
       }
     };
-    detail::callOrHandle(invoke, [this] { fail(); });
+    detail::callOrHandle(invoke, [&] { group->fail(); });
   }
 
   // Returns: false where the group's executor is to get the task.
@@ -241,6 +239,10 @@ class TaskGroup {
     return true;
   }
 
+  // Calls a task that wait() has not taken back. Apart from invokeHere(), so that the call from wait() keeps
+  // nothing for what comes after the task.
+  WEFT_EXPORT static void runAsTask(GroupNode& node);
+
   // Called when a task has ended elsewhere, or was dropped.
   void endOfOther() {
     if (detail::Waiter* waiter = count_.endOfOther()) {
@@ -248,20 +250,24 @@ class TaskGroup {
     }
   }
 
-  // Calls the tasks of this group at the newest end of the deque, and waits for the others.
-  void finish() {
+  // Returns: whether the group is over, and no bit of `state_` says that its end has more to do.
+  bool isOverAndUnmarked() const {
+    const int64_t numLeft = count_.numLeft();
+    // relaxed: it matters where no task is left.
+    return (numLeft | state_.load(std::memory_order_relaxed)) == 0;
+  }
+
+  // Calls the tasks of this group at the newest end of the deque.
+  void callOwn() {
     if (detail::ForkLane* lane = detail::currentLane; lane != nullptr && count_.hasOwn()) {
       // Where the waiter uses too much of its stack, a task finds enough only on a stack of its own.
       if (detail::currentTask->leavesStackForTask()) [[likely]] {
-        detail::ExceptionState::isEmpty(lane->exceptions) ? callOwn(*lane) : callOwnAside(*lane);
+        detail::ExceptionState::isEmpty(lane->exceptions) ? callOwnIn(*lane) : callOwnAside(*lane);
       }
-    }
-    if (!count_.isOver()) [[unlikely]] {
-      waitForOthers();
     }
   }
 
-  void callOwn(detail::ForkLane& lane) {
+  void callOwnIn(detail::ForkLane& lane) {
     int64_t left = count_.beginInPlace();
     {
       detail::InPlaceScope scope;
@@ -295,11 +301,11 @@ class TaskGroup {
   WEFT_EXPORT void drop();
   // The same where the waiter handles or throws an exception, which is none of the tasks'.
   [[gnu::cold]] WEFT_EXPORT void callOwnAside(detail::ForkLane& lane);
-  WEFT_EXPORT void waitForOthers();
+  void waitForOthers();
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();
-  WEFT_EXPORT void rethrow();
-  WEFT_EXPORT void destroyRest();
+  WEFT_EXPORT void waitForRest();
+  WEFT_EXPORT void endRest();
 
   // The task that made the group, which does one thing after another; kNoTask where no scheduler was bound.
   // With an executor, none.
@@ -321,12 +327,12 @@ struct TaskGroup::GroupTask : GroupNode {
 
   // Run: as a task of its own. Call: by wait().
   static void invokeHere(detail::TaskNode* node, detail::TaskOp op) {
-    auto* self = static_cast<GroupTask*>(node);
-    TaskGroup& owner = *self->group;
-    owner.call(self->function);
-    detail::NodeMemory<GroupTask>::destroy(*self);
-    if (op == detail::TaskOp::Run) {
-      owner.endOfOther();
+    auto& self = *static_cast<GroupTask*>(node);
+    if (op == detail::TaskOp::Run) [[unlikely]] {
+      TaskGroup::runAsTask(self);
+    } else {
+      TaskGroup::call(self.group, self.function);
+      detail::NodeMemory<GroupTask>::destroy(self);
     }
   }
 
@@ -336,7 +342,7 @@ struct TaskGroup::GroupTask : GroupNode {
     TaskGroup& owner = *self.group;
     {
       const Running running(owner);
-      op == detail::TaskOp::Discard ? owner.drop() : owner.call(self.function);
+      op == detail::TaskOp::Discard ? owner.drop() : TaskGroup::call(self.group, self.function);
       detail::NodeMemory<GroupTask>::destroy(self);
     }
     owner.endOfOther();

@@ -216,9 +216,15 @@ void TaskGroup::drop() {
   }
 }
 
+void TaskGroup::runAsTask(GroupNode& node) {
+  TaskGroup& owner = *node.group;
+  node.invoke(&node, detail::TaskOp::Call);
+  owner.endOfOther();
+}
+
 void TaskGroup::callOwnAside(detail::ForkLane& lane) {
   const detail::ExceptionsAside aside(lane.exceptions);
-  callOwn(lane);
+  callOwnIn(lane);
 }
 
 void TaskGroup::waitForOthers() {
@@ -301,7 +307,10 @@ void TaskGroup::tellOfDropped() {
   }
 }
 
-void TaskGroup::rethrow() {
+void TaskGroup::waitForRest() {
+  if (!count_.isOver()) {
+    waitForOthers();
+  }
   tellOfDropped();
   // relaxed: no task is left.
   if ((state_.load(std::memory_order_relaxed) & kFailed) != 0) {
@@ -309,7 +318,11 @@ void TaskGroup::rethrow() {
   }
 }
 
-void TaskGroup::destroyRest() {
+void TaskGroup::endRest() {
+  callOwn();
+  if (!count_.isOver()) {
+    waitForOthers();
+  }
   // relaxed, both: no task is left.
   Control* const shared = control_.load(std::memory_order_relaxed);
   if (shared != nullptr) {

@@ -13,11 +13,12 @@
 //   numOwn_   The tasks that the owner has scheduled, less those that it has taken back and called itself;
 //             kInPlace while it does that. Used by the owner alone, or by the thread that waits in its stead,
 //             which is ordered after the owner by other means.
-//   others_   kNobodyWaits, plus the tasks that others have scheduled, less all that have ended elsewhere.
+//   others_   The tasks that others have scheduled, less all that have ended elsewhere; plus kWaitedFor while
+//             somebody waits.
 //
-// So the group is over when the sum of both is kNobodyWaits. The waiter takes kNobodyWaits away and adds
-// numOwn_, in one step. What is left are the tasks that it waits for. The thread that ends the last of them
-// wakes the waiter.
+// So the group is over when the sum of both is zero. The waiter adds kWaitedFor and numOwn_, in one step.
+// What lies above kWaitedFor are the tasks that it waits for. The thread that ends the last of them wakes the
+// waiter.
 //
 // Thus a task that the owner schedules and takes back costs no atomic operation, and any
 // other task costs one.
@@ -51,40 +52,42 @@ class GroupCount {
   // Returns: the waiter to wake, or null. Where it is null, the group may be gone.
   Waiter* endOfOther() {
     // (1) acq_rel: releases what the task has done to the waiter; acquires its waiter; pairs with (1, 2, 3).
-    return others_.fetch_sub(1, std::memory_order_acq_rel) == 1 ? waiter_.get() : nullptr;
+    return others_.fetch_sub(1, std::memory_order_acq_rel) == kWaitedFor + 1 ? waiter_.get() : nullptr;
   }
 
   // For the owner, or the thread that waits in its stead.
+  // Returns: zero if the group is over.
   // (2) acquire: sees what the tasks have done; pairs with (1).
-  bool isOver() const { return numOwn_ + others_.load(std::memory_order_acquire) == kNobodyWaits; }
+  int64_t numLeft() const { return numOwn_ + others_.load(std::memory_order_acquire); }
+  bool isOver() const { return numLeft() == 0; }
 
   // Whether somebody waits. For a report of bad use.
   // relaxed: that is a matter of order between threads anyway.
   bool isWaitedFor() const {
-    return numOwn_ == kInPlace || others_.load(std::memory_order_relaxed) < kNobodyWaits / 2;
+    return numOwn_ == kInPlace || others_.load(std::memory_order_relaxed) < kWaitedFor / 2;
   }
 
   // For the waiter.
   // Returns: whether the group is over; if not, a wake of `self` will come.
   bool isOverOrWakes(Waiter& self) {
     waiter_.set(&self);
-    const int64_t given = kNobodyWaits - std::exchange(numOwn_, 0);
+    const int64_t own = std::exchange(numOwn_, 0);
     // (3) acq_rel: releases the waiter to the thread that ends the last task, and acquires what the ended
     // tasks have done; pairs with (1).
-    return others_.fetch_sub(given, std::memory_order_acq_rel) == given;
+    return others_.fetch_add(kWaitedFor + own, std::memory_order_acq_rel) + own == 0;
   }
 
   // Once it is over.
   // relaxed: no task is left.
-  void endWait() { others_.store(kNobodyWaits, std::memory_order_relaxed); }
+  void endWait() { others_.store(0, std::memory_order_relaxed); }
 
  private:
-  static constexpr int64_t kNobodyWaits = int64_t{1} << 62;
+  static constexpr int64_t kWaitedFor = -(int64_t{1} << 62);
   static constexpr int64_t kInPlace = -(int64_t{1} << 30);
 
   int64_t numOwn_ = 0;
   typename Sync::template Var<Waiter*> waiter_;
-  typename Sync::template Atomic<int64_t> others_{kNobodyWaits};
+  typename Sync::template Atomic<int64_t> others_{0};
 };
 
 }  // namespace weft::inline v0_1::detail
