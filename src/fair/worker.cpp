@@ -462,8 +462,10 @@ void FairCore::expire() {
 
 void FairCore::publishEarliest() {
   const int64_t at = heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count();
-  // relaxed, all: hints about when to look.
-  earliest.store(at, std::memory_order_relaxed);
+  // relaxed, all: hints about when to look. Written only if it changes, since other threads read it.
+  if (earliest.load(std::memory_order_relaxed) != at) {
+    earliest.store(at, std::memory_order_relaxed);
+  }
   const bool wasInHeap = (numTimed.load(std::memory_order_relaxed) & kInHeap) != 0;
   if (wasInHeap != (at != kNoEarliest)) {
     numTimed.fetch_xor(kInHeap, std::memory_order_relaxed);
