@@ -212,6 +212,8 @@ struct FairCore {
   bool isDue(TimePoint now) const;
   // Whether there are deadlines. If so, a thread looks at them after each long step.
   bool hasTimed() const { return numTimed.load(std::memory_order_relaxed) != 0; }  // relaxed: a hint
+  // Whether some of them are posted and not taken over yet. relaxed: a hint.
+  bool hasTimedOnItsWay() const { return numTimed.load(std::memory_order_relaxed) >= kOnItsWay; }
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
   static void wakeMarked(uintptr_t mark) { reinterpret_cast<Parker<>*>(mark & ~uintptr_t{1})->unpark(); }

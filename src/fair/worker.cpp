@@ -40,7 +40,8 @@ constexpr uint32_t kFineStepsUntilRetired = 256;
 // sleeps.
 constexpr uint32_t kRoundsBesideDispatcher = 64;
 
-// While there is work, a thread with short steps leaves the front queue to its producers for so long.
+// While there is work, a thread leaves the front queue to its producers for so long. After
+// each step of 3 us, an intake took a tenth of the time of five threads.
 constexpr nanoseconds kIntakePause{20'000};
 
 // Tasks often lie in a row: in an array, or in nodes that were allocated one after another. So the address of
@@ -302,9 +303,11 @@ void FairWorker::look() {
   isRetired_ = shouldRetire(ns);
   lookEvery_ = static_cast<uint32_t>(std::clamp<uint64_t>(kLookAfterNs / (ns + 1), 1, kLookAfterSteps));
   untilLook_ = lookEvery_;
-  const bool isTurn = lookEvery_ == 1 || now >= intakeAt_;
+  // A deadline that is on its way may come before the pause is over.
+  const bool isTurn = now >= intakeAt_ || (lookEvery_ == 1 && core.hasTimedOnItsWay());
   if (core.isDue(now) || (isTurn && !core.front.empty())) {
     if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
+      ++numDispatches;
       core.intake();
       core.dispatcherLock.leave(hold);
       intakeAt_ = now + kIntakePause;

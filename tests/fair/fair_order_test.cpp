@@ -336,5 +336,84 @@ TEST(FairDueTest, ALongStepAfterShortOnesIsFollowedByALook) {
   }
 }
 
+// One of two threads is in a long step. The other runs steps of 5 us, each of which posts its own task to the
+// front queue. It looks after each step, but takes the front queue over only each 20 us.
+TEST(FairDispatchTest, LongStepsShareAnIntake) {
+  constexpr uint64_t kTasks = 1'000, kRounds = 10;
+  TaskScheduler scheduler("intakes", 2);
+  std::atomic<uint64_t> numLeft{kTasks};
+  std::atomic<bool> isInside{false};
+  Task other([&] {
+    isInside = true;
+    awaitOnThread([&] { return numLeft == 0; });
+  });
+  scheduler.post(&other);
+  awaitOnThread([&] { return isInside.load(); });
+  const auto begin = Clock::now();
+  std::vector<Task> all(kTasks);
+  for (Task& each : all) {
+    each.setCallback([&, left = kRounds](Task* self) mutable {
+      const auto end = Clock::now() + 5us;
+      while (Clock::now() < end) {
+      }
+      if (--left > 0) {
+        scheduler.post(self);
+      } else {
+        --numLeft;
+      }
+    });
+    scheduler.post(&each);
+  }
+  scheduler.waitEmpty();
+  const auto numPauses = static_cast<uint64_t>((Clock::now() - begin) / 20us);
+  uint64_t numDispatches = 0;
+  for (const auto& thread : scheduler.stats()) {
+    numDispatches += thread.numDispatches;
+  }
+  // 64 tasks are handed to the ready queue at once.
+  EXPECT_LE(numDispatches, numPauses + kTasks * kRounds / 16);
+}
+
+// The same, but each step posts a task whose deadline has come, if that is not queued: its step comes next.
+TEST(FairDispatchTest, ADeadlineOnItsWayEndsThePause) {
+  constexpr int kTasks = 10, kRounds = 100;
+  TaskScheduler scheduler("on its way", 2);
+  std::atomic<int> numLeft{kTasks};
+  std::atomic<bool> isInside{false};
+  Task other([&] {
+    isInside = true;
+    awaitOnThread([&] { return numLeft == 0; });
+  });
+  scheduler.post(&other);
+  awaitOnThread([&] { return isInside.load(); });
+  // The steps run one after another, since they have one thread.
+  bool isQueued = false;
+  int numBefore = 0;
+  Task timer([&] { isQueued = false; });
+  std::vector<Task> all(kTasks);
+  for (Task& each : all) {
+    each.setCallback([&, left = kRounds](Task* self) mutable {
+      numBefore += isQueued ? 1 : 0;
+      const auto end = Clock::now() + 5us;
+      while (Clock::now() < end) {
+      }
+      const bool isLast = --left == 0;
+      if (!isLast) {
+        scheduler.post(self);
+      }
+      if (!isQueued && numLeft == kTasks) {
+        isQueued = true;
+        scheduler.postDeadline(&timer, end);
+      }
+      numLeft -= isLast ? 1 : 0;
+    });
+  }
+  for (Task& each : all) {
+    scheduler.post(&each);
+  }
+  scheduler.waitEmpty();
+  EXPECT_EQ(numBefore, 0) << "steps before the one that was due";
+}
+
 }  // namespace
 }  // namespace weft::inline v0_1::fair

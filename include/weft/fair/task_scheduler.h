@@ -53,7 +53,7 @@ class WEFT_EXPORT TaskScheduler {
   // What a thread has done. Exact while no step runs and nothing is queued.
   struct ThreadStats {
     uint64_t numSteps = 0;
-    uint64_t numDispatches = 0;  // how often it dispatched
+    uint64_t numDispatches = 0;  // how often it dispatched, or took over what was posted
     uint64_t numParks = 0;       // how often it went to sleep
   };
 
