@@ -40,8 +40,8 @@ constexpr uint32_t kFineStepsUntilRetired = 256;
 // sleeps.
 constexpr uint32_t kRoundsBesideDispatcher = 64;
 
-// While there is work, a thread leaves the front queue to its producers for so long. After
-// each step of 3 us, an intake took a tenth of the time of five threads.
+// While there is work, a thread leaves the front queue to its producers for so long. An intake after each
+// step of 3 us took a tenth of the time of five threads.
 constexpr nanoseconds kIntakePause{20'000};
 
 // Tasks often lie in a row: in an array, or in nodes that were allocated one after another. So the address of
