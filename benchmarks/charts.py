@@ -4,10 +4,11 @@
 """Draws the results as SVG: each bar's ratio by its limit, for each question every library beside weft, and how
 costs grow with sizes.
 
-All charts but the last show ratios. All name the machine. Needs nothing but Python.
+All charts but the last show ratios. All name the machine and the day. Needs nothing but Python.
 """
 
 import argparse
+import datetime
 import html
 import math
 import os
@@ -178,8 +179,10 @@ def main():
     parser.add_argument("--output", help="where results.json is and the charts go (default: BUILD/results)")
     args = parser.parse_args()
     output = args.output or os.path.join(args.build, "results")
-    results = measured.load(os.path.join(output, "results.json"))
-    figures, machine = results.figures(), results.conditions["machine"]
+    path = os.path.join(output, "results.json")
+    results = measured.load(path)
+    day = datetime.date.fromtimestamp(os.path.getmtime(path)).isoformat()
+    figures, machine = results.figures(), "%s, %s" % (results.conditions["machine"], day)
     charts = {"bars": chart_of_bars(figures, machine)}
     for question in sorted({key.question for key in figures} - {"growth"}):
         charts[question] = chart_of_question(question, figures, machine)
