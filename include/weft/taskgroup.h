@@ -75,7 +75,7 @@ class TaskGroup {
   ~TaskGroup() {
     // A group that a parent may still stop has kHasControl since its constructor.
     if (!isOverAndUnmarked()) [[unlikely]] {
-      endRest();
+      finish();
     }
   }
   TaskGroup(const TaskGroup&) = delete;
@@ -124,7 +124,7 @@ class TaskGroup {
   void wait() {
     callOwn();
     if (!isOverAndUnmarked()) [[unlikely]] {
-      waitForRest();
+      waitAndRethrow();
     }
   }
 
@@ -304,8 +304,8 @@ class TaskGroup {
   void waitForOthers();
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();
-  WEFT_EXPORT void waitForRest();
-  WEFT_EXPORT void endRest();
+  WEFT_EXPORT void waitAndRethrow();
+  WEFT_EXPORT void finish();
 
   // The task that made the group, which does one thing after another; kNoTask where no scheduler was bound.
   // With an executor, none.

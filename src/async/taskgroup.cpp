@@ -307,7 +307,7 @@ void TaskGroup::tellOfDropped() {
   }
 }
 
-void TaskGroup::waitForRest() {
+void TaskGroup::waitAndRethrow() {
   if (!count_.isOver()) {
     waitForOthers();
   }
@@ -318,7 +318,7 @@ void TaskGroup::waitForRest() {
   }
 }
 
-void TaskGroup::endRest() {
+void TaskGroup::finish() {
   callOwn();
   if (!count_.isOver()) {
     waitForOthers();

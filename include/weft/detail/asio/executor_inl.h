@@ -94,7 +94,7 @@ class AsioExecutor {
   };
 
   AsioExecutor() noexcept : context_(nullptr) {}
-  bool isOfAny() const noexcept { return context_ != nullptr; }
+  bool hasContext() const noexcept { return context_ != nullptr; }
   bool isRunHere() const noexcept { return context_->isRunHere(); }
 
   AsioExecutor(AsioContext* context, Options options) noexcept : context_(context), options_(options) {

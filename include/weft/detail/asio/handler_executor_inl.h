@@ -51,7 +51,7 @@ class AsioHandlerExecutor {
     if (isRunHere()) {
       std::decay_t<F> call(std::forward<F>(function));
       std::move(call)();
-    } else if (ofContext_.isOfAny()) {
+    } else if (ofContext_.hasContext()) {
       ofContext_.require(asio::execution::blocking.possibly).execute(std::forward<F>(function));
     } else {
       asio::prefer(other_, asio::execution::blocking.possibly).execute(std::forward<F>(function));
@@ -77,7 +77,7 @@ class AsioHandlerExecutor {
       : ofContext_(ofContext), other_(other) {}
 
   bool isRunHere() const noexcept {
-    if (ofContext_.isOfAny()) {
+    if (ofContext_.hasContext()) {
       return ofContext_.isRunHere();
     }
     const auto* ofIoContext = detail::asioTarget<asio::io_context::executor_type>(other_);
@@ -85,13 +85,13 @@ class AsioHandlerExecutor {
   }
 
   asio::any_io_executor under() const {
-    return ofContext_.isOfAny() ? asio::any_io_executor(ofContext_) : other_;
+    return ofContext_.hasContext() ? asio::any_io_executor(ofContext_) : other_;
   }
 
   template <class Property>
   AsioHandlerExecutor with(Property property) const {
-    return ofContext_.isOfAny() ? over(ofContext_.require(property))
-                                : AsioHandlerExecutor({}, asio::prefer(other_, property));
+    return ofContext_.hasContext() ? over(ofContext_.require(property))
+                                   : AsioHandlerExecutor({}, asio::prefer(other_, property));
   }
 
   // What was given is one of the two. The other one is empty.

@@ -136,12 +136,12 @@ class Quicksort {
     EscapedException exception;
     exception.capture([&] { sort(shorter); });
     const bool isLeft = child.takeBackOrWait(*lane);
-    EscapedException thiefs;
+    EscapedException exceptionOfThief;
     if (!isLeft) {
-      thiefs = child.takeError();
+      exceptionOfThief = child.takeError();
     }
     exception.rethrow();
-    thiefs.rethrow();
+    exceptionOfThief.rethrow();
     return isLeft;
   }
 
