@@ -228,6 +228,9 @@ void TaskGroup::callOwnAside(detail::ForkLane& lane) {
 }
 
 void TaskGroup::waitForOthers() {
+  if (count_.isOver()) {
+    return;
+  }
   WEFT_ASSERT(!count_.isWaitedFor() && !UnboundCall::isOpen(*this),
               "TaskGroup %p: wait() was called while somebody waits for the group already. "
               "(The end of a group waits too.) "
@@ -308,9 +311,7 @@ void TaskGroup::tellOfDropped() {
 }
 
 void TaskGroup::waitAndRethrow() {
-  if (!count_.isOver()) {
-    waitForOthers();
-  }
+  waitForOthers();
   tellOfDropped();
   // relaxed: no task is left.
   if ((state_.load(std::memory_order_relaxed) & kFailed) != 0) {
@@ -320,9 +321,7 @@ void TaskGroup::waitAndRethrow() {
 
 void TaskGroup::finish() {
   callOwn();
-  if (!count_.isOver()) {
-    waitForOthers();
-  }
+  waitForOthers();
   // relaxed, both: no task is left.
   Control* const shared = control_.load(std::memory_order_relaxed);
   if (shared != nullptr) {
