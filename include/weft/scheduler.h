@@ -161,14 +161,15 @@ class WEFT_EXPORT Scheduler {
   void enqueue(Task&& task);
 
   // Schedules the tasks of a range, in its order, as a loop of enqueue() would, for less: up to 64 at a time.
-  // The elements are Tasks, or functions as for enqueue(). They are moved from where `tasks` is an rvalue
-  // that owns them, as a std::vector but not a std::span, and else copied. Neither suspends nor blocks, but
-  // where the range does.
+  // The elements are Tasks, or functions as for enqueue(). If `tasks` is an rvalue that owns its elements (a
+  // std::vector, but not a std::span), they are moved, and otherwise copied. Neither suspends nor blocks,
+  // unless the range does.
   //
-  // Of a range that can be passed only once, as that of a channel or a generator, each task is scheduled
-  // before the next element is asked for. Of others, an element that is slow to come may delay up to 63 tasks
-  // before it. If the range, or a copy or move of an element, throws, the tasks before it are scheduled.
-  // Requires: no element is empty. Of a range that can be passed twice, none waits for a task before it.
+  // From a range that can be passed only once, such as that of a channel or a generator, each task is
+  // scheduled before the next element is asked for. From any other range, a slow element may delay up to 63
+  // tasks before it. If the range, or a copy or move of an element, throws, the tasks before it are
+  // scheduled.
+  // Requires: no element is empty. If the range can be passed twice, no element waits for a task before it.
   template <detail::InputRange Range>
   void enqueueMany(Range&& tasks) {
     detail::enqueueEach<Range>(*this, tasks, "Scheduler::enqueueMany()");

@@ -204,7 +204,7 @@ class TaskGroup {
     Running* next_;
   };
 
-  // `group` lies where it can be read again after the call: so the call keeps no register for it.
+  // `group` is a reference to memory that is read again after the call, so that no register is saved for it.
   template <class F>
   static void call(TaskGroup* const& group, F& function) {
     if (group->isCanceled()) {
@@ -239,8 +239,8 @@ class TaskGroup {
     return true;
   }
 
-  // Calls a task that wait() has not taken back. Apart from invokeHere(), so that the call from wait() keeps
-  // nothing for what comes after the task.
+  // Calls a task that wait() has not taken back. This is apart from invokeHere() so that the call from wait()
+  // saves no registers for what comes after the task.
   WEFT_EXPORT static void runAsTask(GroupNode& node);
 
   // Called when a task has ended elsewhere, or was dropped.
@@ -250,7 +250,7 @@ class TaskGroup {
     }
   }
 
-  // Returns: whether the group is over, and no bit of `state_` says that its end has more to do.
+  // Returns: whether the group is over, and `state_` says that no more is to be done at its end.
   bool isOverAndUnmarked() const {
     const int64_t numLeft = count_.numLeft();
     // relaxed: it matters where no task is left.
@@ -299,7 +299,7 @@ class TaskGroup {
 
   WEFT_EXPORT void scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp));
   WEFT_EXPORT void drop();
-  // The same where the waiter handles or throws an exception, which is none of the tasks'.
+  // callOwnIn(), where the waiter handles or throws an exception, which is none of the tasks'.
   [[gnu::cold]] WEFT_EXPORT void callOwnAside(detail::ForkLane& lane);
   void waitForOthers();
   WEFT_EXPORT Control& control();

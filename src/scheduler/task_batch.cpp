@@ -10,7 +10,7 @@
 #include "scheduler/worker_inl.h"
 #include "weft/detail/base/ticks.h"
 
-// How several tasks come at once.
+// How the tasks of a batch are queued.
 namespace weft::inline v0_1 {
 namespace detail {
 namespace {

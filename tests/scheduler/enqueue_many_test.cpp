@@ -80,7 +80,7 @@ MadeRange<std::input_iterator_tag, Make> made(int count, Make make) {
   return {count, std::move(make)};
 }
 
-// The same, for who passes it several times.
+// The same as a range that can be passed several times.
 template <class Make>
 MadeRange<std::forward_iterator_tag, Make> madeAgain(int count, Make make) {
   return {count, std::move(make)};
@@ -244,8 +244,8 @@ TEST_P(EnqueueManyTest, TakesViews) {
 
 class EnqueueManyOrderTest : public tests::WithScheduler {
  protected:
-  // Returns: the order in which `count` tasks begin, which spawn() queues by `queueAll`, as a loop would or
-  // at once. Some are for this thread only.
+  // Returns: the order in which `count` tasks begin that queueAll(count, make) queues. If a task queues them,
+  // some are for its thread only.
   template <class QueueAll>
   std::vector<int> orderOf(int count, bool isFromTask, QueueAll queueAll) {
     std::vector<int> order;

@@ -28,9 +28,9 @@ const Executor* asioTarget(const asio::any_io_executor& executor) noexcept {
 #endif
 }
 
-// What the handler of an operation has as its executor, where the operation's own one is `under`. The handler
-// only wakes a fiber. So where the thread that calls execute() is the one that runs the handlers of an
-// AsioContext, or of an io_context, the handler is called at once. Elsewhere `under` decides.
+// The associated executor of the handler of an operation, over the operation's own one, `under`. The handler
+// only wakes a fiber. So it is called at once by a thread that runs the handlers of that AsioContext or
+// io_context. On other threads `under` decides. The steps of a composed operation take this executor too.
 //
 // It is a type of its own since any_io_executor would allocate memory for each function that it is given.
 class AsioHandlerExecutor {

@@ -159,6 +159,7 @@ struct AsioAllocator {
     return true;
   }
 };
+
 // The handler of an operation.
 template <class... Args>
 class AsioHandler {

@@ -40,9 +40,9 @@ struct NodeCache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
   FreeNode* lastFreed[kNumSizes][kAhead];
-  uint32_t
-      // A free that makes `loaded` larger goes the slow way: the first one, a full one, all of a dead thread
-      mostLoaded;
+  // A free that makes `loaded` larger takes the slow path: a thread's first one, one beyond a full magazine,
+  // all of a thread that is ending.
+  uint32_t mostLoaded;
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot
 };
@@ -53,7 +53,7 @@ extern WEFT_EXPORT constinit thread_local NodeCache nodeCache
 #endif
     ;
 
-// Where the magazine that is loaded is empty, or too full.
+// The slow paths, for a loaded magazine that is empty, or larger than mostLoaded.
 WEFT_EXPORT void* reloadAndAllocateNode(NodeSize size);
 WEFT_EXPORT void unloadNodes(NodeSize size) noexcept;
 

@@ -8,7 +8,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Of a node of the pool: see node_pool.h.
+// The size of a node of the pool (node_pool.h).
 enum class NodeSize : uint8_t { Line, TwoLines, None };
 
 inline constexpr size_t kLine = 64;

@@ -51,8 +51,9 @@ class EscapedException {
   std::exception_ptr exception_;
 };
 
-// The same, for calls that may cost nothing unless they throw: it is not made before. Its destructor does
-// nothing, so whoever finds that something is kept calls rethrow() or drop().
+// An EscapedException that is constructed only when a call throws, so that a call that returns costs nothing.
+// Its destructor does nothing: once capture() or takeFrom() has returned false, rethrow() or drop() must be
+// called.
 class LateException {
  public:
   LateException() {}
@@ -88,7 +89,7 @@ class LateException {
     return false;
   }
 
-  // Requires, each: something is kept. It is not used again.
+  // rethrow() and drop(). Requires: something is kept. The object is not used afterwards.
   [[noreturn, gnu::cold]] void rethrow() {
     EscapedException last = std::move(exception_);
     drop();
@@ -115,7 +116,7 @@ constexpr void assertResult() {
                 "this type cannot be moved. Write a std::unique_ptr to it, made by std::make_unique.");
 }
 
-// A value whose destructor has nothing to do: it costs no mark of whether it is there.
+// A value whose destructor has nothing to do. So nobody asks whether it is there, and it needs no flag.
 template <class T>
 class UnmarkedValue {
  public:
@@ -136,7 +137,7 @@ class UnmarkedValue {
 template <class T>
 using LateValue = std::conditional_t<std::is_trivially_destructible_v<T>, UnmarkedValue<T>, std::optional<T>>;
 
-// Where the result of a call is kept: a value in an Optional, of a reference the address, of void nothing.
+// Keeps the result of a call: a value in an Optional, a reference by its address, of void nothing.
 template <class R, template <class> class Optional = std::optional>
 class ResultSlot {
  public:

@@ -109,8 +109,8 @@ struct StdSync {
   }
   WEFT_EXPORT static void heavyFence();
 
-  // For a light side that runs so often that the look at the flag counts. An object whose fences come in
-  // pairs asks isLightFenceFree() once, when it is made; if so, it may use freeLightFence() for good.
+  // For a light side that runs so often that the load of the flag counts. An object asks isLightFenceFree()
+  // once, when it is made. If true, a compiler barrier (freeLightFence) is enough for all its light sides.
   // relaxed: the flag publishes nothing.
   static bool isLightFenceFree() { return heavyFenceIsMembarrier.load(std::memory_order_relaxed); }
   // (4) seq_cst: emits no instruction, as lightFence().

@@ -19,10 +19,10 @@
 // look for sleeping workers with its fence, the claim of slots in the injector, the store that publishes them
 // in a deque, and the count of those who use the scheduler.
 //
-// A task waits in its batch while the program makes the tasks after it, and the program may be slow. So a
-// batch grows from one task on only while they come fast. Where the elements can be had only once, as those
-// of a channel or a generator, the next one may be long in coming, or may wait for an earlier task: then each
-// batch is one task.
+// A task waits in its batch while the program makes the tasks after it, and the program may be slow. So the
+// first batch is one task, and batches grow only while tasks come fast. Where the elements can be had only
+// once, as those of a channel or a generator, the next one may be long in coming, or may wait for an earlier
+// task: then each batch is one task.
 //
 // Rejected: <ranges>, for its concepts. It would make each file that includes scheduler.h compile for 0.15 s
 // longer.
@@ -35,10 +35,10 @@ namespace detail {
 class TaskBatch {
  public:
   static constexpr uint32_t kMost = 64;              // tasks of a batch
-  static constexpr uint64_t kMostMicroseconds = 20;  // in which a batch comes together, or the next is of one
+  static constexpr uint64_t kMostMicroseconds = 20;  // after a batch that took longer, the next is one task
 
   TaskBatch(Scheduler& scheduler, uint32_t most) : scheduler_(scheduler), most_(most) {}
-  // Also after an exception: what was added is queued.
+  // Queues what was added, also after an exception.
   ~TaskBatch() {
     if (count_ != 0) {
       queue();

@@ -32,10 +32,10 @@
 // A fork costs half as much where no thief can see it. So a lane whose deque has enough for all thieves keeps
 // further children in a list of its own, as in "Heartbeat Scheduling" by Acar, Charguéraud, Guatto, Rainey
 // and Sieczkowski (PLDI 2018). Not a timer but a theft is the beat: the next fork or join that finds less
-// than enough in the deque exposes all that are kept. Enough is a task for each thief, or kOffered, and one
-// for each child that is kept. So thieves that find nothing have had more than half of all during one call
-// that neither forked nor joined. What a lane keeps are children of the fiber that runs: they are exposed
-// before it suspends, and before anything newer enters the deque.
+// than enough in the deque exposes all that are kept. Enough is a task for each thief, at least kOffered, and
+// one more for each child that is kept. So if thieves find nothing while children are kept, they have taken
+// more than half of all during one call that neither forked nor joined. A lane keeps only children of the
+// fiber that runs: they are exposed before it suspends, and before anything newer enters the deque.
 namespace weft::inline v0_1::detail {
 
 using ChildCompletion = Completion<Waiter>;
@@ -64,12 +64,11 @@ struct ForkLane {
   StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
   StealGate<>::Member thief;
-  uint32_t numOthers;  // workers that may steal from this deque
-  uint32_t
-      untilPoll;  // dequeues before the thread looks at its timers, its inbox and the injector: see Turns
-  bool hasForked = false;          // see Worker::noteForks()
-  uint32_t numHalves = 0;          // of loops that run here as tasks of their own
-  int64_t numEnough = 0;           // of tasks in the deque, for all thieves and for what is kept
+  uint32_t numOthers;      // workers that may steal from this deque
+  uint32_t untilPoll;      // dequeues until the thread looks at its timers, inbox and the injector: see Turns
+  bool hasForked = false;  // see Worker::noteForks()
+  uint32_t numHalves = 0;  // of loops that run here as tasks of their own
+  int64_t numEnough = 0;   // of tasks in the deque, for all thieves and for what is kept
   ForkNode* newestKept = nullptr;  // `next` leads to the older ones
   TaskCounters<> counters{};
   void** exceptions = nullptr;  // of the thread: see ExceptionState
@@ -137,13 +136,15 @@ struct ForkLane {
   int64_t numEnoughWithNoneKept() const {
     return numOthers == 0 ? std::numeric_limits<int64_t>::min() : std::max<int64_t>(numOthers, kOffered);
   }
-  // Returns: whether there is so much in the deque.
+  // Returns: whether the deque has numEnough tasks.
   bool offersEnough() const { return deque->hasAtLeast(numEnough); }
 
-  // Exposes all children that are kept, the oldest first; exposeForked(): and then `child`;
-  // exposeAboveKept(): and then `node`, which is newer, and returns false where the deque is full.
+  // Exposes all children that are kept, the oldest first.
   WEFT_EXPORT void exposeKept();
+  // Exposes what is kept, and then `child`.
   WEFT_EXPORT void exposeForked(ForkNode& child);
+  // Exposes what is kept, and then `node`, after the deque has refused `node`.
+  // Returns: false if the deque is full.
   WEFT_EXPORT bool exposeAboveKept(TaskNode& node);
 
   // Lets idle workers have `node`, once announce() is called.

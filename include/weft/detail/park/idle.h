@@ -203,8 +203,8 @@ class IdleSet {
     }
   }
 
-  // searching | sleeping << 16; and never zero where light fences are not free, so that one look at it tells
-  // a producer that there is nothing to do.
+  // searching | sleeping << 16 | kFencesAreFull where light fences are not free. So zero tells a producer
+  // that it has nothing more to do.
   typename Sync::template Atomic<uint32_t> state_{Sync::isLightFenceFree() ? 0 : kFencesAreFull};
   typename Sync::template Atomic<uint32_t> numExternals_{0};
   const uint32_t numWorkers_;

@@ -12,10 +12,11 @@ namespace weft::inline v0_1::detail {
 // Lets threads into something that may end, until the entrance is closed. The thread that ends it then waits
 // for the threads that are within. The Entrance outlives what it guards.
 //
-//   entered   count | kClosed   +1 by each thread that comes, let in or not; kClosed once, by the closer
-//   left      count             +1 by each thread that goes, or was not let in, as its last access
+//   entered   count | kClosed   +number by each thread that comes, let in or not; kClosed once, by the closer
+//   left      count             +number by each thread that goes, or was not let in, as its last access
 //
-// A thread may come with several things at once, and counts as so many threads.
+// A thread that brings several tasks at once counts as so many threads: at shutdown the count of threads that
+// came also stands for the tasks that they brought.
 //
 // What must not happen:
 //     a thread that comes               the thread that ends it
@@ -31,7 +32,7 @@ namespace weft::inline v0_1::detail {
 template <class Sync = StdSync>
 class Entrance {
  public:
-  // Returns: whether the caller is let in; if so, it calls leave() later, with that `number`.
+  // Returns: whether the caller is let in; if so, it calls leave(number) later.
   bool enter(uint32_t number = 1) {
     // (1) relaxed: publishes nothing; but one operation, before the close or after; pairs with (4).
     const bool isLetIn = (entered_.fetch_add(number, std::memory_order_relaxed) & kClosed) == 0;
