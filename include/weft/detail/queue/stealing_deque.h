@@ -114,8 +114,8 @@ class StealingDeque {
   // Owner: lets push return false, and pushBatch zero, until open(). This costs the push of an open deque
   // nothing.
   void close() { cachedTop_ = kClosed; }
-  // relaxed: push looks again where it matters.
-  void open() { cachedTop_ = top_.load(std::memory_order_relaxed); }
+  // (15) acquire: as in push, which looks at `top` only when the deque is full; pairs with (7).
+  void open() { cachedTop_ = top_.load(std::memory_order_acquire); }
   bool isClosed() const { return cachedTop_ == kClosed; }
 
   // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, which each thief has too.
@@ -166,7 +166,7 @@ class StealingDeque {
     // relaxed: published by bottom; what a later round may have put there is lost with the race.
     T* item = slot(top).load(std::memory_order_relaxed);
     // (7) seq_cst: claims the item, in one order with the fences; hands its slot back to the owner; pairs
-    // with (1, 13).
+    // with (1, 13, 15).
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
       return {nullptr, true};
     }
