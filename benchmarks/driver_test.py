@@ -120,6 +120,22 @@ class DriverTest(unittest.TestCase):
         self.measure(questions, empty_results(runs=1, quick=True), [({"ms": 1}, BUSY)])
         self.assertEqual(len(self.processes), 1)
 
+    def test_only_programs_that_are_asked_for_must_be_there(self):
+        manifest = {"programs": [{"question": "fib", "library": library} for library in ("weft", "tbb")]}
+        cases = cases_of("fib", "weft", [("join", 1)])
+
+        def list_cases(program):
+            if program["library"] == "tbb":
+                raise FileNotFoundError("bench_fib_tbb")
+            return cases
+
+        with mock.patch.object(run, "list_cases", list_cases), mock.patch.object(run, "compile_programs", list):
+            self.assertEqual(run.all_questions(manifest, ["fib"], ["weft"])["fib"], cases)
+            for only, libraries in ((["fib"], None), (None, ["weft", "tbb"])):
+                with self.assertRaises(SystemExit) as ended:
+                    run.all_questions(manifest, only, libraries)
+                self.assertIn("fib/tbb is not there", str(ended.exception))
+
     def test_a_case_that_a_bar_asks_for_and_no_program_has_is_named(self):
         cases = cases_of("sharedmutex", "weft", [("read", 1), ("write", 1), ("mixed", 1)])
         (missing,) = run.missing_cases({"sharedmutex": cases})

@@ -129,10 +129,10 @@ def compile_programs():
              "program": os.path.join(folder, name)} for name in names]
 
 
-def all_questions(manifest, only):
+def all_questions(manifest, only, libraries):
     """Returns {question: cases} of all programs, with the cases that a question's bars borrow from another one.
 
-    A program that says nothing ends the run, unless it is of a question that is not asked for.
+    A program that says nothing ends the run, unless it is of a question or library that is not asked for.
     """
     questions = {}
     for program in manifest["programs"] + compile_programs():
@@ -140,7 +140,7 @@ def all_questions(manifest, only):
         try:
             cases.extend(list_cases(program))
         except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
-            if not only or program["question"] in only:
+            if (not only or program["question"] in only) and (not libraries or program["library"] in libraries):
                 sys.exit("%s/%s is not there: %s" % (program["question"], program["library"], error))
     by_key = {case.key: case for cases in questions.values() for case in cases}
     for key, origin in bars.BORROWED.items():
@@ -287,7 +287,7 @@ def run_all(path, args):
     """Measures, and returns what bars need and was not measured. Ends the program where it cannot be."""
     with open(os.path.join(args.build, "manifest.json"), encoding="utf-8") as file:
         manifest = json.load(file)
-    questions = all_questions(manifest, args.only)
+    questions = all_questions(manifest, args.only, args.libraries)
     missing = missing_cases(questions)
     if args.check:
         print("".join("no floor: %s: %s\n" % (bar.question, bar.name) for bar in bars.BARS if not bar.floor), end="")
