@@ -62,7 +62,7 @@ void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane, bool maySplit) {
   const size_t whole = mayBeShared ? stretch.count : std::numeric_limits<size_t>::max();
   GrainEstimator& pace = stretch.pace;
   while (!isStopped()) {
-    if (maySplit && lane->offersLittle() && pace.isWorthSharing(stretch.count, *lane)) {
+    if (maySplit && lane->hasFewToSteal() && pace.isWorthSharing(stretch.count, *lane)) {
       if (!split_(*this, stretch, pace.firstHalf(stretch.count), lane)) {
         return;
       }
@@ -113,7 +113,7 @@ void SplitLoop::splitEvenly(Stretch& stretch) {
     return;
   }
   const size_t numPieces = (stretch.count - 1) / evenGrain_ + 1;
-  const bool isForked = lane != nullptr && (isForkedAlways_ || lane->offersLittle());
+  const bool isForked = lane != nullptr && (isForkedAlways_ || lane->hasFewToSteal());
   split_(*this, stretch, (numPieces + 1) / 2 * evenGrain_, isForked ? lane : nullptr);
 }
 

@@ -262,7 +262,7 @@ struct RelacySync {
     }
   }
   static bool isLightFenceFree() { return areFencesAsymmetric; }
-  static void freeLightFence() {}
+  static void lightFenceWhereFree() {}
   static void heavyFence(WEFT_MODEL_PLACE) {
     const Place place{file, line};
     fence(std::memory_order_seq_cst, file, line);

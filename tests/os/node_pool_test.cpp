@@ -42,7 +42,7 @@ void freeAll(NodeSize size, const std::vector<void*>& nodes) {
   }
 }
 
-TEST(NodePoolTest, WhoNeedsManyNodesGetsThemInHugePages) {
+TEST(NodePoolTest, WhoNeedsManyNodesGetsThemInLargeChunks) {
   constexpr int kHugePages = 16, kNodesOfOne = 32'768, kSmallChunks = 8;
   const size_t chunks = numNodeChunks();
   const auto nodes = allocate(NodeSize::Line, kHugePages * kNodesOfOne);

@@ -127,7 +127,7 @@ struct StdSync {
   }
   static void lightFence(WEFT_MODEL_PLACE) { model::RelacySync::lightFence(file, line); }
   static bool isLightFenceFree() { return model::RelacySync::isLightFenceFree(); }
-  static void freeLightFence() {}
+  static void lightFenceWhereFree() {}
   static void heavyFence(WEFT_MODEL_PLACE) { model::RelacySync::heavyFence(file, line); }
   static void pause(WEFT_MODEL_PLACE) { model::RelacySync::pause(file, line); }
   static void backOff(uint32_t& fails, WEFT_MODEL_PLACE) { model::RelacySync::backOff(fails, file, line); }

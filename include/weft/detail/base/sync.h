@@ -110,11 +110,12 @@ struct StdSync {
   WEFT_EXPORT static void heavyFence();
 
   // For a light side that runs so often that the load of the flag counts. An object asks isLightFenceFree()
-  // once, when it is made. If true, a compiler barrier (freeLightFence) is enough for all its light sides.
+  // once, when it is made. If true, a compiler barrier, lightFenceWhereFree(), is enough for all its light
+  // sides.
   // relaxed: the flag publishes nothing.
   static bool isLightFenceFree() { return heavyFenceIsMembarrier.load(std::memory_order_relaxed); }
   // (4) seq_cst: emits no instruction, as lightFence().
-  static void freeLightFence() { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  static void lightFenceWhereFree() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
   // One step of a short wait for another thread.
   static void pause() {

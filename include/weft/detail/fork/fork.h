@@ -156,7 +156,7 @@ struct ForkLane {
   }
 
   // Returns: whether there is so little to take that a few steals during one long call would leave nothing.
-  bool offersLittle() const { return deque->size() < kOffered; }
+  bool hasFewToSteal() const { return deque->size() < kOffered; }
 
   // Returns: whether `node` was exposed last, and belongs to the caller again. If not, a thief has taken it,
   // or newer tasks lie above it.

@@ -61,7 +61,7 @@ class IdleSet {
   // Called by a worker after it has published work in a queue from which every worker may take (P2, P3).
   void onPublish() {
     // (1) the publish before the look (P2); pairs with (3).
-    Sync::freeLightFence();
+    Sync::lightFenceWhereFree();
     // relaxed: the fence orders it.
     const uint32_t state = state_.load(std::memory_order_relaxed);
     if (state != 0 && (areFencesFull(state) || wantsWake(state))) [[unlikely]] {

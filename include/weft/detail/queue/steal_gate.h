@@ -99,7 +99,7 @@ class StealGate {
 
   uint32_t numThere() const {
     // (2) the announced take before the look at the count (O2); pairs with (1).
-    Sync::freeLightFence();
+    Sync::lightFenceWhereFree();
     // (4) acquire: sees how far the thieves that have left had come; pairs with (3).
     return count_.load(std::memory_order_acquire);
   }
