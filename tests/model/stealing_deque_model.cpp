@@ -173,6 +173,29 @@ struct Batches : rl::test_suite<Batches, 3>, DequeSuite {
   void after() { drain(); }
 };
 
+// The owner closes the deque, opens it again, and goes round the slots. A thief counts while it is closed.
+struct Closed : rl::test_suite<Closed, 3>, DequeSuite {
+  void thread(unsigned index) {
+    if (index != 0) {
+      stealOne(index);
+      stealOne(index);
+      return;
+    }
+    pushNext();
+    pushNext();
+    for (int i = 0; i < 3; i++) {
+      deque.close();
+      check(!deque.push(&items[numPushed]), "a closed deque takes nothing");
+      deque.open();
+      pushNext();
+    }
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
+  }
+  void after() { drain(); }
+};
+
 // The owner fills the deque several times, and goes round the slots.
 struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
   void thread(unsigned index) {
@@ -214,6 +237,7 @@ int main(int argc, char** argv) {
     return explore<PushTakeSteal>("push, take, steal", 600'000) &&
            explore<TakeAsThief>("take as a thief", 600'000) &&
            explore<TakeBesideThieves>("take beside thieves", 600'000) &&
-           explore<Batches>("batches", 600'000) && explore<Overflow>("overflow", 600'000);
+           explore<Batches>("batches", 600'000) && explore<Closed>("closed", 600'000) &&
+           explore<Overflow>("overflow", 600'000);
   });
 }
