@@ -259,6 +259,9 @@ def fork_join_bars():
         for workers, limit, aim in zip((1, 2), limits, (1.03, 0.53)):
             yield Bar("nqueens by %s, %s, by a serial program's" % (workload, count(workers)),
                       nqueens("weft", workload, workers), nqueens("serial", "nqueens"), limit, aim=aim)
+    for workload, limit in (("join", 1.15), ("group", 1.25)):
+        yield Bar("nqueens by %s, 1 worker, by a serial program that stores its children" % workload,
+                  nqueens("weft", workload), nqueens("floor", "stored"), limit)
     for workload in ("join", "group"):
         for workers, limit, aim in ((1, 1.03, 1.02), (2, 0.53, 0.52)):
             yield Bar("matmul by %s, %s, by a serial program's" % (workload, count(workers)),

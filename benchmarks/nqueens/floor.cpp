@@ -1,7 +1,10 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two threads that each run half of the serial program.
+// halves   two threads that each run half of the serial program
+// stored   the serial program, if it writes the boards of a node down and then calls itself for each through
+//          a pointer: what remains of tasks without a scheduler. A compiler inlines the recursion of the
+//          serial program itself, a few calls deep.
 
 #include "../common/halves.h"
 #include "problem.h"
@@ -40,8 +43,38 @@ void run(bench::Run& r) {
   });
 }
 
+struct Child {
+  void (*call)(Child&);
+  nqueens::Board board;
+  int row, queens;
+  int64_t* count;
+};
+
+int64_t stored(const nqueens::Board& board, int row, int queens) {
+  if (row == queens) {
+    return 1;
+  }
+  int64_t counts[nqueens::kMaxQueens];
+  Child children[nqueens::kMaxQueens];
+  int numChildren = 0;
+  for (int column = 0; column < queens; column++) {
+    if (nqueens::isSafe(board, row, column)) {
+      children[numChildren] = {
+          [](Child& child) { *child.count = stored(child.board, child.row, child.queens); },
+          nqueens::place(board, row, column), row + 1, queens, &counts[numChildren]};
+      numChildren++;
+    }
+  }
+  for (int i = numChildren; i > 0; i--) {
+    children[i - 1].call(children[i - 1]);
+  }
+  return nqueens::total(counts, numChildren);
+}
+
+void runStored(bench::Run& r) { nqueens::measure(r, stored); }
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return bench::runMain(argc, argv, "nqueens", "floor", {{"halves", {2}, run}});
+  return bench::runMain(argc, argv, "nqueens", "floor", {{"halves", {2}, run}, {"stored", {1}, runStored}});
 }
