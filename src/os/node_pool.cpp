@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "os/keep_loaded.h"
@@ -27,11 +28,8 @@ constexpr uint32_t kAhead = NodeCache::kAhead;
 constexpr int kNumSizes = NodeCache::kNumSizes;
 constexpr size_t kSmallChunk = size_t{256} * 1024;
 constexpr size_t kHugePage = size_t{2} * 1024 * 1024;
-constexpr size_t kNumSmallChunks = 8;  // of one node size; further ones are huge pages
-
-struct Chunk {
-  Chunk* next;
-};
+constexpr size_t kLargeChunk = 4 * kHugePage;
+constexpr size_t kNumSmallChunks = 8;  // of one node size; further ones are large
 
 // The memory that all threads share for one node size.
 struct Depot {
@@ -39,7 +37,7 @@ struct Depot {
   FreeNode* magazines;  // full ones, and what ending threads leave; guarded by lock
   char* fresh;          // the uncarved rest of the newest chunk; guarded by lock
   char* freshEnd;
-  Chunk* chunks;     // keeps every chunk reachable for leak checkers; guarded by lock
+  char* chunks;      // the newest; each has the address of the one before it at its end; guarded by lock
   size_t numChunks;  // guarded by lock
 };
 
@@ -107,19 +105,21 @@ void registerThread() {
 }
 
 // A program that has very many tasks in flight finds their nodes with fewer page walks and page faults where
-// a huge page holds 32,768 of them, as far as the system has huge pages left.
-// Returns: null where the memory for one cannot be had.
-char* allocateHugePage() {
-  char* const page = static_cast<char*>(std::aligned_alloc(kHugePage, kHugePage));
-  if (page != nullptr) {
-    madvise(page, kHugePage, MADV_HUGEPAGE);
+// a huge page holds 32,768 of them, as far as the system has huge pages left. There are several in a chunk,
+// since aligned_alloc() takes one more of the address space: where that is limited, chunks of one huge page
+// would leave room for half as many tasks.
+// Returns: null where the memory cannot be had.
+char* allocateLargeChunk() {
+  char* const chunk = static_cast<char*>(std::aligned_alloc(kHugePage, kLargeChunk));
+  if (chunk != nullptr) {
+    madvise(chunk, kLargeChunk, MADV_HUGEPAGE);
   }
-  return page;
+  return chunk;
 }
 
 void refillFromSystem(Depot& depot) {
-  size_t bytes = kHugePage;
-  char* chunk = depot.numChunks >= kNumSmallChunks ? allocateHugePage() : nullptr;
+  size_t bytes = kLargeChunk;
+  char* chunk = depot.numChunks >= kNumSmallChunks ? allocateLargeChunk() : nullptr;
   if (chunk == nullptr) {
     bytes = kSmallChunk;
     chunk = static_cast<char*>(std::aligned_alloc(kLine, kSmallChunk));
@@ -128,12 +128,12 @@ void refillFromSystem(Depot& depot) {
     WEFT_FATAL("out of memory: no %zu bytes for task nodes. Bound the number of tasks in flight.",
                kSmallChunk);
   }
-  auto* header = reinterpret_cast<Chunk*>(chunk);
-  header->next = depot.chunks;
-  depot.chunks = header;
+  depot.fresh = chunk;
+  depot.freshEnd = chunk + bytes - 2 * kLine;
+  // Keeps every chunk reachable for leak checkers, from the page that is carved first.
+  ::new (depot.freshEnd) char*(depot.chunks);
+  depot.chunks = chunk;
   ++depot.numChunks;
-  depot.fresh = chunk + 2 * kLine;
-  depot.freshEnd = chunk + bytes;
   // relaxed: a statistic.
   numChunks.fetch_add(1, std::memory_order_relaxed);
 }

@@ -4,10 +4,12 @@
 #include <weft/detail/base/node_pool.h>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -43,10 +45,38 @@ void freeAll(NodeSize size, const std::vector<void*>& nodes) {
 }
 
 TEST(NodePoolTest, WhoNeedsManyNodesGetsThemInLargeChunks) {
-  constexpr int kHugePages = 16, kNodesOfOne = 32'768, kSmallChunks = 8;
+  constexpr int kLargeChunks = 4, kNodesOfOne = 131'072, kSmallChunks = 8;
   const size_t chunks = numNodeChunks();
-  const auto nodes = allocate(NodeSize::Line, kHugePages * kNodesOfOne);
-  EXPECT_LE(numNodeChunks() - chunks, size_t{kSmallChunks + kHugePages + 1});
+  const auto nodes = allocate(NodeSize::Line, kLargeChunks * kNodesOfOne);
+  EXPECT_LE(numNodeChunks() - chunks, size_t{kSmallChunks + kLargeChunks + 1});
+  freeAll(NodeSize::Line, nodes);
+}
+
+size_t addressSpace() {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// Where the address space is limited (RLIMIT_AS), that bounds the number of tasks in flight.
+TEST(NodePoolTest, ManyNodesTakeLittleMoreAddressSpaceThanTheyNeed) {
+  if (WEFT_ADDRESS_SANITIZER_ENABLED || WEFT_THREAD_SANITIZER_ENABLED) {
+    GTEST_SKIP() << "a sanitizer takes address space of its own";
+  }
+  constexpr size_t kNodes = 1'048'576;
+  std::vector<void*> nodes;
+  nodes.reserve(4 * kNodes);
+  // Until the chunks are large, and what earlier tests have left in the pool is used up.
+  for (const size_t chunks = numNodeChunks(); numNodeChunks() == chunks || nodes.size() < 40'000;) {
+    nodes.push_back(allocateNode(NodeSize::Line));
+  }
+  const size_t before = addressSpace();
+  ASSERT_GT(before, 0u);
+  const size_t end = nodes.size() + kNodes;
+  while (nodes.size() < end) {
+    nodes.push_back(allocateNode(NodeSize::Line));
+  }
+  EXPECT_LT(addressSpace() - before, kNodes * kLine * 3 / 2);
   freeAll(NodeSize::Line, nodes);
 }
 
