@@ -5,6 +5,8 @@
 import re
 import statistics
 
+import bars
+
 # A curve bends upward where a point costs this many times the cheapest one before it.
 BEND = 1.5
 
@@ -18,7 +20,7 @@ class Curve:
 
     @property
     def name(self):
-        threads = ", %d workers" % self.workers if self.workers else ""
+        threads = ", " + bars.count(self.workers) if self.workers else ""
         return "%s, %s, %s%s" % (self.kind, self.library, self.metric, threads)
 
     @property
