@@ -48,6 +48,12 @@ struct DequeSuite {
     item->numTaken.set(item->numTaken.get() + 1);
   }
 
+  void takeNewest() {
+    if (Item* item = deque.take(members[0])) {
+      consume(item);
+    }
+  }
+
   bool pushNext() {
     Item& item = items[numPushed];
     item.payload.set(42);
@@ -66,6 +72,15 @@ struct DequeSuite {
       batch[i]->payload.set(42);
     }
     numPushed += static_cast<int>(deque.pushBatch(batch, static_cast<uint32_t>(count)));
+  }
+
+  void pushAndTake() {
+    pushNext();
+    pushNext();
+    takeNewest();
+    pushNext();
+    takeNewest();
+    takeNewest();
   }
 
   // Returns: whether it got an item.
@@ -103,18 +118,7 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
       stealOne(index);
       return;
     }
-    pushNext();
-    pushNext();
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
-    pushNext();
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
+    pushAndTake();
   }
   void after() { drain(); }
 };
@@ -124,63 +128,45 @@ struct TakeAsThief : PushTakeSteal {
   void before() { members[0].enter(); }
 };
 
-// The same with thieves that have come before and stay.
-struct TakeBesideThieves : rl::test_suite<TakeBesideThieves, 3>, DequeSuite {
-  void before() {
-    members[1].enter();
-    members[2].enter();
-  }
+// Two thieves steal twice each, while the owner does what own() says.
+template <class Suite>
+struct BesideThieves : rl::test_suite<Suite, 3>, DequeSuite {
   void thread(unsigned index) {
-    if (index != 0) {
-      stealOne(index);
-      stealOne(index);
+    if (index == 0) {
+      static_cast<Suite*>(this)->own();
       return;
     }
-    pushNext();
-    pushNext();
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
-    pushNext();
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
+    stealOne(index);
+    stealOne(index);
   }
   void after() { drain(); }
 };
 
+// The thieves have come before and stay.
+struct TakeBesideThieves : BesideThieves<TakeBesideThieves> {
+  void before() {
+    members[1].enter();
+    members[2].enter();
+  }
+  void own() { pushAndTake(); }
+};
+
 // The owner pushes two at once, or as many as there is room for, and goes round the slots.
-struct Batches : rl::test_suite<Batches, 3>, DequeSuite {
-  void thread(unsigned index) {
-    if (index != 0) {
-      stealOne(index);
-      stealOne(index);
-      return;
-    }
+struct Batches : BesideThieves<Batches> {
+  void own() {
     pushTogether(2);
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
+    takeNewest();
     pushTogether(2);
     if (Item* item = deque.takeOldest()) {
       consume(item);
     }
     pushTogether(kItems - numPushed < 2 ? kItems - numPushed : 2);
   }
-  void after() { drain(); }
 };
 
 // The owner closes the deque, opens it again, and goes round the slots. A thief counts while it is closed.
-struct Closed : rl::test_suite<Closed, 3>, DequeSuite {
-  void thread(unsigned index) {
-    if (index != 0) {
-      stealOne(index);
-      stealOne(index);
-      return;
-    }
+struct Closed : BesideThieves<Closed> {
+  void own() {
     pushNext();
     pushNext();
     for (int i = 0; i < 3; i++) {
@@ -189,21 +175,13 @@ struct Closed : rl::test_suite<Closed, 3>, DequeSuite {
       deque.open();
       pushNext();
     }
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
+    takeNewest();
   }
-  void after() { drain(); }
 };
 
 // The owner fills the deque several times, and goes round the slots.
-struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
-  void thread(unsigned index) {
-    if (index != 0) {
-      stealOne(index);
-      stealOne(index);
-      return;
-    }
+struct Overflow : BesideThieves<Overflow> {
+  void own() {
     while (numPushed < kItems) {
       if (pushNext()) {
         continue;
@@ -221,11 +199,8 @@ struct Overflow : rl::test_suite<Overflow, 3>, DequeSuite {
         consume(item);
       }
     }
-    if (Item* item = deque.take(members[0])) {
-      consume(item);
-    }
+    takeNewest();
   }
-  void after() { drain(); }
 };
 
 }  // namespace
