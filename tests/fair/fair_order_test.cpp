@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/fair/task_scheduler.h>
@@ -336,26 +337,43 @@ TEST(FairDueTest, ALongStepAfterShortOnesIsFollowedByALook) {
   }
 }
 
+// Keeps a thread of the scheduler in a step until isOver().
+class LongStep {
+ public:
+  LongStep(TaskScheduler& scheduler, std::function<bool()> isOver)
+      : task_([this, isOver = std::move(isOver)] {
+          hasBegun_ = true;
+          awaitOnThread(isOver);
+        }) {
+    scheduler.post(&task_);
+    awaitOnThread([this] { return hasBegun_.load(); });
+  }
+
+ private:
+  std::atomic<bool> hasBegun_{false};
+  Task task_;
+};
+
+// Returns: when it was over.
+Clock::time_point computeFor(std::chrono::microseconds time) {
+  const auto end = Clock::now() + time;
+  while (Clock::now() < end) {
+  }
+  return end;
+}
+
 // One of two threads is in a long step. The other runs steps of 5 us, each of which posts its own task to the
 // front queue. It looks after each step, but takes the front queue over only each 20 us.
 TEST(FairDispatchTest, LongStepsShareAnIntake) {
   constexpr uint64_t kTasks = 1'000, kRounds = 10;
   TaskScheduler scheduler("intakes", 2);
   std::atomic<uint64_t> numLeft{kTasks};
-  std::atomic<bool> isInside{false};
-  Task other([&] {
-    isInside = true;
-    awaitOnThread([&] { return numLeft == 0; });
-  });
-  scheduler.post(&other);
-  awaitOnThread([&] { return isInside.load(); });
+  LongStep other(scheduler, [&] { return numLeft == 0; });
   const auto begin = Clock::now();
   std::vector<Task> all(kTasks);
   for (Task& each : all) {
     each.setCallback([&, left = kRounds](Task* self) mutable {
-      const auto end = Clock::now() + 5us;
-      while (Clock::now() < end) {
-      }
+      computeFor(5us);
       if (--left > 0) {
         scheduler.post(self);
       } else {
@@ -379,13 +397,7 @@ TEST(FairDispatchTest, ADeadlineOnItsWayEndsThePause) {
   constexpr int kTasks = 10, kRounds = 100;
   TaskScheduler scheduler("on its way", 2);
   std::atomic<int> numLeft{kTasks};
-  std::atomic<bool> isInside{false};
-  Task other([&] {
-    isInside = true;
-    awaitOnThread([&] { return numLeft == 0; });
-  });
-  scheduler.post(&other);
-  awaitOnThread([&] { return isInside.load(); });
+  LongStep other(scheduler, [&] { return numLeft == 0; });
   // The steps run one after another, since they have one thread.
   bool isQueued = false;
   int numBefore = 0;
@@ -394,9 +406,7 @@ TEST(FairDispatchTest, ADeadlineOnItsWayEndsThePause) {
   for (Task& each : all) {
     each.setCallback([&, left = kRounds](Task* self) mutable {
       numBefore += isQueued ? 1 : 0;
-      const auto end = Clock::now() + 5us;
-      while (Clock::now() < end) {
-      }
+      const auto end = computeFor(5us);
       const bool isLast = --left == 0;
       if (!isLast) {
         scheduler.post(self);
