@@ -92,29 +92,13 @@ WEFT_INSTANTIATE_WITH_SCHEDULER(EnqueueManyTest);
 // More than a deque holds, and no whole number of batches.
 constexpr int kMoreThanADeque = 10'000 + 7;
 
-TEST_P(EnqueueManyTest, EachTaskRunsOnceFromATask) {
+// scheduleAll() gets a range of tasks, each of which counts its runs.
+template <class ScheduleAll>
+void expectEachTaskRunsOnce(ScheduleAll scheduleAll) {
   const int count = scaled(kMoreThanADeque, 5'000);
   std::vector<std::atomic<int>> numRuns(static_cast<size_t>(count));
   WaitGroup done(static_cast<unsigned>(count));
-  inTask([&] {
-    scheduleMany(madeAgain(count, [&](int i) {
-      return [&, i] {
-        ++numRuns[static_cast<size_t>(i)];
-        done.done();
-      };
-    }));
-  });
-  done.wait();
-  for (const auto& number : numRuns) {
-    EXPECT_EQ(number, 1);
-  }
-}
-
-TEST_P(EnqueueManyTest, EachTaskRunsOnceFromOutsideOfTasks) {
-  const int count = scaled(kMoreThanADeque, 5'000);
-  std::vector<std::atomic<int>> numRuns(static_cast<size_t>(count));
-  WaitGroup done(static_cast<unsigned>(count));
-  scheduler().enqueueMany(madeAgain(count, [&](int i) {
+  scheduleAll(madeAgain(count, [&](int i) {
     return [&, i] {
       ++numRuns[static_cast<size_t>(i)];
       done.done();
@@ -124,6 +108,14 @@ TEST_P(EnqueueManyTest, EachTaskRunsOnceFromOutsideOfTasks) {
   for (const auto& number : numRuns) {
     EXPECT_EQ(number, 1);
   }
+}
+
+TEST_P(EnqueueManyTest, EachTaskRunsOnceFromATask) {
+  expectEachTaskRunsOnce([](auto tasks) { inTask([&] { scheduleMany(std::move(tasks)); }); });
+}
+
+TEST_P(EnqueueManyTest, EachTaskRunsOnceFromOutsideOfTasks) {
+  expectEachTaskRunsOnce([&](auto tasks) { scheduler().enqueueMany(std::move(tasks)); });
 }
 
 // The end of the scheduler waits for them: each is counted.
