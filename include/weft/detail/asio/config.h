@@ -64,13 +64,16 @@
 #define WEFT_ASIO_CAN_CANCEL 0
 #endif
 
+// For specializations of Asio's templates: an alias of a namespace cannot be opened.
+#if WEFT_ASIO_BOOST
+#define WEFT_ASIO_NAMESPACE boost::asio
+#else
+#define WEFT_ASIO_NAMESPACE asio
+#endif
+
 namespace weft::inline v0_1 {
 
-#if WEFT_ASIO_BOOST
-namespace asio = ::boost::asio;
-#else
-namespace asio = ::asio;
-#endif
+namespace asio = ::WEFT_ASIO_NAMESPACE;
 
 namespace detail {
 #if WEFT_ASIO_BOOST

@@ -101,11 +101,7 @@ class AsioHandlerExecutor {
 
 }  // namespace weft::inline v0_1::detail
 
-#if WEFT_ASIO_BOOST
-namespace boost::asio {
-#else
-namespace asio {
-#endif
+namespace WEFT_ASIO_NAMESPACE {
 
 template <class... Args>
 struct associated_executor<weft::detail::AsioHandler<Args...>, any_io_executor> {
@@ -125,4 +121,4 @@ struct associated_executor<weft::detail::AsioHandler<Args...>, weft::AsioExecuto
   }
 };
 
-}  // namespace asio, of Boost or not
+}  // namespace WEFT_ASIO_NAMESPACE

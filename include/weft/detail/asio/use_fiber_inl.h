@@ -53,11 +53,7 @@ struct AsioInitiation {
 
 }  // namespace weft::inline v0_1::detail
 
-#if WEFT_ASIO_BOOST
-namespace boost::asio {
-#else
-namespace asio {
-#endif
+namespace WEFT_ASIO_NAMESPACE {
 
 template <class R, class... Args>
 class async_result<weft::UseFiber, R(Args...)> {
@@ -109,4 +105,4 @@ struct associated_executor<weft::detail::AsioStoppableHandler<Args...>, Executor
 
 #endif
 
-}  // namespace asio, of Boost or not
+}  // namespace WEFT_ASIO_NAMESPACE
