@@ -59,6 +59,7 @@ class Tree:
 
 def layer(name):
     folder = name.rsplit("/", 1)[0]
+    folder = "src/scheduler" if folder.startswith("src/scheduler/") else folder
     return folder if folder.startswith("include/weft/detail") or folder.startswith("src") else None
 
 

@@ -17,7 +17,7 @@
 
 #include "os/detached_thread.h"
 #include "os/stack_overflow.h"
-#include "scheduler/process_fork.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/spin_lock.h"

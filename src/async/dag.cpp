@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-#include "scheduler/worker.h"
+#include "scheduler/worker/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/fork/dag_graph.h"

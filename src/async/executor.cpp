@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "async/task_thread.h"
-#include "scheduler/process_fork.h"
-#include "scheduler/scheduler_core.h"
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"

@@ -7,8 +7,8 @@
 
 #include "async/task_thread.h"
 #include "async/waiting_listener.h"
-#include "scheduler/waiter_inl.h"
-#include "scheduler/worker.h"
+#include "scheduler/core/waiter_inl.h"
+#include "scheduler/worker/worker.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/task.h"

@@ -7,7 +7,7 @@
 
 #include "os/detached_thread.h"
 #include "os/stack_overflow.h"
-#include "scheduler/process_fork.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/task.h"
 
 namespace weft::inline v0_1::detail {

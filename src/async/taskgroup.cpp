@@ -12,8 +12,8 @@
 #include <string>
 #include <utility>
 
-#include "scheduler/report.h"
-#include "scheduler/waiter_inl.h"
+#include "scheduler/core/waiter_inl.h"
+#include "scheduler/report/report.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "async/waiting_listener.h"
-#include "scheduler/worker.h"
+#include "scheduler/worker/worker.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 

@@ -12,8 +12,8 @@
 
 #include "fair/backlog.h"
 #include "os/own_counter.h"
-#include "scheduler/checked_allocator.h"
-#include "scheduler/process_fork.h"
+#include "scheduler/report/checked_allocator.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fair/core.h"
-#include "scheduler/report.h"
+#include "scheduler/report/report.h"
 #include "weft/debug.h"
 #include "weft/detail/base/ticks.h"
 

@@ -7,7 +7,7 @@
 #include <bit>
 #include <mutex>
 
-#include "scheduler/waiter_inl.h"
+#include "scheduler/core/waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/wait/stoppable.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "scheduler/waiter_inl.h"
+#include "scheduler/core/waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <stop_token>
 
-#include "scheduler/fiber_control_block.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/wait/patience.h"

@@ -3,7 +3,7 @@
 
 #include "weft/once.h"
 
-#include "scheduler/fiber_control_block.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/owner.h"
 #include "weft/detail/wait/stoppable.h"

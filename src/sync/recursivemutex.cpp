@@ -3,7 +3,7 @@
 
 #include "weft/recursivemutex.h"
 
-#include "scheduler/process_fork.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {

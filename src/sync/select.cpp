@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "scheduler/waiter_inl.h"
+#include "scheduler/core/waiter_inl.h"
 #include "weft/debug.h"
 #include "weft/detail/base/random.h"
 #include "weft/detail/channel/select_core.h"

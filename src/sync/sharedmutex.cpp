@@ -3,7 +3,7 @@
 
 #include "weft/sharedmutex.h"
 
-#include "scheduler/process_fork.h"
+#include "scheduler/worker/process_fork.h"
 #include "sync/lock_host.h"
 #include "weft/debug.h"
 

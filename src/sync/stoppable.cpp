@@ -3,7 +3,7 @@
 
 #include "weft/detail/wait/stoppable.h"
 
-#include "scheduler/fiber_control_block.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "weft/detail/base/spin_lock.h"
 
 namespace weft::inline v0_1::detail {

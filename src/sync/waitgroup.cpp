@@ -3,7 +3,7 @@
 
 #include "weft/waitgroup.h"
 
-#include "scheduler/waiter_inl.h"
+#include "scheduler/core/waiter_inl.h"
 
 namespace weft::inline v0_1 {
 namespace {

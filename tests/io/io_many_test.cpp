@@ -23,7 +23,7 @@
 #include <weft/event.h>
 
 #include "io/io_pairs.h"
-#include "scheduler/worker.h"
+#include "scheduler/worker/worker.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 

@@ -13,7 +13,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/fiber_control_block.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "with_scheduler.h"
 
 // Stack overflows of the tasks of a scheduler. This file is built with -fstack-clash-protection, as the

@@ -26,7 +26,7 @@
 #include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/scheduler_core.h"
+#include "scheduler/core/scheduler_core.h"
 #include "waiting.h"
 
 // Scheduler::reportBlockedFibers(), and what ~Scheduler says while it waits.

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/due_time.h"
+#include "scheduler/policy/due_time.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/oldest_watch.h"
+#include "scheduler/policy/oldest_watch.h"
 
 #include <gtest/gtest.h>
 

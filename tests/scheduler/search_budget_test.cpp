@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/search_budget.h"
+#include "scheduler/policy/search_budget.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>

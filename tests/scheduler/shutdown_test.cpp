@@ -15,8 +15,8 @@
 #include <weft/waitgroup.h>
 
 #include "rounds.h"
-#include "scheduler/scheduler_core.h"
-#include "scheduler/worker.h"
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/worker.h"
 #include "waiting.h"
 
 // How schedulers and bindings end.

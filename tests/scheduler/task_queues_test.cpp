@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/task_queues.h"
+#include "scheduler/queues/task_queues.h"
 
 #include <gtest/gtest.h>
 

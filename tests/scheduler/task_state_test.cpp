@@ -20,7 +20,7 @@
 #include <weft/taskgroup.h>
 
 #include "in_task.h"
-#include "scheduler/fiber_control_block.h"
+#include "scheduler/fibers/fiber_control_block.h"
 #include "with_scheduler.h"
 
 // All that belongs to a task is its own in whatever way the task runs: the table in docs/scheduler.md, "Tasks

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/throttle.h"
+#include "scheduler/policy/throttle.h"
 
 #include <gtest/gtest.h>
 

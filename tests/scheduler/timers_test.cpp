@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/timers.h"
+#include "scheduler/fibers/timers.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/worker.h"
+#include "scheduler/worker/worker.h"
 #include "with_scheduler.h"
 
 // Waits whose time begins when their thread next looks at the clock, as those for a SharedMutex do.

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/turns.h"
+#include "scheduler/policy/turns.h"
 
 #include <gtest/gtest.h>
 

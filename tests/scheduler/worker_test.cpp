@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/worker.h"
+#include "scheduler/worker/worker.h"
 
 #include <pthread.h>
 
@@ -23,7 +23,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/scheduler_core.h"
+#include "scheduler/core/scheduler_core.h"
 #include "with_scheduler.h"
 #include "workers.h"
 

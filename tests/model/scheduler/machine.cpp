@@ -11,7 +11,7 @@
 #include "os/aside.h"
 #include "os/stack_overflow.h"
 #include "os/stack_pool.h"
-#include "scheduler/process_fork.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/outcome.h"

@@ -1,0 +1,212 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "weft/scheduler.h"
+
+#include <chrono>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "os/stack_overflow.h"
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/process_fork.h"
+#include "scheduler/worker/worker_inl.h"
+#include "weft/debug.h"
+#include "weft/detail/base/callable.h"
+#include "weft/executor.h"
+
+namespace weft::inline v0_1 {
+namespace detail {
+namespace {
+
+constexpr size_t kSmallestStack = 4096;
+constexpr std::chrono::nanoseconds kMostIdleSearch = std::chrono::seconds(1);
+
+const Scheduler::Config& checked(const Scheduler::Config& config) {
+  assertNotForked("Scheduler()");
+  WEFT_ASSERT(config.workerThread.count >= 0 && config.workerThread.count <= Scheduler::kMaxWorkerThreads,
+              "Scheduler: %d worker threads make no sense; from 0 to %d do. "
+              "Config::allCores() asks for one per processor.",
+              config.workerThread.count, Scheduler::kMaxWorkerThreads);
+  WEFT_ASSERT(config.fiberStackSize >= kSmallestStack && config.fiberStackSize <= StackPool::kMaxStackSize,
+              "Scheduler: fiber stacks of %zu bytes make no sense; from %zu to %zu do. "
+              "Tasks that print need about 16 KiB.",
+              config.fiberStackSize, kSmallestStack, StackPool::kMaxStackSize);
+  WEFT_ASSERT(config.idleSearch >= std::chrono::nanoseconds(0) && config.idleSearch <= kMostIdleSearch,
+              "Scheduler: Config::idleSearch of %lld ns makes no sense; from 0 to a second does.",
+              static_cast<long long>(config.idleSearch.count()));
+  WEFT_ASSERT(config.allocator != nullptr,
+              "Scheduler: Config::allocator is null. Leave it at Allocator::Default.");
+  return config;
+}
+
+[[noreturn]] void reportUnstartedThread(int error, int wanted, int started) {
+  char message[256];
+  std::snprintf(message, sizeof message,
+                "weft::Scheduler: the system granted only %d of %d worker threads. "
+                "Ask for fewer, or raise the limit on threads (ulimit -u, the cgroup's pids.max)",
+                started, wanted);
+  throw std::system_error(error, std::generic_category(), message);
+}
+
+bool currentStack(CurrentStack* out) {
+  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
+  if (fiber == nullptr || fiber->stackBase == nullptr) {
+    return false;
+  }
+  const Stack stack = fiber->stack();
+  *out = {stack.bottom() - StackPool::guardSize(), stack.bottom(), stack.top(), fiber->id, fiber->task.get()};
+  return true;
+}
+
+// Ends the threads that were started, where not all could be started.
+struct StopUnlessAllStarted {
+  SchedulerCore& core;
+  ~StopUnlessAllStarted() {
+    if (core.numStarted < core.numWorkers) {
+      core.stopWorkers();
+    }
+  }
+};
+
+Worker& boundWorker(const char* what) {
+  Worker* worker = Worker::current();
+  if (worker == nullptr) [[unlikely]] {
+    assert_has_bound_scheduler(what);
+    WEFT_UNREACHABLE();
+  }
+  return *worker;
+}
+
+}  // namespace
+
+void scheduleNode(TaskNode* node) { boundWorker("schedule()").enqueue(node); }
+
+}  // namespace detail
+
+void assert_has_bound_scheduler(const char* feature) {
+  detail::assertBindingNotLost(feature);
+  WEFT_ASSERT(Scheduler::get() != nullptr,
+              "%s was called on a thread to which no scheduler is bound. "
+              "Did you forget to call marl::Scheduler::bind, or weft::Scheduler::bind? "
+              "Hold a Scheduler::Binding, or call scheduler.enqueue(), which any thread may.",
+              feature);
+}
+
+Scheduler::Config Scheduler::Config::allCores() {
+  return Config().setWorkerThreadCount(static_cast<int>(detail::numUsableCpus()));
+}
+
+Scheduler::Config& Scheduler::Config::setAllocator(Allocator* value) {
+  allocator = value;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setFiberStackSize(size_t bytes) {
+  fiberStackSize = bytes;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setIdleSearch(std::chrono::nanoseconds longest) {
+  idleSearch = longest;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setWorkerThreadCount(int count) {
+  workerThread.count = count;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setWorkerThreadInitializer(const ThreadInitializer& initializer) {
+  workerThread.initializer = initializer;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setWorkerThreadFinalizer(const ThreadInitializer& finalizer) {
+  workerThread.finalizer = finalizer;
+  return *this;
+}
+
+Scheduler::Config& Scheduler::Config::setWorkerThreadAffinityPolicy(
+    const std::shared_ptr<Thread::Affinity::Policy>& policy) {
+  workerThread.affinityPolicy = policy;
+  return *this;
+}
+
+Scheduler::Scheduler(const Config& config)
+    : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::SchedulerCore::kOwner)
+                .create<detail::SchedulerCore>(config),
+            [](detail::SchedulerCore* core) {
+              detail::CheckedAllocator(core->assertAllocator).destroy(core);
+            }) {
+  core_->scheduler = this;
+  detail::installOverflowHandler(&detail::currentStack);
+  int error = 0;
+  {
+    // The application's affinity policy may throw.
+    detail::StopUnlessAllStarted guard{*core_};
+    error = core_->startWorkers();
+  }
+  if (error != 0) {
+    const int started = core_->numStarted;
+    core_.reset();
+    detail::reportUnstartedThread(error, config.workerThread.count, started);
+  }
+}
+
+Scheduler::~Scheduler() {
+  detail::assertMayEnd(*this, "Scheduler", "the scheduler");
+  core_->shutDown();
+}
+
+Scheduler* Scheduler::get() noexcept {
+  detail::Worker* worker = detail::Worker::current();
+  return worker != nullptr ? worker->core().scheduler : nullptr;
+}
+
+void Scheduler::bind() { core_->bind(); }
+
+void Scheduler::unbind() {
+  detail::Worker& worker = detail::boundWorker("Scheduler::unbind()");
+  WEFT_ASSERT(worker.mode() == detail::Worker::Mode::SingleThreaded && worker.fibers().isOnMain() &&
+                  !worker.isRunningTask() && !detail::isInPlace(*detail::currentTask),
+              "Scheduler::unbind() was called inside a task. "
+              "Call it on the thread that called bind(), outside of tasks.");
+  worker.core().unbind(worker);
+}
+
+void Scheduler::enqueue(Task&& task) {
+  detail::assertCallable(task, "Scheduler::enqueue()");
+  enqueueNode(task.release());
+}
+
+void Scheduler::enqueueNode(detail::TaskNode* node) {
+  detail::Worker* worker = detail::Worker::current();
+  if (worker != nullptr && &worker->core() == core_.get()) {
+    worker->enqueue(node);
+    return;
+  }
+  detail::assertLetIn(core_->outside.entrance.enter(), "Scheduler::enqueue()");
+  core_->enqueueFromOutside(node);
+  core_->outside.entrance.leave();
+}
+
+void Scheduler::schedule(TaskHandle task) { core_->outside.schedule(std::move(task)); }
+
+const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
+
+void Scheduler::reportBlockedFibers() const { core_->reportBlockedFibers(); }
+
+Scheduler::Stats Scheduler::stats() const {
+  Stats stats;
+  core_->forEachWorker([&](detail::Worker& worker) { stats.workers.push_back(worker.stats()); });
+  stats.numInjected = core_->injector.size() + core_->overflow.size();
+  std::scoped_lock guard(core_->boundMutex);
+  for (auto* bound = core_->firstBound; bound != nullptr; bound = bound->next) {
+    stats.workers.push_back(bound->worker.stats());
+  }
+  return stats;
+}
+
+}  // namespace weft::inline v0_1

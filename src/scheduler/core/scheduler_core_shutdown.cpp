@@ -1,0 +1,125 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <chrono>
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/process_fork.h"
+#include "weft/debug.h"
+#include "weft/detail/park/quiescence.h"
+
+// How a scheduler ends: once every thread has unbound, and nothing is left to do.
+namespace weft::inline v0_1::detail {
+namespace {
+
+constexpr auto kShutdownPatience = std::chrono::seconds(5);
+
+}  // namespace
+
+std::atomic<int64_t> shutdownPatience{std::chrono::nanoseconds(kShutdownPatience).count()};
+
+void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object) {
+  if (Scheduler::get() != &scheduler) [[likely]] {
+    return;
+  }
+  if (Worker::current()->mode() == Worker::Mode::MultiThreaded) {
+    WEFT_FATAL(
+        "~%s was called in a task of %s, and would wait for that task. "
+        "Let no task own what it runs on, for example by a std::shared_ptr that it captures. "
+        "Destroy it where it was made.",
+        type, object);
+  }
+  WEFT_FATAL(
+      "~%s was called on a thread that is still bound to it. "
+      "Call Scheduler::unbind() before, or let the Scheduler::Binding end first.",
+      type);
+}
+
+void SchedulerCore::shutDown() {
+  assertNotForked("~Scheduler");
+  awaitUnbound();
+  stopWorkers();
+  // A thread that was bound by the last tasks has let the workers end before it has let go of the core.
+  awaitUnbound();
+}
+
+void SchedulerCore::awaitUnbound() {
+  awaitEnd([this] { return numBound == 0; });
+}
+
+template <class Condition>
+void SchedulerCore::awaitEnd(Condition isMet) {
+  const TimePoint began = TimePoint::clock::now();
+  auto patience = std::chrono::nanoseconds(shutdownPatience.load(std::memory_order_relaxed));
+  std::unique_lock guard(boundMutex);
+  while (!ending.wait_for(guard, patience, isMet)) {
+    guard.unlock();
+    reportWait(TimePoint::clock::now() - began);
+    patience *= 2;
+    guard.lock();
+  }
+}
+
+void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
+  const Scheduler::Stats stats = scheduler->stats();
+  uint64_t numBlocked = 0;
+  uint64_t numQueued = stats.numInjected;
+  for (const Scheduler::WorkerStats& worker : stats.workers) {
+    numBlocked += worker.numBlockedFibers;
+    numQueued += worker.num;
+  }
+  WEFT_WARN(
+      "~Scheduler has waited for %.3g s. "
+      "It waits until all threads have called Scheduler::unbind() and all tasks have ended. "
+      "Threads still bound: %zu. Fibers that wait: %llu. Tasks and fibers that are ready: %llu. "
+      "What they do:",
+      std::chrono::duration<double>(waited).count(), stats.workers.size() - static_cast<size_t>(numWorkers),
+      static_cast<unsigned long long>(numBlocked), static_cast<unsigned long long>(numQueued));
+  reportBlockedFibers();
+}
+
+void SchedulerCore::stopWorkers() {
+  // (4) release: pairs with the acquire in Worker::shouldEnd().
+  isStopping.store(true, std::memory_order_release);
+  for (int i = 0; i < numStarted; ++i) {
+    workers[i]->parker().unpark();
+  }
+  if (numStarted > 0) {
+    // relaxed: the end of the threads publishes what they did.
+    awaitEnd([this] { return isDone.load(std::memory_order_relaxed); });
+  }
+  // No worker is freed before all have ended: until then a thief may look into any of them.
+  for (int i = 0; i < numStarted; ++i) {
+    threads[i].native.join();
+  }
+}
+
+bool SchedulerCore::isFinished() {
+  // (5) acquire: what the tasks did comes before the end of the threads; pairs with (6).
+  if (isDone.load(std::memory_order_acquire)) {
+    return true;
+  }
+  uint64_t numEntered = 0;
+  const bool isQuiet =
+      isQuiescent<StdSync>([this](auto&& f) { forEachWorker([&](Worker& worker) { f(worker.counters()); }); },
+                           [&] {
+                             numEntered = outside.entrance.numEntered();
+                             // relaxed: see quiescence.h.
+                             return numEntered + numFromUnbound.load(std::memory_order_relaxed);
+                           });
+  const bool isOver = isQuiet && outside.entrance.closeAt(numEntered);
+  if (isOver) {
+    {
+      std::scoped_lock guard(boundMutex);
+      // (6) release: pairs with (5).
+      isDone.store(true, std::memory_order_release);
+    }
+    ending.notify_all();
+    for (int i = 0; i < numStarted; ++i) {
+      workers[i]->parker().unpark();
+    }
+  }
+  return isOver;
+}
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,32 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/fibers/fiber_switch.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+// So far above the stack pointer lies no part of a thread's stack. Most threads never ask how much of it a
+// task may use: see Worker::findRoomInThreadStack().
+constexpr uint32_t kNoTaskInPlace = uint32_t{1} << 30;
+
+}  // namespace
+
+void FiberSwitch::enterThread(uint64_t taskNumber) {
+  cxaGlobals_ = OSFiber::exceptionGlobals();
+  main_.os.initThread();
+  threadScope.number = taskNumber;
+  threadScope.inPlaceEnd = kNoTaskInPlace + static_cast<uint32_t>(stackPointer());
+  mainScope_.set(&threadScope);
+  currentFiber = &main_;
+  currentTask = &threadScope;
+}
+
+void FiberSwitch::leaveThread() {
+  main_.os.destroy();
+  mainScope_.set(nullptr);
+  currentFiber = nullptr;
+  currentTask = nullptr;
+}
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,30 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "scheduler/report/report.h"
+#include "weft/memory.h"
+
+namespace weft::inline v0_1::detail {
+
+// A scheduler allocates all its memory through this: it calls the allocator of its Config, and neither throws
+// nor returns null. Where the Config's allocator does either, a message ends the program. The reason: a
+// scheduler asks for memory in the middle of other steps, such as a wait whose waiter is linked already or a
+// task that is counted but not queued yet, and on threads where no caller could be told.
+class CheckedAllocator final : public Allocator {
+ public:
+  // `owner` names in the message whose Config it is.
+  CheckedAllocator(Allocator* checked, const char* owner) noexcept : checked_(checked), owner_(owner) {}
+
+  Allocation allocate(const Allocation::Request& request) override {
+    return allocateOrDie(*checked_, request, owner_);
+  }
+  void free(const Allocation& allocation) override { freeOrDie(*checked_, allocation, owner_); }
+
+ private:
+  Allocator* const checked_;
+  const char* const owner_;
+};
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,163 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker/idler.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/report/report.h"
+#include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_inl.h"
+#include "weft/debug.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+constexpr int kInboxLooksPerSearch = 8;
+
+// How long a searcher searches before it gives the processor away for the first time: two fibers that wake
+// each other across workers wait for less than this.
+constexpr auto kAlone = std::chrono::microseconds(1);
+
+void watchInbox(const Inbox<FiberControlBlock>& inbox) {
+  for (int i = 0; i < kInboxLooksPerSearch && inbox.empty(); ++i) {
+    StdSync::pause();
+  }
+}
+
+SearchBudget::Duration longestSearch(const SchedulerCore& core, Worker::Mode mode) {
+  return mode == Worker::Mode::MultiThreaded
+             ? core.config.idleSearch
+             : std::min(core.config.idleSearch, SearchBudget::kLongestOfOthers);
+}
+
+}  // namespace
+
+Idler::Idler(Worker& worker)
+    : worker_(worker), parker_(acquireParker()), search_(longestSearch(worker.core(), worker.mode())) {
+  sleeper_.parker = parker_;
+}
+
+Idler::~Idler() { releaseParker(parker_); }
+
+Work Idler::waitForWork() {
+  idleSince_ = {};
+  const bool isMultiThreaded = worker_.mode_ == Worker::Mode::MultiThreaded;
+  const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
+  if (work || worker_.shouldEnd()) {
+    return work;
+  }
+  if (isMultiThreaded) {
+    waitForSharedWork(worker_.core_.idle, sleeper_, *this);
+  } else {
+    while (!spin(Reach::Own)) {
+      sleepForOwnWork();
+    }
+  }
+  return std::exchange(found_, Work());
+}
+
+// An order to end counts as work.
+bool Idler::look(Reach reach) {
+  pollReactor();
+  found_ = worker_.findWork(reach);
+  return found_ || worker_.shouldEnd();
+}
+
+bool Idler::seesSharedWork() { return worker_.tasks_.seesBatch() || worker_.stealer_.seesTasks(); }
+
+// Looks again and again, until there is something to do, or for as long as a search is worth its cost.
+bool Idler::spin(Reach reach) {
+  TimePoint now = TimePoint::clock::now();
+  idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
+  const TimePoint firstYield = now + kAlone;
+  const TimePoint end = now + search_.length(now);
+  do {
+    // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
+    watchInbox(worker_.inbox_);
+    if (look(reach)) {
+      search_.noteFound(takeGap(now));
+      return true;
+    }
+    if (!search_.giveWay(now, now >= firstYield)) {
+      return false;
+    }
+  } while (now < end);
+  search_.noteVain(now);
+  return false;
+}
+
+// Returns: for how long the worker has had nothing to run; now it has.
+SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchange(idleSince_, TimePoint{}); }
+
+void Idler::awaitReady(TimePoint until) {
+  TimePoint now = TimePoint::clock::now();
+  const TimePoint busyUntil = now + SearchBudget::kUsual;
+  for (; worker_.ready_.isEmpty() && now < until; now = TimePoint::clock::now()) {
+    if (now < busyUntil) {
+      watchInbox(worker_.inbox_);
+    } else if (worker_.inbox_.tryPark()) {
+      parkUntil(until);
+      worker_.inbox_.cancelPark();
+    }
+    worker_.drainInbox();
+    pollReactor();
+    worker_.expireTimers();
+  }
+}
+
+bool Idler::tryParkInbox() { return worker_.inbox_.tryPark(); }
+
+void Idler::cancelParkInbox() { worker_.inbox_.cancelPark(); }
+
+void Idler::sleepForOwnWork() {
+  tidyUp();
+  if (!tryParkInbox()) {
+    return;
+  }
+  if (worker_.timers_.doAllLookAgain() && worker_.core_.numWorkers == 0 && !isReactorAwaited()) {
+    endIfDeadlocked();
+  }
+  park();
+  cancelParkInbox();
+}
+
+void Idler::tidyUp() {
+  worker_.report_.printIfAsked();
+  tidyAt_ = worker_.pool_.giveBackSurplus(TimePoint::clock::now());
+}
+
+void Idler::park() {
+  if (!worker_.report_.isWanted() && parkUntil(tidyAt_)) [[likely]] {
+    search_.noteWork(takeGap(TimePoint::clock::now()));
+  }
+}
+
+// Returns: whether the sleep was ended by a wake.
+bool Idler::parkUntil(TimePoint deadline) {
+  ++numParks_;
+  worker_.tasks_.lane().thief.leave();
+  // relaxed, both: a hint for Worker::holdBack().
+  isParked_.store(true, std::memory_order_relaxed);
+  (void)worker_.timers_.date();
+  const TimePoint until = std::min(deadline, worker_.timers_.earliest());
+  const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  worker_.turns_.restart(worker_.timeOfTurns());
+  isParked_.store(false, std::memory_order_relaxed);
+  return isWoken;
+}
+
+void Idler::endIfDeadlocked() {
+  // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
+  if (isOnlyThreadOfProcess() && worker_.inbox_.cancelPark()) {
+    worker_.report_.print();
+    WEFT_FATAL(
+        "deadlock: every fiber waits, no timer is set, nothing is left to run, "
+        "and this is the process's only thread. See the fibers listed above: "
+        "signal what they wait for before they wait, or from a task that can still run.");
+  }
+}
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,85 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker/process_fork.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <mutex>
+
+#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/worker/worker.h"
+#include "weft/debug.h"
+#include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/fork/fork.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+// relaxed, both, everywhere: a thread that forks knows of the schedulers that it uses.
+constinit SpinLock lock;
+constinit std::atomic<int> numSchedulers{0};       // grows under the lock
+constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
+constinit std::atomic<bool> isBindingLost{false};  // likewise, where that thread was bound when it forked
+constinit thread_local bool hasForked = false;     // false -> true, in the child, of the thread that forked
+
+void enterChild() {
+  // Another thread of the parent may have held the lock.
+  lock.unlock();
+  hasForked = true;
+  if (numSchedulers.load(std::memory_order_relaxed) != 0) {
+    isForkedChild.store(true, std::memory_order_relaxed);
+    isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
+    if (currentFiber != nullptr) {
+      // So that the worker finds out once its task returns, or lets others run: see Worker::beginPoll().
+      static_cast<FiberControlBlock*>(currentFiber)->worker->lane().untilPoll = 1;
+    }
+    // Code that looks for the current fiber or task then finds that there is none, and asks why. A fork of
+    // tasks is plain calls.
+    currentFiber = nullptr;
+    currentTask = nullptr;
+    currentLane = nullptr;
+  }
+}
+
+}  // namespace
+
+void watchForks() noexcept {
+  // If pthread_atfork() fails for want of memory, only the message in a child is lost.
+  [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
+}
+
+SchedulerExists::SchedulerExists() noexcept {
+  watchForks();
+  // The lock makes a second scheduler wait until the first one's fences are decided on.
+  const std::scoped_lock guard(lock);
+  if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
+    agreeOnFences();
+  }
+}
+
+SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_order_relaxed); }
+
+void assertNotForked(const char* what) noexcept {
+  WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),
+              "%s was called in a child of fork(), in which the scheduler's threads do not exist. "
+              "Call exec() or _exit() there, or fork before the first scheduler is made.",
+              what);
+}
+
+void assertBindingNotLost(const char* what) noexcept {
+  if (isBindingLost.load(std::memory_order_relaxed)) {
+    assertNotForked(what);
+  }
+}
+
+void assertReturnsInParent(const char* what) noexcept {
+  WEFT_ASSERT(!hasForked,
+              "%s returned in a child of fork(), in which nobody waits for it, since the child has no other "
+              "thread. Call exec() or _exit() there.",
+              what);
+}
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,131 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker/stealer.h"
+
+#include <chrono>
+#include <utility>
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/worker.h"
+#include "weft/detail/base/random.h"
+#include "weft/detail/base/ticks.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+// To enter the thieves takes a thread 16 to 40 us, and interrupts the others. To stay among them costs an
+// owner that forks a seventh of its time. So two steals of a worker that are less than this apart are quick:
+// to stay for as long costs about what it costs to enter.
+constexpr auto kQuick = std::chrono::microseconds(300);
+constexpr uint32_t kManyQuick = 3;
+
+// A worker that has not polled for so many ticks is in one task for long.
+constexpr uint64_t kLong = ticksIn(3'000);
+
+}  // namespace
+
+Stealer::Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::Member& self)
+    : core_(core),
+      owner_(owner),
+      self_(self),
+      random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
+      seen_(id >= 0 ? static_cast<size_t>(core.numWorkers) : 0, Seen{}, StlAllocator<Seen>(core.allocator)) {}
+
+uint64_t Stealer::nextStart() {
+  random_ = nextRandom(random_);
+  return random_ % static_cast<uint64_t>(core_.numWorkers);
+}
+
+TaskNode* Stealer::steal() {
+  const auto numWorkers = static_cast<uint64_t>(core_.numWorkers);
+  const uint64_t start = nextStart();
+  for (uint64_t i = 0; i < numWorkers; ++i) {
+    Worker& victim = *core_.workers[(start + i) % numWorkers];
+    TaskNode* node = &victim != &owner_ ? stealFrom(victim.deque()) : nullptr;
+    if (node != nullptr) {
+      return node;
+    }
+  }
+  return stealFromBoundThread();
+}
+
+void Stealer::lookForStranded(uint64_t now) {
+  hasStranded_ = false;
+  for (size_t i = 0; i < seen_.size(); ++i) {
+    Worker& victim = *core_.workers[i];
+    const uint64_t lastPoll = victim.lastPoll();
+    // Where the counters of two processors differ, the second look tells.
+    const bool isSilent =
+        lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) || (now > lastPoll && now - lastPoll >= kLong);
+    seen_[i].isStranded = isSilent && &victim != &owner_ && !victim.deque().empty();
+    hasStranded_ = hasStranded_ || seen_[i].isStranded;
+  }
+  isBoundThreadsTurn_ = false;
+  core_.forEachExternal(
+      [&](StealingDeque<TaskNode>& deque) { isBoundThreadsTurn_ = isBoundThreadsTurn_ || !deque.empty(); });
+  hasStranded_ = hasStranded_ || isBoundThreadsTurn_;
+}
+
+TaskNode* Stealer::stealStranded() {
+  TaskNode* node = std::exchange(isBoundThreadsTurn_, false) ? stealFromBoundThread() : nullptr;
+  const uint64_t start = nextStart();
+  for (size_t i = 0; node == nullptr && i < seen_.size(); ++i) {
+    const size_t id = (start + i) % seen_.size();
+    Seen& seen = seen_[id];
+    if (!seen.isStranded) {
+      continue;
+    }
+    Worker& victim = *core_.workers[id];
+    node = victim.lastPoll() == seen.lastPoll ? stealFrom(victim.deque()) : nullptr;
+    seen.isStranded = node != nullptr;
+  }
+  // One half of a loop at a time: it goes on for long, and splits again.
+  hasStranded_ = node != nullptr && !isForked(*node);
+  return node;
+}
+
+// From any of the bound threads that have tasks: one that always has some must not keep the others waiting.
+TaskNode* Stealer::stealFromBoundThread() {
+  StealingDeque<TaskNode>* chosen = nullptr;
+  uint64_t numSeen = 0;
+  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) {
+    if (!deque.empty()) {
+      random_ = nextRandom(random_);
+      chosen = random_ % ++numSeen == 0 ? &deque : chosen;
+    }
+  });
+  return chosen != nullptr ? stealFrom(*chosen) : nullptr;
+}
+
+TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {
+  if (deque.empty()) {
+    return nullptr;
+  }
+  self_.enter();
+  StealingDeque<TaskNode>::Stolen stolen;
+  do {
+    stolen = deque.steal();
+  } while (stolen.lostRace);
+  if (stolen.item == nullptr) {
+    return nullptr;
+  }
+  ++numSteals_;
+  // A stolen task may take long, and beside a thief that is counted a fork costs its owner 14 % more. To
+  // enter costs a membarrier. So stay counted only where many steals have followed one another closely.
+  const TimePoint now = TimePoint::clock::now();
+  numQuick_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuick_ + 1 : 0;
+  if (numQuick_ < kManyQuick) {
+    self_.leave();
+  }
+  return stolen.item;
+}
+
+bool Stealer::seesTasks() {
+  bool any = false;
+  core_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
+  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
+  return any;
+}
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,369 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/worker/worker.h"
+
+#include <atomic>
+#include <utility>
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/report/report.h"
+#include "scheduler/worker/worker_inl.h"
+#include "weft/debug.h"
+#include "weft/fiberlocal.h"
+
+namespace weft::inline v0_1::detail {
+namespace {
+
+// Each worker numbers the tasks that begin on it from a value of its own.
+uint64_t firstTaskNumber() {
+  static std::atomic<uint64_t> numWorkers{0};
+  // relaxed: it need only be unique.
+  return numWorkers.fetch_add(1, std::memory_order_relaxed) << 40;
+}
+
+constexpr uint64_t kDequeuesInWindow = 16 * OldestWatch::kDequeues;
+
+}  // namespace
+
+Worker::Worker(SchedulerCore& core, Mode mode, int id)
+    : core_(core),
+      mode_(mode),
+      id_(id),
+      areTurnsTimed_(core.numWorkers > 0),
+      tasks_({core.injector, core.overflow, core.idle, core.stealGate, core.numWorkers},
+             mode == Mode::MultiThreaded, core.allocator),
+      taskNumber_(firstTaskNumber()),
+      throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
+      fibers_(*this),
+      turns_(lane().untilPoll, timeOfTurns()),
+      oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
+      timers_(core.allocator),
+      pool_(core.allocator, core.config.fiberStackSize),
+      inPlaceFibers_(core.allocator),
+      stealer_(core, *this, id, lane().thief),
+      idler_(*this),
+      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_),
+      mailbox_(*this) {
+  if (mode == Mode::MultiThreaded) {
+    lane().deque = core.allocator->create<StealingDeque<TaskNode>>();
+    lane().setNumOthers(static_cast<uint32_t>(core.numWorkers) - 1);
+  }
+}
+
+Worker::~Worker() {
+  if (mode_ == Mode::MultiThreaded) {
+    core_.allocator->destroy(lane().deque);
+  }
+}
+
+void Worker::enterThread() {
+  fibers_.enterThread(++taskNumber_);
+  lane().exceptions = fibers_.exceptions();
+  currentLane = lane().deque != nullptr ? &lane() : nullptr;
+}
+
+void Worker::leaveThread() {
+  idler_.setReactor(nullptr);
+  pool_.destroyAll();
+  fibers_.leaveThread();
+  currentLane = nullptr;
+  if (mode_ == Mode::SingleThreaded && lane().deque != nullptr) {
+    core_.removeExternal(*lane().deque);
+  }
+}
+
+ForkLane* Worker::openLane() {
+  if (lane().deque == nullptr) {
+    core_.addExternal(lane().deque);
+    lane().setNumOthers(static_cast<uint32_t>(core_.numWorkers));
+    currentLane = &lane();
+    findRoomInThreadStack();
+  }
+  return &lane();
+}
+
+void Worker::runThread() {
+  if (const auto& initializer = core_.config.workerThread.initializer) {
+    findRoomInThreadStack();
+    runOrDie(initializer, "initializer", id_);
+    lane().counters.countEnded();
+  }
+  runOnOtherFibers();
+}
+
+void Worker::finish() {
+  isEnding_ = true;
+  runOnOtherFibers();
+}
+
+// What the run loop begins runs only on pooled fibers, whose stacks have the configured size and a guard that
+// is watched.
+void Worker::runOnOtherFibers() {
+  while (!shouldEnd()) {
+    if (const Work work = waitForWork()) {
+      fibers_.switchTo(fiberFor(work));
+    }
+  }
+}
+
+void Worker::fiberMain(void* worker) { static_cast<Worker*>(worker)->run(); }
+
+// Each fiber except the main one begins here. A fiber is taken from the pool only when there is
+// a task for it.
+void Worker::run() {
+  currentTask = fibers_.current().scope();
+  runUntilShutdown();
+  fibers_.switchTo(fibers_.main());
+  WEFT_UNREACHABLE();
+}
+
+void Worker::runUntilShutdown() {
+  Work work = handed_;
+  do {
+    runUntilIdle(work);
+    work = waitForWork();
+  } while (work);
+}
+
+// Runs `work` first.
+inline void Worker::runUntilIdle(Work work) {
+  for (; work; work = findWork(Reach::Own)) {
+    if (work.fiber != nullptr) {
+      pool_.putBack(fibers_.current());
+      fibers_.switchTo(*work.fiber);
+      work = handed_;
+    }
+    runTask(work.task);
+  }
+}
+
+void Worker::runTask(TaskNode* node) {
+  FiberControlBlock& fiber = fibers_.current();
+  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  fiber.permit.reset();
+  fiber.setTaskNumber(++taskNumber_);
+  noteForks(fiber);
+  fiber.hasScheduled = false;
+  runOrDie(node);
+  if (fiber.locals != nullptr) [[unlikely]] {
+    destroyFiberLocals(fiber.locals);
+  }
+  fiber.task.set(nullptr);
+  throttle_.noteEnded();
+  lane().counters.countEnded();
+}
+
+void Worker::endForks(FiberControlBlock& fiber) {
+  lane().hasForked = false;
+  fiber.hasScheduled = true;
+  tasks_.preferNewest();
+  if (lane().newestKept != nullptr) {
+    lane().exposeKept();
+  }
+}
+
+bool Worker::shouldEnd() {
+  if (mode_ == Mode::MultiThreaded) {
+    // (1) acquire: sees what the thread that destroys the scheduler did before; pairs with the store in
+    // stopWorkers().
+    return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
+  }
+  // Once this thread unbinds, the tasks that the workers may run are the workers'. This thread may no longer
+  // be an external thread of the idle set by the time a worker goes to sleep.
+  if (isEnding_ && core_.numWorkers > 0 && tasks_.giveAway()) {
+    core_.idle.onPublishFromOutside();
+  }
+  return isEnding_ && ready_.isEmpty() && tasks_.isEmpty() && numBlocked_.get() == 0;
+}
+
+Work Worker::waitForWork() {
+  if (throttle_.mayHold(numBlocked_.get())) [[unlikely]] {
+    holdBack();
+  }
+  return idler_.waitForWork();
+}
+
+// Waits a little for a wake before the next task is started.
+void Worker::holdBack() {
+  if (!throttle_.beginHold(numBlocked_.get(), counters().ended())) {
+    return;
+  }
+  idler_.awaitReady(throttle_.end());
+  if (TimePoint::clock::now() >= throttle_.end()) {
+    bool doAllWait = true;
+    core_.forEachWorker(
+        [&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
+    throttle_.endHold(numBlocked_.get(), counters().ended(), !ready_.isEmpty(),
+                      doAllWait ? Throttle::Others::AllWait : Throttle::Others::Run);
+  }
+}
+
+void Worker::drainInbox() {
+  for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
+    FiberControlBlock* next = fiber->inboxNext.get();
+    if (mailbox_.isBell(*fiber)) {
+      takeMail();
+      fiber = next;
+      continue;
+    }
+    fiber->isWoken = true;
+    throttle_.noteForeignWakes(fiber->isWokenFromOutside ? 1 : 0);
+    ready_.push(*fiber);
+    fiber = next;
+  }
+}
+
+void Worker::takeMail() {
+  if (FiberControlBlock* bell = mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPlaced(node); })) {
+    inbox_.push(bell);
+  }
+}
+
+bool Worker::expireTimers() {
+  return timers_.expire([this](FiberControlBlock& fiber) {
+    fiber.isTimedOut = true;
+    timers_.beginDue();
+    throttle_.noteForeignWakes(1);
+    ready_.push(fiber);
+  });
+}
+
+bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object) {
+  if (deadline == kNever) {
+    block(self, what, object);
+    return true;
+  }
+  if (deadline <= timers_.now()) {
+    return blockUntilNow(self, what, object);
+  }
+  beginBlock(self, what, object);
+  self.deadline = deadline;
+  timers_.add(self);
+  turns_.pollAtEachDequeue();
+  return awaitWakeOrTime(self);
+}
+
+// Suspends the fiber, which is in timers_. Returns: whether it was woken.
+bool Worker::awaitWakeOrTime(FiberControlBlock& self) {
+  while ((!self.isWoken && !self.isTimedOut) || self.isQueued) {
+    suspend();
+  }
+  timers_.remove(self);
+  self.blockedOn = nullptr;
+  if (self.isTimedOut) {
+    self.isTimedOut = false;
+    timers_.endDue();
+  }
+  return std::exchange(self.isWoken, false);
+}
+
+// For a deadline that has passed. The wait counts as a dequeue, so that a loop around such waits lets others
+// run when it is their turn. Its fiber is not due as those are whose time comes while they wait: others would
+// run nothing in place beside a fiber that polls.
+bool Worker::blockUntilNow(FiberControlBlock& self, const char* what, const void* object) {
+  if (self.isWoken) {
+    block(self, what, object);
+    return true;
+  }
+  if (lane().mayRunInPlace()) {
+    return false;
+  }
+  yield(self);
+  return std::exchange(self.isWoken, false);
+}
+
+bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object) {
+  if (deadline == kNever) {
+    block(self, what, object);
+    return true;
+  }
+  if (deadline <= timers_.now()) {
+    // The other fibers of this thread should run before this one tries again: one of them may be the one that
+    // was woken for the lock.
+    yield(self);
+    return false;
+  }
+  timers_.beginLookingAgain();
+  const bool isWoken = blockUntil(self, deadline, what, object);
+  timers_.endLookingAgain();
+  return isWoken;
+}
+
+bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const void* object) {
+  beginBlock(self, what, object);
+  timers_.addUndated(self);
+  timers_.beginLookingAgain();
+  const bool isWoken = awaitWakeOrTime(self);
+  timers_.endLookingAgain();
+  return isWoken;
+}
+
+// Lets the ready fibers go first. Where none is ready, it lets a new task go first, for which a loop around
+// yield() may wait.
+void Worker::yield(FiberControlBlock& self) {
+  noteForks(self);
+  if (const Work work = findWork(Reach::Own)) {
+    FiberControlBlock& to = fiberFor(work);
+    if (&to != &self) {
+      ready_.push(self);
+      fibers_.switchTo(to);
+    }
+  }
+}
+
+void Worker::giveWay(FiberControlBlock& self) {
+  const TimePoint now = timers_.now();
+  if (now - gaveWayAt_ >= kPatience) {
+    gaveWayAt_ = now;
+    yield(self);
+  }
+}
+
+FiberControlBlock& Worker::awaitNext() {
+  const Work work = waitForWork();
+  WEFT_ASSERT(work,
+              "a fiber waits after its scheduler has ended all tasks: nothing will ever run there again. "
+              "Wait inside a task, or before ~Scheduler.");
+  return fiberFor(work);
+}
+
+// Returns: a fiber that runs `task` next.
+FiberControlBlock& Worker::handOver(TaskNode* task) {
+  handed_ = task;
+  FiberControlBlock* fiber = pool_.take(*this, &Worker::fiberMain);
+  if (fiber == nullptr) {
+    WEFT_FATAL(
+        "no memory for another fiber: this worker has %llu, of which %llu are blocked, "
+        "with stacks of %zu bytes. Bound the number of tasks that wait at the same time, "
+        "or lower Config::setFiberStackSize().",
+        static_cast<unsigned long long>(pool_.num()), static_cast<unsigned long long>(numBlocked_.get()),
+        core_.config.fiberStackSize);
+  }
+  return *fiber;
+}
+
+void Worker::enqueueElsewhere(TaskNode* node) {
+  const bool isPinned = (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) != 0;
+  if (isPinned || core_.numWorkers == 0) {
+    tasks_.pushPinned(node, isRunningTask());
+  } else {
+    core_.injector.push(node);
+    core_.idle.onPublishFromOutside();
+  }
+}
+
+Scheduler::WorkerStats Worker::stats() const {
+  Scheduler::WorkerStats stats;
+  stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
+  stats.num = ready_.size() + tasks_.size();
+  stats.numBlockedFibers = numBlocked_.get();
+  stats.numIdleFibers = pool_.numIdle();
+  stats.numFibers = pool_.num();
+  stats.numTasksRun = counters().ended();
+  stats.numSteals = stealer_.numSteals();
+  stats.numParks = idler_.numParks();
+  return stats;
+}
+
+}  // namespace weft::inline v0_1::detail

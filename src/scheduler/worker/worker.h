@@ -1,0 +1,224 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "os/own_counter.h"
+#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/fibers/fiber_pool.h"
+#include "scheduler/fibers/fiber_switch.h"
+#include "scheduler/fibers/in_place.h"
+#include "scheduler/fibers/ready_fibers.h"
+#include "scheduler/fibers/timers.h"
+#include "scheduler/fibers/work.h"
+#include "scheduler/policy/throttle.h"
+#include "scheduler/policy/turns.h"
+#include "scheduler/queues/task_queues.h"
+#include "scheduler/report/worker_report.h"
+#include "scheduler/worker/idler.h"
+#include "scheduler/worker/mailbox.h"
+#include "scheduler/worker/stealer.h"
+#include "weft/detail/base/ticks.h"
+#include "weft/detail/fork/fork.h"
+#include "weft/detail/park/parker.h"
+#include "weft/detail/park/quiescence.h"
+#include "weft/detail/queue/inbox.h"
+#include "weft/detail/queue/stealing_deque.h"
+#include "weft/scheduler.h"
+
+namespace weft::inline v0_1::detail {
+
+// One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
+// other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
+// that thread waits, yields or unbinds.
+//
+// The parts of a worker make its decisions, each in a file of its own; this class makes them work together.
+// The order in which it looks for work is decided in findWork(), whose beginning suspend() repeats.
+//
+// Everything is for the worker's own thread, but for wake(), deliver() and report().ask(), for any thread;
+// deque().steal(), for other workers; what the thread that starts a worker calls; and functions that only
+// read. docs/scheduler.md explains the routines.
+class Worker {
+ public:
+  enum class Mode { SingleThreaded, MultiThreaded };
+
+  Worker(SchedulerCore& core, Mode mode, int id);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Returns: the worker of the calling thread, or null.
+  static Worker* current() noexcept {
+    return currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->worker : nullptr;
+  }
+
+  // Makes the calling thread's native stack the main fiber.
+  void enterThread();
+  void leaveThread();
+
+  // The initializer counts as a task that is scheduled before any thread starts. Otherwise the scheduler
+  // could be seen at rest while the initializer waits for something, or before its thread has begun. Both are
+  // for the starting thread: expectInitializer() before it starts this worker's thread, cancelInitializer()
+  // after that start has failed.
+  void expectInitializer() { lane().counters.countScheduled(); }
+  void cancelInitializer() { lane().counters.countEnded(); }
+
+  // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
+  void runThread();
+  // Single-threaded: runs this thread's tasks and fibers to their end. On the main fiber.
+  void finish();
+
+  // Queues a task that was scheduled on this worker's thread.
+  void enqueue(TaskNode* node);
+  // The same for several, in their order.
+  void enqueueBatch(TaskNode* const* nodes, uint32_t count);
+  // Queues a task that is placed on this worker, by a task of its own. Of another worker's: deliver().
+  void enqueuePlaced(TaskNode* node);
+  // Counts a task that was scheduled on this worker's thread, and is to be delivered to another worker.
+  void countPlaced();
+  // Any thread: queues a task that is placed on this worker, and was counted.
+  void deliver(Mailbox::Letter* letter) noexcept;
+  // Queues a forked task for which the deque has no room.
+  void exposeElsewhere(TaskNode* node) { tasks_.exposeElsewhere(node); }
+  // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
+  ForkLane* openLane();
+  ForkLane& lane() { return tasks_.lane(); }
+
+  // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
+  // and enough of the current stack is left: see kStackInPlace.
+  // Returns: whether it took it.
+  bool takeToRunInPlace(TaskNode* node);
+  // The slow path of ForkLane::mayRunInPlace() and letOthersRunInTurn(), which count. `next`: what goes on.
+  // Returns: false if others have their turn.
+  bool mayGoOn(OldestWatch::Next next);
+  // Runs `node` on the current fiber.
+  // Requires: it lets no exception escape.
+  void runInPlace(TaskNode* node);
+  uint64_t newTaskNumber() { return ++taskNumber_; }
+  InPlaceFibers& inPlaceFibers() { return inPlaceFibers_; }
+
+  // Suspends the current fiber, `self`, until it is woken; blockUntil(): or until `deadline`.
+  // Returns: whether it was woken.
+  void block(FiberControlBlock& self, const char* what, const void* object);
+  bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
+  // The same, for a wait that only tries again at `deadline`.
+  bool blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
+  bool blockPatiently(FiberControlBlock& self, const char* what, const void* object);
+  void yield(FiberControlBlock& self);
+  void giveWay(FiberControlBlock& self);
+
+  // Begin and end a wait of the current fiber for I/O: see IoWait.
+  bool beginIo(bool usesReactor);
+  void endIo(bool hadScheduled);
+  void countIo();
+  Idler& idler() { return idler_; }
+
+  // Makes `fiber`, of this worker, ready. Any thread.
+  void wake(FiberControlBlock& fiber) noexcept;
+
+  Mode mode() const { return mode_; }
+  int id() const { return id_; }  // of a worker with a thread: which it is
+  SchedulerCore& core() { return core_; }
+  StealingDeque<TaskNode>& deque() { return *lane().deque; }
+  Parker<>& parker() { return idler_.parker(); }
+  const TaskCounters<>& counters() const { return tasks_.lane().counters; }
+  FiberSwitch& fibers() { return fibers_; }
+  WorkerReport& report() { return report_; }
+  bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }
+  // Any thread: the ticks() of this worker's last poll.
+  uint64_t lastPoll() const { return stealer_.lastPoll(); }
+  // Any thread; a hint.
+  bool isWaiting() const { return idler_.isParked() && inbox_.empty(); }
+  Scheduler::WorkerStats stats() const;
+
+ private:
+  friend class Idler;  // which is this worker while it has nothing to do
+  friend struct WorkerTestAccess;
+
+  static void fiberMain(void* worker);
+  [[noreturn]] void run();
+  void runOnOtherFibers();
+  void runUntilShutdown();
+  void runUntilIdle(Work work);
+  void runTask(TaskNode* node);
+  bool shouldEnd();
+
+  Work findWork(Reach reach);
+  Work waitForWork();
+  FiberControlBlock* takeReady();
+  TaskNode* takeTurn();
+  // Ticks; none pass without worker threads, so that the order is the same each time.
+  uint64_t timeOfTurns() const { return areTurnsTimed_ ? ticks() : 0; }
+  void beginPoll();
+  TaskNode* giveTurn();
+  TaskNode* takeFor(Turns::Whose whose);
+  bool mayOthersWait();
+  bool mayTakeStranded();
+  TaskNode* takeStranded();
+  void lookAround(OldestWatch::Next next);
+  void watchOldest(OldestWatch::Next next);
+  void sendToInbox(FiberControlBlock& fiber) noexcept;
+  void lookIntoInbox() {
+    if (!inbox_.empty()) {
+      drainInbox();
+    }
+  }
+  void drainInbox();
+  void takeMail();
+  bool expireTimers();
+  bool expireIfDue() { return timers_.mayHaveExpired() && expireTimers(); }
+  void holdBack();
+  bool pollReactorInTurn();
+
+  void suspend();
+  FiberControlBlock& awaitNext();
+  FiberControlBlock& fiberFor(Work work) { return work.fiber != nullptr ? *work.fiber : handOver(work.task); }
+  FiberControlBlock& handOver(TaskNode* task);
+  void beginBlock(FiberControlBlock& self, const char* what, const void* object);
+  bool awaitWakeOrTime(FiberControlBlock& self);
+  bool blockUntilNow(FiberControlBlock& self, const char* what, const void* object);
+  void noteForks(FiberControlBlock& fiber);
+  void endForks(FiberControlBlock& fiber);
+  void enqueueElsewhere(TaskNode* node);
+  bool hasStackForTask() const;
+  // Lets tasks of groups run in place on the thread's own stack.
+  void findRoomInThreadStack();
+  void runInPlaceAside(TaskNode* node);
+
+  SchedulerCore& core_;
+  const Mode mode_;
+  const int id_;
+  const bool areTurnsTimed_;  // see timeOfTurns()
+
+  // In the order of use.
+  ReadyFibers ready_;
+  TaskQueues tasks_;
+  TaskNode* handed_ = nullptr;  // for the fiber that is taken from the pool
+  uint64_t taskNumber_;         // of the task that began last
+  OwnCounter numBlocked_;       // fibers inside suspend()
+  Throttle throttle_;
+  FiberSwitch fibers_;
+  Turns turns_;
+  Window oldestWindow_;                    // see OldestWatch
+  Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
+  Window watchWindow_{ticksIn(500)};
+  uint64_t watchedAt_ = 0;  // the dequeue at which the oldest tasks were looked at
+  // With what a fiber that gives way goes on: Piece or InPlace; else Newest.
+  OldestWatch::Next gaveWay_ = OldestWatch::Next::Newest;
+  int64_t strandedMark_ = 0;  // see mayTakeStranded()
+  Timers timers_;
+  TimePoint gaveWayAt_{};
+  FiberPool pool_;
+  InPlaceFibers inPlaceFibers_;
+  Stealer stealer_;
+  Idler idler_;
+  WorkerReport report_;
+  bool isEnding_ = false;  // single-threaded: unbind() was called
+
+  alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
+  Mailbox mailbox_;                             // likewise
+};
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,120 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/worker/worker.h"
+
+// The code that runs for every task and every switch, to be inlined into the few functions that need it.
+namespace weft::inline v0_1::detail {
+
+// Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
+// order. suspend() has a copy of its beginning.
+inline Work Worker::findWork(Reach reach) {
+  if (TaskNode* task = lane().countDequeue() ? takeTurn() : nullptr) {
+    return task;
+  }
+  if (FiberControlBlock* fiber = takeReady()) {
+    return fiber;
+  }
+  if (TaskNode* task = tasks_.next()) {
+    return task;
+  }
+  if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch(turns_.numInSlice()) : nullptr) {
+    return task;
+  }
+  return reach >= Reach::Everywhere ? stealer_.steal() : nullptr;
+}
+
+inline FiberControlBlock* Worker::takeReady() {
+  lookIntoInbox();
+  return ready_.pop();
+}
+
+// Any thread.
+inline void Worker::sendToInbox(FiberControlBlock& fiber) noexcept {
+  // After the push the fiber, this worker and its scheduler may be gone.
+  Parker<>* parker = &idler_.parker();
+  if (inbox_.push(&fiber)) {
+    parker->unpark();
+  }
+}
+
+inline void Worker::wake(FiberControlBlock& fiber) noexcept {
+  const Worker* waker = current();
+  if (waker == this) {
+    fiber.isWoken = true;
+    ready_.push(fiber);
+    return;
+  }
+  fiber.isWokenFromOutside =
+      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
+  sendToInbox(fiber);
+}
+
+// Suspends the current fiber. It returns once the fiber was made ready and this worker has chosen it.
+inline void Worker::suspend() {
+  ++numBlocked_;
+  FiberControlBlock* to = nullptr;
+  // In the most frequent case a fiber is ready and no turn of others is due. This is findWork()
+  // up to that point.
+  if (lane().untilPoll > 1 && inbox_.empty()) [[likely]] {
+    --lane().untilPoll;
+    to = ready_.pop();
+  }
+  if (to == nullptr) {
+    to = &awaitNext();
+  }
+  if (to != &fibers_.current()) {
+    fibers_.switchTo(*to);
+  }
+  --numBlocked_;
+}
+
+// Called before `fiber`, which runs, stops running or begins another task. A fork schedules: the children are
+// newer than all else that is queued. The flag saves the fork from looking up its fiber, which would cost a
+// few nanoseconds.
+inline void Worker::noteForks(FiberControlBlock& fiber) {
+  if (lane().hasForked) [[unlikely]] {
+    endForks(fiber);
+  }
+}
+
+inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const void* object) {
+  self.blockedOn = what;
+  self.blockedObject = object;
+  noteForks(self);
+  if (self.task.get() != nullptr && !self.hasScheduled) {
+    // A task that blocks without having scheduled anything waits for an older one. So take the oldest task
+    // next: otherwise each task of a long row would come to wait on a stack of its own.
+    tasks_.preferOldest();
+    throttle_.noteBlockedAtOnce();
+  }
+}
+
+inline void Worker::block(FiberControlBlock& self, const char* what, const void* object) {
+  beginBlock(self, what, object);
+  // A fiber that its own thread wakes before this call is in the ready list already. It leaves that list in
+  // its turn.
+  while (!self.isWoken || self.isQueued) {
+    suspend();
+  }
+  self.isWoken = false;
+  self.blockedOn = nullptr;
+}
+
+inline void Worker::enqueue(TaskNode* node) {
+  lane().counters.countScheduled();
+  fibers_.current().hasScheduled = true;
+  tasks_.preferNewest();
+  if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)
+      [[likely]] {
+    tasks_.push(node);
+    core_.idle.onPublish();
+  } else {
+    enqueueElsewhere(node);
+  }
+}
+
+}  // namespace weft::inline v0_1::detail
