@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "scheduler/core/waiter_inl.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"

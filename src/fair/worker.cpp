@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fair/core.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "weft/debug.h"
 #include "weft/detail/base/ticks.h"
 

@@ -17,7 +17,7 @@ struct Watch {
   void (*escaped)(const Watch* self, const char* other);
 };
 
-// The Watch of all tasks: see src/scheduler/report/report.cpp.
+// The Watch of all tasks: see src/scheduler/report/run_or_die.cpp.
 extern const Watch taskWatch;
 
 // These are in assembly. The first calls function(argument), watched by `watch`, which outlives the call; the

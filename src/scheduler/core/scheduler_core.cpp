@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 

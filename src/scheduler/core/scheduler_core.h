@@ -52,7 +52,7 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 extern std::atomic<int64_t> shutdownPatience;
 
 // What the workers of a scheduler share.
-struct SchedulerCore {
+struct SchedulerCore final : TaskFinder {
   explicit SchedulerCore(const Scheduler::Config& config);
   ~SchedulerCore();
 
@@ -76,9 +76,7 @@ struct SchedulerCore {
 
   // See Scheduler::reportBlockedFibers().
   void reportBlockedFibers();
-  // Sets `place` to the place of the task whose TaskScope lies, or lay, at `scope`. Any thread.
-  // Returns: whether it is a task of this scheduler.
-  bool findTask(const void* scope, TaskPlace& place);
+  bool findTask(const void* scope, TaskPlace& place) override;
 
   // For workers, during shutdown: says whether everything is done. The first worker to find that out tells
   // the others.

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "scheduler/core/scheduler_core.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/report_lines.h"
 
 // How each worker of a scheduler is made to print what its fibers wait for.
 namespace weft::inline v0_1::detail {

@@ -10,7 +10,7 @@
 #include "os/thread_end.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/policy/search_budget.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/park/parker.h"

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "weft/memory.h"
 
 namespace weft::inline v0_1::detail {

@@ -24,7 +24,7 @@ void WorkerReport::printOnThisStack() const {
   uint64_t numBlocked = 0;
   const auto report = [&](const FiberControlBlock& fiber) {
     if (fiber.blockedOn != nullptr && ++numBlocked <= kMostReported) {
-      reportBlockedFiber(fiber, workerId_);
+      reportBlockedFiber(fiber, workerId_, tasks_);
     }
   };
   report(running_.main());

@@ -8,7 +8,7 @@
 #include "scheduler/fibers/fiber_pool.h"
 #include "scheduler/fibers/fiber_switch.h"
 #include "scheduler/policy/throttle.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/report_lines.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/park/quiescence.h"
 
@@ -18,10 +18,15 @@ namespace weft::inline v0_1::detail {
 // that does not answer.
 class WorkerReport {
  public:
-  // `workerId`: of a worker thread, or kBoundThread.
+  // `workerId`: of a worker thread, or kBoundThread. `tasks`: those of its scheduler.
   WorkerReport(int workerId, const FiberSwitch& running, const FiberPool& pool,
-               const TaskCounters<>& counters, const Throttle& throttle)
-      : workerId_(workerId), running_(running), pool_(pool), counters_(counters), throttle_(throttle) {}
+               const TaskCounters<>& counters, const Throttle& throttle, TaskFinder& tasks)
+      : workerId_(workerId),
+        running_(running),
+        pool_(pool),
+        counters_(counters),
+        throttle_(throttle),
+        tasks_(tasks) {}
 
   // The owner: prints what the fibers of the worker wait for.
   void print() const;
@@ -59,6 +64,7 @@ class WorkerReport {
   const FiberPool& pool_;
   const TaskCounters<>& counters_;
   const Throttle& throttle_;
+  TaskFinder& tasks_;
   std::atomic<bool> isWanted_{false};  // false -> true by any thread, true -> false by the owner
   // Guarded by SchedulerCore::boundMutex: where the worker was seen since it was asked, and when it was first
   // seen there.

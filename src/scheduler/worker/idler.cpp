@@ -3,11 +3,12 @@
 
 #include "scheduler/worker/idler.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "scheduler/core/scheduler_core.h"
-#include "scheduler/report/report.h"
 #include "scheduler/worker/worker.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"
@@ -25,6 +26,13 @@ void watchInbox(const Inbox<FiberControlBlock>& inbox) {
   for (int i = 0; i < kInboxLooksPerSearch && inbox.empty(); ++i) {
     StdSync::pause();
   }
+}
+
+// Returns: true only if the calling thread is certainly the only thread of the process.
+bool isOnlyThreadOfProcess() {
+  struct stat status{};
+  // The directory has one subdirectory a thread, and two links for "." and "..".
+  return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
 SearchBudget::Duration longestSearch(const SchedulerCore& core, Worker::Mode mode) {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "scheduler/core/scheduler_core.h"
-#include "scheduler/report/report.h"
+#include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"
 #include "weft/fiberlocal.h"
@@ -43,7 +43,7 @@ Worker::Worker(SchedulerCore& core, Mode mode, int id)
       inPlaceFibers_(core.allocator),
       stealer_(core, *this, id, lane().thief),
       idler_(*this),
-      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_),
+      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, core),
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
     lane().deque = core.allocator->create<StealingDeque<TaskNode>>();

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -14,11 +12,10 @@
 #include "weft/memory.h"
 #include "weft/scheduler.h"
 
-// The messages for errors that end the program, and the reports of blocked fibers.
+// Calls of functions that are the user's. An exception that escapes one ends the program with a message.
 namespace weft::inline v0_1::detail {
 
 struct FairTask;
-struct FiberControlBlock;
 
 // Runs and frees a task. An exception that escapes it ends the program with a message that names both.
 inline void runOrDie(TaskNode* node) { weft_run_task(node); }
@@ -41,37 +38,5 @@ void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* o
 
 // Runs the step of a fair::Task. An exception that escapes it ends the program with a message.
 void runStepOrDie(FairTask& task);
-
-inline constexpr int kBoundThread = -1;
-
-// Where a task is, as another thread has seen it.
-struct TaskPlace {
-  int workerId = kBoundThread;
-  uint32_t fiberId = 0;
-  bool isOnThread = true;      // on the thread's own stack
-  const void* task = nullptr;  // its code; null where no task runs there
-
-  bool operator==(const TaskPlace&) const = default;
-};
-
-// A worker that was asked for a report and has not answered since.
-struct SilentWorker {
-  TaskPlace place;
-  std::chrono::nanoseconds since{};  // at least
-  uint64_t numInIo = 0;              // fibers of it that wait for I/O, after which it does not look
-};
-
-// Prints one line: that the worker does not answer, and what it is doing.
-void reportSilentWorker(const SilentWorker& worker);
-
-// Prints one line: which fiber waits, what task runs on it, and what it waits for. `workerId` is the id of
-// its worker thread, or kBoundThread.
-void reportBlockedFiber(const FiberControlBlock& fiber, int workerId);
-
-// Ends a list of such lines with their number.
-void reportNumBlocked(int workerId, uint64_t count);
-
-// Returns: true only if the calling thread is certainly the only thread of the process.
-bool isOnlyThreadOfProcess();
 
 }  // namespace weft::inline v0_1::detail
