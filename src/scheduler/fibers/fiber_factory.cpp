@@ -7,7 +7,6 @@
 #include <new>
 
 #include "scheduler/fibers/in_place.h"
-#include "scheduler/worker/worker.h"
 
 namespace weft::inline v0_1::detail {
 namespace {

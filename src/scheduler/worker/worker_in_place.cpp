@@ -1,0 +1,53 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/fibers/in_place.h"
+#include "scheduler/worker/worker.h"
+#include "weft/detail/base/exception_state.h"
+#include "weft/fiberlocal.h"
+
+// How a worker runs a task on top of the task that waits for it.
+namespace weft::inline v0_1::detail {
+
+bool Worker::takeToRunInPlace(TaskNode* node) {
+  return hasStackForTask() && lane().mayRunInPlace() && tasks_.takeIfNewest(node);
+}
+
+bool Worker::hasStackForTask() const { return isRunningTask() && currentTask->leavesStackForTask(); }
+
+// In a thread's stack of more than 1 GiB only the topmost part counts, since addresses are compared by their
+// lower halves. In one that the system does not tell no task begins: see FiberSwitch::enterThread().
+void Worker::findRoomInThreadStack() {
+  constexpr size_t kCounted = size_t{1} << 30;
+  if (const ThreadStack stack = threadStack(); stack.base != nullptr) {
+    const size_t ignored = stack.size > kCounted ? stack.size - kCounted : 0;
+    threadScope.inPlaceEnd =
+        endOfTasksInPlace(reinterpret_cast<uintptr_t>(stack.base) + ignored, core_.config.fiberStackSize);
+  }
+}
+
+void Worker::runInPlace(TaskNode* node) {
+  if (!ExceptionState::isEmpty(lane().exceptions)) [[unlikely]] {
+    runInPlaceAside(node);
+    return;
+  }
+  FiberControlBlock& fiber = fibers_.current();
+  const void* outer = fiber.task.get();
+  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  {
+    InPlaceScope scope;
+    node->invoke(node, TaskOp::Run);
+    scope.endTask();
+  }
+  fiber.task.set(outer);
+  lane().counters.countEnded();
+}
+
+// For a waiter that handles or throws an exception, which is none of the task's.
+[[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
+  const ExceptionsAside aside(lane().exceptions);
+  runInPlace(node);
+}
+
+}  // namespace weft::inline v0_1::detail
