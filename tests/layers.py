@@ -5,7 +5,7 @@
 
     layers.py ROOT
 
-Each folder of include/weft/detail and of src may include those that stand before it. A public header is no layer: what it
+Each folder of include/weft/detail, of src and of src/scheduler may include those that stand before it. A public header is no layer: what it
 includes counts as included by whoever includes it. Ends with 1 and names the includes that are wrong. With --reached it lists
 the headers that a public header reaches, which are those to be installed.
 """
@@ -15,7 +15,8 @@ import re
 import sys
 
 DETAIL = ["base", "queue", "park", "wait", "channel", "future", "fork", "parallel", "container", "fair", "asio"]
-SRC = ["os", "scheduler", "sync", "async", "fair", "io"]
+SCHEDULER = ["policy", "fibers", "queues", "report", "worker", "core"]
+SRC = ["os", *("scheduler/" + room for room in SCHEDULER), "sync", "async", "fair", "io"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]
 INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.M)
 
@@ -59,7 +60,6 @@ class Tree:
 
 def layer(name):
     folder = name.rsplit("/", 1)[0]
-    folder = "src/scheduler" if folder.startswith("src/scheduler/") else folder
     return folder if folder.startswith("include/weft/detail") or folder.startswith("src") else None
 
 

@@ -78,6 +78,11 @@ add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_D
 # Likewise of what no test executes.
 add_test(NAME coverage_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py --check)
 
+# What the preset stress changes, and whether each such line is still there once.
+add_test(NAME stress_choices
+  COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/model/scheduler/change.py ${CMAKE_CURRENT_SOURCE_DIR}/stress/choices.txt
+    ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/stress_choices)
+
 # The layout, by the one version of the tool that .ci/run installs: others differ.
 find_program(WEFT_CLANG_FORMAT clang-format-19)
 if(WEFT_CLANG_FORMAT)

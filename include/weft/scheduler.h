@@ -34,7 +34,7 @@ namespace detail {
 class Worker;
 struct ExecutorAccess;
 struct IoDomain;
-struct SchedulerCore;
+class SchedulerCore;
 WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 }  // namespace detail
 

@@ -156,7 +156,7 @@ struct MainLoop final : ExecutorLink {
 
 void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
 
-KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside); }
+KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside()); }
 KeptExecutor ExecutorAccess::keep(PoolExecutor& executor) { return keep(executor.scheduler_); }
 KeptExecutor ExecutorAccess::keep(MainLoopExecutor& executor) { return KeptExecutor(*executor.loop_); }
 

@@ -115,7 +115,7 @@ TEST_F(BadUseDeathTest, SchedulingWithNothingBound) {
 
 // Not with the path of the machine that built the library.
 TEST_F(BadUseDeathTest, MessagesNameASourceAsItIsCalledInTheProject) {
-  EXPECT_DEATH(schedule([] {}), "\n  at weft/src/scheduler/scheduler\\.cpp:[0-9]+");
+  EXPECT_DEATH(schedule([] {}), "\n  at weft/src/scheduler/core/scheduler\\.cpp:[0-9]+");
 }
 
 TEST_F(BadUseDeathTest, EnqueueingFromAnUnboundThreadWhereThereAreNoWorkers) {

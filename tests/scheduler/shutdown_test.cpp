@@ -461,7 +461,7 @@ TEST_F(ShutdownWithoutBindingTest, WaitsUntilAThreadThatATaskHasStartedIsUnbound
     Scheduler scheduler(smallConfig(1, &slow));
     scheduler.enqueue(Task([&] {
       // ~Scheduler has seen that no thread is bound.
-      tests::awaitThat([] { return detail::Worker::current()->core().isStopping.load(); });
+      tests::awaitThat([] { return detail::Worker::current()->group().isStopping.load(); });
       other = std::thread([&] {
         Scheduler::Binding binding(scheduler);
         isBound = true;

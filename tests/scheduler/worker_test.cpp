@@ -49,7 +49,7 @@ struct WorkerTestAccess {
   }
   // One that has not stolen yet.
   static Stealer newStealer(Worker& worker) {
-    return Stealer(worker.core_, worker, worker.id_, worker.lane().thief);
+    return Stealer(worker.group_, worker, worker.id_, worker.lane().thief);
   }
   // Runs what the worker finds.
   static void runNext(Worker& worker) {
@@ -59,6 +59,14 @@ struct WorkerTestAccess {
   }
   static void* savedStackPointer(Worker& worker) { return worker.fibers().current().os.sp; }
   static bool hasTimer(Worker& worker) { return worker.timers_.earliest() != kNever; }
+};
+
+struct SchedulerTestAccess {
+  // Has the workers believe that all is done.
+  static void end(SchedulerCore& core) {
+    core.isDone_ = true;
+    core.isStopping = true;
+  }
 };
 
 }  // namespace weft::inline v0_1::detail
@@ -715,8 +723,7 @@ TEST_F(WorkerDeathTest, AWaitAfterAllTasksHaveEndedIsReported) {
       {
         Scheduler scheduler(smallConfig(1));
         scheduler.enqueue(Task([] {
-          Worker::current()->core().isDone = true;
-          Worker::current()->core().isStopping = true;
+          detail::SchedulerTestAccess::end(detail::coreOf(*Worker::current()));
           Event().wait();
         }));
       },

@@ -24,7 +24,7 @@ Parker<>& currentParker() noexcept { return Worker::current()->parker(); }
 
 IoDomain* currentIoDomain() noexcept {
   Worker* const worker = Worker::current();
-  return worker != nullptr ? &worker->core().ioDomain : nullptr;
+  return worker != nullptr ? &coreOf(*worker).ioDomain : nullptr;
 }
 
 IoDomain& ioDomain(const Scheduler& scheduler) noexcept { return scheduler.core_->ioDomain; }
@@ -58,28 +58,6 @@ IoWait::~IoWait() {
   if (reactor_ != nullptr) {
     --reactor_->numWaiting_;
   }
-}
-
-void Worker::countIo() { lane().letOthersRunInTurn(); }
-
-// A task that has scheduled something takes no part in the inference of beginBlock(), so this lets it seem to
-// have done so, which costs other waits nothing.
-// Returns: whether it has.
-bool Worker::beginIo(bool usesReactor) {
-  FiberControlBlock& self = fibers_.current();
-  noteForks(self);
-  const bool hadScheduled = self.hasScheduled;
-  self.hasScheduled = true;
-  throttle_.beginIo();
-  if (usesReactor) {
-    turns_.pollWithin(Turns::kReactorInterval);
-  }
-  return hadScheduled;
-}
-
-void Worker::endIo(bool hadScheduled) {
-  fibers_.current().hasScheduled = hadScheduled;
-  throttle_.endIo();
 }
 
 }  // namespace weft::inline v0_1::detail

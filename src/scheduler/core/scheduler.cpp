@@ -60,16 +60,6 @@ bool currentStack(CurrentStack* out) {
   return true;
 }
 
-// Ends the threads that were started, where not all could be started.
-struct StopUnlessAllStarted {
-  SchedulerCore& core;
-  ~StopUnlessAllStarted() {
-    if (core.numStarted < core.numWorkers) {
-      core.stopWorkers();
-    }
-  }
-};
-
 Worker& boundWorker(const char* what) {
   Worker* worker = Worker::current();
   if (worker == nullptr) [[unlikely]] {
@@ -138,18 +128,12 @@ Scheduler::Scheduler(const Config& config)
     : core_(detail::CheckedAllocator(detail::checked(config).allocator, detail::SchedulerCore::kOwner)
                 .create<detail::SchedulerCore>(config),
             [](detail::SchedulerCore* core) {
-              detail::CheckedAllocator(core->assertAllocator).destroy(core);
+              detail::CheckedAllocator(core->checkedAllocator).destroy(core);
             }) {
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);
-  int error = 0;
-  {
-    // The application's affinity policy may throw.
-    detail::StopUnlessAllStarted guard{*core_};
-    error = core_->startWorkers();
-  }
+  const auto [started, error] = core_->startWorkers();
   if (error != 0) {
-    const int started = core_->numStarted;
     core_.reset();
     detail::reportUnstartedThread(error, config.workerThread.count, started);
   }
@@ -162,7 +146,7 @@ Scheduler::~Scheduler() {
 
 Scheduler* Scheduler::get() noexcept {
   detail::Worker* worker = detail::Worker::current();
-  return worker != nullptr ? worker->core().scheduler : nullptr;
+  return worker != nullptr ? detail::coreOf(*worker).scheduler : nullptr;
 }
 
 void Scheduler::bind() { core_->bind(); }
@@ -173,7 +157,7 @@ void Scheduler::unbind() {
                   !worker.isRunningTask() && !detail::isInPlace(*detail::currentTask),
               "Scheduler::unbind() was called inside a task. "
               "Call it on the thread that called bind(), outside of tasks.");
-  worker.core().unbind(worker);
+  detail::coreOf(worker).unbind(worker);
 }
 
 void Scheduler::enqueue(Task&& task) {
@@ -182,31 +166,38 @@ void Scheduler::enqueue(Task&& task) {
 }
 
 void Scheduler::enqueueNode(detail::TaskNode* node) {
-  detail::Worker* worker = detail::Worker::current();
-  if (worker != nullptr && &worker->core() == core_.get()) {
+  if (detail::Worker* const worker = detail::currentWorkerOf(*core_)) {
     worker->enqueue(node);
     return;
   }
-  detail::assertLetIn(core_->outside.entrance.enter(), "Scheduler::enqueue()");
+  detail::assertLetIn(core_->outside().entrance.enter(), "Scheduler::enqueue()");
   core_->enqueueFromOutside(node);
-  core_->outside.entrance.leave();
+  core_->outside().entrance.leave();
 }
 
-void Scheduler::schedule(TaskHandle task) { core_->outside.schedule(std::move(task)); }
+void Scheduler::enqueueNodes(detail::TaskNode* const* nodes, uint32_t count) {
+  if (detail::Worker* const worker = detail::currentWorkerOf(*core_)) {
+    worker->enqueueBatch(nodes, count);
+    return;
+  }
+  detail::assertLetIn(core_->outside().entrance.enter(count), "Scheduler::enqueueMany()");
+  core_->enqueueFromOutside(nodes, count);
+  core_->outside().entrance.leave(count);
+}
+
+void Scheduler::enqueueOn(int workerId, Task&& task) { core_->enqueueOn(workerId, std::move(task)); }
+
+int Scheduler::workerId() noexcept {
+  const detail::Worker* worker = detail::Worker::current();
+  return worker != nullptr && worker->mode() == detail::Worker::Mode::MultiThreaded ? worker->id() : -1;
+}
+
+void Scheduler::schedule(TaskHandle task) { core_->outside().schedule(std::move(task)); }
 
 const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
 
 void Scheduler::reportBlockedFibers() const { core_->reportBlockedFibers(); }
 
-Scheduler::Stats Scheduler::stats() const {
-  Stats stats;
-  core_->forEachWorker([&](detail::Worker& worker) { stats.workers.push_back(worker.stats()); });
-  stats.numInjected = core_->injector.size() + core_->overflow.size();
-  std::scoped_lock guard(core_->boundMutex);
-  for (auto* bound = core_->firstBound; bound != nullptr; bound = bound->next) {
-    stats.workers.push_back(bound->worker.stats());
-  }
-  return stats;
-}
+Scheduler::Stats Scheduler::stats() const { return core_->stats(); }
 
 }  // namespace weft::inline v0_1

@@ -12,6 +12,7 @@
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
+#include "weft/detail/base/throw_or_die.h"
 
 // How the threads of a scheduler come and go.
 namespace weft::inline v0_1::detail {
@@ -45,27 +46,16 @@ void watchThreadEnd(const void* bound) {
 }  // namespace
 
 SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
-    : config(wanted),
-      assertAllocator(config.allocator, kOwner),
-      allocator(&assertAllocator),
-      numWorkers(config.workerThread.count),
-      injector(allocator),
-      overflow(allocator),
-      idle(static_cast<uint32_t>(numWorkers)),
-      outside(*NodeMemory<SchedulerLink>::make(*this)) {
+    : WorkerGroup(wanted), outside_(*NodeMemory<SchedulerLink>::make(*this)) {
   for (int i = 0; i < numWorkers; ++i) {
     workers[i] = allocator->create<Worker>(*this, Worker::Mode::MultiThreaded, i);
   }
 }
 
 SchedulerCore::~SchedulerCore() {
-  outside.entrance.close();
-  outside.entrance.awaitAllLeft();
-  outside.release();
-  // relaxed: the worker threads have ended.
-  for (ExternalDeque* external = firstExternal.load(std::memory_order_relaxed); external != nullptr;) {
-    allocator->destroy(std::exchange(external, external->next));
-  }
+  outside_.entrance.close();
+  outside_.entrance.awaitAllLeft();
+  outside_.release();
   for (int i = 0; i < numWorkers; ++i) {
     allocator->destroy(workers[i]);
   }
@@ -75,33 +65,48 @@ SchedulerCore::~SchedulerCore() {
 // The threads are started one after the other. Letting each thread start two more was tried: on two
 // processors the last of 4 to 256 threads began 5 to 100 percent later, since the system makes one thread of
 // a process at a time.
-int SchedulerCore::startWorkers() {
-  for (; numStarted < numWorkers; ++numStarted) {
-    WorkerThread& thread = threads[numStarted];
-    thread.core = this;
-    thread.id = numStarted;
-    char name[16];
-    std::snprintf(name, sizeof name, "weft:%d", numStarted);
-    NativeThread::Options options;
-    options.name = name;
-    Thread::Affinity affinity(config.allocator);
-    if (config.workerThread.affinityPolicy != nullptr) {
-      affinity = config.workerThread.affinityPolicy->get(static_cast<uint32_t>(numStarted), config.allocator);
-      options.affinity = &affinity;
-    }
-    Worker& worker = *workers[numStarted];
-    const bool hasInitializer = config.workerThread.initializer != nullptr;
-    if (hasInitializer) {
-      worker.expectInitializer();
-    }
-    if (const int error = thread.native.start(&WorkerThread::main, &thread, options); error != 0) {
-      if (hasInitializer) {
-        worker.cancelInitializer();
-      }
-      return error;
-    }
+SchedulerCore::Started SchedulerCore::startWorkers() {
+  int error = 0;
+  // The application's affinity policy may throw.
+  callAndEnd(
+      [&] {
+        while (error == 0 && numStarted_ < numWorkers) {
+          error = startWorker(numStarted_);
+          numStarted_ += error == 0 ? 1 : 0;
+        }
+      },
+      [&] {
+        if (numStarted_ < numWorkers) {
+          stopWorkers();
+        }
+      });
+  return {numStarted_, error};
+}
+
+// Returns: 0, or an error number.
+int SchedulerCore::startWorker(int id) {
+  WorkerThread& thread = threads_[id];
+  thread.core = this;
+  thread.id = id;
+  char name[16];
+  std::snprintf(name, sizeof name, "weft:%d", id);
+  NativeThread::Options options;
+  options.name = name;
+  Thread::Affinity affinity(config.allocator);
+  if (config.workerThread.affinityPolicy != nullptr) {
+    affinity = config.workerThread.affinityPolicy->get(static_cast<uint32_t>(id), config.allocator);
+    options.affinity = &affinity;
   }
-  return 0;
+  Worker& worker = *workers[id];
+  const bool hasInitializer = config.workerThread.initializer != nullptr;
+  if (hasInitializer) {
+    worker.expectInitializer();
+  }
+  const int error = thread.native.start(&WorkerThread::main, &thread, options);
+  if (error != 0 && hasInitializer) {
+    worker.cancelInitializer();
+  }
+  return error;
 }
 
 void SchedulerCore::WorkerThread::main(void* argument) {
@@ -123,20 +128,20 @@ void SchedulerCore::bind() {
   WEFT_ASSERT(
       currentFiber == nullptr,
       "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
-      Worker::current() != nullptr && &Worker::current()->core() == this ? "this" : "another");
+      currentWorkerOf(*this) != nullptr ? "this" : "another");
   // relaxed: a finalizer's thread has found it so itself.
-  WEFT_ASSERT(!isDone.load(std::memory_order_relaxed),
+  WEFT_ASSERT(!isDone_.load(std::memory_order_relaxed),
               "Scheduler::bind(): the scheduler has ended, so that nobody would run what is scheduled. "
               "A finalizer must not bind it: call bind() before ~Scheduler, or in what a task starts.");
   auto* bound = allocator->create<BoundThread>(*this);
   watchThreadEnd(this);
   bound->worker.enterThread();
   // relaxed: the tasks that this thread injects publish it; see kBinding.
-  numFromUnbound.fetch_add(kBinding, std::memory_order_relaxed);
-  std::scoped_lock guard(boundMutex);
-  bound->next = firstBound;
-  firstBound = bound;
-  ++numBound;
+  numFromUnbound_.fetch_add(kBinding, std::memory_order_relaxed);
+  std::scoped_lock guard(mutex_);
+  bound->next = firstBound_;
+  firstBound_ = bound;
+  ++numBound_;
 }
 
 void SchedulerCore::unbind(Worker& worker) {
@@ -144,13 +149,13 @@ void SchedulerCore::unbind(Worker& worker) {
   worker.leaveThread();
   watchThreadEnd(nullptr);
   // Adds the tasks that this thread has injected, and that the workers have ended or will end.
-  // relaxed: boundMutex publishes it to the thread that shuts down.
-  numFromUnbound.fetch_add(worker.counters().scheduled() - worker.counters().ended() - kBinding,
-                           std::memory_order_relaxed);
+  // relaxed: mutex_ publishes it to the thread that shuts down.
+  numFromUnbound_.fetch_add(worker.counters().scheduled() - worker.counters().ended() - kBinding,
+                            std::memory_order_relaxed);
   BoundThread* bound = nullptr;
   {
-    std::scoped_lock guard(boundMutex);
-    BoundThread** link = &firstBound;
+    std::scoped_lock guard(mutex_);
+    BoundThread** link = &firstBound_;
     while (&(*link)->worker != &worker) {
       link = &(*link)->next;
     }
@@ -160,39 +165,18 @@ void SchedulerCore::unbind(Worker& worker) {
   allocator->destroy(bound);
   // Only now may the scheduler go. The count falls under the lock, so that the scheduler cannot go before
   // this thread has let go of the mutex.
-  std::scoped_lock guard(boundMutex);
-  if (--numBound == 0) {
-    ending.notify_all();
+  std::scoped_lock guard(mutex_);
+  if (--numBound_ == 0) {
+    ending_.notify_all();
   }
 }
 
-void SchedulerCore::addExternal(StealingDeque<TaskNode>*& slot) {
-  idle.addExternal();
-  std::scoped_lock guard(boundMutex);
-  // relaxed: written under the lock.
-  ExternalDeque* const first = firstExternal.load(std::memory_order_relaxed);
-  for (ExternalDeque* external = first; external != nullptr; external = external->next) {
-    if (!std::exchange(external->isTaken, true)) {
-      slot = &external->deque;
-      return;
-    }
-  }
-  auto* external = allocator->create<ExternalDeque>();
-  external->next = first;
-  // (7) release: publishes the deque to the thieves; pairs with the load in forEachExternal().
-  firstExternal.store(external, std::memory_order_release);
-  slot = &external->deque;
-}
-
-void SchedulerCore::removeExternal(StealingDeque<TaskNode>& deque) {
-  std::scoped_lock guard(boundMutex);
-  // relaxed: as above.
-  ExternalDeque* external = firstExternal.load(std::memory_order_relaxed);
-  while (&external->deque != &deque) {
-    external = external->next;
-  }
-  external->isTaken = false;
-  idle.removeExternal();
+Scheduler::Stats SchedulerCore::stats() {
+  Scheduler::Stats stats;
+  stats.numInjected = injector.size() + overflow.size();
+  const std::scoped_lock guard(mutex_);
+  forEachWorkerOrBound([&](Worker& worker) { stats.workers.push_back(worker.stats()); });
+  return stats;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -10,21 +10,20 @@
 #include <mutex>
 
 #include "os/stack_overflow.h"
-#include "scheduler/report/checked_allocator.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_memory.h"
 #include "weft/detail/future/executor_link.h"
-#include "weft/detail/park/idle.h"
-#include "weft/detail/queue/segmented_queue.h"
+#include "weft/detail/wait/reactor.h"
 #include "weft/memory.h"
 #include "weft/scheduler.h"
 #include "weft/thread.h"
 
 namespace weft::inline v0_1::detail {
 
-struct SchedulerCore;
+class SchedulerCore;
 
 // Threads that have entered use the core.
 struct SchedulerLink final : ExecutorLink {
@@ -51,64 +50,51 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 // relaxed: nothing depends on it.
 extern std::atomic<int64_t> shutdownPatience;
 
-// What the workers of a scheduler share.
-struct SchedulerCore final : TaskFinder {
+// A scheduler: its worker threads, the threads that are bound to it, and how tasks come in from elsewhere.
+//
+// Any thread may call what is public. `mutex_` guards which threads are bound. It is held, too, by whoever
+// looks at all workers for a report, so that no worker ends meanwhile.
+class SchedulerCore final : public WorkerGroup {
+ public:
   explicit SchedulerCore(const Scheduler::Config& config);
   ~SchedulerCore();
 
-  // Returns: 0, or the error number of the first thread that could not be started.
-  int startWorkers();
-  // Ends the threads that were started, once nothing is left to do.
-  void stopWorkers();
+  // How many of the threads began, and the error number of the first that could not, or 0.
+  struct Started {
+    int count = 0;
+    int error = 0;
+  };
+  // Ends the threads again where not all could be started.
+  Started startWorkers();
+  // Waits until every thread has unbound and nothing is left to do, and ends the threads.
+  void shutDown();
   void bind();
   void unbind(Worker& worker);
-  // Requires: the calling thread was let in.
+
+  // Queues a task of an unbound thread, or several, in their order.
+  // Requires: outside() has let the thread in.
   void enqueueFromOutside(TaskNode* node);
-  // The same for several, in their order.
   void enqueueFromOutside(TaskNode* const* nodes, uint32_t count);
-  // Ends the program with a message that names `what` where tasks with such flags, which come from outside,
-  // could not run.
-  [[gnu::always_inline]] void assertRunnable(const char* what, uint32_t flags) const;
   // See Scheduler::enqueueOn().
   void enqueueOn(int workerId, Task&& task);
-  // Waits until every thread has unbound and nothing is left to do.
-  void shutDown();
 
+  // See Scheduler::stats().
+  Scheduler::Stats stats();
   // See Scheduler::reportBlockedFibers().
   void reportBlockedFibers();
   bool findTask(const void* scope, TaskPlace& place) override;
 
-  // For workers, during shutdown: says whether everything is done. The first worker to find that out tells
-  // the others.
-  bool isFinished();
+  bool isFinished() override;
 
-  template <class F>
-  void forEachWorker(F&& f) {
-    for (int i = 0; i < numWorkers; ++i) {
-      f(*workers[i]);
-    }
-  }
+  // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
+  // is left to do.
+  SchedulerLink& outside() { return outside_; }
 
-  // addExternal() gives a bound thread a deque, from which workers steal as well; removeExternal(), on the
-  // same thread, takes it away again. addExternal() sets `slot`, under boundMutex.
-  void addExternal(StealingDeque<TaskNode>*& slot);
-  void removeExternal(StealingDeque<TaskNode>& deque);
+  Scheduler* scheduler = nullptr;
+  IoDomain ioDomain;
 
-  template <class F>
-  void forEachExternal(F&& f) {
-    // (1) acquire: sees the deque; pairs with the store in addExternal().
-    for (ExternalDeque* external = firstExternal.load(std::memory_order_acquire); external != nullptr;
-         external = external->next) {
-      f(external->deque);
-    }
-  }
-
-  // A deque is kept until the scheduler ends and is used again, since a thief may look into it at any time.
-  struct ExternalDeque {
-    StealingDeque<TaskNode> deque;
-    ExternalDeque* next = nullptr;
-    bool isTaken = true;  // guarded by boundMutex
-  };
+ private:
+  friend struct SchedulerTestAccess;
 
   struct WorkerThread {
     SchedulerCore* core = nullptr;
@@ -125,78 +111,54 @@ struct SchedulerCore final : TaskFinder {
     BoundThread* next = nullptr;
   };
 
+  // What a thread counts as that is bound now, in numFromUnbound_.
+  static constexpr uint64_t kBinding = uint64_t{1} << 40;
+
+  int startWorker(int id);
+  void stopWorkers();
+  void unparkWorkers();
+  [[gnu::always_inline]] void assertRunnable(const char* what, uint32_t flags) const;
   // Calls f for each worker, those of bound threads included.
-  // Requires: boundMutex is held.
+  // Requires: mutex_ is held.
   template <class F>
   void forEachWorkerOrBound(F&& f) {
     forEachWorker(f);
-    for (BoundThread* bound = firstBound; bound != nullptr; bound = bound->next) {
+    for (BoundThread* bound = firstBound_; bound != nullptr; bound = bound->next) {
       f(bound->worker);
     }
   }
   size_t numSilent(const Worker* own);
   void awaitReports(Worker* own);
-  // The wait of ~Scheduler until isMet() is true; isMet() is called with boundMutex held.
   template <class Condition>
   void awaitEnd(Condition isMet);
   void awaitUnbound();
   void reportWait(std::chrono::nanoseconds waited);
 
-  static constexpr const char* kOwner = "Scheduler";  // of the allocator, in messages
-
-  const SchedulerExists exists;
-  const Scheduler::Config config;
-  CheckedAllocator assertAllocator;
-  Allocator* const allocator;  // that one
-  Scheduler* scheduler = nullptr;
-  const int numWorkers;
-  int numStarted = 0;
-  const Allocator::unique_ptr<Worker*> workerArray{
-      allocator->make_unique_n<Worker*>(static_cast<size_t>(numWorkers))};
-  Worker** const workers = workerArray.get();
-  const Allocator::unique_ptr<WorkerThread> threadArray{
+  const SchedulerExists exists_;
+  int numStarted_ = 0;
+  const Allocator::unique_ptr<WorkerThread> threadArray_{
       allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};
-  WorkerThread* const threads = threadArray.get();
-  SegmentedQueue<TaskNode*> injector;
-  TaskOverflow overflow;
-  IdleSet<> idle;
-  StealGate<> stealGate;
-  std::atomic<ExternalDeque*> firstExternal{nullptr};  // changed under boundMutex
-
-  std::atomic<bool> isStopping{false};  // false -> true, by the thread that shuts down
-  std::atomic<bool> isDone{
-      false};  // false -> true under boundMutex, by the worker that finds nothing left to do
-
-  // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
-  // is left to do.
-  SchedulerLink& outside;
+  WorkerThread* const threads_ = threadArray_.get();
+  SchedulerLink& outside_;
   // The number of tasks injected by threads that were bound, plus kBinding for each thread that is bound now.
   // What a bound thread injects is not counted before the thread unbinds, and the scheduler must not seem to
   // be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
-  std::atomic<uint64_t> numFromUnbound{0};
-  static constexpr uint64_t kBinding = uint64_t{1} << 40;
+  std::atomic<uint64_t> numFromUnbound_{0};
+  std::atomic<bool> isDone_{false};  // false -> true under mutex_, by the worker that finds nothing to do
 
-  IoDomain ioDomain;
-
-  std::mutex boundMutex;
-  std::condition_variable ending;     // notified of the last unbinding, and of isDone
-  BoundThread* firstBound = nullptr;  // guarded by boundMutex
-  int numBound = 0;  // guarded by boundMutex; counts a thread until it no longer needs this object
+  std::mutex mutex_;
+  std::condition_variable ending_;     // notified of the last unbinding, and of isDone_
+  BoundThread* firstBound_ = nullptr;  // guarded by mutex_
+  int numBound_ = 0;  // guarded by mutex_; counts a thread until it no longer needs this object
 };
 
-inline void SchedulerCore::assertRunnable(const char* what, uint32_t flags) const {
-  assertBindingNotLost(what);
-  WEFT_ASSERT(numWorkers > 0,
-              "%s: this scheduler has no worker threads, "
-              "and the calling thread is not bound to it, so that nobody could run the task. "
-              "Bind the thread, or give the scheduler workers (Config::setWorkerThreadCount).",
-              what);
-  assertNotForked(what);
-  WEFT_ASSERT((flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0,
-              "%s: a SameThread task was given by a thread "
-              "that is not bound to the scheduler, and so cannot run there. "
-              "Bind the thread, or drop the flag.",
-              what);
+// Returns: the scheduler of `worker`.
+inline SchedulerCore& coreOf(const Worker& worker) { return static_cast<SchedulerCore&>(worker.group()); }
+
+// Returns: the worker of the calling thread, if that is one of `core`, or null.
+inline Worker* currentWorkerOf(const SchedulerCore& core) noexcept {
+  Worker* const worker = Worker::current();
+  return worker != nullptr && &worker->group() == &core ? worker : nullptr;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -22,7 +22,7 @@ constexpr auto kLongestReportPause = std::chrono::microseconds(3200);
 }  // namespace
 
 bool SchedulerCore::findTask(const void* scope, TaskPlace& place) {
-  std::scoped_lock guard(boundMutex);
+  std::scoped_lock guard(mutex_);
   bool isFound = false;
   forEachWorkerOrBound(
       [&](Worker& worker) { isFound = isFound || worker.report().findFiberOf(scope, place); });
@@ -32,14 +32,13 @@ bool SchedulerCore::findTask(const void* scope, TaskPlace& place) {
 }
 
 void SchedulerCore::reportBlockedFibers() {
-  Worker* const current = Worker::current();
-  Worker* const own = current != nullptr && &current->core() == this ? current : nullptr;
+  Worker* const own = currentWorkerOf(*this);
   if (own != nullptr) {
     own->report().print();
   }
   {
     const TimePoint now = TimePoint::clock::now();
-    std::scoped_lock guard(boundMutex);
+    std::scoped_lock guard(mutex_);
     forEachWorkerOrBound([&](Worker& worker) {
       if (&worker != own) {
         worker.report().ask(now);
@@ -51,7 +50,7 @@ void SchedulerCore::reportBlockedFibers() {
   std::vector<SilentWorker> silent;
   if (numSilent(own) != 0) {
     const TimePoint now = TimePoint::clock::now();
-    std::scoped_lock guard(boundMutex);
+    std::scoped_lock guard(mutex_);
     forEachWorkerOrBound([&](Worker& worker) {
       if (&worker != own && worker.report().isWanted()) {
         silent.push_back(worker.report().describeSilence(now));
@@ -64,10 +63,10 @@ void SchedulerCore::reportBlockedFibers() {
 }
 
 size_t SchedulerCore::numSilent(const Worker* own) {
-  std::scoped_lock guard(boundMutex);
+  std::scoped_lock guard(mutex_);
   size_t count = 0;
   // relaxed: a hint. A worker that has ended no longer answers.
-  if (isDone.load(std::memory_order_relaxed)) {
+  if (isDone_.load(std::memory_order_relaxed)) {
     return 0;
   }
   forEachWorkerOrBound(

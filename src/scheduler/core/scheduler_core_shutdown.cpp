@@ -44,15 +44,15 @@ void SchedulerCore::shutDown() {
 }
 
 void SchedulerCore::awaitUnbound() {
-  awaitEnd([this] { return numBound == 0; });
+  awaitEnd([this] { return numBound_ == 0; });
 }
 
 template <class Condition>
 void SchedulerCore::awaitEnd(Condition isMet) {
   const TimePoint began = TimePoint::clock::now();
   auto patience = std::chrono::nanoseconds(shutdownPatience.load(std::memory_order_relaxed));
-  std::unique_lock guard(boundMutex);
-  while (!ending.wait_for(guard, patience, isMet)) {
+  std::unique_lock guard(mutex_);
+  while (!ending_.wait_for(guard, patience, isMet)) {
     guard.unlock();
     reportWait(TimePoint::clock::now() - began);
     patience *= 2;
@@ -61,10 +61,10 @@ void SchedulerCore::awaitEnd(Condition isMet) {
 }
 
 void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
-  const Scheduler::Stats stats = scheduler->stats();
+  const Scheduler::Stats now = stats();
   uint64_t numBlocked = 0;
-  uint64_t numQueued = stats.numInjected;
-  for (const Scheduler::WorkerStats& worker : stats.workers) {
+  uint64_t numQueued = now.numInjected;
+  for (const Scheduler::WorkerStats& worker : now.workers) {
     numBlocked += worker.numBlockedFibers;
     numQueued += worker.num;
   }
@@ -73,7 +73,7 @@ void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
       "It waits until all threads have called Scheduler::unbind() and all tasks have ended. "
       "Threads still bound: %zu. Fibers that wait: %llu. Tasks and fibers that are ready: %llu. "
       "What they do:",
-      std::chrono::duration<double>(waited).count(), stats.workers.size() - static_cast<size_t>(numWorkers),
+      std::chrono::duration<double>(waited).count(), now.workers.size() - static_cast<size_t>(numWorkers),
       static_cast<unsigned long long>(numBlocked), static_cast<unsigned long long>(numQueued));
   reportBlockedFibers();
 }
@@ -81,43 +81,45 @@ void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
 void SchedulerCore::stopWorkers() {
   // (4) release: pairs with the acquire in Worker::shouldEnd().
   isStopping.store(true, std::memory_order_release);
-  for (int i = 0; i < numStarted; ++i) {
-    workers[i]->parker().unpark();
-  }
-  if (numStarted > 0) {
+  unparkWorkers();
+  if (numStarted_ > 0) {
     // relaxed: the end of the threads publishes what they did.
-    awaitEnd([this] { return isDone.load(std::memory_order_relaxed); });
+    awaitEnd([this] { return isDone_.load(std::memory_order_relaxed); });
   }
   // No worker is freed before all have ended: until then a thief may look into any of them.
-  for (int i = 0; i < numStarted; ++i) {
-    threads[i].native.join();
+  for (int i = 0; i < numStarted_; ++i) {
+    threads_[i].native.join();
+  }
+}
+
+void SchedulerCore::unparkWorkers() {
+  for (int i = 0; i < numStarted_; ++i) {
+    workers[i]->parker().unpark();
   }
 }
 
 bool SchedulerCore::isFinished() {
   // (5) acquire: what the tasks did comes before the end of the threads; pairs with (6).
-  if (isDone.load(std::memory_order_acquire)) {
+  if (isDone_.load(std::memory_order_acquire)) {
     return true;
   }
   uint64_t numEntered = 0;
   const bool isQuiet =
       isQuiescent<StdSync>([this](auto&& f) { forEachWorker([&](Worker& worker) { f(worker.counters()); }); },
                            [&] {
-                             numEntered = outside.entrance.numEntered();
+                             numEntered = outside_.entrance.numEntered();
                              // relaxed: see quiescence.h.
-                             return numEntered + numFromUnbound.load(std::memory_order_relaxed);
+                             return numEntered + numFromUnbound_.load(std::memory_order_relaxed);
                            });
-  const bool isOver = isQuiet && outside.entrance.closeAt(numEntered);
+  const bool isOver = isQuiet && outside_.entrance.closeAt(numEntered);
   if (isOver) {
     {
-      std::scoped_lock guard(boundMutex);
+      std::scoped_lock guard(mutex_);
       // (6) release: pairs with (5).
-      isDone.store(true, std::memory_order_release);
+      isDone_.store(true, std::memory_order_release);
     }
-    ending.notify_all();
-    for (int i = 0; i < numStarted; ++i) {
-      workers[i]->parker().unpark();
-    }
+    ending_.notify_all();
+    unparkWorkers();
   }
   return isOver;
 }

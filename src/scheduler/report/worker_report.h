@@ -39,13 +39,13 @@ class WorkerReport {
     }
   }
 
-  // Any thread that holds SchedulerCore::boundMutex: asks for a report. Afterwards the
+  // One thread at a time, which holds the scheduler's mutex: asks for a report. Afterwards the
   // worker must be unparked.
   void ask(TimePoint now);
   // Any thread: whether the worker has been asked and has not answered.
   // relaxed: a hint; the thread that asks unparks the worker afterwards.
   bool isWanted() const { return isWanted_.load(std::memory_order_relaxed); }
-  // Any thread that holds SchedulerCore::boundMutex: describes what a worker does that has not answered.
+  // One thread at a time, which holds that mutex: describes what a worker does that has not answered.
   SilentWorker describeSilence(TimePoint now);
 
   // Any thread. If the answer is yes, they set `place` to it.
@@ -66,7 +66,7 @@ class WorkerReport {
   const Throttle& throttle_;
   TaskFinder& tasks_;
   std::atomic<bool> isWanted_{false};  // false -> true by any thread, true -> false by the owner
-  // Guarded by SchedulerCore::boundMutex: where the worker was seen since it was asked, and when it was first
+  // Guarded by the scheduler's mutex: where the worker was seen since it was asked, and when it was first
   // seen there.
   TaskPlace seenAt_;
   uint64_t seenEnded_ = 0;

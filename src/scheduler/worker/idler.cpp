@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"
 
@@ -35,16 +35,16 @@ bool isOnlyThreadOfProcess() {
   return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
 }
 
-SearchBudget::Duration longestSearch(const SchedulerCore& core, Worker::Mode mode) {
+SearchBudget::Duration longestSearch(const WorkerGroup& group, Worker::Mode mode) {
   return mode == Worker::Mode::MultiThreaded
-             ? core.config.idleSearch
-             : std::min(core.config.idleSearch, SearchBudget::kLongestOfOthers);
+             ? group.config.idleSearch
+             : std::min(group.config.idleSearch, SearchBudget::kLongestOfOthers);
 }
 
 }  // namespace
 
 Idler::Idler(Worker& worker)
-    : worker_(worker), parker_(acquireParker()), search_(longestSearch(worker.core(), worker.mode())) {
+    : worker_(worker), parker_(acquireParker()), search_(longestSearch(worker.group(), worker.mode())) {
   sleeper_.parker = parker_;
 }
 
@@ -58,7 +58,7 @@ Work Idler::waitForWork() {
     return work;
   }
   if (isMultiThreaded) {
-    waitForSharedWork(worker_.core_.idle, sleeper_, *this);
+    waitForSharedWork(worker_.group_.idle, sleeper_, *this);
   } else {
     while (!spin(Reach::Own)) {
       sleepForOwnWork();
@@ -125,7 +125,7 @@ void Idler::sleepForOwnWork() {
   if (!tryParkInbox()) {
     return;
   }
-  if (worker_.timers_.doAllLookAgain() && worker_.core_.numWorkers == 0 && !isReactorAwaited()) {
+  if (worker_.timers_.doAllLookAgain() && worker_.group_.numWorkers == 0 && !isReactorAwaited()) {
     endIfDeadlocked();
   }
   park();

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "weft/detail/base/random.h"
 #include "weft/detail/base/ticks.h"
 
@@ -25,23 +25,24 @@ constexpr uint64_t kLong = ticksIn(3'000);
 
 }  // namespace
 
-Stealer::Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::Member& self)
-    : core_(core),
+Stealer::Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Member& self)
+    : group_(group),
       owner_(owner),
       self_(self),
       random_(0x9e3779b97f4a7c15u * (static_cast<uint64_t>(id) + 2)),
-      seen_(id >= 0 ? static_cast<size_t>(core.numWorkers) : 0, Seen{}, StlAllocator<Seen>(core.allocator)) {}
+      seen_(id >= 0 ? static_cast<size_t>(group.numWorkers) : 0, Seen{},
+            StlAllocator<Seen>(group.allocator)) {}
 
 uint64_t Stealer::nextStart() {
   random_ = nextRandom(random_);
-  return random_ % static_cast<uint64_t>(core_.numWorkers);
+  return random_ % static_cast<uint64_t>(group_.numWorkers);
 }
 
 TaskNode* Stealer::steal() {
-  const auto numWorkers = static_cast<uint64_t>(core_.numWorkers);
+  const auto numWorkers = static_cast<uint64_t>(group_.numWorkers);
   const uint64_t start = nextStart();
   for (uint64_t i = 0; i < numWorkers; ++i) {
-    Worker& victim = *core_.workers[(start + i) % numWorkers];
+    Worker& victim = *group_.workers[(start + i) % numWorkers];
     TaskNode* node = &victim != &owner_ ? stealFrom(victim.deque()) : nullptr;
     if (node != nullptr) {
       return node;
@@ -53,7 +54,7 @@ TaskNode* Stealer::steal() {
 void Stealer::lookForStranded(uint64_t now) {
   hasStranded_ = false;
   for (size_t i = 0; i < seen_.size(); ++i) {
-    Worker& victim = *core_.workers[i];
+    Worker& victim = *group_.workers[i];
     const uint64_t lastPoll = victim.lastPoll();
     // Where the counters of two processors differ, the second look tells.
     const bool isSilent =
@@ -62,7 +63,7 @@ void Stealer::lookForStranded(uint64_t now) {
     hasStranded_ = hasStranded_ || seen_[i].isStranded;
   }
   isBoundThreadsTurn_ = false;
-  core_.forEachExternal(
+  group_.externals.forEach(
       [&](StealingDeque<TaskNode>& deque) { isBoundThreadsTurn_ = isBoundThreadsTurn_ || !deque.empty(); });
   hasStranded_ = hasStranded_ || isBoundThreadsTurn_;
 }
@@ -76,7 +77,7 @@ TaskNode* Stealer::stealStranded() {
     if (!seen.isStranded) {
       continue;
     }
-    Worker& victim = *core_.workers[id];
+    Worker& victim = *group_.workers[id];
     node = victim.lastPoll() == seen.lastPoll ? stealFrom(victim.deque()) : nullptr;
     seen.isStranded = node != nullptr;
   }
@@ -89,7 +90,7 @@ TaskNode* Stealer::stealStranded() {
 TaskNode* Stealer::stealFromBoundThread() {
   StealingDeque<TaskNode>* chosen = nullptr;
   uint64_t numSeen = 0;
-  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) {
+  group_.externals.forEach([&](StealingDeque<TaskNode>& deque) {
     if (!deque.empty()) {
       random_ = nextRandom(random_);
       chosen = random_ % ++numSeen == 0 ? &deque : chosen;
@@ -123,8 +124,8 @@ TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {
 
 bool Stealer::seesTasks() {
   bool any = false;
-  core_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
-  core_.forEachExternal([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
+  group_.forEachWorker([&](Worker& worker) { any = any || !worker.deque().empty(); });
+  group_.externals.forEach([&](StealingDeque<TaskNode>& deque) { any = any || !deque.empty(); });
   return any;
 }
 

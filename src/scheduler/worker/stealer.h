@@ -17,7 +17,7 @@
 namespace weft::inline v0_1::detail {
 
 class Worker;
-struct SchedulerCore;
+class WorkerGroup;
 
 // Takes tasks out of the deques of others: decides which victims a worker steals from.
 //
@@ -26,8 +26,8 @@ struct SchedulerCore;
 // its polls, which do not come.
 class Stealer {
  public:
-  // `self` is the thread's part in the core's gate.
-  Stealer(SchedulerCore& core, const Worker& owner, int id, StealGate<>::Member& self);
+  // `self` is the thread's part in the group's gate.
+  Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Member& self);
 
   // Tries each other worker once, beginning at a random one, and then one of the bound threads that fork.
   // Returns: a task, or null.
@@ -68,7 +68,7 @@ class Stealer {
   TaskNode* stealFromBoundThread();
   TaskNode* stealFrom(StealingDeque<TaskNode>& deque);
 
-  SchedulerCore& core_;
+  WorkerGroup& group_;
   const Worker& owner_;
   StealGate<>::Member& self_;
   uint64_t random_;

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <utility>
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"
@@ -26,34 +25,34 @@ constexpr uint64_t kDequeuesInWindow = 16 * OldestWatch::kDequeues;
 
 }  // namespace
 
-Worker::Worker(SchedulerCore& core, Mode mode, int id)
-    : core_(core),
+Worker::Worker(WorkerGroup& group, Mode mode, int id)
+    : group_(group),
       mode_(mode),
       id_(id),
-      areTurnsTimed_(core.numWorkers > 0),
-      tasks_({core.injector, core.overflow, core.idle, core.stealGate, core.numWorkers},
-             mode == Mode::MultiThreaded, core.allocator),
+      areTurnsTimed_(group.numWorkers > 0),
+      tasks_({group.injector, group.overflow, group.idle, group.stealGate, group.numWorkers},
+             mode == Mode::MultiThreaded, group.allocator),
       taskNumber_(firstTaskNumber()),
-      throttle_(mode == Mode::MultiThreaded && core.numWorkers > 1),
+      throttle_(mode == Mode::MultiThreaded && group.numWorkers > 1),
       fibers_(*this),
       turns_(lane().untilPoll, timeOfTurns()),
       oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
-      timers_(core.allocator),
-      pool_(core.allocator, core.config.fiberStackSize),
-      inPlaceFibers_(core.allocator),
-      stealer_(core, *this, id, lane().thief),
+      timers_(group.allocator),
+      pool_(group.allocator, group.config.fiberStackSize),
+      inPlaceFibers_(group.allocator),
+      stealer_(group, *this, id, lane().thief),
       idler_(*this),
-      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, core),
+      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, group),
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
-    lane().deque = core.allocator->create<StealingDeque<TaskNode>>();
-    lane().setNumOthers(static_cast<uint32_t>(core.numWorkers) - 1);
+    lane().deque = group.allocator->create<StealingDeque<TaskNode>>();
+    lane().setNumOthers(static_cast<uint32_t>(group.numWorkers) - 1);
   }
 }
 
 Worker::~Worker() {
   if (mode_ == Mode::MultiThreaded) {
-    core_.allocator->destroy(lane().deque);
+    group_.allocator->destroy(lane().deque);
   }
 }
 
@@ -69,14 +68,16 @@ void Worker::leaveThread() {
   fibers_.leaveThread();
   currentLane = nullptr;
   if (mode_ == Mode::SingleThreaded && lane().deque != nullptr) {
-    core_.removeExternal(*lane().deque);
+    group_.externals.remove(*lane().deque);
+    group_.idle.removeExternal();
   }
 }
 
 ForkLane* Worker::openLane() {
   if (lane().deque == nullptr) {
-    core_.addExternal(lane().deque);
-    lane().setNumOthers(static_cast<uint32_t>(core_.numWorkers));
+    group_.idle.addExternal();
+    group_.externals.add(lane().deque);
+    lane().setNumOthers(static_cast<uint32_t>(group_.numWorkers));
     currentLane = &lane();
     findRoomInThreadStack();
   }
@@ -84,7 +85,7 @@ ForkLane* Worker::openLane() {
 }
 
 void Worker::runThread() {
-  if (const auto& initializer = core_.config.workerThread.initializer) {
+  if (const auto& initializer = group_.config.workerThread.initializer) {
     findRoomInThreadStack();
     runOrDie(initializer, "initializer", id_);
     lane().counters.countEnded();
@@ -167,12 +168,12 @@ bool Worker::shouldEnd() {
   if (mode_ == Mode::MultiThreaded) {
     // (1) acquire: sees what the thread that destroys the scheduler did before; pairs with the store in
     // stopWorkers().
-    return core_.isStopping.load(std::memory_order_acquire) && core_.isFinished();
+    return group_.isStopping.load(std::memory_order_acquire) && group_.isFinished();
   }
   // Once this thread unbinds, the tasks that the workers may run are the workers'. This thread may no longer
   // be an external thread of the idle set by the time a worker goes to sleep.
-  if (isEnding_ && core_.numWorkers > 0 && tasks_.giveAway()) {
-    core_.idle.onPublishFromOutside();
+  if (isEnding_ && group_.numWorkers > 0 && tasks_.giveAway()) {
+    group_.idle.onPublishFromOutside();
   }
   return isEnding_ && ready_.isEmpty() && tasks_.isEmpty() && numBlocked_.get() == 0;
 }
@@ -192,7 +193,7 @@ void Worker::holdBack() {
   idler_.awaitReady(throttle_.end());
   if (TimePoint::clock::now() >= throttle_.end()) {
     bool doAllWait = true;
-    core_.forEachWorker(
+    group_.forEachWorker(
         [&](Worker& worker) { doAllWait = doAllWait && (&worker == this || worker.isWaiting()); });
     throttle_.endHold(numBlocked_.get(), counters().ended(), !ready_.isEmpty(),
                       doAllWait ? Throttle::Others::AllWait : Throttle::Others::Run);
@@ -338,19 +339,31 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
         "with stacks of %zu bytes. Bound the number of tasks that wait at the same time, "
         "or lower Config::setFiberStackSize().",
         static_cast<unsigned long long>(pool_.num()), static_cast<unsigned long long>(numBlocked_.get()),
-        core_.config.fiberStackSize);
+        group_.config.fiberStackSize);
   }
   return *fiber;
 }
 
-void Worker::enqueueElsewhere(TaskNode* node) {
-  const bool isPinned = (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) != 0;
-  if (isPinned || core_.numWorkers == 0) {
-    tasks_.pushPinned(node, isRunningTask());
-  } else {
-    core_.injector.push(node);
-    core_.idle.onPublishFromOutside();
+void Worker::countIo() { lane().letOthersRunInTurn(); }
+
+// A task that has scheduled something takes no part in the inference of beginBlock(), so this lets it seem to
+// have done so, which costs other waits nothing.
+// Returns: whether it has.
+bool Worker::beginIo(bool usesReactor) {
+  FiberControlBlock& self = fibers_.current();
+  noteForks(self);
+  const bool hadScheduled = self.hasScheduled;
+  self.hasScheduled = true;
+  throttle_.beginIo();
+  if (usesReactor) {
+    turns_.pollWithin(Turns::kReactorInterval);
   }
+  return hadScheduled;
+}
+
+void Worker::endIo(bool hadScheduled) {
+  fibers_.current().hasScheduled = hadScheduled;
+  throttle_.endIo();
 }
 
 Scheduler::WorkerStats Worker::stats() const {

@@ -15,10 +15,10 @@
 #include "scheduler/fibers/work.h"
 #include "scheduler/policy/throttle.h"
 #include "scheduler/policy/turns.h"
+#include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
 #include "scheduler/report/worker_report.h"
 #include "scheduler/worker/idler.h"
-#include "scheduler/worker/mailbox.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/fork/fork.h"
@@ -29,6 +29,8 @@
 #include "weft/scheduler.h"
 
 namespace weft::inline v0_1::detail {
+
+class WorkerGroup;
 
 // One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
 // other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
@@ -44,7 +46,7 @@ class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
 
-  Worker(SchedulerCore& core, Mode mode, int id);
+  Worker(WorkerGroup& group, Mode mode, int id);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -120,7 +122,7 @@ class Worker {
 
   Mode mode() const { return mode_; }
   int id() const { return id_; }  // of a worker with a thread: which it is
-  SchedulerCore& core() { return core_; }
+  WorkerGroup& group() const { return group_; }
   StealingDeque<TaskNode>& deque() { return *lane().deque; }
   Parker<>& parker() { return idler_.parker(); }
   const TaskCounters<>& counters() const { return tasks_.lane().counters; }
@@ -187,7 +189,7 @@ class Worker {
   void findRoomInThreadStack();
   void runInPlaceAside(TaskNode* node);
 
-  SchedulerCore& core_;
+  WorkerGroup& group_;
   const Mode mode_;
   const int id_;
   const bool areTurnsTimed_;  // see timeOfTurns()

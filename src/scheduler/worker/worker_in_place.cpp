@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/fibers/in_place.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "weft/detail/base/exception_state.h"
 #include "weft/fiberlocal.h"
 
@@ -23,7 +23,7 @@ void Worker::findRoomInThreadStack() {
   if (const ThreadStack stack = threadStack(); stack.base != nullptr) {
     const size_t ignored = stack.size > kCounted ? stack.size - kCounted : 0;
     threadScope.inPlaceEnd =
-        endOfTasksInPlace(reinterpret_cast<uintptr_t>(stack.base) + ignored, core_.config.fiberStackSize);
+        endOfTasksInPlace(reinterpret_cast<uintptr_t>(stack.base) + ignored, group_.config.fiberStackSize);
   }
 }
 

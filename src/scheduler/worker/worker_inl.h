@@ -3,11 +3,20 @@
 
 #pragma once
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 
 // The code that runs for every task and every switch, to be inlined into the few functions that need it.
 namespace weft::inline v0_1::detail {
+
+// Returns: the flags that any of them has.
+inline uint32_t flagsOfAll(TaskNode* const* nodes, uint32_t count) {
+  uint32_t flags = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    flags |= nodes[i]->flags;
+  }
+  return flags;
+}
 
 // Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
 // order. suspend() has a copy of its beginning.
@@ -49,7 +58,7 @@ inline void Worker::wake(FiberControlBlock& fiber) noexcept {
     return;
   }
   fiber.isWokenFromOutside =
-      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->core_ != &core_;
+      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->group_ != &group_;
   sendToInbox(fiber);
 }
 
@@ -111,7 +120,7 @@ inline void Worker::enqueue(TaskNode* node) {
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)
       [[likely]] {
     tasks_.push(node);
-    core_.idle.onPublish();
+    group_.idle.onPublish();
   } else {
     enqueueElsewhere(node);
   }

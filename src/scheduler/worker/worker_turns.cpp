@@ -6,7 +6,6 @@
 #include <limits>
 #include <utility>
 
-#include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
 #include "weft/debug.h"

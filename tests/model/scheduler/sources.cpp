@@ -10,12 +10,12 @@
 #include "scheduler/core/fiber.cpp"
 #include "scheduler/core/fork_lane.cpp"
 #include "scheduler/core/io_wait.cpp"
-#include "scheduler/core/outside.cpp"
-#include "scheduler/core/placement.cpp"
 #include "scheduler/core/scheduler.cpp"
 #include "scheduler/core/scheduler_core.cpp"
+#include "scheduler/core/scheduler_core_intake.cpp"
 #include "scheduler/core/scheduler_core_report.cpp"
 #include "scheduler/core/scheduler_core_shutdown.cpp"
+#include "scheduler/core/scheduler_link.cpp"
 #include "scheduler/core/task_batch.cpp"
 #include "scheduler/core/thread_waiter.cpp"
 #include "scheduler/fibers/fiber_factory.cpp"
@@ -34,6 +34,7 @@
 #include "scheduler/worker/in_place_scope.cpp"
 #include "scheduler/worker/stealer.cpp"
 #include "scheduler/worker/worker.cpp"
+#include "scheduler/worker/worker_enqueue.cpp"
 #include "scheduler/worker/worker_in_place.cpp"
 #include "scheduler/worker/worker_turns.cpp"
 #include "sync/event.cpp"
@@ -46,7 +47,7 @@
 // What a continuation needs that keeps a scheduler, of async/executor.cpp.
 namespace weft::inline v0_1::detail {
 
-KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside); }
+KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside()); }
 void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
 
 }  // namespace weft::inline v0_1::detail
