@@ -43,8 +43,11 @@ SearchBudget::Duration longestSearch(const WorkerGroup& group, Worker::Mode mode
 
 }  // namespace
 
-Idler::Idler(Worker& worker)
-    : worker_(worker), parker_(acquireParker()), search_(longestSearch(worker.group(), worker.mode())) {
+Idler::Idler(Worker& worker, const Parts& parts)
+    : worker_(worker),
+      parts_(parts),
+      parker_(acquireParker()),
+      search_(longestSearch(worker.group(), worker.mode())) {
   sleeper_.parker = parker_;
 }
 
@@ -52,13 +55,13 @@ Idler::~Idler() { releaseParker(parker_); }
 
 Work Idler::waitForWork() {
   idleSince_ = {};
-  const bool isMultiThreaded = worker_.mode_ == Worker::Mode::MultiThreaded;
+  const bool isMultiThreaded = worker_.mode() == Worker::Mode::MultiThreaded;
   const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
   if (work || worker_.shouldEnd()) {
     return work;
   }
   if (isMultiThreaded) {
-    waitForSharedWork(worker_.group_.idle, sleeper_, *this);
+    waitForSharedWork(worker_.group().idle, sleeper_, *this);
   } else {
     while (!spin(Reach::Own)) {
       sleepForOwnWork();
@@ -74,7 +77,7 @@ bool Idler::look(Reach reach) {
   return found_ || worker_.shouldEnd();
 }
 
-bool Idler::seesSharedWork() { return worker_.tasks_.seesBatch() || worker_.stealer_.seesTasks(); }
+bool Idler::seesSharedWork() { return worker_.seesSharedWork(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
 bool Idler::spin(Reach reach) {
@@ -84,7 +87,7 @@ bool Idler::spin(Reach reach) {
   const TimePoint end = now + search_.length(now);
   do {
     // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
-    watchInbox(worker_.inbox_);
+    watchInbox(parts_.inbox);
     if (look(reach)) {
       search_.noteFound(takeGap(now));
       return true;
@@ -103,29 +106,27 @@ SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchang
 void Idler::awaitReady(TimePoint until) {
   TimePoint now = TimePoint::clock::now();
   const TimePoint busyUntil = now + SearchBudget::kUsual;
-  for (; worker_.ready_.isEmpty() && now < until; now = TimePoint::clock::now()) {
+  for (; !worker_.gatherReady() && now < until; now = TimePoint::clock::now()) {
     if (now < busyUntil) {
-      watchInbox(worker_.inbox_);
-    } else if (worker_.inbox_.tryPark()) {
+      watchInbox(parts_.inbox);
+    } else if (parts_.inbox.tryPark()) {
       parkUntil(until);
-      worker_.inbox_.cancelPark();
+      parts_.inbox.cancelPark();
     }
-    worker_.drainInbox();
     pollReactor();
-    worker_.expireTimers();
   }
 }
 
-bool Idler::tryParkInbox() { return worker_.inbox_.tryPark(); }
+bool Idler::tryParkInbox() { return parts_.inbox.tryPark(); }
 
-void Idler::cancelParkInbox() { worker_.inbox_.cancelPark(); }
+void Idler::cancelParkInbox() { parts_.inbox.cancelPark(); }
 
 void Idler::sleepForOwnWork() {
   tidyUp();
   if (!tryParkInbox()) {
     return;
   }
-  if (worker_.timers_.doAllLookAgain() && worker_.group_.numWorkers == 0 && !isReactorAwaited()) {
+  if (parts_.timers.doAllLookAgain() && worker_.group().numWorkers == 0 && !isReactorAwaited()) {
     endIfDeadlocked();
   }
   park();
@@ -133,12 +134,12 @@ void Idler::sleepForOwnWork() {
 }
 
 void Idler::tidyUp() {
-  worker_.report_.printIfAsked();
-  tidyAt_ = worker_.pool_.giveBackSurplus(TimePoint::clock::now());
+  parts_.report.printIfAsked();
+  tidyAt_ = parts_.pool.giveBackSurplus(TimePoint::clock::now());
 }
 
 void Idler::park() {
-  if (!worker_.report_.isWanted() && parkUntil(tidyAt_)) [[likely]] {
+  if (!parts_.report.isWanted() && parkUntil(tidyAt_)) [[likely]] {
     search_.noteWork(takeGap(TimePoint::clock::now()));
   }
 }
@@ -146,21 +147,21 @@ void Idler::park() {
 // Returns: whether the sleep was ended by a wake.
 bool Idler::parkUntil(TimePoint deadline) {
   ++numParks_;
-  worker_.tasks_.lane().thief.leave();
+  worker_.lane().thief.leave();
   // relaxed, both: a hint for Worker::holdBack().
   isParked_.store(true, std::memory_order_relaxed);
-  (void)worker_.timers_.date();
-  const TimePoint until = std::min(deadline, worker_.timers_.earliest());
+  (void)parts_.timers.date();
+  const TimePoint until = std::min(deadline, parts_.timers.earliest());
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
-  worker_.turns_.restart(worker_.timeOfTurns());
+  worker_.endSleep();
   isParked_.store(false, std::memory_order_relaxed);
   return isWoken;
 }
 
 void Idler::endIfDeadlocked() {
   // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
-  if (isOnlyThreadOfProcess() && worker_.inbox_.cancelPark()) {
-    worker_.report_.print();
+  if (isOnlyThreadOfProcess() && parts_.inbox.cancelPark()) {
+    parts_.report.print();
     WEFT_FATAL(
         "deadlock: every fiber waits, no timer is set, nothing is left to run, "
         "and this is the process's only thread. See the fibers listed above: "

@@ -10,10 +10,15 @@
 #include <utility>
 
 #include "os/own_counter.h"
+#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/fibers/fiber_pool.h"
+#include "scheduler/fibers/timers.h"
 #include "scheduler/fibers/work.h"
 #include "scheduler/policy/search_budget.h"
+#include "scheduler/report/worker_report.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/park/parker.h"
+#include "weft/detail/queue/inbox.h"
 #include "weft/detail/wait/reactor.h"
 
 namespace weft::inline v0_1::detail {
@@ -21,10 +26,19 @@ namespace weft::inline v0_1::detail {
 class Worker;
 
 // A worker while it has nothing to do: it searches for a while, and then sleeps.
-// Worker::findWork() defines the order in which it looks.
+// Worker::findWork() defines the order in which it looks. A worker has five functions for its Idler:
+// findWork(), shouldEnd(), seesSharedWork(), gatherReady() and endSleep().
 class Idler {
  public:
-  explicit Idler(Worker& worker);
+  // Of the worker: fibers that other threads have woken, timers, idle fibers, and what it says of its fibers.
+  struct Parts {
+    Inbox<FiberControlBlock>& inbox;
+    Timers& timers;
+    FiberPool& pool;
+    WorkerReport& report;
+  };
+
+  Idler(Worker& worker, const Parts& parts);
   ~Idler();
   Idler(const Idler&) = delete;
   Idler& operator=(const Idler&) = delete;
@@ -71,6 +85,7 @@ class Idler {
   void endIfDeadlocked();
 
   Worker& worker_;
+  const Parts parts_;
   Parker<>* const parker_;
   Work found_;
   IdleSet<>::Sleeper sleeper_;

@@ -41,7 +41,7 @@ Worker::Worker(WorkerGroup& group, Mode mode, int id)
       pool_(group.allocator, group.config.fiberStackSize),
       inPlaceFibers_(group.allocator),
       stealer_(group, *this, id, lane().thief),
-      idler_(*this),
+      idler_(*this, {inbox_, timers_, pool_, report_}),
       report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, group),
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
@@ -213,6 +213,12 @@ void Worker::drainInbox() {
     ready_.push(*fiber);
     fiber = next;
   }
+}
+
+bool Worker::gatherReady() {
+  drainInbox();
+  expireTimers();
+  return !ready_.isEmpty();
 }
 
 void Worker::takeMail() {

@@ -117,6 +117,18 @@ class Worker {
   void countIo();
   Idler& idler() { return idler_; }
 
+  // For the Idler. Returns: what to do next, or nothing.
+  Work findWork(Reach reach);
+  // Whether nothing is left to do, and the worker should end.
+  bool shouldEnd();
+  // A look at what this worker may run and others have.
+  bool seesSharedWork() { return tasks_.seesBatch() || stealer_.seesTasks(); }
+  // Makes the fibers ready that other threads have woken, and those whose time has come.
+  // Returns: whether any fiber is ready.
+  bool gatherReady();
+  // Says that the worker has slept.
+  void endSleep() { turns_.restart(timeOfTurns()); }
+
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
 
@@ -136,7 +148,6 @@ class Worker {
   Scheduler::WorkerStats stats() const;
 
  private:
-  friend class Idler;  // which is this worker while it has nothing to do
   friend struct WorkerTestAccess;
 
   static void fiberMain(void* worker);
@@ -145,9 +156,7 @@ class Worker {
   void runUntilShutdown();
   void runUntilIdle(Work work);
   void runTask(TaskNode* node);
-  bool shouldEnd();
 
-  Work findWork(Reach reach);
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
