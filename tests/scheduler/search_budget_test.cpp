@@ -46,9 +46,9 @@ Requests request(SearchBudget& budget, const std::vector<Duration>& gaps, int ro
       if (gap >= budget.length(kBegin)) {
         sum.inVain += budget.length(kBegin);
         ++sum.numSlept;
-        budget.noteVain(kBegin);
+        budget.recordMiss(kBegin);
       }
-      budget.noteWork(gap);
+      budget.recordGap(gap);
     }
   }
   return sum;
@@ -105,19 +105,19 @@ TEST(SearchBudgetTest, GivesItsProcessorAwayBetweenAnyTwoLooks) {
 
 TEST(SearchBudgetTest, SearchesNoFurtherOnceTheProcessorWasTakenAway) {
   SearchBudget budget(kLongest);
-  EXPECT_TRUE(budget.noteLooks(kBegin, kBegin + SearchBudget::kTakenAway - 1ns));
-  EXPECT_FALSE(budget.noteLooks(kBegin, kBegin + SearchBudget::kTakenAway));
+  EXPECT_TRUE(budget.recordLooks(kBegin, kBegin + SearchBudget::kTakenAway - 1ns));
+  EXPECT_FALSE(budget.recordLooks(kBegin, kBegin + SearchBudget::kTakenAway));
 }
 
 TEST(SearchBudgetTest, SleepsAtOnceForAWhileAfterALossThatNothingPaid) {
   SearchBudget budget(kLongest);
   request(budget, {50us}, 10);
-  budget.noteLooks(kBegin, kBegin + 4ms);
+  budget.recordLooks(kBegin, kBegin + 4ms);
   const TimePoint end = kBegin + 4ms + 4 * 4ms;
   EXPECT_EQ(budget.length(kBegin + 4ms), 0us);
   // The single looks that it takes meanwhile neither shorten the searches that follow nor lengthen the rest.
-  budget.noteVain(end - 2ns);
-  budget.noteLooks(end - 2ns, end + 10ms);
+  budget.recordMiss(end - 2ns);
+  budget.recordLooks(end - 2ns, end + 10ms);
   EXPECT_EQ(budget.length(end - 1ns), 0us);
   EXPECT_EQ(budget.length(end), 100us);
 }
@@ -125,21 +125,21 @@ TEST(SearchBudgetTest, SleepsAtOnceForAWhileAfterALossThatNothingPaid) {
 TEST(SearchBudgetTest, SearchesOnAfterALossThatSearchesHavePaid) {
   SearchBudget budget(kLongest);
   for (int i = 0; i < 4ms / SearchBudget::kSaved; ++i) {
-    budget.noteFound(50us);
+    budget.recordHit(50us);
   }
-  budget.noteLooks(kBegin, kBegin + 4ms);
+  budget.recordLooks(kBegin, kBegin + 4ms);
   EXPECT_EQ(budget.length(kBegin + 4ms), 100us);
   // They pay once.
-  budget.noteLooks(kBegin + 5ms, kBegin + 9ms);
+  budget.recordLooks(kBegin + 5ms, kBegin + 9ms);
   EXPECT_EQ(budget.length(kBegin + 9ms), 0us);
 }
 
 TEST(SearchBudgetTest, WhatTheFirstLookFindsPaysForNothing) {
   SearchBudget budget(kLongest);
   for (int i = 0; i < 1'000; ++i) {
-    budget.noteFound(0us);
+    budget.recordHit(0us);
   }
-  budget.noteLooks(kBegin, kBegin + 4ms);
+  budget.recordLooks(kBegin, kBegin + 4ms);
   EXPECT_EQ(budget.length(kBegin + 4ms), 0us);
 }
 
@@ -152,10 +152,10 @@ TEST(SearchBudgetTest, LosesLittleTimeBesideAProgramThatComputes) {
     for (const TimePoint end = now + duration; now < end; now += 50us) {
       if (budget.length(now) != 0us) {
         lost += 12ms;
-        budget.noteLooks(now, now + 12ms);
+        budget.recordLooks(now, now + 12ms);
         now += 12ms;
       }
-      budget.noteWork(50us);
+      budget.recordGap(50us);
     }
   };
   passRequests(5s);

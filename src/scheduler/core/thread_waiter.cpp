@@ -141,7 +141,7 @@ bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
   for (TimePoint now = begin; now < end;) {
     for (int i = 0; i < kLooksPerYield; ++i) {
       if (self.isReady()) {
-        ownSearch.noteFound(now - begin);
+        ownSearch.recordHit(now - begin);
         return true;
       }
       StdSync::pause();
@@ -151,7 +151,7 @@ bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
     }
   }
   if (end != deadline) {
-    ownSearch.noteVain(end);
+    ownSearch.recordMiss(end);
   }
   return self.isReady();
 }
@@ -204,7 +204,7 @@ bool parkThreadUntil(Waiter& waiter, TimePoint deadline) {
   const bool hasSlept = !watchFor(self, begin, deadline);
   const bool isWoken = sleepUntilWoken(self, deadline);
   if (hasSlept && isWoken) {
-    ownSearch.noteWork(TimePoint::clock::now() - begin);
+    ownSearch.recordGap(TimePoint::clock::now() - begin);
   }
   return isWoken;
 }

@@ -61,19 +61,19 @@ class SearchBudget {
       std::this_thread::yield();
     }
     const TimePoint before = std::exchange(now, TimePoint::clock::now());
-    return noteLooks(before, now);
+    return recordLooks(before, now);
   }
 
   // Records two looks in a row.
   // Returns: false if the processor was taken away between them.
-  bool noteLooks(TimePoint before, TimePoint now) {
+  bool recordLooks(TimePoint before, TimePoint now) {
     const Duration lost = now - before;
     if (lost < kTakenAway) {
       return true;
     }
     // A thread that does not search loses its processor, too, but the search is not to blame.
     if (!rests(before)) {
-      const bool hasPaid = std::exchange(numFound_, 0) * kSaved >= lost;
+      const bool hasPaid = std::exchange(numHits_, 0) * kSaved >= lost;
       restFactor_ = hasPaid ? 0 : std::clamp(2 * restFactor_, kShortestRest, kLongestRest);
       restUntil_ = now + restFactor_ * lost;
     }
@@ -81,43 +81,43 @@ class SearchBudget {
   }
 
   // Records that a search found work `gap` after the thread had run out of it.
-  void noteFound(Duration gap) {
+  void recordHit(Duration gap) {
     // What the first look finds needs no search.
-    numFound_ += gap > Duration(0) && numFound_ < kMostFound ? 1 : 0;
-    noteWork(gap);
+    numHits_ += gap > Duration(0) && numHits_ < kMostHits ? 1 : 0;
+    recordGap(gap);
   }
 
   // Records that work came `gap` after the thread had run out of it.
-  void noteWork(Duration gap) {
+  void recordGap(Duration gap) {
     if (gap > longest_) {
       return;
     }
     length_ = std::max(length_, std::min({2 * length_, kUsual, longest_}));
-    if (numUntaught_ != 0) {
-      --numUntaught_;
+    if (gapsToIgnore_ != 0) {
+      --gapsToIgnore_;
       return;
     }
-    distrust_ -= (distrust_ + 3) / 4;
+    backOff_ -= (backOff_ + 3) / 4;
     length_ = std::max(length_, std::min(2 * gap, longest_));
   }
 
   // A search has ended without work at `now`.
-  void noteVain(TimePoint now) {
+  void recordMiss(TimePoint now) {
     if (rests(now)) {
       return;  // it was a single look
     }
     if (length_ > kUsual) {
       length_ = kUsual;
-      distrust_ = std::min(2 * distrust_ + 2, kMostDistrust);
-      numUntaught_ = distrust_;
+      backOff_ = std::min(2 * backOff_ + 2, kMostBackOff);
+      gapsToIgnore_ = backOff_;
     } else {
       length_ = std::max(length_ / 2, std::min(kShortest, longest_));
     }
   }
 
  private:
-  static constexpr uint32_t kMostDistrust = 1024;
-  static constexpr int kMostFound = 1'000'000;
+  static constexpr uint32_t kMostBackOff = 1024;
+  static constexpr int kMostHits = 1'000'000;
   // In times what was lost.
   static constexpr int kShortestRest = 4;
   static constexpr int kLongestRest = 64;
@@ -126,10 +126,10 @@ class SearchBudget {
 
   Duration longest_;
   Duration length_;
-  uint32_t distrust_ = 0;     // gaps to ignore after the next long search in vain
-  uint32_t numUntaught_ = 0;  // gaps still to ignore
-  int numFound_ = 0;          // searches that found work since the processor was taken away
-  int restFactor_ = 0;        // the last rest, in times what was lost
+  uint32_t backOff_ = 0;       // gaps to ignore after the next miss of a long search
+  uint32_t gapsToIgnore_ = 0;  // gaps still to ignore
+  int numHits_ = 0;            // searches that found work since the processor was taken away
+  int restFactor_ = 0;         // the last rest, in times what was lost
   TimePoint restUntil_{};
 };
 

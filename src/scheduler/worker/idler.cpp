@@ -89,14 +89,14 @@ bool Idler::spin(Reach reach) {
     // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
     watchInbox(parts_.inbox);
     if (look(reach)) {
-      search_.noteFound(takeGap(now));
+      search_.recordHit(takeGap(now));
       return true;
     }
     if (!search_.giveWay(now, now >= firstYield)) {
       return false;
     }
   } while (now < end);
-  search_.noteVain(now);
+  search_.recordMiss(now);
   return false;
 }
 
@@ -140,7 +140,7 @@ void Idler::tidyUp() {
 
 void Idler::park() {
   if (!parts_.report.isWanted() && parkUntil(tidyAt_)) [[likely]] {
-    search_.noteWork(takeGap(TimePoint::clock::now()));
+    search_.recordGap(takeGap(TimePoint::clock::now()));
   }
 }
 
