@@ -8,6 +8,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <random>
 #include <vector>
 
 namespace {
@@ -80,13 +83,35 @@ TEST(SearchBudgetTest, SearchesBrieflyWhereWorkIsSparse) {
 TEST(SearchBudgetTest, GivesUpLongSearchesThatMostlyFail) {
   SearchBudget budget(kLongest);
   const Requests sum = request(budget, {100us, 300us}, 1000);
-  EXPECT_LT(sum.inVain, sum.all / 5);
+  EXPECT_LT(sum.inVain, sum.all / 20);
 }
 
 TEST(SearchBudgetTest, GoesOnWithLongSearchesThatMostlySucceed) {
   SearchBudget budget(kLongest);
   const Requests sum = request(budget, {80us, 80us, 80us, 80us, 80us, 80us, 80us, 80us, 80us, 2ms}, 1000);
   EXPECT_LT(sum.numSlept, 5000);
+}
+
+// As they come from independent sources.
+std::vector<Duration> randomGaps(Duration mean) {
+  std::mt19937 random(1);
+  std::vector<Duration> gaps(20'000);
+  for (Duration& gap : gaps) {
+    const double part = (static_cast<double>(random()) + 1) / 4'294'967'296.0;
+    gap = Duration(static_cast<int64_t>(-std::log(part) * static_cast<double>(mean.count())));
+  }
+  return gaps;
+}
+
+TEST(SearchBudgetTest, StaysAwakeThroughMostRandomGapsOfHalfTheLongestSearch) {
+  SearchBudget budget(kLongest);
+  EXPECT_LT(request(budget, randomGaps(100us), 1).numSlept, 10'000);
+}
+
+TEST(SearchBudgetTest, SearchesLittleWhereRandomGapsAreLongerThanTheLongestSearch) {
+  SearchBudget budget(kLongest);
+  const Requests sum = request(budget, randomGaps(300us), 1);
+  EXPECT_LT(sum.inVain, sum.all / 30);
 }
 
 TEST(SearchBudgetTest, GivesItsProcessorAwayBetweenAnyTwoLooks) {

@@ -24,9 +24,12 @@ namespace weft::inline v0_1::detail {
 // requests of 8 us take 100.
 //
 // The gaps that a thread learns from include those that it slept through. Otherwise it would not notice that
-// it slept too early. A long search that ends in vain shows that long searches do not pay. Then a number of
-// gaps teach nothing, twice as many each time, until long searches succeed again. So at least seven of ten
-// long searches succeed.
+// it slept too early. A long search that ends in vain shows that long searches do not pay. Then the thread
+// ignores a number of gaps, twice as many each time, until long searches succeed again. So at least seven of
+// ten long searches succeed. If it ignored none, searches in vain would take 60 % of the time instead of 3 %
+// where gaps of 100 and 300 us take turns, and 18 % instead of 2 % where random gaps have a mean of 300 us.
+// If it ignored 16 each time, it would sleep through 64 instead of 47 of 100 random gaps with a mean of 100
+// us.
 //
 // A program that computes takes the processor that is given away, and keeps it for some time slices: 4 to 28
 // ms on Linux. Each search that finds work saves a wake. If the searches since the last loss have saved less
