@@ -97,7 +97,7 @@ int makeLasting(DescriptorSlot& slot, int fd, ReadinessReactor& reactor) {
                     .number = number,
                     .isSure = true,
                     .isPlainTcp = reactor.isPlainTcp(fd),
-                    .isDry = true};
+                    .isDrained = true};
   }
   return error;
 }
@@ -121,7 +121,7 @@ int armFor(DescriptorSlot& slot, int fd, const ReadinessWait& wait) {
   ReadinessReactor& reactor = *wait.reactor;
   const bool isLasting = isLastingOf(slot, reactor);
   if (wait.mayLast && isLasting && slot.lasting.isSure) {
-    return slot.lasting.isDry ? 0 : kHasCome;
+    return slot.lasting.isDrained ? 0 : kHasCome;
   }
   // Others may wait for the registration of another worker.
   if (wait.mayLast && (slot.waiting.isEmpty() || isLasting)) {
@@ -230,7 +230,7 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   }
   slot.hadUrgent = slot.hadUrgent || (events & POLLPRI) != 0;
   if (isLasting) {
-    lasting.isDry = false;
+    lasting.isDrained = false;
     lasting.isPlainTcp = lasting.isPlainTcp && (events & (kForAll | POLLRDHUP)) == 0;
   }
   const uint32_t others = takeMatching(slot, reactor, events, (events & kForAll) != 0, claimed);
@@ -249,7 +249,7 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
 DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept {
   std::unique_lock guard(slot.lock);
   awaitWhile(slot, guard, fd, [&] { return slot.isClosing; });
-  return {slot.generation, slot.lasting.isSure && slot.lasting.isDry ? slot.lasting.reactor : 0};
+  return {slot.generation, slot.lasting.isSure && slot.lasting.isDrained ? slot.lasting.reactor : 0};
 }
 
 Directness recallDirectness(DescriptorSlot& slot) noexcept {
@@ -297,7 +297,7 @@ void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found fou
     const std::scoped_lock guard(slot.lock);
     if (isLastingOf(slot, reactor)) {
       const bool isAll = found == Found::TooLittle && slot.lasting.isPlainTcp && !slot.hadUrgent;
-      slot.lasting.isDry = found == Found::Nothing || isAll;
+      slot.lasting.isDrained = found == Found::Nothing || isAll;
     }
     endUseLocked(slot, claimed);
   }

@@ -68,9 +68,11 @@ struct ReadinessWait {
 // made of a number asks its reactor anew.)
 //
 // The reactor tells of what comes when it comes, once. So a wait must not begin while something is there that
-// it has told of already. It begins only if isDry is set: a receive has found nothing, or less than it asked
-// for, and since then the reactor has told of nothing. Otherwise a receive is tried first. Both set and unset
-// it on the reactor's own thread, which takes no report between a receive and what that notes.
+// it has told of already. It begins only if isDrained is set: a receive has found nothing, or less than it
+// asked for, and since then the reactor has told of nothing. Otherwise a receive is tried first. Both set and
+// unset it on the reactor's own thread, which takes no report between a receive and what that notes. The try
+// that this saves is a tenth of a message's cost: 2.0 us of processor time instead of 2.2 between two fibers
+// that send each other 16 bytes over TCP in turn.
 //
 // Only of TCP is it known that a receive which gets less than it asked for has taken all that there was.
 // (Elsewhere it may end where other credentials, descriptors or kinds of records begin, as also where TCP has
@@ -82,7 +84,7 @@ struct LastingRegistration {
   uint32_t number = 0;
   bool isSure = false;      // a Socket asked for it that has its descriptor still
   bool isPlainTcp = false;  // without a layer above it, and the end has not come
-  bool isDry = false;
+  bool isDrained = false;
 };
 
 // Whether a descriptor has O_DIRECT. To ask for that costs as much as a third of a read from memory. So the
@@ -151,7 +153,7 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
 // What an operation keeps of the slot at its beginning.
 struct DescriptorState {
   uint32_t generation;
-  uint64_t dryFor;  // the number of the reactor that tells of whatever comes, if there is nothing; or 0
+  uint64_t drainedFor;  // the number of the reactor that tells of whatever comes, if there is nothing; or 0
 };
 // `slot` is that of `fd`. Waits for the end of a close.
 DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept;

@@ -172,8 +172,8 @@ class IoOperation {
   IoResult receive(size_t size, const Attempt& attempt) {
     received_ = size;
     const ReadinessReactor* const reactor = slot_ != nullptr ? knownReactor() : nullptr;
-    const bool isDry = reactor != nullptr && began_.dryFor == reactor->number();
-    return isDry ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
+    const bool isDrained = reactor != nullptr && began_.drainedFor == reactor->number();
+    return isDrained ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
   }
 
   // Waits until `events` hold.

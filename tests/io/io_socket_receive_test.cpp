@@ -35,8 +35,8 @@ class IoSocketReceiveTest : public IoFaultsTest {
     return ends;
   }
   static Ends makeTcpEnds() { return own(tests::makeTcpEnds()); }
-  // Leaves the stream dry, and its reactor armed.
-  static void makeDry(const Ends& ends) {
+  // Leaves the stream drained, and its reactor armed.
+  static void drain(const Ends& ends) {
     std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
     EXPECT_EQ(receive(ends.reader.get()).value, 5);
     writer.join();
@@ -58,7 +58,7 @@ TEST_P(IoSocketReceiveTest, AWaitTakesNoSystemCall) {
   run([&] {
     for (const bool isTcp : {true, false}) {
       Ends ends = isTcp ? makeTcpEnds() : own(makeEnds());
-      makeDry(ends);
+      drain(ends);
       for (int i = 0; i < 5; ++i) {
         std::thread writer([&] { io::write(ends.writer.get(), bytesOf("again")); });
         EXPECT_EQ(receive(ends.reader.get()).value, 5);
@@ -73,10 +73,10 @@ TEST_P(IoSocketReceiveTest, AWaitTakesNoSystemCall) {
 }
 
 // Bytes that have come since are received, whatever would end a wait.
-TEST_P(IoSocketReceiveTest, AStreamThatIsNotDryAnyMoreNeedsNoWait) {
+TEST_P(IoSocketReceiveTest, AStreamThatIsNotDrainedAnyMoreNeedsNoWait) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     io::write(ends.writer.get(), bytesOf("x"));
     EXPECT_EQ(receive(ends.reader.get(), past).value, 1);
     std::stop_source stopped;
@@ -97,7 +97,7 @@ TEST_P(IoSocketReceiveTest, WhatComesWhileNobodyWaitsIsReceivedInPieces) {
   run([&] {
     for (const bool isTcp : {true, false}) {
       Ends ends = isTcp ? makeTcpEnds() : own(makeEnds());
-      makeDry(ends);
+      drain(ends);
       io::write(ends.writer.get(), bytesOf("0123456789"));
       Ends others = makeEnds();
       EXPECT_EQ(
@@ -116,7 +116,7 @@ TEST_P(IoSocketReceiveTest, WhatComesWhileNobodyWaitsIsReceivedInPieces) {
 TEST_P(IoSocketReceiveTest, UrgentDataHidesNothingBehindIt) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     io::write(ends.writer.get(), bytesOf("abc"));
     EXPECT_EQ(::send(ends.writer.get(), "x", 1, MSG_OOB), 1);
     io::write(ends.writer.get(), bytesOf("def"));
@@ -142,7 +142,7 @@ TEST_P(IoSocketReceiveTest, UrgentDataThatWereReceivedHideNothingBehindThem) {
   };
   const auto receiveUrgent = [&](const auto& way) {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     io::write(ends.writer.get(), bytesOf("abc"));
     EXPECT_EQ(::send(ends.writer.get(), "x", 1, MSG_OOB), 1);
     io::write(ends.writer.get(), bytesOf("def"));
@@ -178,7 +178,7 @@ TEST_P(IoSocketReceiveTest, UrgentDataOfASocketThatWasClosedSlowNoOther) {
 TEST_P(IoSocketReceiveTest, UrgentDataAloneIsToldOfOnce) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     EXPECT_EQ(::send(ends.writer.get(), "x", 1, MSG_OOB), 1);
     EXPECT_EQ(receive(ends.reader.get(), soon()).error, ETIMEDOUT);
     EXPECT_EQ(controls.numCalls, 0);
@@ -188,7 +188,7 @@ TEST_P(IoSocketReceiveTest, UrgentDataAloneIsToldOfOnce) {
 TEST_P(IoSocketReceiveTest, WhereAReceiveOfALocalSocketEndsThereMayBeMore) {
   run([&] {
     Ends ends = own(makeEnds());
-    makeDry(ends);
+    drain(ends);
     iovec part{const_cast<char*>("ab"), 2};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -216,7 +216,7 @@ TEST_P(IoSocketReceiveTest, WhereThereIsALayerAboveTcpAShortReceiveMayLeaveMore)
       hasLayer = !isPutThereLater;
       transfers = Faults();
       Ends ends = makeTcpEnds();
-      makeDry(ends);
+      drain(ends);
       if (isPutThereLater) {
         hasLayer = true;
         beginSocket(ends.reader.get());
@@ -232,7 +232,7 @@ TEST_P(IoSocketReceiveTest, WhereThereIsALayerAboveTcpAShortReceiveMayLeaveMore)
 TEST_P(IoSocketReceiveTest, SeveralReadersShareWhatComesAtOnce) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     WaitGroup done(3);
     for (int i = 0; i < 3; ++i) {
       schedule(Task(
@@ -252,7 +252,7 @@ TEST_P(IoSocketReceiveTest, OtherWaitsForTheSocketComeInBetween) {
   run([&] {
     Ends ends = makeTcpEnds();
     for (int i = 0; i < 3; ++i) {
-      makeDry(ends);
+      drain(ends);
       std::thread reader([&] {
         EXPECT_EQ(io::waitFor(ends.writer.get(), POLLIN), POLLIN);
         io::write(ends.writer.get(), bytesOf("x"));
@@ -280,7 +280,7 @@ TEST_P(IoSocketReceiveTest, OtherWaitsForTheSocketComeInBetween) {
 TEST_P(IoSocketReceiveTest, WhatIsKnownOfANumberMisleadsNobodyWhoUsesItAgain) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     const int number = ends.reader.get();
     for (const bool isClosedByWeft : {true, false}) {
       const io::UniqueFd sameFile(::dup(number));
@@ -328,7 +328,7 @@ TEST_P(IoSocketReceiveTest, AnOperationOfASocketNeverUsesANumberThatHasNewlyCome
 TEST_P(IoSocketReceiveTest, WhatIsToldOfAFileThatHasLostItsNumberCountsForNobody) {
   run([&] {
     Ends ends = makeTcpEnds(), others = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     const int number = ends.reader.get();
     const io::UniqueFd sameFile(::dup(number));
     ::close(ends.reader.release());
@@ -383,7 +383,7 @@ TEST_P(IoSocketReceiveTest, WhatComesDuringThePauseForErrorsIsNotWaitedFor) {
 TEST_P(IoSocketReceiveTest, ACloseLeavesNoRegistrationThatLasts) {
   run([&] {
     Ends ends = makeTcpEnds();
-    makeDry(ends);
+    drain(ends);
     int error = 0;
     DescriptorSlot& slot = *descriptorSlot(ends.reader.get(), error);
     EXPECT_NE(slot.lasting.reactor, 0u);
