@@ -30,8 +30,26 @@ namespace weft::inline v0_1::detail {
 // whose turn it is; from here that looks the same. A fiber that a timer or a thread other than the workers
 // wakes was waiting for something other than tasks of this scheduler, and lets further tasks start.
 //
-// Rejected: starting as many again in all cases, since then a turn that comes some
-// milliseconds late costs gigabytes.
+// What each rule buys, by what happens without it. The figures are medians on two processors that were busy
+// otherwise, so that only ratios count. A row has 60,000 to 300,000 tasks; a meeting is 50,000 tasks that
+// wait for each other.
+//
+// - No hold at all: a row takes two to five times the memory.
+// - Holds of 250 us instead of a millisecond: a row on 4 workers takes a third more memory.
+// - 128 tasks, rather than four, after fibers have ended: a row on 4 workers takes twice the memory.
+// - A fiber that is ready does not count as one that has ended: a row takes 1.3 to 6 times the memory.
+// - Four tasks, rather than 128, after a hold in vain: a meeting beside a worker in one long task takes more
+//   than 6 s instead of less than one.
+// - Not as many again where all wait: a meeting takes 0.39 s instead of 0.25.
+// - No tasks for foreign wakes: 300,000 tasks that sleep for 0 to 100 ms take 1.2 s instead of 0.6.
+// - Tasks that have scheduled others are held back, too: a chain of 50,000 tasks that each schedule the next
+//   and wait for it takes 0.86 s instead of 0.55 beside a worker in one long task.
+// - The limit never falls: a row after a burst of 30,000 blocked fibers takes up to five times the memory.
+//
+// Rejected: starting as many again in all cases, since then a turn that comes some milliseconds late costs
+// gigabytes. Rejected, too: starting a fixed number of tasks after each hold, without any further rule. With
+// 128 a row takes 1.3 to 2.2 times the memory, and a meeting a third more time; with 32 a meeting takes twice
+// the time; with 4 it does not end within 6 s.
 class Throttle {
  public:
   // What the other workers of the scheduler do: whether all of them wait too.
