@@ -15,9 +15,11 @@ using std::chrono::steady_clock;
 
 void postOneShot(Actor& self, const Op&) {
   ++self.log.numPosted;
+  self.world.beginStrays(1);
   self.world.fairScheduler->postOneShot([&world = self.world] {
-    // relaxed: the end of the scheduler orders it.
+    // relaxed: what waits for the task orders it.
     world.numPosted.fetch_add(1, std::memory_order_relaxed);
+    world.endStray();
   });
 }
 

@@ -15,17 +15,19 @@
 namespace weft::fuzz {
 namespace {
 
-// Tasks that nobody waits for, but the end of the scheduler.
+// Tasks that nobody waits for, but the end of the scheduler, or of the world if others share the scheduler.
 void burst(Actor& self, const Op& op) {
   const int count = op.b % 32;
   self.log.numBurst += count;
+  self.world.beginStrays(count);
   for (int i = 0; i < count; ++i) {
     self.spawn([&world = self.world, yields = op.b >= 128] {
       if (yields) {
         yield();
       }
-      // relaxed: the end of the scheduler orders it.
+      // relaxed: what waits for the task orders it.
       world.numBurst.fetch_add(1, std::memory_order_relaxed);
+      world.endStray();
     });
   }
 }

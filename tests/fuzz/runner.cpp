@@ -131,11 +131,11 @@ void check(bool condition, const char* format, ...) {
   std::abort();
 }
 
-void run(const Program& program) {
+void run(const Program& program, const SharedSchedulers* shared) {
   TrackedAllocator allocator(Allocator::Default);
   Slot& slot = claimSlot(program);
   {
-    World world(program, &allocator);
+    World world(program, &allocator, shared);
     slot.world = &world;
     world.run();
     world.verify();

@@ -9,6 +9,8 @@
 
 namespace weft::fuzz {
 
+struct SharedSchedulers;
+
 // How many programs may run at the same time.
 inline constexpr size_t kMaxRunning = 64;
 
@@ -16,7 +18,8 @@ inline constexpr size_t kMaxRunning = 64;
 // each of its scripts is. A program that hangs ends the process.
 void beginWatching();
 
-// Runs the program, and compares what it leaves with the sequential model.
-void run(const Program& program);
+// Runs the program on the shared schedulers, or on schedulers of its own if `shared` is null. Compares what it
+// leaves with the sequential model.
+void run(const Program& program, const SharedSchedulers* shared = nullptr);
 
 }  // namespace weft::fuzz

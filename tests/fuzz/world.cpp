@@ -56,7 +56,7 @@ void Actor::hop(Task::Flags flags) {
   }
 }
 
-World::World(const Program& theProgram, Allocator* allocator)
+World::World(const Program& theProgram, Allocator* allocator, const SharedSchedulers* sharedSchedulers)
     : program(theProgram),
       latch(theProgram.census.latch),
       bound_(static_cast<std::ptrdiff_t>(numBoundThreads(theProgram))) {
@@ -83,10 +83,13 @@ World::World(const Program& theProgram, Allocator* allocator)
   for (Server& server : servers) {
     server.task = std::make_unique<fair::Task>([this, &server](fair::Task* self) { step(server, self); });
   }
-  fairScheduler = std::make_unique<fair::TaskScheduler>(
-      "fuzz", program.numFairThreads, fair::TaskScheduler::Config().setAllocator(allocator));
-  ownedScheduler = std::make_unique<Scheduler>(schedulerConfig(program, allocator));
-  scheduler = ownedScheduler.get();
+  if (sharedSchedulers == nullptr) {
+    ownedFairScheduler_ = std::make_unique<fair::TaskScheduler>(
+        "fuzz", program.numFairThreads, fair::TaskScheduler::Config().setAllocator(allocator));
+    ownedScheduler_ = std::make_unique<Scheduler>(schedulerConfig(program, allocator));
+  }
+  fairScheduler = ownedFairScheduler_ ? ownedFairScheduler_.get() : &sharedSchedulers->fairScheduler;
+  scheduler = ownedScheduler_ ? ownedScheduler_.get() : &sharedSchedulers->scheduler;
 }
 
 World::~World() = default;
@@ -105,8 +108,11 @@ void World::run() {
   } else {
     ended_.wait();
   }
+  if (!ownedScheduler_) {
+    strays_.wait();
+  }
   Scheduler::unbind();
-  ownedScheduler.reset();
+  ownedScheduler_.reset();  // which waits for what runs on it
   scheduler = nullptr;
   for (std::thread& thread : threads_) {
     thread.join();
@@ -156,7 +162,9 @@ void World::step(Server& server, fair::Task* self) {
   const bool isEnding = server.isEnding;  // before it looks: nobody signals after that but the end
   // relaxed: the signals order it.
   server.numSeen = server.numSignals.load(std::memory_order_relaxed);
-  if (!isEnding) {
+  if (isEnding) {
+    server.ended.signal();
+  } else {
     fairScheduler->postWait(self);
   }
 }
@@ -166,8 +174,14 @@ void World::endServers() {
     server.isEnding = true;
     fairScheduler->signal(server.task.get());
   }
-  fairScheduler->waitEmpty();
-  fairScheduler.reset();
+  if (ownedFairScheduler_) {
+    ownedFairScheduler_->waitEmpty();
+    ownedFairScheduler_.reset();
+    return;
+  }
+  for (const Server& server : servers) {
+    server.ended.wait();
+  }
 }
 
 void World::reportBlockedFibers() const {

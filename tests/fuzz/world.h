@@ -101,12 +101,20 @@ struct Server {
   std::vector<Event*> requests;
   std::atomic<int> numSignals{0};
   std::atomic<bool> isEnding{false};
+  Event ended;
   int numSeen = 0;  // of the signals, by the last step
+};
+
+// Schedulers that go on after a program, and that several programs may use at the same time.
+struct SharedSchedulers {
+  Scheduler& scheduler;
+  fair::TaskScheduler& fairScheduler;
 };
 
 class World {
  public:
-  World(const Program& theProgram, Allocator* allocator);
+  // Without shared schedulers (null), the world has schedulers of its own, as the program says.
+  World(const Program& theProgram, Allocator* allocator, const SharedSchedulers* sharedSchedulers);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -118,6 +126,12 @@ class World {
 
   std::stop_token token(int stop) const { return stops[static_cast<size_t>(stop)].get_token(); }
   void end(Actor& actor);
+
+  // For tasks that only the end of the world waits for: announced before they are scheduled, and told of by
+  // the last thing that each does.
+  void beginStrays(int count) { strays_.add(static_cast<unsigned>(count)); }
+  void endStray() { strays_.done(); }
+
   void reportBlockedFibers() const;
   std::vector<size_t> positions() const;
 
@@ -170,13 +184,11 @@ class World {
   std::atomic<int> numBurst{0}, numPosted{0};
 
   std::array<Server, kNumServers> servers;
-  std::unique_ptr<fair::TaskScheduler> fairScheduler;
-  std::unique_ptr<Scheduler> ownedScheduler;
+  fair::TaskScheduler* fairScheduler;
   Scheduler* scheduler;  // also while it is destroyed; null afterwards
 
  private:
   void start(size_t script);
-  void abandonPromises();
   void endServers();
   void step(Server& server, fair::Task* self);
   template <class Member>
@@ -186,9 +198,12 @@ class World {
   void verifyFutures();
   void verifyTasks() const;
 
+  // Null where they are shared.
+  std::unique_ptr<fair::TaskScheduler> ownedFairScheduler_;
+  std::unique_ptr<Scheduler> ownedScheduler_;
   std::vector<std::unique_ptr<Actor>> actors_;
   std::atomic<int> numSuppliers_{0};
-  WaitGroup ended_;
+  WaitGroup ended_, strays_;
   std::latch bound_;
   std::vector<std::thread> threads_;
 };
