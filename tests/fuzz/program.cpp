@@ -35,7 +35,7 @@ constexpr microseconds kShort{300};
 // Returns: null for the numbers that no operation has. They begin a script.
 const OpType* typeOf(uint8_t code) {
   size_t index = code % 64u;
-  for (const auto& ops : {syncOps(), channelOps(), structureOps(), fairOps()}) {
+  for (const auto& ops : opTables()) {
     if (index < ops.size()) {
       return &ops[index];
     }
@@ -89,6 +89,10 @@ bool Census::isSendSure(size_t channel) const {
 
 bool Census::isReceiveSure(size_t channel) const {
   return channels[channel].closed > 0 || (isSendSure(channel) && channels[channel].isEnough());
+}
+
+std::array<std::span<const OpType>, 5> opTables() {
+  return {syncOps(), channelOps(), structureOps(), fairOps(), crowdOps()};
 }
 
 Program decode(const uint8_t* data, size_t size) {

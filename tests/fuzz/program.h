@@ -141,5 +141,7 @@ std::span<const OpType> syncOps();
 std::span<const OpType> channelOps();
 std::span<const OpType> structureOps();
 std::span<const OpType> fairOps();
+std::span<const OpType> crowdOps();
+std::array<std::span<const OpType>, 5> opTables();
 
 }  // namespace weft::fuzz
