@@ -194,6 +194,21 @@ void stages(Actor& self, const Op& op) {
   }
 }
 
+// Returns: the number of the leaves.
+int joinTree(int depth) {
+  if (depth == 0) {
+    return 1;
+  }
+  const auto [a, b] = join([=] { return joinTree(depth - 1); }, [=] { return joinTree(depth - 1); });
+  return a + b;
+}
+
+void deepJoin(Actor&, const Op& op) {
+  const int depth = op.b % 13;
+  const int result = joinTree(depth);
+  check(result == 1 << depth, "a tree of joins had %d leaves instead of %d", result, 1 << depth);
+}
+
 // Groups in a group; the inner tasks join.
 void nestedGroups(Actor&, const Op& op) {
   const Crowd the(op);
@@ -202,20 +217,19 @@ void nestedGroups(Actor&, const Op& op) {
   for (int i = 0; i < the.tasks; ++i) {
     outer.run([&] {
       TaskGroup inner;
-      for (int k = 0; k < 4 * the.rounds; ++k) {
+      for (int k = 0; k < 8 * the.rounds; ++k) {
         inner.run([&sum, yields = k % 32 == 7] {
           if (yields) {
             yield();
           }
-          const auto [a, b] = join([] { return 1; }, [] { return 2; });
-          sum += a + b;
+          sum += joinTree(1);
         });
       }
       inner.wait();
     });
   }
   outer.wait();
-  const int wanted = 12 * the.total();
+  const int wanted = 16 * the.total();
   check(sum == wanted, "groups in a group gave %d instead of %d", sum.load(), wanted);
 }
 
@@ -235,6 +249,7 @@ constexpr OpType kOps[] = {
     {.name = "phases", .a = Arg::Number, .b = Arg::Number, .run = ifTasksRun<phases>},
     {.name = "stages of channels", .a = Arg::Number, .b = Arg::Number, .run = ifTasksRun<stages>},
     {.name = "groups in a group", .a = Arg::Number, .b = Arg::Number, .run = nestedGroups},
+    {.name = "tree of joins", .b = Arg::Number, .run = deepJoin},
 };
 
 }  // namespace
