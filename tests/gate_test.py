@@ -10,7 +10,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PATHS = ("include", "src", "benchmarks", "tests/model", "tests/fuzz", "tests/soak", "tests/cmake")
+PATHS = ("include", "src", "benchmarks", "tests/model", "tests/fuzz", "tests/cmake")
 
 # A ctest that notes its arguments. The file `fail` says how often a test fails still.
 CTEST = r"""echo "ctest $*" >>"$LOG"

@@ -128,6 +128,9 @@ struct Program {
   Census census;
 };
 
+// The type in an input that begins a script. Other numbers that no operation has do so, too.
+inline constexpr uint8_t kScriptType = 63;
+
 // The first byte is the header. Four bytes are an operation: its type, two operands, and how it waits. Or
 // they begin a script.
 Program decode(const uint8_t* data, size_t size);
