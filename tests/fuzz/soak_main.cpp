@@ -5,9 +5,10 @@
 //
 //   weft_soak [--seconds N] [--seed N] [--workers N] [--clients N]
 //
-// Each client, a thread, runs one program after the other. Of four programs, three share a scheduler and a
-// fair scheduler that go on all the time. One has schedulers of its own. Fails if a program fails or hangs
-// (WEFT_FUZZ_HANG_SECONDS), or if the memory in use more than doubles after the first tenth of the time.
+// Each client, a thread, runs one program after the other; there are at most 64. Of four programs, three
+// share a scheduler and a fair scheduler that go on all the time. One has schedulers of its own. Fails if a
+// program fails or hangs (WEFT_FUZZ_HANG_SECONDS), or if the memory in use more than doubles after the first
+// tenth of the time.
 
 #include <unistd.h>
 
