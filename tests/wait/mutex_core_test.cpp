@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr nanoseconds kTick{1024};  // the core counts time in these
-constexpr int kMissing = 8 * kPatienceTicks;
+constexpr int kRest = 8 * kPatienceTicks;
 
 class MutexCoreTest : public ::testing::Test {
  protected:
@@ -90,21 +90,21 @@ class MutexCoreTest : public ::testing::Test {
   Waiter first, second;
 };
 
-TEST_F(MutexCoreTest, AWaiterThatIsPassedOverBecomesImpatientAfterAMillisecond) {
+TEST_F(MutexCoreTest, IsOfferedToAWaiterThatHasComeInVainForAMillisecond) {
   EXPECT_TRUE(core.tryLock());
-  const auto passOverAnd = [&](nanoseconds later) {
-    return [&, later](TimePoint) {
+  const auto passOverAnd = [&](uint32_t ticks) {
+    return [&, ticks](TimePoint) {
       passOver();
-      now += later;
+      now += ticks * kTick;
       return kWoken;
     };
   };
-  const bool isTaken =
-      lock(first, {passOverAnd(milliseconds(7)), passOverAnd(milliseconds(1) - nanoseconds(1)),
+  EXPECT_TRUE(
+      lock(first, {passOverAnd(kPatienceTicks / 2), passOverAnd(kPatienceTicks - kPatienceTicks / 2 - 1),
                    [&](TimePoint) {
                      passOver();
                      EXPECT_FALSE(core.isOffered());
-                     now += nanoseconds(1);
+                     now += kTick;
                      return kWoken;
                    },
                    [&](TimePoint) {
@@ -112,21 +112,27 @@ TEST_F(MutexCoreTest, AWaiterThatIsPassedOverBecomesImpatientAfterAMillisecond) 
                      EXPECT_TRUE(core.isOffered());
                      EXPECT_FALSE(core.tryLock()) << "newcomers have to wait";
                      return kWoken;
-                   }});
-  EXPECT_TRUE(isTaken);
+                   }}));
   EXPECT_FALSE(core.isOffered());
   EXPECT_EQ(unlock(), 0);
 }
 
-TEST_F(MutexCoreTest, AWaiterIsPatientAtFirstHoweverItWaitedBefore) {
-  first.mark = 1;
-  EXPECT_TRUE(core.tryLock());
-  EXPECT_TRUE(lock(first, {[&](TimePoint) {
-                     EXPECT_EQ(unlock(), 1);
-                     EXPECT_FALSE(core.isOffered());
-                     return kWoken;
-                   }}));
-  EXPECT_EQ(unlock(), 0);
+TEST_F(MutexCoreTest, TheTimeToTheOfferEndsWhenAWokenWaiterTakesIt) {
+  for (Waiter* waiter : {&first, &second}) {
+    EXPECT_TRUE(core.tryLock());
+    EXPECT_TRUE(lock(*waiter, {[&](TimePoint) {
+                                 passOver();
+                                 now += (kPatienceTicks - 1) * kTick;
+                                 return kWoken;
+                               },
+                               [&](TimePoint) {
+                                 EXPECT_EQ(unlock(), 1);
+                                 EXPECT_FALSE(core.isOffered());
+                                 return kWoken;
+                               }}));
+    now += kTick;
+    EXPECT_EQ(unlock(), 0);
+  }
 }
 
 TEST_F(MutexCoreTest, IsOfferedOnceAWakeHasGoneUnansweredForAMillisecond) {
@@ -156,23 +162,14 @@ TEST_F(MutexCoreTest, TheNextIsWokenTooWhereAWakeGoesUnanswered) {
                                         EXPECT_EQ(unlock(), 1);
                                         return kWoken;
                                       }}));
+                     // The first has not come, and the mutex is offered to it later.
+                     now += (kRest - 1) * kTick;
                      EXPECT_EQ(unlock(), 0);
-                     return kWoken;
-                   }}));
-  EXPECT_EQ(unlock(), 0);
-}
-
-TEST_F(MutexCoreTest, IsOfferedToAnImpatientWaiterAlthoughAnotherIsOnTheWay) {
-  EXPECT_TRUE(core.tryLock());
-  EXPECT_TRUE(lock(first, {[&](TimePoint) {
-                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
-                                        second.mark = 1;
-                                        passOver();
-                                        EXPECT_EQ(unlock(), 1);
-                                        EXPECT_TRUE(core.isOffered());
-                                        return kWoken;
-                                      }}));
+                     EXPECT_FALSE(core.isOffered());
+                     EXPECT_TRUE(core.tryLock());
+                     now += kTick;
                      EXPECT_EQ(unlock(), 0);
+                     EXPECT_TRUE(core.isOffered());
                      return kWoken;
                    }}));
   EXPECT_EQ(unlock(), 0);
@@ -192,9 +189,6 @@ TEST_F(MutexCoreTest, AnOfferThatIsNotTakenForAMillisecondIsForThoseWhoTry) {
                      EXPECT_TRUE(core.isLocked());
                      EXPECT_EQ(unlock(), 0);
                      EXPECT_FALSE(core.isOffered()) << "the time begins again for the next offer";
-                     EXPECT_FALSE(core.isLocked());
-                     now += kPatienceTicks * kTick;
-                     EXPECT_FALSE(tryTakeOffer()) << "there is none";
                      EXPECT_FALSE(core.isLocked());
                      return kWoken;
                    }}));
@@ -265,8 +259,8 @@ TEST_F(MutexCoreTest, AWaiterDoesNotTakeWhatIsFreeForAnotherThatIsOnTheWay) {
                                                  now += kTick;
                                                  return kTimeIsUp;
                                                }}));
-                     // The first is missed from now on: the mutex is offered for its sake now and then.
-                     now += (kMissing - 1) * kTick;
+                     // The mutex is offered to the first now and then.
+                     now += (kRest - 1) * kTick;
                      EXPECT_EQ(unlock(), 0);
                      EXPECT_FALSE(core.isOffered());
                      EXPECT_TRUE(core.tryLock());
@@ -278,7 +272,7 @@ TEST_F(MutexCoreTest, AWaiterDoesNotTakeWhatIsFreeForAnotherThatIsOnTheWay) {
   EXPECT_EQ(unlock(), 0);
 }
 
-TEST_F(MutexCoreTest, AWaiterIsMissedNoMoreOnceItHasCome) {
+TEST_F(MutexCoreTest, TheTimeToTheOfferGoesOnWhereAWaiterComesInVain) {
   EXPECT_TRUE(core.tryLock());
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                              EXPECT_TRUE(lock(second, {[&](TimePoint) {
@@ -289,11 +283,40 @@ TEST_F(MutexCoreTest, AWaiterIsMissedNoMoreOnceItHasCome) {
                              return kWoken;  // while the second has it
                            },
                            [&](TimePoint) {
-                             now += kMissing * kTick;
+                             now += kRest * kTick;
                              EXPECT_EQ(unlock(), 1);
-                             EXPECT_FALSE(core.isOffered());
+                             EXPECT_TRUE(core.isOffered());
                              return kWoken;
                            }}));
+  EXPECT_EQ(unlock(), 0);
+}
+
+TEST_F(MutexCoreTest, AWakeIsAnsweredWithinAMillisecondAlsoWhereTheOfferIsFarAway) {
+  EXPECT_TRUE(core.tryLock());
+  Waiter third;
+  const auto thirdIsWoken = [&] {
+    EXPECT_TRUE(lock(third, {[&](TimePoint) {
+                       passOver();
+                       now += (kPatienceTicks - 1) * kTick;
+                       EXPECT_EQ(unlock(), 0);
+                       EXPECT_FALSE(core.isOffered());
+                       EXPECT_TRUE(core.tryLock());
+                       now += kTick;
+                       EXPECT_EQ(unlock(), 0);
+                       EXPECT_TRUE(core.isOffered());
+                       return kWoken;
+                     }}));
+  };
+  EXPECT_TRUE(lock(first, {[&](TimePoint) {
+                     EXPECT_TRUE(lock(second, {[&](TimePoint) {
+                                        EXPECT_EQ(unlock(), 1);
+                                        now += kPatienceTicks * kTick;
+                                        return kTimeIsUp;
+                                      }}));
+                     thirdIsWoken();
+                     EXPECT_EQ(unlock(), 0);
+                     return kWoken;
+                   }}));
   EXPECT_EQ(unlock(), 0);
 }
 

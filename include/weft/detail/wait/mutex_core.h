@@ -19,35 +19,29 @@ namespace weft::inline v0_1::detail {
 // The word and the list behind weft::mutex. Its state:
 //
 //   kHeld        held, or offered: a thread or fiber that comes cannot have it
-//   kUrgent      the first waiter of the list should be offered the mutex
-//   kWoken       a waiter was woken and has not come yet: unlock() need not wake another
 //   kOffered     not held, and free for waiters only
-//   kMissing     a waiter that was woken before has not come, and the others go on without it
+//   kWoken       a waiter was woken and has not come yet: unlock() need not wake another
+//   kTimed       offerAt_ is the time at which unlock() offers the mutex
 //
-// A woken waiter tries again, so that the holder of the mutex need not wait for the waiter to run. What it
-// was woken for may have been taken by a fiber that runs; then it queues again, at the front. The idea is
-// that of WTF::Lock and ParkingLot (Pizlo 2016). Three rules limit how long a mutex stays free while somebody
-// who can run waits: to about two milliseconds, or to an eighth of the time that this waiter has waited.
+// unlock() wakes the first waiter, which tries again, so that the holder need not wait for it to run. A fiber
+// that runs may take the mutex before the woken waiter. That waiter then queues again, at the front. The idea
+// is that of WTF::Lock and ParkingLot (Pizlo 2016). Three rules limit how long a mutex stays free while
+// somebody who can run waits: to about two milliseconds, or to an eighth of the time that this waiter has
+// waited.
 //
-// - A waiter that was passed over for a millisecond becomes impatient, and the next unlock() offers the
-//   mutex: it leaves kHeld set, so that a newcomer has to wait, and wakes that waiter, which takes the mutex.
-// - A woken waiter may be unable to run: the unlocking fiber is on its thread, or a long task is. An unlock()
-//   that sees that a wake has gone unanswered for a millisecond offers the mutex, and also wakes the next
-//   waiter. If the unlocking fiber comes again, it has to wait, which lets the waiters of its own thread run.
-// - There may be no further unlock(). So a waiter never sleeps without a time limit. When its time is up, it
-//   takes a mutex that is free or offered, if no wake is on the way or one has gone unanswered for a
-//   millisecond. The limits grow with the time that the waiter has waited, so that very many waiters that
-//   wait for long cost next to nothing.
+// 1. unlock() offers the mutex once waiters have been woken in vain for a millisecond: it leaves kHeld set,
+//    so that a newcomer has to wait, and it also wakes the next waiter. A woken waiter may have come too
+//    late, or may be unable to run: the unlocking fiber is on its thread, or a long task is. If the unlocking
+//    fiber comes again, it has to wait, which lets the waiters of its own thread run.
+// 2. A waiter never sleeps without a time limit, since there may be no further unlock(). At its limit, it
+//    takes a mutex that is free or offered, unless a woken waiter still has time to come. The limits grow
+//    with the time that the waiter has waited, so that very many waiters that wait for long cost little.
+// 3. A try_lock() takes an offered mutex as a waiter at its limit does, since its caller may come again and
+//    again without ever waiting.
 //
-// A try_lock() takes an offered mutex by the same rule, since its caller may come again and again without
-// ever waiting. It goes on expecting the woken waiters: they should run once its caller has suspended.
-//
-// An offer promises nothing more: a waiter that waited in vain for a millisecond takes what was offered to
-// others, which are no longer expected then.
-//
-// A waiter that is no longer expected may belong to the thread of a fiber that takes the mutex again and
-// again from then on. So the waiter is missed until it comes: an unlock() offers the mutex for its sake now
-// and then, after a time in which that costs the others little.
+// The time of rule 1 begins with the first wake, and ends when a waiter takes the mutex. If other waiters are
+// on the way then, they seem to be unable to run. unlock() then wakes waiters as usual, and offers the mutex
+// kRestTicks later, so that a fiber of their thread gives way to them.
 //
 // What must not happen: the mutex is free, somebody waits, and no waiter is on the way. Each step that
 // releases or offers the mutex with waiters in the list sets kWoken, if it is not set, and wakes. kWoken is
@@ -58,7 +52,7 @@ namespace weft::inline v0_1::detail {
 // not woken: it leaves the list, and nobody counts on it. (If the mutex is free at that moment the waiter
 // takes it, as any newcomer may.) A waiter that was claimed waits for its wake, and then tries as usual: it
 // takes a mutex that is free or offered, so that no offer is lost. Otherwise the mutex is held, and its
-// holder's unlock() comes later: the waiter ends its being on the way, as if it queued again, but stays out
+// holder's unlock() comes later: the waiter is no longer on the way, as if it queued again, but stays out
 // of the list, and that unlock() wakes the next waiter. The stop's callback takes the waiter out of the list
 // and wakes it, which does not count as a wake. If the callback finds the waiter awake, it does nothing. The
 // waiter tests for the stop with the list locked, before it queues. So one of the two sees the other.
@@ -83,7 +77,7 @@ class MutexCore {
   // Returns: whether it did; if not, call unlock().
   bool tryUnlock() {
     uint32_t expected = kHeld;
-    // (2) release: the next holder sees what this one wrote; pairs with (1, 4) and the next lockBit.
+    // (2) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit.
     return word_.bits.compare_exchange_strong(expected, 0, std::memory_order_release,
                                               std::memory_order_relaxed);
   }
@@ -92,18 +86,8 @@ class MutexCore {
   // Returns: whether it took it.
   template <class Host>
   bool tryTakeOffer(const Host& host) {
-    uint32_t word = word_.lock() | Word::kLocked;
-    const uint32_t now = detail::patienceTicks(host.now());
-    const bool isOverdue = now - wokenAt_.get() >= kPatienceTicks;
-    bool isTaken = false;
-    while (isOverdue && !isTaken && (word & kOffered) != 0) {
-      // relaxed, both: lock() has seen what the holder before wrote, and the list stays locked.
-      isTaken = word_.bits.compare_exchange_weak(word, taken(word, How::Comes), std::memory_order_relaxed,
-                                                 std::memory_order_relaxed);
-    }
-    if (isTaken) {
-      wokenAt_.set(now);
-    }
+    const uint32_t word = word_.lock();
+    const bool isTaken = !isExpected(word, detail::patienceTicks(host.now())) && take(true, host);
     releaseList(0, 0);
     return isTaken;
   }
@@ -121,11 +105,8 @@ class MutexCore {
   // Returns: whether the caller holds the mutex.
   template <class Waiter, class Host>
   bool lock(Waiter& self, const Host& host) {
-    self.mark = kPatient;
-    How how = How::Comes;
-    TimePoint passedOverSince{};
-    while (!spin(how)) {
-      LockTry result = takeOrQueue(self, how, host);
+    for (bool wasWoken = false; !spin(wasWoken); wasWoken = true) {
+      LockTry result = takeOrQueue(self, wasWoken, host);
       if (result == LockTry::Waits) {
         const TimePoint began = host.now();
         const bool isWoken = host.blockUntil(self, std::min<TimePoint>(began + kPatience, host.limit()));
@@ -134,13 +115,6 @@ class MutexCore {
       }
       if (result != LockTry::Claimed) {
         return result == LockTry::Taken;
-      }
-      how = How::WasWoken;
-      const TimePoint now = host.now();
-      if (passedOverSince == TimePoint{}) {
-        passedOverSince = now;
-      } else if (now - passedOverSince >= kPatience) {
-        self.mark = kImpatient;
       }
     }
     return true;
@@ -165,11 +139,10 @@ class MutexCore {
   template <class Host>
   List unlock(const Host& host) {
     const uint32_t now = detail::patienceTicks(host.now());
-    const uint32_t unansweredFor = now - wokenAt_.get();
     // relaxed: only a guess for the compare-exchange.
     uint32_t word = word_.bits.load(std::memory_order_relaxed);
-    while (needsNoWake(word, unansweredFor)) {
-      // (3) release: the next holder sees what this one wrote; pairs with (1, 4) and the next lockBit. The
+    while (needsNoWake(word, now)) {
+      // (3) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit. The
       // mutex may be gone after it.
       if (word_.bits.compare_exchange_weak(word, word & ~kHeld, std::memory_order_release,
                                            std::memory_order_relaxed)) {
@@ -177,156 +150,130 @@ class MutexCore {
       }
     }
     word = word_.lock();
-    const bool isUrgent = !word_.list.isEmpty() && word_.list.front()->mark == kImpatient;
-    const bool isOffered = isUrgent || isOverdue(word, unansweredFor);
+    const bool offers = isDue(word, now);
     List woken;
-    if (!word_.list.isEmpty() && (isOffered || (word & kWoken) == 0)) {
+    if (!word_.list.isEmpty() && (offers || (word & kWoken) == 0)) {
       word_.list.claimFront(woken);
       numOnTheWay_.set(numOnTheWay_.get() + 1);
     }
-    if (isOffered || !woken.isEmpty()) {
-      wokenAt_.set(now);
+    if ((word & kTimed) == 0 || offerAt_.get() - now - 1 >= kPatienceTicks) {
+      offerAt_.set(now + kPatienceTicks);
     }
-    releaseList(isOffered ? 0 : kHeld, (isOffered ? kOffered | kWoken : 0) | (woken.isEmpty() ? 0 : kWoken));
+    releaseList(offers ? 0 : kHeld,
+                (offers ? kOffered | kWoken : 0) | (woken.isEmpty() ? 0 : kWoken | kTimed));
     return woken;
   }
 
  private:
   using Word = WaitWord<uint32_t, List, Sync>;
-  static constexpr uint32_t kHeld = Word::kState, kUrgent = 2 * kHeld, kWoken = 4 * kHeld,
-                            kOffered = 8 * kHeld, kMissing = 16 * kHeld;
+  static constexpr uint32_t kHeld = Word::kState, kOffered = 2 * kHeld, kWoken = 4 * kHeld,
+                            kTimed = 8 * kHeld;
 
-  // Waiter::mark
-  static constexpr uint8_t kPatient = 0, kImpatient = 1;
+  static constexpr uint32_t kRestTicks = 8 * kPatienceTicks;
 
-  // How the caller has come to try.
-  enum class How { Comes, WasWoken, TimeIsUp };
-
-  static constexpr uint32_t kMissingTicks = 8 * kPatienceTicks;
-
-  // Whether it is time to offer the mutex to the waiters that are on the way.
-  static bool isOverdue(uint32_t word, uint32_t unansweredFor) {
-    return ((word & kWoken) != 0 && unansweredFor >= kPatienceTicks) ||
-           ((word & kMissing) != 0 && unansweredFor >= kMissingTicks);
+  // Returns: whether it is time to offer the mutex: offerAt_ is not within the next kRestTicks.
+  bool isDue(uint32_t word, uint32_t now) const {
+    return (word & kTimed) != 0 && offerAt_.get() - now - 1 >= kRestTicks;
   }
-
-  static bool mayTake(uint32_t word, How how) {
-    return (word & kHeld) == 0 || (how != How::Comes && (word & kOffered) != 0);
-  }
-  // The list is locked unless `how` is Comes.
-  uint32_t taken(uint32_t word, How how) const {
-    const uint32_t now = (word | kHeld) & ~kOffered;
-    return how == How::Comes ? now : (now & ~(kWoken | kMissing)) | missing();
-  }
-  uint32_t missing() const { return numOnTheWay_.get() != 0 ? kMissing : 0; }
+  // Returns: whether a woken waiter still has time to come.
+  bool isExpected(uint32_t word, uint32_t now) const { return (word & kWoken) != 0 && !isDue(word, now); }
 
   // Returns: whether nobody waits, or a waiter is on the way already and need not be given way to.
-  static bool needsNoWake(uint32_t word, uint32_t unansweredFor) {
-    return (word & (Word::kLocked | kUrgent)) == 0 && !isOverdue(word, unansweredFor) &&
+  bool needsNoWake(uint32_t word, uint32_t now) const {
+    return (word & Word::kLocked) == 0 && !isDue(word, now) &&
            (word & (kWoken | Word::kWaiters)) != Word::kWaiters;
   }
 
-  bool spin(How how) {
+  static bool mayTake(uint32_t word, bool wasWoken) {
+    return (word & kHeld) == 0 || (wasWoken && (word & kOffered) != 0);
+  }
+
+  // Returns: whether it took the mutex, as it does for newcomers only: takeOrQueue() counts woken waiters.
+  bool spin(bool wasWoken) {
     for (int i = 0; i < kSpins; ++i) {
       // relaxed: a hint.
-      uint32_t word = word_.bits.load(std::memory_order_relaxed);
-      if (!mayTake(word, how)) {
+      if (!mayTake(word_.bits.load(std::memory_order_relaxed), wasWoken)) {
         Sync::pause();
-      } else if (how != How::Comes) {
-        return false;  // takeOrQueue() takes it, and counts
-        // (4) acquire: sees what the holder before wrote; pairs with (2, 3) and with unlockBy().
-      } else if (word_.bits.compare_exchange_weak(word, taken(word, how), std::memory_order_acquire,
-                                                  std::memory_order_relaxed)) {
+      } else if (wasWoken) {
+        return false;
+      } else if (tryLock()) {
         return true;
       }
     }
     return false;
   }
 
-  // Queues `self`, unless the mutex can be had or the waiter gives up. (While the list is locked nobody
-  // releases the mutex.) A newcomer whose time is up queues nevertheless, so that others of its thread get
-  // their turn.
+  // Queues `self`, unless the mutex can be had or the waiter gives up. A newcomer whose time is up queues
+  // nevertheless, so that others of its thread get their turn.
   // Returns: Taken, Waits or GivenUp.
   template <class Waiter, class Host>
-  LockTry takeOrQueue(Waiter& self, How how, const Host& host) {
-    uint32_t word = word_.lock() | Word::kLocked;
-    numOnTheWay_.set(numOnTheWay_.get() - (how == How::WasWoken ? 1 : 0));
-    while (mayTake(word, how)) {
-      // (5) release: the next lockBit sees what is counted; pairs with it. (lock() has seen what the
-      // holder before wrote.)
-      if (word_.bits.compare_exchange_weak(word, taken(word, how) & ~Word::kLocked, std::memory_order_release,
-                                           std::memory_order_relaxed)) {
-        return LockTry::Taken;
+  LockTry takeOrQueue(Waiter& self, bool wasWoken, const Host& host) {
+    word_.lock();
+    numOnTheWay_.set(numOnTheWay_.get() - (wasWoken ? 1 : 0));
+    LockTry result = LockTry::Taken;
+    if (!take(wasWoken, host)) {
+      const bool givesUp = host.isStopped() || (wasWoken && detail::isTimeUp(host));
+      result = givesUp ? LockTry::GivenUp : LockTry::Waits;
+      if (!givesUp) {
+        wasWoken ? word_.list.pushFront(self) : word_.list.pushBack(self);
       }
     }
-    const bool givesUp = host.isStopped() || (how == How::WasWoken && detail::isTimeUp(host));
-    if (!givesUp) {
-      how == How::WasWoken ? word_.list.pushFront(self) : word_.list.pushBack(self);
-    }
-    how == How::WasWoken ? releaseList(kWoken | kMissing, missing()) : releaseList(0, 0);
-    return givesUp ? LockTry::GivenUp : LockTry::Waits;
+    releaseList(wasWoken ? kWoken : 0, 0);
+    return result;
   }
 
   // Called after the time limit of `self`, which has waited since `began`. `next` gets the next limit. That
-  // is neither after the time at which the present wake has gone unanswered for long enough, nor after the
-  // host's limit.
+  // is neither after the time at which a woken waiter has no time left to come, nor after the host's limit.
   template <class Waiter, class Host>
   LockTry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
-    uint32_t word = word_.lock() | Word::kLocked;
-    if (!self.isLinked) {
-      releaseList(0, 0);
-      return LockTry::Claimed;
-    }
-    // Read with the lock held, so that it is not before wokenAt_.
-    const TimePoint now = host.now();
-    const uint32_t unansweredFor = detail::patienceTicks(now) - wokenAt_.get();
-    const bool isOverdue = unansweredFor >= kPatienceTicks;
-    while (mayTake(word, How::TimeIsUp) && ((word & kWoken) == 0 || isOverdue)) {
-      // relaxed, both: lock() has seen what the holder before wrote, and the list stays locked.
-      if (word_.bits.compare_exchange_weak(word, taken(word, How::TimeIsUp), std::memory_order_relaxed,
-                                           std::memory_order_relaxed)) {
+    const uint32_t word = word_.lock();
+    LockTry result = LockTry::Claimed;
+    if (self.isLinked) {
+      const TimePoint now = host.now();
+      const uint32_t ticks = detail::patienceTicks(now);
+      const bool waits = isExpected(word, ticks), isLast = now >= host.limit();
+      const bool isTaken = waits ? isLast && take(false, host) : take(true, host);
+      result = isTaken ? LockTry::Taken : isLast ? LockTry::GivenUp : LockTry::Waits;
+      if (result != LockTry::Waits) {
         word_.list.remove(self);
-        wokenAt_.set(detail::patienceTicks(now));
-        releaseList(0, 0);
-        return LockTry::Taken;
       }
-    }
-    next = detail::nextTry(now, began, host.limit(), (word & kWoken) != 0, unansweredFor);
-    if (host.limit() != kNever && now >= host.limit()) {
-      return takeOrLeave(self, word);
+      next = detail::nextTry(now, began, host.limit(), waits, kPatienceTicks - (offerAt_.get() - ticks));
     }
     releaseList(0, 0);
-    return LockTry::Waits;
+    return result;
   }
 
-  // Takes `self` out of the list, and takes the mutex if it is free, as a newcomer does.
-  // Requires: `word` was read since the list was locked.
-  template <class Waiter>
-  LockTry takeOrLeave(Waiter& self, uint32_t word) {
-    bool isTaken = false;
-    while (!isTaken && mayTake(word, How::Comes)) {
-      // relaxed, both: as in retry().
-      isTaken = word_.bits.compare_exchange_weak(word, taken(word, How::Comes), std::memory_order_relaxed,
-                                                 std::memory_order_relaxed);
+  // Takes a mutex that is free, or, for a waiter, offered.
+  // Requires: the list is locked. Then nobody releases the mutex.
+  // Returns: whether it took the mutex.
+  template <class Host>
+  bool take(bool isWaiter, const Host& host) {
+    const bool areOthersOnTheWay = numOnTheWay_.get() != 0;
+    const uint32_t ended = !isWaiter ? 0 : kOffered | kWoken | (areOthersOnTheWay ? 0 : kTimed);
+    // relaxed, all: the list's lock has seen what the holder before wrote, and the list stays locked.
+    uint32_t word = word_.bits.load(std::memory_order_relaxed);
+    while (mayTake(word, isWaiter)) {
+      if (word_.bits.compare_exchange_weak(word, (word | kHeld) & ~ended, std::memory_order_relaxed,
+                                           std::memory_order_relaxed)) {
+        if (isWaiter && areOthersOnTheWay) {
+          offerAt_.set(detail::patienceTicks(host.now()) + kRestTicks);
+        }
+        return true;
+      }
     }
-    word_.list.remove(self);
-    releaseList(0, 0);
-    return isTaken ? LockTry::Taken : LockTry::GivenUp;
+    return false;
   }
 
   // Ends the list's section, and clears and sets further bits. The mutex may be gone after it, unless
   // somebody waits.
   void releaseList(uint32_t cleared, uint32_t set) {
-    const bool isUrgent = !word_.list.isEmpty() && word_.list.front()->mark == kImpatient;
-    const uint32_t gone = cleared | kUrgent, next = set | (isUrgent ? kUrgent : 0);
-    word_.unlockBy([gone, next](uint32_t state) { return (state & ~gone) | next; });
+    const uint32_t gone = cleared | (word_.list.isEmpty() && numOnTheWay_.get() == 0 ? kTimed : 0);
+    word_.unlockBy([gone, set](uint32_t state) { return (state & ~gone) | set; });
   }
 
   Word word_;
-  // The time, in ticks, at which a waiter was last woken, or the mutex was last offered; or at which a waiter
-  // that was not woken took the mutex nevertheless. Written under kHeld and the list's lock, and therefore
-  // read under either.
-  typename Sync::template Var<uint32_t> wokenAt_{0};
+  // In ticks. Written under kHeld and the list's lock, and therefore read under either.
+  typename Sync::template Var<uint32_t> offerAt_{0};
   // The number of waiters that were woken and have not come; guarded by the list's lock.
   typename Sync::template Var<uint32_t> numOnTheWay_{0};
 };
