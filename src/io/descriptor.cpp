@@ -6,14 +6,14 @@
 #include <cerrno>
 
 #include "io/backend.h"
-#include "io/operations.h"
+#include "io/posix_operations.h"
 #include "io/result.h"
 
 namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
-using Ops = IoOperations<IoSystem>;
+using Ops = PosixOperations<IoSystem>;
 
 template <class Byte>
 iovec toPart(std::span<Byte> bytes) noexcept {

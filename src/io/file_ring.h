@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 #include "io/file_wait.h"
 #include "io/system.h"
 #include "weft/debug.h"

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 #include "io/result.h"
 #include "weft/io/descriptor.h"
 

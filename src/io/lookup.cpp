@@ -7,8 +7,8 @@
 #include <mutex>
 #include <optional>
 
-#include "io/descriptors.h"
-#include "io/operation.h"
+#include "io/descriptor_table.h"
+#include "io/io_retry.h"
 #include "weft/blockingcall.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/fiber.h"

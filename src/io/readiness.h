@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "io/bell.h"
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 #include "io/epoll_reactor.h"
 #include "io/system.h"
 #include "weft/debug.h"

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "io/operations.h"
+#include "io/posix_operations.h"
 #include "io/result.h"
 #include "weft/debug.h"
 #include "weft/detail/base/callable.h"
@@ -27,7 +27,7 @@
 namespace weft::inline v0_1::io {
 namespace {
 
-using SocketOps = detail::IoOperations<detail::IoSystem>;
+using SocketOps = detail::PosixOperations<detail::IoSystem>;
 
 UniqueFd makeSocket(int family, std::error_code& error) noexcept {
   UniqueFd made(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <thread>
 
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 #include "io/io_pairs.h"
 
 namespace weft::tests {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "in_task.h"
-#include "io/operations.h"
+#include "io/posix_operations.h"
 #include "with_scheduler.h"
 
 // The operations over a system whose calls fail as it is told.
@@ -87,7 +87,7 @@ struct FaultySystem : IoSystem {
   }
 };
 
-using Faulty = IoOperations<FaultySystem>;
+using Faulty = PosixOperations<FaultySystem>;
 
 // One thread, so that it has all the faults; in a task, and without a scheduler.
 class IoFaultsTest : public ::testing::TestWithParam<bool> {

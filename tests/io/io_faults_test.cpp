@@ -24,7 +24,7 @@
 #include "io/closer.h"
 #include "io/faulty_system.h"
 #include "io/io_pairs.h"
-#include "io/operations.h"
+#include "io/posix_operations.h"
 #include "temporary_folder.h"
 #include "waiting.h"
 

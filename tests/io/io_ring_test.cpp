@@ -22,7 +22,7 @@
 #include "io/closer.h"
 #include "io/file_ring.h"
 #include "io/io_pairs.h"
-#include "io/operations.h"
+#include "io/posix_operations.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 
@@ -87,7 +87,7 @@ struct FaultySystem : IoSystem {
   }
 };
 
-using Faulty = IoOperations<FaultySystem>;
+using Faulty = PosixOperations<FaultySystem>;
 
 class IoRingTest : public ::testing::Test {
  protected:

@@ -14,7 +14,7 @@
 
 #include "io/faulty_system.h"
 #include "io/io_pairs.h"
-#include "io/operations.h"
+#include "io/posix_operations.h"
 
 // Receives of a Socket, whose registration lasts.
 namespace weft::inline v0_1::detail {

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 
 #include <fcntl.h>
 #include <poll.h>

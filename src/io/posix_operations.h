@@ -11,14 +11,14 @@
 #include <cstdint>
 #include <span>
 
-#include "io/operation.h"
+#include "io/io_retry.h"
 
 // The operations of weft/io/descriptor.h and of sockets, over a policy for system calls.
 namespace weft::inline v0_1::detail {
 
 template <class Sys>
-struct IoOperations {
-  using Op = IoOperation<Sys>;
+struct PosixOperations {
+  using Op = IoRetry<Sys>;
   using Bytes = std::span<std::byte>;
   using ConstBytes = std::span<const std::byte>;
 

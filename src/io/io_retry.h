@@ -16,7 +16,7 @@
 #include <span>
 
 #include "io/backend.h"
-#include "io/descriptors.h"
+#include "io/descriptor_table.h"
 #include "io/file_wait.h"
 #include "io/readiness.h"
 #include "io/result.h"
@@ -72,10 +72,10 @@ inline int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds pause) {
 
 // One call of the API on a descriptor. It is made anew for each.
 template <class Sys>
-class IoOperation {
+class IoRetry {
  public:
   // `owner`, if not null, had the number `fd` before.
-  IoOperation(int fd, const io::Wait& limits, const char* what, const io::UniqueFd* owner = nullptr)
+  IoRetry(int fd, const io::Wait& limits, const char* what, const io::UniqueFd* owner = nullptr)
       : fd_(fd), limits_(limits), what_(what) {
     if (currentFiber == nullptr) {
       return;
@@ -196,7 +196,7 @@ class IoOperation {
       return {-1, ended};
     }
     struct Job {
-      const IoOperation& operation;
+      const IoRetry& operation;
       const Call& call;
       IoResult result;
 
