@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "io/backend.h"
+#include "io/file_transfer.h"
 #include "io/posix_operations.h"
 #include "io/result.h"
 
@@ -13,6 +14,7 @@ namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
+using Files = FileTransfer<IoSystem>;
 using Ops = PosixOperations<IoSystem>;
 
 template <class Byte>
@@ -25,6 +27,8 @@ iovec toPart(std::span<Byte> bytes) noexcept {
 
 namespace io {
 
+using detail::FileRequest;
+using detail::Files;
 using detail::IoResult;
 using detail::Ops;
 using detail::orThrow;
@@ -40,7 +44,7 @@ void UniqueFd::reset(int fd) noexcept {
 
 size_t read(int fd, std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
   const iovec part = detail::toPart(buffer);
-  return toSize(Ops::readParts(fd, {&part, 1}, -1, wait, "io::read"), error);
+  return toSize(Files::readParts(fd, {&part, 1}, -1, wait, "io::read"), error);
 }
 
 size_t read(int fd, std::span<std::byte> buffer, const Wait& wait) {
@@ -49,7 +53,7 @@ size_t read(int fd, std::span<std::byte> buffer, const Wait& wait) {
 
 size_t write(int fd, std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
   const iovec part = detail::toPart(data);
-  return toSize(Ops::writeParts(fd, {&part, 1}, wait, "io::write"), error);
+  return toSize(Files::writeParts(fd, {&part, 1}, wait, "io::write"), error);
 }
 
 size_t write(int fd, std::span<const std::byte> data, const Wait& wait) {
@@ -58,7 +62,7 @@ size_t write(int fd, std::span<const std::byte> data, const Wait& wait) {
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
               const Wait& wait) noexcept {
-  return toSize(Ops::readAt(fd, buffer, offset, wait), error);
+  return toSize(Files::readAt(fd, detail::toPart(buffer), offset, wait), error);
 }
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait) {
@@ -67,7 +71,7 @@ size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& 
 
 size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, std::error_code& error,
                const Wait& wait) noexcept {
-  return toSize(Ops::writeAt(fd, data, offset, wait), error);
+  return toSize(Files::writeAt(fd, detail::toPart(data), offset, wait), error);
 }
 
 size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, const Wait& wait) {
@@ -75,7 +79,7 @@ size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, const W
 }
 
 size_t readv(int fd, std::span<const iovec> buffers, std::error_code& error, const Wait& wait) noexcept {
-  return toSize(Ops::readParts(fd, buffers, -1, wait, "io::readv"), error);
+  return toSize(Files::readParts(fd, buffers, -1, wait, "io::readv"), error);
 }
 
 size_t readv(int fd, std::span<const iovec> buffers, const Wait& wait) {
@@ -83,7 +87,7 @@ size_t readv(int fd, std::span<const iovec> buffers, const Wait& wait) {
 }
 
 size_t writev(int fd, std::span<const iovec> data, std::error_code& error, const Wait& wait) noexcept {
-  return toSize(Ops::writeParts(fd, data, wait, "io::writev"), error);
+  return toSize(Files::writeParts(fd, data, wait, "io::writev"), error);
 }
 
 size_t writev(int fd, std::span<const iovec> data, const Wait& wait) {
@@ -152,7 +156,10 @@ size_t sendAll(int fd, std::span<const std::byte> data, const Wait& wait) {
 }
 
 UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error, const Wait& wait) noexcept {
-  const IoResult result = detail::Ops::open(path, flags | O_CLOEXEC, mode, wait);
+  const FileRequest request{
+      .kind = FileRequest::Kind::Open, .path = path, .flags = flags | O_CLOEXEC, .mode = mode};
+  const IoResult result =
+      path == nullptr ? IoResult{-1, EFAULT} : Files(-1, wait, "io::open").runOnFile(request);
   error = toErrorCode(result.error);
   return UniqueFd(static_cast<int>(result.value));
 }
@@ -167,7 +174,8 @@ UniqueFd open(const char* path, int flags, mode_t mode, const Wait& wait) {
 }
 
 void fsync(int fd, std::error_code& error, const Wait& wait) noexcept {
-  error = toErrorCode(detail::Ops::sync(fd, wait).error);
+  error =
+      toErrorCode(Files(fd, wait, "io::fsync").runOnFile({.kind = FileRequest::Kind::Sync, .fd = fd}).error);
 }
 
 void fsync(int fd, const Wait& wait) {

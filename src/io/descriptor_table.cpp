@@ -193,21 +193,11 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
   if (isCanceled(slot, generation, wait.domain)) {
     return ECANCELED;
   }
-  const int error = armFor(slot, fd, wait);
+  const int error = wait.reactor != nullptr ? armFor(slot, fd, wait) : 0;
   if (error == 0) {
     slot.waiting.pushBack(self);
   }
   return error;
-}
-
-int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept {
-  const auto& wait = *static_cast<const ReadinessWait*>(self.data);
-  const std::scoped_lock guard(slot.lock);
-  if (isCanceled(slot, generation, wait.domain)) {
-    return ECANCELED;
-  }
-  slot.waiting.pushBack(self);
-  return 0;
 }
 
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept {

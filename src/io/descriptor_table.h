@@ -13,8 +13,7 @@
 // Which fibers wait for which descriptor, of all threads of the process.
 namespace weft::inline v0_1::detail {
 
-struct FileRequest;
-struct FileWait;
+class FileQueue;
 
 // A reactor that tells when a descriptor is ready, and may do more.
 class ReadinessReactor : public Reactor {
@@ -40,13 +39,8 @@ class ReadinessReactor : public Reactor {
   // Returns: a number for armLasting() that was not in use for long.
   uint32_t nextLasting() { return ++numLasting_ != 0 ? numLasting_ : ++numLasting_; }
 
-  // Whether it has the system do what must wait for a disk. If not, the rest is not called.
-  virtual bool doesFiles() = 0;
-  // Has poll() and park() call takeDone() for `wait` once the request has a result.
-  // Returns: 0, or an error number, and then there will be no result.
-  virtual int begin(const FileRequest& request, FileWait& wait) = 0;
-  // Asks the system to end the request early. There will be a result, or there is one now.
-  virtual void cancel(FileWait& wait) = 0;
+  // Returns: what has the system do what must wait for a disk; or null where the system does not.
+  virtual FileQueue* files() = 0;
 
  private:
   const uint64_t number_;
@@ -102,13 +96,10 @@ enum class Directness : uint8_t { Unknown, Cached, Direct };
 // remembered here that a wait relies on, but for Sockets: each wait asks its reactor anew, and a fiber that
 // is woken tries its operation again.
 //
-// io::close() is known, and its number must mean nothing else to an operation that began before. It
-// increments the generation, which cancels each operation that comes to a call or a wait after that; then it
-// waits until the calls that are at work have returned; then it closes. (Go's poll.FD does the same.) An
-// operation that begins meanwhile waits for the end of the close, since it may be meant for what has the
-// number next.
-//
-// A reactor is armed with the lock held, so that what it is armed for has not been closed by io::close().
+// weft sees io::close(). Operations begun before it must never act on a reused number. So it increments the
+// generation, which cancels each such operation that comes to a call or a wait. Then it waits until the calls
+// that are at work have returned, and closes. (Go's poll.FD does the same.) An operation that begins
+// meanwhile waits for the end of the close, since it may be meant for what has the number next.
 struct DescriptorSlot {
   SpinLock lock;
   uint32_t generation = 0;  // guarded by lock, as all here
@@ -133,13 +124,10 @@ DescriptorSlot& slotOfNoDescriptor() noexcept;
 // A wait that need not begin: there may be something to receive.
 inline constexpr int kHasCome = -1;
 
-// Adds `self` to those who wait for `fd`, whose slot this is, and arms its reactor. The wait is canceled at
-// once if `fd` was closed since `generation`, or by cancelAll().
+// Adds `self` to those who wait for `fd`, whose slot this is. Arms the reactor of the wait, if it has one.
+// The wait is canceled at once if `fd` was closed since `generation`, or by cancelAll().
 // Returns: 0; otherwise an error number, or kHasCome, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
-
-// The same for a wait that needs no reactor.
-int addFileWaiter(DescriptorSlot& slot, uint32_t generation, Waiter& self) noexcept;
 
 // Whether the descriptor was closed since `generation`.
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;

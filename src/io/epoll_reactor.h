@@ -97,14 +97,12 @@ class EpollReactor final : public ReadinessReactor {
     return Sys::protocol(fd) == IPPROTO_TCP && !Sys::hasUpperLayer(fd);
   }
 
-  bool doesFiles() override {
+  FileQueue* files() override {
     if (ring_ == nullptr) {
       ring_ = FileRing<Sys>::make(bell_);
     }
-    return ring_ != nullptr;
+    return ring_.get();
   }
-  int begin(const FileRequest& request, FileWait& wait) override { return ring_->begin(request, wait); }
-  void cancel(FileWait& wait) override { ring_->cancel(wait); }
 
  private:
   static constexpr uint64_t kBell = ~uint64_t{0};

@@ -32,7 +32,7 @@ namespace weft::inline v0_1::detail {
 // Requests are queued in `queue_` first, and handed over by look(), many at once. Each carries the address of
 // its FileWait, which lies on the stack of a fiber until there is a result.
 template <class Sys>
-class FileRing {
+class FileRing final : public FileQueue {
  public:
   // Returns: null where the system grants no ring that rings `bell`, or no memory is left.
   static std::unique_ptr<FileRing> make(int bell) noexcept {
@@ -53,8 +53,7 @@ class FileRing {
   FileRing(const FileRing&) = delete;
   FileRing& operator=(const FileRing&) = delete;
 
-  // As those of ReadinessReactor.
-  int begin(const FileRequest& request, FileWait& wait) {
+  int begin(const FileRequest& request, FileWait& wait) override {
     if (!makeRoom()) {
       return ENOMEM;
     }
@@ -65,8 +64,7 @@ class FileRing {
     queue_.push_back(prepared);
     return 0;
   }
-  // Needs no memory: a request that nobody could cancel may never end.
-  void cancel(FileWait& wait) {
+  void cancel(FileWait& wait) override {
     --numCancelable_;
     if (takeBack(dataOf(wait))) {
       wait.result = -ECANCELED;
@@ -256,11 +254,11 @@ class FileRing {
 #else
 
 template <class Sys>
-class FileRing {
+class FileRing final : public FileQueue {
  public:
   static std::unique_ptr<FileRing> make(int /*bell*/) noexcept { return nullptr; }
-  int begin(const FileRequest& /*request*/, FileWait& /*wait*/) { return ENOSYS; }
-  void cancel(FileWait& /*wait*/) {}
+  int begin(const FileRequest& /*request*/, FileWait& /*wait*/) override { return ENOSYS; }
+  void cancel(FileWait& /*wait*/) override {}
   void look(WaitList& /*claimed*/) {}
   bool isBehind() const { return false; }
 };

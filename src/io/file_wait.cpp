@@ -11,10 +11,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-const void* objectOf(const FileRequest& request) {
-  return reinterpret_cast<const void*>(static_cast<intptr_t>(request.fd));
-}
-
 // Requests say more than calls do: numbers by which Linux tells itself to make a call again after a signal
 // (ERESTARTSYS and those after it). An open of a FIFO that is canceled has one.
 bool isInterrupted(int result) {
@@ -37,13 +33,6 @@ IoResult resultAfter(int endedBy, int result) {
   return result < 0 ? IoResult{-1, -result} : IoResult{result, 0};
 }
 
-int toError(WaitEnd end, bool isCanceled) {
-  if (end == WaitEnd::TimedOut) {
-    return ETIMEDOUT;
-  }
-  return end == WaitEnd::Stopped || isCanceled ? ECANCELED : 0;
-}
-
 }  // namespace
 
 void takeDone(FileWait& wait, int result, WaitList& claimed) noexcept {
@@ -55,8 +44,11 @@ void takeDone(FileWait& wait, int result, WaitList& claimed) noexcept {
   }
 }
 
-IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, DescriptorSlot& slot,
-                   uint32_t generation, const io::Wait& limits, const char* what) {
+IoResult awaitFile(ReadinessReactor& reactor, FileQueue& queue, const FileRequest& request,
+                   const IoCall& call) {
+  // A descriptor without a slot has no close to look out for.
+  DescriptorSlot& slot = call.slot != nullptr ? *call.slot : slotOfNoDescriptor();
+  const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(call.fd));
   Waiter& self = currentWaiter();
   FileWait wait;
   wait.domain = currentIoDomain();
@@ -64,26 +56,25 @@ IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, Descri
   wait.slot = &slot;
   self.data = static_cast<ReadinessWait*>(&wait);
   const IoWait scope(&reactor);
-  if (int error = addFileWaiter(slot, generation, self); error != 0) {
+  if (const int error = addWaiter(slot, call.fd, call.began.generation, self); error != 0) {
     return {-1, error};
   }
-  const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
-  if (const int error = reactor.begin(request, wait); error != 0) {
+  if (const int error = queue.begin(request, wait); error != 0) {
     // Who has claimed it meanwhile wakes it.
-    if (!claim()) {
-      block(self, what, objectOf(request));
+    if (!unlinkIfLinked(self, slot.lock, slot.waiting)) {
+      block(self, call.what, object);
     }
     return {-1, error};
   }
-  const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, what, objectOf(request));
+  const WaitEnd end = blockInSlot(call, slot, self, call.limits.deadline);
   if (!wait.isDone) {
     wait.isAlone = true;
-    reactor.cancel(wait);
+    queue.cancel(wait);
   }
   if (!wait.isDone) {
-    block(self, what, objectOf(request));
+    block(self, call.what, object);
   }
-  return resultAfter(toError(end, wait.isCanceled), wait.result);
+  return resultAfter(errorOf(end, wait), wait.result);
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "io/descriptor_table.h"
+#include "io/io_call.h"
 #include "io/result.h"
-#include "weft/io/descriptor.h"
 
 // Operations on files that a reactor has the system do, while the fiber waits for the result.
 namespace weft::inline v0_1::detail {
@@ -27,6 +27,23 @@ struct FileRequest {
   const char* path = nullptr;
   int flags = 0;
   mode_t mode = 0;
+};
+
+struct FileWait;
+
+// A worker's requests. For the worker's own thread.
+class FileQueue {
+ public:
+  // Has poll() and park() of the reactor call takeDone() for `wait` once the request has a result.
+  // Returns: 0, or an error number, and then there will be no result.
+  virtual int begin(const FileRequest& request, FileWait& wait) = 0;
+  // Asks the system to end the request early. There will be a result, or there is one now. Needs no memory: a
+  // request that nobody could cancel may never end.
+  virtual void cancel(FileWait& wait) = 0;
+
+ protected:
+  FileQueue() = default;
+  ~FileQueue() = default;
 };
 
 // A fiber's wait for the result of a request. It lies in the fiber's frame, as the `data` of its Waiter,
@@ -46,9 +63,9 @@ struct FileWait : ReadinessWait {
 // The request has its result: adds the waiter to `claimed` if it waits for that, and if nobody was faster.
 void takeDone(FileWait& wait, int result, WaitList& claimed) noexcept;
 
-// Has `reactor` do the request, and suspends the fiber until there is a result.
-// Requires: the reactor is that of the current worker, and does files.
-IoResult awaitFile(ReadinessReactor& reactor, const FileRequest& request, DescriptorSlot& slot,
-                   uint32_t generation, const io::Wait& limits, const char* what);
+// Has `queue` take the request, and suspends the fiber until there is a result.
+// Requires: `queue` is that of `reactor`, which is that of the current worker.
+IoResult awaitFile(ReadinessReactor& reactor, FileQueue& queue, const FileRequest& request,
+                   const IoCall& call);
 
 }  // namespace weft::inline v0_1::detail

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "io/descriptor_table.h"
-#include "io/io_retry.h"
+#include "io/io_call.h"
 #include "weft/blockingcall.h"
 #include "weft/detail/wait/stoppable.h"
 #include "weft/fiber.h"
@@ -77,7 +77,7 @@ int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits) {
     scope.emplace(nullptr);
   }
   lookup->waiter = &self;
-  if (const int error = addFileWaiter(slot, 0, self); error != 0) {
+  if (const int error = addWaiter(slot, -1, 0, self); error != 0) {
     return error;
   }
   const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };

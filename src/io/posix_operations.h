@@ -3,95 +3,27 @@
 
 #pragma once
 
-#include <limits.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <span>
 
+#include "io/descriptor_table.h"
+#include "io/io_call.h"
 #include "io/io_retry.h"
+#include "io/result.h"
+#include "io/system.h"
+#include "weft/io/descriptor.h"
 
-// The operations of weft/io/descriptor.h and of sockets, over a policy for system calls.
+// The operations on sockets, and the wait for any descriptor, over a policy for system calls.
 namespace weft::inline v0_1::detail {
 
 template <class Sys>
 struct PosixOperations {
   using Op = IoRetry<Sys>;
-  using Bytes = std::span<std::byte>;
-  using ConstBytes = std::span<const std::byte>;
 
-  static IoResult readParts(int fd, std::span<const iovec> parts, int64_t offset, const io::Wait& limits,
-                            const char* what) {
-    parts = partsOfOneCall(parts);
-    if (parts.empty()) {
-      return {-1, EINVAL};
-    }
-    const int count = static_cast<int>(parts.size());
-    return Op(fd, limits, what)
-        .transfer(
-            {.kind = FileRequest::Kind::Read,
-             .fd = fd,
-             .parts = parts.data(),
-             .numParts = count,
-             .offset = offset},
-            [&] { return Sys::readNow(fd, parts.data(), count, offset); },
-            [&] { return Sys::read(fd, parts.data(), count, offset); });
-  }
-
-  // A socket has a call of its own that raises no SIGPIPE, and nothing but a pipe raises it else.
-  static IoResult writeParts(int fd, std::span<const iovec> parts, const io::Wait& limits, const char* what) {
-    parts = partsOfOneCall(parts);
-    const int count = static_cast<int>(parts.size());
-    Op operation(fd, limits, what);
-    msghdr message{};
-    message.msg_iov = const_cast<iovec*>(parts.data());
-    message.msg_iovlen = static_cast<size_t>(count);
-    const IoResult sent =
-        operation.run(POLLOUT, [&] { return Sys::sendMessage(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); });
-    if (sent.error != ENOTSOCK) {
-      return sent;
-    }
-    return operation.transfer(
-        {.kind = FileRequest::Kind::Write, .fd = fd, .parts = parts.data(), .numParts = count},
-        [&] { return withoutSigpipe(parts, [&] { return Sys::writeNow(fd, parts.data(), count, -1); }); },
-        [&] { return withoutSigpipe(parts, [&] { return Sys::write(fd, parts.data(), count, -1); }); });
-  }
-
-  static IoResult readAt(int fd, Bytes buffer, uint64_t offset, const io::Wait& limits) {
-    const iovec part{buffer.data(), buffer.size()};
-    const auto at = static_cast<int64_t>(offset);
-    return at < 0 ? IoResult{-1, EINVAL} : readParts(fd, {&part, 1}, at, limits, "io::readAt");
-  }
-
-  static IoResult writeAt(int fd, ConstBytes data, uint64_t offset, const io::Wait& limits) {
-    const iovec part{const_cast<std::byte*>(data.data()), data.size()};
-    const auto at = static_cast<int64_t>(offset);
-    if (at < 0) {
-      return {-1, EINVAL};
-    }
-    return Op(fd, limits, "io::writeAt")
-        .transfer(
-            {.kind = FileRequest::Kind::Write, .fd = fd, .parts = &part, .numParts = 1, .offset = at},
-            [&] { return Sys::writeNow(fd, &part, 1, at); }, [&] { return Sys::write(fd, &part, 1, at); });
-  }
-
-  static IoResult open(const char* path, int flags, mode_t mode, const io::Wait& limits) {
-    if (path == nullptr) {
-      return {-1, EFAULT};
-    }
-    return Op(-1, limits, "io::open")
-        .runOnFile({.kind = FileRequest::Kind::Open, .path = path, .flags = flags, .mode = mode},
-                   [&]() -> ssize_t { return ::open(path, flags, mode); });
-  }
-
-  static IoResult sync(int fd, const io::Wait& limits) {
-    return Op(fd, limits, "io::fsync")
-        .runOnFile({.kind = FileRequest::Kind::Sync, .fd = fd}, [&]() -> ssize_t { return ::fsync(fd); });
-  }
-
-  static IoResult receive(int fd, Bytes buffer, int flags, const io::Wait& limits) {
+  static IoResult receive(int fd, std::span<std::byte> buffer, int flags, const io::Wait& limits) {
     if (buffer.empty()) {
       return {-1, EINVAL};
     }
@@ -101,7 +33,7 @@ struct PosixOperations {
   }
 
   // For a Socket, whose `fd` others may close.
-  static IoResult receiveBySocket(int fd, Bytes buffer, const io::Wait& limits,
+  static IoResult receiveBySocket(int fd, std::span<std::byte> buffer, const io::Wait& limits,
                                   const io::UniqueFd* owner = nullptr) {
     if (buffer.empty()) {
       return {-1, EINVAL};
@@ -111,7 +43,7 @@ struct PosixOperations {
     });
   }
 
-  static IoResult send(int fd, ConstBytes data, int flags, const io::Wait& limits,
+  static IoResult send(int fd, std::span<const std::byte> data, int flags, const io::Wait& limits,
                        const io::UniqueFd* owner = nullptr) {
     return Op(fd, limits, "io::send", owner).run(POLLOUT, [&] {
       return Sys::send(fd, data.data(), data.size(), flags | MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -180,7 +112,7 @@ struct PosixOperations {
     // and to write, and says nothing of the rest.
     constexpr short kAlwaysTold = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
     if (wouldWait(first) && currentFiber == nullptr && (events & kAlwaysTold) == 0) {
-      if (const int error = operation.tells(); error != 0) {
+      if (const int error = errorOfEpoll(operation, fd); error != 0) {
         return {-1, error};
       }
     }
@@ -189,21 +121,23 @@ struct PosixOperations {
   }
 
  private:
+  // Whether the system tells when something of the descriptor changes. poll(2) waits in vain if not; epoll(7)
+  // says it.
+  // Returns: 0, or an error number: EPERM if not.
+  static int errorOfEpoll(const Op& operation, int fd) {
+    const io::UniqueFd epoll(Sys::makeEpoll());
+    epoll_event event{POLLPRI, {.u64 = 0}};
+    return operation
+        .use([&]() -> ssize_t { return epoll ? Sys::control(epoll.get(), EPOLL_CTL_ADD, fd, &event) : -1; })
+        .error;
+  }
+
   // What tells that there is something to receive with `flags`.
   static uint32_t eventsFor(int fd, int flags) {
     if ((flags & MSG_OOB) != 0) {
       noteUrgent(fd);
     }
     return (flags & MSG_ERRQUEUE) != 0 ? POLLERR : (flags & MSG_OOB) != 0 ? POLLPRI : POLLIN;
-  }
-
-  // The parts that one call can take. Empty ones before them would be all that it takes if there are enough:
-  // then it would tell of the end of a file.
-  static std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
-    const auto isFull = [](const iovec& part) { return part.iov_len != 0; };
-    const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
-    parts = parts.subspan(static_cast<size_t>(numEmpty));
-    return parts.first(std::min<size_t>(parts.size(), IOV_MAX));
   }
 
   // Returns: the flags before.

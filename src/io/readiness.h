@@ -12,21 +12,21 @@
 #include "io/bell.h"
 #include "io/descriptor_table.h"
 #include "io/epoll_reactor.h"
+#include "io/io_call.h"
 #include "io/system.h"
 #include "weft/debug.h"
-#include "weft/detail/wait/stoppable.h"
+#include "weft/detail/wait/wait_handler.h"
 #include "weft/io/descriptor.h"
 
 // How an operation waits until its descriptor is ready.
 namespace weft::inline v0_1::detail {
 
-// What an operation waits for. `what` is for reports: "io::read".
-struct Readiness {
-  int fd;
-  uint32_t events;  // as of poll(2)
-  const char* what;
-  bool mayLast = false;  // as of ReadinessWait
-};
+// Returns: the reactor of the current worker; null where it has none, or polls an io_context of Asio.
+inline ReadinessReactor* knownReactor() {
+  Reactor* const reactor = currentReactor();
+  const bool isOfIo = reactor != nullptr && reactor->use() == Reactor::Use::Io;
+  return isOfIo ? static_cast<ReadinessReactor*>(reactor) : nullptr;
+}
 
 // Returns: the reactor of the current worker, which is made if there is none; or null, with `error`.
 template <class Sys>
@@ -45,38 +45,35 @@ ReadinessReactor* ownReactor(int& error) noexcept {
   return static_cast<ReadinessReactor*>(reactor);
 }
 
-// Suspends the fiber until the descriptor is ready, or may be.
+// Suspends the fiber until one of `events` holds for the descriptor, or may. `mayLast`: as of ReadinessWait.
 // Returns: 0, or an error number.
 template <class Sys>
-int awaitOnFiber(const Readiness& wanted, DescriptorSlot& slot, uint32_t generation, const io::Wait& limits) {
+int awaitOnFiber(const IoCall& call, uint32_t events, bool mayLast) {
+  if (call.slot == nullptr) {
+    return call.error;
+  }
   int error = 0;
   ReadinessReactor* const reactor = ownReactor<Sys>(error);
   if (reactor == nullptr) {
     return error;
   }
-  const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(wanted.fd));
-  ReadinessWait wait{reactor, currentIoDomain(), wanted.events, false, wanted.mayLast};
+  ReadinessWait wait{reactor, currentIoDomain(), events, false, mayLast};
   Waiter& self = currentWaiter();
   self.data = &wait;
   const IoWait scope(reactor);
-  error = addWaiter(slot, wanted.fd, generation, self);
+  error = addWaiter(*call.slot, call.fd, call.began.generation, self);
   if (error != 0) {
     return error == kHasCome ? 0 : error;
   }
-  const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
-  const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, wanted.what, object);
-  if (end == WaitEnd::Woken && !wait.isCanceled) {
-    return 0;
-  }
-  return end == WaitEnd::TimedOut ? ETIMEDOUT : ECANCELED;
+  return errorOf(blockInSlot(call, *call.slot, self, call.limits.deadline), wait);
 }
 
-// Blocks the thread, which has no fibers, until the descriptor is ready. It sleeps in poll(2), with the bell
-// of its parker where a stop may end that.
+// Blocks the thread, which has no fibers, until one of `events` holds. It sleeps in poll(2), with the bell of
+// its parker where a stop may end that.
 // Returns: 0, or an error number.
 template <class Sys>
-int awaitOnThread(const Readiness& wanted, const io::Wait& limits) {
-  pollfd descriptors[2] = {{wanted.fd, static_cast<short>(wanted.events), 0}, {-1, POLLIN, 0}};
+int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
+  pollfd descriptors[2] = {{fd, static_cast<short>(events), 0}, {-1, POLLIN, 0}};
   Parker<>& parker = threadParker();
   const bool isStoppable = limits.stop.stop_possible();
   if (isStoppable) {
@@ -111,6 +108,18 @@ int awaitOnThread(const Readiness& wanted, const io::Wait& limits) {
       return error;
     }
   }
+}
+
+// Blocks the thread as awaitOnThread() does. If the thread has a wait handler, the thread calls that, while
+// another thread waits for the descriptor.
+template <class Sys>
+int awaitOutsideOfFibers(const IoCall& call, uint32_t events) {
+  if (!hasWaitHandler()) {
+    return awaitOnThread<Sys>(call.fd, events, call.limits);
+  }
+  int result = 0;
+  const int error = onBlockingThread([&] { result = awaitOnThread<Sys>(call.fd, events, call.limits); });
+  return error == 0 ? result : error;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "io/io_call.h"
 #include "io/posix_operations.h"
 #include "io/result.h"
 #include "weft/debug.h"

@@ -48,12 +48,15 @@ struct IoSystem : UringSystem {
   static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
     return ::pwritev2(fd, parts, count, offset, RWF_NOWAIT);
   }
-  static ssize_t read(int fd, const iovec* parts, int count, int64_t offset) {
+  static ssize_t readBlocking(int fd, const iovec* parts, int count, int64_t offset) {
     return offset < 0 ? ::readv(fd, parts, count) : ::preadv(fd, parts, count, offset);
   }
-  static ssize_t write(int fd, const iovec* parts, int count, int64_t offset) {
+  static ssize_t writeBlocking(int fd, const iovec* parts, int count, int64_t offset) {
     return offset < 0 ? ::writev(fd, parts, count) : ::pwritev(fd, parts, count, offset);
   }
+
+  static int openFile(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
+  static int sync(int fd) { return ::fsync(fd); }
 
   static int accept(int fd, sockaddr* address, socklen_t* size) {
     return ::accept4(fd, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -9,9 +9,11 @@
 #include <cerrno>
 #include <cstddef>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "in_task.h"
+#include "io/file_transfer.h"
 #include "io/posix_operations.h"
 #include "with_scheduler.h"
 
@@ -88,6 +90,11 @@ struct FaultySystem : IoSystem {
 };
 
 using Faulty = PosixOperations<FaultySystem>;
+using FaultyFiles = FileTransfer<FaultySystem>;
+
+inline iovec partOf(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
+}
 
 // One thread, so that it has all the faults; in a task, and without a scheduler.
 class IoFaultsTest : public ::testing::TestWithParam<bool> {
@@ -113,7 +120,7 @@ class IoFaultsTest : public ::testing::TestWithParam<bool> {
   // Reads once from `fd`.
   static IoResult read(int fd, const io::Wait& wait = {}) {
     const iovec part{buffer, sizeof buffer};
-    return Faulty::readParts(fd, {&part, 1}, -1, wait, "io::read");
+    return FaultyFiles::readParts(fd, {&part, 1}, -1, wait, "io::read");
   }
 
   static inline std::byte buffer[64];

@@ -115,7 +115,7 @@ TEST_P(IoFaultsTest, WithoutCallsThatDoNotWaitReadinessIsAskedFor) {
       EXPECT_EQ(read(ends.reader.get()).value, 5);
       writer.join();
       const iovec part{buffer, 4};
-      EXPECT_EQ(Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
+      EXPECT_EQ(FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write").value, 4);
     }
   });
 }
@@ -125,15 +125,16 @@ TEST_P(IoFaultsTest, WhereAFilterRefusesCallsThatDoNotWaitFilesAreReadAndWritten
   ASSERT_TRUE(file);
   run([&] {
     transfers = {.errors = std::vector<int>(100, EPERM)};
-    EXPECT_EQ(Faulty::writeAt(file.get(), bytesOf("hello"), 0, never_).value, 5);
-    EXPECT_EQ(Faulty::readAt(file.get(), buffer, 0, never_).value, 5);
+    EXPECT_EQ(FaultyFiles::writeAt(file.get(), partOf(bytesOf("hello")), 0, never_).value, 5);
+    EXPECT_EQ(FaultyFiles::readAt(file.get(), partOf(buffer), 0, never_).value, 5);
     EXPECT_EQ(::lseek(file.get(), 0, SEEK_SET), 0);
     EXPECT_EQ(read(file.get()).value, 5);
   });
   ASSERT_EQ(::fcntl(file.get(), F_ADD_SEALS, F_SEAL_WRITE), 0);
   run([&] {
     transfers = Faults();
-    EXPECT_EQ(Faulty::writeAt(file.get(), bytesOf("hello"), 0, never_).error, EPERM) << "the file says so";
+    EXPECT_EQ(FaultyFiles::writeAt(file.get(), partOf(bytesOf("hello")), 0, never_).error, EPERM)
+        << "the file says so";
   });
 }
 
@@ -149,7 +150,7 @@ TEST_P(IoFaultsTest, AWriteThatBlocksUntilNobodyReadsAnyMoreRaisesNoSignal) {
     });
     std::vector<std::byte> data(1'000'000);
     const iovec part{data.data(), data.size()};
-    const IoResult written = Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
+    const IoResult written = FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
     EXPECT_EQ(written.error, 0);
     EXPECT_GE(written.value, 100'000);
     reader.join();
@@ -240,11 +241,11 @@ TEST_P(IoFaultsTest, AWriteForWhichAnEventfdHasNoRoomIsTriedAgainAfterAPause) {
     const iovec part{&most, sizeof most};
     transfers = Faults();
     const io::Wait limit{.deadline = TimePoint::clock::now() + std::chrono::milliseconds(20)};
-    EXPECT_EQ(Faulty::writeParts(number.get(), {&part, 1}, limit, "io::write").error, ETIMEDOUT);
+    EXPECT_EQ(FaultyFiles::writeParts(number.get(), {&part, 1}, limit, "io::write").error, ETIMEDOUT);
     EXPECT_LE(polls.numCalls, 2 * (9 + 20))
         << "without a fiber, each try is one poll(2) to wait, and one after it";
     io::read(number.get(), buffer);
-    EXPECT_EQ(Faulty::writeParts(number.get(), {&part, 1}, never_, "io::write").value, 8);
+    EXPECT_EQ(FaultyFiles::writeParts(number.get(), {&part, 1}, never_, "io::write").value, 8);
   });
 }
 
@@ -344,8 +345,8 @@ TEST_P(IoFaultsTest, AFiberThatReadsADirectFileHoldsUpNobody) {
   run([&] {
     transfers.errors = {EIO, EIO};
     const int expected = GetParam() ? 0 : EIO;
-    EXPECT_EQ(Faulty::writeAt(file.get(), page, 0, never_).error, expected);
-    EXPECT_EQ(Faulty::readAt(file.get(), page, 0, never_).error, expected);
+    EXPECT_EQ(FaultyFiles::writeAt(file.get(), partOf(page), 0, never_).error, expected);
+    EXPECT_EQ(FaultyFiles::readAt(file.get(), partOf(page), 0, never_).error, expected);
   });
 }
 
@@ -359,11 +360,11 @@ TEST_P(IoFaultsTest, ReadsOfOneFileSeldomAskWhetherItIsDirect) {
     const auto looksOf = [&](int numReads) {
       numFlagLooks = 0;
       for (int i = 0; i < numReads; ++i) {
-        EXPECT_EQ(Faulty::readAt(file.get(), page, 0, never_).error, 0);
+        EXPECT_EQ(FaultyFiles::readAt(file.get(), partOf(page), 0, never_).error, 0);
       }
       return numFlagLooks;
     };
-    ASSERT_EQ(Faulty::writeAt(file.get(), page, 0, never_).value, 4096);
+    ASSERT_EQ(FaultyFiles::writeAt(file.get(), partOf(page), 0, never_).value, 4096);
     const int perSixtyFour = GetParam() ? 1 : 0;
     EXPECT_EQ(looksOf(640), 10 * perSixtyFour);
     const int number = file.get();
@@ -477,7 +478,7 @@ TEST_P(IoReactorFaultsTest, AWriteOfMoreThanThereIsRoomForHoldsUpNobody) {
         Task::Flags::SameThread));
     transfers.errors = {EOPNOTSUPP};
     const iovec part{data.data(), data.size()};
-    const IoResult written = Faulty::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
+    const IoResult written = FaultyFiles::writeParts(ends.writer.get(), {&part, 1}, never_, "io::write");
     EXPECT_EQ(written.value, static_cast<ssize_t>(data.size()));
     done.wait();
     EXPECT_EQ(got, data);
@@ -517,7 +518,7 @@ TEST_P(IoReactorFaultsTest, ACallThatWaitsForAThreadIsNotMadeAfterAStop) {
       isMade = true;
       return 0;
     };
-    EXPECT_EQ(Faulty::Op(-1, limit, "io::open").runBlocking(call).error, ECANCELED);
+    EXPECT_EQ(FaultyFiles(-1, limit, "io::open").runBlocking(call).error, ECANCELED);
     EXPECT_FALSE(isMade);
     done.wait();
   });
@@ -533,7 +534,7 @@ TEST_P(IoReactorFaultsTest, ACloseWaitsForACallThatBlocks) {
       closer->expectThatItWaits();
       return 7;
     };
-    Faulty::Op operation(number, never_, "io::fsync");
+    FaultyFiles operation(number, never_, "io::fsync");
     EXPECT_EQ(operation.runBlocking(call).value, 7);
     EXPECT_EQ(operation.runBlocking(call).error, ECANCELED);
   });
@@ -563,7 +564,7 @@ TEST_P(IoReactorFaultsTest, AnOperationThatBeginsDuringACloseWaitsForItsEnd) {
           done.done();
         },
         Task::Flags::SameThread));
-    Faulty::Op(number, never_, "io::fsync").runBlocking([&]() -> ssize_t {
+    FaultyFiles(number, never_, "io::fsync").runBlocking([&]() -> ssize_t {
       closer.emplace(ends.reader, tests::Closer::Next::Nothing);
       isClosing = true;
       awaitThat([&] { return mayEnd.load(); });

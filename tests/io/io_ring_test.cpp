@@ -21,6 +21,7 @@
 #include "in_task.h"
 #include "io/closer.h"
 #include "io/file_ring.h"
+#include "io/file_transfer.h"
 #include "io/io_pairs.h"
 #include "io/posix_operations.h"
 #include "waiting.h"
@@ -42,6 +43,7 @@ struct RingFaults {
   int numEnters = 0;
   bool wasFull = false, hadTooManyResults = false;
   IoRing* ring = nullptr;
+  bool isOnDisk = false;  // calls with RWF_NOWAIT find nothing in memory
   std::function<void()> beforeEnter{};
 };
 
@@ -85,9 +87,28 @@ struct FaultySystem : IoSystem {
     }
     return result;
   }
+
+  static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
+    errno = EAGAIN;
+    return faults.isOnDisk ? -1 : IoSystem::readNow(fd, parts, count, offset);
+  }
+  static ssize_t writeNow(int fd, const iovec* parts, int count, int64_t offset) {
+    errno = EAGAIN;
+    return faults.isOnDisk ? -1 : IoSystem::writeNow(fd, parts, count, offset);
+  }
+
+  // The calls that the ring makes unnecessary. Nothing else fails so here.
+  static ssize_t readBlocking(int, const iovec*, int, int64_t) { return failToBlock(); }
+  static ssize_t writeBlocking(int, const iovec*, int, int64_t) { return failToBlock(); }
+  static int sync(int) { return failToBlock(); }
+  static int failToBlock() {
+    errno = ENOTSUP;
+    return -1;
+  }
 };
 
-using Faulty = PosixOperations<FaultySystem>;
+using Faulty = FileTransfer<FaultySystem>;
+using FaultySockets = PosixOperations<FaultySystem>;
 
 class IoRingTest : public ::testing::Test {
  protected:
@@ -115,12 +136,8 @@ class IoRingTest : public ::testing::Test {
   // Has the system read from a pipe, as from a file that takes its time.
   static IoResult readByRing(int fd, std::span<std::byte> buffer, const io::Wait& wait = {}) {
     const iovec part{buffer.data(), buffer.size()};
-    return Faulty::Op(fd, wait, "io::readAt")
-        .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1},
-                   []() -> ssize_t {
-                     ADD_FAILURE() << "not by the ring";
-                     return 0;
-                   });
+    return Faulty(fd, wait, "io::readAt")
+        .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1});
   }
 
   static io::Wait soon() { return {.deadline = TimePoint::clock::now() + std::chrono::milliseconds(2)}; }
@@ -179,7 +196,7 @@ TEST_F(IoRingTest, AWorkerThatWaitsForAFileAndForASocketSleepsUntilEitherIsThere
       schedule(Task(
           [&, done] {
             std::byte byte[1];
-            EXPECT_EQ(Faulty::receive(stream.reader.get(), byte, 0, {}).value, 1);
+            EXPECT_EQ(FaultySockets::receive(stream.reader.get(), byte, 0, {}).value, 1);
             EXPECT_EQ(io::write(file.writer.get(), bytesOf("x")), 1u);
             done.done();
           },
@@ -215,12 +232,9 @@ TEST_F(IoRingTest, WithoutARingThereAreThreadsAndTheNextRequestTriesAgain) {
     Ends ends = makeEnds(PairKind::BlockingPipe);
     for (const int error : {EMFILE, EPERM}) {
       faults.makeErrors = {error};
-      bool isPlain = false;
-      EXPECT_EQ(Faulty::Op(ends.reader.get(), {}, "io::fsync")
-                    .runOnFile({.kind = FileRequest::Kind::Sync}, [&]() -> ssize_t { return isPlain = true; })
-                    .value,
-                1);
-      EXPECT_TRUE(isPlain);
+      EXPECT_EQ(Faulty(ends.reader.get(), {}, "io::fsync").runOnFile({.kind = FileRequest::Kind::Sync}).error,
+                ENOTSUP)
+          << "not on a thread";
     }
     EXPECT_EQ(faults.numEnters, 0);
     io::write(ends.writer.get(), bytesOf("x"));
@@ -263,12 +277,8 @@ class Reading {
     schedule(Task(
         [this, fd, wait] {
           const iovec part{buffer, sizeof buffer};
-          result = Faulty::Op(fd, wait, "io::readAt")
-                       .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1},
-                                  []() -> ssize_t {
-                                    errno = ENOTSUP;  // as nothing else here
-                                    return -1;
-                                  });
+          result = Faulty(fd, wait, "io::readAt")
+                       .runOnFile({.kind = FileRequest::Kind::Read, .fd = fd, .parts = &part, .numParts = 1});
           done.done();
         },
         Task::Flags::SameThread));
@@ -399,19 +409,11 @@ TEST_F(IoRingTest, WhatIsAtAFilesOwnPositionIsOneCall) {
   const io::UniqueFd file(::mkstemp(path));
   ::unlink(path);
   run([&] {
-    for (const FileRequest::Kind kind : {FileRequest::Kind::Read, FileRequest::Kind::Write}) {
-      std::byte byte[1] = {};
-      const iovec part{byte, 1};
-      const auto onDisk = []() -> ssize_t {
-        errno = EAGAIN;
-        return -1;
-      };
-      bool isPlain = false;
-      const auto plain = [&]() -> ssize_t { return isPlain = true; };
-      const FileRequest request{.kind = kind, .fd = file.get(), .parts = &part, .numParts = 1};
-      EXPECT_EQ(Faulty::Op(file.get(), {}, "io::read").transfer(request, onDisk, plain).value, 1);
-      EXPECT_TRUE(isPlain);
-    }
+    std::byte byte[1] = {};
+    const iovec part{byte, 1};
+    faults.isOnDisk = true;
+    EXPECT_EQ(Faulty::readParts(file.get(), {&part, 1}, -1, {}, "io::read").error, ENOTSUP);
+    EXPECT_EQ(Faulty::writeParts(file.get(), {&part, 1}, {}, "io::write").error, ENOTSUP);
   });
   EXPECT_EQ(faults.numEnters, 0);
 }
@@ -423,30 +425,35 @@ TEST_F(IoRingTest, FilesNeedNoThreadsOfBlockingCall) {
   const auto removed = make_finally([&] { ::unlink(path); });
   awaitThat([] { return BlockingThreads::count() == 0; });
   run([&] {
-    const int file = static_cast<int>(Faulty::open(path, O_RDWR | O_CLOEXEC, 0, {}).value);
+    const auto open = [](const char* name) {
+      return Faulty(-1, {}, "io::open")
+          .runOnFile({.kind = FileRequest::Kind::Open, .path = name, .flags = O_RDWR | O_CLOEXEC});
+    };
+    const auto sync = [](int fd) {
+      return Faulty(fd, {}, "io::fsync").runOnFile({.kind = FileRequest::Kind::Sync, .fd = fd});
+    };
+    const int file = static_cast<int>(open(path).value);
     ASSERT_GE(file, 0);
     std::vector<std::byte> data(1 << 20, std::byte{7});
     const iovec part{data.data(), data.size()};
     EXPECT_EQ(
-        Faulty::Op(file, {}, "io::writeAt")
+        Faulty(file, {}, "io::writeAt")
             .runOnFile(
-                {.kind = FileRequest::Kind::Write, .fd = file, .parts = &part, .numParts = 1, .offset = 5},
-                [] { return ssize_t{-1}; })
+                {.kind = FileRequest::Kind::Write, .fd = file, .parts = &part, .numParts = 1, .offset = 5})
             .value,
         1 << 20);
-    EXPECT_EQ(Faulty::sync(file, {}).error, 0);
+    EXPECT_EQ(sync(file).error, 0);
     std::vector<std::byte> got(data.size());
     const iovec into{got.data(), got.size()};
     EXPECT_EQ(
-        Faulty::Op(file, {}, "io::readAt")
+        Faulty(file, {}, "io::readAt")
             .runOnFile(
-                {.kind = FileRequest::Kind::Read, .fd = file, .parts = &into, .numParts = 1, .offset = 5},
-                [] { return ssize_t{-1}; })
+                {.kind = FileRequest::Kind::Read, .fd = file, .parts = &into, .numParts = 1, .offset = 5})
             .value,
         1 << 20);
     EXPECT_EQ(got, data);
-    EXPECT_EQ(Faulty::open("/nowhere/at/all", O_RDONLY, 0, {}).error, ENOENT);
-    EXPECT_EQ(Faulty::sync(-1, {}).error, EBADF);
+    EXPECT_EQ(open("/nowhere/at/all").error, ENOENT);
+    EXPECT_EQ(sync(-1).error, EBADF);
     ::close(file);
     EXPECT_EQ(BlockingThreads::count(), 0u);
   });

@@ -1,0 +1,259 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <span>
+
+#include "io/backend.h"
+#include "io/descriptor_table.h"
+#include "io/file_wait.h"
+#include "io/io_call.h"
+#include "io/io_retry.h"
+#include "io/readiness.h"
+#include "io/result.h"
+#include "io/system.h"
+#include "weft/detail/wait/wait_handler.h"
+
+// Reads and writes of what may be a file. A file has no poll(2): the worker's io_uring waits for its disk, or
+// a thread that may block.
+namespace weft::inline v0_1::detail {
+
+// Whether the system cannot do a call with RWF_NOWAIT. A filter for system calls that knows preadv(2) and not
+// preadv2(2) says EPERM. If the file says EPERM, the plain call says so too.
+inline bool isUnsupported(const IoResult& result) {
+  return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
+}
+
+// The parts that one call can take. Empty parts in front are left out: a call that took only these would
+// return 0, as at the end of a file.
+inline std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
+  const auto isFull = [](const iovec& part) { return part.iov_len != 0; };
+  const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
+  parts = parts.subspan(static_cast<size_t>(numEmpty));
+  return parts.first(std::min<size_t>(parts.size(), IOV_MAX));
+}
+
+// Calls call(), which writes the parts of `request`, and takes a SIGPIPE that it causes off the thread again.
+// A call that blocks may have written some when the last reader goes. Then it returns the count, and raises
+// the signal too.
+template <class Call>
+ssize_t withoutSigpipe(const FileRequest& request, const Call& call) {
+  size_t size = 0;
+  for (const iovec& part : std::span(request.parts, static_cast<size_t>(request.numParts))) {
+    size += part.iov_len;
+  }
+  sigset_t pipe{}, before{}, pending{};
+  sigemptyset(&pipe);
+  sigaddset(&pipe, SIGPIPE);
+  sigpending(&pending);
+  const bool wasPending = sigismember(&pending, SIGPIPE) == 1;
+  pthread_sigmask(SIG_BLOCK, &pipe, &before);
+  const ssize_t result = call();
+  const int error = errno;
+  const bool mayBePending = result < 0 ? error == EPIPE : static_cast<size_t>(result) < size;
+  if (mayBePending && !wasPending) {
+    const timespec atOnce{};
+    while (sigtimedwait(&pipe, nullptr, &atOnce) < 0 && errno == EINTR) {
+    }
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return result;
+}
+
+// One call of the API that reads, writes, syncs or opens. It is made anew for each.
+template <class Sys>
+class FileTransfer {
+ public:
+  FileTransfer(int fd, const io::Wait& limits, const char* what) : retry_(fd, limits, what) {}
+
+  // Reads at `offset`, or at the descriptor's own position (-1).
+  static IoResult readParts(int fd, std::span<const iovec> parts, int64_t offset, const io::Wait& limits,
+                            const char* what) {
+    parts = partsOfOneCall(parts);
+    if (parts.empty()) {
+      return {-1, EINVAL};
+    }
+    const int count = static_cast<int>(parts.size());
+    const FileRequest request{.kind = FileRequest::Kind::Read,
+                              .fd = fd,
+                              .parts = parts.data(),
+                              .numParts = count,
+                              .offset = offset};
+    return FileTransfer(fd, limits, what).transfer(request, [&] {
+      return Sys::readNow(fd, request.parts, count, offset);
+    });
+  }
+
+  // Writes at the descriptor's own position. A socket has a call that raises no SIGPIPE; of all else, only a
+  // pipe raises it.
+  static IoResult writeParts(int fd, std::span<const iovec> parts, const io::Wait& limits, const char* what) {
+    parts = partsOfOneCall(parts);
+    const int count = static_cast<int>(parts.size());
+    FileTransfer operation(fd, limits, what);
+    msghdr message{};
+    message.msg_iov = const_cast<iovec*>(parts.data());
+    message.msg_iovlen = parts.size();
+    const IoResult sent = operation.retry_.run(
+        POLLOUT, [&] { return Sys::sendMessage(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); });
+    if (sent.error != ENOTSOCK) {
+      return sent;
+    }
+    const FileRequest request{
+        .kind = FileRequest::Kind::Write, .fd = fd, .parts = parts.data(), .numParts = count};
+    return operation.transfer(request, [&] {
+      return withoutSigpipe(request, [&] { return Sys::writeNow(fd, request.parts, count, -1); });
+    });
+  }
+
+  static IoResult readAt(int fd, const iovec& part, uint64_t offset, const io::Wait& limits) {
+    const auto at = static_cast<int64_t>(offset);
+    return at < 0 ? IoResult{-1, EINVAL} : readParts(fd, {&part, 1}, at, limits, "io::readAt");
+  }
+
+  static IoResult writeAt(int fd, const iovec& part, uint64_t offset, const io::Wait& limits) {
+    const auto at = static_cast<int64_t>(offset);
+    if (at < 0) {
+      return {-1, EINVAL};
+    }
+    const FileRequest request{
+        .kind = FileRequest::Kind::Write, .fd = fd, .parts = &part, .numParts = 1, .offset = at};
+    return FileTransfer(fd, limits, "io::writeAt").transfer(request, [&] {
+      return Sys::writeNow(fd, &part, 1, at);
+    });
+  }
+
+  // Calls call(), which may block, where it holds up no fiber.
+  template <class Call>
+  IoResult runBlocking(const Call& call) {
+    if (currentFiber == nullptr && !hasWaitHandler()) {
+      return retry_.use(call);
+    }
+    const io::Wait& limits = retry_.call().limits;
+    if (const int ended = endedBy(limits); ended != 0) {
+      return {-1, ended};
+    }
+    IoResult result;
+    const auto job = [&] {
+      // There may have been no thread for long.
+      const int ended = endedBy(limits);
+      result = ended != 0 ? IoResult{-1, ended} : retry_.use(call);
+    };
+    const int error = onBlockingThread(job);
+    return error == 0 ? result : IoResult{-1, error};
+  }
+
+  // Makes a request that may wait for a disk: by the worker's ring, or on a thread that may block.
+  IoResult runOnFile(const FileRequest& request) {
+    const auto call = [&] { return callBlocking(request); };
+    int error = 0;
+    if (currentFiber == nullptr || chosenBackend(error) != IoBackend::Uring || error != 0) {
+      return runBlocking(call);
+    }
+    ReadinessReactor* const reactor = ownReactor<Sys>(error);
+    FileQueue* const queue = reactor != nullptr ? reactor->files() : nullptr;
+    if (queue == nullptr) {
+      return runBlocking(call);
+    }
+    if (const int ended = endedBy(retry_.call().limits); ended != 0) {
+      return {-1, ended};
+    }
+    IoResult result;
+    do {
+      result = awaitFile(*reactor, *queue, request, retry_.call());
+    } while (result.error == EINTR);
+    return wouldWait(result) ? runBlocking(call) : result;
+  }
+
+ private:
+  // Reads or writes. now() is the call with RWF_NOWAIT. A disk is waited for as by runOnFile(), all else by
+  // the reactor.
+  template <class Now>
+  IoResult transfer(const FileRequest& request, const Now& now) {
+    // With O_DIRECT nothing of the file is in memory, and RWF_NOWAIT waits for the disk.
+    if (request.offset >= 0 && currentFiber != nullptr && isDirect()) {
+      return runOnFile(request);
+    }
+    const IoResult first = retry_.use(now);
+    if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
+      // io_uring takes three steps at the file's own position: it reads the position, transfers, and advances
+      // the position. What others do in between would be lost.
+      return request.offset < 0 ? runBlocking([&] { return callBlocking(request); }) : runOnFile(request);
+    }
+    const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
+    return isUnsupported(first) ? transferByPoll(request, events) : retry_.goOn(first, events, now);
+  }
+
+  static ssize_t callBlocking(const FileRequest& request) {
+    switch (request.kind) {
+      case FileRequest::Kind::Read:
+        return Sys::readBlocking(request.fd, request.parts, request.numParts, request.offset);
+      case FileRequest::Kind::Sync:
+        return Sys::sync(request.fd);
+      case FileRequest::Kind::Open:
+        return Sys::openFile(request.path, request.flags, request.mode);
+      case FileRequest::Kind::Write:
+        break;
+    }
+    const auto write = [&] {
+      return Sys::writeBlocking(request.fd, request.parts, request.numParts, request.offset);
+    };
+    return request.offset < 0 ? withoutSigpipe(request, write) : write();
+  }
+
+  // Does what transfer() does, where RWF_NOWAIT is unsupported (a terminal, or an old kernel). With
+  // O_NONBLOCK the plain call tells whether it would wait. Without, poll(2) tells whether there is something
+  // to read, or any room. Then a read may block if another reader is faster, and a write blocks if there is
+  // less room than it needs.
+  IoResult transferByPoll(const FileRequest& request, uint32_t events) {
+    const auto call = [&] { return callBlocking(request); };
+    if (hasFlag(O_NONBLOCK)) {
+      return retry_.run(events, call);
+    }
+    if (events == POLLIN) {
+      return retry_.run(events, [&] { return retry_.isReady(events) ? call() : -1; });
+    }
+    const IoResult ready = retry_.run(events, [&] { return retry_.isReady(events) ? 0 : -1; });
+    return ready.error == 0 ? runBlocking(call) : ready;
+  }
+
+  // Whether it is a file on a disk. poll(2) cannot report those.
+  bool isOnDisk() const {
+    struct stat status{};
+    return retry_.use([&]() -> ssize_t { return Sys::status(retry_.call().fd, &status); }).error == 0 &&
+           (S_ISREG(status.st_mode) || S_ISBLK(status.st_mode) || S_ISDIR(status.st_mode));
+  }
+
+  bool hasFlag(int flag) const {
+    const IoResult flags = retry_.use([&]() -> ssize_t { return Sys::flags(retry_.call().fd); });
+    return flags.error == 0 && (flags.value & flag) != 0;
+  }
+
+  bool isDirect() const {
+    const IoCall& call = retry_.call();
+    Directness known = call.slot != nullptr ? recallDirectness(*call.slot) : Directness::Unknown;
+    if (known == Directness::Unknown) {
+      known = hasFlag(O_DIRECT) ? Directness::Direct : Directness::Cached;
+      if (call.slot != nullptr) {
+        noteDirectness(*call.slot, call.began.generation, known);
+      }
+    }
+    return known == Directness::Direct;
+  }
+
+  IoRetry<Sys> retry_;
+};
+
+}  // namespace weft::inline v0_1::detail
