@@ -92,10 +92,10 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 // others run when it is their turn. May suspend the fiber. Does nothing on a thread without a scheduler.
 WEFT_EXPORT void countIo();
 
-// While an object of this type exists, the waits of the calling fiber are for the world outside: a socket, a
-// disk. Other waits tell the worker something of the order in which its tasks should run, and how many of
-// them it should start: see Worker::beginBlock() and Throttle. These do not. `reactor`, or null: the one that
-// will wake the fiber.
+// While an object of this type exists, the calling fiber waits for I/O, not for tasks. A wait for tasks tells
+// the worker something of the order in which its tasks should run, and how many of them it should start: see
+// Worker::beginBlock() and Throttle. A wait for I/O does not. `reactor`: the one that will wake the fiber, or
+// null.
 // Requires: the caller is a fiber, and `reactor` is that of its worker.
 class IoWait {
  public:
