@@ -9,13 +9,27 @@
 #include <new>
 #include <utility>
 
-#include "io/bell.h"
 #include "io/descriptor_table.h"
 #include "io/file_ring.h"
 #include "io/system.h"
 #include "weft/detail/base/deadline.h"
+#include "weft/detail/park/parker.h"
 
 namespace weft::inline v0_1::detail {
+
+// Gives the parker of the calling thread its bell, if it has none.
+// Returns: false where the system grants no descriptor; errno says why.
+template <class Sys>
+bool giveBellOnce(Parker<>& parker) noexcept {
+  if (parker.bell() == StdSync::kNoBell) {
+    const int bell = Sys::makeBell();
+    if (bell < 0) {
+      return false;
+    }
+    parker.giveBell(bell);
+  }
+  return true;
+}
 
 // A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the bell of the
 // worker's parker, which the worker's ring of io_uring rings too, if there is one.

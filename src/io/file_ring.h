@@ -59,7 +59,7 @@ class FileRing final : public FileQueue {
     }
     ++numCancelable_;
     io_uring_sqe prepared{};
-    prepare(prepared, request);
+    prepareRequest(prepared, request);
     prepared.user_data = dataOf(wait);
     queue_.push_back(prepared);
     return 0;
@@ -98,25 +98,6 @@ class FileRing final : public FileQueue {
   static uint64_t dataOf(const FileWait& wait) { return reinterpret_cast<uintptr_t>(&wait); }
   static FileWait& waitOf(uint64_t data) {
     return *reinterpret_cast<FileWait*>(static_cast<uintptr_t>(data));
-  }
-
-  static void prepare(io_uring_sqe& prepared, const FileRequest& request) {
-    const auto offset = static_cast<uint64_t>(request.offset);
-    const auto count = static_cast<unsigned>(request.numParts);
-    switch (request.kind) {
-      case FileRequest::Kind::Read:
-        return io_uring_prep_readv(&prepared, request.fd, request.parts, count, offset);
-      case FileRequest::Kind::Write:
-        return io_uring_prep_writev(&prepared, request.fd, request.parts, count, offset);
-      case FileRequest::Kind::Sync:
-        return io_uring_prep_fsync(&prepared, request.fd, 0);
-      case FileRequest::Kind::Open:
-        io_uring_prep_openat(&prepared, AT_FDCWD, request.path, request.flags, request.mode);
-        // By default the system tries it with O_NONBLOCK first. A FIFO has come to be open by that, or the
-        // try has failed, before there is somebody at its other end.
-        prepared.flags |= (request.flags & O_NONBLOCK) == 0 ? IOSQE_ASYNC : 0;
-        return;
-    }
   }
 
   // Returns: false where grow() finds no memory.

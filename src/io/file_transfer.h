@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <span>
 
@@ -23,6 +22,7 @@
 #include "io/io_retry.h"
 #include "io/readiness.h"
 #include "io/result.h"
+#include "io/sigpipe.h"
 #include "io/system.h"
 #include "weft/detail/wait/wait_handler.h"
 
@@ -43,34 +43,6 @@ inline std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
   const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
   parts = parts.subspan(static_cast<size_t>(numEmpty));
   return parts.first(std::min<size_t>(parts.size(), IOV_MAX));
-}
-
-// Calls call(), which writes the parts of `request`, and takes a SIGPIPE that it causes off the thread again.
-// A call that blocks may have written some when the last reader goes. Then it returns the count, and raises
-// the signal too.
-template <class Call>
-ssize_t withoutSigpipe(const FileRequest& request, const Call& call) {
-  size_t size = 0;
-  for (const iovec& part : std::span(request.parts, static_cast<size_t>(request.numParts))) {
-    size += part.iov_len;
-  }
-  sigset_t pipe{}, before{}, pending{};
-  sigemptyset(&pipe);
-  sigaddset(&pipe, SIGPIPE);
-  sigpending(&pending);
-  const bool wasPending = sigismember(&pending, SIGPIPE) == 1;
-  pthread_sigmask(SIG_BLOCK, &pipe, &before);
-  const ssize_t result = call();
-  const int error = errno;
-  const bool mayBePending = result < 0 ? error == EPIPE : static_cast<size_t>(result) < size;
-  if (mayBePending && !wasPending) {
-    const timespec atOnce{};
-    while (sigtimedwait(&pipe, nullptr, &atOnce) < 0 && errno == EINTR) {
-    }
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  errno = error;
-  return result;
 }
 
 // One call of the API that reads, writes, syncs or opens. It is made anew for each.
@@ -114,7 +86,7 @@ class FileTransfer {
     const FileRequest request{
         .kind = FileRequest::Kind::Write, .fd = fd, .parts = parts.data(), .numParts = count};
     return operation.transfer(request, [&] {
-      return withoutSigpipe(request, [&] { return Sys::writeNow(fd, request.parts, count, -1); });
+      return withoutSigpipe(parts, [&] { return Sys::writeNow(fd, request.parts, count, -1); });
     });
   }
 
@@ -210,7 +182,8 @@ class FileTransfer {
     const auto write = [&] {
       return Sys::writeBlocking(request.fd, request.parts, request.numParts, request.offset);
     };
-    return request.offset < 0 ? withoutSigpipe(request, write) : write();
+    return request.offset < 0 ? withoutSigpipe({request.parts, static_cast<size_t>(request.numParts)}, write)
+                              : write();
   }
 
   // Does what transfer() does, where RWF_NOWAIT is unsupported (a terminal, or an old kernel). With

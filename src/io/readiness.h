@@ -9,7 +9,6 @@
 #include <stop_token>
 #include <utility>
 
-#include "io/bell.h"
 #include "io/descriptor_table.h"
 #include "io/epoll_reactor.h"
 #include "io/io_call.h"

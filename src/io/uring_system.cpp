@@ -7,6 +7,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
+
+#include "io/file_wait.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
@@ -74,6 +77,25 @@ int UringSystem::enterRing(IoRing& ring) {
   const unsigned count = publishRequests(ring.ring);
   return resultOfRing(io_uring_enter2(static_cast<unsigned>(ring.ring.enter_ring_fd), count, 0,
                                       ring.enterFlags | IORING_ENTER_GETEVENTS, nullptr, 0));
+}
+
+void prepareRequest(io_uring_sqe& prepared, const FileRequest& request) {
+  const auto offset = static_cast<uint64_t>(request.offset);
+  const auto count = static_cast<unsigned>(request.numParts);
+  switch (request.kind) {
+    case FileRequest::Kind::Read:
+      return io_uring_prep_readv(&prepared, request.fd, request.parts, count, offset);
+    case FileRequest::Kind::Write:
+      return io_uring_prep_writev(&prepared, request.fd, request.parts, count, offset);
+    case FileRequest::Kind::Sync:
+      return io_uring_prep_fsync(&prepared, request.fd, 0);
+    case FileRequest::Kind::Open:
+      io_uring_prep_openat(&prepared, AT_FDCWD, request.path, request.flags, request.mode);
+      // By default the system tries it with O_NONBLOCK first. A FIFO has come to be open by that, or the
+      // try has failed, before there is somebody at its other end.
+      prepared.flags |= (request.flags & O_NONBLOCK) == 0 ? IOSQE_ASYNC : 0;
+      return;
+  }
 }
 
 int tryRing() noexcept {

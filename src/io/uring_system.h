@@ -8,6 +8,8 @@
 // The system calls of io_uring. Only where there is liburing.
 namespace weft::inline v0_1::detail {
 
+struct FileRequest;
+
 // A ring, which belongs to the thread that has made it.
 struct IoRing {
   io_uring ring{};
@@ -29,6 +31,8 @@ struct UringSystem {
   // Hands over the requests that lie in the ring, and has the system post the results that there are.
   static int enterRing(IoRing& ring);
 };
+
+void prepareRequest(io_uring_sqe& prepared, const FileRequest& request);
 
 // Makes a ring for a moment, and tries it.
 // Returns: 0, or why the system refuses one: an error number.
