@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How the threads of a fair::TaskScheduler share out work, sleep, watch for deadlines, and are woken: src/fair/worker.cpp,
-// src/fair/idle.cpp and fair_role.h by hand, statement by statement where threads meet; each inline bears the name of its
+// src/fair/idle_threads.cpp and fair_role.h by hand, statement by statement where threads meet; each inline bears the name of its
 // function there. For Spin, since the promises are about liveness: under weak fairness all of
 //
 //   - each posted task runs, as often as it was posted, and the tasks are taken in the order of the posts
