@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "fair/backlog.h"
-#include "os/own_counter.h"
+#include "fair/chain.h"
+#include "fair/worker.h"
 #include "scheduler/report/checked_allocator.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/spin_lock.h"
@@ -24,117 +25,13 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/mutex.h"
-#include "weft/thread.h"
 
 namespace weft::inline v0_1::detail {
-
-struct FairCore;
-
-using FairQueue = SegmentedQueue<FairTask*, StdSync, 0, Producers::InTurn>;
-
-// One thread of a fair::TaskScheduler. Only the thread itself uses a member unless a comment says otherwise.
-class FairWorker {
- public:
-  explicit FairWorker(FairCore& fairCore);
-  FairWorker(const FairWorker&) = delete;
-  FairWorker& operator=(const FairWorker&) = delete;
-  ~FairWorker() { releaseParker(parker); }
-
-  void run();
-
-  // Lets a step that returns in a child of fork() end that child, from now on.
-  static void watchForksOfSteps();
-
-  // A step has posted its own task to `to`. Keeps the task until the step ends.
-  void repost(FairTask& task, FairCore& to);
-  // Whether it keeps a task for `to`.
-  bool keepsOneFor(const FairCore& to) const;
-
-  FairCore& core;
-  Parker<>* const parker = acquireParker();
-  FairTask* current = nullptr;  // whose step runs
-  NativeThread thread;
-  OwnCounter numSteps, numDispatches, numParks;
-
-  // Guarded by the core's lock.
-  FairWorker* below = nullptr;      // in the stack of idle threads
-  std::chrono::nanoseconds tick{};  // while it polls
-
- private:
-  // Hints, read through this thread's consumers of the queues.
-  bool hasQueued();
-  bool hasWork();  // queued, or due
-
-  FairTask* next();
-  FairTask* requeue(FairTask& task);
-  FairTask* takeNext();
-  [[gnu::always_inline]] FairTask* takeAlone();
-  [[gnu::noinline]] FairTask* takeDue();
-  [[gnu::noinline]] FairTask* popReady();
-  [[gnu::noinline]] FairTask* popQueued();
-  bool isAlone() const;
-  bool isNext(const FairTask& task);
-  [[gnu::always_inline]] FairTask* dispatch();
-  void runStep(FairTask& task);
-  bool wasLong();
-  void look();
-  bool shouldRetire(uint64_t nsPerStep);
-  void seeToTheIdle();
-
-  void waitForWork(bool isRetiring);
-  bool spin();
-  bool beginIdle(bool isRetiring, TimePoint& until);
-  bool staysIdle(TimePoint& until);
-  void watchOn(TimePoint now, bool isQueued, TimePoint& until);
-
-  FairQueue::Consumer due_, ready_;
-  FairTask* reposted_ = nullptr;
-  uint32_t dueInARow_ = 0;
-  uint32_t untilLook_ = 1;
-  uint32_t lookEvery_ = 1;
-  uint32_t fineSteps_ = 0;  // in a row, beside others
-  bool isRetired_ = false;
-  bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
-  uint64_t ticks_ = 0;     // at wasLong()
-  TimePoint lookedAt_{};
-  uint64_t stepsAtLook_ = 0;
-  TimePoint intakeAt_{};
-  std::chrono::nanoseconds spinBudget_{20'000};
-};
-
-// Tasks that are in no queue, first in, first out. It allocates nothing.
-class FairChain {
- public:
-  bool isEmpty() const { return first_ == nullptr; }
-  size_t size() const { return size_; }
-
-  void append(FairTask& task) {
-    task.inboxNext.set(nullptr);
-    last_ != nullptr ? last_->inboxNext.set(&task) : void(first_ = &task);
-    last_ = &task;
-    ++size_;
-  }
-  // Returns: the oldest, or null.
-  FairTask* pop() {
-    FairTask* const task = first_;
-    if (task != nullptr) {
-      first_ = task->inboxNext.get();
-      last_ = first_ != nullptr ? last_ : nullptr;
-      --size_;
-    }
-    return task;
-  }
-
- private:
-  FairTask* first_ = nullptr;
-  FairTask* last_ = nullptr;
-  size_t size_ = 0;
-};
 
 // What the threads of a fair::TaskScheduler share. docs/fair.md explains it.
 struct FairCore {
   FairCore(fair::TaskScheduler& scheduler, const std::string& called, int count,
-           const fair::TaskScheduler::Config& config);
+           const CheckedAllocator& checked, uint32_t blockSize);
   ~FairCore();
 
   void start();
@@ -305,8 +202,5 @@ inline bool FairWorker::keepsOneFor(const FairCore& to) const {
   // relaxed: written by the step.
   return reposted_ != nullptr && reposted_->postedTo.load(std::memory_order_relaxed) == &to;
 }
-
-// The worker whose thread calls, or null.
-extern constinit thread_local FairWorker* currentFairWorker;
 
 }  // namespace weft::inline v0_1::detail

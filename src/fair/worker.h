@@ -1,0 +1,94 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "os/own_counter.h"
+#include "weft/detail/fair/task.h"
+#include "weft/detail/park/parker.h"
+#include "weft/detail/queue/segmented_queue.h"
+#include "weft/thread.h"
+
+namespace weft::inline v0_1::detail {
+
+struct FairCore;
+
+using FairQueue = SegmentedQueue<FairTask*, StdSync, 0, Producers::InTurn>;
+
+// One thread of a fair::TaskScheduler. Only the thread itself uses a member unless a comment says otherwise.
+class FairWorker {
+ public:
+  explicit FairWorker(FairCore& fairCore);
+  FairWorker(const FairWorker&) = delete;
+  FairWorker& operator=(const FairWorker&) = delete;
+  ~FairWorker() { releaseParker(parker); }
+
+  void run();
+
+  // Lets a step that returns in a child of fork() end that child, from now on.
+  static void watchForksOfSteps();
+
+  // A step has posted its own task to `to`. Keeps the task until the step ends.
+  void repost(FairTask& task, FairCore& to);
+  // Whether it keeps a task for `to`.
+  bool keepsOneFor(const FairCore& to) const;
+
+  FairCore& core;
+  Parker<>* const parker = acquireParker();
+  FairTask* current = nullptr;  // whose step runs
+  NativeThread thread;
+  OwnCounter numSteps, numDispatches, numParks;
+
+  // Guarded by the core's lock.
+  FairWorker* below = nullptr;      // in the stack of idle threads
+  std::chrono::nanoseconds tick{};  // while it polls
+
+ private:
+  // Hints, read through this thread's consumers of the queues.
+  bool hasQueued();
+  bool hasWork();  // queued, or due
+
+  FairTask* next();
+  FairTask* requeue(FairTask& task);
+  FairTask* takeNext();
+  [[gnu::always_inline]] FairTask* takeAlone();
+  [[gnu::noinline]] FairTask* takeDue();
+  [[gnu::noinline]] FairTask* popReady();
+  [[gnu::noinline]] FairTask* popQueued();
+  bool isAlone() const;
+  bool isNext(const FairTask& task);
+  [[gnu::always_inline]] FairTask* dispatch();
+  void runStep(FairTask& task);
+  bool wasLong();
+  void look();
+  bool shouldRetire(uint64_t nsPerStep);
+  void seeToTheIdle();
+
+  void waitForWork(bool isRetiring);
+  bool spin();
+  bool beginIdle(bool isRetiring, TimePoint& until);
+  bool staysIdle(TimePoint& until);
+  void watchOn(TimePoint now, bool isQueued, TimePoint& until);
+
+  FairQueue::Consumer due_, ready_;
+  FairTask* reposted_ = nullptr;
+  uint32_t dueInARow_ = 0;
+  uint32_t untilLook_ = 1;
+  uint32_t lookEvery_ = 1;
+  uint32_t fineSteps_ = 0;  // in a row, beside others
+  bool isRetired_ = false;
+  bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
+  uint64_t ticks_ = 0;     // at wasLong()
+  TimePoint lookedAt_{};
+  uint64_t stepsAtLook_ = 0;
+  TimePoint intakeAt_{};
+  std::chrono::nanoseconds spinBudget_{20'000};
+};
+
+// The worker whose thread calls, or null.
+extern constinit thread_local FairWorker* currentFairWorker;
+
+}  // namespace weft::inline v0_1::detail
