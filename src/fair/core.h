@@ -137,8 +137,6 @@ struct FairCore {
   // numTimed is a multiple of kOnItsWay, plus kInHeap or 0.
   static constexpr uint32_t kOnItsWay = 2, kInHeap = 1;
   static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
-  // Threads with shorter steps than this lose more by getting in each other's way than they gain.
-  static constexpr uint64_t kFineStepNs = 150;
 
   fair::TaskScheduler& facade;
   const std::string name;

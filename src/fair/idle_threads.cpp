@@ -260,7 +260,7 @@ bool FairCore::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
   const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
   const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
-  return ns * dispatcherLock.numActive() < numNew * kFineStepNs;
+  return ns * dispatcherLock.numActive() < numNew * LookPacer::kFineStepNs;
 }
 
 // Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.

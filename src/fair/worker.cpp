@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "fair/core.h"
@@ -16,7 +15,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-using std::chrono::nanoseconds;
 using Hold = DispatcherLock<>::Hold;
 
 // Tasks that the dispatcher hands to the ready queue at once.
@@ -24,25 +22,9 @@ constexpr uint32_t kRefill = 64;
 // Due tasks that run in a row before one from the ready queue.
 constexpr uint32_t kDueInARow = 16;
 
-// A step that takes longer is followed by a look at the deadlines, if there are any.
-constexpr uint64_t kLongStepNs = 2'000;
-
-// How long a thread runs steps between two looks at the front queue and at the deadlines, if the steps take
-// as long as those before, and how many steps at most. A look costs 50 to 100 ns: after each 16 steps of
-// 30 ns it was a tenth of their time.
-constexpr uint64_t kLookAfterNs = 4'000;
-constexpr uint64_t kLookAfterSteps = 64;
-
-// So many short steps beside other threads, and a thread retires.
-constexpr uint32_t kFineStepsUntilRetired = 256;
-
 // How often a thread looks for work that only the holder of the dispatcher lock can give it, before it
 // sleeps.
 constexpr uint32_t kRoundsBesideDispatcher = 64;
-
-// While there is work, a thread leaves the front queue to its producers for so long. An intake after each
-// step of 3 us took a tenth of the time of five threads.
-constexpr nanoseconds kIntakePause{20'000};
 
 // Tasks often lie in a row: in an array, or in nodes that were allocated one after another. So the address of
 // a task that was posted some posts before `older` is guessed, and its line is fetched from the poster's
@@ -64,7 +46,7 @@ void FairWorker::watchForksOfSteps() {
   // lost.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
     if (currentFairWorker != nullptr) {
-      currentFairWorker->untilLook_ = 1;
+      currentFairWorker->pacer_.lookNext();
     }
   });
 }
@@ -73,7 +55,7 @@ FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), due_(fairCore.due),
 
 void FairWorker::run() {
   currentFairWorker = this;
-  lookedAt_ = TimePoint::clock::now();
+  pacer_.restart(TimePoint::clock::now(), numSteps.get());
   while (FairTask* task = next()) {
     runStep(*task);
   }
@@ -130,7 +112,7 @@ inline FairTask* FairWorker::dispatch() {
 
 // Returns: the task to run next; null when the thread is to end.
 FairTask* FairWorker::next() {
-  if (--untilLook_ == 0 || (core.hasTimed() && wasLong())) {
+  if (pacer_.countStep() || (core.hasTimed() && pacer_.wasLong(ticks()))) {
     look();
   }
   // relaxed, below: stop() waits for the end of the thread, and for nothing else.
@@ -160,9 +142,7 @@ FairTask* FairWorker::next() {
     }
     waitForWork(std::exchange(isRetiring, false));
     round = 0;
-    lookedAt_ = TimePoint::clock::now();
-    stepsAtLook_ = numSteps.get();
-    untilLook_ = 1;
+    pacer_.restart(TimePoint::clock::now(), numSteps.get());
   }
   return nullptr;
 }
@@ -284,46 +264,21 @@ FairTask* FairWorker::popQueued() {
   return core.backlog.isEmpty() ? takeDue() : nullptr;
 }
 
-// Whether the step since the last call was a long one.
-inline bool FairWorker::wasLong() {
-  constexpr auto kLongTicks = static_cast<uint64_t>(kTicksPerMicrosecond) * kLongStepNs / 1'000;
-  const uint64_t now = ticks();
-  return now - std::exchange(ticks_, now) >= kLongTicks;
-}
-
 // Called now and then, however much there is to run. Takes in what was posted, so that its deadlines are
 // watched, and queues the tasks whose deadlines have come.
 void FairWorker::look() {
   assertReturnsInParent("a step of a fair::Task");
   const TimePoint now = TimePoint::clock::now();
-  const uint64_t steps = std::max<uint64_t>(numSteps.get() - stepsAtLook_, 1);
-  const auto ns = static_cast<uint64_t>(std::max<int64_t>((now - lookedAt_).count(), 0)) / steps;
-  lookedAt_ = now;
-  stepsAtLook_ += steps;
-  isRetired_ = shouldRetire(ns);
-  lookEvery_ = static_cast<uint32_t>(std::clamp<uint64_t>(kLookAfterNs / (ns + 1), 1, kLookAfterSteps));
-  untilLook_ = lookEvery_;
-  // A deadline that is on its way may come before the pause is over.
-  const bool isTurn = now >= intakeAt_ || (lookEvery_ == 1 && core.hasTimedOnItsWay());
+  isRetired_ = pacer_.noteLook(now, numSteps.get(), isAlone());
+  const bool isTurn = pacer_.isIntakesTurn(now, core.hasTimedOnItsWay());
   if (core.isDue(now) || (isTurn && !core.front.empty())) {
     if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
       ++numDispatches;
       core.intake();
       core.dispatcherLock.leave(hold);
-      intakeAt_ = now + kIntakePause;
+      pacer_.noteIntake(now);
     }
   }
-}
-
-bool FairWorker::shouldRetire(uint64_t nsPerStep) {
-  if (nsPerStep >= FairCore::kFineStepNs || isAlone()) {
-    fineSteps_ = 0;
-    return false;
-  }
-  fineSteps_ += lookEvery_;
-  const bool isEnough = fineSteps_ >= kFineStepsUntilRetired;
-  fineSteps_ = isEnough ? 0 : fineSteps_;
-  return isEnough;
 }
 
 // Called before a step, which may be long: an idle thread must learn of what is queued, now or later.

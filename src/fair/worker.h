@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "fair/look_pacer.h"
 #include "os/own_counter.h"
 #include "weft/detail/fair/task.h"
 #include "weft/detail/park/parker.h"
@@ -62,9 +63,7 @@ class FairWorker {
   bool isNext(const FairTask& task);
   [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
-  bool wasLong();
   void look();
-  bool shouldRetire(uint64_t nsPerStep);
   void seeToTheIdle();
 
   void waitForWork(bool isRetiring);
@@ -76,15 +75,9 @@ class FairWorker {
   FairQueue::Consumer due_, ready_;
   FairTask* reposted_ = nullptr;
   uint32_t dueInARow_ = 0;
-  uint32_t untilLook_ = 1;
-  uint32_t lookEvery_ = 1;
-  uint32_t fineSteps_ = 0;  // in a row, beside others
+  LookPacer pacer_;
   bool isRetired_ = false;
   bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
-  uint64_t ticks_ = 0;     // at wasLong()
-  TimePoint lookedAt_{};
-  uint64_t stepsAtLook_ = 0;
-  TimePoint intakeAt_{};
   std::chrono::nanoseconds spinBudget_{20'000};
 };
 
