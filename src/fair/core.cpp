@@ -10,9 +10,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Used-up blocks that a ready queue keeps.
-constexpr uint32_t kSpareBlocks = 16;
-
 void runThread(void* worker) { static_cast<FairWorker*>(worker)->run(); }
 
 void assertNotInOwnStep(const FairCore& core, const char* what) {
@@ -30,10 +27,7 @@ FairCore::FairCore(fair::TaskScheduler& scheduler, const std::string& called, in
       name(called),
       numThreads(count),
       allocator(checked),
-      backlog(&allocator),
-      heap(&allocator),
-      due(&allocator, kSpareBlocks, blockSize),
-      ready(&allocator, kSpareBlocks, blockSize) {
+      dispatcher(&allocator, blockSize) {
   FairWorker::watchForksOfSteps();
   for (int i = 0; i < count; ++i) {
     workers.push_back(std::make_unique<FairWorker>(*this));
@@ -44,7 +38,7 @@ FairCore::~FairCore() {
   stop();
   awaitKept();
   // Destroying a task may post another one: a continuation of the future whose promise it breaks.
-  for (FairChain taken = takeAll(); !taken.isEmpty(); taken = takeAll()) {
+  for (FairChain taken = dispatcher.takeAll(); !taken.isEmpty(); taken = dispatcher.takeAll()) {
     // It may also destroy tasks that have just become the user's: the coroutine of fair::async() that owns
     // them, for example. So these are let go of first.
     FairChain own;
@@ -69,7 +63,7 @@ void FairCore::start() {
   const bool isRunning = numRunning != 0;
   if (!isRunning) {
     numRunning = static_cast<uint32_t>(numThreads);
-    dispatcherLock.beginAll(numRunning);
+    dispatcher.lock.beginAll(numRunning);
     // relaxed: the threads are started afterwards.
     isStopping.store(false, std::memory_order_relaxed);
   }
@@ -144,53 +138,6 @@ void FairCore::awaitKept() {
   assertKeepsNone("takeBack() or its destructor");
   (void)blockUnless([this] { return numKept == 0; }, lock, keptWaiters, kNever,
                     "steps that have posted their tasks to a fair::TaskScheduler", this);
-}
-
-void FairCore::takeFront(FairChain& taken) {
-  for (FairTask* task = front.popAll(); task != nullptr;) {
-    FairTask* const next = task->inboxNext.get();
-    forgetWait(*task);
-    taken.append(*task);
-    task = next;
-  }
-}
-
-FairChain FairCore::takeAll() {
-  FairChain queued;
-  FairTask* task = nullptr;
-  for (FairQueue* queue : {&due, &ready}) {
-    for (FairQueue::Consumer consumer(*queue); consumer.pop(task);) {
-      queued.append(*task);
-    }
-  }
-  while (!backlog.isEmpty()) {
-    queued.append(*backlog.pop());
-  }
-  publishBacklog();
-  takeFront(queued);
-  while ((task = heap.popExpired(kNever)) != nullptr) {
-    if (task->state.cancelWait()) {
-      queued.append(*task);
-    } else {
-      await(*task);
-    }
-  }
-  for (uint32_t round = 0; numAwaited != 0;) {
-    relax(round);
-    takeFront(queued);
-  }
-  expire();
-  FairChain taken;
-  while ((task = queued.pop()) != nullptr) {
-    taken.append(*task);
-    task->state.forgetDeadline();
-    if (!task->ops->keepsDeadline) {
-      task->deadline = FairTask::kNoDeadline;
-    }
-    // relaxed: the caller owns them from now on.
-    task->postedTo.store(nullptr, std::memory_order_relaxed);
-  }
-  return taken;
 }
 
 void FairCore::reportPostedTwice() const {

@@ -5,23 +5,17 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "fair/backlog.h"
-#include "fair/chain.h"
+#include "fair/dispatcher.h"
 #include "fair/worker.h"
 #include "scheduler/report/checked_allocator.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/spin_lock.h"
-#include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"
 #include "weft/detail/park/parker.h"
-#include "weft/detail/queue/inbox.h"
-#include "weft/detail/queue/segmented_queue.h"
-#include "weft/detail/queue/timer_heap.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/mutex.h"
@@ -36,11 +30,6 @@ struct FairCore {
 
   void start();
   void stop();
-  // Takes what is queued, and what waits, out of all queues.
-  // Requires: no thread runs.
-  FairChain takeAll();
-  void takeFront(FairChain& taken);
-
   // Any thread, in a step or not: queues tasks that have been claimed for this scheduler.
   void enqueue(FairTask& newest, FairTask& oldest);
   // A step of another scheduler has posted its own task here. enqueueKept() brings the task when the step has
@@ -55,7 +44,7 @@ struct FairCore {
     if (task.postedTo.exchange(this, std::memory_order_relaxed) != nullptr) [[unlikely]] {
       reportPostedTwice();
     }
-    countTimed(task);
+    dispatcher.hints.addOnItsWay(task);
   }
   // The same, called by the step of the task. It saves the read-modify-write, 6 of a step's 25 ns. Another
   // post of the task is found, unless that happens between the load and the store.
@@ -68,49 +57,12 @@ struct FairCore {
   }
   // Gives back a task that has been claimed and not pushed.
   void unclaim(FairTask& task) {
-    if (task.hasTime()) {
-      numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
-    }
+    dispatcher.hints.takeOffItsWay(task);
     // relaxed: the task is the caller's again.
     task.postedTo.store(nullptr, std::memory_order_relaxed);
   }
-  // Called before the push of a task that has just been posted.
-  void countTimed(const FairTask& task) {
-    if (task.hasTime()) [[unlikely]] {
-      numTimed.fetch_add(kOnItsWay, std::memory_order_relaxed);  // relaxed: a hint about how often to look
-    }
-  }
   [[noreturn, gnu::cold]] void reportPostedTwice() const;
 
-  // With the dispatcher lock.
-  [[gnu::noinline]] void intake();
-  // Takes over one task that was posted just now, as intake() does. publishBacklog() must follow.
-  void accept(FairTask& task) {
-    if (task.deadline == FairTask::kNoDeadline) [[likely]] {
-      backlog.append(&task);
-    } else {
-      acceptDeadline(task);
-    }
-  }
-  void acceptDeadline(FairTask& task);
-  void publishBacklog();
-  [[gnu::noinline]] void refillReady();
-  bool isReady(FairTask& task, TimePoint& now);
-  void forgetWait(FairTask& task);
-  void await(FairTask& task);
-  void expire();
-  void publishEarliest();
-
-  // Any thread.
-  // relaxed: a hint; the dispatcher lock guards the backlog.
-  bool backlogIsEmpty() const { return !hasBacklog.load(std::memory_order_relaxed); }
-  bool hasQueued();  // FairWorker::hasQueued() is quicker
-  bool hasDue() const;
-  bool isDue(TimePoint now) const;
-  // Whether there are deadlines. If so, a thread looks at them after each long step.
-  bool hasTimed() const { return numTimed.load(std::memory_order_relaxed) != 0; }  // relaxed: a hint
-  // Whether some of them are posted and not taken over yet. relaxed: a hint.
-  bool hasTimedOnItsWay() const { return numTimed.load(std::memory_order_relaxed) >= kOnItsWay; }
   uint64_t numStepsOfAll() const;
   static uintptr_t markOf(const FairWorker& worker) { return reinterpret_cast<uintptr_t>(worker.parker) | 1; }
   static void wakeMarked(uintptr_t mark) { reinterpret_cast<Parker<>*>(mark & ~uintptr_t{1})->unpark(); }
@@ -132,12 +84,6 @@ struct FairCore {
   void exitThread();
   void wakeIfEmpty(WaitList& woken);
 
-  // The `timerIndex` of a task that counts in numAwaited.
-  static constexpr uint32_t kAwaited = kNotInHeap - 1;
-  // numTimed is a multiple of kOnItsWay, plus kInHeap or 0.
-  static constexpr uint32_t kOnItsWay = 2, kInHeap = 1;
-  static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
-
   fair::TaskScheduler& facade;
   const std::string name;
   const int numThreads;
@@ -145,33 +91,13 @@ struct FairCore {
   SchedulerExists exists;
   mutex lifecycle;  // one start() or stop() at a time
 
-  alignas(kCacheLine) Inbox<FairTask> front;
-
-  // Guards `backlog`, `heap` and `numAwaited`, and the pushes into `due` and `ready`. An only thread always
-  // has it.
-  DispatcherLock<> dispatcherLock;
-  FairBacklog backlog;  // ready tasks that are not in the ready queue yet
-  TimerHeap<FairTask> heap;
-  uint32_t numAwaited = 0;  // tasks out of the heap that a waker has claimed and not pushed yet
-
-  // Written with the dispatcher lock, read by all threads.
-  alignas(kCacheLine) std::atomic<int64_t> earliest{kNoEarliest};  // of the heap, in the clock's ticks
-  std::atomic<bool> hasBacklog{false};
-  // Tasks with a deadline. kOnItsWay for each that is posted and not taken over yet: any thread adds it, and
-  // the dispatcher takes it off. kInHeap if the heap has a deadline: the dispatcher sets it.
-  std::atomic<uint32_t> numTimed{0};
-
-  std::atomic<uint32_t> wantedRoom{0};  // in the heap; written by reserve()
-
-  // Filled with the dispatcher lock.
-  FairQueue due;    // tasks whose deadline has come
-  FairQueue ready;  // all other ready tasks
+  Dispatcher dispatcher;
 
   std::vector<std::unique_ptr<FairWorker>> workers;
 
   // Written with the lock, read by all threads.
   alignas(kCacheLine) std::atomic<bool> hasNoPoller{false};  // threads are idle, and none of them polls
-  std::atomic<int64_t> armed{kNoEarliest};                   // when an idle thread wakes at the latest
+  std::atomic<int64_t> armed{DispatchHints::kNoEarliest};    // when an idle thread wakes at the latest
   std::atomic<bool> isStopping{false};
   std::atomic<bool> isSpinning{false};  // one thread is in spin(); written without the lock
 

@@ -89,10 +89,10 @@ bool FairWorker::spin() {
       core.isSpinning.exchange(true, std::memory_order_relaxed)) {
     return hasWork();
   }
-  if (core.front.isParked()) {
+  if (core.dispatcher.front.isParked()) {
     core.lock.lock();
     if (core.marked != nullptr) {
-      core.front.cancelPark(FairCore::markOf(*core.marked));
+      core.dispatcher.front.cancelPark(FairCore::markOf(*core.marked));
     }
     core.lock.unlock();
   }
@@ -105,7 +105,7 @@ bool FairWorker::spin() {
       found = hasQueued() || core.isStopping.load(std::memory_order_relaxed);
     }
     now = TimePoint::clock::now();
-    found = found || core.isDue(now);
+    found = found || core.dispatcher.hints.isDue(now);
   } while (!found && now < end);
   spinBudget_ = found ? std::min(2 * spinBudget_, kLongestSpin) : std::max(spinBudget_ / 2, kShortestSpin);
   core.isSpinning.store(false, std::memory_order_relaxed);
@@ -116,10 +116,10 @@ bool FairWorker::spin() {
 bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
   WaitList woken;
   core.lock.lock();
-  const bool isLast = core.dispatcherLock.numActive() == 1;
+  const bool isLast = core.dispatcher.lock.numActive() == 1;
   // relaxed: sleeping threads are woken after it is set.
   const bool isWanted = core.isStopping.load(std::memory_order_relaxed) ||
-                        (isRetiring ? isLast : core.hasQueued() || core.hasDue());
+                        (isRetiring ? isLast : core.dispatcher.hasQueued() || core.dispatcher.hints.hasDue());
   const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
   if (isIdling) {
     core.enterIdle(*this);
@@ -144,21 +144,21 @@ bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
 bool FairWorker::staysIdle(TimePoint& until) {
   const TimePoint now = TimePoint::clock::now();
   const bool isPolling = core.poller == this;
-  const bool isQueued = core.hasQueued() || core.isDue(now);
-  const bool areOthersActive = core.dispatcherLock.numActive() != 0;
+  const bool isQueued = core.dispatcher.hasQueued() || core.dispatcher.hints.isDue(now);
+  const bool areOthersActive = core.dispatcher.lock.numActive() != 0;
   const bool leavesItToOthers = isPolling && areOthersActive && core.areStepsFine(now);
   // relaxed: sleeping threads are woken after it is set.
   bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
     core.poller = isPolling ? nullptr : core.poller;
-    if (core.marked == this || !core.front.isParked()) {
+    if (core.marked == this || !core.dispatcher.front.isParked()) {
       stays = core.takeMark(*this);
       until = core.sleepUntil(kNever);
     }
   } else if (stays && isPolling) {
     watchOn(now, isQueued, until);
-  } else if (stays && core.poller == nullptr && !core.front.isParked()) {
+  } else if (stays && core.poller == nullptr && !core.dispatcher.front.isParked()) {
     core.beginWatch(*this, now);
     until = core.sleepUntil(now + tick);
   } else if (stays && core.poller == nullptr) {
@@ -193,15 +193,12 @@ void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
   until = core.sleepUntil(now + tick);
 }
 
-bool FairCore::isEmptyLocked() {
-  // With no thread active, nobody has the dispatcher lock.
-  return dispatcherLock.numActive() == 0 && !hasQueued() && heap.empty() && numAwaited == 0 && numKept == 0;
-}
+bool FairCore::isEmptyLocked() { return dispatcher.isEmpty() && numKept == 0; }
 
 void FairCore::enterIdle(FairWorker& worker) {
   worker.below = idle;
   idle = &worker;
-  dispatcherLock.end();
+  dispatcher.lock.end();
 }
 
 void FairCore::leaveIdle(FairWorker& worker) {
@@ -214,34 +211,34 @@ void FairCore::leaveIdle(FairWorker& worker) {
     poller = nullptr;
   }
   if (marked == &worker) {
-    front.cancelPark(markOf(worker));
+    dispatcher.front.cancelPark(markOf(worker));
     marked = nullptr;
   }
   // Before the thread is active: see runStep().
   publishIdle();
-  dispatcherLock.begin();
+  dispatcher.lock.begin();
   // relaxed: a hint to threads without the lock.
-  armed.store(kNoEarliest, std::memory_order_relaxed);
+  armed.store(DispatchHints::kNoEarliest, std::memory_order_relaxed);
 }
 
 // Leaves the mark of an idle thread.
 // Returns: whether a mark is there now; if not, something was pushed.
 bool FairCore::leaveMark(FairWorker& worker) {
-  if (front.tryPark(markOf(worker))) {
+  if (dispatcher.front.tryPark(markOf(worker))) {
     marked = &worker;
     return true;
   }
-  return front.isParked();
+  return dispatcher.front.isParked();
 }
 
 // Replaces the mark by that of `worker`.
 // Returns: false if something was pushed.
 bool FairCore::takeMark(FairWorker& worker) {
   if (marked != nullptr) {
-    front.cancelPark(markOf(*marked));
+    dispatcher.front.cancelPark(markOf(*marked));
     marked = nullptr;
   }
-  if (!front.tryPark(markOf(worker))) {
+  if (!dispatcher.front.tryPark(markOf(worker))) {
     return false;
   }
   marked = &worker;
@@ -260,14 +257,13 @@ bool FairCore::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
   const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
   const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
-  return ns * dispatcherLock.numActive() < numNew * LookPacer::kFineStepNs;
+  return ns * dispatcher.lock.numActive() < numNew * LookPacer::kFineStepNs;
 }
 
 // Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.
 TimePoint FairCore::sleepUntil(TimePoint until) {
-  // relaxed: hints; the thread that makes `earliest` earlier sees to the idle threads.
-  const int64_t at =
-      std::min<int64_t>(until.time_since_epoch().count(), earliest.load(std::memory_order_relaxed));
+  // relaxed: a hint; the thread that makes `earliest` earlier sees to the idle threads.
+  const int64_t at = std::min<int64_t>(until.time_since_epoch().count(), dispatcher.hints.earliest());
   armed.store(at, std::memory_order_relaxed);
   return timeOf(at);
 }
@@ -295,7 +291,7 @@ void FairCore::appointPoller() {
 void FairCore::exitThread() {
   WaitList woken;
   lock.lock();
-  dispatcherLock.end();
+  dispatcher.lock.end();
   wakeIfEmpty(woken);
   if (--numRunning == 0) {
     woken.claimAll(stopWaiters);

@@ -66,7 +66,11 @@ class LookPacer {
 
  private:
   bool shouldRetire(uint64_t nsPerStep, bool isAlone) {
-    fineSteps_ = nsPerStep < kFineStepNs && !isAlone ? fineSteps_ + lookEvery_ : 0;
+    if (nsPerStep >= kFineStepNs || isAlone) {
+      fineSteps_ = 0;
+      return false;
+    }
+    fineSteps_ += lookEvery_;
     const bool isEnough = fineSteps_ >= kFineStepsUntilRetired;
     fineSteps_ = isEnough ? 0 : fineSteps_;
     return isEnough;

@@ -134,8 +134,7 @@ void TaskScheduler::reserve(size_t numDeadlines) {
               "fair::TaskScheduler::reserve(%zu) on \"%s\": at most %zu tasks can wait at the same time. "
               "Reserve room for those that do.",
               numDeadlines, core_->name.c_str(), kMost);
-  // relaxed: the next intake() makes the room first.
-  core_->wantedRoom.store(static_cast<uint32_t>(numDeadlines), std::memory_order_relaxed);
+  core_->dispatcher.hints.wantRoom(static_cast<uint32_t>(numDeadlines));  // the next intake() makes it
 }
 
 bool TaskScheduler::isEmpty() const { return core_->isEmpty(); }
@@ -154,12 +153,12 @@ std::vector<Task*> TaskScheduler::takeBack() {
   const bool isStopped = core_->numRunning == 0;
   if (isStopped) {
     // The scheduler is not empty while its tasks are in the hands of this thread.
-    core_->dispatcherLock.begin();
+    core_->dispatcher.lock.begin();
   }
   core_->lock.unlock();
   WEFT_ASSERT(isStopped, "fair::TaskScheduler::takeBack() on \"%s\", whose threads run. Call stop() first.",
               core_->name.c_str());
-  detail::FairChain all = core_->takeAll();
+  detail::FairChain all = core_->dispatcher.takeAll();
   detail::FairChain kept;  // by the scheduler
   detail::callAndEnd(
       [&] {
@@ -182,7 +181,7 @@ std::vector<Task*> TaskScheduler::takeBack() {
         row.post();
         detail::WaitList woken;
         core_->lock.lock();
-        core_->dispatcherLock.end();
+        core_->dispatcher.lock.end();
         core_->wakeIfEmpty(woken);
         core_->lock.unlock();
         detail::wakeAll(woken);

@@ -17,24 +17,9 @@ namespace {
 
 using Hold = DispatcherLock<>::Hold;
 
-// Tasks that the dispatcher hands to the ready queue at once.
-constexpr uint32_t kRefill = 64;
-// Due tasks that run in a row before one from the ready queue.
-constexpr uint32_t kDueInARow = 16;
-
 // How often a thread looks for work that only the holder of the dispatcher lock can give it, before it
 // sleeps.
 constexpr uint32_t kRoundsBesideDispatcher = 64;
-
-// Tasks often lie in a row: in an array, or in nodes that were allocated one after another. So the address of
-// a task that was posted some posts before `older` is guessed, and its line is fetched from the poster's
-// cache. The intake takes a quarter less time by it, and no more if the guess is wrong.
-void prefetchBefore(const FairTask* older, const FairTask& task) {
-  constexpr uintptr_t kAhead = 8;  // posts
-  const auto at = reinterpret_cast<uintptr_t>(older);
-  const uintptr_t stride = at - reinterpret_cast<uintptr_t>(&task);
-  __builtin_prefetch(reinterpret_cast<const void*>(at + kAhead * stride));
-}
 
 }  // namespace
 
@@ -51,7 +36,7 @@ void FairWorker::watchForksOfSteps() {
   });
 }
 
-FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), due_(fairCore.due), ready_(fairCore.ready) {}
+FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), queued_(fairCore.dispatcher) {}
 
 void FairWorker::run() {
   currentFairWorker = this;
@@ -83,41 +68,33 @@ void FairWorker::runStep(FairTask& task) {
   current = nullptr;
 }
 
-inline bool FairWorker::isAlone() const { return core.dispatcherLock.numActive() == 1; }
+inline bool FairWorker::isAlone() const { return core.dispatcher.lock.numActive() == 1; }
 
 // With the dispatcher lock.
 // Returns: the next ready task. The tasks behind it are queued for the other threads.
 inline FairTask* FairWorker::dispatch() {
   ++numDispatches;
-  if (core.backlog.isEmpty()) {
-    core.intake();  // which also queues what is due
+  if (core.dispatcher.isBacklogEmpty()) {
+    core.dispatcher.intake();  // which also queues what is due
   }
   // Another thread may have dispatched meanwhile. What it has queued comes first.
-  if (!due_.empty() || !ready_.empty()) [[unlikely]] {
-    if (FairTask* task = popQueued()) {
-      core.publishBacklog();  // requeue() may have appended to the backlog
+  if (!queued_.isEmpty()) [[unlikely]] {
+    if (FairTask* task = queued_.popBefore(!core.dispatcher.isBacklogEmpty())) {
+      core.dispatcher.publishBacklog();  // requeue() may have appended to the backlog
       return task;
     }
   }
-  if (core.backlog.isEmpty()) {
-    return nullptr;
-  }
-  FairTask* task = core.backlog.pop();
-  if (!isAlone() && !core.backlog.isEmpty()) {
-    core.refillReady();
-  }
-  core.publishBacklog();
-  return task;
+  return core.dispatcher.isBacklogEmpty() ? nullptr : core.dispatcher.popAndShare();
 }
 
 // Returns: the task to run next; null when the thread is to end.
 FairTask* FairWorker::next() {
-  if (pacer_.countStep() || (core.hasTimed() && pacer_.wasLong(ticks()))) {
+  if (pacer_.countStep() || (core.dispatcher.hints.hasTimed() && pacer_.wasLong(ticks()))) {
     look();
   }
   // relaxed, below: stop() waits for the end of the thread, and for nothing else.
   if (FairTask* const own = std::exchange(reposted_, nullptr)) {
-    if (core.backlogIsEmpty() && isNext(*own)) {
+    if (!core.dispatcher.hints.hasBacklog() && isNext(*own)) {
       return own;
     }
     if (FairTask* task = requeue(*own)) {
@@ -151,7 +128,7 @@ FairTask* FairWorker::next() {
 inline bool FairWorker::isNext(const FairTask& task) {
   // relaxed, both: the first is written by the step; the second is as in next().
   return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core &&
-         !hasQueued() && (isAlone() || !core.dispatcherLock.isTaken()) &&
+         !hasQueued() && (isAlone() || !core.dispatcher.lock.isTaken()) &&
          !core.isStopping.load(std::memory_order_relaxed);
 }
 
@@ -160,31 +137,30 @@ inline bool FairWorker::isNext(const FairTask& task) {
 FairTask* FairWorker::requeue(FairTask& task) {
   // relaxed: written by the step.
   FairCore& to = *task.postedTo.load(std::memory_order_relaxed);
-  if (task.deadline != FairTask::kNoDeadline) [[unlikely]] {
-    to.countTimed(task);
-  }
+  to.dispatcher.hints.addOnItsWay(task);
   if (&to != &core) [[unlikely]] {
     to.enqueueKept(task);
     return nullptr;
   }
   // The task goes into the backlog at once, behind what was posted before, unless other threads post so much
   // that it does not pay to take their tasks in each time.
-  const bool hasFront = !core.front.empty();
+  const bool hasFront = !core.dispatcher.front.empty();
   // relaxed: as in next().
-  if (isAlone() && (!hasFront || core.backlogIsEmpty()) && !core.isStopping.load(std::memory_order_relaxed)) {
-    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
+  if (isAlone() && (!hasFront || !core.dispatcher.hints.hasBacklog()) &&
+      !core.isStopping.load(std::memory_order_relaxed)) {
+    if (const auto hold = core.dispatcher.lock.tryTake(); hold != Hold::None) {
       if (hasFront) {
-        core.intake();
+        core.dispatcher.intake();
       }
-      core.accept(task);
+      core.dispatcher.accept(task);
       FairTask* next = dispatch();
-      core.dispatcherLock.leave(hold);
+      core.dispatcher.lock.leave(hold);
       return next;
     }
   }
   // The push may replace the mark of an idle thread. That thread need not be woken: this thread looks at the
   // front queue itself before it sleeps, or sees to the idle threads before its next step.
-  owesMark_ = core.front.push(&task) != 0 || owesMark_;
+  owesMark_ = core.dispatcher.front.push(&task) != 0 || owesMark_;
   return nullptr;
 }
 
@@ -193,75 +169,34 @@ FairTask* FairWorker::requeue(FairTask& task) {
 // Returns: null if it does not apply. Another thread is active, tasks are queued before the backlog, or there
 // is no backlog.
 inline FairTask* FairWorker::takeAlone() {
-  if (!isAlone() || core.backlogIsEmpty()) {
+  if (!isAlone() || !core.dispatcher.hints.hasBacklog()) {
     return nullptr;
   }
-  const auto hold = core.dispatcherLock.tryTake();
+  const auto hold = core.dispatcher.lock.tryTake();
   FairTask* task = nullptr;
-  if (hold == Hold::Alone && due_.empty() && ready_.empty() && !core.backlog.isEmpty()) [[likely]] {
+  if (hold == Hold::Alone && queued_.isEmpty() && !core.dispatcher.isBacklogEmpty()) [[likely]] {
     ++numDispatches;
-    task = core.backlog.pop();
-    if (core.backlog.isEmpty()) [[unlikely]] {
-      core.publishBacklog();
-    }
+    task = core.dispatcher.pop();
   }
   if (hold != Hold::None) [[likely]] {
-    core.dispatcherLock.leave(hold);
+    core.dispatcher.lock.leave(hold);
   }
   return task;
 }
 
 FairTask* FairWorker::takeNext() {
-  if (!due_.empty()) [[unlikely]] {
-    if (FairTask* task = takeDue()) {
-      return task;
-    }
-  }
-  if (!ready_.empty()) {
-    if (FairTask* task = popReady()) {
-      return task;
-    }
-  }
-  if (hasWork()) {
-    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
-      FairTask* task = dispatch();
-      core.dispatcherLock.leave(hold);
-      return task;
-    }
-  }
-  dueInARow_ = 0;  // it was the turn of the ready queue, which has nothing
-  return nullptr;
-}
-
-// Returns: null also while it is the turn of the other tasks.
-FairTask* FairWorker::takeDue() {
-  FairTask* task = nullptr;
-  if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
-    return nullptr;  // even if pop() has seen a task that another thread took
-  }
-  ++dueInARow_;
-  return task;
-}
-
-FairTask* FairWorker::popReady() {
-  FairTask* task = nullptr;
-  if (!ready_.pop(task)) {
-    return nullptr;
-  }
-  dueInARow_ = 0;
-  return task;
-}
-
-// With the dispatcher lock.
-// Returns: null also if it is the turn of the backlog.
-FairTask* FairWorker::popQueued() {
-  FairTask* task = takeDue();
-  task = task == nullptr ? popReady() : task;
-  if (task != nullptr) {
+  if (FairTask* task = queued_.pop()) {
     return task;
   }
-  dueInARow_ = 0;
-  return core.backlog.isEmpty() ? takeDue() : nullptr;
+  if (hasWork()) {
+    if (const auto hold = core.dispatcher.lock.tryTake(); hold != Hold::None) {
+      FairTask* task = dispatch();
+      core.dispatcher.lock.leave(hold);
+      return task;
+    }
+  }
+  queued_.endTurn();
+  return nullptr;
 }
 
 // Called now and then, however much there is to run. Takes in what was posted, so that its deadlines are
@@ -270,12 +205,12 @@ void FairWorker::look() {
   assertReturnsInParent("a step of a fair::Task");
   const TimePoint now = TimePoint::clock::now();
   isRetired_ = pacer_.noteLook(now, numSteps.get(), isAlone());
-  const bool isTurn = pacer_.isIntakesTurn(now, core.hasTimedOnItsWay());
-  if (core.isDue(now) || (isTurn && !core.front.empty())) {
-    if (const auto hold = core.dispatcherLock.tryTake(); hold != Hold::None) {
+  const bool isTurn = pacer_.isIntakesTurn(now, core.dispatcher.hints.hasTimedOnItsWay());
+  if (core.dispatcher.hints.isDue(now) || (isTurn && !core.dispatcher.front.empty())) {
+    if (const auto hold = core.dispatcher.lock.tryTake(); hold != Hold::None) {
       ++numDispatches;
-      core.intake();
-      core.dispatcherLock.leave(hold);
+      core.dispatcher.intake();
+      core.dispatcher.lock.leave(hold);
       pacer_.noteIntake(now);
     }
   }
@@ -287,11 +222,10 @@ void FairWorker::seeToTheIdle() {
   // This is done however short the last steps were, since the next one may be long. The thread that is woken
   // polls for some ticks, and no other thread is woken during these.
   // relaxed: hints; this thread sees what it has changed itself.
-  const bool isUnarmed =
-      core.earliest.load(std::memory_order_relaxed) < core.armed.load(std::memory_order_relaxed);
+  const bool isUnarmed = core.dispatcher.hints.earliest() < core.armed.load(std::memory_order_relaxed);
   if (hasQueued() || isUnarmed) {
     core.appointPoller();
-  } else if (!core.front.isParked()) {
+  } else if (!core.dispatcher.front.isParked()) {
     core.lock.lock();
     const bool isLeft = core.idle == nullptr || core.poller != nullptr || core.leaveMark(*core.idle);
     core.lock.unlock();
@@ -303,150 +237,24 @@ void FairWorker::seeToTheIdle() {
 
 void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   const FairWorker* worker = currentFairWorker;
-  if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest && front.empty()) {
+  if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest &&
+      dispatcher.front.empty()) {
     // An only thread always has the dispatcher lock, and nobody needs to be woken.
-    accept(newest);
-    publishBacklog();
+    dispatcher.accept(newest);
+    dispatcher.publishBacklog();
     return;
   }
   // The scheduler may be gone after the push.
-  if (const uintptr_t mark = front.pushChain(&newest, &oldest)) {
+  if (const uintptr_t mark = dispatcher.front.pushChain(&newest, &oldest)) {
     wakeMarked(mark);
   }
 }
 
-// Takes over what was posted. Deadlines go into the heap now, so that they are kept however long the backlog
-// is.
-void FairCore::intake() {
-  if (front.empty() && heap.empty()) {
-    return;
-  }
-  // relaxed: a hint of how much room to make.
-  heap.reserve(wantedRoom.load(std::memory_order_relaxed));
-  FairBacklog::Reversed taken(backlog);
-  TimePoint now = TimePoint::min();  // read at the first use
-  for (FairTask* task = front.popAllNewestFirst(); task != nullptr;) {
-    FairTask* older = front.older(*task);
-    prefetchBefore(older, *task);
-    if (task->deadline == FairTask::kNoDeadline || isReady(*task, now)) [[likely]] {
-      taken.prepend(task);
-    }
-    task = older;
-  }
-  taken.append();
-  publishBacklog();
-  expire();
-}
-
-// Hands tasks from the backlog to the other threads.
-void FairCore::refillReady() {
-  FairTask* batch[kRefill];
-  uint32_t count = 0;
-  while (count < kRefill && !backlog.isEmpty()) {
-    batch[count++] = backlog.pop();
-  }
-  ready.pushBatch(batch, count);
-}
-
-// Called after each change of the backlog.
-void FairCore::publishBacklog() {
-  // relaxed: a hint; the dispatcher lock guards the backlog. Written only if it changes, since other threads
-  // read it.
-  if (hasBacklog.load(std::memory_order_relaxed) == backlog.isEmpty()) {
-    hasBacklog.store(!backlog.isEmpty(), std::memory_order_relaxed);
-  }
-}
-
-void FairCore::acceptDeadline(FairTask& task) {
-  TimePoint now = TimePoint::min();
-  if (isReady(task, now)) {
-    backlog.append(&task);
-  }
-  expire();
-}
-
-// `task` has a deadline, and has been posted, or pushed by a waker. `now`: TimePoint::min() until it is read.
-// Returns: true if the task goes into the backlog. False if it is in the heap now, from which expire() takes
-// it even if its deadline has come already, or if it is in the due queue.
-bool FairCore::isReady(FairTask& task, TimePoint& now) {
-  forgetWait(task);
-  if (task.state.tryWait()) {
-    heap.add(&task);
-    return false;
-  }
-  // The task was woken. If its deadline has come too, the wake must not make it run later.
-  if (task.deadline == kNever) {
-    return true;
-  }
-  now = now == TimePoint::min() ? TimePoint::clock::now() : now;
-  if (now < task.deadline) {
-    return true;
-  }
-  due.push(&task);
-  return false;
-}
-
-void FairCore::forgetWait(FairTask& task) {
-  if (task.timerIndex == kAwaited) {
-    task.timerIndex = kNotInHeap;
-    --numAwaited;
-  } else if (task.timerIndex != kNotInHeap) {
-    heap.remove(&task);
-  } else if (task.hasTime()) {
-    numTimed.fetch_sub(kOnItsWay, std::memory_order_relaxed);  // relaxed: as in countTimed()
-  }
-}
-
-// Counts a task that was taken out of the heap, but which a waker has claimed and is about to push.
-void FairCore::await(FairTask& task) {
-  task.timerIndex = kAwaited;
-  ++numAwaited;
-}
-
-// Queues the tasks whose deadlines have come, and publishes the next deadline.
-void FairCore::expire() {
-  if (!heap.empty() && heap.earliest()->deadline != kNever) {
-    const TimePoint now = TimePoint::clock::now();
-    while (FairTask* task = heap.popExpired(now)) {
-      if (task->state.expire()) {
-        due.push(task);
-      } else {
-        await(*task);
-      }
-    }
-  }
-  publishEarliest();
-}
-
-void FairCore::publishEarliest() {
-  const int64_t at = heap.empty() ? kNoEarliest : heap.earliest()->deadline.time_since_epoch().count();
-  // relaxed, all: hints about when to look. Written only if it changes, since other threads read it.
-  if (earliest.load(std::memory_order_relaxed) != at) {
-    earliest.store(at, std::memory_order_relaxed);
-  }
-  const bool wasInHeap = (numTimed.load(std::memory_order_relaxed) & kInHeap) != 0;
-  if (wasInHeap != (at != kNoEarliest)) {
-    numTimed.fetch_xor(kInHeap, std::memory_order_relaxed);
-  }
-}
-
 bool FairWorker::hasQueued() {
-  return !core.backlogIsEmpty() || !core.front.empty() || !ready_.empty() || !due_.empty();
+  return core.dispatcher.hints.hasBacklog() || !core.dispatcher.front.empty() || !queued_.isEmpty();
 }
 
-bool FairWorker::hasWork() { return hasQueued() || core.hasDue(); }
-
-bool FairCore::hasQueued() { return !backlogIsEmpty() || !front.empty() || !ready.empty() || !due.empty(); }
-
-bool FairCore::hasDue() const {
-  // relaxed: a hint about when to look.
-  return earliest.load(std::memory_order_relaxed) != kNoEarliest && isDue(TimePoint::clock::now());
-}
-
-bool FairCore::isDue(TimePoint now) const {
-  // relaxed: a hint about when to look.
-  return earliest.load(std::memory_order_relaxed) <= now.time_since_epoch().count();
-}
+bool FairWorker::hasWork() { return hasQueued() || core.dispatcher.hints.hasDue(); }
 
 uint64_t FairCore::numStepsOfAll() const {
   uint64_t sum = 0;

@@ -6,18 +6,15 @@
 #include <chrono>
 #include <cstdint>
 
+#include "fair/consumer.h"
 #include "fair/look_pacer.h"
 #include "os/own_counter.h"
-#include "weft/detail/fair/task.h"
 #include "weft/detail/park/parker.h"
-#include "weft/detail/queue/segmented_queue.h"
 #include "weft/thread.h"
 
 namespace weft::inline v0_1::detail {
 
 struct FairCore;
-
-using FairQueue = SegmentedQueue<FairTask*, StdSync, 0, Producers::InTurn>;
 
 // One thread of a fair::TaskScheduler. Only the thread itself uses a member unless a comment says otherwise.
 class FairWorker {
@@ -56,9 +53,6 @@ class FairWorker {
   FairTask* requeue(FairTask& task);
   FairTask* takeNext();
   [[gnu::always_inline]] FairTask* takeAlone();
-  [[gnu::noinline]] FairTask* takeDue();
-  [[gnu::noinline]] FairTask* popReady();
-  [[gnu::noinline]] FairTask* popQueued();
   bool isAlone() const;
   bool isNext(const FairTask& task);
   [[gnu::always_inline]] FairTask* dispatch();
@@ -72,9 +66,8 @@ class FairWorker {
   bool staysIdle(TimePoint& until);
   void watchOn(TimePoint now, bool isQueued, TimePoint& until);
 
-  FairQueue::Consumer due_, ready_;
+  FairConsumer queued_;
   FairTask* reposted_ = nullptr;
-  uint32_t dueInARow_ = 0;
   LookPacer pacer_;
   bool isRetired_ = false;
   bool owesMark_ = false;  // has replaced an idle thread's mark without waking it
