@@ -28,7 +28,7 @@ class FairConsumer {
     return ready_.empty() ? nullptr : popReady();
   }
   // The same with the dispatcher lock. `hasBacklog`: then it may be the backlog's turn.
-  [[gnu::noinline]] FairTask* popBefore(bool hasBacklog) {
+  [[gnu::noinline]] FairTask* popQueued(bool hasBacklog) {
     FairTask* task = popDue();
     task = task == nullptr ? popReady() : task;
     if (task == nullptr) {

@@ -1,11 +1,11 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <algorithm>
-#include <utility>
+#include "fair/idle_threads.h"
 
-#include "fair/core.h"
-#include "weft/debug.h"
+#include <algorithm>
+#include <mutex>
+#include <utility>
 
 // How the threads of a fair::TaskScheduler sleep and are woken.
 //
@@ -50,261 +50,226 @@ constexpr nanoseconds kFirstTick = microseconds(50);
 constexpr nanoseconds kLongestTick = microseconds(1'000);
 constexpr nanoseconds kLongestTickBesideWork = microseconds(400);
 
-// A search for work before the sleep: about as long as waking costs.
-constexpr nanoseconds kLongestSpin = microseconds(40);
-constexpr nanoseconds kShortestSpin = microseconds(4);
-constexpr int kLooksPerClock = 8;
-
 TimePoint timeOf(int64_t ticks) { return TimePoint(TimePoint::duration(ticks)); }
 
 }  // namespace
 
-// Returns when there may be something to do, or the thread is to end. `isRetiring`: the thread becomes idle
-// although there is work.
-void FairWorker::waitForWork(bool isRetiring) {
-  if (!isRetiring && spin()) {
-    return;
+// Returns: whether the caller may look, and no other thread does.
+bool IdleThreads::tryBeginSpin() {
+  // relaxed, both: the queues have orders of their own.
+  if (isSpinning_.load(std::memory_order_relaxed) || isSpinning_.exchange(true, std::memory_order_relaxed)) {
+    return false;
   }
-  TimePoint until = kNever;
-  if (!beginIdle(isRetiring, until)) {
-    return;
-  }
-  for (;;) {
-    ++numParks;
-    parker->parkUntil(until);
-    core.lock.lock();
-    const bool stays = staysIdle(until);
-    core.lock.unlock();
-    if (!stays) {
-      return;
+  if (dispatcher_.front.isParked()) {
+    const std::scoped_lock guard(quiescence_.lock);
+    if (marked_ != nullptr) {
+      dispatcher_.front.cancelPark(markOf(*marked_));
     }
+  }
+  return true;
+}
+
+void IdleThreads::stop() {
+  const std::scoped_lock guard(quiescence_.lock);
+  isStopping_.store(true, std::memory_order_relaxed);  // relaxed: see isStopping()
+  for (FairWorker* worker = idle_; worker != nullptr; worker = worker->below) {
+    worker->parker->unpark();
   }
 }
 
-// Looks for work for a little while, if no other thread does.
-// Returns: whether it saw some.
-bool FairWorker::spin() {
-  // relaxed, throughout: the queues have orders of their own.
-  if (core.isSpinning.load(std::memory_order_relaxed) ||
-      core.isSpinning.exchange(true, std::memory_order_relaxed)) {
-    return hasWork();
-  }
-  if (core.dispatcher.front.isParked()) {
-    core.lock.lock();
-    if (core.marked != nullptr) {
-      core.dispatcher.front.cancelPark(FairCore::markOf(*core.marked));
-    }
-    core.lock.unlock();
-  }
-  bool found = false;
-  const TimePoint end = TimePoint::clock::now() + spinBudget_;
-  TimePoint now{};
-  do {
-    for (int i = 0; i < kLooksPerClock && !found; ++i) {
-      StdSync::pause();
-      found = hasQueued() || core.isStopping.load(std::memory_order_relaxed);
-    }
-    now = TimePoint::clock::now();
-    found = found || core.dispatcher.hints.isDue(now);
-  } while (!found && now < end);
-  spinBudget_ = found ? std::min(2 * spinBudget_, kLongestSpin) : std::max(spinBudget_ / 2, kShortestSpin);
-  core.isSpinning.store(false, std::memory_order_relaxed);
-  return found;
-}
-
-// Returns: false if there is something to do instead. `until`: when the thread wakes by itself.
-bool FairWorker::beginIdle(bool isRetiring, TimePoint& until) {
+bool IdleThreads::beginIdle(FairWorker& worker, bool isRetiring, TimePoint& until) {
   WaitList woken;
-  core.lock.lock();
-  const bool isLast = core.dispatcher.lock.numActive() == 1;
-  // relaxed: sleeping threads are woken after it is set.
-  const bool isWanted = core.isStopping.load(std::memory_order_relaxed) ||
-                        (isRetiring ? isLast : core.dispatcher.hasQueued() || core.dispatcher.hints.hasDue());
-  const bool isIdling = !isWanted && (!isLast || core.takeMark(*this));
+  quiescence_.lock.lock();
+  const bool isLast = dispatcher_.lock.numActive() == 1;
+  const bool isWanted =
+      isStopping() || (isRetiring ? isLast : dispatcher_.hasQueued() || dispatcher_.hints.hasDue());
+  const bool isIdling = !isWanted && (!isLast || takeMark(worker));
   if (isIdling) {
-    core.enterIdle(*this);
+    enterIdle(worker);
     if (isLast) {
-      core.poller = nullptr;
-      until = core.sleepUntil(kNever);
-      core.wakeIfEmpty(woken);
-    } else if (core.poller == nullptr) {
+      poller_ = nullptr;
+      until = sleepUntil(kNever);
+      quiescence_.wakeIfEmpty(woken);
+    } else if (poller_ == nullptr) {
       const TimePoint now = TimePoint::clock::now();
-      core.beginWatch(*this, now);
-      until = core.sleepUntil(now + tick);
+      beginWatch(worker, now);
+      until = sleepUntil(now + worker.tick);
     }
-    core.publishIdle();
+    publishIdle();
   }
-  core.lock.unlock();
+  quiescence_.lock.unlock();
   wakeAll(woken);
   return isIdling;
 }
 
-// With the lock, after a sleep.
-// Returns: whether to sleep on, and in `until` for how long.
-bool FairWorker::staysIdle(TimePoint& until) {
+bool IdleThreads::staysIdle(FairWorker& worker, TimePoint& until) {
+  const std::scoped_lock guard(quiescence_.lock);
   const TimePoint now = TimePoint::clock::now();
-  const bool isPolling = core.poller == this;
-  const bool isQueued = core.dispatcher.hasQueued() || core.dispatcher.hints.isDue(now);
-  const bool areOthersActive = core.dispatcher.lock.numActive() != 0;
-  const bool leavesItToOthers = isPolling && areOthersActive && core.areStepsFine(now);
-  // relaxed: sleeping threads are woken after it is set.
-  bool stays = !core.isStopping.load(std::memory_order_relaxed) && (!isQueued || leavesItToOthers);
+  const bool isPolling = poller_ == &worker;
+  const bool isQueued = dispatcher_.hasQueued() || dispatcher_.hints.isDue(now);
+  const bool areOthersActive = dispatcher_.lock.numActive() != 0;
+  const bool leavesItToOthers = isPolling && areOthersActive && areStepsFine(now);
+  bool stays = !isStopping() && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
-    core.poller = isPolling ? nullptr : core.poller;
-    if (core.marked == this || !core.dispatcher.front.isParked()) {
-      stays = core.takeMark(*this);
-      until = core.sleepUntil(kNever);
+    poller_ = isPolling ? nullptr : poller_;
+    if (marked_ == &worker || !dispatcher_.front.isParked()) {
+      stays = takeMark(worker);
+      until = sleepUntil(kNever);
     }
   } else if (stays && isPolling) {
-    watchOn(now, isQueued, until);
-  } else if (stays && core.poller == nullptr && !core.dispatcher.front.isParked()) {
-    core.beginWatch(*this, now);
-    until = core.sleepUntil(now + tick);
-  } else if (stays && core.poller == nullptr) {
+    watchOn(worker, now, isQueued, until);
+  } else if (stays && poller_ == nullptr && !dispatcher_.front.isParked()) {
+    beginWatch(worker, now);
+    until = sleepUntil(now + worker.tick);
+  } else if (stays && poller_ == nullptr) {
     // This thread has stopped watching, or has the mark: some thread must sleep until the deadline.
-    core.sleepUntil(kNever);
-    // (1) `armed` before another look at the deadlines: a thread that now adds an earlier one sees that no
+    sleepUntil(kNever);
+    // (1) `armed_` before another look at the deadlines: a thread that now adds an earlier one sees that no
     // thread sleeps for it; pairs with the fence of runStep().
     StdSync::heavyFence();
-    until = core.sleepUntil(kNever);
+    until = sleepUntil(kNever);
   }
   if (stays) {
-    core.publishIdle();
+    publishIdle();
   } else {
-    core.leaveIdle(*this);
+    leaveIdle(worker);
   }
   return stays;
 }
 
-// With the lock: the poller has found nothing that it should do itself.
-void FairWorker::watchOn(TimePoint now, bool isQueued, TimePoint& until) {
-  tick *= 2;
+// The poller has found nothing that it should do itself.
+void IdleThreads::watchOn(FairWorker& worker, TimePoint now, bool isQueued, TimePoint& until) {
+  worker.tick *= 2;
   if (isQueued) {
-    tick = std::min(tick, kLongestTickBesideWork);
-  } else if (tick > kLongestTick && core.leaveMark(*this)) {
-    // Another thread may have queued something and not have looked at hasNoPoller yet, which is still false:
-    // one more tick.
-    core.poller = nullptr;
-    until = core.sleepUntil(now + kLongestTick);
+    worker.tick = std::min(worker.tick, kLongestTickBesideWork);
+  } else if (worker.tick > kLongestTick && leaveMark(worker)) {
+    // Another thread may have queued something and not have looked at hasNoPoller() yet, which is still
+    // false: one more tick.
+    poller_ = nullptr;
+    until = sleepUntil(now + kLongestTick);
     return;
   }
-  tick = std::min(tick, kLongestTick);
-  until = core.sleepUntil(now + tick);
+  worker.tick = std::min(worker.tick, kLongestTick);
+  until = sleepUntil(now + worker.tick);
 }
 
-bool FairCore::isEmptyLocked() { return dispatcher.isEmpty() && numKept == 0; }
-
-void FairCore::enterIdle(FairWorker& worker) {
-  worker.below = idle;
-  idle = &worker;
-  dispatcher.lock.end();
+void IdleThreads::enterIdle(FairWorker& worker) {
+  worker.below = idle_;
+  idle_ = &worker;
+  dispatcher_.lock.end();
 }
 
-void FairCore::leaveIdle(FairWorker& worker) {
-  FairWorker** link = &idle;
+void IdleThreads::leaveIdle(FairWorker& worker) {
+  FairWorker** link = &idle_;
   while (*link != &worker) {
     link = &(*link)->below;
   }
   *link = worker.below;
-  if (poller == &worker) {
-    poller = nullptr;
+  if (poller_ == &worker) {
+    poller_ = nullptr;
   }
-  if (marked == &worker) {
-    dispatcher.front.cancelPark(markOf(worker));
-    marked = nullptr;
+  if (marked_ == &worker) {
+    dispatcher_.front.cancelPark(markOf(worker));
+    marked_ = nullptr;
   }
   // Before the thread is active: see runStep().
   publishIdle();
-  dispatcher.lock.begin();
+  dispatcher_.lock.begin();
   // relaxed: a hint to threads without the lock.
-  armed.store(DispatchHints::kNoEarliest, std::memory_order_relaxed);
+  armed_.store(DispatchHints::kNoEarliest, std::memory_order_relaxed);
 }
 
 // Leaves the mark of an idle thread.
 // Returns: whether a mark is there now; if not, something was pushed.
-bool FairCore::leaveMark(FairWorker& worker) {
-  if (dispatcher.front.tryPark(markOf(worker))) {
-    marked = &worker;
+bool IdleThreads::leaveMark(FairWorker& worker) {
+  if (dispatcher_.front.tryPark(markOf(worker))) {
+    marked_ = &worker;
     return true;
   }
-  return dispatcher.front.isParked();
+  return dispatcher_.front.isParked();
 }
 
 // Replaces the mark by that of `worker`.
 // Returns: false if something was pushed.
-bool FairCore::takeMark(FairWorker& worker) {
-  if (marked != nullptr) {
-    dispatcher.front.cancelPark(markOf(*marked));
-    marked = nullptr;
+bool IdleThreads::takeMark(FairWorker& worker) {
+  if (marked_ != nullptr) {
+    dispatcher_.front.cancelPark(markOf(*marked_));
+    marked_ = nullptr;
   }
-  if (!dispatcher.front.tryPark(markOf(worker))) {
+  if (!dispatcher_.front.tryPark(markOf(worker))) {
     return false;
   }
-  marked = &worker;
+  marked_ = &worker;
   return true;
 }
 
-void FairCore::beginWatch(FairWorker& worker, TimePoint now) {
-  poller = &worker;
+void IdleThreads::beginWatch(FairWorker& worker, TimePoint now) {
+  poller_ = &worker;
   worker.tick = kFirstTick;
-  watchedSteps = numStepsOfAll();
-  watchedAt = now;
+  watchedSteps_ = numStepsOfAll();
+  watchedAt_ = now;
 }
 
 // Whether the active threads have run short steps since the poller looked last.
-bool FairCore::areStepsFine(TimePoint now) {
+bool IdleThreads::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
-  const uint64_t numNew = steps - std::exchange(watchedSteps, steps);
-  const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt, now)).count());
-  return ns * dispatcher.lock.numActive() < numNew * LookPacer::kFineStepNs;
+  const uint64_t numNew = steps - std::exchange(watchedSteps_, steps);
+  const auto ns = static_cast<uint64_t>((now - std::exchange(watchedAt_, now)).count());
+  return ns * dispatcher_.lock.numActive() < numNew * LookPacer::kFineStepNs;
 }
 
 // Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.
-TimePoint FairCore::sleepUntil(TimePoint until) {
+TimePoint IdleThreads::sleepUntil(TimePoint until) {
   // relaxed: a hint; the thread that makes `earliest` earlier sees to the idle threads.
-  const int64_t at = std::min<int64_t>(until.time_since_epoch().count(), dispatcher.hints.earliest());
-  armed.store(at, std::memory_order_relaxed);
+  const int64_t at = std::min<int64_t>(until.time_since_epoch().count(), dispatcher_.hints.earliest());
+  armed_.store(at, std::memory_order_relaxed);
   return timeOf(at);
 }
 
-void FairCore::publishIdle() {
+void IdleThreads::publishIdle() {
   // relaxed: a hint to threads between two steps.
-  hasNoPoller.store(idle != nullptr && poller == nullptr, std::memory_order_relaxed);
+  hasNoPoller_.store(idle_ != nullptr && poller_ == nullptr, std::memory_order_relaxed);
+}
+
+void IdleThreads::seeToTheIdle(bool isQueued) {
+  // This is done however short the last steps were, since the next one may be long. The thread that is woken
+  // polls for some ticks, and no other thread is woken during these.
+  // relaxed: a hint; this thread sees what it has changed itself.
+  const bool isUnarmed = dispatcher_.hints.earliest() < armed_.load(std::memory_order_relaxed);
+  if (isQueued || isUnarmed) {
+    appointPoller();
+  } else if (!dispatcher_.front.isParked()) {
+    quiescence_.lock.lock();
+    const bool isLeft = idle_ == nullptr || poller_ != nullptr || leaveMark(*idle_);
+    quiescence_.lock.unlock();
+    if (!isLeft) {
+      appointPoller();
+    }
+  }
 }
 
 // Wakes an idle thread, which finds out whether it is of use, unless there is a poller already.
-void FairCore::appointPoller() {
+void IdleThreads::appointPoller() {
   Parker<>* parker = nullptr;
-  lock.lock();
-  if (idle != nullptr && poller == nullptr) {
-    beginWatch(*idle, TimePoint::clock::now());
-    parker = idle->parker;
+  quiescence_.lock.lock();
+  if (idle_ != nullptr && poller_ == nullptr) {
+    beginWatch(*idle_, TimePoint::clock::now());
+    parker = idle_->parker;
     publishIdle();
   }
-  lock.unlock();
+  quiescence_.lock.unlock();
   if (parker != nullptr) {
     parker->unpark();
   }
 }
 
-void FairCore::exitThread() {
-  WaitList woken;
-  lock.lock();
-  dispatcher.lock.end();
-  wakeIfEmpty(woken);
-  if (--numRunning == 0) {
-    woken.claimAll(stopWaiters);
+uint64_t IdleThreads::numStepsOfAll() const {
+  uint64_t sum = 0;
+  for (const auto& worker : workers_) {
+    sum += worker->numSteps.get();
   }
-  lock.unlock();
-  wakeAll(woken);
-}
-
-// With the lock: if the scheduler is empty, claims the threads and fibers that wait for that.
-void FairCore::wakeIfEmpty(WaitList& woken) {
-  if (isEmptyLocked()) {
-    woken.claimAll(emptyWaiters);
-  }
+  return sum;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "fair/core.h"
@@ -15,11 +16,17 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
+using std::chrono::nanoseconds;
 using Hold = DispatcherLock<>::Hold;
 
 // How often a thread looks for work that only the holder of the dispatcher lock can give it, before it
 // sleeps.
 constexpr uint32_t kRoundsBesideDispatcher = 64;
+
+// A search for work before the sleep: about as long as waking costs.
+constexpr nanoseconds kLongestSpin = std::chrono::microseconds(40);
+constexpr nanoseconds kShortestSpin = std::chrono::microseconds(4);
+constexpr int kLooksPerClock = 8;
 
 }  // namespace
 
@@ -38,13 +45,31 @@ void FairWorker::watchForksOfSteps() {
 
 FairWorker::FairWorker(FairCore& fairCore) : core(fairCore), queued_(fairCore.dispatcher) {}
 
+void FairWorker::assertNotInStepOf(const FairCore& core, const char* what) {
+  WEFT_ASSERT(currentFairWorker == nullptr || &currentFairWorker->core != &core,
+              "fair::TaskScheduler::%s was called in a step of the same scheduler, "
+              "and would wait for that step. Call it from another thread.",
+              what);
+}
+
+void FairWorker::assertKeepsNoneFor(const FairCore& to, const char* what) {
+  const FairWorker* worker = currentFairWorker;
+  // relaxed: written by the step.
+  WEFT_ASSERT(worker == nullptr || worker->reposted_ == nullptr ||
+                  worker->reposted_->postedTo.load(std::memory_order_relaxed) != &to,
+              "fair::TaskScheduler::%s was called in a step that has posted its own task to \"%s\", "
+              "and would wait for that step: the task is queued only when its step returns. "
+              "Call it before the post, or from another thread.",
+              what, to.name.c_str());
+}
+
 void FairWorker::run() {
   currentFairWorker = this;
   pacer_.restart(TimePoint::clock::now(), numSteps.get());
   while (FairTask* task = next()) {
     runStep(*task);
   }
-  core.exitThread();
+  core.quiescence.exitThread();
   currentFairWorker = nullptr;
 }
 
@@ -52,9 +77,9 @@ void FairWorker::runStep(FairTask& task) {
   // (1) orders what this thread has queued before its look at hasNoPoller; pairs with the (1) of
   // DispatcherLock: a poller that joins has set hasNoPoller before.
   StdSync::lightFence();
-  // relaxed: a thread that becomes idle meanwhile polls by itself, until it has left a mark.
-  if (core.hasNoPoller.load(std::memory_order_relaxed) || owesMark_) [[unlikely]] {
-    seeToTheIdle();
+  if (core.idle.hasNoPoller() || owesMark_) [[unlikely]] {
+    owesMark_ = false;
+    core.idle.seeToTheIdle(hasQueued());
   }
   ++numSteps;
   const bool hadDeadline = task.deadline != FairTask::kNoDeadline;
@@ -79,7 +104,7 @@ inline FairTask* FairWorker::dispatch() {
   }
   // Another thread may have dispatched meanwhile. What it has queued comes first.
   if (!queued_.isEmpty()) [[unlikely]] {
-    if (FairTask* task = queued_.popBefore(!core.dispatcher.isBacklogEmpty())) {
+    if (FairTask* task = queued_.popQueued(!core.dispatcher.isBacklogEmpty())) {
       core.dispatcher.publishBacklog();  // requeue() may have appended to the backlog
       return task;
     }
@@ -103,7 +128,7 @@ FairTask* FairWorker::next() {
   }
   bool isRetiring = std::exchange(isRetired_, false);
   uint32_t round = 0;
-  while (!core.isStopping.load(std::memory_order_relaxed)) {
+  while (!core.idle.isStopping()) {
     if (!isRetiring) {
       FairTask* task = takeAlone();
       task = task != nullptr ? task : takeNext();
@@ -128,8 +153,7 @@ FairTask* FairWorker::next() {
 inline bool FairWorker::isNext(const FairTask& task) {
   // relaxed, both: the first is written by the step; the second is as in next().
   return task.deadline == FairTask::kNoDeadline && task.postedTo.load(std::memory_order_relaxed) == &core &&
-         !hasQueued() && (isAlone() || !core.dispatcher.lock.isTaken()) &&
-         !core.isStopping.load(std::memory_order_relaxed);
+         !hasQueued() && (isAlone() || !core.dispatcher.lock.isTaken()) && !core.idle.isStopping();
 }
 
 // Queues a task that its own step has posted, by a shorter way where there is one.
@@ -139,15 +163,15 @@ FairTask* FairWorker::requeue(FairTask& task) {
   FairCore& to = *task.postedTo.load(std::memory_order_relaxed);
   to.dispatcher.hints.addOnItsWay(task);
   if (&to != &core) [[unlikely]] {
-    to.enqueueKept(task);
+    to.enqueue(task, task);
+    to.quiescence.endKept();
     return nullptr;
   }
   // The task goes into the backlog at once, behind what was posted before, unless other threads post so much
   // that it does not pay to take their tasks in each time.
   const bool hasFront = !core.dispatcher.front.empty();
   // relaxed: as in next().
-  if (isAlone() && (!hasFront || !core.dispatcher.hints.hasBacklog()) &&
-      !core.isStopping.load(std::memory_order_relaxed)) {
+  if (isAlone() && (!hasFront || !core.dispatcher.hints.hasBacklog()) && !core.idle.isStopping()) {
     if (const auto hold = core.dispatcher.lock.tryTake(); hold != Hold::None) {
       if (hasFront) {
         core.dispatcher.intake();
@@ -216,38 +240,39 @@ void FairWorker::look() {
   }
 }
 
-// Called before a step, which may be long: an idle thread must learn of what is queued, now or later.
-void FairWorker::seeToTheIdle() {
-  owesMark_ = false;
-  // This is done however short the last steps were, since the next one may be long. The thread that is woken
-  // polls for some ticks, and no other thread is woken during these.
-  // relaxed: hints; this thread sees what it has changed itself.
-  const bool isUnarmed = core.dispatcher.hints.earliest() < core.armed.load(std::memory_order_relaxed);
-  if (hasQueued() || isUnarmed) {
-    core.appointPoller();
-  } else if (!core.dispatcher.front.isParked()) {
-    core.lock.lock();
-    const bool isLeft = core.idle == nullptr || core.poller != nullptr || core.leaveMark(*core.idle);
-    core.lock.unlock();
-    if (!isLeft) {
-      core.appointPoller();
-    }
-  }
-}
-
-void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
-  const FairWorker* worker = currentFairWorker;
-  if (numThreads == 1 && worker != nullptr && &worker->core == this && &newest == &oldest &&
-      dispatcher.front.empty()) {
-    // An only thread always has the dispatcher lock, and nobody needs to be woken.
-    dispatcher.accept(newest);
-    dispatcher.publishBacklog();
+// Returns when there may be something to do, or the thread is to end. `isRetiring`: the thread becomes idle
+// although there is work.
+void FairWorker::waitForWork(bool isRetiring) {
+  TimePoint until = kNever;
+  if ((!isRetiring && spin()) || !core.idle.beginIdle(*this, isRetiring, until)) {
     return;
   }
-  // The scheduler may be gone after the push.
-  if (const uintptr_t mark = dispatcher.front.pushChain(&newest, &oldest)) {
-    wakeMarked(mark);
+  do {
+    ++numParks;
+    parker->parkUntil(until);
+  } while (core.idle.staysIdle(*this, until));
+}
+
+// Looks for work for a little while, if no other thread does.
+// Returns: whether it saw some.
+bool FairWorker::spin() {
+  if (!core.idle.tryBeginSpin()) {
+    return hasWork();
   }
+  bool found = false;
+  const TimePoint end = TimePoint::clock::now() + spinBudget_;
+  TimePoint now{};
+  do {
+    for (int i = 0; i < kLooksPerClock && !found; ++i) {
+      StdSync::pause();
+      found = hasQueued() || core.idle.isStopping();
+    }
+    now = TimePoint::clock::now();
+    found = found || core.dispatcher.hints.isDue(now);
+  } while (!found && now < end);
+  spinBudget_ = found ? std::min(2 * spinBudget_, kLongestSpin) : std::max(spinBudget_ / 2, kShortestSpin);
+  core.idle.endSpin();
+  return found;
 }
 
 bool FairWorker::hasQueued() {
@@ -255,13 +280,5 @@ bool FairWorker::hasQueued() {
 }
 
 bool FairWorker::hasWork() { return hasQueued() || core.dispatcher.hints.hasDue(); }
-
-uint64_t FairCore::numStepsOfAll() const {
-  uint64_t sum = 0;
-  for (const auto& worker : workers) {
-    sum += worker->numSteps.get();
-  }
-  return sum;
-}
 
 }  // namespace weft::inline v0_1::detail

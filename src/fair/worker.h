@@ -31,8 +31,11 @@ class FairWorker {
 
   // A step has posted its own task to `to`. Keeps the task until the step ends.
   void repost(FairTask& task, FairCore& to);
-  // Whether it keeps a task for `to`.
-  bool keepsOneFor(const FairCore& to) const;
+
+  // `what` waits for steps. These end the program with a message if it would wait for the caller's own step:
+  // one of `core`, or one that has posted its own task to `to`.
+  static void assertNotInStepOf(const FairCore& core, const char* what);
+  static void assertKeepsNoneFor(const FairCore& to, const char* what);
 
   FairCore& core;
   Parker<>* const parker = acquireParker();
@@ -40,7 +43,7 @@ class FairWorker {
   NativeThread thread;
   OwnCounter numSteps, numDispatches, numParks;
 
-  // Guarded by the core's lock.
+  // For IdleThreads, guarded by its lock.
   FairWorker* below = nullptr;      // in the stack of idle threads
   std::chrono::nanoseconds tick{};  // while it polls
 
@@ -58,13 +61,8 @@ class FairWorker {
   [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
   void look();
-  void seeToTheIdle();
-
   void waitForWork(bool isRetiring);
   bool spin();
-  bool beginIdle(bool isRetiring, TimePoint& until);
-  bool staysIdle(TimePoint& until);
-  void watchOn(TimePoint now, bool isQueued, TimePoint& until);
 
   FairConsumer queued_;
   FairTask* reposted_ = nullptr;

@@ -303,9 +303,9 @@ TEST_P(FairCallersTest, ATaskIsBoundToNoThread) {
 
 // Whether all threads but the one that runs a step sleep until they are woken.
 bool doOthersSleep(detail::FairCore& core) {
-  const std::scoped_lock held(core.lock);
+  const std::scoped_lock held(core.quiescence.lock);
   return core.dispatcher.lock.numActive() == 1 &&
-         (core.idle == nullptr || (core.poller == nullptr && core.dispatcher.front.isParked()));
+         (core.workers.size() == 1 || (core.idle.hasNoPoller() && core.dispatcher.front.isParked()));
 }
 
 uint64_t numParksOf(const TaskScheduler& scheduler) {

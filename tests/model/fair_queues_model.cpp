@@ -46,8 +46,8 @@ struct Owner {
   uintptr_t mark() { return reinterpret_cast<uintptr_t>(&parker) | 1; }
 };
 
-// The front queue bears the mark of one of several threads, which hand it on with a lock held: FairCore's
-// takeMark(), leaveMark() and leaveIdle().
+// The front queue bears the mark of one of several threads, which hand it on with a lock held:
+// IdleThreads' takeMark(), leaveMark() and leaveIdle().
 struct FrontQueue {
   detail::Inbox<Task, RelacySync> inbox;
   RelacySync::Lock lock;
