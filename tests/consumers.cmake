@@ -50,7 +50,7 @@ set_tests_properties(exports_weft exports_weft_io package_shared PROPERTIES FIXT
 add_test(NAME export_sets
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/export_sets "-DOPTIONS=${strangerOptions}"
     -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/export_sets.cmake)
-set_tests_properties(export_sets PROPERTIES ENVIRONMENT "${noNetwork}" LABELS rest)
+set_tests_properties(export_sets PROPERTIES ENVIRONMENT "${noNetwork}" LABELS full)
 
 add_test(NAME readme
   COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/readme
@@ -59,4 +59,4 @@ set_tests_properties(readme PROPERTIES ENVIRONMENT "${noNetwork}")
 
 # The preset `test` has the consumer of the README alone. The shared library is built once.
 set_tests_properties(consumer_static package_static consumer_shared exports_weft exports_weft_io package_shared PROPERTIES
-  LABELS rest)
+  LABELS full)

@@ -116,7 +116,7 @@ class GateTest(unittest.TestCase):
         self.assertIn("test", self.stamps())
 
     def test_what_draws_a_seed_is_not_tried_again(self):
-        for part in ("fuzz", "fuzz-long", "stress-7", "mixtures", "long", "tsan-long", "release"):
+        for part in ("fuzz", "fuzz-long", "stress-7", "soak", "long", "tsan-long", "release"):
             self.fail.write_text("1")
             self.run_gate(part, status=1)
             self.assertNotIn(part, self.stamps())
@@ -139,7 +139,7 @@ class GateTest(unittest.TestCase):
         self.run_gate("long", status=1)
 
     def test_two_runs_at_once_are_refused(self):
-        self.fake("cmake", "! bash .ci/run rest\n")
+        self.fake("cmake", "! bash .ci/run full\n")
         self.assertIn("another run is at work", self.run_gate("test"))
 
     def test_all_goes_on_where_it_was_and_leaves_what_has_not_changed(self):

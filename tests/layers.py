@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-DETAIL = ["base", "queue", "park", "wait", "channel", "future", "fork", "parallel", "container", "fair", "asio"]
+DETAIL = ["base", "queue", "park", "wait", "channel", "future", "forkjoin", "parallel", "container", "fair", "asio"]
 SCHEDULER = ["policy", "fibers", "queues", "report", "worker", "core"]
 SRC = ["os", *("scheduler/" + room for room in SCHEDULER), "sync", "async", "fair", "io"]
 LAYERS = ["include/weft/detail/" + folder for folder in DETAIL] + ["src/" + folder for folder in SRC]

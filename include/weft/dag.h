@@ -14,7 +14,7 @@
 
 #include "weft/debug.h"
 #include "weft/detail/base/callable.h"
-#include "weft/detail/fork/dag_graph.h"
+#include "weft/detail/forkjoin/dag_graph.h"
 #include "weft/memory.h"
 
 namespace weft::inline v0_1 {

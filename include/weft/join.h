@@ -13,8 +13,8 @@
 
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/fork/fork.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/fork_join.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/executor.h"
 
 namespace weft::inline v0_1 {
@@ -48,13 +48,13 @@ using JoinResult =
 // Completes the children from kBegin on, and throws `first`, which an earlier function has thrown.
 template <size_t kBegin, class... Children>
 [[noreturn, gnu::cold, gnu::noinline]] void completeAndThrow(std::tuple<Children...>& children,
-                                                             ForkLane* lane, LateException& first) {
+                                                             LocalDeque* local, LateException& first) {
   if constexpr (kBegin < sizeof...(Children)) {
     LateException dropped;
-    if (!std::get<kBegin>(children).complete(lane, dropped)) {
+    if (!std::get<kBegin>(children).complete(local, dropped)) {
       dropped.drop();
     }
-    detail::completeAndThrow<kBegin + 1>(children, lane, first);
+    detail::completeAndThrow<kBegin + 1>(children, local, first);
   } else {
     first.rethrow();
   }
@@ -62,13 +62,13 @@ template <size_t kBegin, class... Children>
 
 // Completes the children from kBegin on. Throws what the first of them throws, once all are completed.
 template <size_t kBegin, class... Children>
-[[gnu::always_inline]] inline void completeAll(std::tuple<Children...>& children, ForkLane* lane) {
+[[gnu::always_inline]] inline void completeAll(std::tuple<Children...>& children, LocalDeque* local) {
   if constexpr (kBegin < sizeof...(Children)) {
     LateException error;
-    if (!std::get<kBegin>(children).complete(lane, error)) [[unlikely]] {
-      detail::completeAndThrow<kBegin + 1>(children, lane, error);
+    if (!std::get<kBegin>(children).complete(local, error)) [[unlikely]] {
+      detail::completeAndThrow<kBegin + 1>(children, local, error);
     }
-    detail::completeAll<kBegin + 1>(children, lane);
+    detail::completeAll<kBegin + 1>(children, local);
   }
 }
 
@@ -112,19 +112,19 @@ auto join(F&& first, Others&&... others)
   detail::assertCallable(first, "join()");
   (detail::assertCallable(others, "join()"), ...);
   std::tuple<detail::Child<Others>...> children(others...);
-  detail::ForkLane* lane = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;
+  detail::LocalDeque* local = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;
   // The newest child is called next. The oldest, which thieves take first, is called last.
-  if (lane != nullptr) [[likely]] {
+  if (local != nullptr) [[likely]] {
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (lane->fork(std::get<sizeof...(I) - 1 - I>(children)), ...);
+      (local->fork(std::get<sizeof...(I) - 1 - I>(children)), ...);
     }(std::index_sequence_for<Others...>());
   }
   detail::ResultSlot<First, detail::LateValue> result;
   detail::LateException error;
   if (!error.capture([&] { result.emplace(std::forward<F>(first)); })) [[unlikely]] {
-    detail::completeAndThrow<0>(children, lane, error);
+    detail::completeAndThrow<0>(children, local, error);
   }
-  detail::completeAll<0>(children, lane);
+  detail::completeAll<0>(children, local);
 
   constexpr bool kCanReturn =
       (detail::kCanBeResult<First> && ... && detail::kCanBeResult<std::invoke_result_t<Others>>);

@@ -21,8 +21,8 @@
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/task_scope.h"
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/fork/fork.h"
-#include "weft/detail/fork/group_count.h"
+#include "weft/detail/forkjoin/fork_join.h"
+#include "weft/detail/forkjoin/group_count.h"
 #include "weft/executor.h"
 #include "weft/export.h"
 
@@ -93,9 +93,9 @@ class TaskGroup {
       return;
     } else if constexpr (detail::assertKept<F>()) {
       detail::assertCallable(function, "TaskGroup::run()");
-      if (detail::ForkLane* lane = detail::forkLane()) [[likely]] {
+      if (detail::LocalDeque* local = detail::forkLane()) [[likely]] {
         auto& node = *detail::NodeMemory<GroupTask<std::decay_t<F>>>::make(*this, std::forward<F>(function));
-        if (!expose(*lane, node)) [[unlikely]] {
+        if (!push(*local, node)) [[unlikely]] {
           scheduleElsewhere(node, node.invokeElsewhere);
         }
       } else if (hasExecutor()) {
@@ -221,7 +221,7 @@ class TaskGroup {
   }
 
   // Returns: false where the group's executor is to get the task.
-  bool expose(detail::ForkLane& lane, GroupNode& node) {
+  bool push(detail::LocalDeque& local, GroupNode& node) {
     // A task in place that has no number has made no group.
     if (detail::currentTask->number == owner_) [[likely]] {
       count_.addOwn();
@@ -231,11 +231,11 @@ class TaskGroup {
       node.flags = 0;
       count_.addOther();
     }
-    lane.counters.countScheduled();
-    if (!lane.expose(node)) [[unlikely]] {
-      detail::exposeElsewhere(&node);
+    local.counters.countScheduled();
+    if (!local.push(node)) [[unlikely]] {
+      detail::pushElsewhere(&node);
     }
-    lane.announce();
+    local.notify();
     return true;
   }
 
@@ -259,22 +259,22 @@ class TaskGroup {
 
   // Calls the tasks of this group at the newest end of the deque.
   void callOwn() {
-    if (detail::ForkLane* lane = detail::currentLane; lane != nullptr && count_.hasOwn()) {
+    if (detail::LocalDeque* local = detail::currentLocalDeque; local != nullptr && count_.hasOwn()) {
       // Where the waiter uses too much of its stack, a task finds enough only on a stack of its own.
       if (detail::currentTask->leavesStackForTask()) [[likely]] {
-        detail::ExceptionState::isEmpty(lane->exceptions) ? callOwnIn(*lane) : callOwnAside(*lane);
+        detail::ExceptionState::isEmpty(local->exceptions) ? callOwnIn(*local) : callOwnAside(*local);
       }
     }
   }
 
-  void callOwnIn(detail::ForkLane& lane) {
+  void callOwnIn(detail::LocalDeque& local) {
     int64_t left = count_.beginInPlace();
     {
       detail::InPlaceScope scope;
-      while (detail::TaskNode* node = takeBackOne(lane)) {
+      while (detail::TaskNode* node = takeBackOne(local)) {
         node->invoke(node, detail::TaskOp::Call);
         scope.endTask();
-        lane.counters.countEnded();
+        local.counters.countEnded();
         if (--left == 0) {
           break;
         }
@@ -284,14 +284,14 @@ class TaskGroup {
   }
 
   // Returns: null if the newest task is not one that the owner has scheduled.
-  detail::TaskNode* takeBackOne(detail::ForkLane& lane) {
-    lane.letOthersRunInTurn(detail::ForkLane::GoesOn::WithTasks);
-    detail::TaskNode* newest = lane.deque->take(lane.thief);
+  detail::TaskNode* takeBackOne(detail::LocalDeque& local) {
+    local.letOthersRunInTurn(detail::LocalDeque::GoesOn::WithTasks);
+    detail::TaskNode* newest = local.deque->take(local.stealer);
     if (newest == nullptr ||
         ((newest->flags & kOwn) != 0 && static_cast<GroupNode*>(newest)->group == this)) {
       return newest;
     }
-    lane.putBack(newest);
+    local.putBack(newest);
     return nullptr;
   }
 
@@ -300,7 +300,7 @@ class TaskGroup {
   WEFT_EXPORT void scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp));
   WEFT_EXPORT void drop();
   // callOwnIn(), where the waiter handles or throws an exception, which is none of the tasks'.
-  [[gnu::cold]] WEFT_EXPORT void callOwnAside(detail::ForkLane& lane);
+  [[gnu::cold]] WEFT_EXPORT void callOwnAside(detail::LocalDeque& local);
   void waitForOthers();
   WEFT_EXPORT Control& control();
   WEFT_EXPORT void fail();

@@ -17,7 +17,7 @@
 #include "weft/detail/base/node_pool.h"
 #include "weft/detail/base/shared.h"
 #include "weft/detail/base/task_node.h"
-#include "weft/detail/fork/ticket_node.h"
+#include "weft/detail/forkjoin/ticket_node.h"
 #include "weft/export.h"
 #include "weft/memory.h"
 #include "weft/task.h"

@@ -9,7 +9,7 @@
 #include "scheduler/worker/worker.h"
 #include "weft/debug.h"
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/fork/dag_graph.h"
+#include "weft/detail/forkjoin/dag_graph.h"
 #include "weft/scheduler.h"
 #include "weft/waitgroup.h"
 
@@ -211,7 +211,7 @@ void DagGraph::endRun(Run& run) {
 // turn: a chain may be long, and its nodes too.
 void DagGraph::strand(Run& run, uint32_t index) {
   Fiber* const self = currentFiber;
-  ForkLane& lane = Worker::current()->lane();
+  LocalDeque& local = Worker::current()->localDeque();
   while (index != kNone) {
     Node& node = nodes_[index];
     // relaxed: it says only that functions need not be called any more.
@@ -236,7 +236,7 @@ void DagGraph::strand(Run& run, uint32_t index) {
     WEFT_ASSERT(currentFiber == self,
                 "Scheduler::unbind() was called in a function of a DAG. Call it after run() has returned.");
     if (index != kNone) {
-      lane.letOthersRunInTurn();
+      local.letOthersRunInTurn();
     }
   }
 }

@@ -127,9 +127,9 @@ namespace detail {
 // Threads that have entered push tasks.
 struct MainLoop final : ExecutorLink {
   void schedule(TaskHandle task) override {
-    if (task && entrance.enter()) {
+    if (task && rundown.enter()) {
       tasks.push(static_cast<TaskNode*>(task.toVoidPointer()));
-      entrance.leave();
+      rundown.leave();
     }
   }
   void free() noexcept override { delete this; }
@@ -142,8 +142,8 @@ struct MainLoop final : ExecutorLink {
   }
 
   void end() {
-    entrance.close();
-    entrance.awaitAllLeft();
+    rundown.close();
+    rundown.awaitAllLeft();
     while (pop()) {
     }
   }

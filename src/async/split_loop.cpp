@@ -14,18 +14,18 @@ struct SplitLoop::Half : TaskNode {
 
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Half*>(node);
-    ForkLane* lane = forkLane();
+    LocalDeque* local = forkLane();
     beginAsTask();
-    ++lane->numHalves;
-    self.loop.capture(self.exception, [&self, lane] {
+    ++local->numHalves;
+    self.loop.capture(self.exception, [&self, local] {
       if (self.loop.evenGrain_ != 0) {
         self.loop.splitEvenly(self.stretch);
       } else {
         self.stretch.pace.begin();
-        self.loop.runPieces(self.stretch, lane, true);
+        self.loop.runPieces(self.stretch, local, true);
       }
     });
-    --lane->numHalves;
+    --local->numHalves;
     detail::finishChild(self.completion);
   }
 
@@ -39,13 +39,13 @@ void SplitLoop::runLazily(Stretch& all) {
   if (all.count == 0) {
     return;
   }
-  ForkLane* lane = forkLane();
-  if (lane == nullptr && !hasToken_) {
+  LocalDeque* local = forkLane();
+  if (local == nullptr && !hasToken_) {
     runPiece_(*this, all, all.count);
     return;
   }
   all.pace.begin();
-  runPieces(all, lane, true);
+  runPieces(all, local, true);
 }
 
 void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
@@ -54,22 +54,22 @@ void SplitLoop::runEvenly(Stretch& all, size_t grain, bool isForkedAlways) {
   splitEvenly(all);
 }
 
-// `lane` is null where no scheduler is bound, so that nothing may be exposed, and nobody else has a turn.
-void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane, bool maySplit) {
+// `local` is null where no scheduler is bound, so that nothing may be pushed, and nobody else has a turn.
+void SplitLoop::runPieces(Stretch& stretch, LocalDeque* local, bool maySplit) {
   // Without others the first pieces need not leave enough to share.
-  maySplit = maySplit && lane != nullptr;
-  const bool mayBeShared = maySplit && lane->numOthers != 0;
+  maySplit = maySplit && local != nullptr;
+  const bool mayBeShared = maySplit && local->numOthers != 0;
   const size_t whole = mayBeShared ? stretch.count : std::numeric_limits<size_t>::max();
   GrainEstimator& pace = stretch.pace;
   while (!isStopped()) {
-    if (maySplit && lane->hasFewToSteal() && pace.isWorthSharing(stretch.count, *lane)) {
-      if (!split_(*this, stretch, pace.firstHalf(stretch.count), lane)) {
+    if (maySplit && local->hasFewToSteal() && pace.isWorthSharing(stretch.count, *local)) {
+      if (!split_(*this, stretch, pace.firstHalf(stretch.count), local)) {
         return;
       }
       pace.begin();
       continue;
     }
-    pace.setStride(lane != nullptr && lane->untilPoll == 1);
+    pace.setStride(local != nullptr && local->untilPoll == 1);
     const size_t piece = runPiece_(*this, stretch, pace.nextPiece(stretch.count, whole));
     stretch.count -= piece;
     const bool isLast = stretch.count == 0;
@@ -77,7 +77,7 @@ void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane, bool maySplit) {
       pace.note(piece);
     }
     // A piece counts as a dequeue: after it those run whose turn it is, if there are any.
-    const bool wasTheirTurn = letOthersRunInTurn(lane);
+    const bool wasTheirTurn = letOthersRunInTurn(local);
     if (isLast) {
       return;
     }
@@ -87,54 +87,54 @@ void SplitLoop::runPieces(Stretch& stretch, ForkLane* lane, bool maySplit) {
   }
 }
 
-// Called after a piece that ran where `lane` was that of the thread, or null.
+// Called after a piece that ran where `local` was that of the thread, or null.
 // Returns: whether it was the turn of others, which have had it.
-bool SplitLoop::letOthersRunInTurn(ForkLane* lane) {
-  if (lane == nullptr) {
+bool SplitLoop::letOthersRunInTurn(LocalDeque* local) {
+  if (local == nullptr) {
     return false;
   }
-  assertStillBound(lane);
-  return lane->letOthersRunInTurn();
+  assertStillBound(local);
+  return local->letOthersRunInTurn();
 }
 
 void SplitLoop::splitEvenly(Stretch& stretch) {
-  ForkLane* lane = forkLane();
+  LocalDeque* local = forkLane();
   if (stretch.count <= evenGrain_) {
     if (isStopped()) [[unlikely]] {
       return;
     }
     if (stretch.pace.isMeasured()) {
       stretch.pace.begin();
-      runPieces(stretch, lane, false);
+      runPieces(stretch, local, false);
     } else {
       runPiece_(*this, stretch, stretch.count);
-      letOthersRunInTurn(lane);
+      letOthersRunInTurn(local);
     }
     return;
   }
   const size_t numPieces = (stretch.count - 1) / evenGrain_ + 1;
-  const bool isForked = lane != nullptr && (isForkedAlways_ || lane->hasFewToSteal());
-  split_(*this, stretch, (numPieces + 1) / 2 * evenGrain_, isForked ? lane : nullptr);
+  const bool isForked = local != nullptr && (isForkedAlways_ || local->hasFewToSteal());
+  split_(*this, stretch, (numPieces + 1) / 2 * evenGrain_, isForked ? local : nullptr);
 }
 
-bool SplitLoop::runHalves(Stretch& first, Stretch& second, ForkLane* lane) {
+bool SplitLoop::runHalves(Stretch& first, Stretch& second, LocalDeque* local) {
   Half half(*this, second);
-  const bool isExposed = lane != nullptr && lane->expose(half);
-  if (isExposed) {
-    lane->announce();
+  const bool isPushed = local != nullptr && local->push(half);
+  if (isPushed) {
+    local->notify();
   }
   EscapedException exception;
   capture(exception, [&] {
     if (evenGrain_ != 0) {
       splitEvenly(first);
     } else {
-      runPieces(first, lane, isExposed);
+      runPieces(first, local, isPushed);
     }
   });
-  if (isExposed) {
-    assertStillBound(lane);
+  if (isPushed) {
+    assertStillBound(local);
   }
-  const bool isLeft = !isExposed || lane->takeBack(half);
+  const bool isLeft = !isPushed || local->takeBack(half);
   if (!isLeft) {
     detail::waitForChild(half.completion, what_);
   }

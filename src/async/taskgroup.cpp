@@ -222,9 +222,9 @@ void TaskGroup::runAsTask(GroupNode& node) {
   owner.endOfOther();
 }
 
-void TaskGroup::callOwnAside(detail::ForkLane& lane) {
-  const detail::ExceptionsAside aside(lane.exceptions);
-  callOwnIn(lane);
+void TaskGroup::callOwnAside(detail::LocalDeque& local) {
+  const detail::ExceptionsAside aside(local.exceptions);
+  callOwnIn(local);
 }
 
 void TaskGroup::waitForOthers() {

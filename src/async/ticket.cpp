@@ -28,7 +28,7 @@ struct InOrder {
   }
 
   void operator()() {
-    forEach(TaskOp::Run, [] { detail::Worker::current()->lane().letOthersRunInTurn(); });
+    forEach(TaskOp::Run, [] { detail::Worker::current()->localDeque().letOthersRunInTurn(); });
   }
 
   template <class F>

@@ -16,8 +16,8 @@
 //   mark      The front queue bears the mark of an idle thread, which sleeps until the earliest deadline. The
 //             thread that replaces the mark wakes it, through its parker alone: no access to the scheduler
 //             follows the push.
-//   poller    An idle thread sleeps for a tick at a time while others are active, and looks for work that
-//             nobody takes. The tick grows from 50 us to 1 ms. When the poller has found nothing for that
+//   watcher    An idle thread sleeps for a tick at a time while others are active, and looks for work that
+//             nobody takes. The tick grows from 50 us to 1 ms. When the watcher has found nothing for that
 //             long, it leaves its mark instead, and looks once more a tick later.
 //   between   An active thread is between two steps. Before it runs the next step, it makes one of the other
 //             conditions hold (seeToTheIdle). Before it becomes idle, it looks at every queue again
@@ -27,7 +27,7 @@
 // So a post wakes at most one thread, a thread that works alone wakes nobody, and no work waits beside an
 // idle thread for longer than a tick and a wake.
 //
-// A poller that finds work joins in, unless the active threads run such short steps that a further thread
+// A watcher that finds work joins in, unless the active threads run such short steps that a further thread
 // would only get in their way. Then it goes on watching, and joins as soon as a step turns out to be long. An
 // active thread that finds itself among others with such short steps becomes idle ("retires"). So the cost of
 // steps is measured.
@@ -138,13 +138,13 @@ bool IdleThreads::staysIdle(FairWorker& worker, TimePoint& until) {
   return stays;
 }
 
-// The poller has found nothing that it should do itself.
+// The watcher has found nothing that it should do itself.
 void IdleThreads::watchOn(FairWorker& worker, TimePoint now, bool isQueued, TimePoint& until) {
   worker.tick *= 2;
   if (isQueued) {
     worker.tick = std::min(worker.tick, kLongestTickBesideWork);
   } else if (worker.tick > kLongestTick && leaveMark(worker)) {
-    // Another thread may have queued something and not have looked at hasNoPoller() yet, which is still
+    // Another thread may have queued something and not have looked at hasNoWatcher() yet, which is still
     // false: one more tick.
     poller_ = nullptr;
     until = sleepUntil(now + kLongestTick);
@@ -211,7 +211,7 @@ void IdleThreads::beginWatch(FairWorker& worker, TimePoint now) {
   watchedAt_ = now;
 }
 
-// Whether the active threads have run short steps since the poller looked last.
+// Whether the active threads have run short steps since the watcher looked last.
 bool IdleThreads::areStepsFine(TimePoint now) {
   const uint64_t steps = numStepsOfAll();
   const uint64_t numNew = steps - std::exchange(watchedSteps_, steps);
@@ -229,7 +229,7 @@ TimePoint IdleThreads::sleepUntil(TimePoint until) {
 
 void IdleThreads::publishIdle() {
   // relaxed: a hint to threads between two steps.
-  hasNoPoller_.store(idle_ != nullptr && poller_ == nullptr, std::memory_order_relaxed);
+  hasNoWatcher_.store(idle_ != nullptr && poller_ == nullptr, std::memory_order_relaxed);
 }
 
 void IdleThreads::seeToTheIdle(bool isQueued) {
@@ -238,19 +238,19 @@ void IdleThreads::seeToTheIdle(bool isQueued) {
   // relaxed: a hint; this thread sees what it has changed itself.
   const bool isUnarmed = dispatcher_.hints.earliest() < armed_.load(std::memory_order_relaxed);
   if (isQueued || isUnarmed) {
-    appointPoller();
+    appointWatcher();
   } else if (!dispatcher_.front.isParked()) {
     quiescence_.lock.lock();
     const bool isLeft = idle_ == nullptr || poller_ != nullptr || leaveMark(*idle_);
     quiescence_.lock.unlock();
     if (!isLeft) {
-      appointPoller();
+      appointWatcher();
     }
   }
 }
 
-// Wakes an idle thread, which finds out whether it is of use, unless there is a poller already.
-void IdleThreads::appointPoller() {
+// Wakes an idle thread, which finds out whether it is of use, unless there is a watcher already.
+void IdleThreads::appointWatcher() {
   Parker<>* parker = nullptr;
   quiescence_.lock.lock();
   if (idle_ != nullptr && poller_ == nullptr) {

@@ -35,7 +35,7 @@ class IdleThreads {
   void seeToTheIdle(bool isQueued);
   // A hint: threads are idle, and none of them polls.
   // relaxed: a thread that becomes idle meanwhile polls by itself, until it has left a mark.
-  bool hasNoPoller() const { return hasNoPoller_.load(std::memory_order_relaxed); }
+  bool hasNoWatcher() const { return hasNoWatcher_.load(std::memory_order_relaxed); }
 
   // One thread at a time spins: it looks for work before it sleeps.
   bool tryBeginSpin();
@@ -64,14 +64,14 @@ class IdleThreads {
   uint64_t numStepsOfAll() const;
   TimePoint sleepUntil(TimePoint until);
   void publishIdle();
-  void appointPoller();
+  void appointWatcher();
 
   Dispatcher& dispatcher_;
   FairQuiescence& quiescence_;
   const Workers& workers_;
 
   // Written with the lock, but for isSpinning_.
-  alignas(kCacheLine) std::atomic<bool> hasNoPoller_{false};
+  alignas(kCacheLine) std::atomic<bool> hasNoWatcher_{false};
   std::atomic<int64_t> armed_{DispatchHints::kNoEarliest};  // when an idle thread wakes at the latest
   std::atomic<bool> isStopping_{false};
   std::atomic<bool> isSpinning_{false};
@@ -79,7 +79,7 @@ class IdleThreads {
   FairWorker* idle_ = nullptr;    // a stack
   FairWorker* poller_ = nullptr;  // looks for work now and then while others are active
   FairWorker* marked_ = nullptr;  // whose mark was left in the front queue last
-  uint64_t watchedSteps_ = 0;     // numStepsOfAll() when the poller looked last
+  uint64_t watchedSteps_ = 0;     // numStepsOfAll() when the watcher looked last
   TimePoint watchedAt_{};
 };
 

@@ -74,10 +74,10 @@ void FairWorker::run() {
 }
 
 void FairWorker::runStep(FairTask& task) {
-  // (1) orders what this thread has queued before its look at hasNoPoller; pairs with the (1) of
-  // DispatcherLock: a poller that joins has set hasNoPoller before.
+  // (1) orders what this thread has queued before its look at hasNoWatcher; pairs with the (1) of
+  // DispatcherLock: a watcher that joins has set hasNoWatcher before.
   StdSync::lightFence();
-  if (core.idle.hasNoPoller() || owesMark_) [[unlikely]] {
+  if (core.idle.hasNoWatcher() || owesMark_) [[unlikely]] {
     owesMark_ = false;
     core.idle.seeToTheIdle(hasQueued());
   }

@@ -8,7 +8,7 @@
 
 #include "fair/consumer.h"
 #include "fair/look_pacer.h"
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "weft/detail/park/parker.h"
 #include "weft/thread.h"
 
@@ -41,7 +41,7 @@ class FairWorker {
   Parker<>* const parker = acquireParker();
   FairTask* current = nullptr;  // whose step runs
   NativeThread thread;
-  OwnCounter numSteps, numDispatches, numParks;
+  SingleWriterCounter numSteps, numDispatches, numParks;
 
   // For IdleThreads, guarded by its lock.
   FairWorker* below = nullptr;      // in the stack of idle threads

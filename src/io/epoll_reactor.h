@@ -17,22 +17,22 @@
 
 namespace weft::inline v0_1::detail {
 
-// Gives the parker of the calling thread its bell, if it has none.
+// Gives the parker of the calling thread its wake eventfd, if it has none.
 // Returns: false where the system grants no descriptor; errno says why.
 template <class Sys>
-bool giveBellOnce(Parker<>& parker) noexcept {
-  if (parker.bell() == StdSync::kNoBell) {
-    const int bell = Sys::makeBell();
-    if (bell < 0) {
+bool setWakeFdOnce(Parker<>& parker) noexcept {
+  if (parker.wakeFd() == StdSync::kNoWakeFd) {
+    const int wakeFd = Sys::makeWakeFd();
+    if (wakeFd < 0) {
       return false;
     }
-    parker.giveBell(bell);
+    parker.setWakeFd(wakeFd);
   }
   return true;
 }
 
-// A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the bell of the
-// worker's parker, which the worker's ring of io_uring rings too, if there is one.
+// A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the wake eventfd of
+// the worker's parker, which the worker's ring of io_uring rings too, if there is one.
 //
 // A registration is armed for one report (EPOLLONESHOT), each time anew when a fiber begins to wait. In
 // return nothing is remembered that could be wrong: a descriptor may be closed, and its number used again,
@@ -51,18 +51,18 @@ class EpollReactor final : public ReadinessReactor {
  public:
   // Returns: null where the system grants no descriptor, or no memory is left; `error` says which.
   static std::unique_ptr<EpollReactor> make(Parker<>& parker, int& error) noexcept {
-    if (!giveBellOnce<Sys>(parker)) {
+    if (!setWakeFdOnce<Sys>(parker)) {
       error = errno;
       return nullptr;
     }
     const int epoll = Sys::makeEpoll();
     epoll_event event{EPOLLIN | EPOLLET, {.u64 = kBell}};
-    if (epoll < 0 || Sys::control(epoll, EPOLL_CTL_ADD, parker.bell(), &event) != 0) {
+    if (epoll < 0 || Sys::control(epoll, EPOLL_CTL_ADD, parker.wakeFd(), &event) != 0) {
       error = errno;
       closeIf(epoll);
       return nullptr;
     }
-    auto* const made = new (std::nothrow) EpollReactor(epoll, parker.bell());
+    auto* const made = new (std::nothrow) EpollReactor(epoll, parker.wakeFd());
     if (made == nullptr) {
       error = ENOMEM;
       closeIf(epoll);
@@ -113,7 +113,7 @@ class EpollReactor final : public ReadinessReactor {
 
   FileQueue* files() override {
     if (ring_ == nullptr) {
-      ring_ = FileRing<Sys>::make(bell_);
+      ring_ = FileRing<Sys>::make(wakeFd_);
     }
     return ring_.get();
   }
@@ -123,7 +123,7 @@ class EpollReactor final : public ReadinessReactor {
   static constexpr uint32_t kOnce = 0;    // the number of a registration that does not last
   static constexpr int kMostEvents = 64;  // at a time: the fibers that these wake are not put off long
 
-  EpollReactor(int epoll, int bell) : epoll_(epoll), bell_(bell) {}
+  EpollReactor(int epoll, int wakeFd) : epoll_(epoll), wakeFd_(wakeFd) {}
 
   static void closeIf(int epoll) {
     if (epoll >= 0) {
@@ -168,7 +168,7 @@ class EpollReactor final : public ReadinessReactor {
   }
 
   const int epoll_;
-  const int bell_;
+  const int wakeFd_;
   std::unique_ptr<FileRing<Sys>> ring_;
   epoll_event events_[kMostEvents];
 };

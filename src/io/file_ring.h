@@ -26,23 +26,23 @@ namespace weft::inline v0_1::detail {
 
 // A worker's ring of io_uring, for requests on files. It belongs to the worker's thread, which alone hands
 // requests over and looks at results, so that there is nothing to lock. The worker sleeps in its epoll. The
-// system rings the bell there when there are results, and when it must be called for them to appear. (That a
-// ring itself is ready to read is not told in the latter case.)
+// system writes to the wake eventfd there when there are results, and when it must be called for them to
+// appear. (That a ring itself is ready to read is not told in the latter case.)
 //
 // Requests are queued in `queue_` first, and handed over by look(), many at once. Each carries the address of
 // its FileWait, which lies on the stack of a fiber until there is a result.
 template <class Sys>
 class FileRing final : public FileQueue {
  public:
-  // Returns: null where the system grants no ring that rings `bell`, or no memory is left.
-  static std::unique_ptr<FileRing> make(int bell) noexcept {
+  // Returns: null where the system grants no ring that rings `wakeFd`, or no memory is left.
+  static std::unique_ptr<FileRing> make(int wakeFd) noexcept {
     std::unique_ptr<FileRing> made(new (std::nothrow) FileRing);
     if (made == nullptr || !grows([&] { made->used_.reserve(Sys::kRingRequests); }) ||
         Sys::makeRing(made->ring_, Sys::kRingRequests, Sys::kRingResults) < 0) {
       return nullptr;
     }
     made->hasRing_ = true;
-    return Sys::setRingBell(made->ring_, bell) < 0 ? nullptr : std::move(made);
+    return Sys::setRingBell(made->ring_, wakeFd) < 0 ? nullptr : std::move(made);
   }
 
   ~FileRing() {
@@ -86,7 +86,7 @@ class FileRing final : public FileQueue {
   }
 
   // Whether there are requests that the system has not taken yet, or results that look() has not taken, for
-  // which the bell was rung already.
+  // which the wake eventfd was written to already.
   bool isBehind() const { return needsSystem() || io_uring_cq_ready(&ring_.ring) != 0; }
 
  private:
@@ -237,7 +237,7 @@ class FileRing final : public FileQueue {
 template <class Sys>
 class FileRing final : public FileQueue {
  public:
-  static std::unique_ptr<FileRing> make(int /*bell*/) noexcept { return nullptr; }
+  static std::unique_ptr<FileRing> make(int /*wakeFd*/) noexcept { return nullptr; }
   int begin(const FileRequest& /*request*/, FileWait& /*wait*/) override { return ENOSYS; }
   void cancel(FileWait& /*wait*/) override {}
   void look(WaitList& /*claimed*/) {}

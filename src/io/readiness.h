@@ -67,8 +67,8 @@ int awaitOnFiber(const IoCall& call, uint32_t events, bool mayLast) {
   return errorOf(blockInSlot(call, *call.slot, self, call.limits.deadline), wait);
 }
 
-// Blocks the thread, which has no fibers, until one of `events` holds. It sleeps in poll(2), with the bell of
-// its parker where a stop may end that.
+// Blocks the thread, which has no fibers, until one of `events` holds. It sleeps in poll(2), with the wake
+// eventfd of its parker where a stop may end that.
 // Returns: 0, or an error number.
 template <class Sys>
 int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
@@ -76,10 +76,10 @@ int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
   Parker<>& parker = threadParker();
   const bool isStoppable = limits.stop.stop_possible();
   if (isStoppable) {
-    if (!giveBellOnce<Sys>(parker)) {
+    if (!setWakeFdOnce<Sys>(parker)) {
       return errno;
     }
-    descriptors[1].fd = parker.bell();
+    descriptors[1].fd = parker.wakeFd();
   }
   const std::stop_callback callback(limits.stop, [&parker] { parker.unpark(); });
   for (;;) {
@@ -94,8 +94,8 @@ int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
     const int error = errno;
     if (isStoppable) {
       parker.endElsewhere();
-      uint64_t rings = 0;
-      (void)!::read(descriptors[1].fd, &rings, sizeof rings);
+      uint64_t wakes = 0;
+      (void)!::read(descriptors[1].fd, &wakes, sizeof wakes);
     }
     if (count > 0 && descriptors[0].revents != 0) {
       return (descriptors[0].revents & POLLNVAL) != 0 ? EBADF : 0;

@@ -79,7 +79,7 @@ struct IoSystem : UringSystem {
   }
   static int status(int fd, struct stat* result) { return ::fstat(fd, result); }
 
-  static int makeBell() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+  static int makeWakeFd() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
   static int makeEpoll() { return ::epoll_create1(EPOLL_CLOEXEC); }
   static int control(int epoll, int operation, int fd, epoll_event* event) {
     return ::epoll_ctl(epoll, operation, fd, event);

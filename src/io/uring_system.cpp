@@ -69,8 +69,8 @@ void UringSystem::destroyRing(IoRing& ring) {
   io_uring_queue_exit(&ring.ring);
 }
 
-int UringSystem::setRingBell(IoRing& ring, int bell) {
-  return resultOfRing(io_uring_register_eventfd(&ring.ring, bell));
+int UringSystem::setRingBell(IoRing& ring, int wakeFd) {
+  return resultOfRing(io_uring_register_eventfd(&ring.ring, wakeFd));
 }
 
 int UringSystem::enterRing(IoRing& ring) {

@@ -89,11 +89,11 @@ bool StdSync::futexWait(std::atomic<uint32_t>& word, uint32_t expected, const Ti
   return futex(word, FUTEX_WAIT_BITSET, expected, &until) == 0 || errno != ETIMEDOUT;
 }
 
-// It fails only if it has rung some 2^64 times and nobody has looked, and then need not ring.
-void StdSync::ring(Bell bell) noexcept {
+// It fails only where some 2^64 writes were not read yet, and then the thread wakes anyway.
+void StdSync::signal(WakeFd wakeFd) noexcept {
   const int before = errno;
   const uint64_t once = 1;
-  [[maybe_unused]] const ssize_t written = write(bell, &once, sizeof once);
+  [[maybe_unused]] const ssize_t written = write(wakeFd, &once, sizeof once);
   errno = before;
 }
 

@@ -305,7 +305,7 @@ TEST_P(FairCallersTest, ATaskIsBoundToNoThread) {
 bool doOthersSleep(detail::FairCore& core) {
   const std::scoped_lock held(core.quiescence.lock);
   return core.dispatcher.lock.numActive() == 1 &&
-         (core.workers.size() == 1 || (core.idle.hasNoPoller() && core.dispatcher.front.isParked()));
+         (core.workers.size() == 1 || (core.idle.hasNoWatcher() && core.dispatcher.front.isParked()));
 }
 
 uint64_t numParksOf(const TaskScheduler& scheduler) {

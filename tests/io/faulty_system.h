@@ -76,7 +76,7 @@ struct FaultySystem : IoSystem {
   static int connect(int fd, const sockaddr* address, socklen_t size) {
     return connects.fails() ? -1 : IoSystem::connect(fd, address, size);
   }
-  static int makeBell() { return bells.fails() ? -1 : IoSystem::makeBell(); }
+  static int makeWakeFd() { return bells.fails() ? -1 : IoSystem::makeWakeFd(); }
   static int makeEpoll() { return epolls.fails() ? -1 : IoSystem::makeEpoll(); }
   static int control(int epoll, int operation, int fd, epoll_event* event) {
     return controls.fails() ? -1 : IoSystem::control(epoll, operation, fd, event);

@@ -385,7 +385,7 @@ TEST_P(IoReactorFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNex
     Ends ends = makeEnds();
     bells.errors = epolls.errors = controls.errors = {EMFILE};
     EXPECT_EQ(read(ends.reader.get()).error, EMFILE);
-    // The bell of a parker stays, so that there may be one already.
+    // The wake eventfd of a parker stays, so that there may be one already.
     while (bells.numCalls + epolls.numCalls + controls.numCalls < 3) {
       const io::Wait past{.deadline = TimePoint::min()};
       const int error = read(ends.reader.get(), past).error;

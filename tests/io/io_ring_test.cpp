@@ -367,10 +367,10 @@ TEST_F(IoRingTest, ARequestThatWouldBeMadeAgainAfterASignalHasEndedByItsStop) {
   });
 }
 
-// The bell was rung for all of them, so that the worker must not sleep before it has looked at all.
+// The wake eventfd was rung for all of them, so that the worker must not sleep before it has looked at all.
 TEST_F(IoRingTest, ResultsThatWereNotLookedAtKeepTheWorkerAwake) {
-  const io::UniqueFd bell(IoSystem::makeBell());
-  const auto ring = FileRing<IoSystem>::make(bell.get());
+  const io::UniqueFd wakeFd(IoSystem::makeWakeFd());
+  const auto ring = FileRing<IoSystem>::make(wakeFd.get());
   ASSERT_NE(ring, nullptr);
   constexpr int kMany = 200;
   FileWait unknown;

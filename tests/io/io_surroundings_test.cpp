@@ -20,8 +20,8 @@
 
 #include <weft/blockingcall.h>
 
-#include "harsh/rain.h"
 #include "io/io_pairs.h"
+#include "torture/rain.h"
 #include "waiting.h"
 #include "with_scheduler.h"
 #include "workers.h"

@@ -25,7 +25,7 @@
 //
 // Abstracted: a queue's operation is one step, and what is taken out of one and not yet in the next is seen by nobody; a tick
 // may be over at any time, and until then nobody sleeps for less; deadlines come in their order, each at any time; what depends
-// on measured times (whether a step is long, when to look, when to retire, whether a poller gives up) happens or not. Due
+// on measured times (whether a step is long, when to look, when to retire, whether a watcher gives up) happens or not. Due
 // tasks have no limit in a row.
 
 #ifndef W
@@ -176,11 +176,11 @@ bool isGone;                       // it has received the signal
 chan lock = [W + 1] of { byte };   // its holder, then those who wait for it
 byte idle[W];                      // guarded by lock: a stack of 1 + the thread
 byte numIdle;                      // guarded by lock
-byte poller, marked;              // guarded by lock: 1 + the thread
+byte watcher, marked;              // guarded by lock: 1 + the thread
 byte numActive = W;
 byte numRunning = W;               // guarded by lock
-bool hasNoPoller, isStopping, isSpinning;
-bool hasStepped;                   // since the poller looked
+bool hasNoWatcher, isStopping, isSpinning;
+bool hasStepped;                   // since the watcher looked
 bool isEmptyAwaited;               // guarded by lock
 bool isEmptied, isStopped;
 bool permit[W];
@@ -565,7 +565,7 @@ inline requeue(t) {
 
 // ---- idling, with the lock
 
-inline publishIdle() { hasNoPoller = numIdle != 0 && poller == 0 }
+inline publishIdle() { hasNoWatcher = numIdle != 0 && watcher == 0 }
 inline enterIdle() { d_step { idle[numIdle] = w + 1; numIdle++; numActive-- } }
 inline leaveIdle() {
   d_step {
@@ -582,7 +582,7 @@ inline leaveIdle() {
     idle[numIdle] = 0;
     it = NONE;
     if
-    :: poller == w + 1 -> poller = 0
+    :: watcher == w + 1 -> watcher = 0
     :: else
     fi
   }
@@ -619,7 +619,7 @@ inline takeMark(r) {
     fi
   }
 }
-inline beginWatch(who) { d_step { poller = who; hasStepped = false } }
+inline beginWatch(who) { d_step { watcher = who; hasStepped = false } }
 inline sleepUntil(time) {
   d_step {
     armed = (time < earliest -> time : earliest);
@@ -641,10 +641,10 @@ inline wakeIfEmpty() {
   fi;
   ok = false
 }
-inline appointPoller() {
+inline appointWatcher() {
   lockIt();
   if
-  :: numIdle != 0 && poller == 0 ->
+  :: numIdle != 0 && watcher == 0 ->
      it = idle[numIdle - 1];
      beginWatch(it);
      publishIdle();
@@ -655,7 +655,7 @@ inline appointPoller() {
 }
 inline seeToTheIdle() {
   if
-  :: !hasNoPoller && !owesMark
+  :: !hasNoWatcher && !owesMark
   :: else ->
      owesMark = false;
      isUnarmed = earliest < armed;
@@ -667,12 +667,12 @@ inline seeToTheIdle() {
 #endif
      hasQueued(ok);
      if
-     :: ok || isUnarmed -> appointPoller()
+     :: ok || isUnarmed -> appointWatcher()
      :: else ->
         if
         :: mark == 0 ->
            lockIt();
-           ok = numIdle == 0 || poller != 0;
+           ok = numIdle == 0 || watcher != 0;
            if
            :: ok
            :: else -> it = idle[numIdle - 1] - 1; leaveMark(it, ok); it = NONE
@@ -680,7 +680,7 @@ inline seeToTheIdle() {
            unlockIt();
            if
            :: ok
-           :: else -> appointPoller()
+           :: else -> appointWatcher()
            fi
         :: else
         fi
@@ -744,13 +744,13 @@ inline beginIdle() {
      until = NEVER;
      if
      :: isLast ->
-        poller = 0;
+        watcher = 0;
         sleepUntil(NEVER);
 #ifndef BUG_nobodyTellsThatItIsEmpty
         wakeIfEmpty()
 #endif
 #ifndef BUG_nobodyWatches
-     :: !isLast && poller == 0 -> beginWatch(w + 1); sleepUntil(TICK)
+     :: !isLast && watcher == 0 -> beginWatch(w + 1); sleepUntil(TICK)
 #endif
      :: else
      fi;
@@ -767,8 +767,8 @@ inline watchOn() {
      leaveMark(w, ok);
      if
      :: ok ->
-        poller = 0;
-#ifdef BUG_noTickAfterTheMark /* somebody was between taking a task and looking at hasNoPoller */
+        watcher = 0;
+#ifdef BUG_noTickAfterTheMark /* somebody was between taking a task and looking at hasNoWatcher */
         sleepUntil(NEVER)
 #else
         sleepUntil(TICK)
@@ -786,33 +786,33 @@ inline staysIdle() {
     :: stays && isQueued ->
        if
        :: stays = false
-       :: poller == w + 1 && numActive != 0 && hasStepped // and all steps were short
+       :: watcher == w + 1 && numActive != 0 && hasStepped // and all steps were short
        fi
     :: else
     fi;
-    hasStepped = (poller == w + 1 -> false : hasStepped);
+    hasStepped = (watcher == w + 1 -> false : hasStepped);
     until = NEVER
   }
   if
   :: !stays
   :: stays && numActive == 0 ->
      if
-     :: poller == w + 1 -> poller = 0
+     :: watcher == w + 1 -> watcher = 0
      :: else
      fi;
      if
      :: marked == w + 1 || mark == 0 -> takeMark(stays); sleepUntil(NEVER)
      :: else
      fi
-  :: stays && numActive != 0 && poller == w + 1 -> watchOn()
+  :: stays && numActive != 0 && watcher == w + 1 -> watchOn()
   :: else ->
      ok = mark != 0;
      if
-     :: poller == 0 && !ok -> beginWatch(w + 1); sleepUntil(TICK)
+     :: watcher == 0 && !ok -> beginWatch(w + 1); sleepUntil(TICK)
 #ifdef BUG_onlyTheMarkedSleepsUntilTheDeadline /* but it may sleep already, for ever */
-     :: !(poller == 0 && !ok) && marked == w + 1 -> sleepUntil(NEVER)
+     :: !(watcher == 0 && !ok) && marked == w + 1 -> sleepUntil(NEVER)
 #else
-     :: poller == 0 && ok -> sleepUntil(NEVER)
+     :: watcher == 0 && ok -> sleepUntil(NEVER)
 #endif
      :: else
      fi
@@ -891,7 +891,7 @@ inline begin(t) {
     :: else
     fi;
 #endif
-    hasStepped = (poller != 0);
+    hasStepped = (watcher != 0);
 #if ND
     if
     :: t < ND ->
@@ -1196,7 +1196,7 @@ init {
     :: numIdle < W -> idle[numIdle] = W - numIdle; numIdle++
     :: else -> break
     od;
-    hasNoPoller = true;
+    hasNoWatcher = true;
     mark = 1;
     marked = 1;
     inHeap[0] = true;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "explore.h"
-#include "with_bell.h"
+#include "with_wake_fd.h"
 
 // Seeded bug: park/idle.h:2
 // Seeded bug: park/idle.h:3
@@ -61,13 +61,13 @@ struct Host {
     }
     if (!hasBell) {
       hasBell = true;
-      elsewhere.makeBell();
+      elsewhere.makeWakeFd();
     }
     elsewhere.sleepElsewhere(nullptr);
   }
 
   Deque& victim;
-  WithBell elsewhere;
+  WithWakeFd elsewhere;
   Parker& parker = elsewhere.parker;
   bool hasBell = false;
   Inbox inbox;

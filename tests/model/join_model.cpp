@@ -1,25 +1,25 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/fork/completion.h>
-#include <weft/detail/fork/group_count.h>
+#include <weft/detail/forkjoin/completion.h>
+#include <weft/detail/forkjoin/group_count.h>
 #include <weft/detail/park/parker.h>
 #include <weft/detail/queue/steal_gate.h>
 #include <weft/detail/queue/stealing_deque.h>
 
 #include "explore.h"
 
-// Seeded bug: fork/completion.h:1
-// Seeded bug: fork/completion.h:1:split
-// Seeded bug: fork/completion.h:2
-// Seeded bug: fork/completion.h:1:release
-// Seeded bug: fork/completion.h:2:split
-// Seeded bug: fork/group_count.h:1
-// Seeded bug: fork/group_count.h:1:split
-// Seeded bug: fork/group_count.h:2
-// Seeded bug: fork/group_count.h:3
-// Seeded bug: fork/group_count.h:3:release
-// Seeded bug: fork/group_count.h:3:split
+// Seeded bug: forkjoin/completion.h:1
+// Seeded bug: forkjoin/completion.h:1:split
+// Seeded bug: forkjoin/completion.h:2
+// Seeded bug: forkjoin/completion.h:1:release
+// Seeded bug: forkjoin/completion.h:2:split
+// Seeded bug: forkjoin/group_count.h:1
+// Seeded bug: forkjoin/group_count.h:1:split
+// Seeded bug: forkjoin/group_count.h:2
+// Seeded bug: forkjoin/group_count.h:3
+// Seeded bug: forkjoin/group_count.h:3:release
+// Seeded bug: forkjoin/group_count.h:3:split
 // Seeded bug: queue/stealing_deque.h:2
 namespace weft::model {
 namespace {
@@ -59,7 +59,7 @@ void runAsTask(Child& child) {
   }
 }
 
-void steal(Deque& deque, StealGate::Member& self) {
+void steal(Deque& deque, StealGate::Stealer& self) {
   self.enter();
   Deque::Stolen stolen;
   do {
@@ -74,13 +74,14 @@ void steal(Deque& deque, StealGate::Member& self) {
 // A parent that forks two children, one after the other's join, and two thieves.
 struct ForkAndJoin : rl::test_suite<ForkAndJoin, 3> {
   StealGate gate;
-  StealGate::Member members[3] = {StealGate::Member(gate), StealGate::Member(gate), StealGate::Member(gate)};
+  StealGate::Stealer stealers[3] = {StealGate::Stealer(gate), StealGate::Stealer(gate),
+                                    StealGate::Stealer(gate)};
   Deque deque;
   Child children[2];
   Parker parent;
 
   void join(Child& child) {
-    if (Child* newest = deque.take(members[0])) {
+    if (Child* newest = deque.take(stealers[0])) {
       check(newest == &child, "the newest is the child");
       child.call();
     } else {
@@ -95,7 +96,7 @@ struct ForkAndJoin : rl::test_suite<ForkAndJoin, 3> {
 
   void thread(unsigned index) {
     if (index != 0) {
-      steal(deque, members[index]);
+      steal(deque, stealers[index]);
       return;
     }
     for (Child& child : children) {
@@ -111,7 +112,7 @@ struct NestedForks : rl::test_suite<NestedForks, 3> {
 
   void thread(unsigned index) {
     if (index != 0) {
-      steal(parts.deque, parts.members[index]);
+      steal(parts.deque, parts.stealers[index]);
       return;
     }
     check(parts.deque.push(&parts.children[0]), "the deque has room");

@@ -18,7 +18,7 @@
 #include <weft/detail/park/parker.h>
 
 #include "explore.h"
-#include "with_bell.h"
+#include "with_wake_fd.h"
 
 namespace weft::model {
 namespace {
@@ -115,9 +115,9 @@ struct ParkAfterTimeout : rl::test_suite<ParkAfterTimeout, 2> {
   }
 };
 
-// As TwoWakers. The owner makes its bell while others may give permits already.
+// As TwoWakers. The owner makes its wake eventfd while others may give permits already.
 struct TwoWakersElsewhere : rl::test_suite<TwoWakersElsewhere, 3> {
-  WithBell owner;
+  WithWakeFd owner;
   RelacySync::Atomic<int> numArrived{0};
 
   void thread(unsigned index) {
@@ -127,7 +127,7 @@ struct TwoWakersElsewhere : rl::test_suite<TwoWakersElsewhere, 3> {
       owner.parker.unpark();
       return;
     }
-    owner.makeBell();
+    owner.makeWakeFd();
     while (numArrived.load(std::memory_order_relaxed) != 2) {
       owner.sleepElsewhere(nullptr);
     }
@@ -136,7 +136,7 @@ struct TwoWakersElsewhere : rl::test_suite<TwoWakersElsewhere, 3> {
 
 // The data comes with the permit, in whichever of the owner's sleeps it is consumed; and there is but one.
 struct ElsewhereAndHere : rl::test_suite<ElsewhereAndHere, 2> {
-  WithBell owner;
+  WithWakeFd owner;
   RelacySync::Var<int> data;
   bool consumed = false;
 
@@ -147,7 +147,7 @@ struct ElsewhereAndHere : rl::test_suite<ElsewhereAndHere, 2> {
       owner.parker.unpark();
       return;
     }
-    owner.makeBell();
+    owner.makeWakeFd();
     for (int i = 0; i < 2 && !consumed; i++) {
       consumed = owner.sleepElsewhere(&deadline) || owner.parker.parkUntil(deadline);
     }
@@ -166,7 +166,7 @@ struct ElsewhereAndHere : rl::test_suite<ElsewhereAndHere, 2> {
 // The owner consumes the permit of a waker that has not rung yet, and goes. The ring reaches the next owner,
 // which then waits for another waker's permit, and gets it.
 struct LateRing : rl::test_suite<LateRing, 3> {
-  WithBell slot;
+  WithWakeFd slot;
   RelacySync::Var<int> data;
   RelacySync::Atomic<int> isNextThere{0};
 
@@ -183,7 +183,7 @@ struct LateRing : rl::test_suite<LateRing, 3> {
       slot.parker.unpark();
       return;
     }
-    slot.makeBell();
+    slot.makeWakeFd();
     while (!slot.sleepElsewhere(nullptr)) {
     }
     isNextThere.store(1, std::memory_order_relaxed);

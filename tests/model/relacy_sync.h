@@ -313,11 +313,11 @@ struct RelacySync {
       isRung.store(0, std::memory_order_relaxed, file, line);
     }
   };
-  using Bell = BellState*;
-  static constexpr Bell kNoBell = nullptr;
-  static void ring(Bell bell, WEFT_MODEL_PLACE) {
-    bell->isRung.store(1, std::memory_order_relaxed, file, line);
-    futexWake(bell->isRung, 1, file, line);
+  using WakeFd = BellState*;
+  static constexpr WakeFd kNoWakeFd = nullptr;
+  static void signal(WakeFd wakeFd, WEFT_MODEL_PLACE) {
+    wakeFd->isRung.store(1, std::memory_order_relaxed, file, line);
+    futexWake(wakeFd->isRung, 1, file, line);
   }
 };
 

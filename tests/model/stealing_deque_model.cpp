@@ -35,10 +35,10 @@ struct Item {
 struct DequeSuite {
   using Deque = detail::StealingDeque<Item, RelacySync, 2>;
   using StealGate = detail::StealGate<RelacySync>;
-  using Member = typename StealGate::Member;
+  using Stealer = typename StealGate::Stealer;
 
   StealGate gate;
-  Member members[3] = {Member(gate), Member(gate), Member(gate)};
+  Stealer stealers[3] = {Stealer(gate), Stealer(gate), Stealer(gate)};
   Deque deque;
   Item items[kItems];
   int numPushed = 0;
@@ -49,7 +49,7 @@ struct DequeSuite {
   }
 
   void takeNewest() {
-    if (Item* item = deque.take(members[0])) {
+    if (Item* item = deque.take(stealers[0])) {
       consume(item);
     }
   }
@@ -85,7 +85,7 @@ struct DequeSuite {
 
   // Returns: whether it got an item.
   bool stealOne(unsigned thief) {
-    members[thief].enter();
+    stealers[thief].enter();
     for (;;) {
       const typename Deque::Stolen stolen = deque.steal();
       if (stolen.item != nullptr) {
@@ -98,9 +98,9 @@ struct DequeSuite {
   }
 
   void drain() {
-    members[1].leave();
-    members[2].leave();
-    while (Item* item = deque.take(members[0])) {
+    stealers[1].leave();
+    stealers[2].leave();
+    while (Item* item = deque.take(stealers[0])) {
       consume(item);
     }
     check(deque.empty(), "the owner has emptied it");
@@ -114,7 +114,7 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
   void thread(unsigned index) {
     if (index != 0) {
       stealOne(index);
-      members[index].leave();
+      stealers[index].leave();
       stealOne(index);
       return;
     }
@@ -125,7 +125,7 @@ struct PushTakeSteal : rl::test_suite<PushTakeSteal, 3>, DequeSuite {
 
 // The same with an owner that steals too, from others.
 struct TakeAsThief : PushTakeSteal {
-  void before() { members[0].enter(); }
+  void before() { stealers[0].enter(); }
 };
 
 // Two thieves steal twice each, while the owner does what own() says.
@@ -145,8 +145,8 @@ struct BesideThieves : rl::test_suite<Suite, 3>, DequeSuite {
 // The thieves have come before and stay.
 struct TakeBesideThieves : BesideThieves<TakeBesideThieves> {
   void before() {
-    members[1].enter();
-    members[2].enter();
+    stealers[1].enter();
+    stealers[2].enter();
   }
   void own() { pushAndTake(); }
 };

@@ -1,24 +1,24 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/fork/ticket_node.h>
+#include <weft/detail/forkjoin/ticket_node.h>
 #include <weft/detail/park/parker.h>
 
 #include "explore.h"
 
-// Seeded bug: fork/ticket_node.h:1
-// Seeded bug: fork/ticket_node.h:1:split
-// Seeded bug: fork/ticket_node.h:2
-// Seeded bug: fork/ticket_node.h:2:split
-// Seeded bug: fork/ticket_node.h:3
-// Seeded bug: fork/ticket_node.h:3:split
-// Seeded bug: fork/ticket_node.h:4
-// Seeded bug: fork/ticket_node.h:5
-// Seeded bug: fork/ticket_node.h:6
-// Seeded bug: fork/ticket_node.h:6:split
-// Seeded bug: fork/ticket_node.h:7
-// Seeded bug: fork/ticket_node.h:8
-// Seeded bug: fork/ticket_node.h:9
+// Seeded bug: forkjoin/ticket_node.h:1
+// Seeded bug: forkjoin/ticket_node.h:1:split
+// Seeded bug: forkjoin/ticket_node.h:2
+// Seeded bug: forkjoin/ticket_node.h:2:split
+// Seeded bug: forkjoin/ticket_node.h:3
+// Seeded bug: forkjoin/ticket_node.h:3:split
+// Seeded bug: forkjoin/ticket_node.h:4
+// Seeded bug: forkjoin/ticket_node.h:5
+// Seeded bug: forkjoin/ticket_node.h:6
+// Seeded bug: forkjoin/ticket_node.h:6:split
+// Seeded bug: forkjoin/ticket_node.h:7
+// Seeded bug: forkjoin/ticket_node.h:8
+// Seeded bug: forkjoin/ticket_node.h:9
 namespace weft::model {
 namespace {
 

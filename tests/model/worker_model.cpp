@@ -47,7 +47,7 @@ struct Worker {
   Core* const core;
   const unsigned index;
   Injector::Consumer injected;
-  detail::StealGate<RelacySync>::Member thief;
+  detail::StealGate<RelacySync>::Stealer thief;
   Job* next = nullptr;
   Job* ready = nullptr;
   Deque deque;

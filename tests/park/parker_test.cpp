@@ -69,8 +69,8 @@ TEST(ParkerTest, ParkUntilMaxWaitsForThePermit) {
 TEST(ParkerTest, NoPermitIsLostWhereOneThreadSleepsElsewhere) {
   Parker<>* first = acquireParker();
   Parker<>* second = acquireParker();
-  if (first->bell() < 0) {
-    first->giveBell(eventfd(0, EFD_CLOEXEC));
+  if (first->wakeFd() < 0) {
+    first->setWakeFd(eventfd(0, EFD_CLOEXEC));
   }
   int ball = 0;  // handed over by the permits alone
   constexpr int kRounds = 5'000;
@@ -78,7 +78,7 @@ TEST(ParkerTest, NoPermitIsLostWhereOneThreadSleepsElsewhere) {
     for (int i = 0; i < kRounds; i++) {
       if (first->beginElsewhere()) {
         uint64_t rings = 0;
-        ASSERT_EQ(read(first->bell(), &rings, sizeof rings), 8);
+        ASSERT_EQ(read(first->wakeFd(), &rings, sizeof rings), 8);
         ASSERT_TRUE(first->endElsewhere());
       }
       ball++;
@@ -98,7 +98,7 @@ TEST(ParkerTest, NoPermitIsLostWhereOneThreadSleepsElsewhere) {
 
 TEST(ParkerTest, ASleepElsewhereBeginsNotWhereAPermitIsThereAndConsumesIt) {
   Parker<> parker;
-  parker.giveBell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  parker.setWakeFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   parker.unpark();
   EXPECT_FALSE(parker.beginElsewhere());
   EXPECT_TRUE(parker.beginElsewhere());
@@ -106,12 +106,12 @@ TEST(ParkerTest, ASleepElsewhereBeginsNotWhereAPermitIsThereAndConsumesIt) {
   EXPECT_TRUE(parker.beginElsewhere());
   parker.unpark();
   uint64_t rings = 0;
-  EXPECT_EQ(read(parker.bell(), &rings, sizeof rings), 8) << "the bell has rung";
+  EXPECT_EQ(read(parker.wakeFd(), &rings, sizeof rings), 8) << "the wakeFd has rung";
   EXPECT_TRUE(parker.endElsewhere());
   EXPECT_FALSE(parker.tryPark());
   parker.unpark();
-  EXPECT_EQ(read(parker.bell(), &rings, sizeof rings), -1) << "nobody sleeps, so that it does not ring";
-  close(parker.bell());
+  EXPECT_EQ(read(parker.wakeFd(), &rings, sizeof rings), -1) << "nobody sleeps, so that it does not ring";
+  close(parker.wakeFd());
 }
 
 TEST(ParkerTest, NoPermitIsLostBetweenTwoThreads) {

@@ -17,7 +17,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-using Thief = StealGate<>::Member;
+using Thief = StealGate<>::Stealer;
 
 TEST(StealingDequeTest, TakeReturnsTheNewest) {
   auto deque = std::make_unique<StealingDeque<int>>();
@@ -161,7 +161,7 @@ struct CountingSync : StdSync {
 TEST(StealingDequeTest, ATakeMakesAFullFenceOnlyBesideThieves) {
   auto deque = std::make_unique<StealingDeque<int, CountingSync>>();
   StealGate<CountingSync> gate;
-  StealGate<CountingSync>::Member owner(gate), thief(gate);
+  StealGate<CountingSync>::Stealer owner(gate), thief(gate);
   const auto pushAndTake = [&] {
     int items[3];
     for (int& item : items) {

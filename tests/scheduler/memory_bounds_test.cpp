@@ -270,14 +270,14 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   // wakes them.
   const size_t kept = 100 + 64 * static_cast<size_t>(numWorkers() + 1);
   Event isGivenBack;
-  std::thread poller([&] {
+  std::thread watcher([&] {
     while (pool.stats().numWarm + pool.stats().numInUse > before + kept) {
       std::this_thread::yield();
     }
     isGivenBack.signal();
   });
   isGivenBack.wait();
-  poller.join();
+  watcher.join();
 }
 
 // Counts what rounds of `work` allocate, after some that find out how much they need.

@@ -37,13 +37,13 @@ namespace {
 struct World {
   std::atomic<bool> hasCome{false};
   std::atomic<int> numPolls{0}, numParks{0}, numGone{0};
-  std::atomic<int> bell{-1};  // of the worker
+  std::atomic<int> wakeFd{-1};  // of the worker
 
   // Any thread: what the fibers wait for has come.
   void come() {
     hasCome = true;
-    if (bell >= 0) {
-      StdSync::ring(bell);
+    if (wakeFd >= 0) {
+      StdSync::signal(wakeFd);
     }
   }
 };
@@ -67,18 +67,18 @@ class TestReactor final : public Reactor {
   // With a deadline, looks again now and then.
   bool park(Parker<>& parker, TimePoint deadline) override {
     ++world_.numParks;
-    if (parker.bell() < 0) {
-      parker.giveBell(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (parker.wakeFd() < 0) {
+      parker.setWakeFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
-    world_.bell = parker.bell();
+    world_.wakeFd = parker.wakeFd();
     if (!parker.beginElsewhere()) {
       return true;
     }
     if (!world_.hasCome) {
-      pollfd descriptor{parker.bell(), POLLIN, 0};
+      pollfd descriptor{parker.wakeFd(), POLLIN, 0};
       ::poll(&descriptor, 1, deadline == kNever ? -1 : 1);
       uint64_t rings = 0;
-      (void)!read(parker.bell(), &rings, sizeof rings);
+      (void)!read(parker.wakeFd(), &rings, sizeof rings);
     }
     const bool hasPermit = parker.endElsewhere();
     return poll() || hasPermit;

@@ -21,12 +21,12 @@ class TaskQueuesTest : public ::testing::Test {
   static constexpr bool kOfTask = true, kFromOutside = false;
   static constexpr int kDequeSize = static_cast<int>(TaskQueues::Deque::kCapacity);
 
-  void SetUp() override { worker_.lane().deque = &deque_; }
+  void SetUp() override { worker_.localDeque().deque = &deque_; }
 
   // The queues of a worker with a thread, and of a bound thread that has forked.
   TaskQueues& worker() { return worker_; }
   TaskQueues& boundThread() {
-    bound_.lane().deque = &boundDeque_;
+    bound_.localDeque().deque = &boundDeque_;
     return bound_;
   }
 

@@ -49,11 +49,11 @@ struct WorkerTestAccess {
   }
   // One that has not stolen yet.
   static Stealer newStealer(Worker& worker) {
-    return Stealer(worker.group_, worker, worker.id_, worker.lane().thief);
+    return Stealer(worker.group_, worker, worker.id_, worker.localDeque().stealer);
   }
   // Runs what the worker finds.
   static void runNext(Worker& worker) {
-    const Work work = worker.findWork(Reach::Everywhere);
+    const Work work = worker.findWork(SearchScope::Everywhere);
     ASSERT_NE(work.task, nullptr);
     worker.runInPlace(work.task);
   }

@@ -159,13 +159,13 @@ TEST_P(MutexTest, ExcludesFibersAndThreadsFromEachOther) {
 }
 
 // In what order those got it that came one after the other, and the longest time in between.
-struct Turns {
+struct FairnessInterval {
   std::vector<int> order;
   std::chrono::steady_clock::duration longestGap{};
 };
-Turns turnsOfWaiters(Scheduler& scheduler, int numWaiters) {
+FairnessInterval turnsOfWaiters(Scheduler& scheduler, int numWaiters) {
   mutex guard;
-  Turns turns;
+  FairnessInterval turns;
   guard.lock();
   std::chrono::steady_clock::time_point unlockedAt;
   Crew crew(scheduler);
@@ -188,7 +188,7 @@ Turns turnsOfWaiters(Scheduler& scheduler, int numWaiters) {
 // crowded machine that is so in most rounds, in nearly all where many wait: so one of each kind waits.
 TEST_P(MutexTest, GoesToWaitersFirstInFirstOut) {
   const std::vector<int> expected{0, 1, 2};
-  Turns turns;
+  FairnessInterval turns;
   do {
     turns = turnsOfWaiters(scheduler(), static_cast<int>(expected.size()));
   } while (turns.longestGap > std::chrono::microseconds(500));

@@ -31,18 +31,18 @@ namespace weft::inline v0_1::detail {
 
 // Tells a task what signalAfter() was asked to tell it. A PendingSignal holds one reference, and the listener
 // of a future, or the fiber that waits, another one.
-struct FairBell : LeavingListener, ReferenceCount {
-  FairBell(fair::TaskScheduler& tellBy, fair::Task* told)
+struct FairNotifier : LeavingListener, ReferenceCount {
+  FairNotifier(fair::TaskScheduler& tellBy, fair::Task* told)
       : LeavingListener(&tell), ReferenceCount(2), scheduler(&tellBy), task(told) {}
 
   static void tell(TaskNode* node, TaskOp) {
-    auto& self = static_cast<FairBell&>(*node);
-    self.ring();
+    auto& self = static_cast<FairNotifier&>(*node);
+    self.notify();
     self.release();
   }
 
   // Signals the task under the lock, so that withdraw() waits for a signal that is on its way.
-  void ring() {
+  void notify() {
     const std::lock_guard<StdSync::Lock> guard(lock);
     if (scheduler != nullptr) {
       std::exchange(scheduler, nullptr)->signal(task);
@@ -62,7 +62,7 @@ struct FairBell : LeavingListener, ReferenceCount {
   }
   void release() noexcept {
     if (releaseReference(false)) {
-      NodeMemory<FairBell>::destroy(*this);
+      NodeMemory<FairNotifier>::destroy(*this);
     }
   }
 
@@ -74,25 +74,26 @@ struct FairBell : LeavingListener, ReferenceCount {
 };
 
 // The reference of the fiber that waits.
-class FairBellOfFiber {
+class FairNotifierOfFiber {
  public:
-  explicit FairBellOfFiber(FairBell* bell) : bell_(bell) {}
-  FairBellOfFiber(FairBellOfFiber&& other) noexcept : bell_(std::exchange(other.bell_, nullptr)) {}
-  FairBellOfFiber& operator=(FairBellOfFiber&&) = delete;
-  ~FairBellOfFiber() {
-    if (bell_ != nullptr) {
-      bell_->release();
+  explicit FairNotifierOfFiber(FairNotifier* notifier) : notifier_(notifier) {}
+  FairNotifierOfFiber(FairNotifierOfFiber&& other) noexcept
+      : notifier_(std::exchange(other.notifier_, nullptr)) {}
+  FairNotifierOfFiber& operator=(FairNotifierOfFiber&&) = delete;
+  ~FairNotifierOfFiber() {
+    if (notifier_ != nullptr) {
+      notifier_->release();
     }
   }
 
   template <class Source>
-  void ringAfter(Source& source) {
+  void notifyAfter(Source& source) {
     if constexpr (kMayStop<Source>) {
-      (void)source.wait(bell_->stop.get_token());
+      (void)source.wait(notifier_->stop.get_token());
     } else {
       source.wait();
     }
-    bell_->ring();
+    notifier_->notify();
   }
 
   // Whether a wait for it can be ended.
@@ -104,7 +105,7 @@ class FairBellOfFiber {
   static constexpr bool kWaits = kMayStop<Source> || requires(Source& source) { source.wait(); };
 
  private:
-  FairBell* bell_;
+  FairNotifier* notifier_;
 };
 
 // Awaits `body`, and does not throw its exception.
@@ -141,12 +142,12 @@ class [[nodiscard]] PendingSignal {
   // Has nothing to withdraw.
   PendingSignal() = default;
   // For signalAfter(). Takes a reference over.
-  explicit PendingSignal(weft::detail::FairBell& bell) noexcept : bell_(&bell) {}
-  PendingSignal(PendingSignal&& other) noexcept : bell_(std::exchange(other.bell_, nullptr)) {}
+  explicit PendingSignal(weft::detail::FairNotifier& notifier) noexcept : notifier_(&notifier) {}
+  PendingSignal(PendingSignal&& other) noexcept : notifier_(std::exchange(other.notifier_, nullptr)) {}
   PendingSignal& operator=(PendingSignal&& other) noexcept {
     if (this != &other) {
       withdraw();
-      bell_ = std::exchange(other.bell_, nullptr);
+      notifier_ = std::exchange(other.notifier_, nullptr);
     }
     return *this;
   }
@@ -156,10 +157,10 @@ class [[nodiscard]] PendingSignal {
   // not touched any more. Neither suspends nor blocks, but for the moment that a signal takes that comes at
   // the same time. Any thread, and a step of the task as well.
   void withdraw() noexcept {
-    if (weft::detail::FairBell* bell = std::exchange(bell_, nullptr)) {
-      weft::detail::FutureCore* const future = bell->future;
-      bell->withdraw();
-      bell->release();
+    if (weft::detail::FairNotifier* notifier = std::exchange(notifier_, nullptr)) {
+      weft::detail::FutureCore* const future = notifier->future;
+      notifier->withdraw();
+      notifier->release();
       if (future != nullptr) {
         future->release();
       }
@@ -167,7 +168,7 @@ class [[nodiscard]] PendingSignal {
   }
 
  private:
-  weft::detail::FairBell* bell_ = nullptr;
+  weft::detail::FairNotifier* notifier_ = nullptr;
 };
 
 // Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
@@ -190,10 +191,10 @@ template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
   using Kept = std::decay_t<Source>;
-  using Bell = weft::detail::FairBellOfFiber;
+  using Notifier = weft::detail::FairNotifierOfFiber;
   constexpr bool kIsKept = std::constructible_from<Kept, Source>;
   using Waited = std::conditional_t<kIsKept, Kept, std::remove_reference_t<Source>>;
-  constexpr bool kWaits = Bell::kWaits<Waited>;
+  constexpr bool kWaits = Notifier::kWaits<Waited>;
   constexpr bool kLives = kIsKept || std::is_lvalue_reference_v<Source>;
   static_assert(kWaits,
                 "fair::signalAfter(source, scheduler, &task): the source has no wait(). Give it an Event, a "
@@ -204,18 +205,18 @@ PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task)
       "referred to, and this one is a temporary. Give it a variable that lives until its wait() has "
       "returned.");
   if constexpr (kWaits && kLives) {
-    auto& shared = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
+    auto& shared = *weft::detail::NodeMemory<weft::detail::FairNotifier>::make(scheduler, task);
     PendingSignal pending(shared);
-    Bell bell(&shared);
-    if constexpr (Bell::kMayStop<Waited>) {
+    Notifier notifier(&shared);
+    if constexpr (Notifier::kMayStop<Waited>) {
       shared.stop = std::stop_source();
     }
     if constexpr (kIsKept) {
-      (void)weft::async([taken = Kept(std::forward<Source>(source)), own = std::move(bell)]() mutable {
-        own.ringAfter(taken);
+      (void)weft::async([taken = Kept(std::forward<Source>(source)), own = std::move(notifier)]() mutable {
+        own.notifyAfter(taken);
       });
     } else {
-      (void)weft::async([&source, own = std::move(bell)]() mutable { own.ringAfter(source); });
+      (void)weft::async([&source, own = std::move(notifier)]() mutable { own.notifyAfter(source); });
     }
     return pending;
   } else {
@@ -230,11 +231,11 @@ template <class Future>
   requires weft::detail::kIsFuture<Future>
 PendingSignal signalAfter(const Future& future, TaskScheduler& scheduler, Task* task) {
   weft::detail::FutureCore& state = weft::detail::FutureAccess::checkedCore(future, "fair::signalAfter");
-  auto& bell = *weft::detail::NodeMemory<weft::detail::FairBell>::make(scheduler, task);
+  auto& notifier = *weft::detail::NodeMemory<weft::detail::FairNotifier>::make(scheduler, task);
   state.retain();
-  bell.future = &state;
-  state.tellWhenReady(bell);
-  return PendingSignal(bell);
+  notifier.future = &state;
+  state.tellWhenReady(notifier);
+  return PendingSignal(notifier);
 }
 
 // Only called by mistake.

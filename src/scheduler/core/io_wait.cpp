@@ -38,12 +38,12 @@ void countIo() {
 WithoutFibers::WithoutFibers() noexcept
     : fiber_(std::exchange(currentFiber, nullptr)),
       task_(std::exchange(currentTask, nullptr)),
-      lane_(std::exchange(currentLane, nullptr)) {}
+      localDeque_(std::exchange(currentLocalDeque, nullptr)) {}
 
 WithoutFibers::~WithoutFibers() {
   currentFiber = fiber_;
   currentTask = task_;
-  currentLane = lane_;
+  currentLocalDeque = localDeque_;
 }
 
 IoWait::IoWait(Reactor* reactor) noexcept : reactor_(reactor) {

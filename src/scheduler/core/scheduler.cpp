@@ -170,9 +170,9 @@ void Scheduler::enqueueNode(detail::TaskNode* node) {
     worker->enqueue(node);
     return;
   }
-  detail::assertLetIn(core_->outside().entrance.enter(), "Scheduler::enqueue()");
+  detail::assertLetIn(core_->outside().rundown.enter(), "Scheduler::enqueue()");
   core_->enqueueFromOutside(node);
-  core_->outside().entrance.leave();
+  core_->outside().rundown.leave();
 }
 
 void Scheduler::enqueueNodes(detail::TaskNode* const* nodes, uint32_t count) {
@@ -180,9 +180,9 @@ void Scheduler::enqueueNodes(detail::TaskNode* const* nodes, uint32_t count) {
     worker->enqueueBatch(nodes, count);
     return;
   }
-  detail::assertLetIn(core_->outside().entrance.enter(count), "Scheduler::enqueueMany()");
+  detail::assertLetIn(core_->outside().rundown.enter(count), "Scheduler::enqueueMany()");
   core_->enqueueFromOutside(nodes, count);
-  core_->outside().entrance.leave(count);
+  core_->outside().rundown.leave(count);
 }
 
 void Scheduler::enqueueOn(int workerId, Task&& task) { core_->enqueueOn(workerId, std::move(task)); }

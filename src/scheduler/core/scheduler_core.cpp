@@ -53,8 +53,8 @@ SchedulerCore::SchedulerCore(const Scheduler::Config& wanted)
 }
 
 SchedulerCore::~SchedulerCore() {
-  outside_.entrance.close();
-  outside_.entrance.awaitAllLeft();
+  outside_.rundown.close();
+  outside_.rundown.awaitAllLeft();
   outside_.release();
   for (int i = 0; i < numWorkers; ++i) {
     allocator->destroy(workers[i]);

@@ -65,9 +65,9 @@ void SchedulerCore::enqueueOn(int workerId, Task&& task) {
     target.deliver(letter);
     return;
   }
-  assertLetIn(outside_.entrance.enter(), "Scheduler::enqueueOn()");
+  assertLetIn(outside_.rundown.enter(), "Scheduler::enqueueOn()");
   target.deliver(letter);
-  outside_.entrance.leave();
+  outside_.rundown.leave();
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -107,11 +107,11 @@ bool SchedulerCore::isFinished() {
   const bool isQuiet =
       isQuiescent<StdSync>([this](auto&& f) { forEachWorker([&](Worker& worker) { f(worker.counters()); }); },
                            [&] {
-                             numEntered = outside_.entrance.numEntered();
+                             numEntered = outside_.rundown.numEntered();
                              // relaxed: see quiescence.h.
                              return numEntered + numFromUnbound_.load(std::memory_order_relaxed);
                            });
-  const bool isOver = isQuiet && outside_.entrance.closeAt(numEntered);
+  const bool isOver = isQuiet && outside_.rundown.closeAt(numEntered);
   if (isOver) {
     {
       std::scoped_lock guard(mutex_);

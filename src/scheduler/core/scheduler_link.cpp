@@ -14,9 +14,9 @@ void SchedulerLink::schedule(TaskHandle task) {
   }
   if (Worker* worker = currentWorkerOf(core)) {
     worker->enqueue(static_cast<TaskNode*>(task.toVoidPointer()));
-  } else if (entrance.enter()) {
+  } else if (rundown.enter()) {
     core.enqueueFromOutside(static_cast<TaskNode*>(task.toVoidPointer()));
-    entrance.leave();
+    rundown.leave();
   }
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "os/osfiber.h"
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "os/stack_pool.h"
 #include "weft/detail/park/permit.h"
 #include "weft/detail/queue/inbox.h"
@@ -44,8 +44,8 @@ struct FiberControlBlock final : Fiber {
   uint32_t timerIndex = kNotInHeap;
   const char* blockedOn = nullptr;  // what the fiber waits for, while it waits; for reports
   const void* blockedObject = nullptr;
-  OwnPointer<const void> task;       // the code of the task that runs on it, or null
-  FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
+  SingleWriterPointer<const void> task;  // the code of the task that runs on it, or null
+  FiberLocalNode* locals = nullptr;      // the task's values of FiberLocals
 
   void setTaskNumber(uint64_t value) { number = value; }
   // The tops of stacks are spread over so many bytes: what `os` has is up to that much less.

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_factory.h"
 #include "weft/memory.h"
@@ -55,7 +55,7 @@ class FiberPool {
   TimePoint trim(TimePoint now);
 
   FiberList idle_;
-  OwnCounter numIdle_, numFibers_;
+  SingleWriterCounter numIdle_, numFibers_;
   uint64_t fewestIdle_ = 0;  // the fewest since the current period began, which ends at trimAt_
   TimePoint trimAt_{};
   FiberFactory factory_;

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "weft/detail/base/task_scope.h"
 
@@ -40,8 +40,9 @@ class FiberSwitch {
   }
 
  private:
-  OwnPointer<FiberControlBlock> current_;
-  OwnPointer<const TaskScope> mainScope_;  // of what runs on the main fiber; null while no thread has entered
+  SingleWriterPointer<FiberControlBlock> current_;
+  SingleWriterPointer<const TaskScope>
+      mainScope_;  // of what runs on the main fiber; null while no thread has entered
   void** cxaGlobals_ = nullptr;
   FiberControlBlock main_;
 };

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 
 namespace weft::inline v0_1::detail {
@@ -66,7 +66,7 @@ class ReadyFibers {
 
   FiberList list_;
   FiberControlBlock* ahead_ = nullptr;  // null: nobody has looked ahead yet
-  OwnCounter size_;
+  SingleWriterCounter size_;
 };
 
 }  // namespace weft::inline v0_1::detail

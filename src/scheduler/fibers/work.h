@@ -22,7 +22,7 @@ struct Work {
 };
 
 // How far a worker looks for work: each place includes those before it.
-enum class Reach {
+enum class SearchScope {
   Own,        // what this thread has at hand
   Injector,   // tasks that belong to no worker yet
   Everywhere  // the tasks of others too

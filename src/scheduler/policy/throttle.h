@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "weft/detail/base/sync.h"
 
 namespace weft::inline v0_1::detail {
@@ -94,7 +94,7 @@ class Throttle {
 
   const bool hasThieves_;
   bool hasBlockedAtOnce_ = false;    // since a task ended last
-  OwnCounter numInIo_;               // of the blocked fibers
+  SingleWriterCounter numInIo_;      // of the blocked fibers
   uint64_t limit_ = kBlockedFreely;  // other blocked fibers up to which tasks are started
   uint64_t heldAt_ = 0;              // other blocked fibers when the hold began, or 0
   uint64_t endedBefore_ = 0;         // tasks that had ended when the hold began

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "weft/detail/base/task_node.h"
 
 namespace weft::inline v0_1::detail {
@@ -53,7 +53,7 @@ class TaskList {
  private:
   TaskNode* oldest_ = nullptr;
   TaskNode** end_ = &oldest_;  // where the next node is linked
-  OwnCounter size_;
+  SingleWriterCounter size_;
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -5,17 +5,17 @@
 
 #include <utility>
 
-#include "scheduler/policy/turns.h"
+#include "scheduler/policy/fairness_interval.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
 
-constexpr uint32_t kInjectorBatch = Turns::kInterval;
+constexpr uint32_t kInjectorBatch = FairnessInterval::kInterval;
 
 }  // namespace
 
 TaskQueues::TaskQueues(const Shared& shared, bool takesShared, Allocator* allocator)
-    : lane_{nullptr, shared.idle, StealGate<>::Member(shared.gate), 0, 1},
+    : localDeque_{nullptr, shared.idle, StealGate<>::Stealer(shared.gate), 0, 1},
       takesShared_(takesShared),
       pinnedLifo_(allocator),
       numWorkers_(shared.numWorkers),
@@ -23,16 +23,16 @@ TaskQueues::TaskQueues(const Shared& shared, bool takesShared, Allocator* alloca
       injected_(shared.injector) {}
 
 void TaskQueues::overflow(TaskNode* node) {
-  if (lane_.exposeAboveKept(*node)) {
+  if (localDeque_.pushAboveKept(*node)) {
     return;
   }
   moveToOverflow(Deque::kCapacity / 2);
-  lane_.deque->push(node);
+  localDeque_.deque->push(node);
 }
 
 void TaskQueues::pushBatch(TaskNode* const* nodes, uint32_t count) {
   for (uint32_t done = 0; done < count; ++done) {
-    done += lane_.deque->pushBatch(nodes + done, count - done);
+    done += localDeque_.deque->pushBatch(nodes + done, count - done);
     if (done == count) {
       break;
     }
@@ -40,7 +40,7 @@ void TaskQueues::pushBatch(TaskNode* const* nodes, uint32_t count) {
   }
 }
 
-void TaskQueues::exposeElsewhere(TaskNode* node) {
+void TaskQueues::pushElsewhere(TaskNode* node) {
   if (numWorkers_ > 0) {
     overflow(node);
   } else {
@@ -54,7 +54,7 @@ bool TaskQueues::moveToOverflow(uint32_t wanted) {
   TaskNode* batch[TaskOverflow::kBatch];
   uint32_t moved = 0;
   while (moved < wanted) {
-    const uint32_t count = lane_.deque->takeOldestBatch(batch, TaskOverflow::kBatch);
+    const uint32_t count = localDeque_.deque->takeOldestBatch(batch, TaskOverflow::kBatch);
     if (count == 0) {
       break;
     }
@@ -76,17 +76,17 @@ void TaskQueues::watchOldest(bool endsWindow, OldestWatch::Now now) {
   using Next = OldestWatch::Next;
   now.next = now.next == Next::Newest && prefersOldest_ ? Next::Oldest : now.next;
   pinnedWatch_.note(pinnedLifo_.beginIndex(), pinnedLifo_.endIndex(), now);
-  if (lane_.deque != nullptr) {
+  if (localDeque_.deque != nullptr) {
     const bool isPinnedNext = !pinnedLifo_.isEmpty() || !pinnedFifo_.isEmpty();
     now.next =
         isPinnedNext && (now.next == Next::Newest || now.next == Next::Oldest) ? Next::Other : now.next;
     // What has overflowed counts as one task.
-    const int64_t begin = lane_.deque->beginIndex() - (hasOverflowed() ? 1 : 0);
-    dequeWatch_.note(begin, lane_.deque->endIndex(), now);
+    const int64_t begin = localDeque_.deque->beginIndex() - (hasOverflowed() ? 1 : 0);
+    dequeWatch_.note(begin, localDeque_.deque->endIndex(), now);
   }
   if (endsWindow) {
     pinnedWatch_.endWindow();
-    if (lane_.deque != nullptr) {
+    if (localDeque_.deque != nullptr) {
       dequeWatch_.endWindow();
     }
   }
@@ -105,7 +105,7 @@ TaskNode* TaskQueues::oldestInTurn() {
     if (node == nullptr) {
       node = turn != OldestWatch::Turn::Newest ? nextOldest() : oldestOverflowed();
     }
-    dequeWatch_.noteTurn(lane_.deque->endIndex(), node != nullptr && !isForked(*node));
+    dequeWatch_.noteTurn(localDeque_.deque->endIndex(), node != nullptr && !isForked(*node));
   }
   if (node == nullptr && pinnedWatch_.starves()) {
     node = pinnedLifo_.takeOldest();
@@ -117,7 +117,7 @@ TaskNode* TaskQueues::oldestInTurn() {
 TaskNode* TaskQueues::newestUnlessForked() {
   TaskNode* node = takeNewestOfDeque();
   if (node != nullptr && isForked(*node)) {
-    lane_.putBack(node);
+    localDeque_.putBack(node);
     return nullptr;
   }
   return node;
@@ -151,16 +151,16 @@ TaskNode* TaskQueues::oldestOfDeque() {
   if (isBatchNext(left)) {
     return takeNewestOfDeque();
   }
-  if (left != 0 && batchBegin_ <= lane_.deque->beginIndex()) {
+  if (left != 0 && batchBegin_ <= localDeque_.deque->beginIndex()) {
     return liftBatch(left);
   }
-  return lane_.deque->takeOldest();
+  return localDeque_.deque->takeOldest();
 }
 
 // Returns: how many tasks of the last batch from the injector are in the deque, at most. They have the
 // indices from batchBegin_ to batchEnd_, reversed.
 uint32_t TaskQueues::numLeftOfBatch() const {
-  const int64_t left = batchEnd_ - std::max(batchBegin_, lane_.deque->beginIndex());
+  const int64_t left = batchEnd_ - std::max(batchBegin_, localDeque_.deque->beginIndex());
   return left > 0 ? static_cast<uint32_t>(left) : 0;
 }
 
@@ -168,18 +168,18 @@ uint32_t TaskQueues::numLeftOfBatch() const {
 // Returns: the first task of the batch.
 TaskNode* TaskQueues::liftBatch(uint32_t count) {
   TaskNode* batch[kInjectorBatch];
-  count = lane_.deque->takeOldestBatch(batch, count);
+  count = localDeque_.deque->takeOldestBatch(batch, count);
   if (count == 0) {
     return nullptr;
   }
   TaskNode* first = batch[--count];
-  batchBegin_ = lane_.deque->endIndex();
+  batchBegin_ = localDeque_.deque->endIndex();
   for (uint32_t i = 0; i < count; ++i) {
     push(batch[i]);
   }
-  batchEnd_ = lane_.deque->endIndex();
+  batchEnd_ = localDeque_.deque->endIndex();
   // A searcher may have looked while the tasks were in no queue.
-  lane_.idle.onPublish();
+  localDeque_.idle.onPublish();
   return first;
 }
 
@@ -197,7 +197,7 @@ TaskNode* TaskQueues::takeOverflowed() {
   for (uint32_t i = 0; i + 1 < count; ++i) {
     push(batch[i]);
   }
-  lane_.idle.onPublish();
+  localDeque_.idle.onPublish();
   return batch[count - 1];
 }
 
@@ -219,12 +219,12 @@ TaskNode* TaskQueues::takeInjected(uint32_t most) {
   for (uint32_t i = 0; i < count; ++i) {
     __builtin_prefetch(batch[i]);
   }
-  batchBegin_ = lane_.deque->endIndex();
+  batchBegin_ = localDeque_.deque->endIndex();
   while (count > 1) {
     push(batch[--count]);
   }
-  batchEnd_ = lane_.deque->endIndex();
-  lane_.idle.onPublish();
+  batchEnd_ = localDeque_.deque->endIndex();
+  localDeque_.idle.onPublish();
   return batch[0];
 }
 

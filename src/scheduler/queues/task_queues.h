@@ -11,7 +11,7 @@
 #include "scheduler/queues/task_overflow.h"
 #include "scheduler/queues/task_ring.h"
 #include "weft/detail/base/task_node.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/queue/segmented_queue.h"
 #include "weft/detail/queue/segmented_queue_consumer.h"
@@ -45,14 +45,15 @@ class TaskQueues {
   TaskQueues(const TaskQueues&) = delete;
   TaskQueues& operator=(const TaskQueues&) = delete;
 
-  // The thread's side of the deque, for code that forks. The lane has no deque until one is given to it.
-  ForkLane& lane() { return lane_; }
-  const ForkLane& lane() const { return lane_; }
+  // The thread's side of the deque, for code that forks. It has no deque until one is given to
+  // it.
+  LocalDeque& localDeque() { return localDeque_; }
+  const LocalDeque& localDeque() const { return localDeque_; }
 
   // Queues a task that any worker may run.
   // Requires: there is a deque.
   void push(TaskNode* node) {
-    if (!lane_.deque->push(node)) [[unlikely]] {
+    if (!localDeque_.deque->push(node)) [[unlikely]] {
       overflow(node);
     }
   }
@@ -71,7 +72,7 @@ class TaskQueues {
   // Queues a task that was placed on this worker.
   void pushPlaced(TaskNode* node) { pinnedFifo_.pushNewest(node); }
   // Queues a forked task for which the deque has no room.
-  void exposeElsewhere(TaskNode* node);
+  void pushElsewhere(TaskNode* node);
 
   // From now on next() returns the newest of the tasks that tasks have scheduled, or the oldest.
   void preferNewest() { prefersOldest_ = false; }
@@ -88,7 +89,7 @@ class TaskQueues {
     if (!pinnedFifo_.isEmpty()) {
       return pinnedFifo_.takeOldest();
     }
-    if (lane_.deque == nullptr || lane_.deque->empty()) {
+    if (localDeque_.deque == nullptr || localDeque_.deque->empty()) {
       return nullptr;
     }
     return prefersOldest_ ? nextOldest() : takeNewestOfDeque();
@@ -105,7 +106,7 @@ class TaskQueues {
   // Returns: whether next() gives the task that oldestFromOutside() would give.
   bool isOutsideNext() const {
     return pinnedLifo_.isEmpty() &&
-           (!pinnedFifo_.isEmpty() || (lane_.deque != nullptr && isBatchNext(numLeftOfBatch())));
+           (!pinnedFifo_.isEmpty() || (localDeque_.deque != nullptr && isBatchNext(numLeftOfBatch())));
   }
   // The oldest task that was scheduled outside of tasks for this thread, or was placed here, and the oldest
   // of the injector, by turns.
@@ -126,11 +127,12 @@ class TaskQueues {
       }
       return isNewest;
     }
-    return lane_.deque != nullptr && lane_.deque->newest() == node && takeNewestOfDeque() != nullptr;
+    return localDeque_.deque != nullptr && localDeque_.deque->newest() == node &&
+           takeNewestOfDeque() != nullptr;
   }
   // Moves the tasks of the deque to the overflow.
   // Returns: whether there were any.
-  bool giveAway() { return lane_.deque != nullptr && moveToOverflow(Deque::kCapacity); }
+  bool giveAway() { return localDeque_.deque != nullptr && moveToOverflow(Deque::kCapacity); }
 
   // Returns: whether oldestFromOutside() would find a task.
   bool hasFromOutside() {
@@ -139,18 +141,20 @@ class TaskQueues {
   // Returns: whether takeBatch() would find a task.
   bool seesBatch() { return !overflow_.isEmpty() || !injected_.empty(); }
   bool isEmpty() const {
-    return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() && (lane_.deque == nullptr || lane_.deque->empty());
+    return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() &&
+           (localDeque_.deque == nullptr || localDeque_.deque->empty());
   }
   // Any thread, an estimate.
   uint64_t size() const {
-    return pinnedLifo_.size() + pinnedFifo_.size() + (lane_.deque != nullptr ? lane_.deque->size() : 0);
+    return pinnedLifo_.size() + pinnedFifo_.size() +
+           (localDeque_.deque != nullptr ? localDeque_.deque->size() : 0);
   }
 
  private:
   TaskNode* takeNewestOfDeque() {
-    TaskNode* node = lane_.deque->take(lane_.thief);
+    TaskNode* node = localDeque_.deque->take(localDeque_.stealer);
     // A task that is pushed after this is not part of the batch.
-    batchEnd_ = std::min(batchEnd_, lane_.deque->endIndex());
+    batchEnd_ = std::min(batchEnd_, localDeque_.deque->endIndex());
     return node;
   }
   TaskNode* nextOldest();
@@ -163,11 +167,13 @@ class TaskQueues {
   TaskNode* takeInjected(uint32_t most);
   uint32_t numLeftOfBatch() const;
   // `numLeft`: of the batch. Returns: whether it lies at the newer end.
-  bool isBatchNext(uint32_t numLeft) const { return numLeft != 0 && batchEnd_ == lane_.deque->endIndex(); }
+  bool isBatchNext(uint32_t numLeft) const {
+    return numLeft != 0 && batchEnd_ == localDeque_.deque->endIndex();
+  }
   TaskNode* liftBatch(uint32_t count);
   bool moveToOverflow(uint32_t wanted);
 
-  ForkLane lane_;
+  LocalDeque localDeque_;
   int64_t batchBegin_ = 0, batchEnd_ = 0;  // see numLeftOfBatch()
   bool prefersOldest_ = false;
   OldestWatch pinnedWatch_, dequeWatch_;

@@ -56,14 +56,14 @@ Idler::~Idler() { releaseParker(parker_); }
 Work Idler::waitForWork() {
   idleSince_ = {};
   const bool isMultiThreaded = worker_.mode() == Worker::Mode::MultiThreaded;
-  const Work work = worker_.findWork(isMultiThreaded ? Reach::Injector : Reach::Own);
+  const Work work = worker_.findWork(isMultiThreaded ? SearchScope::Injector : SearchScope::Own);
   if (work || worker_.shouldEnd()) {
     return work;
   }
   if (isMultiThreaded) {
     waitForSharedWork(worker_.group().idle, sleeper_, *this);
   } else {
-    while (!spin(Reach::Own)) {
+    while (!spin(SearchScope::Own)) {
       sleepForOwnWork();
     }
   }
@@ -71,16 +71,16 @@ Work Idler::waitForWork() {
 }
 
 // An order to end counts as work.
-bool Idler::look(Reach reach) {
+bool Idler::look(SearchScope scope) {
   pollReactor();
-  found_ = worker_.findWork(reach);
+  found_ = worker_.findWork(scope);
   return found_ || worker_.shouldEnd();
 }
 
 bool Idler::seesSharedWork() { return worker_.seesSharedWork(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
-bool Idler::spin(Reach reach) {
+bool Idler::spin(SearchScope scope) {
   TimePoint now = TimePoint::clock::now();
   idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
   const TimePoint firstYield = now + kAlone;
@@ -88,7 +88,7 @@ bool Idler::spin(Reach reach) {
   do {
     // A wake from another worker is the most urgent thing to wait for, and the cheapest to look for.
     watchInbox(parts_.inbox);
-    if (look(reach)) {
+    if (look(scope)) {
       search_.recordHit(takeGap(now));
       return true;
     }
@@ -147,7 +147,7 @@ void Idler::park() {
 // Returns: whether the sleep was ended by a wake.
 bool Idler::parkUntil(TimePoint deadline) {
   ++numParks_;
-  worker_.lane().thief.leave();
+  worker_.localDeque().stealer.leave();
   // relaxed, both: a hint for Worker::holdBack().
   isParked_.store(true, std::memory_order_relaxed);
   (void)parts_.timers.date();

@@ -9,7 +9,7 @@
 #include <memory>
 #include <utility>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_pool.h"
 #include "scheduler/fibers/timers.h"
@@ -61,9 +61,9 @@ class Idler {
   bool isParked() const { return isParked_.load(std::memory_order_relaxed); }
 
   // The host of waitForSharedWork.
-  bool findWork() { return look(Reach::Everywhere); }
+  bool findWork() { return look(SearchScope::Everywhere); }
   bool seesSharedWork();
-  bool spinForWork() { return findWork() || spin(Reach::Everywhere); }
+  bool spinForWork() { return findWork() || spin(SearchScope::Everywhere); }
   bool tryParkInbox();
   void cancelParkInbox();
   void tidyUp();
@@ -72,13 +72,13 @@ class Idler {
  private:
   friend struct WorkerTestAccess;
 
-  bool look(Reach reach);
+  bool look(SearchScope scope);
   void pollReactor() {
     if (isReactorAwaited()) [[unlikely]] {
       reactor_->poll();
     }
   }
-  bool spin(Reach reach);
+  bool spin(SearchScope scope);
   SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);
@@ -94,7 +94,7 @@ class Idler {
   TimePoint tidyAt_{};     // when tidyUp() wants to be called again
   std::unique_ptr<Reactor> reactor_;
   std::atomic<bool> isParked_{false};
-  OwnCounter numParks_;
+  SingleWriterCounter numParks_;
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -13,7 +13,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/detail/base/sync.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
@@ -34,13 +34,13 @@ void enterChild() {
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
     if (currentFiber != nullptr) {
       // So that the worker finds out once its task returns, or lets others run: see Worker::beginPoll().
-      static_cast<FiberControlBlock*>(currentFiber)->worker->lane().untilPoll = 1;
+      static_cast<FiberControlBlock*>(currentFiber)->worker->localDeque().untilPoll = 1;
     }
     // Code that looks for the current fiber or task then finds that there is none, and asks why. A fork of
     // tasks is plain calls.
     currentFiber = nullptr;
     currentTask = nullptr;
-    currentLane = nullptr;
+    currentLocalDeque = nullptr;
   }
 }
 

@@ -25,7 +25,7 @@ constexpr uint64_t kLong = ticksIn(3'000);
 
 }  // namespace
 
-Stealer::Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Member& self)
+Stealer::Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Stealer& self)
     : group_(group),
       owner_(owner),
       self_(self),

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "weft/detail/base/sync.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/queue/steal_gate.h"
@@ -27,7 +27,7 @@ class WorkerGroup;
 class Stealer {
  public:
   // `self` is the thread's part in the group's gate.
-  Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Member& self);
+  Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Stealer& self);
 
   // Tries each other worker once, beginning at a random one, and then one of the bound threads that fork.
   // Returns: a task, or null.
@@ -70,11 +70,11 @@ class Stealer {
 
   WorkerGroup& group_;
   const Worker& owner_;
-  StealGate<>::Member& self_;
+  StealGate<>::Stealer& self_;
   uint64_t random_;
   TimePoint lastSteal_{};
   uint32_t numQuick_ = 0;  // quick steals in a row
-  OwnCounter numSteals_;
+  SingleWriterCounter numSteals_;
   std::vector<Seen, StlAllocator<Seen>> seen_;  // one for each worker
   bool hasStranded_ = false;
   bool isBoundThreadsTurn_ = false;

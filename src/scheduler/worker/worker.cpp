@@ -35,60 +35,60 @@ Worker::Worker(WorkerGroup& group, Mode mode, int id)
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && group.numWorkers > 1),
       fibers_(*this),
-      turns_(lane().untilPoll, timeOfTurns()),
+      fairness_(localDeque().untilPoll, timeOfTurns()),
       oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
       timers_(group.allocator),
       pool_(group.allocator, group.config.fiberStackSize),
       inPlaceFibers_(group.allocator),
-      stealer_(group, *this, id, lane().thief),
+      stealer_(group, *this, id, localDeque().stealer),
       idler_(*this, {inbox_, timers_, pool_, report_}),
       report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, group),
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
-    lane().deque = group.allocator->create<StealingDeque<TaskNode>>();
-    lane().setNumOthers(static_cast<uint32_t>(group.numWorkers) - 1);
+    localDeque().deque = group.allocator->create<StealingDeque<TaskNode>>();
+    localDeque().setNumOthers(static_cast<uint32_t>(group.numWorkers) - 1);
   }
 }
 
 Worker::~Worker() {
   if (mode_ == Mode::MultiThreaded) {
-    group_.allocator->destroy(lane().deque);
+    group_.allocator->destroy(localDeque().deque);
   }
 }
 
 void Worker::enterThread() {
   fibers_.enterThread(++taskNumber_);
-  lane().exceptions = fibers_.exceptions();
-  currentLane = lane().deque != nullptr ? &lane() : nullptr;
+  localDeque().exceptions = fibers_.exceptions();
+  currentLocalDeque = localDeque().deque != nullptr ? &localDeque() : nullptr;
 }
 
 void Worker::leaveThread() {
   idler_.setReactor(nullptr);
   pool_.destroyAll();
   fibers_.leaveThread();
-  currentLane = nullptr;
-  if (mode_ == Mode::SingleThreaded && lane().deque != nullptr) {
-    group_.externals.remove(*lane().deque);
+  currentLocalDeque = nullptr;
+  if (mode_ == Mode::SingleThreaded && localDeque().deque != nullptr) {
+    group_.externals.remove(*localDeque().deque);
     group_.idle.removeExternal();
   }
 }
 
-ForkLane* Worker::openLane() {
-  if (lane().deque == nullptr) {
+LocalDeque* Worker::openLocalDeque() {
+  if (localDeque().deque == nullptr) {
     group_.idle.addExternal();
-    group_.externals.add(lane().deque);
-    lane().setNumOthers(static_cast<uint32_t>(group_.numWorkers));
-    currentLane = &lane();
+    group_.externals.add(localDeque().deque);
+    localDeque().setNumOthers(static_cast<uint32_t>(group_.numWorkers));
+    currentLocalDeque = &localDeque();
     findRoomInThreadStack();
   }
-  return &lane();
+  return &localDeque();
 }
 
 void Worker::runThread() {
   if (const auto& initializer = group_.config.workerThread.initializer) {
     findRoomInThreadStack();
     runOrDie(initializer, "initializer", id_);
-    lane().counters.countEnded();
+    localDeque().counters.countEnded();
   }
   runOnOtherFibers();
 }
@@ -129,7 +129,7 @@ void Worker::runUntilShutdown() {
 
 // Runs `work` first.
 inline void Worker::runUntilIdle(Work work) {
-  for (; work; work = findWork(Reach::Own)) {
+  for (; work; work = findWork(SearchScope::Own)) {
     if (work.fiber != nullptr) {
       pool_.putBack(fibers_.current());
       fibers_.switchTo(*work.fiber);
@@ -152,15 +152,15 @@ void Worker::runTask(TaskNode* node) {
   }
   fiber.task.set(nullptr);
   throttle_.noteEnded();
-  lane().counters.countEnded();
+  localDeque().counters.countEnded();
 }
 
 void Worker::endForks(FiberControlBlock& fiber) {
-  lane().hasForked = false;
+  localDeque().hasForked = false;
   fiber.hasScheduled = true;
   tasks_.preferNewest();
-  if (lane().newestKept != nullptr) {
-    lane().exposeKept();
+  if (localDeque().newestKept != nullptr) {
+    localDeque().pushKept();
   }
 }
 
@@ -203,7 +203,7 @@ void Worker::holdBack() {
 void Worker::drainInbox() {
   for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
     FiberControlBlock* next = fiber->inboxNext.get();
-    if (mailbox_.isBell(*fiber)) {
+    if (mailbox_.isNotice(*fiber)) {
       takeMail();
       fiber = next;
       continue;
@@ -222,8 +222,8 @@ bool Worker::gatherReady() {
 }
 
 void Worker::takeMail() {
-  if (FiberControlBlock* bell = mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPlaced(node); })) {
-    inbox_.push(bell);
+  if (FiberControlBlock* notice = mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPlaced(node); })) {
+    inbox_.push(notice);
   }
 }
 
@@ -247,7 +247,7 @@ bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char*
   beginBlock(self, what, object);
   self.deadline = deadline;
   timers_.add(self);
-  turns_.pollAtEachDequeue();
+  fairness_.pollAtEachDequeue();
   return awaitWakeOrTime(self);
 }
 
@@ -273,7 +273,7 @@ bool Worker::blockUntilNow(FiberControlBlock& self, const char* what, const void
     block(self, what, object);
     return true;
   }
-  if (lane().mayRunInPlace()) {
+  if (localDeque().mayRunInPlace()) {
     return false;
   }
   yield(self);
@@ -310,7 +310,7 @@ bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const voi
 // yield() may wait.
 void Worker::yield(FiberControlBlock& self) {
   noteForks(self);
-  if (const Work work = findWork(Reach::Own)) {
+  if (const Work work = findWork(SearchScope::Own)) {
     FiberControlBlock& to = fiberFor(work);
     if (&to != &self) {
       ready_.push(self);
@@ -350,7 +350,7 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
   return *fiber;
 }
 
-void Worker::countIo() { lane().letOthersRunInTurn(); }
+void Worker::countIo() { localDeque().letOthersRunInTurn(); }
 
 // A task that has scheduled something takes no part in the inference of beginBlock(), so this lets it seem to
 // have done so, which costs other waits nothing.
@@ -362,7 +362,7 @@ bool Worker::beginIo(bool usesReactor) {
   self.hasScheduled = true;
   throttle_.beginIo();
   if (usesReactor) {
-    turns_.pollWithin(Turns::kReactorInterval);
+    fairness_.pollWithin(FairnessInterval::kReactorInterval);
   }
   return hadScheduled;
 }

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "os/own_counter.h"
+#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_pool.h"
 #include "scheduler/fibers/fiber_switch.h"
@@ -13,15 +13,15 @@
 #include "scheduler/fibers/ready_fibers.h"
 #include "scheduler/fibers/timers.h"
 #include "scheduler/fibers/work.h"
+#include "scheduler/policy/fairness_interval.h"
 #include "scheduler/policy/throttle.h"
-#include "scheduler/policy/turns.h"
 #include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
 #include "scheduler/report/worker_report.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/inbox.h"
@@ -64,8 +64,8 @@ class Worker {
   // could be seen at rest while the initializer waits for something, or before its thread has begun. Both are
   // for the starting thread: expectInitializer() before it starts this worker's thread, cancelInitializer()
   // after that start has failed.
-  void expectInitializer() { lane().counters.countScheduled(); }
-  void cancelInitializer() { lane().counters.countEnded(); }
+  void expectInitializer() { localDeque().counters.countScheduled(); }
+  void cancelInitializer() { localDeque().counters.countEnded(); }
 
   // Multi-threaded: calls the initializer, then runs until shutdown. On the main fiber.
   void runThread();
@@ -83,16 +83,16 @@ class Worker {
   // Any thread: queues a task that is placed on this worker, and was counted.
   void deliver(Mailbox::Letter* letter) noexcept;
   // Queues a forked task for which the deque has no room.
-  void exposeElsewhere(TaskNode* node) { tasks_.exposeElsewhere(node); }
+  void pushElsewhere(TaskNode* node) { tasks_.pushElsewhere(node); }
   // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
-  ForkLane* openLane();
-  ForkLane& lane() { return tasks_.lane(); }
+  LocalDeque* openLocalDeque();
+  LocalDeque& localDeque() { return tasks_.localDeque(); }
 
   // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
   // and enough of the current stack is left: see kStackInPlace.
   // Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
-  // The slow path of ForkLane::mayRunInPlace() and letOthersRunInTurn(), which count. `next`: what goes on.
+  // The slow path of LocalDeque::mayRunInPlace() and letOthersRunInTurn(), which count. `next`: what goes on.
   // Returns: false if others have their turn.
   bool mayGoOn(OldestWatch::Next next);
   // Runs `node` on the current fiber.
@@ -118,7 +118,7 @@ class Worker {
   Idler& idler() { return idler_; }
 
   // For the Idler. Returns: what to do next, or nothing.
-  Work findWork(Reach reach);
+  Work findWork(SearchScope scope);
   // Whether nothing is left to do, and the worker should end.
   bool shouldEnd();
   // A look at what this worker may run and others have.
@@ -127,7 +127,7 @@ class Worker {
   // Returns: whether any fiber is ready.
   bool gatherReady();
   // Says that the worker has slept.
-  void endSleep() { turns_.restart(timeOfTurns()); }
+  void endSleep() { fairness_.restart(timeOfTurns()); }
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
@@ -135,9 +135,9 @@ class Worker {
   Mode mode() const { return mode_; }
   int id() const { return id_; }  // of a worker with a thread: which it is
   WorkerGroup& group() const { return group_; }
-  StealingDeque<TaskNode>& deque() { return *lane().deque; }
+  StealingDeque<TaskNode>& deque() { return *localDeque().deque; }
   Parker<>& parker() { return idler_.parker(); }
-  const TaskCounters<>& counters() const { return tasks_.lane().counters; }
+  const TaskCounters<>& counters() const { return tasks_.localDeque().counters; }
   FiberSwitch& fibers() { return fibers_; }
   WorkerReport& report() { return report_; }
   bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }
@@ -164,7 +164,7 @@ class Worker {
   uint64_t timeOfTurns() const { return areTurnsTimed_ ? ticks() : 0; }
   void beginPoll();
   TaskNode* giveTurn();
-  TaskNode* takeFor(Turns::Whose whose);
+  TaskNode* takeFor(FairnessInterval::Whose whose);
   bool mayOthersWait();
   bool mayTakeStranded();
   TaskNode* takeStranded();
@@ -206,12 +206,12 @@ class Worker {
   // In the order of use.
   ReadyFibers ready_;
   TaskQueues tasks_;
-  TaskNode* handed_ = nullptr;  // for the fiber that is taken from the pool
-  uint64_t taskNumber_;         // of the task that began last
-  OwnCounter numBlocked_;       // fibers inside suspend()
+  TaskNode* handed_ = nullptr;      // for the fiber that is taken from the pool
+  uint64_t taskNumber_;             // of the task that began last
+  SingleWriterCounter numBlocked_;  // fibers inside suspend()
   Throttle throttle_;
   FiberSwitch fibers_;
-  Turns turns_;
+  FairnessInterval fairness_;
   Window oldestWindow_;                    // see OldestWatch
   Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
   Window watchWindow_{ticksIn(500)};

@@ -14,7 +14,7 @@ void Worker::enqueueBatch(TaskNode* const* nodes, uint32_t count) {
     std::for_each_n(nodes, count, [this](TaskNode* node) { enqueue(node); });
     return;
   }
-  lane().counters.countScheduled(count);
+  localDeque().counters.countScheduled(count);
   fibers_.current().hasScheduled = true;
   tasks_.preferNewest();
   if (mode_ == Mode::MultiThreaded) {
@@ -43,13 +43,13 @@ void Worker::enqueuePlaced(TaskNode* node) {
 }
 
 void Worker::countPlaced() {
-  lane().counters.countScheduled();
+  localDeque().counters.countScheduled();
   fibers_.current().hasScheduled = true;
 }
 
 void Worker::deliver(Mailbox::Letter* letter) noexcept {
-  if (FiberControlBlock* bell = mailbox_.put(letter)) {
-    sendToInbox(*bell);
+  if (FiberControlBlock* notice = mailbox_.put(letter)) {
+    sendToInbox(*notice);
   }
 }
 

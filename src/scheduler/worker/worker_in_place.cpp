@@ -11,7 +11,7 @@
 namespace weft::inline v0_1::detail {
 
 bool Worker::takeToRunInPlace(TaskNode* node) {
-  return hasStackForTask() && lane().mayRunInPlace() && tasks_.takeIfNewest(node);
+  return hasStackForTask() && localDeque().mayRunInPlace() && tasks_.takeIfNewest(node);
 }
 
 bool Worker::hasStackForTask() const { return isRunningTask() && currentTask->leavesStackForTask(); }
@@ -28,7 +28,7 @@ void Worker::findRoomInThreadStack() {
 }
 
 void Worker::runInPlace(TaskNode* node) {
-  if (!ExceptionState::isEmpty(lane().exceptions)) [[unlikely]] {
+  if (!ExceptionState::isEmpty(localDeque().exceptions)) [[unlikely]] {
     runInPlaceAside(node);
     return;
   }
@@ -41,12 +41,12 @@ void Worker::runInPlace(TaskNode* node) {
     scope.endTask();
   }
   fiber.task.set(outer);
-  lane().counters.countEnded();
+  localDeque().counters.countEnded();
 }
 
 // For a waiter that handles or throws an exception, which is none of the task's.
 [[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
-  const ExceptionsAside aside(lane().exceptions);
+  const ExceptionsAside aside(localDeque().exceptions);
   runInPlace(node);
 }
 

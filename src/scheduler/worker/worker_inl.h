@@ -20,8 +20,8 @@ inline uint32_t flagsOfAll(TaskNode* const* nodes, uint32_t count) {
 
 // Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
 // order. suspend() has a copy of its beginning.
-inline Work Worker::findWork(Reach reach) {
-  if (TaskNode* task = lane().countDequeue() ? takeTurn() : nullptr) {
+inline Work Worker::findWork(SearchScope scope) {
+  if (TaskNode* task = localDeque().countDequeue() ? takeTurn() : nullptr) {
     return task;
   }
   if (FiberControlBlock* fiber = takeReady()) {
@@ -30,10 +30,10 @@ inline Work Worker::findWork(Reach reach) {
   if (TaskNode* task = tasks_.next()) {
     return task;
   }
-  if (TaskNode* task = reach >= Reach::Injector ? tasks_.takeBatch(turns_.numInSlice()) : nullptr) {
+  if (TaskNode* task = scope >= SearchScope::Injector ? tasks_.takeBatch(fairness_.numInSlice()) : nullptr) {
     return task;
   }
-  return reach >= Reach::Everywhere ? stealer_.steal() : nullptr;
+  return scope >= SearchScope::Everywhere ? stealer_.steal() : nullptr;
 }
 
 inline FiberControlBlock* Worker::takeReady() {
@@ -68,8 +68,8 @@ inline void Worker::suspend() {
   FiberControlBlock* to = nullptr;
   // In the most frequent case a fiber is ready and no turn of others is due. This is findWork()
   // up to that point.
-  if (lane().untilPoll > 1 && inbox_.empty()) [[likely]] {
-    --lane().untilPoll;
+  if (localDeque().untilPoll > 1 && inbox_.empty()) [[likely]] {
+    --localDeque().untilPoll;
     to = ready_.pop();
   }
   if (to == nullptr) {
@@ -85,7 +85,7 @@ inline void Worker::suspend() {
 // newer than all else that is queued. The flag saves the fork from looking up its fiber, which would cost a
 // few nanoseconds.
 inline void Worker::noteForks(FiberControlBlock& fiber) {
-  if (lane().hasForked) [[unlikely]] {
+  if (localDeque().hasForked) [[unlikely]] {
     endForks(fiber);
   }
 }
@@ -114,7 +114,7 @@ inline void Worker::block(FiberControlBlock& self, const char* what, const void*
 }
 
 inline void Worker::enqueue(TaskNode* node) {
-  lane().counters.countScheduled();
+  localDeque().counters.countScheduled();
   fibers_.current().hasScheduled = true;
   tasks_.preferNewest();
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "scheduler/policy/turns.h"
+#include "scheduler/policy/fairness_interval.h"
 
 #include <limits>
 #include <utility>
@@ -18,17 +18,18 @@ namespace {
 using Next = OldestWatch::Next;
 
 // Dequeues after which the oldest tasks are looked at again.
-constexpr uint64_t kFarDequeues = 4 * Turns::kInterval;
+constexpr uint64_t kFarDequeues = 4 * FairnessInterval::kInterval;
 
 uint32_t reactorInterval(const Reactor& reactor) {
-  return reactor.use() == Reactor::Use::Asio ? Turns::kInterval : Turns::kReactorInterval;
+  return reactor.use() == Reactor::Use::Asio ? FairnessInterval::kInterval
+                                             : FairnessInterval::kReactorInterval;
 }
 
 }  // namespace
 
 // Returns: whether fibers are ready whose I/O can go on.
 bool Worker::pollReactorInTurn() {
-  return idler_.isReactorAwaited() && turns_.isReactorsTurn(reactorInterval(*idler_.reactor())) &&
+  return idler_.isReactorAwaited() && fairness_.isReactorsTurn(reactorInterval(*idler_.reactor())) &&
          idler_.reactor()->poll();
 }
 
@@ -37,8 +38,8 @@ inline void Worker::beginPoll() {
   if (currentFiber == nullptr) [[unlikely]] {
     assertNotForked("What runs after a task that returns or lets others run");
   }
-  turns_.notePoll(timeOfTurns());
-  stealer_.publishPoll(turns_.now());
+  fairness_.notePoll(timeOfTurns());
+  stealer_.publishPoll(fairness_.now());
 }
 
 // `next`: what goes on where it is nobody's turn.
@@ -51,20 +52,21 @@ inline void Worker::lookAround(OldestWatch::Next next) {
   }
   // Where turns follow one another closely, few of them are enough.
   const bool isFar =
-      turns_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(turns_.now());
+      fairness_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(fairness_.now());
   if (isFar || tasks_.doesOldestStarve()) {
     watchOldest(next);
   }
   // Halves of loops go on for long, beside each other: where there are many, one more need not hurry.
-  if (mode_ == Mode::MultiThreaded && strandedWindow_.hasPassed(turns_.now(), 1 + lane().numHalves)) {
-    stealer_.lookForStranded(turns_.now());
+  if (mode_ == Mode::MultiThreaded &&
+      strandedWindow_.hasPassed(fairness_.now(), 1 + localDeque().numHalves)) {
+    stealer_.lookForStranded(fairness_.now());
     strandedMark_ = std::numeric_limits<int64_t>::max();
   }
 }
 
 void Worker::watchOldest(OldestWatch::Next next) {
-  watchedAt_ = turns_.numDequeues();
-  const bool endsWindow = oldestWindow_.hasPassed(areTurnsTimed_ ? turns_.now() : watchedAt_);
+  watchedAt_ = fairness_.numDequeues();
+  const bool endsWindow = oldestWindow_.hasPassed(areTurnsTimed_ ? fairness_.now() : watchedAt_);
   tasks_.watchOldest(endsWindow, {watchedAt_, numBlocked_.get(), next});
 }
 
@@ -73,12 +75,12 @@ TaskNode* Worker::takeTurn() {
   beginPoll();
   pollReactorInTurn();
   TaskNode* task = nullptr;
-  if (turns_.beginTurn(expireIfDue())) {
+  if (fairness_.beginTurn(expireIfDue())) {
     const Next gaveWay = std::exchange(gaveWay_, Next::Newest);
     lookAround(gaveWay != Next::Newest || ready_.isEmpty() ? gaveWay : Next::Other);
     task = giveTurn();
   }
-  turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
+  fairness_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return task;
 }
 
@@ -89,7 +91,7 @@ inline bool Worker::mayOthersWait() {
 // Returns: the task of whoever has the turn and wants it, or null.
 TaskNode* Worker::giveTurn() {
   if (!mayOthersWait()) {
-    turns_.passOver();
+    fairness_.passOver();
     return nullptr;
   }
   const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
@@ -97,25 +99,25 @@ TaskNode* Worker::giveTurn() {
   if (!tasks_.doesOldestStarve() && !mayTakeStranded()) {
     task = tasks_.oldestFromOutside();  // which is so most often
   } else {
-    for (int i = 0; i < Turns::kNumWhose && task == nullptr; ++i) {
-      task = takeFor(turns_.next());
+    for (int i = 0; i < FairnessInterval::kNumWhose && task == nullptr; ++i) {
+      task = takeFor(fairness_.next());
     }
   }
   if (task != nullptr) {
-    turns_.endTurn(isExtra);
+    fairness_.endTurn(isExtra);
   } else {
-    turns_.passOver();
+    fairness_.passOver();
   }
   return task;
 }
 
-TaskNode* Worker::takeFor(Turns::Whose whose) {
+TaskNode* Worker::takeFor(FairnessInterval::Whose whose) {
   switch (whose) {
-    case Turns::Whose::FromOutside:
+    case FairnessInterval::Whose::FromOutside:
       return tasks_.oldestFromOutside();
-    case Turns::Whose::Oldest:
+    case FairnessInterval::Whose::Oldest:
       return tasks_.oldestInTurn();
-    case Turns::Whose::Stranded:
+    case FairnessInterval::Whose::Stranded:
       return takeStranded();
   }
   WEFT_UNREACHABLE();
@@ -143,17 +145,17 @@ bool Worker::mayGoOn(OldestWatch::Next next) {
   expireIfDue();
   areOthersNext = areOthersNext || timers_.areDue();
   gaveWay_ = Next::Newest;
-  if (turns_.isTurn()) {
+  if (fairness_.isTurn()) {
     lookAround(next);
     areOthersNext = !ready_.isEmpty() || mayOthersWait();
     if (areOthersNext) {
-      turns_.putOff();
+      fairness_.putOff();
       gaveWay_ = next != Next::Other ? next : Next::Newest;
     } else {
-      turns_.passOver();
+      fairness_.passOver();
     }
   }
-  turns_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
+  fairness_.endPoll(timers_.areSetOrDue(), idler_.isReactorAwaited());
   return !areOthersNext;
 }
 

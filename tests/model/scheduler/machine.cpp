@@ -97,7 +97,7 @@ Machine::~Machine() {
 void Machine::runThread(unsigned index) {
   detail::currentFiber = nullptr;
   detail::currentTask = nullptr;
-  detail::currentLane = nullptr;
+  detail::currentLocalDeque = nullptr;
   if (index >= kWorkers) {
     return;
   }

@@ -61,21 +61,21 @@ namespace weft::inline v0_1 {
 class Fiber;
 namespace detail {
 struct TaskScope;
-class ForkLane;
+class LocalDeque;
 extern thread_local Fiber* currentFiber;
 extern thread_local TaskScope* currentTask;
-extern thread_local ForkLane* currentLane;
+extern thread_local LocalDeque* currentLocalDeque;
 }  // namespace detail
 }  // namespace weft::inline v0_1
 
 inline void switchWithThreadLocals(fiber_t& to, fiber_t& from) {
   weft::Fiber* const fiber = weft::detail::currentFiber;
   weft::detail::TaskScope* const task = weft::detail::currentTask;
-  weft::detail::ForkLane* const lane = weft::detail::currentLane;
+  weft::detail::LocalDeque* const local = weft::detail::currentLocalDeque;
   switch_to_fiber(to, from);
   weft::detail::currentFiber = fiber;
   weft::detail::currentTask = task;
-  weft::detail::currentLane = lane;
+  weft::detail::currentLocalDeque = local;
 }
 
 #define switch_to_fiber switchWithThreadLocals
@@ -138,9 +138,9 @@ struct StdSync {
     model::RelacySync::futexWake(word.checked(file, line), count, file, line);
   }
   // Nobody sleeps elsewhere here.
-  using Bell = int;
-  static constexpr Bell kNoBell = -1;
-  static void ring(Bell) {}
+  using WakeFd = int;
+  static constexpr WakeFd kNoWakeFd = -1;
+  static void signal(WakeFd) {}
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -39,12 +39,12 @@ inline void assertNotStopped(bool isStopped) {
 }
 
 // What a worker polls, and sleeps in, that has an io_context. In the context there is, besides the program's
-// operations, a wait for the bell of the worker's parker, and a timer for the time until which the worker
-// would sleep. (run_one_until() would round that up to a millisecond.)
+// operations, a wait for the wake eventfd of the worker's parker, and a timer for the time until which the
+// worker would sleep. (run_one_until() would round that up to a millisecond.)
 //
 // The handlers that the program gives to its operations are not called here, since they may wait: the
 // executor of an AsioContext makes tasks of them. They are kept, and handed to the worker once the io_context
-// has returned: so the worker need not ring its own bell.
+// has returned: so the worker need not write to its own wake eventfd.
 class AsioReactor final : public Reactor {
  public:
   // Calls run(task) for each task, on the worker.
@@ -58,9 +58,9 @@ class AsioReactor final : public Reactor {
         run_(run),
         to_(to),
         timer_(context),
-        bell_(context, bellOfOwnParker()) {}
+        wakeFd_(context, bellOfOwnParker()) {}
   // What is left in the context is destroyed with it, and not called.
-  ~AsioReactor() override { bell_.release(); }
+  ~AsioReactor() override { wakeFd_.release(); }
 
   bool poll() override {
     runReady(0);
@@ -70,7 +70,7 @@ class AsioReactor final : public Reactor {
   bool park(Parker<>& parker, TimePoint deadline) override {
     EscapedException refusal;
     refusal.capture([&] {
-      awaitBell();
+      awaitWakeFd();
       setTimer(deadline);
     });
     if (refusal) [[unlikely]] {
@@ -124,15 +124,15 @@ class AsioReactor final : public Reactor {
 
   static int bellOfOwnParker() {
     Parker<>& parker = detail::currentParker();
-    if (parker.bell() == StdSync::kNoBell) {
-      const int bell = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-      if (bell < 0) {
+    if (parker.wakeFd() == StdSync::kNoWakeFd) {
+      const int wakeFd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+      if (wakeFd < 0) {
         detail::throwOrDie(detail::makeException<kExceptionsAreTyped>(
             std::system_error(errno, std::generic_category(), "weft::AsioContext: eventfd")));
       }
-      parker.giveBell(bell);
+      parker.setWakeFd(wakeFd);
     }
-    return parker.bell();
+    return parker.wakeFd();
   }
 
   void runReady(size_t count) {
@@ -174,12 +174,12 @@ class AsioReactor final : public Reactor {
     return hasWork;
   }
 
-  void awaitBell() {
+  void awaitWakeFd() {
     if (!isBellAwaited_) {
-      bell_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const AsioErrorCode& error) {
+      wakeFd_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const AsioErrorCode& error) {
         if (!error) {
-          uint64_t rings = 0;
-          (void)!::read(bell_.native_handle(), &rings, sizeof rings);
+          uint64_t wakes = 0;
+          (void)!::read(wakeFd_.native_handle(), &wakes, sizeof wakes);
           isBellAwaited_ = false;
         }
       });
@@ -210,7 +210,7 @@ class AsioReactor final : public Reactor {
   const Run run_;
   void* const to_;
   asio::steady_timer timer_;
-  asio::posix::stream_descriptor bell_;  // the last that may throw: its destructor would close the bell
+  asio::posix::stream_descriptor wakeFd_;  // the last that may throw: its destructor would close it
   bool isBellAwaited_ = false;
   bool hasTimerChanged_ = false;  // the handler of a timer that was set anew was called
   bool hasWoken_ = false;         // a handler has woken a fiber since the last handOver()

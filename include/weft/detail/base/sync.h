@@ -152,9 +152,9 @@ struct StdSync {
   WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
 
   // An eventfd, for a thread that sleeps in the system with other descriptors: see Parker.
-  using Bell = int;
-  static constexpr Bell kNoBell = -1;
-  WEFT_EXPORT static void ring(Bell bell) noexcept;
+  using WakeFd = int;
+  static constexpr WakeFd kNoWakeFd = -1;
+  WEFT_EXPORT static void signal(WakeFd wakeFd) noexcept;
 };
 
 }  // namespace weft::inline v0_1::detail

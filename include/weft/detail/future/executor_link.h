@@ -4,7 +4,7 @@
 #pragma once
 
 #include "weft/detail/base/shared.h"
-#include "weft/detail/wait/entrance.h"
+#include "weft/detail/wait/rundown_protection.h"
 #include "weft/export.h"
 
 namespace weft::inline v0_1 {
@@ -34,7 +34,7 @@ struct WEFT_EXPORT ExecutorLink : ReferenceCount {
     }
   }
 
-  Entrance<> entrance;  // of threads that use the executor, which its end closes
+  RundownProtection<> rundown;  // of threads that use the executor, which its end closes
 
  protected:
   ~ExecutorLink() = default;

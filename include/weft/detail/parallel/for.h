@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
 #include "weft/executor.h"
@@ -40,8 +40,8 @@ struct ForBody {
 
 // Returns: the grain with which each thread that may take part gets one piece.
 inline size_t grainForEachThread(size_t count) {
-  const ForkLane* lane = count != 0 ? forkLane() : nullptr;
-  const size_t numThreads = lane != nullptr ? lane->numOthers + size_t{1} : 1;
+  const LocalDeque* local = count != 0 ? forkLane() : nullptr;
+  const size_t numThreads = local != nullptr ? local->numOthers + size_t{1} : 1;
   return std::max<size_t>((count + numThreads - 1) / numThreads, 1);
 }
 

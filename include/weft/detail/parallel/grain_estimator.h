@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "weft/detail/base/ticks.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 
 // Estimates how long the iterations of a loop take. From that follows how many of them to run before the next
 // look at the deque, and whether the rest is worth another thread.
@@ -106,7 +106,7 @@ class GrainEstimator {
   }
 
   // Returns: whether half of `left` iterations should be offered to another thread.
-  bool isWorthSharing(size_t left, const ForkLane& lane) const {
+  bool isWorthSharing(size_t left, const LocalDeque& local) const {
     if (left < 2) {
       return false;
     }
@@ -114,8 +114,8 @@ class GrainEstimator {
       return left > grain_;
     }
     const float rest = static_cast<float>(left) * each_;
-    return lane.numOthers != 0 && measured_ >= kMeasuredEnough && rest >= kWorthStealing &&
-           (rest >= kWorthWaking || !lane.idle.wouldWake());
+    return local.numOthers != 0 && measured_ >= kMeasuredEnough && rest >= kWorthStealing &&
+           (rest >= kWorthWaking || !local.idle.wouldWake());
   }
 
  private:

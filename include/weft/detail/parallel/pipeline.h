@@ -11,7 +11,7 @@
 
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/pipeline_core.h"
 #include "weft/executor.h"
 

@@ -15,7 +15,7 @@
 #include "weft/conditionvariable.h"
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/mutex.h"
 #include "weft/tsa.h"
 
@@ -67,7 +67,7 @@ class StageGate {
 // A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
 // at a stage until it is the turn of its item. The item whose turn it is never waits for another item, so
 // that all items get on. After each stage, where the token holds no lock, other fibers and tasks of its
-// thread have their turn. A token that has its first item exposes the next token, so that there are no more
+// thread have their turn. A token that has its first item pushes the next token, so that there are no more
 // tokens than items, however many are allowed.
 template <class... Stages>
 class Pipeline {
@@ -94,10 +94,10 @@ class Pipeline {
   // If a stage throws, or a move of an item from one stage to the next, the pipeline ends. So no item waits
   // for the turn of an item that is gone.
   void runToken() {
-    ForkLane* const lane = forkLane();
+    LocalDeque* const local = forkLane();
     const Token token{*this};
     Child<const Token> next(token);
-    bool hasNext = lane == nullptr;
+    bool hasNext = local == nullptr;
     bool hasForked = false;
     uint64_t item = 0;
     capture(item, [&] {
@@ -109,7 +109,7 @@ class Pipeline {
         }
         if (mayHaveNext) {
           hasNext = true;
-          lane->fork(next);
+          local->fork(next);
           hasForked = true;
         }
         detail::letOthersRunInTurn();
@@ -118,7 +118,7 @@ class Pipeline {
     });
     if (hasForked) {
       LateException none;  // since a token keeps what it throws in the pipeline
-      next.complete(lane, none);
+      next.complete(local, none);
     }
   }
 
@@ -213,7 +213,7 @@ class Pipeline {
   mutex sourceMutex_;
   bool hasEnded_ = false;  // guarded by sourceMutex_
   uint64_t numMade_ = 0;   // guarded by sourceMutex_
-  size_t tokensLeft_ = 0;  // that have not been exposed; guarded by sourceMutex_
+  size_t tokensLeft_ = 0;  // that have not been pushed; guarded by sourceMutex_
   mutex thrownMutex_;
   EscapedException thrown_;             // guarded by thrownMutex_
   uint64_t thrownBy_ = 0;               // guarded by thrownMutex_

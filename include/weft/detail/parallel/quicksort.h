@@ -14,7 +14,7 @@
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/random.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/parallel/step_count.h"
 
 namespace weft::inline v0_1::detail {
@@ -122,8 +122,8 @@ class Quicksort {
     const auto sort = [this, unevenLeft](const Part& part) {
       sortPart(part.first, part.last, unevenLeft, part.isFirst);
     };
-    ForkLane* lane = mayFork ? forkLane() : nullptr;
-    if (lane == nullptr) {
+    LocalDeque* local = mayFork ? forkLane() : nullptr;
+    if (local == nullptr) {
       sort(shorter);
       return true;
     }
@@ -132,10 +132,10 @@ class Quicksort {
       Quicksort(less_).sortPart(longer.first, longer.last, unevenLeft, longer.isFirst);
     };
     Child<decltype(sortLonger)> child(sortLonger);
-    lane->fork(child);
+    local->fork(child);
     EscapedException exception;
     exception.capture([&] { sort(shorter); });
-    const bool isLeft = child.takeBackOrWait(*lane);
+    const bool isLeft = child.takeBackOrWait(*local);
     EscapedException exceptionOfThief;
     if (!isLeft) {
       exceptionOfThief = child.takeError();

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"

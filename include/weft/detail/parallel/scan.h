@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/reduce.h"
@@ -105,8 +105,8 @@ inline constexpr size_t kShortestStretch = 4096;
 
 template <class Cursor>
 size_t stretchOf(const Partition<Cursor>& range) {
-  const ForkLane* lane = forkLane();
-  if (lane == nullptr || lane->numOthers == 0) {
+  const LocalDeque* local = forkLane();
+  if (local == nullptr || local->numOthers == 0) {
     return range.count;
   }
   return range.grain != 0 ? range.grain

@@ -10,7 +10,7 @@
 #include <type_traits>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/fork/run_on.h"
+#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/merge_sort.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/quicksort.h"

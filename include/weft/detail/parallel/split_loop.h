@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "weft/detail/base/outcome.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/detail/parallel/grain_estimator.h"
 #include "weft/export.h"
 
@@ -20,14 +20,14 @@ namespace weft::inline v0_1::detail {
 //
 // - Lazily, while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A Run-Time
 //   Adaptive Work-Stealing Scheduler" (PPoPP 2010). The caller runs the loop from its beginning, piece by
-//   piece. Between two pieces it looks at its deque. While the deque holds little, the caller exposes the
+//   piece. Between two pieces it looks at its deque. While the deque holds little, the caller pushes the
 //   later half of the rest there, as a forked child. A thief that takes the child does the same with it. If
 //   no thief takes it, its parent goes on with it as if it had never been split off. So a loop that no other
 //   thread joins is split into a few hundred parts, whatever its length.
 //   There are three differences from the paper. The deque is filled up to a few children, not to one: a loop
 //   whose first iterations are its longest would otherwise offer nothing during each of these once the one
 //   child is taken. A loop without a given grain measures the cost of its iterations (grain_estimator.h), and
-//   exposes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
+//   pushes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
 //   loop.
 // - Evenly, at multiples of a grain down to single parts, in a tree that is the same each time. A part is
 //   one piece if the caller asked for that grain. Otherwise it may be the whole loop, and consists of pieces.
@@ -52,9 +52,9 @@ class SplitLoop {
   // PieceClock. The stretch then begins behind them.
   // Returns: how many.
   using RunPiece = size_t(SplitLoop&, Stretch&, size_t count);
-  // Has runHalves() run the first `kept` iterations of the stretch and the others. `lane`: see there.
+  // Has runHalves() run the first `kept` iterations of the stretch and the others. `local`: see there.
   // Returns: whether the others are left to do. Then the stretch consists of them.
-  using Split = bool(SplitLoop&, Stretch&, size_t kept, ForkLane* lane);
+  using Split = bool(SplitLoop&, Stretch&, size_t kept, LocalDeque* local);
 
   SplitLoop(RunPiece* runPiece, Split* split, const std::stop_token& token, const char* what)
       : runPiece_(runPiece), split_(split), token_(token), hasToken_(token.stop_possible()), what_(what) {}
@@ -64,16 +64,16 @@ class SplitLoop {
   // `grain`: iterations of a part, which is run in pieces if the stretch measures them.
   // `isForkedAlways`: also where the deque holds enough already.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
-  // Runs both, the second at the same time if a thief takes it. `lane` is null if it is not to be exposed.
+  // Runs both, the second at the same time if a thief takes it. `local` is null if it is not to be pushed.
   // Returns: whether the second is left to do, as part of the first.
-  WEFT_EXPORT bool runHalves(Stretch& first, Stretch& second, ForkLane* lane);
+  WEFT_EXPORT bool runHalves(Stretch& first, Stretch& second, LocalDeque* local);
 
  private:
   struct Half;
 
-  void runPieces(Stretch& stretch, ForkLane* lane, bool maySplit);
+  void runPieces(Stretch& stretch, LocalDeque* local, bool maySplit);
   void splitEvenly(Stretch& stretch);
-  static bool letOthersRunInTurn(ForkLane* lane);
+  static bool letOthersRunInTurn(LocalDeque* local);
   template <class F>
   void capture(EscapedException& exception, F&& function);
   bool isStopped() const;
@@ -142,14 +142,14 @@ class LoopOver : SplitLoop {
     return count - clock.left();
   }
 
-  static bool split(SplitLoop& loop, Stretch& stretch, size_t kept, ForkLane* lane) {
+  static bool split(SplitLoop& loop, Stretch& stretch, size_t kept, LocalDeque* local) {
     auto& self = static_cast<LoopOver&>(loop);
     auto& first = static_cast<Place&>(stretch);
     Result result{};
     Place second{{first.count - kept, first.pace}, first.from, result};
     detail::skip(second.from, kept);
     first.count = kept;
-    if (self.runHalves(first, second, lane)) {
+    if (self.runHalves(first, second, local)) {
       first.from = second.from;
       first.count = second.count;
       return true;

@@ -8,7 +8,7 @@
 #include <functional>
 #include <type_traits>
 
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 
 namespace weft::inline v0_1::detail {
 

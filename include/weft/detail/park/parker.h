@@ -17,24 +17,24 @@ namespace weft::inline v0_1::detail {
 //   kEmpty      no permit, nobody sleeps
 //   kPermit     a permit waits for the owner
 //   kSleeping   the owner sleeps or is about to sleep
-//   kElsewhere  likewise, but in something that ends its sleep when the parker's bell rings
+//   kElsewhere  likewise, but in something that also waits for the parker's wake eventfd
 //
 // The owner moves kEmpty -> kSleeping and kPermit -> kEmpty, and when its time is up also kSleeping ->
 // kEmpty. Any thread moves any state to kPermit, and wakes the futex if the state was kSleeping.
 //
 // Elsewhere. A thread whose fibers wait for sockets sleeps in epoll_wait or the like, not on the futex. Its
-// bell is a descriptor (an eventfd) among those that it sleeps with.
+// wake eventfd is a descriptor (an eventfd) among those that it sleeps with.
 //
 //   owner                                        waker
-//   O1 giveBell(), once in a parker's life       W1 any state -> kPermit
-//   O2 beginElsewhere(): kEmpty -> kElsewhere    W2 it was kElsewhere: rings the bell
+//   O1 setWakeFd(), once in a parker's life       W1 any state -> kPermit
+//   O2 beginElsewhere(): kEmpty -> kElsewhere    W2 it was kElsewhere: writes to the wake eventfd
 //   O3 sleeps
 //   O4 endElsewhere(): any state -> kEmpty; it was kPermit: the permit is consumed
 //
-// What must not happen: W1 and W2 run between O2 and O3, and the owner sleeps on. It cannot happen: a bell
-// that has rung stays rung until a sleep sees it. A waker may be held up between W1 and W2. Then its ring
-// ends a later sleep for no reason, perhaps that of the parker's next owner. So a bell is never taken away,
-// and who sleeps elsewhere looks again at what it waits for, as with any permit.
+// What must not happen: W1 and W2 run between O2 and O3, and the owner sleeps on. It cannot happen: a wake
+// eventfd that was written to stays readable until a sleep sees it. A waker may be held up between W1 and W2.
+// Then its write ends a later sleep for no reason, perhaps that of the parker's next owner. So a wake eventfd
+// is never taken away, and who sleeps elsewhere looks again at what it waits for, as with any permit.
 //
 // What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
 // on. It cannot happen: the kernel compares the word with kSleeping, under its own lock, before the owner
@@ -43,19 +43,19 @@ namespace weft::inline v0_1::detail {
 // unpark is an exchange even if a permit is there already. A load would save the write, but then the owner
 // that takes the permit would not see what came before this unpark.
 //
-// unpark's last access to the parker is the futex wake, or the look at its bell. By then the owner may have
+// unpark's last access to the parker is the futex wake, or the look at its wakeFd. By then the owner may have
 // returned already, and be gone. So a parker that other threads may unpark lives in process-wide memory
 // (acquireParker), or is known to outlive the call.
-template <class Sync, bool kHasBell>
-struct BellOfParker {
-  typename Sync::template Var<typename Sync::Bell> bell_{Sync::kNoBell};  // written once, by an owner
+template <class Sync, bool kHasWakeFd>
+struct WakeFdOfParker {
+  typename Sync::template Var<typename Sync::WakeFd> wakeFd_{Sync::kNoWakeFd};  // written once, by an owner
 };
 template <class Sync>
-struct BellOfParker<Sync, false> {};
+struct WakeFdOfParker<Sync, false> {};
 
-// kHasBell: whether its owner may sleep elsewhere. A parker without is a single word.
-template <class Sync = StdSync, bool kHasBell = true>
-class Parker : BellOfParker<Sync, kHasBell> {
+// kHasWakeFd: whether its owner may sleep elsewhere. A parker without is a single word.
+template <class Sync = StdSync, bool kHasWakeFd = true>
+class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
  public:
   constexpr Parker() = default;
   Parker(const Parker&) = delete;
@@ -82,38 +82,39 @@ class Parker : BellOfParker<Sync, kHasBell> {
 
   // Any thread: gives the permit, and wakes the owner if it sleeps. Neither suspends nor blocks.
   void unpark() {
-    // (4) acq_rel: the owner that consumes the permit sees what came before; the waker sees the bell; pairs
-    // with (1, 2, 3, 5).
+    // (4) acq_rel: the owner that consumes the permit sees what came before; the waker sees the wake eventfd;
+    // pairs with (1, 2, 3, 5).
     const uint32_t before = state_.exchange(kPermit, std::memory_order_acq_rel);
     if (before == kSleeping) {
       Sync::futexWake(state_, 1);
-    } else if constexpr (kHasBell) {
+    } else if constexpr (kHasWakeFd) {
       if (before == kElsewhere) {
-        Sync::ring(this->bell_.get());
+        Sync::signal(this->wakeFd_.get());
       }
     }
   }
 
-  // The owner: the bell, which is kNoBell until one is given. It must ring for as long as the parker exists.
-  typename Sync::Bell bell() const
-    requires kHasBell
+  // The owner: the wake eventfd, which is kNoWakeFd until one is given. It must stay open for as long as the
+  // parker exists.
+  typename Sync::WakeFd wakeFd() const
+    requires kHasWakeFd
   {
-    return this->bell_.get();
+    return this->wakeFd_.get();
   }
-  void giveBell(typename Sync::Bell given)
-    requires kHasBell
+  void setWakeFd(typename Sync::WakeFd given)
+    requires kHasWakeFd
   {
-    this->bell_.set(given);
+    this->wakeFd_.set(given);
   }
 
-  // The owner, about to sleep with its bell.
+  // The owner, about to sleep with its wakeFd.
   // Returns: false if there was a permit, which is consumed: then the owner must not sleep.
-  // Requires: there is a bell.
+  // Requires: there is a wakeFd.
   bool beginElsewhere()
-    requires kHasBell
+    requires kHasWakeFd
   {
     uint32_t expected = kEmpty;
-    // (2) release: publishes the bell to the waker; pairs with (4).
+    // (2) release: publishes the wake eventfd to the waker; pairs with (4).
     if (state_.compare_exchange_strong(expected, kElsewhere, std::memory_order_release,
                                        std::memory_order_relaxed)) {
       return true;
@@ -125,7 +126,7 @@ class Parker : BellOfParker<Sync, kHasBell> {
   // The owner, after beginElsewhere() and the sleep.
   // Returns: whether there was a permit, which is consumed.
   bool endElsewhere()
-    requires kHasBell
+    requires kHasWakeFd
   {
     // (5) acquire: sees what came before the unpark; pairs with (4).
     return state_.exchange(kEmpty, std::memory_order_acquire) == kPermit;

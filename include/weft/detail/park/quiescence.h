@@ -18,8 +18,8 @@
 //
 // So if the two sums are equal, then between the two scans nothing was queued, running or blocked. Once every
 // thread has unbound, only tasks schedule tasks, so nothing will ever be queued again. Tasks from elsewhere
-// come through an Entrance, whose count is the shared word. The Entrance is closed only if no task has come
-// since that word was read.
+// come through an RundownProtection, whose count is the shared word. The RundownProtection is closed only if
+// no task has come since that word was read.
 //
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
 // both sleep forever. A sequentially consistent fence between a worker's own count and its scan makes one of

@@ -44,9 +44,9 @@ template <class Sync = StdSync>
 class StealGate {
  public:
   // One worker's part of the gate. Only that worker's thread uses it.
-  class Member {
+  class Stealer {
    public:
-    explicit Member(StealGate& gate) : gate_(gate) {}
+    explicit Stealer(StealGate& gate) : gate_(gate) {}
 
     // Called before each theft, unless the worker is sure that it has not left since the last call.
     void enter() {

@@ -118,10 +118,10 @@ class StealingDeque {
   void open() { cachedTop_ = top_.load(std::memory_order_acquire); }
   bool isClosed() const { return cachedTop_ == kClosed; }
 
-  // Owner: removes the newest item. `self` is a StealGate<Sync>::Member, which each thief has too.
+  // Owner: removes the newest item. `self` is a StealGate<Sync>::Stealer, which each thief has too.
   // Returns: null when the deque is empty.
-  template <class Member>
-  T* take(Member& self) {
+  template <class Stealer>
+  T* take(Stealer& self) {
     // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     // (3) release: a thief that reads it goes on to read the older slots; pairs with (6).

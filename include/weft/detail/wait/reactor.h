@@ -20,7 +20,7 @@ class Scheduler;
 
 namespace detail {
 
-struct ForkLane;
+struct LocalDeque;
 struct TaskScope;
 
 // What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber
@@ -71,7 +71,7 @@ class WithoutFibers {
  private:
   Fiber* const fiber_;
   TaskScope* const task_;
-  ForkLane* const lane_;
+  LocalDeque* const localDeque_;
 };
 
 // The reactor of the calling thread's worker, and its parker. The worker owns the reactor, and destroys it on

@@ -2,37 +2,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/detail/park/quiescence.h>
-#include <weft/detail/wait/entrance.h>
+#include <weft/detail/wait/rundown_protection.h>
 
 #include "explore.h"
 
-// Seeded bug: wait/entrance.h:1:split
-// Seeded bug: wait/entrance.h:2
-// Seeded bug: wait/entrance.h:3
-// Seeded bug: wait/entrance.h:4:split
+// Seeded bug: wait/rundown_protection.h:1:split
+// Seeded bug: wait/rundown_protection.h:2
+// Seeded bug: wait/rundown_protection.h:3
+// Seeded bug: wait/rundown_protection.h:4:split
 namespace weft::model {
 namespace {
 
-using Entrance = detail::Entrance<RelacySync>;
+using RundownProtection = detail::RundownProtection<RelacySync>;
 using Counters = detail::TaskCounters<RelacySync>;
 
 // Two come, twice each and with one thing more each time, while the third ends what they use.
 struct UseAndEnd : rl::test_suite<UseAndEnd, 3> {
-  Entrance entrance;
+  RundownProtection rundown;
   RelacySync::Var<int> used[2];
 
   void thread(unsigned index) {
     if (index == 2) {
-      entrance.close();
-      entrance.awaitAllLeft();
+      rundown.close();
+      rundown.awaitAllLeft();
       used[0].set(0);
       used[1].set(0);
       return;
     }
     for (uint32_t i = 1; i <= 2; ++i) {
-      if (entrance.enter(i)) {
+      if (rundown.enter(i)) {
         used[index].set(1);
-        entrance.leave(i);
+        rundown.leave(i);
       }
     }
   }
@@ -41,7 +41,7 @@ struct UseAndEnd : rl::test_suite<UseAndEnd, 3> {
 // A worker that shuts down ends its last task and closes; one from outside brings another task. It is not let
 // in, or its task runs.
 struct TaskAtTheEnd : rl::test_suite<TaskAtTheEnd, 2> {
-  Entrance entrance;
+  RundownProtection rundown;
   Counters counters;
   RelacySync::Atomic<int> injected{0};
   int numLetIn = 0, numRun = 0;
@@ -58,8 +58,8 @@ struct TaskAtTheEnd : rl::test_suite<TaskAtTheEnd, 2> {
   bool isOver() {
     uint64_t numEntered = 0;
     const bool isQuiet = detail::isQuiescent<RelacySync>([this](auto&& f) { f(counters); },
-                                                         [&] { return numEntered = entrance.numEntered(); });
-    return isQuiet && entrance.closeAt(numEntered);
+                                                         [&] { return numEntered = rundown.numEntered(); });
+    return isQuiet && rundown.closeAt(numEntered);
   }
 
   void thread(unsigned index) {
@@ -69,11 +69,11 @@ struct TaskAtTheEnd : rl::test_suite<TaskAtTheEnd, 2> {
         runTask();
         RelacySync::pause();
       }
-      entrance.awaitAllLeft();
-    } else if (entrance.enter()) {
+      rundown.awaitAllLeft();
+    } else if (rundown.enter()) {
       ++numLetIn;
       injected.store(1, std::memory_order_release);
-      entrance.leave();
+      rundown.leave();
     }
   }
 

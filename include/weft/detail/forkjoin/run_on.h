@@ -8,7 +8,7 @@
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 #include "weft/executor.h"
 
 // How join() and the parallel algorithms use an executor: they run there as one task, while the caller waits.

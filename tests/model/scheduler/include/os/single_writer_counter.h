@@ -5,11 +5,11 @@
 
 #include <cstdint>
 
-// What src/os/own_counter.h declares, without a step of the checker for each access: these are statistics and
-// hints.
+// What src/os/single_writer_counter.h declares, without a step of the checker for each access: these are
+// statistics and hints.
 namespace weft::inline v0_1::detail {
 
-class OwnCounter {
+class SingleWriterCounter {
  public:
   void operator++() { ++value_; }
   void operator--() { --value_; }
@@ -20,10 +20,10 @@ class OwnCounter {
 };
 
 template <class T>
-class OwnPointer {
+class SingleWriterPointer {
  public:
-  OwnPointer() = default;
-  explicit OwnPointer(T* value) : value_(value) {}
+  SingleWriterPointer() = default;
+  explicit SingleWriterPointer(T* value) : value_(value) {}
   T* get() const { return value_; }
   void set(T* value) { value_ = value; }
   T* look() const { return value_; }

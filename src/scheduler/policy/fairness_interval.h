@@ -43,7 +43,7 @@ class Window {
 // While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor: what has come
 // waits for that long at most, and a look into the reactor is a system call. A look into an AsioContext is
 // two, and so comes after 61 dequeues: with a look after 16 the benchmark echo was 3 percent slower.
-class Turns {
+class FairnessInterval {
  public:
   // Oldest: the worker's own oldest task, if it starves. Stranded: a task in the deque of another thread.
   enum class Whose { FromOutside, Oldest, Stranded };
@@ -56,8 +56,9 @@ class Turns {
   static constexpr Ticks kShare = 7;                // a tick for others after so many for all else
   static constexpr uint32_t kReactorInterval = 16;  // dequeues between two looks into the reactor
 
-  // `untilPoll` counts the dequeues down, in inline code: see ForkLane. There is a poll when it reaches 0.
-  Turns(uint32_t& untilPoll, Ticks now) : untilPoll_(untilPoll), now_(now), turnAt_(now), reactorAt_(now) {
+  // `untilPoll` counts the dequeues down, in inline code: see LocalDeque. There is a poll when it reaches 0.
+  FairnessInterval(uint32_t& untilPoll, Ticks now)
+      : untilPoll_(untilPoll), now_(now), turnAt_(now), reactorAt_(now) {
     untilPoll_ = kInterval;
     pollWithin(1);
   }

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "weft/detail/fork/fork.h"
+#include "weft/detail/forkjoin/fork_join.h"
 
 #include <utility>
 
@@ -14,11 +14,11 @@
 
 namespace weft::inline v0_1::detail {
 
-constinit thread_local ForkLane* currentLane = nullptr;
+constinit thread_local LocalDeque* currentLocalDeque = nullptr;
 
-bool ForkLane::mayRunInPlaceNow() { return Worker::current()->mayGoOn(OldestWatch::Next::Other); }
+bool LocalDeque::mayRunInPlaceNow() { return Worker::current()->mayGoOn(OldestWatch::Next::Other); }
 
-bool ForkLane::letOthersRunNow(GoesOn goesOn) {
+bool LocalDeque::letOthersRunNow(GoesOn goesOn) {
   Worker& worker = *Worker::current();
   const bool isTheirs =
       !worker.mayGoOn(goesOn == GoesOn::WithPieces ? OldestWatch::Next::Piece : OldestWatch::Next::InPlace);
@@ -28,7 +28,7 @@ bool ForkLane::letOthersRunNow(GoesOn goesOn) {
   return isTheirs;
 }
 
-void ForkLane::exposeKept() {
+void LocalDeque::pushKept() {
   deque->open();
   numEnough = numEnoughWithNoneKept();
   ForkNode* oldest = nullptr;
@@ -40,47 +40,47 @@ void ForkLane::exposeKept() {
   while (oldest != nullptr) {
     ForkNode& node = *oldest;
     oldest = static_cast<ForkNode*>(node.next);
-    node.beginExposed();
+    node.beginPushed();
     if (!deque->push(&node)) [[unlikely]] {
-      exposeElsewhere(&node);
+      pushElsewhere(&node);
     }
   }
   idle.onPublish();
 }
 
-void ForkLane::exposeForked(ForkNode& child) {
+void LocalDeque::pushForked(ForkNode& child) {
   child.next = std::exchange(newestKept, &child);
-  exposeKept();
+  pushKept();
 }
 
-bool ForkLane::exposeAboveKept(TaskNode& node) {
+bool LocalDeque::pushAboveKept(TaskNode& node) {
   if (!deque->isClosed()) {
     return false;
   }
-  exposeKept();
+  pushKept();
   return deque->push(&node);
 }
 
-bool takeBackExposed(ForkLane& lane, ForkNode& child, const char* what) {
-  const bool isLeft = lane.takeBack(child);
+bool takeBackPushed(LocalDeque& local, ForkNode& child, const char* what) {
+  const bool isLeft = local.takeBack(child);
   if (!isLeft) {
     waitForChild(child.completion, what);
   }
-  child.endExposed();
+  child.endPushed();
   return isLeft;
 }
 
-void ForkLane::putBack(TaskNode* node) {
-  if (!expose(*node)) {
-    exposeElsewhere(node);
+void LocalDeque::putBack(TaskNode* node) {
+  if (!push(*node)) {
+    pushElsewhere(node);
   }
   // A searcher may have looked while the node was away.
   idle.onPublish();
 }
 
-ForkLane* openLane() {
+LocalDeque* openLocalDeque() {
   Worker* worker = Worker::current();
-  return worker != nullptr ? worker->openLane() : nullptr;
+  return worker != nullptr ? worker->openLocalDeque() : nullptr;
 }
 
 void reportUnboundFork() {
@@ -90,7 +90,7 @@ void reportUnboundFork() {
       "Call it where bind() was called, after join() has returned.");
 }
 
-void exposeElsewhere(TaskNode* node) { Worker::current()->exposeElsewhere(node); }
+void pushElsewhere(TaskNode* node) { Worker::current()->pushElsewhere(node); }
 
 void waitForChild(ChildCompletion& completion, const char* what) {
   Waiter& self = inlined::currentWaiter();

@@ -9,7 +9,7 @@
 namespace weft::inline v0_1::detail {
 
 // A counter that one thread writes and any thread reads.
-class OwnCounter {
+class SingleWriterCounter {
  public:
   // relaxed, all of it: a statistic.
   void operator++() { value_.store(value_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
@@ -22,10 +22,10 @@ class OwnCounter {
 
 // A pointer that one thread writes and any thread looks at. It does not publish what it points to.
 template <class T>
-class OwnPointer {
+class SingleWriterPointer {
  public:
-  OwnPointer() = default;
-  explicit OwnPointer(T* value) : value_(value) {}
+  SingleWriterPointer() = default;
+  explicit SingleWriterPointer(T* value) : value_(value) {}
 
   // For the owner. The access is not atomic, since compilers fold atomic ones into no other instruction, and
   // nobody else writes.

@@ -22,7 +22,7 @@
 #include "../waiting.h"
 #include "../workloads.h"
 
-// What is run in harsh surroundings: a little of everything, whose results are known.
+// What is run in torture surroundings: a little of everything, whose results are known.
 namespace weft::tests {
 
 // Many add to one number, and some of them wait with the lock.

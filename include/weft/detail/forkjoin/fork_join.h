@@ -12,7 +12,7 @@
 
 #include "weft/detail/base/outcome.h"
 #include "weft/detail/base/task_node.h"
-#include "weft/detail/fork/completion.h"
+#include "weft/detail/forkjoin/completion.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/park/quiescence.h"
 #include "weft/detail/queue/steal_gate.h"
@@ -20,7 +20,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// The building blocks of fork-join structures. A forked child is a TaskNode. The forking fiber exposes it in
+// The building blocks of fork-join structures. A forked child is a TaskNode. The forking fiber pushes it in
 // the deque of its thread, runs its own part, and then takes the child back. If nobody has taken the child,
 // it is the newest task, and is called as a plain function. If a thief has taken it, or if newer tasks lie
 // above it, the fiber suspends until the child has ended. The fiber never runs anything else in between, so
@@ -29,20 +29,21 @@
 // Workers offer their deques to each other. A bound thread gets a deque of its own when it forks for the
 // first time; from then on the workers steal from it too.
 //
-// A fork costs half as much where no thief can see it. So a lane whose deque has enough for all thieves keeps
-// further children in a list of its own, as in "Heartbeat Scheduling" by Acar, Charguéraud, Guatto, Rainey
-// and Sieczkowski (PLDI 2018). Not a timer but a theft is the beat: the next fork or join that finds less
-// than enough in the deque exposes all that are kept. Enough is a task for each thief, at least kOffered, and
-// one more for each child that is kept. So if thieves find nothing while children are kept, they have taken
-// more than half of all during one call that neither forked nor joined. A lane keeps only children of the
-// fiber that runs: they are exposed before it suspends, and before anything newer enters the deque.
+// A fork costs half as much where no thief can see it. So a LocalDeque whose deque has enough for all
+// thieves keeps further children in a list of its own, as in "Heartbeat Scheduling" by Acar, Charguéraud,
+// Guatto, Rainey and Sieczkowski (PLDI 2018). Not a timer but a theft is the beat: the next fork or join that
+// finds less than enough in the deque pushes all that are kept. Enough is a task for each thief, at least
+// kOffered, and one more for each child that is kept. So if thieves find nothing while children are kept,
+// they have taken more than half of all during one call that neither forked nor joined. A LocalDeque keeps
+// only children of the fiber that runs: they are pushed before it suspends, and before anything newer enters
+// the deque.
 namespace weft::inline v0_1::detail {
 
 using ChildCompletion = Completion<Waiter>;
 
-// A forked child that a lane may keep.
+// A forked child that a LocalDeque may keep.
 struct ForkNode : TaskNode {
-  // Made when the child is exposed.
+  // Made when the child is pushed.
   union {
     ChildCompletion completion;
   };
@@ -50,20 +51,20 @@ struct ForkNode : TaskNode {
   ForkNode() {}
   ~ForkNode() {}
 
-  // Makes what only an exposed child needs.
-  void beginExposed() {
+  // Makes what only an pushed child needs.
+  void beginPushed() {
     next = nullptr;
     flags = kForked;
     std::construct_at(&completion);
   }
-  void endExposed() { std::destroy_at(&completion); }
+  void endPushed() { std::destroy_at(&completion); }
 };
 
 // A forking thread's side of its deque.
-struct ForkLane {
+struct LocalDeque {
   StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
-  StealGate<>::Member thief;
+  StealGate<>::Stealer stealer;
   uint32_t numOthers;      // workers that may steal from this deque
   uint32_t untilPoll;      // dequeues until the thread looks at its timers, inbox and the injector: see Turns
   bool hasForked = false;  // see Worker::noteForks()
@@ -103,7 +104,7 @@ struct ForkLane {
     return false;
   }
 
-  // Keeps a child, or exposes it and all that are kept.
+  // Keeps a child, or pushes it and all that are kept.
   void fork(ForkNode& child) {
     hasForked = true;
     if (offersEnough()) [[likely]] {
@@ -114,7 +115,7 @@ struct ForkLane {
       newestKept = &child;
       ++numEnough;
     } else {
-      exposeForked(child);
+      pushForked(child);
     }
   }
 
@@ -127,7 +128,7 @@ struct ForkLane {
     newestKept = static_cast<ForkNode*>(child.next);
     --numEnough;
     if (!offersEnough()) [[unlikely]] {
-      exposeKept();
+      pushKept();
     }
     return true;
   }
@@ -139,18 +140,18 @@ struct ForkLane {
   // Returns: whether the deque has numEnough tasks.
   bool offersEnough() const { return deque->hasAtLeast(numEnough); }
 
-  // Exposes all children that are kept, the oldest first.
-  WEFT_EXPORT void exposeKept();
-  // Exposes what is kept, and then `child`.
-  WEFT_EXPORT void exposeForked(ForkNode& child);
-  // Exposes what is kept, and then `node`, after the deque has refused `node`.
+  // Pushes all children that are kept, the oldest first.
+  WEFT_EXPORT void pushKept();
+  // Pushes what is kept, and then `child`.
+  WEFT_EXPORT void pushForked(ForkNode& child);
+  // Pushes what is kept, and then `node`, after the deque has refused `node`.
   // Returns: false if the deque is full.
-  WEFT_EXPORT bool exposeAboveKept(TaskNode& node);
+  WEFT_EXPORT bool pushAboveKept(TaskNode& node);
 
-  // Lets idle workers have `node`, once announce() is called.
+  // Lets idle workers have `node`, once notify() is called.
   // Returns: false where the deque is full.
-  bool expose(TaskNode& node) { return deque->push(&node) || exposeAboveKept(node); }
-  void announce() {
+  bool push(TaskNode& node) { return deque->push(&node) || pushAboveKept(node); }
+  void notify() {
     hasForked = true;
     idle.onPublish();
   }
@@ -158,10 +159,10 @@ struct ForkLane {
   // Returns: whether there is so little to take that a few steals during one long call would leave nothing.
   bool hasFewToSteal() const { return deque->size() < kOffered; }
 
-  // Returns: whether `node` was exposed last, and belongs to the caller again. If not, a thief has taken it,
+  // Returns: whether `node` was pushed last, and belongs to the caller again. If not, a thief has taken it,
   // or newer tasks lie above it.
   bool takeBack(TaskNode& node) {
-    TaskNode* newest = deque->take(thief);
+    TaskNode* newest = deque->take(stealer);
     if (newest == &node) [[likely]] {
       return true;
     }
@@ -176,45 +177,46 @@ struct ForkLane {
   static constexpr uint32_t kOffered = 8;
 };
 
-// The calling thread's lane. Null if the thread is bound and has not forked yet, or if no scheduler is bound
-// to it. As for currentFiber, the address of this variable may be kept across suspensions.
-extern WEFT_EXPORT constinit thread_local ForkLane* currentLane
+// The calling thread's local deque. Null if the thread is bound and has not forked yet, or if no scheduler is
+// bound to it. As for currentFiber, the address of this variable may be kept across suspensions.
+extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]
 #endif
     ;
 
-// Returns: the calling thread's lane, which is made if there was none; null where no scheduler is bound.
-WEFT_EXPORT ForkLane* openLane();
+// Returns: the calling thread's local deque, which is made if there was none; null where no scheduler is
+// bound.
+WEFT_EXPORT LocalDeque* openLocalDeque();
 
-inline ForkLane* forkLane() {
-  ForkLane* lane = currentLane;
-  return lane != nullptr ? lane : openLane();
+inline LocalDeque* forkLane() {
+  LocalDeque* local = currentLocalDeque;
+  return local != nullptr ? local : openLocalDeque();
 }
 
 // Called between two steps of what the caller goes on with in any case. Counts as a dequeue where a scheduler
 // is bound.
 inline void letOthersRunInTurn() {
-  if (ForkLane* lane = detail::forkLane()) [[likely]] {
-    lane->letOthersRunInTurn();
+  if (LocalDeque* local = detail::forkLane()) [[likely]] {
+    local->letOthersRunInTurn();
   }
 }
 
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportUnboundFork();
 
 // Requires: the code between a fork and its join has not unbound the thread.
-inline void assertStillBound(const ForkLane* lane) {
-  if (lane != currentLane) [[unlikely]] {
+inline void assertStillBound(const LocalDeque* local) {
+  if (local != currentLocalDeque) [[unlikely]] {
     reportUnboundFork();
   }
 }
 
 // Queues `node` where the deque of this thread is full.
-WEFT_EXPORT void exposeElsewhere(TaskNode* node);
+WEFT_EXPORT void pushElsewhere(TaskNode* node);
 
 // A forked child that was not taken back calls this first: it runs as a task of its own, which was not
 // counted when it was forked.
-inline void beginAsTask() { currentLane->counters.countScheduled(); }
+inline void beginAsTask() { currentLocalDeque->counters.countScheduled(); }
 
 // Ends a child that was not taken back. Before this returns, the parent may go on, and the child's node may
 // be gone.
@@ -224,9 +226,9 @@ inline void finishChild(ChildCompletion& completion) {
   }
 }
 
-// Takes back a child that was exposed, or waits until it has ended.
+// Takes back a child that was pushed, or waits until it has ended.
 // Returns: whether it was taken back.
-WEFT_EXPORT bool takeBackExposed(ForkLane& lane, ForkNode& child, const char* what);
+WEFT_EXPORT bool takeBackPushed(LocalDeque& local, ForkNode& child, const char* what);
 
 // Suspends until the child has ended. `what` ("join") is for reports.
 WEFT_EXPORT void waitForChild(ChildCompletion& completion, const char* what);
@@ -244,16 +246,16 @@ class Child : public ForkNode {
 
   // Calls the function, or waits until the thief that took it has called it.
   // Returns: whether it has returned. If not, `error` keeps what it threw.
-  [[gnu::always_inline]] bool complete(ForkLane* lane, LateException& error) {
-    if (lane == nullptr || takeBackOrWait(*lane)) [[likely]] {
+  [[gnu::always_inline]] bool complete(LocalDeque* local, LateException& error) {
+    if (local == nullptr || takeBackOrWait(*local)) [[likely]] {
       return error.capture([this] { result_.emplace(std::forward<F>(function_)); });
     }
     return error.takeFrom(takeError());
   }
 
-  bool takeBackOrWait(ForkLane& lane) {
-    assertStillBound(&lane);
-    return lane.takeBackKept(*this) || detail::takeBackExposed(lane, *this, "join");
+  bool takeBackOrWait(LocalDeque& local) {
+    assertStillBound(&local);
+    return local.takeBackKept(*this) || detail::takeBackPushed(local, *this, "join");
   }
 
   // To be called once where a thief has called the function.

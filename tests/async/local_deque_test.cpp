@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <weft/detail/fork/fork.h>
+#include <weft/detail/forkjoin/fork_join.h>
 
 #include <memory>
 #include <vector>
@@ -13,15 +13,15 @@ namespace {
 
 constexpr uint32_t kEnough = 8;
 
-// A lane whose children nobody calls.
-class ForkLaneTest : public testing::Test {
+// A local deque whose children nobody calls.
+class LocalDequeTest : public testing::Test {
  protected:
-  ForkLaneTest() { lane_.setNumOthers(1); }
+  LocalDequeTest() { localDeque_.setNumOthers(1); }
 
   void fork(size_t num) {
     for (size_t i = 0; i < num; ++i) {
       children_.push_back(std::make_unique<ForkNode>());
-      lane_.fork(*children_.back());
+      localDeque_.fork(*children_.back());
     }
   }
 
@@ -39,11 +39,11 @@ class ForkLaneTest : public testing::Test {
   std::unique_ptr<StealingDeque<TaskNode>> deque_ = std::make_unique<StealingDeque<TaskNode>>();
   IdleSet<> idle_{2};
   StealGate<> gate_;
-  ForkLane lane_{deque_.get(), idle_, StealGate<>::Member(gate_), 0, 1};
+  LocalDeque localDeque_{deque_.get(), idle_, StealGate<>::Stealer(gate_), 0, 1};
   std::vector<std::unique_ptr<ForkNode>> children_;
 };
 
-TEST_F(ForkLaneTest, KeepsAtMostAsManyAsItOffersBeyondEnough) {
+TEST_F(LocalDequeTest, KeepsAtMostAsManyAsItOffersBeyondEnough) {
   fork(kEnough);
   EXPECT_EQ(numExposed(), kEnough);
   fork(1);
@@ -56,17 +56,17 @@ TEST_F(ForkLaneTest, KeepsAtMostAsManyAsItOffersBeyondEnough) {
   EXPECT_EQ(numExposed(), kEnough + 6);
 }
 
-TEST_F(ForkLaneTest, GivesBackTheNewestFirst) {
+TEST_F(LocalDequeTest, GivesBackTheNewestFirst) {
   fork(kEnough + 1);
-  EXPECT_TRUE(lane_.takeBackKept(child(kEnough)));
+  EXPECT_TRUE(localDeque_.takeBackKept(child(kEnough)));
   for (size_t i = kEnough; i-- > 0;) {
-    EXPECT_FALSE(lane_.takeBackKept(child(i)));
-    EXPECT_TRUE(lane_.takeBack(child(i)));
+    EXPECT_FALSE(localDeque_.takeBackKept(child(i)));
+    EXPECT_TRUE(localDeque_.takeBack(child(i)));
   }
   EXPECT_EQ(numExposed(), 0u);
 }
 
-TEST_F(ForkLaneTest, AForkAfterATheftExposesAll) {
+TEST_F(LocalDequeTest, AForkAfterATheftExposesAll) {
   fork(kEnough + 5);
   ASSERT_EQ(numExposed(), kEnough + 2);
   expectStolen(0, 1);
@@ -75,43 +75,43 @@ TEST_F(ForkLaneTest, AForkAfterATheftExposesAll) {
   expectStolen(1, kEnough + 5);
 }
 
-TEST_F(ForkLaneTest, AJoinAfterATheftExposesTheRest) {
+TEST_F(LocalDequeTest, AJoinAfterATheftExposesTheRest) {
   fork(kEnough + 5);
   expectStolen(0, 3);
-  EXPECT_TRUE(lane_.takeBackKept(child(kEnough + 4)));
+  EXPECT_TRUE(localDeque_.takeBackKept(child(kEnough + 4)));
   EXPECT_EQ(numExposed(), kEnough + 1);
   expectStolen(3, kEnough + 1);
 }
 
-TEST_F(ForkLaneTest, WhatIsExposedLaterLiesAboveThem) {
+TEST_F(LocalDequeTest, WhatIsExposedLaterLiesAboveThem) {
   fork(kEnough + 5);
   TaskNode newer{};
-  ASSERT_TRUE(lane_.expose(newer));
-  EXPECT_EQ(deque_->take(lane_.thief), &newer);
-  EXPECT_EQ(deque_->take(lane_.thief), &child(kEnough + 4));
+  ASSERT_TRUE(localDeque_.push(newer));
+  EXPECT_EQ(deque_->take(localDeque_.stealer), &newer);
+  EXPECT_EQ(deque_->take(localDeque_.stealer), &child(kEnough + 4));
   expectStolen(0, kEnough + 4);
 }
 
 // Also where the deque was closed for them.
-TEST_F(ForkLaneTest, ADequeTakesTasksAfterAllAreJoined) {
+TEST_F(LocalDequeTest, ADequeTakesTasksAfterAllAreJoined) {
   fork(kEnough + 1);
-  EXPECT_TRUE(lane_.takeBackKept(child(kEnough)));
+  EXPECT_TRUE(localDeque_.takeBackKept(child(kEnough)));
   TaskNode newer{};
-  ASSERT_TRUE(lane_.expose(newer));
-  EXPECT_EQ(deque_->take(lane_.thief), &newer);
+  ASSERT_TRUE(localDeque_.push(newer));
+  EXPECT_EQ(deque_->take(localDeque_.stealer), &newer);
 }
 
-TEST_F(ForkLaneTest, KeepsAllWhereThereAreNoThieves) {
-  lane_.setNumOthers(0);
+TEST_F(LocalDequeTest, KeepsAllWhereThereAreNoThieves) {
+  localDeque_.setNumOthers(0);
   fork(3);
   EXPECT_EQ(numExposed(), 0u);
   for (size_t i = 3; i-- > 0;) {
-    EXPECT_TRUE(lane_.takeBackKept(child(i)));
+    EXPECT_TRUE(localDeque_.takeBackKept(child(i)));
   }
 }
 
-TEST_F(ForkLaneTest, ExposesOneForEachThief) {
-  lane_.setNumOthers(63);
+TEST_F(LocalDequeTest, ExposesOneForEachThief) {
+  localDeque_.setNumOthers(63);
   fork(64);
   EXPECT_EQ(numExposed(), 63u);
 }

@@ -10,17 +10,17 @@
 namespace weft::model {
 
 // A parker whose owner may sleep elsewhere.
-struct WithBell {
+struct WithWakeFd {
   detail::Parker<RelacySync> parker;
-  RelacySync::BellState bell;
+  RelacySync::BellState wakeFd;
 
-  void makeBell() { parker.giveBell(&bell); }
+  void makeWakeFd() { parker.setWakeFd(&wakeFd); }
   // Returns: whether a permit was consumed, before the sleep or at its end.
   bool sleepElsewhere(const detail::TimePoint* deadline) {
     if (!parker.beginElsewhere()) {
       return true;
     }
-    bell.sleep(deadline);
+    wakeFd.sleep(deadline);
     return parker.endElsewhere();
   }
 };

@@ -10,7 +10,7 @@
 namespace weft::inline v0_1::detail {
 
 // Lets threads into something that may end, until the entrance is closed. The thread that ends it then waits
-// for the threads that are within. The Entrance outlives what it guards.
+// for the threads that are within. The RundownProtection outlives what it guards.
 //
 //   entered   count | kClosed   +number by each thread that comes, let in or not; kClosed once, by the closer
 //   left      count             +number by each thread that goes, or was not let in, as its last access
@@ -30,7 +30,7 @@ namespace weft::inline v0_1::detail {
 // of the threads that came, and closeAt() closes only if that count is still the same. So a thread that is
 // let in brings its work in time; see quiescence.h.
 template <class Sync = StdSync>
-class Entrance {
+class RundownProtection {
  public:
   // Returns: whether the caller is let in; if so, it calls leave(number) later.
   bool enter(uint32_t number = 1) {
