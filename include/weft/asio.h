@@ -51,9 +51,9 @@ class StoppableUseFiber;
 // asio::error::operation_aborted. That is thrown even if `error` is given where the function would have to
 // make a value without default constructor.
 //
-// Requires: others run the handlers of the operation's executor. So the only thread of an io_context must
-// not wait, in a handler, for an operation of that context. Fibers may run on different threads: what Asio
-// says of one object in several threads holds for one object in several fibers.
+// Requires: others run the handlers of the operation's executor. So the only thread of an io_context must not
+// wait, in a handler, for an operation of that context. Fibers may run on different threads: what Asio says
+// of one object in several threads holds for one object in several fibers.
 // Memory ordering: the caller sees what came before the call of the handler.
 // Lifetime: what the operation uses may be destroyed as soon as the function has returned.
 class UseFiber {

@@ -79,8 +79,8 @@ struct BlockingThreads {
   // Bounds the number of threads. At first there is no bound. Calls beyond the bound wait for their turn,
   // first in, first out. A call that is made within another call then runs on that call's thread, since
   // otherwise both could wait forever. A call that waits for another task's call does wait forever if there
-  // is no thread for that one. After the bound was lowered, each thread beyond it ends with its
-  // current call, or with its next one.
+  // is no thread for that one. After the bound was lowered, each thread beyond it ends with its current call,
+  // or with its next one.
   // Requires: `count` is not 0.
   WEFT_EXPORT static void setMaxCount(unsigned int count);
 

@@ -77,8 +77,8 @@ struct Allocation {
 //     std::atomic<int> count = 0;
 //   };
 //
-// Any thread may call an implementation at any time.
-// What takes memory from an Allocator* ends the program with a message where it is given null.
+// Any thread may call an implementation at any time. What takes memory from an Allocator* ends the program
+// with a message where it is given null.
 // Lifetime: it must outlive all memory that was allocated from it.
 class WEFT_EXPORT Allocator {
  public:

@@ -46,8 +46,7 @@ class DispatcherLock {
   // relaxed: publishes nothing.
   uint32_t numActive() const { return numActive_.load(std::memory_order_relaxed); }
 
-  // Whether any thread has the lock. A hint.
-  // relaxed, both: publishes nothing.
+  // Whether any thread has the lock. A hint. relaxed, both: publishes nothing.
   bool isTaken() const {
     return held_.load(std::memory_order_relaxed) != 0 || lone_.load(std::memory_order_relaxed) != 0;
   }

@@ -120,8 +120,8 @@ class FairState {
     return (word_.load(std::memory_order_acquire) & kSignaled) != 0;
   }
 
-  // Requires: no thread of the scheduler runs, and the task is in no queue.
-  // The task will not run for its deadline.
+  // Requires: no thread of the scheduler runs, and the task is in no queue. The task will not run for its
+  // deadline.
   // relaxed: as in expire().
   void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
 

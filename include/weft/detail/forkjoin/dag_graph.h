@@ -112,8 +112,8 @@ class WEFT_EXPORT DagGraph {
   DagGraph(const DagGraph&) = delete;
   DagGraph& operator=(const DagGraph&) = delete;
 
-  // To be called before finish(). What throws changes nothing.
-  // After addNode(), as many calls of addEdge() as `numEdges` do not throw.
+  // To be called before finish(). What throws changes nothing. After addNode(), as many calls of addEdge() as
+  // `numEdges` do not throw.
   uint32_t addNode(DagWork&& work, size_t numEdges);
   void addEdge(uint32_t before, uint32_t after);
   // Ends the program with a message where a node would never run. Where it throws, it may be called again.

@@ -20,8 +20,8 @@
 // What lies above kWaitedFor are the tasks that it waits for. The thread that ends the last of them wakes the
 // waiter.
 //
-// Thus a task that the owner schedules and takes back costs no atomic operation, and any
-// other task costs one.
+// Thus a task that the owner schedules and takes back costs no atomic operation, and any other task costs
+// one.
 //
 // What must not happen: the last task ends between the owner's look and its sleep, and nobody wakes the
 // owner. Both change the same word with one read-modify-write: either the owner's finds nothing left, or the

@@ -23,8 +23,8 @@ namespace weft::inline v0_1::detail {
 // the read-modify-write that sets the bit, so that exactly one step does it. A ticket that is done before its
 // turn stays in the row, and passes the call on when it comes.
 //
-// The rest of the word is a stack of listeners. It grows until kCalled is set: that step
-// takes over all listeners.
+// The rest of the word is a stack of listeners. It grows until kCalled is set: that step takes over all
+// listeners.
 //
 // What must not happen: a step sets kCalled on a ticket that is done already, and is about to pass the call
 // on, while the last holder sees all three bits, drops the node and frees it. So each step reads the link to
@@ -90,8 +90,8 @@ class TicketNode {
       // listeners and the work of this one; pairs with (1, 2, 5, 6, 7, 9).
     } while (!word_.compare_exchange_weak(old, (old & kFlags) | kCalled, std::memory_order_acq_rel,
                                           std::memory_order_acquire));
-    // The next step of a lane changes the ticket after, whose memory was last used when
-    // that ticket was taken.
+    // The next step of a lane changes the ticket after, whose memory was last used when that ticket was
+    // taken.
     __builtin_prefetch(after, 1);
     listeners = reversed(listenersIn(old));
     return outcome(old, old | kCalled, after);

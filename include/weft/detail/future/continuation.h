@@ -166,8 +166,8 @@ inline constexpr bool kBindsToTemporary<const T&, U> =
       std::is_convertible_v<std::add_pointer_t<std::remove_reference_t<U>>, const T*>) &&
     !std::is_convertible_v<U, T&> && !requires { std::declval<U>().operator const T&(); };
 
-// Whether these are what a Promise<T> is set to. An immovable T counts as well: its Outcome
-// says what is wrong.
+// Whether these are what a Promise<T> is set to. An immovable T counts as well: its Outcome says what is
+// wrong.
 template <class T, class... Args>
 inline constexpr bool kIsValue = std::is_void_v<T> && sizeof...(Args) == 0;
 template <class T, class U>

@@ -75,8 +75,8 @@ struct Instead {
   using Type = Future<void>;
 };
 
-// Checks the first argument of async(E, F) and then(E, F). Each mistake gets one error, which
-// says what to write.
+// Checks the first argument of async(E, F) and then(E, F). Each mistake gets one error, which says what to
+// write.
 template <class E, class F>
 constexpr bool assertExecutor() {
   constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;

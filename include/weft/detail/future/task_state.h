@@ -115,8 +115,8 @@ class WEFT_EXPORT ScheduleCall : public LoopCall {
     return static_cast<ScheduleCall*>(around(state, false));
   }
 
-  // Returns: whether what is dropped now is dropped by an exception, which may be the
-  // one that schedule() throws.
+  // Returns: whether what is dropped now is dropped by an exception, which may be the one that schedule()
+  // throws.
   static bool isUnwinding() noexcept;
 
   bool isDropped = false;  // an exception has destroyed the task's handle

@@ -138,9 +138,8 @@ inline constexpr Identity kIdentity;
 // The range is given, split and run as by parallelFor(). See there for suspension, errors and lifetimes. With
 // a partitioner that has a grain, the parentheses depend only on the grain and on the number of elements.
 // Sums of floating-point numbers are then the same each time, on any number of workers.
-// Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned.
-// reduce(T, T) and reduce(T, element) give a T, are associative, and may be called on several threads at the
-// same time.
+// Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
+// T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
 T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), detail::kIdentity,

@@ -86,8 +86,8 @@ constexpr bool assertNoPartitioner() {
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
 //
-// Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone.
-// Suspends the fiber until all elements are sorted, and runs nothing else on this stack meanwhile.
+// Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone. Suspends the fiber
+// until all elements are sorted, and runs nothing else on this stack meanwhile.
 // Requires: `less` may be called on several threads at the same time. Elements can be moved. If `less` is no
 // strict weak order, such as std::less_equal, the elements end in an unspecified order.
 // Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All

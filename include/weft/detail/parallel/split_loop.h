@@ -61,8 +61,8 @@ class SplitLoop {
   ~SplitLoop() = default;
 
   WEFT_EXPORT void runLazily(Stretch& all);
-  // `grain`: iterations of a part, which is run in pieces if the stretch measures them.
-  // `isForkedAlways`: also where the deque holds enough already.
+  // `grain`: iterations of a part, which is run in pieces if the stretch measures them. `isForkedAlways`:
+  // also where the deque holds enough already.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
   // Runs both, the second at the same time if a thief takes it. `local` is null if it is not to be pushed.
   // Returns: whether the second is left to do, as part of the first.

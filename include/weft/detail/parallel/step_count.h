@@ -24,8 +24,8 @@ inline constexpr bool kIsCheap =
 // as many where a few are counted together. After a piece those run whose turn it is, if there are any. For
 // one fiber.
 //
-// A step may take long. 64 of 10 us are less than a millisecond, and 64 of a nanosecond are ten times as
-// much as a look. Steps that are known to be cheap make pieces of some microseconds.
+// A step may take long. 64 of 10 us are less than a millisecond, and 64 of a nanosecond are ten times as much
+// as a look. Steps that are known to be cheap make pieces of some microseconds.
 template <bool kAreCheap>
 class StepCount {
  public:
