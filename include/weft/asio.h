@@ -6,10 +6,10 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// weft with Asio: see docs/asio.md. weft/weft.h leaves this header out; whoever includes it needs Asio, the
-// standalone one or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in all of a program alike, chooses; without
-// it the standalone one is taken if it is there. weft::asio is the namespace of the Asio that was chosen.
-// WEFT_ASIO_CAN_CANCEL tells whether that one can cancel a single operation, which came with Asio 1.19.
+// weft with Asio: docs/asio.md. weft/weft.h leaves this header out, since it needs Asio: the standalone one
+// or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in the whole program, chooses; by default the standalone one
+// is taken if it is there. weft::asio is the chosen namespace. WEFT_ASIO_CAN_CANCEL tells whether a single
+// operation can be cancelled, as from Asio 1.19 on.
 #include <atomic>
 #include <memory>
 #include <stop_token>
@@ -36,24 +36,21 @@ class AsioHandlerExecutor;
 class StoppableUseFiber;
 #endif
 
-// The completion token by which a function of Asio suspends the fiber, or blocks the thread, until its
-// operation has ended.
+// The completion token by which a function of Asio suspends the fiber, or blocks the thread, until its end.
 //
 //   asio::steady_timer timer(context, std::chrono::seconds(1));
 //   timer.async_wait(weft::useFiber);
 //   size_t size = socket.async_read_some(asio::buffer(bytes), weft::useFiber);  // or throws
 //   size = socket.async_read_some(asio::buffer(bytes), weft::useFiber[error]);
 //   size = socket.async_read_some(asio::buffer(bytes), weft::useFiber(stopToken)[error]);
-//
 // The function returns what the operation's handler gets behind an error_code or exception_ptr: nothing, a
-// value, or a std::tuple of several. An error_code is thrown as a system_error, or assigned to `error`, and
-// an exception_ptr is thrown. An operation that destroys its handler without calling it has the error
-// asio::error::operation_aborted. That is thrown even if `error` is given where the function would have to
+// value, or a std::tuple of several. An error_code is thrown as a system_error, or assigned to `error`. An
+// exception_ptr is thrown. An operation that destroys its handler without calling it has the error
+// asio::error::operation_aborted. That is thrown even if `error` is given, where the function would have to
 // make a value without default constructor.
-//
-// Requires: others run the handlers of the operation's executor. So the only thread of an io_context must not
-// wait, in a handler, for an operation of that context. Fibers may run on different threads: what Asio says
-// of one object in several threads holds for one object in several fibers.
+// Requires: other threads run the handlers of the operation's executor. A handler on the only thread of an
+// io_context must not wait for an operation of that context. Fibers may run on different threads: what Asio
+// says of one object in several threads holds for one object in several fibers.
 // Memory ordering: the caller sees what came before the call of the handler.
 // Lifetime: what the operation uses may be destroyed as soon as the function has returned.
 class UseFiber {
@@ -62,14 +59,13 @@ class UseFiber {
 
   constexpr UseFiber() noexcept = default;
 
-  // Returns: the token by which the error is assigned to `error`, or no error.
+  // Returns: the token that assigns the error, or no error, to `error`.
   constexpr UseFiber operator[](ErrorCode& error) const noexcept { return UseFiber(&error); }
 
 #if WEFT_ASIO_CAN_CANCEL
-  // Returns: the token by which a stop that is requested by `token` cancels the operation, once it has begun,
-  // with asio::cancellation_type::all. The error is then operation_aborted, unless the operation had ended or
-  // cannot be cancelled. All handlers of the operation run in a strand over the executor that they would have
-  // otherwise, so that its context may be run by several threads.
+  // Returns: the token by which a stop of `token` cancels the operation, with asio::cancellation_type::all.
+  // The error is then operation_aborted, unless the operation had ended or cannot be cancelled. All handlers
+  // of the operation run in a strand over their executor, so several threads may run its context.
   StoppableUseFiber operator()(std::stop_token token) const noexcept;
 #else
   template <class Token>
@@ -89,7 +85,7 @@ class UseFiber {
 inline constexpr UseFiber useFiber;
 
 #if WEFT_ASIO_CAN_CANCEL
-// What useFiber(token) is: see UseFiber.
+// What useFiber(token) is.
 class StoppableUseFiber {
  public:
   StoppableUseFiber operator[](UseFiber::ErrorCode& error) const noexcept { return {&error, token_}; }
@@ -109,28 +105,25 @@ inline StoppableUseFiber UseFiber::operator()(std::stop_token token) const noexc
 }
 #endif
 
-// The executor of an AsioContext: see executor_inl.h.
 class AsioExecutor;
 
 // A scheduler as an execution context of Asio, as asio::thread_pool is one. What is posted to it runs as a
-// task on a fiber, so it may wait, also by useFiber. It must let no exception escape.
+// task, so it may wait, also by useFiber. It must let no exception escape.
 //
 //   weft::AsioContext context(scheduler);
 //   asio::post(context, [&] {
 //     asio::ip::tcp::socket socket(context);
 //     socket.async_connect(endpoint, weft::useFiber);
 //   });
+// Sockets and timers are made with it as with an io_context. It starts one thread, which waits for all of
+// them, and makes a task of each handler. That thread itself calls the handlers of useFiber, which only wake
+// a fiber.
 //
-// Sockets and timers are made with it as with an io_context. One thread, which it starts, waits for all of
-// them, and makes a task of each handler. It calls the handlers of useFiber itself, which only wake a fiber.
-//
-// With a worker it starts no thread: that worker polls it, as it polls what its fibers wait for by weft::io,
-// and runs all that is posted, and all handlers but those of useFiber, as tasks of its own. So a fiber that
-// is begun by asio::post() goes on where its operations end, without a wake across threads. Make one for each
-// worker.
+// With a worker it starts no thread. That worker polls it, as it polls weft::io, and runs all posts and
+// handlers as tasks of its own, but for the handlers of useFiber. So a fiber that is begun by asio::post()
+// goes on where its operations end, without a wake across threads. Make one context for each worker.
 //
 //   weft::AsioContext context(scheduler, 0);
-//
 // Requires: the scheduler outlives it. Nobody stops its io_context. What is called in place lets no exception
 // escape: a handler of another executor, and a step of a composed operation that is given useFiber. If the
 // scheduler has no worker threads, only threads that are bound to it post, and no operations of Asio are
@@ -151,9 +144,8 @@ class AsioContext {
   AsioContext(const AsioContext&) = delete;
   AsioContext& operator=(const AsioContext&) = delete;
 
-  // Waits until all that was posted has ended, all operations of its sockets and timers too, and until no
-  // executor tracks outstanding work any more. So stop or cancel what would go on. Suspends the fiber, or
-  // blocks the thread.
+  // Waits until all posts and all operations of its sockets and timers have ended, and no executor tracks
+  // outstanding work. So stop or cancel what would go on. Suspends the fiber, or blocks the thread.
   ~AsioContext() {
     work_.wait();
     if (thread_.joinable()) {
@@ -174,12 +166,12 @@ class AsioContext {
   friend detail::AsioHandlerExecutor;
   static constexpr int kAnyWorker = -1;
 
-  // Whether what is dispatched may be called at once.
+  // Whether dispatch() may call at once.
   bool mayCallHere() const noexcept {
     return Scheduler::get() == &scheduler_ && (worker_ == kAnyWorker || worker_ == Scheduler::workerId());
   }
 
-  // Whether the calling thread is the one that calls the handlers of the io_context, and does so now.
+  // Whether the calling thread is calling handlers of the io_context.
   bool isRunHere() noexcept {
     return reactor_ != nullptr ? reactor_->noteWakeIfRunning()
                                : context_.get_executor().running_in_this_thread();

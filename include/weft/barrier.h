@@ -51,8 +51,7 @@ struct DoNothing {
 
 }  // namespace detail
 
-// Lets a fixed number of fibers and threads wait for each other, phase after phase. Names are those of
-// std::barrier.
+// Lets a fixed number of fibers and threads wait for each other, phase after phase. Named as std::barrier.
 //
 //   weft::Barrier barrier(4, [&]() noexcept { std::swap(now, next); });
 //   for (int part = 0; part < 4; ++part) {
@@ -63,11 +62,9 @@ struct DoNothing {
 //       }
 //     });
 //   }
-//
 // The last arrival calls the completion function, before any waiter goes on. The function may suspend, and
 // must let no exception escape.
-// Lifetime: may be destroyed as soon as all waits have returned, even while the last arrival is still
-// returning.
+// Lifetime: may be destroyed once all waits have returned, even if the last arrival has not yet.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {
   static_assert(std::is_invocable_v<CompletionFunction&>,
@@ -99,13 +96,13 @@ class Barrier : private detail::BarrierBase {
     detail::assertCallable(function_, "Barrier()");
   }
 
-  // Returns: the largest number that can be expected.
+  // Returns: the largest expected number.
   static constexpr ptrdiff_t max() noexcept { return detail::BarrierPhase<>::kMax; }
 
   // Arrives `n` times. Neither suspends nor blocks, except in the completion function.
   // Requires: at least `n` are still expected in this phase; otherwise a message ends the program.
   // Memory ordering: the completion function sees what was written before arrive(). After wait() the caller
-  // sees that, and what the completion function has written.
+  // sees that, and what the completion function wrote.
   [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
 
   // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.
@@ -115,8 +112,7 @@ class Barrier : private detail::BarrierBase {
     waitWith(mine, detail::kNever, {});
   }
 
-  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. The arrival then still counts, and may be waited with again.
   bool wait(const arrival_token& arrival, const std::stop_token& token) {
     return waitWith(arrival, detail::kNever, token);

@@ -23,29 +23,26 @@ namespace detail {
 // Requires: run() lets no exception escape.
 // Errors: throws std::system_error if the system grants no thread.
 WEFT_EXPORT void callOnBlockingThread(void (*run)(void*), void* argument);
-// The same for those who throw nothing.
-// Returns: 0, or the error number of the system, which grants no thread.
+// As callOnBlockingThread(), without exceptions.
+// Returns: 0, or the system's error number if it grants no thread.
 [[nodiscard]] WEFT_EXPORT int tryOnBlockingThread(void (*run)(void*), void* argument) noexcept;
 
-// The same, but nobody waits. No scheduler is bound during the call. Returns at once, with one exception: a
-// call that is made within another call, and beyond the bound on threads, is made here. Where the system
-// grants no thread, it calls refused(argument, error number) instead, here or on a thread that another call
-// is made on. Requires: both let no exception escape, and refused() neither suspends nor blocks.
+// As callOnBlockingThread(), but nobody waits. No scheduler is bound during the call. Returns at once. One
+// exception: a call within another call is made here once it exceeds the bound on threads. If the system
+// grants no thread, calls refused(argument, error number) instead, here or on the thread of another call.
+// Requires: both let no exception escape, and refused() neither suspends nor blocks.
 WEFT_EXPORT void startOnBlockingThread(void (*run)(void*), void (*refused)(void*, int), void* argument);
 
 }  // namespace detail
 
-// Calls function(args...) on another thread, where it may block in the system for as long as it likes.
-// Suspends the fiber, or blocks the thread, until the function has returned. The other fibers of this thread
-// run meanwhile.
+// Calls function(args...) on another thread, where it may block in the system. Suspends the fiber, or blocks
+// the thread, until the function has returned. The other fibers of this thread run meanwhile.
 //
 //   std::string reply = weft::blocking_call([&] { return readLine(socket); });
-//
 // The threads are pooled: a call takes the thread that became idle last, or a new one if none is idle. The
-// caller's scheduler, if it has one, is bound to that thread during the call. It is unbound before
-// blocking_call() returns, so the tasks that only that thread may run have ended by then.
-// Returns: what the function returns, references included. An exception that escapes the function is thrown
-// here.
+// caller's scheduler, if any, is bound to that thread during the call, and unbound before blocking_call()
+// returns, so the tasks that only that thread may run have ended by then.
+// Returns: what the function returns, references included. What escapes the function is thrown here.
 // Errors: throws std::system_error if the system grants no thread.
 // Lifetime: the function and its arguments are used in place, not copied.
 template <class Function, class... Args>
@@ -62,7 +59,6 @@ auto blocking_call(Function&& function, Args&&... args) -> std::invoke_result_t<
   return outcome.take();
 }
 
-// For a function that cannot be called.
 template <class Function, class... Args>
   requires(!std::is_invocable_v<Function, Args...>)
 void blocking_call(Function&&, Args&&...) {
@@ -71,21 +67,20 @@ void blocking_call(Function&&, Args&&...) {
       "blocking_call(f, args...): f cannot be called with these arguments, or with none if there are none.");
 }
 
-// The threads on which blocking_call() calls. They belong to the whole process, not to a scheduler. As usual
-// for threads, each keeps the affinity of the thread that started it, by its first call.
+// The threads of blocking_call(). They belong to the process, not to a scheduler. Each keeps the affinity of
+// the thread that started it by its first call.
 //
 //   weft::BlockingThreads::setMaxCount(64);
 struct BlockingThreads {
-  // Bounds the number of threads. At first there is no bound. Calls beyond the bound wait for their turn,
-  // first in, first out. A call that is made within another call then runs on that call's thread, since
-  // otherwise both could wait forever. A call that waits for another task's call does wait forever if there
-  // is no thread for that one. After the bound was lowered, each thread beyond it ends with its current call,
-  // or with its next one.
+  // Bounds the number of threads; at first there is no bound. Calls beyond the bound wait for their turn,
+  // first in, first out. A call within another call then runs on that call's thread, since otherwise both
+  // could wait forever. A call that waits for another task's call does wait forever if that one gets no
+  // thread. After the bound was lowered, each thread beyond it ends with its current or next call.
   // Requires: `count` is not 0.
   WEFT_EXPORT static void setMaxCount(unsigned int count);
 
-  // Sets how long a thread that becomes idle from now on waits for a call before it ends. At first that is
-  // ten seconds.
+  // Sets how long a thread that becomes idle from now on waits for a call before it ends; at first ten
+  // seconds.
   WEFT_EXPORT static void setIdleTime(std::chrono::milliseconds time);
 
   // Returns: the number of threads, idle ones included.

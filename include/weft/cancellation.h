@@ -20,8 +20,7 @@ class WEFT_EXPORT TaskCanceled : public std::exception {
   const char* what() const noexcept override;
 };
 
-// Throws TaskCanceled if `token` was asked to stop. Neither suspends nor blocks. For work that runs for long
-// and does not wait with the token.
+// Throws TaskCanceled if `token` was asked to stop. For long work that does not wait with the token.
 //
 //   for (Tile& tile : tiles) {
 //     weft::interruptionPoint(token);

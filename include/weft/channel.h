@@ -32,8 +32,7 @@ struct ChannelAccess;
 
 }  // namespace detail
 
-// Thrown by sending on a channel that is closed, or that is closed while the sender waits. The value was not
-// sent.
+// Thrown by a send on a channel that is, or meanwhile becomes, closed. The value was not sent.
 class WEFT_EXPORT ChannelClosed : public std::exception {
  public:
   const char* what() const noexcept override;
@@ -51,23 +50,18 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 //   for (const std::string& line : lines) {
 //     print(line);
 //   }
-//
 // A channel has room for `capacity` values. send() waits while it is full. With a capacity of 0 each send()
-// waits for a receive(), and hands it the value. Waiting senders and receivers are served first in, first
-// out.
+// hands its value to a receive(). Waiting senders and receivers are served first in, first out.
 //
-// T must be movable. It need not be copyable or default constructible. Its move may throw: the exception
-// leaves the call to which the value belongs, and the channel goes on as if that value had not been sent, or
-// had been received. The move and the destructor of T, and its constructor from what is sent instead of a T,
-// must neither wait nor use the channel.
+// T must be movable. It need not be copyable or default constructible. If its move throws, the exception
+// leaves the call to which the value belongs; the channel goes on as if that value had not been sent, or had
+// been received. The move and the destructor of T, and its conversion from what is sent, must neither wait
+// nor use the channel.
 //
-// A loop around trySend() or tryReceive() lets nothing else run on this thread. On a bound thread without
-// workers nothing else runs at all. Call yield() in between, or wait.
+// A loop around trySend() or tryReceive() lets nothing else run on this thread: call yield() in it, or wait.
 //
-// A handle: copies share one channel, and capturing a copy by value keeps the channel alive. Values that are
-// left in it are destroyed with it.
-// Lifetime: may be destroyed as soon as the last call has had its effect, even while the call of the other
-// side is still returning.
+// A handle: copies share one channel and keep it alive. Values that are left in it are destroyed with it.
+// Lifetime: may be destroyed once the last call has had its effect, even if the other side has not returned.
 template <class T>
 class Channel {
   static_assert(std::is_object_v<T> && !std::is_const_v<T> && std::is_move_constructible_v<T>,
@@ -81,9 +75,8 @@ class Channel {
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
 
-  // Sends a value. Suspends the fiber, or blocks the thread, while there is no room for it. Throws
-  // ChannelClosed. A value of another type is converted. A value that was not sent, for any reason, was not
-  // moved from.
+  // Sends a value. Suspends the fiber, or blocks the thread, while there is no room. Throws ChannelClosed. A
+  // value of another type is converted. A value that was not sent was not moved from.
   // Memory ordering: the receive() that returns the value sees what was written before send(). A send() that
   // had to wait sees what was written before the receive() that it waited for.
   template <class U = T>
@@ -98,10 +91,9 @@ class Channel {
     return sendUntil(std::forward<U>(value), detail::kWithoutWaiting);
   }
 
-  // As send(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
-  // Returns: false if one of these came first. A stop that was requested before wins even if there is room,
-  // so that a loop that sends comes to an end.
+  // As send(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
+  // Returns: false if one of these came first. An earlier stop wins even if there is room, so that a loop
+  // that sends ends.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -120,8 +112,8 @@ class Channel {
     });
   }
 
-  // Receives the oldest value: suspends the fiber, or blocks the thread, while there is none.
-  // Returns: the value. Nothing once the channel is closed and all its values have been received.
+  // Receives the oldest value. Suspends the fiber, or blocks the thread, while there is none.
+  // Returns: the value. Nothing once the channel is closed and empty.
   [[nodiscard]] std::optional<T> receive() const {
     std::optional<T> result;
     receiveInto(result, detail::kNever);
@@ -136,10 +128,9 @@ class Channel {
     return result;
   }
 
-  // As receive(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
-  // Returns: nothing if one of these came first. A value that is there already wins, so that no value that
-  // was sent is left behind.
+  // As receive(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that
+  // clock.
+  // Returns: nothing if one of these came first. A value that is there wins, so that none is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;
     receiveInto(result, detail::kNever, &token);
@@ -161,22 +152,19 @@ class Channel {
     return result;
   }
 
-  // Closes the channel. A sender that waits gets ChannelClosed, and a receiver that waits gets nothing.
-  // Values that were sent before can still be received. Closing again changes nothing. Neither suspends nor
-  // blocks.
+  // Closes the channel. A waiting sender gets ChannelClosed, a waiting receiver nothing. Values that were
+  // sent before can still be received. Closing again changes nothing. Neither suspends nor blocks.
   // Memory ordering: a receive() that returns nothing because of close() sees what was written before
   // close().
   void close() const { state_.checked().close(); }
 
   bool isClosed() const { return state_.checked().isClosed(); }
 
-  // capacity() returns: how many values the channel has room for. size() returns: how many values it holds,
-  // which may have changed already.
+  // The number of values that fit, and that are there. size() may have changed already.
   size_t capacity() const { return state_.checked().capacity(); }
   size_t size() const { return state_.checked().size(); }
 
-  // Receives values, in a range-based for, until the channel is closed and has no more values. `*it` may be
-  // moved from.
+  // Receives values in a range-based for, until the channel is closed and empty. `*it` may be moved from.
   Iterator begin() const { return Iterator(*this); }
   std::default_sentinel_t end() const { return std::default_sentinel; }
 
@@ -186,7 +174,7 @@ class Channel {
   using State = detail::ChannelState;
   using Functions = detail::ValueFunctions<T>;
 
-  // An rvalue is used in place, so that it is moved from only if it is sent.
+  // An rvalue is used in place: it is moved from only if it is sent.
   template <class U, class F>
   static bool withObject(U&& value, F&& f) {
     static_assert(std::is_convertible_v<U, T>,
@@ -238,7 +226,7 @@ class Channel {
     return end == detail::ChannelEnd::Done;
   }
 
-  // Returns: whether the call is over, and must not be tried again.
+  // Returns: whether the call is over; if not, it is tried again.
   bool receiveInto(std::optional<T>& result, detail::TimePoint deadline,
                    const std::stop_token* token = nullptr) const {
     const auto get = [&](void* slot) noexcept(std::is_nothrow_move_constructible_v<T>) {

@@ -22,16 +22,15 @@
 
 namespace weft::inline v0_1 {
 
-// Lets fibers and threads wait until a condition is true that a lock guards. Works with weft::lock,
-// std::unique_lock and any other type that has lock() and unlock().
+// Lets fibers and threads wait until a condition that a lock guards is true. The lock is a weft::lock, a
+// std::unique_lock or any other type with lock() and unlock().
 //
 //   weft::lock lock(queueMutex);
 //   filled.wait(lock, [&] { return !queue.empty(); });
 //   use(queue.front());
-//
-// Each notify_one() wakes the waiter that has waited longest and has not been notified yet.
-// Lifetime: may be destroyed as soon as the last waiter has been notified, even if its wait() has not
-// returned yet. Waits that are timed or take a token must have returned.
+// Each notify_one() wakes the longest waiter that has not been notified yet.
+// Lifetime: may be destroyed once the last waiter was notified, even if its wait() has not returned. Waits
+// that are timed or take a token must have returned.
 class WEFT_EXPORT ConditionVariable {
  public:
   explicit(false) ConditionVariable(Allocator* = Allocator::Default) {}
@@ -41,7 +40,7 @@ class WEFT_EXPORT ConditionVariable {
 
   // Wake one waiter, or all waiters. Neither suspends nor blocks. The lock may be held or not.
   void notify_one() {
-    // A thread that has changed the condition under the lock sees every waiter that had looked at it before.
+    // Whoever changed the condition under the lock sees every waiter that had looked at it before.
     if (core_.isAwaited()) {
       notify(false);
     }
@@ -54,14 +53,14 @@ class WEFT_EXPORT ConditionVariable {
 
   // Suspends the fiber, or blocks the thread, until notified. `lock` is released meanwhile, and held again on
   // return. May return without a notification: look at the condition again.
-  // Requires: `lock` is held, and its unlock() does not wait for anything.
+  // Requires: `lock` is held, and its unlock() does not wait.
   // Errors: what unlock() throws, such as that of a std::unique_lock that is not held; before it waits.
   template <class Lock>
   void wait(Lock& lock) {
     waitOnce(lock, detail::kNever);
   }
 
-  // The same until pred() is true. pred is called with the lock held, and may be annotated as requiring it.
+  // Waits until pred() is true. pred is called with the lock held, and may be annotated as requiring it.
   template <class Lock, class Predicate>
   void wait(Lock& lock, Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if constexpr (assertCondition<Predicate>()) {
@@ -72,45 +71,45 @@ class WEFT_EXPORT ConditionVariable {
     }
   }
 
-  // The same, for at most `duration`.
+  // As wait(lock, pred), for at most `duration`.
   // Returns: pred().
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::chrono::duration<Rep, Period>& duration, Predicate&& pred) {
     return wait_until(lock, detail::deadlineAfter(duration), pred);
   }
 
-  // The same, at most until `time`. Never early by that clock.
+  // As wait(lock, pred), at most until `time`, never early by that clock.
   // Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::chrono::time_point<Clock, Duration>& time, Predicate&& pred) {
     return wait_until(lock, std::stop_token(), time, pred);
   }
 
-  // As wait(lock, pred), but the wait also ends when a stop is requested by `token`.
-  // Returns: pred(). A condition that is true wins against a stop. A notify_one() is not spent on a waiter
-  // that was stopped before it.
+  // As wait(lock, pred), but also ends at a stop of `token`.
+  // Returns: pred(). A true condition wins against a stop. No notify_one() is spent on a waiter that was
+  // stopped before.
   template <class Lock, class Predicate>
   bool wait(Lock& lock, const std::stop_token& token, Predicate&& pred) {
     return wait_until(lock, token, detail::kNever, pred);
   }
 
-  // The same, for at most `duration`.
+  // As wait(lock, token, pred), for at most `duration`.
   template <class Lock, class Rep, class Period, class Predicate>
   bool wait_for(Lock& lock, const std::stop_token& token, const std::chrono::duration<Rep, Period>& duration,
                 Predicate&& pred) {
     return wait_until(lock, token, detail::deadlineAfter(duration), pred);
   }
 
-  // The same, at most until `time`. Never early by that clock.
+  // As wait(lock, token, pred), at most until `time`, never early by that clock.
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait_until(Lock& lock, const std::stop_token& token,
                   const std::chrono::time_point<Clock, Duration>& time,
                   Predicate&& pred) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if constexpr (assertCondition<Predicate>()) {
       detail::assertCallable(pred, kWaitName);
-      // If the clock was set back, waitUntilByClock waits again. The condition is looked at in between: a
-      // notify that came after the first wait had ended, and before the lock was held again, found no waiter
-      // to wake. A waiter that is woken looks at the condition before it looks at the token.
+      // waitUntilByClock waits again if the clock was set back. Look at the condition in between: a notify
+      // between the end of the first wait and the relock found no waiter to wake. A woken waiter looks at the
+      // condition before the token.
       bool isTrue = false;
       const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
         return waitOnce(lock, deadline, token) || (isTrue = static_cast<bool>(pred()));
@@ -152,7 +151,7 @@ class WEFT_EXPORT ConditionVariable {
     return block(self, deadline, token);
   }
 
-  // Takes the waiter out again where the unlock() of the lock throws.
+  // Takes the waiter out again if the lock's unlock() throws.
   struct LeavesUnlessUnlocked {
     ~LeavesUnlessUnlocked() {
       if (!isUnlocked) [[unlikely]] {

@@ -24,7 +24,7 @@
 //   weft::containers::map<std::string, int> places(allocator);
 namespace weft::inline v0_1::containers {
 
-// vector<T, kBaseCapacity> and list<T> are weft's own. The others are those of the standard library.
+// vector<T, kBaseCapacity> and list<T> are weft's own, the others the standard library's.
 
 template <class T>
 using deque = std::deque<T, StlAllocator<T>>;

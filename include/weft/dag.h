@@ -24,8 +24,8 @@ class DAGBuilder;
 template <class T>
 class DAGNodeBuilder;
 
-// A directed acyclic graph of functions. A DAGBuilder makes it once, and it is run any number of times. A
-// function is called when the functions that it depends on have returned, at the same time as others.
+// A directed acyclic graph of functions. A DAGBuilder makes it once, and it runs any number of times. A
+// function is called, beside others, once the functions that it depends on have returned.
 //
 //   weft::DAG<Image&>::Builder builder;
 //   auto loaded = builder.root().then([](Image& image) { load(image); });
@@ -36,10 +36,8 @@ class DAGNodeBuilder;
 //   for (Image& image : images) {
 //     dag->run(image);
 //   }
-//
 // T is the type of the functions' argument. DAG<Image&> and DAG<Image> both pass on the object that was given
-// to run(). The functions of a DAG<void> have no argument. Several runs may go on at the same time, if the
-// functions allow it.
+// to run(). The functions of a DAG<void> have no argument. Runs may overlap, if the functions allow it.
 // Requires: a scheduler is bound to the thread that calls run().
 template <class T = void>
 class DAG {
@@ -48,10 +46,9 @@ class DAG {
   using NodeBuilder = DAGNodeBuilder<T>;
 
   // Calls every function with `data`, on fibers of the caller's scheduler and on the caller's own. Suspends
-  // the fiber, or blocks the thread, until all have returned. Allocates no memory if an earlier run has left
-  // its memory.
-  // Errors: once an exception escapes a function, functions that have not begun are not called. The exception
-  // is thrown here when the others have returned. If several functions throw, the first exception is thrown.
+  // the fiber, or blocks the thread, until all have returned. Reuses the memory of an earlier run.
+  // Errors: once an exception escapes a function, functions that have not begun are not called. The first
+  // exception is thrown here when the others have returned.
   // Lifetime: memory is taken from the builder's allocator and kept for later runs. If `allocator` is neither
   // that nor the default one, memory is taken from `allocator`, and given back before this returns.
   void run(T& data, Allocator* allocator = Allocator::Default) {
@@ -74,7 +71,7 @@ class DAG<void> {
   using Builder = DAGBuilder<void>;
   using NodeBuilder = DAGNodeBuilder<void>;
 
-  // The same without an argument.
+  // Runs without an argument.
   void run(Allocator* allocator = Allocator::Default) { graph_->run(nullptr, allocator); }
 
  private:
@@ -91,8 +88,7 @@ class DAG<void> {
 template <class T>
 class DAGNodeBuilder {
  public:
-  // Adds a node that depends on this one.
-  // Returns: that node.
+  // Adds a node that depends on this one, and returns it.
   template <class F>
   DAGNodeBuilder then(F&& function) const {
     return builder_->node(std::forward<F>(function), {*this});
@@ -118,15 +114,13 @@ class DAGBuilder {
   // Returns: the node with which each run begins. It has no function.
   DAGNodeBuilder<T> root() { return {this, detail::DagGraph::kRoot}; }
 
-  // Adds a node that calls `function`. The node needs a dependency before build().
-  // Returns: that node.
+  // Adds a node that calls `function`, and returns it. The node needs a dependency before build().
   template <class F>
   DAGNodeBuilder<T> node(F&& function) {
     return node(std::forward<F>(function), {});
   }
 
-  // Adds a node that calls `function` when the nodes `after` have run.
-  // Returns: that node.
+  // Adds a node that calls `function` when the nodes `after` have run, and returns it.
   // Errors: what the allocator or a copy or a move of `function` throws. Then no node was added.
   template <class F>
   DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
@@ -157,11 +151,11 @@ class DAGBuilder {
   }
 
   // Returns: the DAG. The builder must not be used afterwards, unless the allocator has thrown.
-  // Errors: if a node would never run, because it does not depend on the root or depends on itself, a message
-  // that names the node ends the program.
+  // Errors: a message ends the program, and names the node, if one is not reachable from the root or is in a
+  // cycle.
   Allocator::unique_ptr<DAG<T>> build() {
     detail::DagGraph& graph = unbuilt();
-    // First, since it may throw.
+    // It may throw, so it comes first.
     auto dag = graph.allocator()->template make_unique<DAG<T>>(Allocator::unique_ptr<detail::DagGraph>());
     graph.finish();
     dag->graph_ = std::move(graph_);

@@ -10,12 +10,10 @@
 
 #include "weft/export.h"
 
-// Loud errors. WEFT_ASSERT, WEFT_FATAL, WEFT_UNREACHABLE and WEFT_WARN work in release builds too. An
-// assertion that holds costs one predicted branch. A message says what went wrong, where, and how to mend it:
+// Loud errors, in release builds too; only WEFT_DCHECK depends on the kind of build. An assertion that holds
+// costs one predicted branch. A message says what went wrong, where, and how to mend it:
 //
 //   WEFT_ASSERT(n > 0, "WaitGroup::done() was called more often than add() asked for (count is %d).", n);
-//
-// Only WEFT_DCHECK depends on the kind of build.
 
 // 1 in debug builds: without NDEBUG, or with WEFT_DCHECK_ALWAYS_ON.
 #if !defined(NDEBUG) || defined(WEFT_DCHECK_ALWAYS_ON)
@@ -37,11 +35,10 @@ WEFT_EXPORT void assert_has_bound_scheduler(const char* feature);
 
 namespace detail {
 
-// As fatal(), with a further line that names the place. If the place is in the library or in one of its
-// headers, a line before it names the calls that led there, innermost first, as offsets for addr2line. These
-// are a few calls, of which one is usually the user's; it is the last one if it has a name, as with
-// -rdynamic. Needs about 4 KiB of stack, and formats at most 2 KiB: a longer message ends in "...". All lines
-// are written in one write, so that messages of several threads do not mix.
+// As fatal(), with a line that names the place. If the place is in the library or its headers, a line before
+// it names the innermost calls as offsets for addr2line, and the last by its name if it has one (-rdynamic):
+// one of them is usually the user's. Needs about 4 KiB of stack. Cuts messages at 2 KiB, with "...". Prints
+// by one write, so that messages of several threads do not mix.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
                                                                                            int line,
                                                                                            const char* format,
@@ -56,8 +53,8 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 // Ends the program with a message: WEFT_FATAL(format, ...).
 #define WEFT_FATAL(...) ::weft::detail::fatalAt(__FILE__, __LINE__, __VA_ARGS__)
 
-// Ends the program with a message unless `condition` holds: WEFT_ASSERT(condition, format, ...). The
-// condition is evaluated in every build, the other arguments only if it fails.
+// Ends the program with a message unless `condition` holds: WEFT_ASSERT(condition, format, ...). Evaluates
+// the condition in every build, the other arguments only if it fails.
 #define WEFT_ASSERT(condition, ...)                             \
   do {                                                          \
     if (__builtin_expect(!(condition), 0) != 0) {               \

@@ -8,9 +8,8 @@
 
 #include "weft/finally.h"
 
-// WEFT_DEFER under the short name that marl's programs use. Only this header defines it, and no other header
-// of weft includes this one: a macro of that name breaks everything else that is called so, such as
-// asio::defer() and member functions of that name.
+// WEFT_DEFER under marl's short name. No other header of weft includes this one: a macro of that name breaks
+// asio::defer() and any other function that is called so.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

@@ -27,11 +27,8 @@ struct SelectAccess;
 //   weft::Event loaded(weft::Event::Mode::Manual);
 //   weft::schedule([=] { load(); loaded.signal(); });
 //   loaded.wait();
-//
-// A handle: copies share one event, and capturing a copy by value keeps the event alive. Waiters are woken
-// first in, first out.
-// Lifetime: the last copy may be destroyed as soon as every wait() has returned, even while signal() is still
-// returning.
+// A handle: copies share one event and keep it alive. Waiters are woken first in, first out.
+// Lifetime: the last copy may be destroyed once every wait() has returned, even if signal() has not yet.
 class Event {
  public:
   enum class Mode : uint8_t {
@@ -43,7 +40,7 @@ class Event {
       Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
       : state_(allocator, mode, initialState) {}
 
-  // Signals the event. If it is signalled already nothing changes. Neither suspends nor blocks.
+  // Signals the event, which may be signalled already. Neither suspends nor blocks.
   // Memory ordering: the wait() or test() that finds the signal sees what was written before signal().
   void signal() const { state_->signal(); }
 
@@ -53,8 +50,7 @@ class Event {
   // Suspends the fiber, or blocks the thread, until the event is signalled.
   void wait() const { state_->wait(); }
 
-  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. An event that is signalled already wins.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
@@ -74,9 +70,9 @@ class Event {
   // Returns: whether the event is signalled. Uses nothing up.
   bool isSignalled() const { return state_.checked().core.isSignalled(); }
 
-  // Returns: an event that is signalled whenever one of the events [begin, end) is signalled, or was
-  // signalled already. It forwards the signals of its sources without using them up, and keeps the sources
-  // alive. An event that is there twice counts once.
+  // Returns: an event that is signalled whenever one of the events [begin, end) is, or already was. It
+  // forwards signals without using them up, and keeps its sources alive. An event that is there twice counts
+  // once.
   template <class Iterator>
   static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
     Event result(mode, false);
@@ -110,7 +106,7 @@ class Event {
     WEFT_EXPORT bool wait(detail::TimePoint deadline, const std::stop_token& token);
     WEFT_EXPORT static void forward(State& source, State& any);
 
-    // For Shared.
+    // Called by Shared.
     WEFT_EXPORT static void free(State* state) noexcept;
 
     void signalSlow();
@@ -123,9 +119,9 @@ class Event {
     detail::EventCore<> core;
     union {
       Forward* forwards = nullptr;  // to events made by any() from this one; guarded by the core's lock
-      State* nextToFree;            // once the last handle is gone: no such event is left
+      State* nextToFree;            // of an event that any() did not make, once its last handle is gone
     };
-    Forward* sources = nullptr;  // of an event made by any(): its own
+    Forward* sources = nullptr;  // of this event, if any() made it
   };
 
   detail::Shared<State> state_;

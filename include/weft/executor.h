@@ -41,8 +41,8 @@ class WEFT_EXPORT TaskNotExecuted : public std::exception {
   const char* what() const noexcept override;
 };
 
-// The only owner of a task that an executor is to run once. Only weft makes one. A handle that is destroyed
-// without having run cancels its task: the task's future throws TaskNotExecuted.
+// The only owner of a task that an executor is to run once. Only weft makes one. Destroying a handle that has
+// not run cancels its task: the task's future throws TaskNotExecuted.
 //
 //   struct NextFrame {
 //     void schedule(weft::TaskHandle task) { tasks.push_back(std::move(task)); }
@@ -53,7 +53,7 @@ class TaskHandle {
   // Has no task. For containers.
   TaskHandle() noexcept = default;
   TaskHandle(TaskHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  // Cancels the task that this handle had, at once.
+  // Cancels the task that this handle had.
   TaskHandle& operator=(TaskHandle&& other) noexcept {
     TaskHandle taken(std::move(other));
     std::swap(node_, taken.node_);
@@ -68,7 +68,7 @@ class TaskHandle {
   // Whether there is a task. False after run().
   explicit operator bool() const noexcept { return node_ != nullptr; }
 
-  // Runs the task, on this thread and fiber. Lets no exception escape: exceptions go into the task's future.
+  // Runs the task on this thread and fiber. Exceptions go into the task's future; none escapes.
   // Requires: there is a task. It runs once.
   void run() {
     if (node_ == nullptr) [[unlikely]] {
@@ -78,10 +78,10 @@ class TaskHandle {
     node->invoke(node, detail::TaskOp::Run);
   }
 
-  // As run(), with `handler` as the thread's wait handler meanwhile. See setThreadWaitHandler().
+  // As run(), with `handler` as the thread's wait handler meanwhile: setThreadWaitHandler().
   WEFT_EXPORT void runWithWaitHandler(WaitHandler handler);
 
-  // Gives the task up, so that it can be passed through an interface of C.
+  // Gives the task up, to pass it through a C interface.
   // Returns: a pointer for fromVoidPointer(). Null if there is no task.
   void* toVoidPointer() noexcept { return std::exchange(node_, nullptr); }
 
@@ -105,8 +105,7 @@ concept Executor =
     requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };
 
 // A reference to any executor, without its type.
-// Lifetime: refers to the executor, which must live as long as it is used, also by continuations. This holds
-// for the executors of weft too.
+// Lifetime: the executor, also one of weft's, must live as long as it is used, also by continuations.
 class ExecutorReference {
  public:
   template <Executor E>
@@ -132,9 +131,9 @@ inline const InlineExecutor& inlineExecutor() noexcept {
   return executor;
 }
 
-// Runs each task on a thread of its own, which ends with the task. The end of the process waits for none of
-// these threads: it ends them wherever they are, after main() has returned and static objects were destroyed.
-// So wait for the futures of tasks that use static objects.
+// Runs each task on a thread of its own. The end of the process does not wait for these threads: it ends them
+// after main() has returned and static objects were destroyed. So wait for the futures of tasks that use
+// static objects.
 // Errors: schedule() throws std::system_error if the system grants no thread.
 class ThreadExecutor {
  public:
@@ -151,14 +150,14 @@ inline const ThreadExecutor& threadExecutor() noexcept {
 //   weft::Future<int> count = weft::async(pool, [] { return countRows(); });
 class PoolExecutor {
  public:
-  // `prerun` is called once on each worker thread, before its first task, and `postrun` after its last one.
+  // Calls `prerun` once on each worker thread before its first task, and `postrun` after its last one.
   // Neither may throw. postrun may wait, but must not schedule tasks.
   // Requires: numWorkers > 0.
   // Errors: as Scheduler().
   WEFT_EXPORT explicit PoolExecutor(size_t numWorkers, std::function<void()> prerun = nullptr,
                                     std::function<void()> postrun = nullptr);
-  // Waits until all tasks have ended, also tasks that come while an earlier one still runs. Tasks that come
-  // later are dropped: the futures of continuations that were waiting for their turn throw TaskNotExecuted.
+  // Waits until all tasks have ended, also those that come while an earlier one runs. Later tasks are
+  // dropped: the futures of continuations that waited for their turn throw TaskNotExecuted.
   // Requires: the caller is not a task of the pool.
   WEFT_EXPORT ~PoolExecutor();
   PoolExecutor(const PoolExecutor&) = delete;
@@ -184,11 +183,9 @@ class PoolExecutor {
 //     mainLoop.runAll();
 //     window.nextFrame();
 //   }
-//
-// The thread that runs the tasks must not wait for one of them, nor for what waits for one.
-//
-// First in, first out. Tasks that are left when it is destroyed are dropped, and so are continuations whose
-// turn comes later: their futures throw TaskNotExecuted.
+// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly. Tasks
+// that are left when it is destroyed, and continuations whose turn comes later, are dropped: their futures
+// throw TaskNotExecuted.
 class MainLoopExecutor {
  public:
   WEFT_EXPORT MainLoopExecutor();
@@ -203,20 +200,19 @@ class MainLoopExecutor {
   // Returns: false if there was none.
   WEFT_EXPORT bool tryRunOne();
 
-  // Runs tasks until none is left, also tasks that are scheduled meanwhile. It never returns if each task
-  // schedules another one.
+  // Runs tasks until none is left, also tasks that are scheduled meanwhile: forever, if each task schedules
+  // another.
   // Returns: how many tasks it has run.
   size_t runAll() {
     return runWhile([] { return true; });
   }
 
-  // As runAll(), but no task begins once `budget` is spent. At least one task runs, and the last one may take
-  // longer. Returns at once if no task is left.
+  // As runAll(), but no task begins once `budget` is spent. At least one task runs, if there is one.
   template <class Rep, class Period>
   size_t runFor(const std::chrono::duration<Rep, Period>& budget) {
     return runUntil(detail::deadlineAfter(budget));
   }
-  // The same, with the time at which the budget is spent.
+  // As runFor(), with the time at which the budget is spent.
   template <class Clock, class Duration>
   size_t runUntil(const std::chrono::time_point<Clock, Duration>& time) {
     return runWhile([&] { return Clock::now() < time; });
@@ -240,8 +236,7 @@ class MainLoopExecutor {
   detail::MainLoop* const loop_;
 };
 
-// Makes `executor` the default executor of the whole process from now on. Without a value, weft's own pool
-// becomes the default again.
+// Makes `executor` the default executor of the process; without a value, weft's own pool.
 // Returns: the executor that was set before.
 // Lifetime: the executor must live as long as it may be asked for.
 WEFT_EXPORT std::optional<ExecutorReference> setDefaultExecutor(std::optional<ExecutorReference> executor);
@@ -256,12 +251,11 @@ WEFT_EXPORT bool scheduleIfBound(TaskNode* node);
 
 }  // namespace detail
 
-// Returns: the executor that async() uses if no scheduler is bound. It is what setDefaultExecutor() has set,
-// or a pool with a worker for each processor that the process may use. WEFT_NUM_THREADS overrides that
-// number. The pool starts with its first use. The end of the process neither waits for its tasks nor ends
-// them in an orderly way: wait for the futures of tasks that must end. A program may define
-// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, before it includes weft, in the same way in
-// all its files. Then that is the default executor.
+// Returns: the executor that async() uses if no scheduler is bound: what setDefaultExecutor() has set, or a
+// pool as by Scheduler::Config::allCores(), which starts with its first use. The end of the process does not
+// wait for the pool's tasks: wait for the futures of tasks that must end. A program may instead define
+// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, alike in all its files, before it includes
+// weft.
 #if defined(WEFT_DEFAULT_EXECUTOR)
 inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 #else

@@ -8,20 +8,19 @@
 
 #include "weft/sanitizers.h"
 
-// WEFT_EXPORT marks what the library shows to its users. Everything else of the library is hidden. A static
-// weft shows the same as a shared one: where several shared libraries of a process contain a weft of one
-// version, and see each other's names, all of them use the first one's, whole, as if it were shared. Where
-// they do not, each has its own.
+// WEFT_EXPORT marks what the library shows to its users; everything else is hidden. It is the same in a
+// static weft. So where several shared libraries of a process contain a weft of one version, and see each
+// other's names, all use the first one's, as if it were shared. Otherwise each has its own.
 //
 // WEFT_OWN gives each library its own copy of a header's variable that holds addresses. Otherwise g++ makes
-// such a variable of a template or an inline function one for the whole process (STB_GNU_UNIQUE), though each
+// such a variable of a template or an inline function unique in the process (STB_GNU_UNIQUE), though each
 // library may have functions of its own.
 #define WEFT_EXPORT __attribute__((visibility("default")))
 #define WEFT_OWN __attribute__((visibility("hidden")))
 
-// A program whose headers do not fit its library does not link: other containers, or fibers of which a
-// sanitizer is not told, would fail as it runs, and not always at once. The name that the linker misses says
-// what to mend. (For another version it is any function of weft's, as each version has its namespace.)
+// A program whose headers do not fit its library does not link: with other containers, or fibers unknown to a
+// sanitizer, it would fail at run time. The name that the linker misses says what to mend. (With another
+// version it misses any function of weft's, as each version has its namespace.)
 #if defined(_GLIBCXX_DEBUG)
 #define WEFT_LIBRARY_CONTAINERS libraryIsCompiledWith_GLIBCXX_DEBUG
 #else

@@ -21,39 +21,35 @@
 
 namespace weft::inline v0_1 {
 
-// A lightweight thread that is suspended and resumed by its scheduler, always on the same system thread.
+// A lightweight thread that its scheduler suspends and resumes, always on the same system thread.
 //
-// Each task runs on a fiber, and so does the code of a thread between bind() and unbind(). All waiting is
-// made of wait() and notify(). notify() gives a binary permit, and wait() takes it. So a notify before the
-// wait is not lost, and several of them count as one.
+// Each task runs on a fiber, and so does a thread's code between bind() and unbind(). All waiting is made of
+// wait() and notify(). notify() gives a binary permit, and wait() takes it: a notify before the wait is not
+// lost, and several count as one.
 //
 //   weft::Fiber* consumer = weft::Fiber::current();
 //   weft::schedule([=] { produce(); consumer->notify(); });
 //   consumer->wait();
-//
-// A task that is run in place, on the fiber of the task that waits for it (see docs/scheduler.md), has a
-// Fiber and a permit of its own, as if it ran elsewhere.
+// A task that is run in place, on the fiber of the task that waits for it (docs/scheduler.md), has a Fiber
+// and a permit of its own.
 //
 // The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks
 // (mxcsr, the x87 control word). A task that changes it must restore it before it waits, since whatever runs
 // next on the thread has it too.
-//
 // Lifetime: a fiber is valid until the task that runs on it has ended. Later tasks reuse fibers.
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:
-  // Returns: the fiber of the task that runs on this thread, or of the code between bind() and unbind(). Null
-  // if no scheduler is bound: then wait() and yield() on it end the program with a message.
+  // Returns: the fiber of the running task, or of the code between bind() and unbind(). Null if no scheduler
+  // is bound: then wait() and yield() on it end the program with a message.
   static Fiber* current() noexcept;
 
-  // Suspends this fiber until notify(), or takes the permit that is there already.
+  // Suspends this fiber until notify(), or takes the permit that is there.
   // Requires: this is current().
   // Memory ordering: after wait() the caller sees what was written before notify().
   void wait();
 
-  // The same, but the wait also ends when a stop is requested by `token`, or at `time`. Never early by that
-  // clock.
-  // Returns: false if the stop, or the time, came first. A permit that is there already wins, and one that
-  // comes later stays.
+  // As wait(), but also ends at a stop of `token`, or at `time`; never early by that clock.
+  // Returns: false if one of these came first. A permit that is there wins, and one that comes later stays.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Clock, class Duration>
   bool wait(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token = {}) {
@@ -61,8 +57,8 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
                                     [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
   }
 
-  // Suspends this fiber until pred() is true. pred() is called each time the fiber is notified. `lock` is
-  // held when pred() is called and when this returns, and released in between.
+  // Suspends this fiber until pred() is true. Calls pred() each time the fiber is notified. `lock` is held
+  // when pred() is called and when this returns, and released in between.
   // Requires: this is current(), and `lock` is held.
   template <class Lock, class Predicate>
     requires std::is_invocable_v<const Predicate&>
@@ -74,7 +70,7 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     }
   }
 
-  // The same until `time`.
+  // As wait(lock, pred), at most until `time`.
   // Returns: pred().
   template <class Lock, class Clock, class Duration, class Predicate>
   bool wait(Lock& lock, const std::chrono::time_point<Clock, Duration>& time,
@@ -93,8 +89,7 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
     return true;
   }
 
-  // Gives the permit. If the fiber waits for it, the fiber becomes runnable. Any thread. Neither suspends nor
-  // blocks.
+  // Gives the permit. A fiber that waits for it becomes runnable. Any thread. Neither suspends nor blocks.
   void notify();
 
   // Lets the other runnable fibers of this thread run first.
@@ -121,7 +116,7 @@ WEFT_EXPORT void yield();
 namespace detail {
 
 // The fiber whose stack is in use on this thread, even if a task runs in place on it. Only the scheduler
-// writes it. A fiber never changes threads, so the address of this variable may be kept across suspensions.
+// writes it. Its address may be kept across suspensions, since a fiber never changes threads.
 extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
 #if defined(__ELF__)
     [[gnu::tls_model("initial-exec")]]

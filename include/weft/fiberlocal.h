@@ -24,18 +24,17 @@ namespace weft::inline v0_1 {
 
 namespace detail {
 
-// A value that belongs to a task or thread, in a list with the newest value first.
+// A value of a task or thread, in a list with the newest value first.
 struct FiberLocalNode {
   FiberLocalNode* next;
   uint64_t key;  // whose value it is; all bits inverted while it is being made
   void (*destroy)(FiberLocalNode*) noexcept;
 };
 
-// Returns: the first of the caller's values, by reference: those of the task, or of the thread if no task
-// runs.
+// Returns: a reference to the head of the list of the calling task, or of the thread if no task runs.
 WEFT_EXPORT FiberLocalNode*& fiberLocals() noexcept;
 
-// Destroys all values of the list `first`, the newest first, and also values that are made meanwhile.
+// Destroys all values of the list `first`, newest first, also values that are made meanwhile.
 WEFT_EXPORT void destroyFiberLocals(FiberLocalNode*& first) noexcept;
 
 // Returns: a number that no other FiberLocal has had.
@@ -43,36 +42,33 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 
 }  // namespace detail
 
-// A value that each task has for itself, as each thread has its thread_locals. Fibers share threads, so all
-// tasks of a thread see the same thread_local. Code outside of tasks, on a bound thread or not, has one value
-// for each thread. So has what blocking_call() calls.
+// A value that each task has for itself, as each thread has its thread_locals, which all tasks of a thread
+// share. Code outside of tasks has one value for each thread, and so has what blocking_call() calls.
 //
 //   weft::FiberLocal<std::string> request([] { return std::string("none"); });
 //   weft::schedule([&] {
 //     *request = "GET /";
 //     handle();  // may suspend; request.get() is "GET /" still
 //   });
-//
 // The value is made when it is first used, by the initializer or by T's default constructor. It is destroyed
-// when the task or the thread ends, the newest value first. A task's values are destroyed on its own fiber,
-// after its function has returned and was destroyed. So a thread that waits for what the function did may go
-// on before that. ~Scheduler waits for these destructors.
+// when the task or the thread ends, newest first. A task's values are destroyed on its own fiber, after its
+// function was destroyed: a thread that waits for what the function did may go on before. ~Scheduler waits
+// for these destructors.
 //
 // Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone. They must let
 // no exception escape.
 //
-// A task of async() or a TaskGroup has values of its own, even if it is run in place. A function of join() or
-// of a parallel algorithm is either part of the task that calls it, or a task of its own. So it must only use
-// values that it sets itself.
-// Lifetime: a value does not need the FiberLocal once it is made. The FiberLocal may be destroyed before the
-// tasks that used it end.
+// A task of async() or a TaskGroup has its own values, even if it is run in place. A function of join() or of
+// a parallel algorithm may be part of its caller's task or a task of its own: it must only use values that it
+// sets itself.
+// Lifetime: the FiberLocal may be destroyed before the tasks that used it end.
 template <class T>
 class FiberLocal {
  public:
   FiberLocal()
     requires std::default_initializable<T>
       : initializer_([] { return T(); }) {}
-  // Only called by mistake.
+  // Called only by mistake.
   template <class U = T>
   FiberLocal() {
     static_assert(detail::kAlwaysFalse<U>,
@@ -82,7 +78,7 @@ class FiberLocal {
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {
     detail::assertCallable(initializer_, "FiberLocal()");
   }
-  // Only called by mistake.
+  // Called only by mistake.
   template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, FiberLocal> &&
              !(std::copy_constructible<std::decay_t<F>> && std::convertible_to<F, std::function<T()>>))
@@ -95,7 +91,7 @@ class FiberLocal {
   FiberLocal& operator=(const FiberLocal&) = delete;
 
   // Returns: the caller's value. Neither suspends nor blocks, unless the initializer does. Takes time in
-  // proportion to the number of FiberLocals that the task has begun to use since.
+  // proportion to the number of FiberLocals that the task began to use since.
   // Requires: the caller is not the initializer of this value; otherwise a message ends the program.
   // Lifetime: the value lives until the task, or the thread, ends.
   T& get() const {
@@ -124,7 +120,7 @@ class FiberLocal {
   T& make(detail::FiberLocalNode*& first) const {
     auto* node = detail::NodeMemory<Node>::make(first, ~key_);
     first = node;
-    // The initializer has thrown. It may have made other values, which then lie before this one.
+    // The initializer has thrown. Values that it made lie before this one.
     bool isMade = false;
     detail::callAndEnd(
         [&] {

@@ -25,8 +25,8 @@ class Finally {
   Finally& operator=(const Finally&) = default;
 };
 
-// Calls a function when it is destroyed. It is movable, and the object that was moved from calls nothing. The
-// function must not throw, and neither may its destructor.
+// Calls a function when it is destroyed, unless it was moved from. The function and its destructor must not
+// throw.
 //
 //   auto closer = weft::make_finally([&] { file.close(); });
 template <class F>
@@ -79,8 +79,8 @@ template <class F>
 #define WEFT_CONCAT_(a, b) a##b
 #define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)
 
-// Runs a statement when the enclosing scope ends, however it ends. Several statements run in reverse order.
-// The statement uses the scope's variables by reference, as they are then, and must not throw.
+// Runs a statement when the enclosing scope ends, however it ends; several run in reverse order. The
+// statement sees the scope's variables as they are then, and must not throw.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

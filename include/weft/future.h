@@ -25,19 +25,16 @@ class WEFT_EXPORT BrokenPromise : public std::exception {
   const char* what() const noexcept override;
 };
 
-// The future result of a task: a value of type T, which can be moved, a reference, nothing (void), or an
-// exception.
+// The future result of a task: a movable value of type T, a reference, nothing (void), or an exception.
 //
 //   weft::Future<Image> image = weft::async([=] { return load(path); });
 //   weft::Future<Size> size = image.then([](Image loaded) { return loaded.size(); });
 //   print(size.get());
-//
 // A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
-// does not affect its task, and the task's exception is then lost. If a failure matters, call get() or
-// exception(), or chain a then() that takes the future. Misuse of a future without state (see valid()) ends
-// the program with a message. Besides what is declared here, a future has valid(), ready(), wait(),
-// wait_for(), wait_until(), failed() and exception(): see weft/detail/future/handle.h. whenAll() and
-// whenAny() make one future of several.
+// does not affect its task, but loses the task's exception: if a failure matters, call get() or exception(),
+// or chain a then() that takes the future. Misuse of a future without state ends the program with a message.
+// Futures also have valid(), ready(), wait(), wait_for(), wait_until(), failed() and exception(): see
+// weft/detail/future/handle.h. whenAll() and whenAny() make one future of several.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;
@@ -63,11 +60,11 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return outcome.take();
   }
 
-  // Runs f(value), f(Future) or f() once this future is ready: the first of these that can be called. A
-  // function that takes the future is called in any case. The others are called only if there is a value;
-  // otherwise the exception is passed on. Without an executor f is a task of the scheduler that is bound to
-  // the thread that makes the future ready, or of this thread's scheduler if the future is ready already. If
-  // no scheduler is bound there, it is a task of defaultExecutor(). Neither suspends nor blocks.
+  // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
+  // takes the future is called in any case. The others are called only if there is a value; otherwise the
+  // exception is passed on. Without an executor f is a task of the scheduler that is bound to the thread that
+  // makes the future ready (or finds it ready here), or else of defaultExecutor(). Neither suspends nor
+  // blocks.
   // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
   // executor.schedule() throws, the returned future gets that exception too.
   // Requires: valid(). Afterwards the future is not valid any more.
@@ -95,9 +92,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   explicit Future(detail::FutureState<T>* state) noexcept : Base(state) {}
 };
 
-// A Future whose result may be read any number of times, by any number of copies. As with shared_ptr, several
-// threads may use several copies at the same time. They may use one copy only as long as none of them changes
-// it.
+// A Future whose result may be read any number of times, by any number of copies. Like a shared_ptr, each
+// copy may be used by one thread at a time, or by several that do not change it.
 //
 //   weft::SharedFuture<Settings> settings = weft::async(readSettings).share();
 //   for (Service& service : services) {
@@ -126,7 +122,7 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
     return static_cast<const detail::Outcome<T>&>(detail::FutureAccess::outcome<T>(*this)).look();
   }
 
-  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this future stays valid.
+  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this stays valid.
   template <class F>
   auto then(F&& f) const {
     return Base::template chain<Value>(SharedFuture(*this), detail::BoundOrDefaultExecutor(),
@@ -143,11 +139,10 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
 //   weft::Promise<Reply> promise;
 //   weft::Future<Reply> reply = promise.get_future();
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
-//
-// The first set wins. Several threads may set one promise at the same time, if the promise exists until all
-// of these calls have returned. If a promise is destroyed unset, its future throws BrokenPromise. The thread
-// that sets a promise calls the executors' schedule() for continuations, and runs what they run at once.
-// Neither suspends nor blocks.
+// The first set wins. Several threads may set one promise, which must exist until all these calls have
+// returned. A promise that is destroyed unset gives its future a BrokenPromise. The thread that sets a
+// promise calls the executors' schedule() for continuations, and runs what they run at once. Neither suspends
+// nor blocks.
 template <class T>
 class Promise {
  public:
@@ -204,10 +199,10 @@ class Promise {
     detail::assertException(exception);
     return set([&](detail::Outcome<T>& outcome) { outcome.error().set(std::move(exception)); });
   }
-  // `error` is a temporary whose class derives from std::exception: set_exception(std::runtime_error("why")).
-  // A reference is refused: it may refer to an object of a further derived class, of which only a part would
-  // be copied. In a catch block write set_exception(std::current_exception()). Code without exceptions and
-  // run-time type information gives a std::runtime_error with the same text.
+  // `error`: a temporary whose class derives from std::exception, as std::runtime_error("why"). A reference
+  // is refused, since copying it could lose the part of a further derived class. In a catch block write
+  // set_exception(std::current_exception()). Code without exceptions and run-time type information gives a
+  // std::runtime_error with that text.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
     requires(!std::convertible_to<Error, std::exception_ptr>)
   bool set_exception(Error&& error) {
@@ -242,8 +237,7 @@ class Promise {
   bool hasFuture_ = false;
 };
 
-// Return: a future that is ready. It is a future of a reference if `value` comes from std::ref() or
-// std::cref().
+// Return: a ready future; of a reference, if `value` comes from std::ref() or std::cref().
 template <class T>
 Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
   using Result = std::unwrap_ref_decay_t<T>;
@@ -277,9 +271,8 @@ Future<void> makeExceptionalFuture(Error&&) {
   return Future<void>();
 }
 
-// Schedules function() as a task, on the scheduler that is bound to the calling thread, or else on
-// defaultExecutor(). Takes one allocation, which is pooled if function and result are small. Neither suspends
-// nor blocks.
+// Schedules function() as a task on the bound scheduler, or else on defaultExecutor(). Takes one allocation,
+// pooled if function and result are small. Neither suspends nor blocks.
 // Returns: the future of what the function returns. If it returns a future, the future of that future's
 // result.
 // Memory ordering: the function sees what came before.
@@ -288,7 +281,7 @@ auto async(F&& function) {
   return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function));
 }
 
-// The same by executor.schedule(TaskHandle). If that throws, the exception is thrown here.
+// Schedules by executor.schedule(TaskHandle), and throws what that throws.
 template <class E, class F>
   requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>)
 auto async(E&& executor, F&& function) {
@@ -299,7 +292,7 @@ auto async(E&& executor, std::stop_token token, F&& function) {
   return detail::launchStoppable(executor, std::move(token), std::forward<F>(function));
 }
 
-// The same, unless a stop is requested by `token` before the function begins: then the future throws
+// Does not call the function if a stop of `token` comes before it begins: then the future throws
 // TaskCanceled. The function may take the token.
 template <class F>
 auto async(std::stop_token token, F&& function) {

@@ -60,7 +60,7 @@ template <size_t kBegin, class... Children>
   }
 }
 
-// Completes the children from kBegin on. Throws what the first of them throws, once all are completed.
+// Completes the children from kBegin on. Then throws the first of their exceptions.
 template <size_t kBegin, class... Children>
 [[gnu::always_inline]] inline void completeAll(std::tuple<Children...>& children, LocalDeque* local) {
   if constexpr (kBegin < sizeof...(Children)) {
@@ -74,32 +74,27 @@ template <size_t kBegin, class... Children>
 
 }  // namespace detail
 
-// Calls all functions, and returns when all have returned. The first function is called on the caller's fiber
-// or thread. So is each of the others, unless an idle worker takes it first.
+// Calls all functions, and returns when all have returned. The first is called on the caller's fiber or
+// thread. So is each of the others, unless an idle worker takes it first.
 //
 //   long fib(int n) {
 //     if (n < 2) return n;
 //     auto [a, b] = weft::join([&] { return fib(n - 1); }, [&] { return fib(n - 2); });
 //     return a + b;
 //   }
-//
 // A fork costs a few nanoseconds and no allocation, so functions may be small. If a function was taken and
-// has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. These are plain
-// calls if no scheduler is bound (docs/forkjoin.md says why). So no function may wait for what a later one
-// does.
+// has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. If no scheduler is
+// bound these are plain calls (docs/forkjoin.md), so no function may wait for what a later one does.
 //
-// A function that no worker takes is a plain call: it is part of the task that calls join(). A function that
-// was taken is a task of its own. No function may depend on which of the two it is. So it must not lock a
-// lock that the caller holds. It must unlock what it locks, wait only for its own Fiber::current(), and use
-// only FiberLocals that it sets itself.
+// A function that no worker takes is part of the task that calls join(). A function that was taken is a task
+// of its own. It must not depend on which it is: it must not lock what the caller holds, must unlock what it
+// locks, wait only for its own Fiber::current(), and use only FiberLocals that it sets itself.
 //
-// A loop that only joins is a loop of plain calls. Until it suspends nothing else of its thread runs, no
-// timer and no fiber that was woken. Call yield() now and then to let them run.
-//
+// A loop that only joins lets nothing else of its thread run until it suspends, no timer and no woken fiber.
+// Call yield() now and then.
 // Returns: a tuple of what the functions return, in their order, references included, without the functions
 // that return nothing. Returns nothing if no function returns anything.
-// Errors: an exception that escapes a function is thrown here, once all have returned. If several functions
-// throw, the exception of the first of them, in the order of the arguments, is thrown.
+// Errors: once all have returned, throws the exception of the first argument that threw.
 // Memory ordering: afterwards the caller sees what the functions have written.
 // Lifetime: the functions are used in place, not copied.
 //
@@ -113,7 +108,7 @@ auto join(F&& first, Others&&... others)
   (detail::assertCallable(others, "join()"), ...);
   std::tuple<detail::Child<Others>...> children(others...);
   detail::LocalDeque* local = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;
-  // The newest child is called next. The oldest, which thieves take first, is called last.
+  // The newest child is called next; the oldest, which thieves take first, last.
   if (local != nullptr) [[likely]] {
     [&]<size_t... I>(std::index_sequence<I...>) {
       (local->fork(std::get<sizeof...(I) - 1 - I>(children)), ...);
@@ -138,15 +133,13 @@ auto join(F&& first, Others&&... others)
   }
 }
 
-// The same as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers
-// share the functions. On an executor of other threads they are called one after the other. The caller's
-// thread calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
+// Joins as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers share
+// the functions. On other executors they are called one after the other. The caller's thread calls none of
+// them, unless it is bound to that scheduler or runs the executor's tasks.
 //
 //   auto [a, b] = weft::join(weft::defaultExecutor(), [&] { return fib(30); }, [&] { return fib(29); });
-//
 // Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
-// Requires: the executor needs neither the caller's thread nor anything that the caller holds, such as a
-// lock.
+// Requires: the executor needs neither the caller's thread nor what the caller holds, such as a lock.
 template <Executor E, class F, class... Others>
 auto join(E&& executor, F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
@@ -156,7 +149,7 @@ auto join(E&& executor, F&& first, Others&&... others)
   });
 }
 
-// For functions of which one cannot be called.
+// If one of the functions cannot be called.
 template <class F, class... Others>
   requires(!Executor<F> && !(std::is_invocable_v<F> && ... && std::is_invocable_v<Others>))
 void join(F&&, Others&&...) {

@@ -17,18 +17,16 @@
 
 namespace weft::inline v0_1 {
 
-// Counts down to zero, once, and lets fibers and threads wait for it. Names are those of std::latch.
+// Counts down to zero, once, and lets fibers and threads wait for that. Named as std::latch.
 //
 //   weft::Latch loaded(3);
 //   for (const char* name : {"map", "units", "sounds"}) {
 //     weft::schedule([&loaded, name] { load(name); loaded.count_down(); });
 //   }
 //   loaded.wait();
-//
-// Unlike a WaitGroup a Latch is not a handle: it lies where it is declared, and allocates no memory. It only
-// counts down, so it stays open forever once it is at zero.
-// Lifetime: may be destroyed as soon as all waits have returned, even while the last count_down() is still
-// returning.
+// Unlike a WaitGroup it is no handle: it lies where it is declared, and allocates no memory. Once it is at
+// zero, it stays open.
+// Lifetime: may be destroyed once all waits have returned, even if the last count_down() has not yet.
 class WEFT_EXPORT Latch {
  public:
   // Requires: 0 <= expected < 2^30; otherwise a message ends the program.
@@ -45,12 +43,11 @@ class WEFT_EXPORT Latch {
   static constexpr ptrdiff_t max() noexcept { return detail::LatchCore<>::kMax; }
 
   // Subtracts `n` from the count. Neither suspends nor blocks.
-  // Requires: 0 <= n, and `n` is at most the count; otherwise a message ends the program.
-  // Memory ordering: what was written before count_down() is seen after wait(), and after a try_wait() that
-  // returns true.
+  // Requires: 0 <= n <= the count; otherwise a message ends the program.
+  // Memory ordering: what was written before count_down() is seen after wait() and a true try_wait().
   void count_down(ptrdiff_t n = 1);
 
-  // Returns: whether the count is zero. For a moment after it has become zero it may still be false.
+  // Returns: whether the count is zero. May be false for a moment after it became zero.
   bool try_wait() const noexcept { return core_.isOpen(); }
 
   // Suspends the fiber, or blocks the thread, until the count is zero.
@@ -60,8 +57,7 @@ class WEFT_EXPORT Latch {
     }
   }
 
-  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A count that is zero already wins.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Rep, class Period>

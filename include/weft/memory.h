@@ -20,12 +20,11 @@
 
 namespace weft::inline v0_1 {
 
-// Returns: the size of a memory page in bytes.
+// Returns: the page size in bytes.
 WEFT_EXPORT size_t pageSize() noexcept;
 
 // Returns: the least multiple of `alignment` that is not less than `value`.
-// Requires: both are not negative, `alignment` is not 0 (it need not be a power of two), and the result fits
-// a T.
+// Requires: value >= 0, alignment > 0 (not only powers of two), and the result fits a T.
 template <class T>
 [[nodiscard]] constexpr T alignUp(T value, T alignment) noexcept {
   const T rest = static_cast<T>(value % alignment);
@@ -76,20 +75,17 @@ struct Allocation {
 //     void free(const weft::Allocation& allocation) override { weft::Allocator::Default->free(allocation); }
 //     std::atomic<int> count = 0;
 //   };
-//
-// Any thread may call an implementation at any time. What takes memory from an Allocator* ends the program
-// with a message where it is given null.
+// Any thread may call an implementation at any time. A null Allocator* ends the program with a message.
 // Lifetime: it must outlive all memory that was allocated from it.
 class WEFT_EXPORT Allocator {
  public:
-  // The allocator that is used if none is given. It uses the system's memory, and works from the first static
+  // The allocator that is used if none is given. It uses the system's memory, from the first static
   // initialiser to the last destructor.
-  // Requires, to set it: no other thread uses anything of weft. What was made before goes back to where it
-  // came from.
+  // Requires, to set it: no other thread uses weft. Earlier memory goes back to where it came from.
   static Allocator* Default;
 
-  // Destroys what make_unique() made. It remembers the size of the type that was made, so that a pointer to a
-  // base with a virtual destructor gives back the whole object.
+  // Destroys what make_unique() made. Remembers the size of that type, so that a pointer to a base with a
+  // virtual destructor gives back the whole object.
   struct Deleter {
     Deleter() noexcept = default;
     Deleter(Allocator* owner, size_t numObjects) noexcept : allocator(owner), count(numObjects) {}
@@ -108,20 +104,18 @@ class WEFT_EXPORT Allocator {
 
   virtual ~Allocator();
 
-  // Returns: memory as requested, never null. If there is no memory, it throws or ends the program (as
-  // Default does). The allocator of a scheduler's Config must not throw: if it does, a message ends the
-  // program.
+  // Returns: memory as requested, never null. If there is no memory, it throws or ends the program, as
+  // Default does. The allocator of a scheduler's Config must not throw; otherwise a message ends the program.
   virtual Allocation allocate(const Allocation::Request& request) = 0;
 
-  // Requires: `allocation` was returned by this allocator's allocate(), including the request, and is freed
-  // once.
+  // Requires: `allocation`, request included, came from this allocator's allocate(), and is freed once.
   virtual void free(const Allocation& allocation) = 0;
 
   // Returns: a new T, made from `args`.
   template <class T, class... Args>
   [[nodiscard]] T* create(Args&&... args);
 
-  // Requires: `object` came from create<T>() with this very type.
+  // Requires: `object` came from create<T>() with this T.
   template <class T>
   void destroy(T* object);
 
@@ -129,12 +123,11 @@ class WEFT_EXPORT Allocator {
   template <class T, class... Args>
   [[nodiscard]] unique_ptr<T> make_unique(Args&&... args);
 
-  // Returns: `count` objects in a row, each made from the same `args`, passed as lvalues. Null if `count` is
-  // 0.
+  // Returns: `count` objects in a row, each made from `args` as lvalues. Null if `count` is 0.
   template <class T, class... Args>
   [[nodiscard]] unique_ptr<T> make_unique_n(size_t count, Args&&... args);
 
-  // As make_unique(), but shared. The object and its control block are one allocation.
+  // As make_unique(), but shared; one allocation with the control block.
   template <class T, class... Args>
   [[nodiscard]] std::shared_ptr<T> make_shared(Args&&... args);
 
@@ -171,14 +164,14 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
   TrackedAllocator(const TrackedAllocator&) = delete;
   TrackedAllocator& operator=(const TrackedAllocator&) = delete;
 
-  // Returns: the counts. They are exact while no other thread allocates, otherwise approximate.
+  // Returns: the counts: exact while no other thread allocates.
   Stats stats() const noexcept;
 
   Allocation allocate(const Allocation::Request& request) override;
   void free(const Allocation& allocation) override;
 
  private:
-  // Any thread adds when it allocates and subtracts when it frees. relaxed, everywhere: they are statistics.
+  // Any thread adds when it allocates and subtracts when it frees. relaxed: they are statistics.
   struct Counters {
     std::atomic<size_t> count{0};
     std::atomic<size_t> bytes{0};
@@ -188,8 +181,7 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
   std::array<Counters, static_cast<size_t>(Allocation::Usage::Count)> counters_;
 };
 
-// Lets a container of the standard library use an Allocator. Containers take it along when they are moved or
-// swapped.
+// Lets a standard container use an Allocator, which goes along in moves and swaps.
 //
 //   std::vector<int, weft::StlAllocator<int>> numbers{weft::StlAllocator<int>(allocator)};
 template <class T>

@@ -19,21 +19,20 @@
 
 namespace weft::inline v0_1 {
 
-// A mutual exclusion lock that suspends the fiber, or blocks the thread if no scheduler is bound, and that
-// may be held across a suspension. Fibers and threads may share it.
+// A lock that suspends the fiber, or blocks the thread if no scheduler is bound. It may be held across a
+// suspension. Fibers and threads may share it.
 //
 //   weft::mutex mutex;
 //   {
 //     weft::lock lock(mutex);
 //     total += read(file);  // may suspend
 //   }
-//
-// Waiters are woken first in, first out. A running fiber or thread may take the mutex before a waiter that
-// has been woken, but only for a millisecond. Then the mutex is kept for the waiters, and lock() suspends
-// until one of them has had it. If a waiter that was woken cannot run because its thread is busy, the mutex
-// is kept from the others for a millisecond too, and again now and then until it comes.
-// Lifetime: may be destroyed as soon as the last unlock() has let the last waiter go on. Destroying it while
-// it is held, or while a waiter waits for it, ends the program with a message.
+// Waiters are woken first in, first out. A running fiber or thread may take the mutex before a woken waiter,
+// for a millisecond. Then the mutex is kept for the waiters, and lock() suspends until one of them has had
+// it. If a woken waiter cannot run because its thread is busy, the mutex is kept from the others for a
+// millisecond too, and again now and then until it comes.
+// Lifetime: may be destroyed once the last unlock() has let the last waiter go on. Destroying it while it is
+// held or waited for ends the program with a message.
 class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  public:
   constexpr mutex() = default;
@@ -50,8 +49,8 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // Memory ordering: the lock() that follows an unlock() sees what was written before the unlock().
   void lock() WEFT_ACQUIRE() { lockAs(kName); }
 
-  // Takes the mutex if it is free and is not kept for a waiter. (It is kept for a millisecond at most.)
-  // Neither suspends nor blocks.
+  // Takes the mutex if it is free and not kept (a millisecond at most) for a waiter. Neither suspends nor
+  // blocks.
   // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     if (!tryTake()) {
@@ -61,8 +60,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
     return true;
   }
 
-  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As lock(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A mutex that try_lock() would take wins.
   [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::kNever, token);
@@ -79,8 +77,8 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex; otherwise a message
-  // ends the program.
+  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex; otherwise a message ends the
+  // program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
@@ -100,12 +98,12 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   bool isInUse() const { return !core_.isIdle(); }
   // relaxed: see setOwner.
   bool isHeldByCaller() const { return owner_.load(std::memory_order_relaxed) == detail::currentOwner(); }
-  // relaxed: only the holder compares it with itself; to all others any other value means the same.
+  // relaxed: only the holder compares it with itself; to others all other values mean the same.
   void setOwner(const void* owner) { owner_.store(owner, std::memory_order_relaxed); }
 
   // Does not write to a mutex that is held.
   bool tryTake() { return core_.isLocked() ? core_.isOffered() && tryTakeOffer() : core_.tryLock(); }
-  // `name`: for reports.
+  // `name` is for reports.
   void lockAs(const char* name) {
     if (!core_.tryLock()) [[unlikely]] {
       lockSlow(name);
@@ -130,7 +128,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   std::atomic<const void*> owner_{nullptr};  // written by the holder
 };
 
-// Holds a mutex for the time of a scope. It may release the mutex and take it again in between.
+// Holds a mutex for a scope. It may release the mutex and take it again in between.
 class WEFT_SCOPED_CAPABILITY lock {
  public:
   explicit lock(mutex& guarded) WEFT_ACQUIRE(guarded) : mutex_(&guarded) { mutex_->lock(); }
@@ -143,7 +141,7 @@ class WEFT_SCOPED_CAPABILITY lock {
   lock& operator=(const lock&) = delete;
 
   bool owns_lock() const { return isHeld_; }
-  // The names with _no_tsa are marl's, for code that clang's thread-safety analysis cannot follow.
+  // marl's names, for code that clang's thread-safety analysis cannot follow.
   void lock_no_tsa() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     mutex_->lock();
     isHeld_ = true;

@@ -19,14 +19,13 @@
 
 namespace weft::inline v0_1 {
 
-// Calls a function once: the first caller does. The others wait until it has returned.
+// Calls a function once, by the first caller. The others wait until it has returned.
 //
 //   weft::Once loaded;
 //   const Table& table() {
 //     loaded.call([] { theTable = load(); });  // may suspend
 //     return theTable;
 //   }
-//
 // Differences from std::once_flag and std::call_once:
 // - call() is a member.
 // - Calling it within the function ends the program with a message.
@@ -46,13 +45,12 @@ class WEFT_EXPORT Once {
   Once& operator=(const Once&) = delete;
 
   // Calls function(args...), unless a call has returned already. While another call is running, suspends the
-  // fiber, or blocks the thread. If the function throws, the caller gets the exception, and the caller that
-  // has waited longest calls its own function.
-  // Requires: the caller is not the function itself, which would wait for itself; otherwise a message ends
-  // the program.
+  // fiber, or blocks the thread. If the function throws, the caller gets the exception, and the longest
+  // waiter calls its own function.
+  // Requires: the caller is not the function itself; otherwise a message ends the program.
   // Memory ordering: after each call() the caller sees what the function has written.
   //
-  // A token that cannot be called is for the other call(). Whatever else does not fit is told what to write.
+  // A token that cannot be called is for the other call().
   template <class Function, class... Args>
     requires(std::invocable<Function, Args...> || !std::convertible_to<Function, std::stop_token>)
   void call(Function&& function, Args&&... args) {
@@ -61,7 +59,7 @@ class WEFT_EXPORT Once {
     }
   }
 
-  // The same, but a wait for another call also ends when a stop is requested by `token`.
+  // As call(function), but a wait for another call also ends at a stop of `token`.
   // Returns: false if the stop came first.
   template <class Function, class... Args>
   bool call(const std::stop_token& token, Function&& function, Args&&... args) {

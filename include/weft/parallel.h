@@ -18,8 +18,8 @@
 #include "weft/join.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
-// takes is a plain call. So what join.h says about its functions also holds for the functions that are called
-// here. See docs/parallel.md for how loops are split and what is guaranteed.
+// takes is a plain call. What join.h says about its functions holds here too. docs/parallel.md says how loops
+// are split and what is guaranteed.
 //
 // Each algorithm is described where it is declared, in weft/detail/parallel:
 // - for.h: parallelFor(range, f[, token])
@@ -50,7 +50,7 @@ void parallelInvoke(F&& first, Others&&... others) {
 }
 inline void parallelInvoke() {}
 
-// The same as a task of `executor`, as join(executor, ...).
+// Invokes as a task of `executor`, like join(executor, ...).
 template <Executor E, class... Functions>
 void parallelInvoke(E&& executor, Functions&&... functions) {
   detail::runOn(executor, [&] { weft::parallelInvoke(std::forward<Functions>(functions)...); });

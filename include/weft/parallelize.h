@@ -15,16 +15,12 @@
 
 namespace weft::inline v0_1 {
 
-// Calls all functions, at the same time if there are threads for it. The first is called on the caller's
-// fiber or thread, and each of the others is a task. Suspends the fiber, or blocks the thread, until all have
-// returned.
+// Calls all functions, at the same time if there are threads for it: the first on the caller's fiber or
+// thread, each other one as a task. Suspends the fiber, or blocks the thread, until all have returned.
 //
 //   weft::parallelize([&] { sort(left); }, [&] { sort(right); });
-//
 // Requires: a scheduler is bound to the calling thread, unless there is only one function.
-// Errors: an exception that escapes a function is thrown here, once all have returned. If several functions
-// throw, the exception of the first of them, in the order of the arguments, is thrown, and the others are
-// dropped.
+// Errors: once all have returned, throws the exception of the first argument that threw.
 // Memory ordering: afterwards the caller sees what the functions have written.
 // Lifetime: the functions are used in place, not copied.
 template <class F0, class... FN>
@@ -47,7 +43,7 @@ void parallelize(F0&& first, FN&&... others) {
   }
 }
 
-// For functions of which one cannot be called.
+// If one of the functions cannot be called.
 template <class F0, class... FN>
   requires(!(std::is_invocable_v<F0> && ... && std::is_invocable_v<FN>))
 void parallelize(F0&&, FN&&...) {

@@ -20,8 +20,7 @@
 
 namespace weft::inline v0_1 {
 
-// Objects are made as by `new T`: members of an aggregate without initializers keep the previous contents of
-// the memory.
+// Objects are made as by `new T`: uninitialised members keep the previous contents of the memory.
 enum class PoolPolicy {
   Reconstruct,  // each loan gets a new object, which is destroyed when it is given back
   Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
@@ -34,7 +33,6 @@ class Pool {
   using Item = detail::PoolObject<T>;
 
   // An object on loan. A handle: copies share the loan, and the last copy gives the object back.
-  //
   // Lifetime: a loan may outlive its pool. Any thread may keep, copy and drop it.
   class Loan {
    public:
@@ -48,8 +46,7 @@ class Pool {
     }
     Loan(Loan&& other) noexcept : item_(std::exchange(other.item_, nullptr)) {}
     Loan& operator=(const Loan& other) noexcept { return *this = Loan(other); }
-    // Moves. `volatile` has no meaning for the loan: with it, clang does not warn about `loan =
-    // std::move(pool.borrow())`.
+    // Moves. `volatile` only keeps clang from warning about `loan = std::move(pool.borrow())`.
     Loan& operator=(volatile Loan&& other) noexcept {
       Loan taken(std::move(const_cast<Loan&>(other)));
       std::swap(item_, taken.item_);
@@ -84,11 +81,10 @@ class Pool {
     explicit Loan(Item* item) noexcept : item_(item) {}
 
     static bool isLast(Item& item) noexcept {
-      // (1) acquire: a copy that finds itself alone needs no read-modify-write; sees what was done with the
-      // other copies; pairs with (2).
+      // (1) acquire: a lone copy needs no read-modify-write; sees what was done with the others; pairs with
+      // (2).
       return item.loans.load(std::memory_order_acquire) == 1 ||
-             // (2) acq_rel: what was done with this copy comes before the object is given back; pairs with
-             // (1, 2).
+             // (2) acq_rel: the use of this copy comes before the object is given back; pairs with (1, 2).
              item.loans.fetch_sub(1, std::memory_order_acq_rel) == 1;
     }
 
@@ -147,9 +143,7 @@ using Loan = typename Pool<T>::Loan;
 //       connection->fetch(url);
 //     });
 //   }
-//
-// A handle: copies are one pool, and capturing a copy by value keeps the pool alive. Waiters get their
-// objects first in, first out.
+// A handle: copies share one pool and keep it alive. Waiters are served first in, first out.
 template <class T, int kCount, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class BoundedPool : public Pool<T> {
   static_assert(kCount > 0, "a BoundedPool needs an object");
@@ -167,8 +161,7 @@ class BoundedPool : public Pool<T> {
   Loan borrow() const { return this->lend(storage_->take()); }
 
   // Borrows `count` objects, one after the other, and calls function(Loan&&) with each.
-  // Requires: if `count` is greater than kCount, loans of this call are given back before it has returned, by
-  // the function or by others. Otherwise it waits for ever.
+  // Requires: if count > kCount, loans of this call are given back meanwhile. Otherwise it waits forever.
   template <class F>
   void borrow(size_t count, const F& function) const {
     this->borrowEach(count, [this] { return borrow(); }, function);
@@ -187,13 +180,12 @@ class BoundedPool : public Pool<T> {
   detail::PoolHandle storage_;
 };
 
-// A pool that grows when all its objects are on loan, first by thirty-two objects, and then to twice its
-// size. It never shrinks.
+// A pool that grows when all its objects are on loan, first by thirty-two, then to twice its size. It never
+// shrinks.
 //
 //   weft::UnboundedPool<Buffer, weft::PoolPolicy::Preserve> buffers;
 //   weft::Loan<Buffer> buffer = buffers.borrow();
-//
-// A handle: copies are one pool, and capturing a copy by value keeps the pool alive.
+// A handle: copies share one pool and keep it alive.
 template <class T, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class UnboundedPool : public Pool<T> {
  public:
@@ -204,7 +196,7 @@ class UnboundedPool : public Pool<T> {
       : storage_(detail::assertAllocator(allocator, "UnboundedPool")
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
-  // Borrows an object. Neither suspends nor blocks. Allocates memory when the pool grows.
+  // Borrows an object, and allocates memory when the pool grows. Neither suspends nor blocks.
   // Memory ordering: as for BoundedPool.
   Loan borrow() const {
     detail::PoolItem* item = storage_->tryTake();

@@ -20,18 +20,17 @@
 
 namespace weft::inline v0_1 {
 
-// A mutual exclusion lock that its holder, a task or a thread outside of fibers, may lock again. The holder
-// must unlock it as often. It suspends the fiber, or blocks the thread if no scheduler is bound, and may be
-// held across a suspension. Its members have the names of std::recursive_timed_mutex.
+// A lock that its holder, a task or a thread outside of fibers, may lock again, and must unlock as often. It
+// suspends the fiber, or blocks the thread if no scheduler is bound, and may be held across a suspension.
+// Named as std::recursive_timed_mutex.
 //
 //   weft::RecursiveMutex mutex;
 //   void add(const Node& node) {
 //     std::scoped_lock lock(mutex);
 //     for (const Node& child : node.children) add(child);
 //   }
-//
-// It is built on mutex: order, memory ordering and lifetime are those of mutex. Clang's thread-safety
-// analysis does not check it: the analysis knows no lock that is held twice.
+// Order, memory ordering and lifetime are those of weft::mutex. Clang's thread-safety analysis does not check
+// it, since that knows no lock that is held twice.
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
@@ -43,8 +42,8 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-  // Waits until the caller holds the mutex. A caller that holds it already holds it once more. If the holder
-  // has ended without unlocking the mutex, and the caller runs where it ran, a message ends the program.
+  // Waits until the caller holds the mutex, once more if it held it already. If the holder has ended without
+  // unlocking the mutex, and the caller runs where it ran, a message ends the program.
   void lock() {
     if (!enterAgain()) {
       mutex_.lockAs(kName);
@@ -52,15 +51,13 @@ class WEFT_EXPORT RecursiveMutex {
     }
   }
 
-  // Takes the mutex if it is free and is not kept for a waiter, or if the caller holds it. Neither suspends
-  // nor blocks.
+  // Takes the mutex if the caller holds it, or if weft::mutex::try_lock() would. Neither suspends nor blocks.
   // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return enterAgain() || (mutex_.try_lock() && enterFirst());
   }
 
-  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As lock(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A mutex that try_lock() would take wins.
   [[nodiscard]] bool lock(const std::stop_token& token) { return lockUntil(detail::kNever, token); }
   template <class Rep, class Period>
@@ -75,8 +72,8 @@ class WEFT_EXPORT RecursiveMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex; otherwise a message
-  // ends the program.
+  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex; otherwise a message ends the
+  // program.
   void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if (!mutex_.isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
@@ -97,14 +94,14 @@ class WEFT_EXPORT RecursiveMutex {
     holder_.store(detail::currentOwnerNumber(), std::memory_order_relaxed);
     return true;
   }
-  // Requires: the holder has the address of the caller. It may have ended before the caller began.
+  // Requires: the holder, which may have ended before the caller began, has the caller's address.
   void assertHolderLives() const {
     // relaxed: see holder_.
     if (holder_.load(std::memory_order_relaxed) != detail::currentOwnerNumber()) [[unlikely]] {
       reportHolderEnded();
     }
   }
-  // Returns: whether the caller held the mutex already. If so, it now holds the mutex once more.
+  // Returns: whether the caller held the mutex already, and now holds it once more.
   bool enterAgain() {
     if (!mutex_.isHeldByCaller()) {
       return false;
@@ -125,8 +122,8 @@ class WEFT_EXPORT RecursiveMutex {
   [[noreturn]] static void reportDestroyedInUse();
 
   mutex mutex_;
-  // The holder's number. It is written by the holder, and read by those with the address of the holder: by
-  // the holder itself, or by an owner after it that got this address.
+  // The holder's number. Written by the holder, read by owners with the holder's address: the holder itself,
+  // or a later one that got this address.
   std::atomic<uint64_t> holder_{0};
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
 };

@@ -7,9 +7,8 @@
 #include "weft/detail/base/macros_begin.h"
 
 // WEFT_<NAME>_SANITIZER_ENABLED is 1 if the including file is compiled with that sanitizer, else 0.
-// WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing.
-//
-// They select instrumentation only: no layout in a header depends on them.
+// WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing. They select instrumentation only: no layout in a
+// header depends on them.
 
 #if defined(__has_feature)
 #define WEFT_HAS_FEATURE(x) __has_feature(x)
@@ -41,7 +40,7 @@
 #define WEFT_THREAD_SANITIZER_ONLY(x)
 #endif
 
-// gcc does not tell a program whether this sanitizer is on: 0 there.
+// 0 with gcc, which does not tell a program about this sanitizer.
 #if WEFT_HAS_FEATURE(undefined_behavior_sanitizer)
 #define WEFT_UNDEFINED_SANITIZER_ENABLED 1
 #define WEFT_UNDEFINED_SANITIZER_ONLY(x) x

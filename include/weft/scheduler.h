@@ -40,11 +40,9 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 
 // Runs tasks on fibers, over a number of worker threads.
 //
-// A thread that schedules tasks binds the scheduler first. If there are worker threads, tasks run on these.
-// If not, a task runs on the thread that scheduled it, while that thread waits, yields or unbinds.
-//
-// A task stays on the thread on which it began. It shares the thread's floating-point environment with all
-// that runs there: see Fiber.
+// A thread binds the scheduler before it schedules tasks. Tasks run on the worker threads if there are any.
+// Otherwise each runs on the thread that scheduled it, while that thread waits, yields or unbinds. A task
+// stays on the thread on which it began, and shares its floating-point environment: see Fiber.
 //
 //   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
 //   weft::Scheduler::Binding bound(scheduler);
@@ -60,38 +58,36 @@ class WEFT_EXPORT Scheduler {
 
   static constexpr int kMaxWorkerThreads = 4096;
 
-  // The configuration of a scheduler. Each setX returns the object, so that calls can be chained.
+  // Each setX returns the object, so that calls can be chained.
   struct WEFT_EXPORT Config {
     static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;
 
     struct WorkerThread {
       int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
-      // Called on each worker thread before its first task; must not throw. While it waits by weft, as for a
-      // weft::mutex, tasks begin on its thread; a wait that blocks the thread, as for a std::mutex, lets none
-      // begin.
+      // Called on each worker thread before its first task; must not throw. Tasks begin on its thread while
+      // it waits by weft, but not while it blocks the thread.
       ThreadInitializer initializer;
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
-      // Called on each worker thread after its last task, when nothing is bound any more. It may wait, and
-      // must not throw.
+      // Called on each worker thread after its last task, when nothing is bound. It may wait; must not throw.
       ThreadInitializer finalizer;
     };
 
     WorkerThread workerThread;
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
-    // process. The shared state of an Event or a WaitGroup comes from the allocator that was given to it.
-    // Requires: it does not throw (Default does not). If there is no memory, it ends the program. If it
-    // throws or returns null instead, a message ends the program. It does not wait by weft either, as for a
-    // weft::mutex: it is asked for memory in the middle of waits and switches.
+    // process. The state of an Event or a WaitGroup comes from the allocator that it was given.
+    // Requires: it neither throws nor waits by weft, since it is called in the middle of waits and switches.
+    // If there is no memory, it ends the program, as Default does. If it throws or returns null, a message
+    // ends the program.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
-    // How long a worker that has run out of tasks may look for more before it sleeps. It does so where tasks
-    // come at short gaps: for twice the last gap, giving its processor away between looks. Where tasks are
-    // sparse, it looks for 4 us. A longer time answers requests with longer gaps sooner, for more processor
-    // time; with zero a worker looks once, and sleeps.
+    // How long a worker that has run out of tasks may look for more before it sleeps. Where tasks come at
+    // short gaps, it looks for twice the last gap, and yields its processor between looks. Where tasks are
+    // sparse, it looks for 4 us. A longer time answers requests with longer gaps sooner, and takes more
+    // processor time. With zero a worker looks once, and sleeps.
     std::chrono::nanoseconds idleSearch = std::chrono::microseconds(200);
 
-    // One worker per processor that the process may use. The affinity mask of the process and the quota of
-    // its cgroup count. The environment variable WEFT_NUM_THREADS overrides both.
+    // One worker per processor, by the affinity mask of the process and the quota of its cgroup. The
+    // environment variable WEFT_NUM_THREADS overrides both.
     static Config allCores();
 
     Config& setAllocator(Allocator* value);
@@ -129,14 +125,13 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: if the system refuses a thread, std::system_error is thrown, and the threads that were started
-  // have ended. A message ends the program if a count or a stack size makes no sense, or if
-  // Allocator::Default has no memory.
+  // Errors: throws std::system_error if the system refuses a thread; the threads that were started have
+  // ended. A message ends the program if a count or a stack size makes no sense, or if Allocator::Default has
+  // no memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
-  // Waits until every thread has unbound, then until all tasks have ended. That includes blocked tasks, and
-  // tasks that the last tasks schedule. Blocks the thread. After five seconds, and now and then afterwards,
-  // it prints what it waits for.
+  // Waits until every thread has unbound, then until all tasks have ended, also blocked tasks and those that
+  // the last tasks schedule. Blocks the thread. Prints now and then, after five seconds, what it waits for.
   // Requires: the calling thread is not bound to this scheduler.
   ~Scheduler();
 
@@ -150,7 +145,7 @@ class WEFT_EXPORT Scheduler {
   // Requires: no scheduler is bound to the thread.
   void bind();
 
-  // Ends the binding of the calling thread. First runs the tasks to their end that only this thread may run.
+  // Runs the tasks to their end that only this thread may run, and ends its binding.
   // Requires: a scheduler is bound, and the caller is not in a task.
   static void unbind();
 
@@ -160,39 +155,35 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: the task sees what came before.
   void enqueue(Task&& task);
 
-  // Schedules the tasks of a range, in its order, as a loop of enqueue() would, for less: up to 64 at a time.
-  // The elements are Tasks, or functions as for enqueue(). If `tasks` is an rvalue that owns its elements (a
-  // std::vector, but not a std::span), they are moved, and otherwise copied. Neither suspends nor blocks,
-  // unless the range does.
+  // Schedules the tasks of a range, in its order, for less than a loop of enqueue(): up to 64 at a time. The
+  // elements are Tasks, or functions as for enqueue(). Moves them if `tasks` is an rvalue that owns them (a
+  // std::vector, but not a std::span), and copies them otherwise. Suspends or blocks only if the range does.
   //
-  // From a range that can be passed only once, such as that of a channel or a generator, each task is
-  // scheduled before the next element is asked for. From any other range, a slow element may delay up to 63
-  // tasks before it. If the range, or a copy or move of an element, throws, the tasks before it are
-  // scheduled.
+  // From a range that can be passed only once, such as that of a channel or a generator, schedules each task
+  // before it asks for the next element. From other ranges, a slow element may delay up to 63 tasks before
+  // it. If the range, or a copy or move of an element, throws, the tasks before it are scheduled.
   // Requires: no element is empty. If the range can be passed twice, no element waits for a task before it.
   template <detail::InputRange Range>
   void enqueueMany(Range&& tasks) {
     detail::enqueueEach<Range>(*this, tasks, "Scheduler::enqueueMany()");
   }
 
-  // Schedules `task` on one worker thread, numbered from 0: no other runs it. If that one sleeps, it is
-  // woken; if it is busy, the task waits, though others have nothing to do. So place what belongs together,
-  // or is to be spread by a rule of the program's own, and leave the rest to enqueue(). Any thread. Neither
-  // suspends nor blocks.
+  // Schedules `task` on one worker thread, numbered from 0: no other runs it. Wakes that worker if it sleeps;
+  // if it is busy, the task waits, though others have nothing to do. So place what belongs together, and
+  // leave the rest to enqueue(). Any thread. Neither suspends nor blocks.
   //
-  // What one thread or task places on a worker begins in that order. Tasks that always have others to run, or
-  // that place tasks without end, keep neither what is placed nor each other from running: see
-  // docs/scheduler.md.
+  // What one thread or task places on a worker begins in that order. No task, whatever it schedules or
+  // places, keeps a placed task from running forever: see docs/scheduler.md.
   // Requires: there is such a worker, and `task` is neither empty nor a SameThread task of another thread.
   // Memory ordering: the task sees what came before.
   void enqueueOn(int workerId, Task&& task);
 
-  // Returns: the number of the worker thread that calls, in its scheduler; -1 on any other thread, bound or
-  // not. A task has the same one from its beginning to its end, since its fiber stays on its thread.
+  // Returns: the number of the calling worker thread in its scheduler; -1 on any other thread. It stays the
+  // same throughout a task.
   static int workerId() noexcept;
 
-  // As enqueue(), for the task of a Future. This makes a scheduler an Executor. A continuation that waits for
-  // its turn may outlive the scheduler: then its future throws TaskNotExecuted.
+  // As enqueue(), for the task of a Future: makes a scheduler an Executor. The future of a continuation that
+  // waits for its turn longer than the scheduler lives throws TaskNotExecuted.
   void schedule(TaskHandle task);
 
   const Config& config() const noexcept;
@@ -200,13 +191,11 @@ class WEFT_EXPORT Scheduler {
   // Any thread. For tools and tests: takes a lock and looks at every worker.
   Stats stats() const;
 
-  // Every worker prints to stderr which of its fibers wait, in what task and for what. For a lock it also
-  // prints who holds it. So if a program hangs, this tells why.
-  //
-  // Any thread. Blocks the thread for up to 100 ms, until the workers have answered. A worker that sleeps
-  // answers at once. A worker that runs a task answers when the task waits or ends. Then it names the workers
-  // that have not answered, with the task that they run. Printing takes about 16 KiB of the stack of one of
-  // the worker's fibers.
+  // For a program that hangs: every worker prints to stderr which of its fibers wait, in what task and for
+  // what, and who holds a lock that is waited for. Any thread. Blocks the thread until the workers have
+  // answered, for up to 100 ms. A sleeping worker answers at once, another one when its task waits or ends.
+  // Then names the workers that have not answered, and their tasks. Takes about 16 KiB of the stack of one
+  // fiber of each worker.
   void reportBlockedFibers() const;
 
  private:
@@ -237,11 +226,11 @@ inline void schedule(Task&& task) {
   }
 }
 
-// Schedules function(args...), with copies of the arguments as std::bind makes them.
+// Schedules function(args...), with copies of the arguments as by std::bind.
 template <class Function, class... Args>
 void schedule(Function&& function, Args&&... args) {
   if constexpr (std::derived_from<std::remove_cvref_t<Function>, Task>) {
-    // Not a Task around a Task, which would lose the flags.
+    // A Task around a Task would lose the flags.
     static_assert(sizeof...(Args) == 0, "a Task takes no arguments");
     std::remove_cvref_t<Function> task(std::forward<Function>(function));
     schedule(static_cast<Task&&>(task));

@@ -111,11 +111,10 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 
 }  // namespace detail
 
-// The cases of select(). Make each case in the call of select(): it refers to its arguments. Each handler is
-// optional, except that of onReceive.
+// The cases of select(). Make each in the call of select(): it refers to its arguments. Only onReceive needs
+// a handler.
 
-// Receives from `channel`, and calls handler(std::optional<T>). The optional is empty if the channel is
-// closed and has no more values.
+// Receives from `channel`, and calls handler(std::optional<T>): empty if the channel is closed and empty.
 template <class T, class Handler>
 [[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
   constexpr bool kCanBeCalled = std::invocable<Handler&, std::optional<T>>;
@@ -173,7 +172,7 @@ template <class Duration, class Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), deadline);
 }
 
-// For what is no time.
+// If Time is no time.
 template <class Time, class Handler = detail::Ignore>
   requires(!detail::kIsTime<Time>)
 [[nodiscard]] auto onTimeout(const Time&, const Handler& = {}) {
@@ -190,29 +189,25 @@ template <class Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), token);
 }
 
-// Happens if no other case can happen at once, so that select() does not wait, and calls handler(). A loop
-// around such a select() lets nothing else run on this thread: call yield() in the loop, or leave this case
-// out.
+// Calls handler() if no other case can happen at once: then select() does not wait. A loop around such a
+// select() lets nothing else run on this thread: call yield() in it, or leave this case out.
 template <class Handler = detail::Ignore>
 [[nodiscard]] auto otherwise(Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler));
 }
 
-// Waits until one of several things can happen, and lets exactly one of them happen. Suspends the fiber, or
-// blocks the thread.
+// Waits until one of several cases can happen, and lets one happen. Suspends the fiber, or blocks the thread.
 //
 //   weft::select(weft::onReceive(jobs, [&](std::optional<Job> job) { isOver = !job || !run(*job); }),
 //                weft::onSend(results, std::move(result), [&] { result = next(); }),
 //                weft::onSignal(paused, [&] { resume.wait(); }),
 //                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
 //                weft::onStop(token, [&] { isOver = true; }));
-//
-// Then calls the handler of that case, after all other waits have ended. What the handler throws leaves
-// select(). The other cases have had no effect: no value was received or sent, and no signal was used up. If
-// several cases can happen at once, select() tries them from a random one on, so that no case is passed over
-// for long. A select waits beside others first in, first out. Several of its cases may be on the same
-// channel, also a send and a receive: a select does not serve itself.
-// Returns: the position of the case among the arguments, from 0 on.
+// Calls the handler of that case after all other waits have ended; what it throws leaves select(). The other
+// cases have no effect: they receive, send or use up nothing. If several cases can happen at once, select()
+// tries them from a random one on, so that none is passed over for long. It waits first in, first out beside
+// others. Its cases may be on one channel, also a send and a receive: a select does not serve itself.
+// Returns: the index of the case among the arguments.
 // Memory ordering: as for the send(), receive() or wait() that happened.
 template <class... Cases>
   requires(sizeof...(Cases) == 0 || (std::is_class_v<std::remove_cvref_t<Cases>> || ...))

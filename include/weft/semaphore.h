@@ -19,26 +19,22 @@
 
 namespace weft::inline v0_1 {
 
-// A number of permits. Fibers and threads take permits and give them back.
+// A number of permits, which fibers and threads take and give back.
 //
 //   weft::Semaphore connections(8);
 //   connections.acquire();
 //   fetch(url);
 //   connections.release();
-//
-// A handle: copies share one semaphore, and capturing a copy by value keeps the semaphore alive. release()
-// hands permits to waiters first, first in, first out.
-// Lifetime: the last copy may be destroyed as soon as every acquire() has returned, even while release() is
-// still returning.
+// A handle: copies share one semaphore and keep it alive. Waiters get permits first, first in, first out.
+// Lifetime: the last copy may be destroyed once every acquire() has returned, even if release() has not yet.
 class Semaphore {
  public:
   // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
   explicit Semaphore(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
-  // Suspends the fiber, or blocks the thread, until there is a permit, and takes the permit.
-  // Memory ordering: the acquire() that takes a permit sees what was written before the release() that gave
-  // it.
+  // Suspends the fiber, or blocks the thread, until there is a permit, and takes it.
+  // Memory ordering: the acquire() that takes a permit sees what was written before its release().
   void acquire() const {
     if (!state_->tryAcquire()) {
       state_->acquire(detail::kNever);
@@ -49,8 +45,8 @@ class Semaphore {
   // Returns: whether it did.
   bool try_acquire() const { return state_.checked().tryAcquire(); }
 
-  // As acquire(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As acquire(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that
+  // clock.
   // Returns: false if one of these came first. A permit that is there already wins.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);

@@ -20,8 +20,8 @@
 namespace weft::inline v0_1 {
 
 // A lock that one writer holds alone, or many readers together. It suspends the fiber, or blocks the thread
-// if no scheduler is bound, and may be held across a suspension. Its members have the names of
-// std::shared_timed_mutex, so std::unique_lock and std::shared_lock work with it.
+// if no scheduler is bound, and may be held across a suspension. Named as std::shared_timed_mutex:
+// std::unique_lock and std::shared_lock work with it.
 //
 //   weft::SharedMutex mutex;
 //   {
@@ -30,19 +30,16 @@ namespace weft::inline v0_1 {
 //   }
 //   std::unique_lock lock(mutex);
 //   table[key] = load(key);  // may suspend
-//
 // A reader cannot become the writer: a lock() by a caller that holds the mutex shared waits forever. If what
-// you read decides whether you write, unlock, lock() and read again. Or use lock() from the beginning.
+// you read decides whether you write, unlock, lock() and read again, or use lock() from the beginning. A
+// reader must not lock the mutex again either: a writer in between would wait for the first lock_shared(),
+// and the second for the writer.
 //
-// Waiters are served first in, first out. Readers that come while others read may pass a writer that waits,
-// but not more than 64 of them. So neither readers nor writers starve. If a waiter whose turn it is cannot
-// run because its thread is busy, it loses its turn: the others go on after some milliseconds, or an eighth
-// of the time that they have waited.
-//
-// A reader must not lock the mutex again: a writer that comes between the two would wait for the first
-// lock_shared(), and the second could wait for the writer.
-// Lifetime: may be destroyed as soon as the last unlock has let the last waiter go on. Destroying it while it
-// is held, or while a waiter waits for it, ends the program with a message.
+// Waiters are served first in, first out. Up to 64 readers that come while others read may pass a waiting
+// writer. So neither readers nor writers starve. A waiter whose turn it is, and whose thread is busy, loses
+// its turn: the others go on after some milliseconds, or an eighth of the time that they have waited.
+// Lifetime: may be destroyed once the last unlock has let the last waiter go on. Destroying it while it is
+// held or waited for ends the program with a message.
 class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  public:
   constexpr SharedMutex() = default;
@@ -64,14 +61,13 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     setOwner(detail::currentOwner());
   }
 
-  // Takes the mutex if nobody holds it.
-  // Returns: whether it did. Neither suspends nor blocks.
+  // Takes the mutex if nobody holds it. Neither suspends nor blocks.
+  // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     return (lock_.tryLock() || tryTake(How::kExclusive)) && setOwner(detail::currentOwner());
   }
 
-  // As lock(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As lock(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A mutex that is free wins.
   [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::kNever, token);
@@ -88,8 +84,8 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (the fiber, or the thread outside of fibers) holds the mutex alone; otherwise a
-  // message ends the program.
+  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex alone; otherwise a message ends
+  // the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
@@ -100,8 +96,8 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // The same for readers: many may hold the mutex together. Whether a certain reader holds it is not checked,
-  // only whether any reader does.
+  // Like lock() and so on, for readers: many may hold the mutex together. Only checks whether any reader
+  // holds it.
   // Memory ordering: the lock_shared() that follows sees what was written before unlock().
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {
@@ -135,7 +131,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // Returns: whether the task, or the thread outside of fibers, that calls holds the mutex alone.
+  // Returns: whether the calling task, or thread outside of fibers, holds the mutex alone.
   bool isHeldByCaller() const {
     // relaxed: only the holder finds itself there.
     return owner_.load(std::memory_order_relaxed) == detail::currentOwner();
@@ -146,8 +142,8 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   friend struct detail::OwnerAccess;
   using How = detail::SharedLock<>::How;
 
-  // relaxed: the holder alone compares it with itself; to all others any other value says the same.
   // Returns: true.
+  // relaxed: only the holder compares it with itself; to others all other values mean the same.
   bool setOwner(const void* owner) {
     owner_.store(owner, std::memory_order_relaxed);
     return true;

@@ -13,7 +13,7 @@
 
 namespace weft::inline v0_1 {
 
-// One bit that threads send to one thread, which means: look again.
+// One bit that any threads send to one thread: look again.
 //
 //   weft::Signal finished;
 //   std::thread worker([&] {
@@ -21,20 +21,18 @@ namespace weft::inline v0_1 {
 //     finished.send();
 //   });
 //   finished.receiveBlocking();
-//
-// Sends are not counted: any number of them before a receive make one. Nothing here takes a lock. Only a
-// receiver that must sleep calls the system, and the sender that wakes it. A Signal blocks threads: code on
-// fibers uses an Event.
+// Sends are not counted: those before a receive count as one. Takes no lock. Calls the system only to put the
+// receiver to sleep and to wake it. A Signal blocks threads: code on fibers uses an Event.
 // Requires: one thread at a time receives.
-// Lifetime: a thread that has received may destroy the Signal at once, even while send() is still returning.
+// Lifetime: a thread that has received may destroy the Signal at once, even if send() has not returned.
 class Signal {
  public:
   Signal() = default;
   Signal(const Signal&) = delete;
   Signal& operator=(const Signal&) = delete;
 
-  // Sets the bit, and wakes the receiver if it sleeps. Any thread. Neither suspends nor blocks.
-  // Async-signal-safe: a signal handler may call it. Keeps errno.
+  // Sets the bit, and wakes the receiver if it sleeps. Any thread. Neither suspends nor blocks. Keeps errno.
+  // Async-signal-safe: a signal handler may call it.
   // Memory ordering: the receive that takes the bit sees what was written before each send().
   void send() { parker_.unpark(); }
 

@@ -17,14 +17,14 @@
 
 namespace weft::inline v0_1 {
 
-// Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`. Never early by that clock.
-// If `time` has passed already it returns at once, as all waits with a time limit do. But such a wait counts
-// as a dequeue, so a loop around it lets others run when it is their turn, at most some 61 rounds later.
-// Another clock than steady_clock is looked at every 10 seconds, in case that it was set forward. A time that
-// is no number has passed. Both hold for all waits with a time limit.
+// Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`; never early by that clock.
+// Returns at once if `time` has passed, but still counts as a dequeue, so that a loop around it lets others
+// run when it is their turn, some 61 rounds later at most. Looks at other clocks than steady_clock every 10
+// seconds, in case that they were set forward. A time that is no number has passed. All waits with a time
+// limit do so.
 //
-// A fiber whose time has come goes on once the task or fiber that runs on its thread ends or waits, behind
-// fibers that could go on before. It waits for at most one task.
+// A fiber whose time has come goes on once the task or fiber on its thread ends or waits, behind fibers that
+// could go on before. It waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
 template <class Clock, class Duration>
@@ -34,27 +34,27 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
       time, [&](detail::TimePoint deadline) { return detail::blockUntil(self, deadline, "sleep", nullptr); });
 }
 
-// The same for at least `duration`.
+// Sleeps for at least `duration`.
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
   weft::sleep_until(detail::deadlineAfter(duration));
 }
 
-// As sleep_until(), but the wait also ends when a stop is requested by `token`.
-// Returns: false if that came first.
+// As sleep_until(), but also ends at a stop of `token`.
+// Returns: false if the stop came first.
 template <class Clock, class Duration>
 bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
   return !detail::waitUntilByClock(
       time, [&](detail::TimePoint deadline) { return !detail::sleepUntilStop(deadline, token); });
 }
 
-// The same for at least `duration`.
+// As sleep_for(), but also ends at a stop of `token`.
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) {
   return weft::sleep_until(detail::deadlineAfter(duration), token);
 }
 
-// For numbers without a unit.
+// If a number has no unit.
 template <class Number, class... Token>
   requires std::is_arithmetic_v<Number>
 void sleep_for(Number, const Token&...) {

@@ -19,13 +19,11 @@
 
 namespace weft::inline v0_1 {
 
-// A function that a scheduler runs once. It owns any callable without arguments, also a move-only one.
+// A function that a scheduler runs once: any callable without arguments, also a move-only one.
 //
 //   weft::Task task([file = std::move(file)] { parse(*file); });
 //   weft::schedule(std::move(task));
-//
-// A callable of up to 104 bytes is stored in a pooled node. Making and running such a task does not call
-// malloc.
+// A callable of up to 104 bytes lies in a pooled node: making and running such a task does not call malloc.
 class Task {
  public:
   enum class Flags : uint32_t {
@@ -35,7 +33,7 @@ class Task {
 
   Task() noexcept = default;
 
-  // Takes over `function`. An empty std::function or a null function pointer gives an empty task.
+  // Takes over `function`. An empty std::function or a null function pointer makes an empty task.
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && std::invocable<std::decay_t<F>&>)
   Task(F&& function, Flags flags = Flags::None) {  // NOLINT(google-explicit-constructor): as marl's
@@ -79,7 +77,7 @@ class Task {
     return node_ != nullptr && (node_->flags & static_cast<uint32_t>(flags)) == static_cast<uint32_t>(flags);
   }
 
-  // Gives up the node, for queues. The caller must run or discard it.
+  // Gives up the node to a caller that runs or discards it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
 
  protected:
@@ -100,9 +98,8 @@ constexpr bool kCanBeBound =
     std::is_invocable_v<std::decay_t<F>&, std::unwrap_reference_t<std::decay_t<Args>>...> ||
     std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...>;
 
-// A callable with its arguments, bound as by std::bind: decayed copies, and std::ref for references. It is
-// called only once, so the arguments are moved into the call if the function takes them so. Otherwise they
-// are passed as lvalues.
+// A callable with its arguments, as by std::bind: decayed copies, and std::ref for references. It is called
+// once, so the arguments are moved into the call if the function takes rvalues, and are lvalues otherwise.
 template <class F, class... Args>
 auto bindOnce(F&& function, Args&&... args) {
   if constexpr ((std::is_bind_expression_v<std::decay_t<Args>> || ...)) {

@@ -21,7 +21,7 @@
 
 namespace weft::inline v0_1 {
 
-// A thread of the system, with an affinity.
+// A system thread with an affinity.
 //
 //   auto affinity = weft::Thread::Affinity::all();
 //   weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
@@ -49,7 +49,7 @@ class WEFT_EXPORT Thread {
     bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
   };
 
-  // A set of processors, in ascending order. As the affinity of a thread the empty set means: any processor.
+  // A set of processors, in ascending order. As a thread's affinity the empty set means any processor.
   struct WEFT_EXPORT Affinity {
     // Whether threads can be bound to processors on this system.
     static constexpr bool supported =
@@ -62,7 +62,7 @@ class WEFT_EXPORT Thread {
     // Decides the affinity of each of a scheduler's threads.
     class WEFT_EXPORT Policy {
      public:
-      // Returns: a policy by which every thread may run on all of `affinity`.
+      // Returns: a policy that lets every thread run on all of `affinity`.
       static std::shared_ptr<Policy> anyOf(Affinity&& affinity, Allocator* allocator = Allocator::Default);
 
       // Returns: a policy that gives each thread one processor of `affinity`, in turn.
@@ -70,7 +70,7 @@ class WEFT_EXPORT Thread {
 
       virtual ~Policy();
 
-      // Returns: the affinity of the thread with index `threadId`. May be called by any thread at any time.
+      // Returns: the affinity of thread `threadId`. Any thread, at any time.
       virtual Affinity get(uint32_t threadId, Allocator* allocator) const = 0;
     };
 
@@ -81,14 +81,13 @@ class WEFT_EXPORT Thread {
     Affinity(Affinity&& other) noexcept;
     Affinity& operator=(Affinity&& other) noexcept;
 
-    // Returns: the processors on which the calling thread may run. Threads inherit that set, so it is the
-    // process's set unless this thread was bound.
+    // Returns: the processors on which the calling thread may run: the process's, unless it was bound, since
+    // threads inherit that set.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
     size_t count() const noexcept { return cores_.size(); }
 
-    // Returns: the processor at `index` in ascending order.
-    // Requires: `index` is below count().
+    // Returns: the processor at `index`, which is below count(), in ascending order.
     Core operator[](size_t index) const;
 
     // Makes this the union with `other`.
@@ -107,9 +106,8 @@ class WEFT_EXPORT Thread {
 
   Thread() noexcept;
 
-  // Starts a thread that runs `function` on the processors of `affinity`. If this process may use none of
-  // these processors, a warning is printed and the set is ignored. A message ends the program if the system
-  // grants no more threads.
+  // Starts a thread that runs `function` on the processors of `affinity`. Prints a warning and ignores the
+  // set if this process may use none of it. A message ends the program if the system grants no thread.
   Thread(Affinity&& affinity, Func&& function);
 
   Thread(Thread&& other) noexcept;
@@ -120,15 +118,14 @@ class WEFT_EXPORT Thread {
   // Requires: this thread was joined, or never started.
   ~Thread();
 
-  // Blocks the calling thread until this one has ended.
-  // Requires: the thread was started, and not joined yet.
+  // Blocks the calling thread until this one, which was started and not joined yet, has ended.
   void join();
 
-  // Names the calling thread for debuggers and the system. The arguments are those of printf. Linux keeps 15
-  // bytes of the name.
+  // Names the calling thread for debuggers and the system, which on Linux keeps 15 bytes. Arguments as for
+  // printf.
   [[gnu::format(printf, 1, 2)]] static void setName(const char* format, ...);
 
-  // Returns: the number of processors that are online, whether or not this process may use them.
+  // Returns: the number of processors that are online, usable by this process or not.
   static unsigned int numLogicalCPUs();
 
  private:
@@ -138,7 +135,7 @@ class WEFT_EXPORT Thread {
 
 namespace detail {
 
-// A thread of the system. It throws nothing, and reports failure as an error code.
+// A system thread. Throws nothing, and reports failure as an error code.
 class WEFT_EXPORT NativeThread {
  public:
   struct Options {
@@ -152,16 +149,15 @@ class WEFT_EXPORT NativeThread {
   NativeThread& operator=(const NativeThread&) = delete;
   ~NativeThread();  // Requires: not joinable
 
-  // Starts a thread that calls entry(argument). The new thread sees what this thread wrote before.
+  // Starts a thread that calls entry(argument) and sees what this thread wrote before.
   // Requires: the thread is not joinable.
-  // Returns: 0, or the error number. (EAGAIN: the system grants no more threads.) After an error nothing has
-  // changed.
+  // Returns: 0, or the error number, as EAGAIN if the system grants no thread. Then nothing has changed.
   // Lifetime: this object must stay where it is until join() returns.
   [[nodiscard]] int start(void (*entry)(void*), void* argument, const Options& options) noexcept;
 
   bool joinable() const noexcept { return joinable_; }
 
-  // Blocks the calling thread until the thread has ended. The caller then sees what the thread wrote.
+  // Blocks the calling thread until the thread has ended, and sees what it wrote.
   // Requires: the thread is joinable.
   void join() noexcept;
 
@@ -175,14 +171,12 @@ class WEFT_EXPORT NativeThread {
   char name_[16] = {};
 };
 
-// Returns: how many threads this process can keep busy. That is the number of processors that the calling
-// thread may use, or the CPU quota of its cgroups, rounded up, if that is less. The environment variable
-// WEFT_NUM_THREADS (1 to 4096) overrides both.
+// Returns: how many threads this process can keep busy: the processors that the calling thread may use, or
+// the CPU quota of its cgroups, rounded up, if that is less. WEFT_NUM_THREADS (1 to 4096) overrides both.
 WEFT_EXPORT unsigned int numUsableCpus();
 
-// Returns: the CPU quota of this process's cgroups in processors, rounded up (v1 or v2, the strictest of its
-// group and those above). 0 if there is none. `root` is put before every path that is read; "" stands for the
-// system's own files.
+// Returns: the strictest CPU quota of this process's cgroup (v1 or v2) and those above, in processors,
+// rounded up; 0 if there is none. `root` is put before every path that is read.
 WEFT_EXPORT unsigned int cgroupCpuQuota(const char* root);
 
 }  // namespace detail

@@ -24,8 +24,8 @@
 
 namespace weft::inline v0_1 {
 
-// A place in a row. A ticket is called when all tickets that were taken before it are done. Tickets bring
-// work that runs at the same time into an order where that is needed.
+// A place in a row. A ticket is called when all tickets taken before it are done. Tickets bring parallel work
+// into an order where that is needed.
 //
 //   weft::Ticket::Queue queue;
 //   for (const auto& frame : frames) {
@@ -37,9 +37,8 @@ namespace weft::inline v0_1 {
 //     });
 //   }
 //   queue.take().wait();
-//
-// A handle: copies are one ticket. If no copy has called done(), the destructor of the last copy does. If a
-// ticket is done before it is called, it passes the call on when the call comes.
+// A handle: copies are one ticket. If no copy has called done(), the destructor of the last one does. A
+// ticket that is done before it is called passes the call on when it comes.
 // Lifetime: tickets may outlive their queue.
 class Ticket {
  public:
@@ -51,8 +50,7 @@ class Ticket {
   Ticket(const Ticket&) noexcept = default;
   Ticket(Ticket&&) noexcept = default;
   Ticket& operator=(const Ticket&) noexcept = default;
-  // Moves. `volatile` has no meaning for the ticket: with it, clang does not warn about what programs for
-  // marl write, `ticket = std::move(queue.take())`.
+  // Moves. `volatile` only keeps clang from warning about marl's `ticket = std::move(queue.take())`.
   Ticket& operator=(volatile Ticket&& other) noexcept {
     state_ = std::move(const_cast<Ticket&>(other).state_);
     return *this;
@@ -69,8 +67,8 @@ class Ticket {
     }
   }
 
-  // Calls the next ticket as soon as this one is called itself. Only the first done() of a ticket counts.
-  // Neither suspends nor blocks.
+  // Calls the next ticket as soon as this one is called. Only the first done() of a ticket counts. Neither
+  // suspends nor blocks.
   // Requires: there is a ticket. If a function of onCall() must be scheduled, a scheduler is bound.
   void done() const {
     State& state = checked("done");
@@ -78,8 +76,8 @@ class Ticket {
   }
 
   // Schedules `function` when the ticket is called, or now if it was called already. The task runs on the
-  // scheduler of the thread that calls the ticket, by done(). If several functions are given before the
-  // ticket is called, they run in that order, one after the other, as one task. Neither suspends nor blocks.
+  // scheduler of the thread that calls the ticket, by done(). Several functions run in their order, one after
+  // the other, as one task, if they are given before the call. Neither suspends nor blocks.
   // Requires: there is a ticket.
   // Memory ordering: as for wait().
   template <class F>
@@ -101,13 +99,13 @@ class Ticket {
     State() : SharedState(nullptr) {}
     explicit State(State* after) : SharedState(nullptr), TicketNode(after) {}
 
-    // For Shared.
+    // Called by Shared.
     void release() noexcept {
       if (releaseReference(false)) {
         follow(*this, drop());
       }
     }
-    // Does what a step on `state` has left to do.
+    // Does what a step on `state` left to do.
     static void follow(State& state, const Outcome& outcome) {
       if (outcome.isOver) {
         free(state);
@@ -160,8 +158,7 @@ class Ticket::Queue {
     return Ticket(state);
   }
 
-  // Takes `count` tickets, with no other tickets between them, and calls function(Ticket&&) with each, in
-  // their order.
+  // Takes `count` tickets in a row, and calls function(Ticket&&) with each, in their order.
   template <class F>
   void take(size_t count, const F& function) {
     constexpr bool kCanBeCalled = std::is_invocable_v<const F&, Ticket>;

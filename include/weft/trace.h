@@ -11,34 +11,31 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Events on a time line, for chrome://tracing and ui.perfetto.dev. They are off unless WEFT_TRACE_ENABLED is
-// defined as 1, by a compiler flag or by CMake's option of that name. Then the macros are empty and evaluate
-// nothing.
+// Events on a time line, for chrome://tracing and ui.perfetto.dev. Off unless WEFT_TRACE_ENABLED is defined
+// as 1, by a compiler flag or by CMake's option: then the macros are empty and evaluate nothing.
 #if !defined(WEFT_TRACE_ENABLED)
 #define WEFT_TRACE_ENABLED 0
 #endif
 
 namespace weft::inline v0_1 {
 
-// Writes events as JSON in Chrome's trace format. The file is the one that the environment variable
-// WEFT_TRACE_FILE names, or chrome.trace in the current directory. It is complete once the program has
-// exited.
+// Writes events as JSON in Chrome's trace format to the file that the environment variable WEFT_TRACE_FILE
+// names, or chrome.trace in the current directory, which is complete once the program has exited. Each fiber
+// has a line of its own, since its events overlap with those of its thread's other fibers.
 //
-// Programs use the macros below. A name is given as for printf: a format and arguments. Each fiber has a line
-// of its own, since its events overlap with those of the other fibers of its thread.
+// Programs use the macros below, with names as for printf: a format and arguments.
 class WEFT_EXPORT Trace {
  public:
   static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
 
-  // Opens the file when it is called for the first time.
+  // The first call opens the file.
   static Trace* get();
 
-  // Any thread. These functions block for the time of a write to a buffer, and now and then to the file.
+  // Any thread. These functions block for a write to a buffer, and now and then to the file.
   [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
   void endEvent();
-  // Asynchronous events may begin and end on different threads. A beginning and an end belong together if
-  // `id` and name are equal.
+  // Asynchronous events may begin and end on different threads. Beginning and end have equal `id` and name.
   [[gnu::format(printf, 3, 4)]] void beginAsyncEvent(uint32_t id, const char* format, ...);
   [[gnu::format(printf, 3, 4)]] void endAsyncEvent(uint32_t id, const char* format, ...);
 

@@ -6,8 +6,7 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// The attributes of clang's thread safety analysis (-Wthread-safety), under names of weft. Empty for other
-// compilers. Their meaning: https://clang.llvm.org/docs/ThreadSafetyAnalysis.html
+// Clang's attributes (https://clang.llvm.org/docs/ThreadSafetyAnalysis.html); empty for other compilers.
 #if defined(__clang__)
 #define WEFT_THREAD_ANNOTATION(x) __attribute__((x))
 #else

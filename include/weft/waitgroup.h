@@ -21,7 +21,7 @@
 
 namespace weft::inline v0_1 {
 
-// Counts the pieces of work that are still to be done. Fibers and threads can wait until there are none.
+// Counts pieces of work that are not done. Fibers and threads wait until there are none.
 //
 //   weft::WaitGroup files;
 //   for (const auto& path : paths) {
@@ -29,17 +29,15 @@ namespace weft::inline v0_1 {
 //     weft::schedule([=] { read(path); files.done(); });
 //   }
 //   files.wait();
-//
-// A handle: copies share one counter, and capturing a copy by value keeps the counter alive.
+// A handle: copies share one counter and keep it alive.
 class WaitGroup {
  public:
   // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
   explicit(false) WaitGroup(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
-  // Adds `count` pieces of work. Neither suspends nor blocks.
+  // Adds `count` pieces of work. Neither suspends nor blocks. A wait() that must see them starts after add().
   // Requires: 0 <= count, and the count of the group stays below 2^30; otherwise a message ends the program.
-  // A wait() that must see this work starts after add().
   void add(ptrdiff_t count = 1) const {
     const size_t old =
         state_->core.add(static_cast<uint32_t>(count), [this] { state_.checked(); }) / Core::kOne;
@@ -50,12 +48,12 @@ class WaitGroup {
                 count, old, Core::kMax);
   }
 
-  // Tells that one piece of work is done. Neither suspends nor blocks.
+  // Ends a piece of work. Neither suspends nor blocks.
   // Returns: whether it was the last piece.
   // Requires: the count is not zero; otherwise a message ends the program.
   // Memory ordering: after wait() the caller sees what was written before done().
-  // Lifetime: the last copy may be destroyed as soon as every wait() has returned, even while the last done()
-  // is still returning.
+  // Lifetime: the last copy may be destroyed once every wait() has returned, even if the last done() has not
+  // yet.
   bool done() const {
     State& state = *state_;
     if (state.core.tryEnd()) {
@@ -79,7 +77,7 @@ class WaitGroup {
     return true;
   }
 
-  // Returns: whether the count is zero, so that wait() would return at once. Neither suspends nor blocks.
+  // Returns: whether the count is zero. Neither suspends nor blocks.
   // Memory ordering: as wait(), where it returns true.
   [[nodiscard]] bool test() const {
     if (state_->core.isOver()) {
@@ -96,8 +94,7 @@ class WaitGroup {
     }
   }
 
-  // The same, but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A count that is zero already wins.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
