@@ -81,8 +81,7 @@ class Pool {
     explicit Loan(Item* item) noexcept : item_(item) {}
 
     static bool isLast(Item& item) noexcept {
-      // (1) acquire: a lone copy needs no read-modify-write; sees what was done with the others; pairs with
-      // (2).
+      // (1) acquire: a lone copy needs no read-modify-write; sees the use of the others; pairs with (2).
       return item.loans.load(std::memory_order_acquire) == 1 ||
              // (2) acq_rel: the use of this copy comes before the object is given back; pairs with (1, 2).
              item.loans.fetch_sub(1, std::memory_order_acq_rel) == 1;

@@ -7,8 +7,8 @@
 
 #include <weft/debug.h>
 
-// As in marl, the macros below do nothing in release builds, and do not even compile their arguments. weft's
-// own checks are on in every build.
+// As in marl, these macros do nothing in release builds, and do not compile their arguments. weft's own
+// checks are on in every build.
 
 #if !defined(MARL_DEBUG_ENABLED)
 #if !defined(NDEBUG) || defined(DCHECK_ALWAYS_ON)

@@ -5,7 +5,7 @@
 
 #include "export.h"
 
-// Warns of what is not to be used any more, if MARL_WARN_DEPRECATED is defined.
+// Warns of deprecated names if MARL_WARN_DEPRECATED is defined.
 #if defined(MARL_WARN_DEPRECATED)
 #define MARL_DEPRECATED(issue_num, message) [[deprecated("marl issue #" #issue_num ": " message)]]
 #else

@@ -3,13 +3,11 @@
 
 #pragma once
 
-// The first header that each of these includes: it says what they need.
-
 #if __cplusplus < 202002L
 #error "weft's marl headers need C++20. Compile with -std=c++20, or set CMAKE_CXX_STANDARD to 20."
 #endif
 
-// MARL_DLL says that marl is a shared library, MARL_BUILDING_DLL that it is being compiled.
+// MARL_DLL: marl is a shared library. MARL_BUILDING_DLL: it is being compiled.
 #if !defined(MARL_DLL)
 #define MARL_EXPORT
 #define MARL_NO_EXPORT

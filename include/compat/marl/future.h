@@ -18,8 +18,8 @@
 
 namespace marl {
 
-// A value that is signalled, as a fork of marl's offers it: an Event that carries a T. Copies share it. (A
-// weft::Future is another thing: the result of one task.)
+// An Event that carries a T, as in a fork of marl. Copies share it. (A weft::Future is the result of one
+// task.)
 template <typename T>
 class Future {
  public:
@@ -27,7 +27,7 @@ class Future {
       : state_(weft::detail::assertAllocator(allocator, "marl::Future")
                    ->template make_shared<State>(allocator)) {}
 
-  // Makes a value of `args`, in place of the one that was there, and wakes those who wait.
+  // Replaces the value by one that is made of `args`, and wakes those who wait.
   template <typename... Args>
     requires std::is_constructible_v<T, Args&&...>
   void signal(Args&&... args) const {

@@ -16,9 +16,8 @@
 
 namespace marl {
 
-// A lock of the thread, over std::mutex: it blocks the thread and all of its fibers, unlike weft::mutex. May
-// be held across a suspension, since a fiber stays on its thread; no other fiber of that thread may want it
-// meanwhile.
+// A std::mutex: it blocks the thread and all of its fibers, unlike weft::mutex. A fiber may hold it across a
+// suspension if no other fiber of its thread wants it meanwhile.
 class CAPABILITY("mutex") mutex {
  public:
   void lock() ACQUIRE() { mutex_.lock(); }
@@ -34,7 +33,7 @@ class CAPABILITY("mutex") mutex {
     cv.wait(adopted.lock, std::forward<Predicate>(pred));
   }
 
-  // The same until `timeout`. Returns: pred().
+  // As wait_locked(), at most until `timeout`. Returns: pred().
   template <class Predicate, class Time>
   bool wait_until_locked(std::condition_variable& cv, Time&& timeout, Predicate&& pred) REQUIRES(this) {
     weft::detail::assertCallable(pred, "marl::mutex::wait_until_locked()");
@@ -57,7 +56,7 @@ class CAPABILITY("mutex") mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for the time of a scope. ConditionVariable::wait() and Scheduler::Fiber::wait() release it
+// Holds a mutex for a scope, unless ConditionVariable::wait() or Scheduler::Fiber::wait() releases it
 // meanwhile.
 class SCOPED_CAPABILITY lock {
  public:
@@ -73,7 +72,7 @@ class SCOPED_CAPABILITY lock {
     cv.wait(lock_, std::forward<Predicate>(pred));
   }
 
-  // The same until `timeout`. Returns: pred().
+  // As wait(), at most until `timeout`. Returns: pred().
   template <class Predicate, class Time>
   bool wait_until(std::condition_variable& cv, Time&& timeout, Predicate&& pred) {
     weft::detail::assertCallable(pred, "marl::lock::wait_until()");

@@ -30,8 +30,7 @@ namespace marl {
 
 class OSFiber;  // never defined
 
-// weft::Scheduler, as a class of its own: programs declare `namespace marl { class Scheduler; }` in their
-// headers, which an alias would contradict.
+// A class, not an alias of weft::Scheduler: programs declare `namespace marl { class Scheduler; }`.
 class Scheduler : public weft::Scheduler {
  public:
   using weft::Scheduler::Scheduler;

@@ -26,8 +26,7 @@ class Task : public weft::Task {
 
   Task() noexcept = default;
 
-  // Takes over `function`, any callable that can be copied. What can only be moved goes into a weft::Task, or
-  // straight to schedule().
+  // Takes over `function`, any callable that can be copied. Pass others to a weft::Task, or to schedule().
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, weft::Task> && std::invocable<std::decay_t<F>&> &&
              std::copy_constructible<std::decay_t<F>>)

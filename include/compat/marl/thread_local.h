@@ -5,9 +5,8 @@
 
 #include "export.h"
 
-// Variables of static storage, one for each thread: MARL_DECLARE_THREAD_LOCAL in a class,
-// MARL_INSTANTIATE_THREAD_LOCAL outside of it. MARL_USE_PTHREAD_THREAD_LOCAL chooses keys of POSIX threads,
-// for systems whose thread_local does not work.
+// A static pointer for each thread: MARL_DECLARE_THREAD_LOCAL in a class, MARL_INSTANTIATE_THREAD_LOCAL
+// outside of it. With MARL_USE_PTHREAD_THREAD_LOCAL by keys of POSIX threads, if thread_local does not work.
 
 #if defined(MARL_USE_PTHREAD_THREAD_LOCAL)
 

@@ -5,8 +5,7 @@
 
 #include "export.h"
 
-// Definitions from outside switch the events on: MARL_TRACE_ENABLED=1 in marl's spelling, or
-// WEFT_TRACE_ENABLED=1.
+// MARL_TRACE_ENABLED=1 from outside switches the events on, as WEFT_TRACE_ENABLED=1 does.
 #if defined(MARL_TRACE_ENABLED) && !defined(WEFT_TRACE_ENABLED)
 #define WEFT_TRACE_ENABLED MARL_TRACE_ENABLED
 #endif

@@ -24,13 +24,13 @@
 #include "weft/fair/task_scheduler.h"
 #include "weft/future.h"
 
-// Connects fair tasks with the rest of weft. A fair::TaskScheduler is also an Executor:
-// weft::async(scheduler, f) and then(scheduler, f) run functions on it.
+// Connects fair tasks with the rest of weft. A fair::TaskScheduler is an Executor, for weft::async() and
+// then().
 
 namespace weft::inline v0_1::detail {
 
-// Tells a task what signalAfter() was asked to tell it. A PendingSignal holds one reference, and the listener
-// of a future, or the fiber that waits, another one.
+// Signals a task on behalf of signalAfter(). A PendingSignal holds one reference, and another one belongs to
+// the listener of a future, or to the fiber that waits.
 struct FairNotifier : LeavingListener, ReferenceCount {
   FairNotifier(fair::TaskScheduler& tellBy, fair::Task* told)
       : LeavingListener(&tell), ReferenceCount(2), scheduler(&tellBy), task(told) {}
@@ -41,14 +41,14 @@ struct FairNotifier : LeavingListener, ReferenceCount {
     self.release();
   }
 
-  // Signals the task under the lock, so that withdraw() waits for a signal that is on its way.
+  // Signals the task under the lock, so that withdraw() waits for a signal on its way.
   void notify() {
     const std::lock_guard<StdSync::Lock> guard(lock);
     if (scheduler != nullptr) {
       std::exchange(scheduler, nullptr)->signal(task);
     }
   }
-  // The task and the scheduler are not touched afterwards.
+  // Afterwards the task and the scheduler are not touched.
   void withdraw() {
     if (future != nullptr && future->forget(*this)) {
       release();  // for the listener
@@ -73,7 +73,7 @@ struct FairNotifier : LeavingListener, ReferenceCount {
   std::stop_source stop{std::nostopstate};  // of the fiber's wait
 };
 
-// The reference of the fiber that waits.
+// The reference of the waiting fiber.
 class FairNotifierOfFiber {
  public:
   explicit FairNotifierOfFiber(FairNotifier* notifier) : notifier_(notifier) {}
@@ -96,7 +96,7 @@ class FairNotifierOfFiber {
     notifier_->notify();
   }
 
-  // Whether a wait for it can be ended.
+  // Whether a wait for it can be stopped.
   template <class Source>
   static constexpr bool kMayStop =
       requires(Source& source, const std::stop_token& token) { source.wait(token); };
@@ -108,8 +108,7 @@ class FairNotifierOfFiber {
   FairNotifier* notifier_;
 };
 
-// Awaits `body`, and does not throw its exception.
-// Gives: the promise of `body`.
+// Awaits `body`, whose exception it does not throw. Gives the promise of `body`.
 template <class T>
 struct CoroEnd : decltype(std::declval<fair::Coro<T>&>().operator co_await()) {
   auto& await_resume() const { return static_cast<typename fair::Coro<T>::promise_type&>(**this->holder); }
@@ -124,7 +123,7 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
   } else if constexpr (std::is_void_v<T>) {
     promise.set_value();
   } else {
-    // Moved by set_value(), so that an exception of the move becomes that of the future.
+    // set_value() moves it, so that an exception of the move becomes the future's.
     promise.set_value(static_cast<T&&>(*end.value));
   }
 }
@@ -133,15 +132,13 @@ fair::Coro<> fulfil(fair::Coro<T> body, Promise<T> promise) {
 
 namespace weft::inline v0_1::fair {
 
-// A signal that signalAfter() was asked for. Destroying it withdraws the signal: keep it as long as the task
-// waits. The frame of a coroutine, or the object that has the task, is a good place.
-//
-// Not to be used by several threads at the same time.
+// The signal of a signalAfter(). Destroying it withdraws the signal: keep it as long as the task waits, for
+// example in the frame of a coroutine, or beside the task. Not for several threads at the same time.
 class [[nodiscard]] PendingSignal {
  public:
   // Has nothing to withdraw.
   PendingSignal() = default;
-  // For signalAfter(). Takes a reference over.
+  // For signalAfter(). Takes over a reference.
   explicit PendingSignal(weft::detail::FairNotifier& notifier) noexcept : notifier_(&notifier) {}
   PendingSignal(PendingSignal&& other) noexcept : notifier_(std::exchange(other.notifier_, nullptr)) {}
   PendingSignal& operator=(PendingSignal&& other) noexcept {
@@ -153,9 +150,9 @@ class [[nodiscard]] PendingSignal {
   }
   ~PendingSignal() { withdraw(); }
 
-  // Afterwards the signal does not come any more, unless it has come before. The task and the scheduler are
-  // not touched any more. Neither suspends nor blocks, but for the moment that a signal takes that comes at
-  // the same time. Any thread, and a step of the task as well.
+  // Withdraws the signal, unless it has come. Afterwards the task and the scheduler are not touched. Any
+  // thread, also a step of the task. Neither suspends nor blocks, but may wait a moment for a signal that is
+  // being sent.
   void withdraw() noexcept {
     if (weft::detail::FairNotifier* notifier = std::exchange(notifier_, nullptr)) {
       weft::detail::FutureCore* const future = notifier->future;
@@ -172,21 +169,18 @@ class [[nodiscard]] PendingSignal {
 };
 
 // Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
-// with wait() or wait(std::stop_token). A fiber waits meanwhile, on the scheduler that is bound to the
-// calling thread, or else on defaultExecutor(). The caller neither suspends nor blocks.
+// with wait() or wait(std::stop_token). A fiber waits meanwhile, on the bound scheduler, or else on
+// defaultExecutor(). Neither suspends nor blocks.
 //
 //   const auto signal = weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //   scheduler.waitEmpty();
-//
-// The other direction needs no help: a step may signal an Event, or count a WaitGroup down, for the fibers
-// that wait for it.
+// The other direction needs no help: a step may signal an Event or count a WaitGroup down.
 // Returns: what withdraws the signal when it is destroyed. It also ends the fiber's wait, if `source` has a
 // wait(std::stop_token).
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
-// Lifetime: `source` is copied or moved. A source that can be neither must be a variable. It is referred to,
-// and must exist until its wait() has returned. `scheduler` and `task` must exist until the signal, or until
-// it is withdrawn.
+// Lifetime: `source` is copied or moved. If it can be neither, it must be a variable that exists until its
+// wait() has returned. `scheduler` and `task` must exist until the signal, or until it is withdrawn.
 template <class Source>
   requires(!weft::detail::kIsFuture<Source>)
 PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task) {
@@ -224,8 +218,8 @@ PendingSignal signalAfter(Source&& source, TaskScheduler& scheduler, Task* task)
   }
 }
 
-// The same for a Future or a SharedFuture. The future is not changed: the step that receives the signal may
-// call get(). No fiber waits: the thread that makes the future ready signals the task.
+// Signals `task` once a Future or a SharedFuture is ready. It stays valid: the step that receives the signal
+// may call get(). No fiber waits: the thread that makes the future ready signals the task.
 // Requires: future.valid().
 template <class Future>
   requires weft::detail::kIsFuture<Future>
@@ -238,7 +232,7 @@ PendingSignal signalAfter(const Future& future, TaskScheduler& scheduler, Task* 
   return PendingSignal(notifier);
 }
 
-// Only called by mistake.
+// Called only by mistake.
 template <class Source, class Scheduler, class Pointer>
   requires(!std::convertible_to<Scheduler, TaskScheduler&> || !std::convertible_to<Pointer, Task*>)
 PendingSignal signalAfter(Source&&, Scheduler&&, Pointer&&) {
@@ -252,12 +246,10 @@ PendingSignal signalAfter(Source&&, Scheduler&&, Pointer&&) {
 //
 //   weft::Future<int> quotient = weft::fair::async(scheduler, half(84));
 //   int result = quotient.get();  // suspends a fiber, blocks a thread
-//
-// Returns: the future of what the body returns or throws. If the body has not ended when the scheduler is
-// destroyed, the future throws BrokenPromise.
+// Returns: the future of what the body returns or throws. It throws BrokenPromise if the scheduler is
+// destroyed before the body has ended.
 // Memory ordering: the body sees what came before.
-// Lifetime: the coroutine, with its copies of the arguments, may be destroyed a moment after the future is
-// ready.
+// Lifetime: the coroutine, with its arguments, may be destroyed a moment after the future is ready.
 template <class T>
 Future<T> async(TaskScheduler& scheduler, Coro<T> body) {
   Promise<T> promise;

@@ -21,7 +21,7 @@
 
 namespace weft::inline v0_1::fair {
 
-// A coroutine that runs as the body of a CoroTask, or that another Coro awaits.
+// A coroutine that is the body of a CoroTask, or that another Coro awaits.
 //
 //   weft::fair::Coro<int> half(int n) {
 //     co_await weft::fair::yield();
@@ -37,11 +37,10 @@ namespace weft::inline v0_1::fair {
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
-//
-// The coroutine begins when it is awaited, or when its CoroTask's first step runs. An exception that escapes
-// it is thrown in the coroutine that awaits it. An exception that escapes the body of a CoroTask ends the
-// program with a message. Calls may be as deep as there is memory for frames.
-// Lifetime: destroying the Coro destroys the coroutine, wherever that is suspended.
+// The coroutine begins when it is awaited, or with the first step of its CoroTask. An exception that escapes
+// it is thrown in the coroutine that awaits it; one that escapes the body of a CoroTask ends the program with
+// a message. Calls may be as deep as there is memory for frames.
+// Lifetime: destroying the Coro destroys the coroutine, wherever it is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {
  public:
@@ -64,8 +63,7 @@ class [[nodiscard]] Coro {
     }
   }
 
-  // Suspends the awaiting coroutine until this one has ended. If this one does not suspend, that is in the
-  // same step.
+  // Suspends the awaiting coroutine until this one has ended; not, if this one does not suspend.
   // Requires: the Coro was neither awaited before nor moved from.
   // Returns: what this coroutine returned.
   // Lifetime: its arguments are destroyed as soon as it has returned.
@@ -91,8 +89,8 @@ class [[nodiscard]] Coro {
       callee.holder = holder;
       callee.stack->innermost = &callee;
     }
-    // The frame is destroyed when the result is taken. Otherwise frames whose arguments are each other's
-    // Coros would be destroyed within each other at the end, and use up the thread's stack.
+    // Taking the result destroys the frame. Otherwise frames whose arguments are each other's Coros would be
+    // destroyed within each other at the end, and use up the thread's stack.
     T await_resume() const {
       const Coro ended(static_cast<promise_type&>(*std::exchange(*holder, nullptr)));
       return static_cast<promise_type&>(*ended.frame_).take();
@@ -104,18 +102,17 @@ class [[nodiscard]] Coro {
   detail::CoroFrame* frame_;
 };
 
-// A Task whose body is a coroutine. Each step runs the coroutine until it suspends again. Once the body has
-// ended, a step does nothing.
+// A Task whose body is a coroutine. Each step runs it until it suspends; once it has ended, a step does
+// nothing.
 //
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   task.wait();
-//
-// Within the body, co_await posts the task: the body must not post it itself. Any thread may wake and signal
-// the task.
-// Lifetime: the task belongs to the user. The user may destroy it, and with it all its suspended coroutines,
-// while no scheduler has it: when the body has ended, and after TaskScheduler::takeBack() or ~TaskScheduler.
-// The body must not destroy the task. fair::async() makes a task that is destroyed by itself.
+// In the body, co_await posts the task: the body must not do so itself. Any thread may wake and signal the
+// task.
+// Lifetime: the user may destroy the task, with its suspended coroutines, while no scheduler has it: when the
+// body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not. Tasks of
+// fair::async() destroy themselves.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);
@@ -126,13 +123,13 @@ class WEFT_EXPORT CoroTask : public Task {
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
   // Suspends the fiber, or blocks the thread, until the body has ended. Any number of fibers and threads may
-  // wait, and may begin to wait before the task is posted.
-  // Requires: the caller is not the body, which would wait for itself.
+  // wait, also before the task is posted.
+  // Requires: the caller is not the body.
   // Memory ordering: the caller sees what the body did.
   // Lifetime: the task may be destroyed as soon as all waits have returned.
   void wait() { waitUntil(detail::kNever); }
 
-  // As wait(), for at most `duration`, or until `time`. They never return early by that clock.
+  // As wait(), for at most `duration`, or until `time`; never early by that clock.
   // Return: false if the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
@@ -147,8 +144,8 @@ class WEFT_EXPORT CoroTask : public Task {
   template <class... Args>
   void setCallback(Args&&...) = delete;
 
-  // Makes a task with this body and posts it. The task belongs to the scheduler: it is destroyed when the
-  // body has ended, or with the scheduler. fair::async() also gives a future.
+  // Posts a task with this body that the scheduler owns: it is destroyed when the body has ended, or with the
+  // scheduler. fair::async() also gives a future.
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
@@ -172,7 +169,7 @@ class WEFT_EXPORT CoroTask : public Task {
 
 namespace weft::inline v0_1::detail {
 
-// Suspends a coroutine, so that its task is posted. `result`, a function of the task, makes the value of the
+// Suspends a coroutine, so that its task is posted. `result`, a function of the task, makes the result of
 // co_await.
 template <class Result>
 struct [[nodiscard("nothing happens without co_await")]] CoroPost {
@@ -212,33 +209,32 @@ struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : Coro
 
 namespace weft::inline v0_1::fair {
 
-// The functions below are for coroutines that run in a CoroTask. Await each: `co_await fair::yield()`.
+// For coroutines that run in a CoroTask. Await each: `co_await fair::yield()`.
 
 // Posts the task again.
 inline detail::CoroPost<detail::CoroNoResult> yield() {
   return {nullptr, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Posts the task to `scheduler`. The coroutine goes on there.
+// Posts the task to `scheduler`, where the coroutine goes on.
 inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
   return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Waits until `time`, or for a wakeup or a signal. With an unreceived signal the wait ends at once, each
-// time: a signal stays until it is received.
-// Gives: whether the time ended the wait, and neither a wakeup nor a signal.
+// Waits until `time`, a wakeup or a signal. The wait ends at once as long as a signal is there unreceived.
+// Gives: whether the time ended the wait, not a wakeup or a signal.
 inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) {
   return {nullptr, time, false, {}};
 }
 
-// The same, with a duration from now.
+// As deadline(), with a duration from now.
 template <class Rep, class Period>
 detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, Period>& duration) {
   return fair::deadline(detail::deadlineAfter(duration));
 }
 
-// Waits for a wakeup or a signal. It does not receive the signal. As with deadline(), a signal that is there
-// already ends the wait at once.
+// Waits for a wakeup or a signal, without receiving it: as with deadline(), an unreceived signal ends the
+// wait at once.
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
 // Waits for a signal, or until `time`, and receives the signal.

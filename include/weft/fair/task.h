@@ -19,9 +19,9 @@ namespace weft::inline v0_1::fair {
 
 class TaskScheduler;
 
-// Work that goes in steps: a callable that a TaskScheduler calls once each time that the task is posted.
-// Between two steps the task has no stack and no thread. It waits for a wakeup, a signal or a deadline at the
-// cost of its 96 bytes.
+// Work in steps: a callable that a TaskScheduler calls once each time that the task is posted. Between two
+// steps the task has no stack and no thread: it waits for a wakeup, a signal or a deadline at the cost of its
+// 96 bytes.
 //
 //   int left = 3;
 //   weft::fair::Task countdown([&](weft::fair::Task* self) {
@@ -32,24 +32,21 @@ class TaskScheduler;
 //   weft::fair::TaskScheduler scheduler("sessions", 2);
 //   scheduler.post(&countdown);
 //   scheduler.waitEmpty();
-//
-// From the post to the beginning of the step the task belongs to the scheduler. Otherwise it belongs to the
-// user. Only the owner (the user, or the running step) may call a function that is not said to be for any
-// thread. An exception that leaves the callable ends the program with a message.
-// Lifetime: a step may delete its own task, or post it again, to this scheduler or to another one. The
-// scheduler does not touch the task after the callable has been called, unless the step posted it. Destroying
-// a task that belongs to a scheduler ends the program with a message. So declare tasks before their
-// scheduler, whose destructor gives them back, or wait until they have ended.
+// From the post to the beginning of the step the task belongs to the scheduler, otherwise to the user. Only
+// the owner (the user, or the running step) may call a function that is not said to be for any thread. An
+// exception that leaves the callable ends the program with a message.
+// Lifetime: a step may delete its own task, or post it again, to any scheduler. Otherwise the scheduler does
+// not touch the task after the callable was called. Destroying a task that belongs to a scheduler ends the
+// program with a message. So declare tasks before their scheduler, whose destructor gives them back, or wait
+// for their end.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
 
-  // Makes a task without a callback. Call setCallback() before it is posted: otherwise its step ends the
-  // program with a message.
+  // Makes a task without a callback. A step before setCallback() ends the program with a message.
   Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
-  // Each step calls `function` with this Task*, or without arguments. A callable of more than 48 bytes is
-  // kept on the heap.
+  // Each step calls `function` with this Task*, or without arguments. More than 48 bytes lie on the heap.
   // Requires: `function` can be called. An empty std::function or a null pointer ends the program with a
   // message.
   template <class F>
@@ -65,7 +62,7 @@ class Task : private detail::FairTask {
     detail::assertFairStep<F, Task>();
   }
 
-  // Each step calls object->*method with this Task*, or without arguments.
+  // Each step calls object->*method, with this Task* or without arguments.
   template <class Object, class Method>
     requires std::is_member_function_pointer_v<Method>
   Task(Object* object, Method method) : Task(detail::FairMethod<Object, Method>{object, method}) {}
@@ -77,8 +74,8 @@ class Task : private detail::FairTask {
     ops->destroy(*this);
   }
 
-  // The next step calls `function`. In a step, the old callable is destroyed at once: the step must not use
-  // its captures afterwards.
+  // The next step calls `function`. A step must not use its captures after this: the old callable is
+  // destroyed.
   // Errors: if the move or copy of `function` throws, the task keeps its old callable.
   template <class F>
   void setCallback(F&& function) {
@@ -95,22 +92,22 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // The next post() waits until `time`, unless the task is woken or signalled before. Later posts do not. The
-  // step never begins early. If the task has a signal that was not received, the post does not wait at all.
+  // The next post(), and no later one, waits until `time`, or for a wakeup or a signal. The step never begins
+  // early. With an unreceived signal the post does not wait.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;
   }
-  // The same, with a duration from now.
+  // As setDeadline(), with a duration from now.
   template <class Rep, class Period>
   void setDelay(const std::chrono::duration<Rep, Period>& delay) {
     setDeadline(detail::deadlineAfter(delay));
   }
-  // The same without a deadline: only a wakeup or a signal ends the wait.
+  // As setDeadline(), but only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline(), if `time` is earlier than the deadline that was set; otherwise nothing. A task without
-  // a deadline stays without: it does not wait at all.
+  // As setDeadline(), if `time` is earlier than the deadline that was set. A task without a deadline stays
+  // without: it does not wait.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);
@@ -121,25 +118,24 @@ class Task : private detail::FairTask {
     adjustDeadline(detail::deadlineAfter(delay));
   }
 
-  // Returns: until when the next post() waits. TimePoint::min() if it does not wait, TimePoint::max() if only
-  // a wakeup or a signal ends the wait.
+  // Returns: until when the next post() waits. TimePoint::min(): it does not wait. TimePoint::max(): only a
+  // wakeup or a signal ends the wait.
   TimePoint deadline() const { return FairTask::deadline; }
 
   // Any thread.
-  // Returns: whether a signal has come that was not received.
-  // Memory ordering: if so, the caller sees what was written before the signal.
+  // Returns: whether there is an unreceived signal. If so, the caller sees what was written before the
+  // signal.
   bool isSignaled() const { return state.isSignaled(); }
 
-  // Takes the signal. Signals are not counted: one call takes all signals that have come. Until the signal is
-  // received, no post of the task waits.
+  // Takes the signal. One call takes all signals that have come. No post of the task waits before that.
   // Returns: whether there was a signal.
   // Memory ordering: the caller sees what was written before each signal() that it takes.
   // Lifetime: afterwards no signaller touches the task, and it may be deleted.
   bool receiveSignal() { return state.receiveSignal(); }
 
   // Requires: the caller is the task's step.
-  // Returns: whether the deadline led to the step, and neither a wakeup nor a signal came before the
-  // deadline. It does not matter how late the step begins. True if there was no deadline.
+  // Returns: whether the deadline led to the step, before a wakeup or a signal came, however late the step
+  // begins. True if there was no deadline.
   bool isExpired() const { return FairTask::isExpired; }
 
  private:
@@ -152,7 +148,7 @@ class Task : private detail::FairTask {
   using Callable = detail::FairCallable<std::decay_t<F>, Task>;
 
   void assertIsOwned(const char* what) const {
-    // relaxed: a correct caller is ordered after the step by other means.
+    // relaxed: other means order a correct caller after the step.
     WEFT_ASSERT(postedTo.load(std::memory_order_relaxed) == nullptr,
                 "a fair::Task was %s while a scheduler has it. Wait until its step has begun, "
                 "or take it back with TaskScheduler::stop() and takeBack().",

@@ -28,17 +28,16 @@
 
 namespace weft::inline v0_1::fair {
 
-// Runs the steps of tasks on threads of its own, first come, first served. Steps start in the order in which
-// their tasks were posted, no matter which thread posted them, on any thread that is free. A task with a
-// deadline takes its place when it is due, ahead of what is queued. See docs/fair.md.
+// Runs the steps of tasks on threads of its own, first come, first served: steps start in the order in which
+// any threads posted their tasks, on any thread that is free. A task with a deadline takes its place when it
+// is due, ahead of what is queued. See docs/fair.md.
 //
 //   weft::fair::Task task([](weft::fair::Task* self) { step(self); });
 //   weft::fair::TaskScheduler scheduler("crawler", 2);
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
-//
-// Any thread may call any function, and so may tasks of this and of other schedulers, and fibers, unless the
-// function says otherwise. Only waitEmpty(), stop() and the destructor suspend or block.
+// Any thread, fiber, and task of this or another scheduler may call any function, unless it says otherwise.
+// Only waitEmpty(), stop() and the destructor suspend or block.
 class WEFT_EXPORT TaskScheduler {
  public:
   struct WEFT_EXPORT Config {
@@ -62,22 +61,21 @@ class WEFT_EXPORT TaskScheduler {
   explicit TaskScheduler(const std::string& name, int numThreads = 1);
   TaskScheduler(const std::string& name, int numThreads, const Config& config);
 
-  // As stop(). It then waits for steps of other schedulers that have posted their own tasks to this one.
-  // Tasks that are queued or wait belong to the user again, and do not run. One-shot tasks are destroyed.
+  // Stops, and waits for steps of other schedulers that have posted their own tasks to this one. Tasks that
+  // are queued or wait belong to the user again, and do not run. One-shot tasks are destroyed.
   // Requires: the caller is not a step of this scheduler, and no thread posts any more. Calls of wakeup() and
   // signal() may still be returning.
   ~TaskScheduler();
   TaskScheduler(const TaskScheduler&) = delete;
   TaskScheduler& operator=(const TaskScheduler&) = delete;
 
-  // Gives `task` to the scheduler until its next step begins. The step is queued at once, or, if a deadline
-  // was set, when the deadline comes or the task is woken or signalled. It is queued at once, too, if the
-  // task was woken or signalled since its last step began. A step that posts its own task, to this or another
-  // scheduler, keeps the task until it returns. The return is the moment of the post: what is posted
-  // meanwhile comes before.
+  // Gives `task` to the scheduler until its next step begins. The step is queued when the task's deadline
+  // comes or it is woken or signalled, or at once, if it has no deadline or was woken or signalled since its
+  // last step began. A step that posts its own task, to any scheduler, keeps the task until it returns: that
+  // is the moment of the post, and what is posted meanwhile comes before.
   // Requires: the task belongs to the caller, and has a callback. Posting a task that a scheduler has, or at
-  // the same time as another thread, ends the program with a message. (One case is not always found: another
-  // thread posts the task at the same instant as the task's own step.)
+  // the same time as another thread, ends the program with a message. (It may not be found if another thread
+  // posts the task at the same instant as the task's own step.)
   // Memory ordering: the step sees what came before the post.
   void post(Task* task);
 
@@ -108,8 +106,8 @@ class WEFT_EXPORT TaskScheduler {
     }
   }
 
-  // The function of an Executor: calls handle.run() once, in a step. A handle that was not run is destroyed
-  // with the scheduler.
+  // For Executor: calls handle.run() once, in a step. A handle that was not run is destroyed with the
+  // scheduler.
   template <class Handle>
     requires requires(Handle& handle) { handle.run(); }
   void schedule(Handle handle) {
@@ -117,8 +115,8 @@ class WEFT_EXPORT TaskScheduler {
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
-  // As post() for each Task* of `tasks`, with no other task in between. If the caller is a step of one of the
-  // tasks, that task is posted when the step returns.
+  // As post() for each Task* of `tasks`, with no other task in between. The task whose step calls is posted
+  // when the step returns.
   // Errors: if the range throws, none of the tasks is posted.
   template <std::ranges::input_range Range>
   void postAll(Range&& tasks) {
@@ -134,21 +132,20 @@ class WEFT_EXPORT TaskScheduler {
         [&] { row.reset(); });
   }
 
-  // A task that waits runs soon. Any other task does not wait at its next post. For a task that is about to
-  // run nothing changes.
+  // Lets a waiting task run soon, and any other not wait at its next post, unless it is about to run.
   // Requires: the task exists until this returns. See signal().
   // Memory ordering: the step that follows sees what came before.
   void wakeup(Task* task);
 
   // As wakeup(), and sets the task's signal, in one atomic step. A step that has received the signal may
-  // delete the task, even while this call is still returning.
+  // delete the task, even if this call has not returned.
   void signal(Task* task);
 
-  // Makes room for `numDeadlines` tasks that wait at the same time, 2^30 at most.
+  // Makes room for `numDeadlines` tasks that wait, 2^30 at most.
   void reserve(size_t numDeadlines);
 
-  // Returns: whether no task is queued, waits or runs a step, and no step of another scheduler has posted its
-  // own task to this one and still runs.
+  // Returns: whether no task is queued, waits or runs a step, and no running step of another scheduler has
+  // posted its own task to this one.
   bool isEmpty() const;
 
   // Suspends the fiber, or blocks the thread, until isEmpty() was true.
@@ -162,22 +159,21 @@ class WEFT_EXPORT TaskScheduler {
     return waitEmptyUntil(detail::deadlineAfter(timeout));
   }
 
-  // Ends the threads once their running steps have ended. What is queued stays queued. Does nothing if the
-  // threads have ended already. Suspends the fiber, or blocks the thread.
+  // Ends the threads once their running steps have ended; what is queued stays. Does nothing if they have
+  // ended already. Suspends the fiber, or blocks the thread.
   // Requires: the caller is not a step of this scheduler.
   void stop();
 
-  // Starts the threads again. They go on with what is queued. Does nothing if the threads run.
+  // Starts the threads again, unless they run. They go on with what is queued.
   void start();
 
   // Takes all tasks that are queued or wait out of the scheduler. They belong to the caller, without their
-  // deadlines. A CoroTask that is posted again goes on waiting for what it has awaited. One-shot tasks and
-  // those of fair::async() stay.
+  // deadlines; but a CoroTask that is posted again goes on waiting. One-shot tasks and those of fair::async()
+  // stay.
   // Requires: the scheduler is stopped.
-  // Returns: first the tasks that were ready, in their order; then those that were posted or woken last, in
-  // the order of these calls; then those that waited.
-  // Errors: std::bad_alloc if there is no memory for the result. Then all tasks are queued in that order,
-  // without their deadlines.
+  // Returns: the tasks that were ready, in their order; those that were posted or woken last, in that order;
+  // those that waited.
+  // Errors: std::bad_alloc. Then all tasks are queued in that order, without their deadlines.
   [[nodiscard]] std::vector<Task*> takeBack();
 
   // Any thread, at any time.
@@ -210,7 +206,7 @@ class WEFT_EXPORT TaskScheduler {
     WEFT_OWN static constexpr detail::FairOps kOps{&run, &destroy, true};
   };
 
-  // Tasks to be posted at once. Tasks that were added and not posted belong to the caller again at the end.
+  // Tasks to be posted at once. Those that are added and not posted belong to the caller again at the end.
   class WEFT_EXPORT Row {
    public:
     explicit Row(TaskScheduler& scheduler) : scheduler_(scheduler) {}

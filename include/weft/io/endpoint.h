@@ -28,7 +28,7 @@ class Endpoint {
   Endpoint() = default;  // no address
   WEFT_EXPORT Endpoint(const sockaddr* address, socklen_t size) noexcept;
 
-  // `address`: as 127.0.0.1 or ::1; "0.0.0.0" and "::" stand for all addresses of this machine.
+  // `address`: as 127.0.0.1 or ::1; "0.0.0.0" and "::" mean all addresses of this machine.
   // Errors: invalid_argument if it is neither. Names are for resolve().
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port);
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
@@ -43,9 +43,9 @@ class Endpoint {
   WEFT_EXPORT static Endpoint ofPeer(int fd, std::error_code& error) noexcept;
 
   int family() const noexcept {
-    return address_.ss_family;
-  }  // AF_INET, ...; AF_UNSPEC if there is no address
-  // 0 where there is none.
+    return address_.ss_family;  // AF_INET, ...; AF_UNSPEC if there is no address
+  }
+  // 0 if there is none.
   WEFT_EXPORT uint16_t port() const noexcept;
   // As 127.0.0.1:80, [::1]:80, or a path.
   WEFT_EXPORT std::string toString() const;
@@ -58,14 +58,13 @@ class Endpoint {
   socklen_t size_ = 0;
 };
 
-// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread. The
-// system's function is called on a thread of blocking_call(). It cannot be stopped: where `wait` ends the
-// wait, it goes on there, and what it finds goes nowhere. After a deadline in the past, or a stop, it is not
-// called at all. Within a call of blocking_call(), where BlockingThreads::setMaxCount() leaves no other
-// thread, it is called in place, and `wait` ends nothing.
+// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread, while a
+// thread of blocking_call() calls the system's function. That cannot be stopped: it goes on when `wait` ends
+// the wait. After a deadline in the past, or a stop, it is not called. Within a call of blocking_call(), if
+// BlockingThreads::setMaxCount() leaves no other thread, it is called in place, and `wait` ends nothing.
 // Returns: the endpoints in the order in which to try them.
-// Errors: those of getaddrinfo(3), in a category of their own; resource_unavailable_try_again where the
-// system grants no thread.
+// Errors: those of getaddrinfo(3), in a category of their own; resource_unavailable_try_again if the system
+// grants no thread.
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
                                           const Wait& wait = {});
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,

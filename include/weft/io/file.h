@@ -19,8 +19,8 @@
 
 namespace weft::inline v0_1::io {
 
-// A file on a disk. What the system has in memory is read at once; what it has not, by io_uring or on a
-// thread of blocking_call(), while the worker runs other fibers.
+// A file on a disk. Reads at once what the system has in memory. io_uring or a thread of blocking_call()
+// reads the rest, while the worker runs other fibers.
 //
 //   weft::io::File file = weft::io::File::open("data", O_RDONLY);
 class File {

@@ -18,13 +18,13 @@
 
 namespace weft::inline v0_1::io {
 
-// Accepts a connection; `peer`, if not null, becomes its address. The listener becomes non-blocking, and the
-// result is, with close-on-exec.
-// Errors: those of the system. With too_many_files_open the connection waits on.
+// Accepts a connection; `peer`, if not null, becomes its address. The listener and the result become
+// non-blocking, the result also close-on-exec.
+// Errors: those of the system. After too_many_files_open the connection still waits.
 WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, const Wait& wait = {});
 WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept;
 
-// Connects a socket. After an error, or a deadline, it is only good to be closed.
+// Connects a socket. After an error or a deadline, close it.
 WEFT_EXPORT void connect(int fd, const Endpoint& peer, const Wait& wait = {});
 WEFT_EXPORT void connect(int fd, const Endpoint& peer, std::error_code& error,
                          const Wait& wait = {}) noexcept;
@@ -42,11 +42,10 @@ class Socket {
   WEFT_EXPORT static Socket connect(const Endpoint& peer, std::error_code& error,
                                     const Wait& wait = {}) noexcept;
 
-  // See weft::io::recv() and so on. A receive that has to wait takes fewer system calls than recv() does,
-  // since the worker's epoll keeps the socket. That is why nobody else may close it, or give its number to
-  // something else by dup2(2), as long as the Socket owns it. And that is why urgent data (MSG_OOB) are to be
-  // received by weft::io::recv(fd(), ...), and why TLS within the system (TCP_ULP) is to be set up before the
-  // Socket is made: make another one of release() after that.
+  // See weft::io::recv() and so on. A waiting receive takes fewer system calls than recv() does, since the
+  // worker's epoll keeps the socket. So nobody else may close it, or reuse its number by dup2(2), while the
+  // Socket owns it. Receive urgent data (MSG_OOB) by weft::io::recv(fd(), ...). Set up TLS in the system
+  // (TCP_ULP) before the Socket is made, or make another one of release() afterwards.
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, const Wait& wait = {});
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, std::error_code& error,
                           const Wait& wait = {}) noexcept;
@@ -59,7 +58,7 @@ class Socket {
   WEFT_EXPORT size_t send(std::span<const std::byte> data, std::error_code& error,
                           const Wait& wait = {}) noexcept;
 
-  // Says that nothing more will be sent. The other end sees the end of the stream, and may go on sending.
+  // Says that nothing more will be sent: the other end sees the end of the stream, and may go on sending.
   WEFT_EXPORT void shutdownSend(std::error_code& error) noexcept;
   // Sends small messages at once. Does nothing to a local socket.
   WEFT_EXPORT void setNoDelay() noexcept;
@@ -81,9 +80,8 @@ class Listener {
   Listener() = default;
   explicit Listener(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
 
-  // Port 0 stands for one that the system chooses: see endpoint(). An address of the internet may be used
-  // again at once after a program has ended (SO_REUSEADDR). `backlog`: how many connections wait to be
-  // accepted.
+  // Port 0 lets the system choose: see endpoint(). An internet address may be used again at once after a
+  // program has ended (SO_REUSEADDR). `backlog`: how many connections wait to be accepted.
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog = 1024);
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog, std::error_code& error) noexcept;
 
@@ -102,15 +100,14 @@ class Listener {
   UniqueFd fd_;
 };
 
-// Accepts connections and calls handler(socket) for each, in a task of its own: on the worker that has the
-// fewest connections of this serve(), where it stays until the handler returns. So what computes for long
-// should be a task that others may take. Where the process has no descriptor left, it waits a little and goes
-// on.
+// Accepts connections and calls handler(socket) for each, in a task on the worker that has the fewest
+// connections of this serve(); it stays there. So long computations should be tasks that others may take. Out
+// of descriptors, serve() waits a little and goes on.
 //
 // Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it accepts nothing
-// more, also where connections wait, and waits until all the handlers have returned.
-// Requires: the caller is a fiber, or a bound thread. Nobody closes the listener meanwhile. As of any task,
-// no exception escapes the handler.
+// more, also if connections wait, and waits until all handlers have returned.
+// Requires: the caller is a fiber, or a bound thread. Nobody closes the listener meanwhile. No exception
+// escapes the handler.
 // Returns: what has ended it: timed_out, operation_canceled, or an error of the listener.
 WEFT_EXPORT std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler,
                                   const Wait& wait = {});
