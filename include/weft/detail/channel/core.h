@@ -16,38 +16,35 @@
 
 // The protocol of Channel<T>, for values of any type.
 //
-// A ring has a side for senders, the tail, and a side for receivers, the head: see ChannelSide. kOthersWait
-// at the tail says that receivers wait. At the head it says that senders wait. kClosed is only used at the
-// tail.
+// A ring has a side for senders, the tail, and one for receivers, the head: see ChannelSide. kOthersWait at
+// the tail says that receivers wait, at the head that senders wait. kClosed is only used at the tail.
 //
-// The usual way: a sender locks the tail by one compare-exchange, makes the value in its slot, and unlocks
-// the tail with the new number, by one store. A receiver does the same at the head. Each side remembers the
-// other side's number as it saw it last. It reads that number again only if the ring is full (or empty) by
-// what it remembers. So one sender and one receiver that run at the same time seldom touch each other's cache
-// lines. If the move of a value throws, the value is not counted, and nothing else has to be undone.
+// The fast path: a sender locks the tail by one compare-exchange, makes the value in its slot, and unlocks
+// the tail with the new number by one store. A receiver does that at the head. Each side keeps the other
+// side's number as last seen, and reads it again only if the ring looks full (or empty) by it. So one sender
+// and one receiver that run at the same time seldom touch each other's cache lines. If the move of a value
+// throws, the value is not counted, and nothing else has to be undone.
 //
-// Everything else takes both locks ("a section"), first the tail's, then the head's: waiting, handing a value
-// to a waiter, closing. A channel without a ring uses only the tail's lock.
+// Waiting, handing a value to a waiter, and closing take both locks ("a section"), the tail's first. A
+// channel without a ring uses only the tail's lock.
 //
 //   receivers wait   only while the ring is empty; the next sender hands its value to the first of them
 //   senders wait     only while the ring is full; the next receiver moves the first one's value into the
 //                    ring, or takes it where there is no ring
-//
 // What must not happen: a receiver finds the ring empty and begins to wait, while a sender, which has not
-// seen it wait, sends into the ring and goes on. It cannot happen: the receiver sets kOthersWait in the word
-// that the sender changes by compare-exchange, under that word's lock and with the number of values in view.
-// So neither side needs a fence. At the head it is likewise.
+// seen it wait, sends into the ring and goes on. It cannot: the receiver sets kOthersWait in the word that
+// the sender changes by compare-exchange, under that word's lock and with the number of values in view. So
+// neither side needs a fence. The head works the same way.
 //
-// A section ends with the store that shows its effect, which is its last access to the channel: to the head
-// if it has taken a value out of the ring, else to the tail. After that it wakes the waiters that it has
-// claimed. The last access of the usual way is its store. So a thread that learns from one of these stores
-// that a call has had its effect may destroy the channel, even while that call is still returning.
+// A section ends with the store that shows its effect, its last access to the channel: to the head if it took
+// a value out of the ring, else to the tail. Then it wakes the waiters that it claimed. The fast path's last
+// access is its store. So a thread that learns from one of these stores that a call has had its effect may
+// destroy the channel, even if that call has not returned.
 //
-// Rejected: slots with a sequence number each (Vyukov 2010). Two senders can then fill slots at the same
-// time. But it needs a mark for a value whose move has thrown, a wait for a slot that is half filled, and a
-// fence between filling a slot and looking for waiters.
-//
-// Rejected: one lock for both sides, as in Go. The cache line of the lock then travels twice for each value.
+// Rejected: a sequence number in each slot (Vyukov 2010). Two senders can then fill slots at the same time,
+// but it needs a mark for a value whose move has thrown, a wait for a half filled slot, and a fence between
+// filling a slot and looking for waiters.
+// Rejected: one lock for both sides, as in Go. Its cache line then travels twice for each value.
 namespace weft::inline v0_1::detail {
 
 // Host: static bool claim(Waiter&)       whether the caller may go on with it: see select_node.h
@@ -62,13 +59,13 @@ class ChannelCore {
         mask_(numSlots == 0 ? 0 : numSlots - 1),
         ahead_(1 + 3 * kCacheLine / valueType.size),
         slots_(storage) {}
-  // Closed and without room, so that nothing succeeds without a section.
+  // Closed and without room: nothing succeeds without a section.
   constexpr explicit ChannelCore(MovedFrom)
       : type_(valueTypeOf<char>), capacity_(0), mask_(0), ahead_(0), slots_(nullptr), tail_(Side::kClosed) {}
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
-  // The usual ways, for a thread `who`. put(slot) makes a value. get(slot) takes the slot's value and
+  // The fast paths, for a thread `who`. put(slot) makes a value. get(slot) takes the slot's value and
   // destroys it, even if it throws.
   // Return: false if only a section can tell.
   template <class Put>
@@ -104,7 +101,7 @@ class ChannelCore {
     }
     head_.noteUser(who);
     const uint64_t at = Side::position(word);
-    // What was received in sections may be beyond what was last seen here.
+    // Sections may have received more than was last seen here.
     if (at >= head_.seenOther.get()) {
       head_.seenOther.set(tail_.numPassed());
       if (at >= head_.seenOther.get()) {
@@ -121,7 +118,7 @@ class ChannelCore {
     return true;
   }
 
-  // Has both locks. Waiters that are claimed meanwhile are woken at the end.
+  // Has both locks. Wakes at its end the waiters that it claimed.
   class Section {
    public:
     explicit Section(ChannelCore& channel) : Section(channel, std::defer_lock) { lock(); }
@@ -153,7 +150,7 @@ class ChannelCore {
       const uint64_t head = (head_ & ~Side::kOthersWait) | (core_.senders_.isEmpty() ? 0 : Side::kOthersWait);
       const uint64_t tail =
           (tail_ & ~Side::kOthersWait) | (core_.receivers_.isEmpty() ? 0 : Side::kOthersWait);
-      // The store that shows the effect is the last access: a thread that sees it may destroy the channel.
+      // The store that shows the effect is the last access.
       const bool hasReceived = Side::position(head_) != received_;
       if (core_.capacity_ != 0 && !hasReceived) {
         core_.head_.unlock(head);
@@ -221,7 +218,7 @@ class ChannelCore {
         theirs.type->hand(mine.value, theirs.value);
         return ChannelEnd::Done;
       }
-      // A conversion is the sender's affair, as it is if there is a slot between them.
+      // A conversion is the sender's affair, as if there were a slot between them.
       theirs.error.capture([&] { theirs.type->hand(mine.value, theirs.value); });
       if (!theirs.error) {
         return ChannelEnd::Done;
@@ -239,8 +236,7 @@ class ChannelCore {
     }
   }
 
-  // Within a section: the waiters, each with its Transfer in `data`. The result comes with the wake, in
-  // `mark`.
+  // Within a section: the waiters, with their Transfer in `data`. The wake brings the result, in `mark`.
   WaitList& senders() { return senders_; }
   WaitList& receivers() { return receivers_; }
 
@@ -294,8 +290,8 @@ class ChannelCore {
   const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
   unsigned char* const slots_;
 
-  // Two cache lines apart, since processors fetch lines in pairs. Each section sees what earlier sections
-  // have changed in the lists.
+  // Two cache lines apart, since processors fetch lines in pairs. Sections see each other's changes of the
+  // lists.
   alignas(2 * kCacheLine) Side tail_;
   alignas(2 * kCacheLine) Side head_;
   alignas(2 * kCacheLine) WaitList senders_;

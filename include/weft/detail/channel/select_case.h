@@ -19,7 +19,7 @@ class Event;
 
 namespace detail {
 
-// One thing that a select() waits for, and what SelectCore needs of it. Used once, in place.
+// One case of a select(), with what SelectCore needs of it. Used once, in place.
 class SelectCase {
  public:
   SelectCase(const SelectCase&) = delete;
@@ -70,8 +70,7 @@ class SelectCase {
   uintptr_t signalled_ = 0;  // of an event, while it is locked
 };
 
-// Waits for one of the cases.
-// Returns: which one.
+// Waits for one of the cases. Returns: which one.
 WEFT_EXPORT size_t selectOne(SelectCase* const* cases, size_t count);
 
 }  // namespace detail

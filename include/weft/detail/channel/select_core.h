@@ -16,20 +16,19 @@
 //   3  where none can happen a node is linked for each; all are unlocked
 //   4  the fiber waits, until a claimer has chosen one of the nodes, or the time or a stop has
 //   5  each primitive is locked, one after the other, and the nodes that are linked still are unlinked
+// All nodes become visible at once (3), and a select that looks for partners (2) is not visible itself. So
+// two selects that face each other on the same channels cannot claim each other at the same time, which would
+// leave both without a partner, or waiting for each other: the one that locks first is found by the other.
+// The order of the locks excludes a deadlock.
 //
-// The nodes become visible all at once (3), and a select that looks for partners (2) is not visible itself.
-// So two selects that face each other on the same channels cannot claim each other at the same time. That
-// would leave both without a partner, or have each wait for the other. The select that locks first is found
-// by the other one. The order of the locks excludes a deadlock.
+// Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). A
+// select that finds a partner must first claim itself; if the partner is taken, it must undo that and look at
+// everything again. So finer locks cost more atomic operations without contention. Go takes all locks at once
+// too.
 //
-// Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). There
-// a select that finds a partner must first claim itself. If the partner is taken, it must take that back and
-// look at everything again. So finer locks cost more atomic operations when there is no contention. Taking
-// all locks at once is Go's way.
-//
-// What must not happen: a claimer that lost uses a node whose select has returned. It cannot happen: the
-// claimer looks at the node under the lock of a primitive in which the select has linked it, and the select
-// takes that lock in (5).
+// What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the
+// node under the lock of a primitive in which the select has linked it, and the select takes that lock in
+// (5).
 namespace weft::inline v0_1::detail {
 
 // Case: const void* key() const       the address of its primitive; null: nothing to lock
@@ -46,22 +45,19 @@ namespace weft::inline v0_1::detail {
 template <class Case>
 class SelectCore {
  public:
-  // Requires: the cases are different objects, and none was used before. `first` is the case that is tried
-  // first.
+  // Requires: the cases are different objects, used for the first time. `first` is the case to try first.
   SelectCore(Case* const* cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
   SelectCore(const SelectCore&) = delete;
   SelectCore& operator=(const SelectCore&) = delete;
 
   static constexpr size_t kNone = SIZE_MAX;
 
-  // Step (1).
-  // Returns: the index of the case that happened, or kNone.
+  // Step (1). Returns: the index of the case that happened, or kNone.
   size_t tryEachAlone() {
     return tryEach([](Case& one) { return one.tryAlone(); });
   }
 
-  // Steps (2, 3).
-  // Returns: the index of the case that happened, or kNone: then `choice` will tell.
+  // Steps (2, 3). Returns: the index of the case that happened, or kNone: then `choice` will tell.
   template <class Choice>
   size_t tryOrLink(Waiter& self, Choice& choice) {
     sort();
@@ -81,8 +77,7 @@ class SelectCore {
     return done;
   }
 
-  // (5). `chosen`: the case whose claimer has unlinked its node, and may have destroyed its primitive since;
-  // or kNone.
+  // (5). `chosen`: kNone, or the case whose claimer unlinked its node and may have destroyed its primitive.
   void unlink(size_t chosen) {
     for (size_t i = 0; i < count_; ++i) {
       if (i != chosen && cases_[i]->key() != nullptr) {
@@ -92,7 +87,7 @@ class SelectCore {
   }
 
  private:
-  // Locks all primitives. After it has unlocked all of them, wakes the waiters that were claimed.
+  // Locks all primitives. After unlocking them, wakes the waiters that were claimed.
   struct Locked {
     explicit Locked(SelectCore& core) : first(core.inOrder_) {
       for (Case* one = first; one != nullptr; one = one->nextInOrder) {

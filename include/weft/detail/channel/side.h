@@ -10,8 +10,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// One side of a channel's ring: how many values have passed it, a lock and flags, in one word. Only the
-// holder of the lock changes the word, by the store that gives the lock back.
+// One side of a channel's ring: how many values have passed it, a lock and flags, in one word, which only the
+// holder of the lock changes, by the store that gives the lock back.
 template <class Sync = StdSync>
 class ChannelSide {
  public:
@@ -26,8 +26,8 @@ class ChannelSide {
 
   static constexpr uint64_t position(Word word) { return word / kOne; }
 
-  // Takes the lock; `old` is the word before.
-  // Returns: false, and does nothing, where one of the bits `unless` is set.
+  // Takes the lock; `old` is the word before. Returns: false, and does nothing, if one of the bits `unless`
+  // is set.
   bool lockUnless(Word unless, Word& old) {
     uint32_t round = 0;
     // relaxed: only a guess for the compare-exchange.
@@ -54,8 +54,7 @@ class ChannelSide {
     word_.store(next, std::memory_order_release);
   }
 
-  // For the other side.
-  // Returns: how many values have passed; they are complete, or gone from the ring.
+  // For the other side. Returns: how many values have passed; they are complete, or gone from the ring.
   uint64_t numPassed() const {
     // (3) acquire: sees what was done to those values; pairs with (2).
     return position(word_.load(std::memory_order_acquire));
@@ -72,8 +71,8 @@ class ChannelSide {
   // What the other side's numPassed() was last: guarded by the lock.
   typename Sync::template Var<uint64_t> seenOther;
 
-  // relaxed, all: hints. Which thread has used this side last, or 0; and how long callers on this side wait
-  // busily for the other side.
+  // relaxed: hints. Which thread has used this side last, or 0; how long callers on this side spin for the
+  // other.
   void noteUser(uintptr_t user) {
     if (lastUser() != user) {
       user_.store(user, std::memory_order_relaxed);

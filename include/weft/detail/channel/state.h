@@ -19,7 +19,7 @@ namespace weft::inline v0_1::detail {
 
 struct WaitHost;
 
-// The deadline of an operation that must not wait.
+// The deadline of an operation that does not wait.
 inline constexpr TimePoint kWithoutWaiting = TimePoint::min();
 
 // Unique among the threads that live.
@@ -33,9 +33,8 @@ struct ChannelState final : SharedState, ChannelCore<StdSync, WaitHost> {
   WEFT_EXPORT static ChannelState* make(Allocator* allocator, size_t capacity, const ValueType& type);
   WEFT_EXPORT static void free(ChannelState* state);
 
-  // The careful ways.
-  // Return: WouldWait when the time was up, or a stop requested, first; `token` may be null. `how`: to move
-  // what is at `from`.
+  // The slow paths. `how`: to move what is at `from`. `token` may be null.
+  // Return: WouldWait if the time was up, or a stop was requested, first.
   WEFT_EXPORT ChannelEnd send(void* from, const ValueType& how, TimePoint deadline,
                               const std::stop_token* token);
   WEFT_EXPORT ChannelEnd receive(void* to, TimePoint deadline, const std::stop_token* token);

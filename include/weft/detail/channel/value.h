@@ -14,8 +14,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// How a channel moves values of one type: from a sender's object, a T or what converts to one, through a slot
-// of raw memory, to a receiver's std::optional<T>.
+// How a channel moves values of one type T: from a sender's object, a T or what converts to one, through raw
+// memory, to a receiver's std::optional<T>.
 struct ValueType {
   size_t size;
   size_t alignment;
@@ -52,14 +52,14 @@ WEFT_OWN inline constexpr ValueType valueTypeOf = {sizeof(T),
                                                    &ValueFunctions<T, From>::hand,
                                                    &ValueFunctions<T, From>::destroy};
 
-// What a waiter gives or wants. It lies in the waiter's frame, and Waiter::data points to it.
+// What a waiter gives or wants: Waiter::data points to it, in the waiter's frame.
 struct Transfer {
   void* value = nullptr;            // a sender's object, a receiver's std::optional<T>
   const ValueType* type = nullptr;  // a sender's: how to move its object
   EscapedException error;           // of the move of a sender's value by another
 };
 
-// How a call ended, or the wait of another: Waiter::mark.
+// How a call, or another's wait (Waiter::mark), ended.
 enum class ChannelEnd : uint8_t {
   Done,
   Closed,
