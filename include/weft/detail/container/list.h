@@ -14,8 +14,7 @@
 
 namespace weft::inline v0_1::containers {
 
-// Elements in a chain that keep their addresses. The memory of erased elements is kept for new ones, so a
-// list that has once had its full size allocates no more.
+// Elements in a chain that keep their addresses. New elements reuse the memory of erased ones.
 //
 //   weft::containers::list<Job> jobs(allocator);
 //   auto job = jobs.emplace_front(arguments);
@@ -72,14 +71,13 @@ class list {
   iterator end() noexcept { return iterator(nullptr); }
   size_t size() const noexcept { return size_; }
 
-  // Makes an element before all others.
-  // Returns: the position of the element.
+  // Makes an element before all others, and returns its position.
   template <class... Args>
   iterator emplace_front(Args&&... args) {
     if (free_ == nullptr) {
       grow();
     }
-    // It leaves the free entries first, since the constructor may make further elements.
+    // Unlinked first: the constructor may make further elements.
     Entry* const entry = std::exchange(free_, free_->next);
     bool isMade = false;
     detail::callAndEnd(

@@ -12,9 +12,9 @@
 #include "weft/detail/container/pool_storage.h"
 #include "weft/memory.h"
 
-// The typed part of pools: items, room for their objects, and the two kinds of storage that own them. The
-// room lies apart from the items, and only an object's constructor writes to it: a pool of large objects
-// costs no page until an object is used.
+// The typed part of pools: items, room for their objects, and the two kinds of storage. The room lies apart
+// from the items, and only an object's constructor writes to it: a large object costs no page until it is
+// used.
 namespace weft::inline v0_1::detail {
 
 // Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.
@@ -27,7 +27,7 @@ struct ObjectRoom {
 template <class T>
 struct PoolObject : PoolItem {
   T* object() noexcept { return std::launder(reinterpret_cast<T*>(room->bytes)); }
-  // As `new T` does, not as `new T()`: members that T does not initialise itself are left as they are.
+  // As `new T`, not `new T()`: members that T does not initialise stay as they are.
   void makeObject() { ::new (static_cast<void*>(room->bytes)) T; }
   void destroyObject() noexcept { std::destroy_at(object()); }
 
@@ -48,7 +48,7 @@ void destroyObjects(PoolObject<T>* items, size_t count) noexcept {
   }
 }
 
-// Makes the objects of all items or, where one throws, of none.
+// Makes the objects of all items or, if one throws, of none.
 template <class T>
 void makeObjects(PoolObject<T>* items, size_t count) {
   struct DestroyUnlessDone {
@@ -106,7 +106,7 @@ struct UnboundedStorage final : PoolStorage {
 
   UnboundedStorage(Allocator* from, bool preserves) : PoolStorage(preserves, &destroy), allocator(from) {}
 
-  // Any thread. When several find no free item at the same time, each adds some.
+  // Any thread. Threads that find no free item at the same time each add some.
   void grow() {
     // relaxed: by how much it grows does not matter.
     const size_t count = std::max<size_t>(size.load(std::memory_order_relaxed), 32);

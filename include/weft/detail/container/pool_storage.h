@@ -11,7 +11,7 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// The untyped part of pools: a list of free items under a spin lock, and a list of waiters for an item.
+// The untyped part of pools: free items and waiters for them.
 namespace weft::inline v0_1::detail {
 
 class PoolStorage;
@@ -25,7 +25,7 @@ struct PoolItem {
 // The items of a pool: they live as long as the pool or a loan of it does.
 class PoolStorage {
  public:
-  // destroy(storage) is called once, when neither pool nor loan is left.
+  // Calls destroy(storage) once neither pool nor loan is left.
   PoolStorage(bool isPreserving, void (*destroy)(PoolStorage*)) noexcept
       : isPreserving_(isPreserving), destroy_(destroy) {}
   PoolStorage(const PoolStorage&) = delete;
@@ -37,10 +37,9 @@ class PoolStorage {
   void retain() noexcept { pools_.fetch_add(1, std::memory_order_relaxed); }
   WEFT_EXPORT void release() noexcept;
 
-  // Takes the item that became free last.
-  // Returns: null where no item is free.
+  // Takes the item that became free last. Returns: null if no item is free.
   WEFT_EXPORT PoolItem* tryTake();
-  // As tryTake(), but waits for its turn where no item is free.
+  // As tryTake(), but waits for its turn if no item is free.
   WEFT_EXPORT PoolItem* take();
   // Gives an item to the first waiter, or makes it a free item. The storage may be gone afterwards.
   WEFT_EXPORT void give(PoolItem* item) noexcept;
@@ -51,7 +50,7 @@ class PoolStorage {
   ~PoolStorage() = default;
 
  private:
-  // Lies in the frame of a waiter.
+  // Lies in a waiter's frame.
   struct Pending {
     Waiter* waiter;
     PoolItem* item = nullptr;
@@ -68,10 +67,10 @@ class PoolStorage {
   uint64_t numUsers_ = 1;  // items that are not free, and one for the pool
 };
 
-// A counted pointer to a storage. Copies are handles of one pool.
+// A counted pointer to a storage.
 class PoolHandle {
  public:
-  // Takes over the count that a new storage begins with.
+  // Takes over the count of a new storage.
   explicit PoolHandle(PoolStorage* storage) noexcept : storage_(storage) {}
   PoolHandle(const PoolHandle& other) noexcept : storage_(other.storage_) { storage_->retain(); }
   PoolHandle& operator=(PoolHandle other) noexcept {

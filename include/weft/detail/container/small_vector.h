@@ -14,14 +14,13 @@
 
 namespace weft::inline v0_1::containers {
 
-// A row of elements. The first kBaseCapacity elements need no allocation: they lie in the vector itself.
+// A row of elements. The first kBaseCapacity elements lie in the vector itself.
 //
 //   weft::containers::vector<int, 16> primes;
 //   primes.push_back(2);
 //   use(primes.data(), primes.size());
-//
-// Both growing a vector and moving a vector whose elements lie in it move the elements, and invalidate
-// pointers and iterators.
+// Growing moves the elements, and so does moving a vector that holds them itself: pointers and iterators to
+// them become invalid.
 template <class T, int kBaseCapacity>
 class vector {
   static_assert(kBaseCapacity >= 0, "a capacity below zero makes no sense");
@@ -44,8 +43,7 @@ class vector {
     append(other);
   }
 
-  // Takes over the elements, and also the memory of `other` if it is from `source`. `other` is empty
-  // afterwards.
+  // Takes over the elements, and the memory of `other` if it is from `source`. Leaves `other` empty.
   vector(vector&& other, Allocator* source = Allocator::Default) : vector(source) { takeOver(other); }
   template <int kOther>
   explicit(false) vector(vector<T, kOther>&& other, Allocator* source = Allocator::Default) : vector(source) {
@@ -96,7 +94,7 @@ class vector {
     size_ = 0;
   }
 
-  // Makes the number of elements `count`: the last elements go, or default-constructed elements come.
+  // Removes the last elements, or adds default-constructed ones.
   void resize(size_t count) {
     reserve(count);
     while (size_ < count) {
@@ -141,7 +139,7 @@ class vector {
   template <class, int>
   friend class vector;
 
-  // Memory for elements, which is given back unless it is released.
+  // Memory for elements, given back unless it is released.
   struct Heap {
     Heap(Allocator* source, size_t count)
         : from(source),
@@ -191,7 +189,7 @@ class vector {
     if (size_ < capacity_) {
       ::new (static_cast<void*>(elements_ + size_)) T(std::forward<Args>(args)...);
     } else {
-      // The new element is made first, since it may be made from an element of this vector.
+      // First, since it may be made from an element of this vector.
       Heap larger(allocator, capacity_ < 4 ? 8 : capacity_ * 2);
       T* const last = ::new (static_cast<void*>(larger.elements() + size_)) T(std::forward<Args>(args)...);
       struct DestroyUnlessKept {
