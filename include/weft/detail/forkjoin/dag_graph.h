@@ -14,20 +14,18 @@
 #include "weft/export.h"
 #include "weft/memory.h"
 
-// The untyped part of a DAG, the same for all types of data.
+// The untyped part of a DAG.
 //
-// A node with one predecessor is ready when that predecessor has run. A node with several has a counter in
-// each run's context. The strand that brings the counter to zero sets it back for the next run, and starts
-// the node. The strand that runs a node goes on with a successor that it made ready, in a loop, and leaves
-// the other successors to the scheduler: a chain costs no task, and no stack. A node without successors
-// counts down the run's WaitGroup. Once all such nodes have, every node has run, since each node leads to one
-// of them.
+// A node with one predecessor is ready when that has run. A node with several has a counter in each run's
+// context: the strand that brings it to zero resets it for the next run, and starts the node. The strand that
+// runs a node goes on in a loop with a successor that it made ready, and schedules the others: a chain costs
+// no task and no stack. A node without successors counts down the run's WaitGroup. Once all of these have,
+// every node has run, since each leads to one of them.
 namespace weft::inline v0_1::detail {
 
 enum class DagOp : uint8_t { Call, Move, Destroy };
 
-// A function with its type erased, for a node. `operand` is the data to Call it with, or the DagWork to Move
-// it to.
+// A type-erased function of a node. `operand` is the data to Call it with, or the DagWork to Move it to.
 class DagWork {
  public:
   DagWork() noexcept = default;
@@ -112,14 +110,14 @@ class WEFT_EXPORT DagGraph {
   DagGraph(const DagGraph&) = delete;
   DagGraph& operator=(const DagGraph&) = delete;
 
-  // To be called before finish(). What throws changes nothing. After addNode(), as many calls of addEdge() as
-  // `numEdges` do not throw.
+  // Before finish(). What throws changes nothing. After addNode(), `numEdges` calls of addEdge() do not
+  // throw.
   uint32_t addNode(DagWork&& work, size_t numEdges);
   void addEdge(uint32_t before, uint32_t after);
-  // Ends the program with a message where a node would never run. Where it throws, it may be called again.
+  // A message ends the program if a node would never run. If it throws, it may be called again.
   void finish();
 
-  // To be called after finish(), by any number of threads and fibers at once.
+  // After finish(), by any number of threads and fibers at once.
   void run(void* data, Allocator* allocator);
 
   Allocator* allocator() const { return allocator_; }

@@ -11,13 +11,13 @@
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/executor.h"
 
-// How join() and the parallel algorithms use an executor: they run there as one task, while the caller waits.
-// On a worker of weft's that task forks as any other task does. Other threads have no deque, so there it
-// makes plain calls. The alternative, a task of the executor for each fork, would bring nothing to workers,
-// and an executor of one thread, a strand or a user interface, would wait for itself.
+// join() and the parallel algorithms run as one task of an executor, while the caller waits. On a worker of
+// weft's that task forks as any other does. Other threads have no deque, so there it makes plain calls.
+// Rejected: a task of the executor for each fork. It helps no worker, and an executor of one thread, such as
+// a user interface, would wait for itself.
 namespace weft::inline v0_1::detail {
 
-// A task that lies in the frame of its waiter. It calls `function`, and keeps the result or exception.
+// A task in the frame of its waiter. It calls `function`, and keeps the result or exception.
 template <class F>
 class TaskElsewhere : public TaskNode {
  public:
@@ -27,7 +27,7 @@ class TaskElsewhere : public TaskNode {
   TaskElsewhere(const TaskElsewhere&) = delete;
   TaskElsewhere& operator=(const TaskElsewhere&) = delete;
 
-  // Returns once the task has run, or was dropped. An exception of schedule() is thrown after that.
+  // Returns once the task has run, or was dropped. Then throws what schedule() threw.
   template <class E>
   Result runOn(E& executor) {
     EscapedException refusal;
@@ -53,7 +53,7 @@ class TaskElsewhere : public TaskNode {
   Outcome<Result> outcome_;
 };
 
-// Returns: whether the caller runs where the tasks of `executor` run, as far as the executor's type tells.
+// Returns: whether the caller runs where `executor` runs its tasks, as far as its type tells.
 template <class E>
 bool isOn(E& executor) {
   if constexpr (std::derived_from<E, Scheduler>) {
@@ -65,8 +65,7 @@ bool isOn(E& executor) {
   }
 }
 
-// Calls function() as a task of `executor`, and waits for its end.
-// Returns: the result of function().
+// Returns: the result of function(), called as a task of `executor`, once that has ended.
 template <class E, class F>
 auto runOn(E& executor, F&& function) -> std::invoke_result_t<std::remove_reference_t<F>&> {
   if (detail::isOn(executor)) {

@@ -10,36 +10,33 @@
 
 namespace weft::inline v0_1::detail {
 
-// One place in a row of tickets. Each ticket is called when all before it are done. All that happens to a
-// ticket is a bit of one word, which is set once and never cleared:
+// One place in a row of tickets. Each ticket is called when all before it are done. Events of a ticket are
+// bits of one word, set once and never cleared:
 //
 //   kCalled    all before it are done                        set by the step that passes the call on to it
 //   kDone      its holder is done with it                    set by a holder
 //   kLinked    the one after it is known, or never comes     set by the taker of that one, or the row's end
 //   kDropped   no holder is left; implies kDone              set by the last holder
+// The step that sets the last of kCalled, kDone and kLinked, in any order, passes the call on to the ticket
+// after. The step that sets the last of all four bits frees the node. Exactly one step does each, since it
+// learns that from the read-modify-write that sets the bit. A ticket that is done before its turn stays in
+// the row.
 //
-// The step that sets the last of kCalled, kDone and kLinked, in whatever order they come, passes the call on
-// to the ticket after. The step that sets the last of all four bits frees the node. Each is found out from
-// the read-modify-write that sets the bit, so that exactly one step does it. A ticket that is done before its
-// turn stays in the row, and passes the call on when it comes.
-//
-// The rest of the word is a stack of listeners. It grows until kCalled is set: that step takes over all
-// listeners.
+// The rest of the word is a stack of listeners, which the step that sets kCalled takes over.
 //
 // What must not happen: a step sets kCalled on a ticket that is done already, and is about to pass the call
 // on, while the last holder sees all three bits, drops the node and frees it. So each step reads the link to
-// the ticket after first, and uses nothing of the node after the read-modify-write that made it possible for
-// others to free it.
+// the ticket after first, and uses nothing of the node after the read-modify-write that lets others free it.
 //
-// Rejected: a reference of the row on the node, which costs one more read-modify-write a ticket. Unlinking a
-// ticket that is done early, as a doubly linked list does, which needs a lock for the whole row. Calling the
-// next ticket's holder in place, which recurses as deep as the row is long.
+// Rejected: a reference of the row on the node, which costs one more read-modify-write a ticket; unlinking a
+// ticket that is done early, which needs a lock for the row; calling the next ticket's holder in place, which
+// recurses as deep as the row is long.
 //
 // Listener: aligned to 16 bytes, with a pointer `next`.
 template <class Listener, class Sync = StdSync>
 class TicketNode {
  public:
-  // What the caller of a step has left to do.
+  // What a step leaves to its caller.
   struct Outcome {
     TicketNode* toCall = nullptr;  // call() it
     bool isOver = false;           // nobody else will touch the node: free it
@@ -56,8 +53,8 @@ class TicketNode {
   // Requires: made with a link.
   TicketNode* after() const { return after_.get(); }
 
-  // Called by the taker of `after`, which comes behind this one; with null, by the end of the row. Once, on a
-  // ticket made without a link.
+  // Called once, on a ticket made without a link: by the taker of `after`, or with null by the end of the
+  // row.
   Outcome link(TicketNode* after) {
     after_.set(after);
     // (1) acq_rel: publishes the link; sees the work of this ticket and of those before it, which the caller
@@ -66,7 +63,7 @@ class TicketNode {
     return outcome(old, old | kLinked, after);
   }
 
-  // For a holder, any number of times. What was written before is seen by all who find a later ticket called.
+  // For a holder, any number of times. Whoever finds a later ticket called sees what was written before.
   Outcome done() { return finish(kDone); }
 
   // For the last holder, as its last access.
@@ -79,7 +76,7 @@ class TicketNode {
   }
 
   // Called once, by the caller that found the ticket in an Outcome, or that took the first ticket of a row.
-  // Hands over the listeners, the oldest first.
+  // Hands over the listeners, oldest first.
   Outcome call(Listener*& listeners) {
     TicketNode* after = nullptr;
     // (4) acquire, here and on failure: sees the link; pairs with (1).
@@ -90,15 +87,14 @@ class TicketNode {
       // listeners and the work of this one; pairs with (1, 2, 5, 6, 7, 9).
     } while (!word_.compare_exchange_weak(old, (old & kFlags) | kCalled, std::memory_order_acq_rel,
                                           std::memory_order_acquire));
-    // The next step of a lane changes the ticket after, whose memory was last used when that ticket was
-    // taken.
+    // The next step changes the ticket after, whose memory was last used when it was taken.
     __builtin_prefetch(after, 1);
     listeners = reversed(listenersIn(old));
     return outcome(old, old | kCalled, after);
   }
 
-  // For a holder: leaves `listener` to the caller of call().
-  // Returns: false, and leaves nothing, if the ticket was called already.
+  // For a holder: leaves `listener` to the caller of call(). Returns: false, and leaves nothing, if the
+  // ticket was called.
   bool listen(Listener* listener) {
     // (7) acquire, here and on failure: sees the work of the tickets before; pairs with (3).
     Word old = word_.load(std::memory_order_acquire);
@@ -113,8 +109,7 @@ class TicketNode {
     return true;
   }
 
-  // For a holder.
-  // Returns: whether the ticket was called; if so, the work of the tickets before it is seen.
+  // For a holder. Returns: whether the ticket was called; if so, the work of the tickets before it is seen.
   bool isCalled() const {
     // (9) acquire: sees the work of the tickets before; pairs with (3).
     return (word_.load(std::memory_order_acquire) & kCalled) != 0;
@@ -162,8 +157,8 @@ class TicketNode {
   }
 
   typename Sync::template Atomic<Word> word_{0};
-  typename Sync::template Var<TicketNode*> after_{
-      nullptr};  // written before kLinked is set, constant from then on
+  // Written before kLinked is set, constant from then on.
+  typename Sync::template Var<TicketNode*> after_{nullptr};
 };
 
 }  // namespace weft::inline v0_1::detail
