@@ -23,7 +23,7 @@ namespace weft::inline v0_1::detail {
 
 enum class ContinuationForm { Value, Whole, Nothing, None };
 
-// How `F` may be called with a Future<T> or a SharedFuture<T> that is ready: the first way that is possible.
+// The first possible way to call `F` with a ready Future<T> or SharedFuture<T>.
 template <class F, class Future, class Value>
 constexpr ContinuationForm continuationForm() {
   if constexpr (!std::is_void_v<Value> && std::is_invocable_v<F, std::add_rvalue_reference_t<Value>>) {
@@ -54,7 +54,7 @@ struct Continuation {
   }
   using Returned = typename Unwrapped<typename decltype(returned())::type>::Returned;
 
-  // (Before its version 12 gcc leaks the members of an aggregate of which a later one throws.)
+  // (gcc before version 12 leaks the members of an aggregate of which a later one throws.)
   template <class From>
   Continuation(From&& f, E&& where, Parent&& source)
       : function(std::forward<From>(f)), executor(std::move(where)), parent(std::move(source)) {}
@@ -87,7 +87,7 @@ struct Continuation {
   Parent parent;  // the last, so that an exception of the others' moves leaves the future where it was
 };
 
-// A program's own executor, given as a variable.
+// A program's own executor, as a variable.
 template <class E>
 struct ExecutorPointer {
   void schedule(TaskHandle task) const { executor->schedule(std::move(task)); }
@@ -95,14 +95,14 @@ struct ExecutorPointer {
   E* executor;
 };
 
-// Whether E is `Own`, or a class derived from it that schedules as it does: marl::Scheduler, for example.
+// Whether E is `Own`, or a derived class that schedules as it does, such as marl::Scheduler.
 template <class E, class Own>
 concept SchedulesAs = std::derived_from<E, Own> && requires {
   { &E::schedule } -> std::same_as<void (Own::*)(TaskHandle)>;
 };
 
-// Executors that keep nothing alive: weft's own, which leave a link behind; references; and executors that
-// are nothing but a type, such as inlineExecutor().
+// Executors that keep nothing alive: weft's own, which leave a link behind; references; and stateless types,
+// such as that of inlineExecutor().
 template <class E>
 inline constexpr bool kIsLinked =
     SchedulesAs<E, Scheduler> || SchedulesAs<E, PoolExecutor> || SchedulesAs<E, MainLoopExecutor>;
@@ -122,7 +122,7 @@ auto keepExecutor(E&& executor) {
   }
 }
 
-// For the end of a promise.
+// At the end of a promise.
 template <class T>
 void abandon(PlainState<T>* state) noexcept {
   if (state != nullptr && state->word.claim()) {
@@ -137,8 +137,8 @@ inline void assertException(const std::exception_ptr& exception) {
   WEFT_ASSERT(exception != nullptr, "a future was given a null exception. Give it a value, or an exception.");
 }
 
-// Checks the argument of set_exception() and makeExceptionalFuture(). An argument that is no temporary may be
-// part of an exception of another class, which a copy would lose.
+// Checks the argument of set_exception() and makeExceptionalFuture(): what is no temporary may be part of an
+// exception of another class, which a copy would lose.
 template <class Error>
 constexpr bool assertError() {
   constexpr bool kIsException = std::derived_from<std::remove_cvref_t<Error>, std::exception>;
@@ -156,8 +156,8 @@ constexpr bool assertError() {
   return kIsException && kIsWhole;
 }
 
-// Whether a reference of type T that is made of a U refers to a temporary: to the U itself, or to what a
-// conversion makes of it. Not so if a conversion function of U gives a reference.
+// Whether a T& made of a U refers to a temporary: to the U itself, or to what a conversion makes of it. Not
+// so if a conversion function of U gives a reference.
 template <class T, class U>
 inline constexpr bool kBindsToTemporary = false;
 template <class T, class U>
@@ -166,8 +166,7 @@ inline constexpr bool kBindsToTemporary<const T&, U> =
       std::is_convertible_v<std::add_pointer_t<std::remove_reference_t<U>>, const T*>) &&
     !std::is_convertible_v<U, T&> && !requires { std::declval<U>().operator const T&(); };
 
-// Whether these are what a Promise<T> is set to. An immovable T counts as well: its Outcome says what is
-// wrong.
+// Whether a Promise<T> may be set to these. An immovable T counts: its Outcome has the message.
 template <class T, class... Args>
 inline constexpr bool kIsValue = std::is_void_v<T> && sizeof...(Args) == 0;
 template <class T, class U>
@@ -194,8 +193,7 @@ class FutureBase : public FutureHandle {
     return FutureAccess::outcome<T>(*this).error().pointer();
   }
 
-  // Returns: whether get() would throw: false as long as there is neither a result nor an exception. Neither
-  // suspends nor blocks.
+  // Returns: whether get() would throw; false before there is a result. Neither suspends nor blocks.
   // Requires: valid().
   bool failed() const {
     return core("failed").isReady() && static_cast<bool>(FutureAccess::outcome<T>(*this).error());
@@ -206,7 +204,7 @@ class FutureBase : public FutureHandle {
   explicit FutureBase(FutureCore* state) noexcept : FutureHandle(state) {}
   explicit FutureBase(FutureHandle&& other) noexcept : FutureHandle(std::move(other)) {}
 
-  // Has function(...) run by `executor` once this future is ready. `function` takes the future over.
+  // Has `executor` run function(...), which takes the future over, once this future is ready.
   template <class Value, class E, class F>
   static auto chain(Self&& self, E&& executor, F&& function) {
     using Function = std::decay_t<F>;

@@ -16,8 +16,8 @@ class TaskHandle;
 
 namespace detail {
 
-// The part of an executor of weft's that stays as long as a continuation may need it. It takes tasks, and
-// drops them once the executor has ended.
+// The part of one of weft's executors that continuations keep alive. It takes tasks, and drops them once the
+// executor has ended.
 struct WEFT_EXPORT ExecutorLink : ReferenceCount {
   ExecutorLink() : ReferenceCount(1) {}
   ExecutorLink(const ExecutorLink&) = delete;
@@ -40,7 +40,7 @@ struct WEFT_EXPORT ExecutorLink : ReferenceCount {
   ~ExecutorLink() = default;
 };
 
-// An executor of weft's, as a continuation keeps it.
+// One of weft's executors, as a continuation keeps it.
 class KeptExecutor {
  public:
   explicit KeptExecutor(ExecutorLink& link) noexcept : link_(Shared<ExecutorLink>::adopt(&link)) {

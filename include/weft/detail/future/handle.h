@@ -14,7 +14,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Ends the program with a message: a future without state was used.
+// A message ends the program: a future without state was used.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoFuture(const char* function);
 
 // The common part of all futures.
@@ -23,22 +23,21 @@ class FutureHandle {
   // Returns: whether there is a state. False after Future(), and after get(), then() or share() of a Future.
   bool valid() const noexcept { return core_.get() != nullptr; }
 
-  // Returns: whether there is a result or an exception already. Neither suspends nor blocks. A loop around
-  // ready() lets nothing else run on this thread. On a bound thread without workers the task itself does not
-  // run either. Call yield() in between, or wait().
+  // Returns: whether there is a result or an exception. Neither suspends nor blocks. A loop around ready()
+  // lets nothing else run on this thread, on a bound thread without workers not even the task: call yield()
+  // in it, or wait().
   // Requires: valid().
-  // Memory ordering: if it is true, the caller sees what the task did, or what was done before the promise
-  // was set.
+  // Memory ordering: if it is true, the caller sees what came before the end of the task, or the set of the
+  // promise.
   bool ready() const { return core("ready").isReady(); }
 
-  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker has scheduled the
-  // task as its last one, and no thread has begun it, the task is called on this fiber instead.
+  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker scheduled the task
+  // last, and no thread has begun it, the task is called on this fiber.
   // Requires: valid().
   // Memory ordering: as ready().
   void wait() const { core("wait").wait(); }
 
-  // As wait(), but the wait also ends when a stop is requested by `token`, after `duration`, or at `time`.
-  // Never early by that clock.
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
   // Returns: false if one of these came first. A future that is ready already wins.
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
@@ -55,7 +54,7 @@ class FutureHandle {
 
  protected:
   FutureHandle() noexcept = default;
-  // Takes over a reference that was counted already.
+  // Takes over a counted reference.
   explicit FutureHandle(FutureCore* state) noexcept : core_(Shared<FutureCore>::adopt(state)) {}
 
   FutureCore& core(const char* function) const {

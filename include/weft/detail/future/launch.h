@@ -15,7 +15,7 @@
 #include "weft/detail/future/task_state.h"
 #include "weft/executor.h"
 
-// async(): the functions that its tasks run, the code that starts them, and the messages for its misuse.
+// async(): the bodies of its tasks, their start, and the messages for misuse.
 namespace weft::inline v0_1::detail {
 
 // The body of async().
@@ -30,7 +30,7 @@ struct Call {
   F function;
 };
 
-// The same, with a stop token, which the function may take.
+// A Call with a stop token, which the function may take.
 template <class F>
 struct StoppableCall {
   static constexpr bool kTakesToken = std::is_invocable_v<F, std::stop_token>;
@@ -56,8 +56,8 @@ struct StoppableCall {
   std::stop_token token;
 };
 
-// Where then(f) without an executor runs: on the scheduler that is bound to the thread that makes the future
-// ready, or else on the default executor.
+// The executor of a then(f) without one: the scheduler that is bound to the thread that makes the future
+// ready, or else the default executor.
 struct BoundOrDefaultExecutor {
   void schedule(TaskHandle task) const {
     auto* node = static_cast<TaskNode*>(task.toVoidPointer());
@@ -68,14 +68,13 @@ struct BoundOrDefaultExecutor {
   }
 };
 
-// Returned where a static_assert has failed, so that no further error is reported: a type that is complete
-// once it is asked for.
+// Returned after a failed static_assert, so that there is no further error: complete once it is asked for.
 template <class>
 struct Instead {
   using Type = Future<void>;
 };
 
-// Checks the first argument of async(E, F) and then(E, F). Each mistake gets one error, which says what to
+// Checks the first argument of async(E, F) and then(E, F): one error for each mistake, which says what to
 // write.
 template <class E, class F>
 constexpr bool assertExecutor() {
@@ -93,7 +92,6 @@ constexpr bool assertExecutor() {
   return Executor<E>;
 }
 
-// `kCanBeCalled`: whether the function can be called.
 template <bool kCanBeCalled>
 constexpr bool assertFunction() {
   static_assert(kCanBeCalled,
@@ -103,8 +101,7 @@ constexpr bool assertFunction() {
   return kCanBeCalled;
 }
 
-// Has a new task run by `executor`.
-// Returns: its future.
+// Has `executor` run a new task. Returns: its future.
 template <class Body, class E, class... Args>
 [[gnu::always_inline]] inline auto launch(E&& executor, Args&&... args) {
   auto* state = detail::makeState<TaskState<Body>>(std::forward<Args>(args)...);
@@ -113,7 +110,6 @@ template <class Body, class E, class... Args>
   return future;
 }
 
-// async().
 template <class E, class F>
 auto launchCall(E&& executor, F&& function) {
   using Function = std::decay_t<F>;

@@ -18,18 +18,18 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/export.h"
 
-// The state that a Future shares with the thread that makes it ready. The state of a task is also the task's
-// node: the function, the result and the links lie in one allocation, a pooled node if 128 bytes are enough.
+// The state that a Future shares with the thread that makes it ready. A task's state is also its node:
+// function, result and links lie in one allocation, a pooled node up to 128 bytes.
 //
 // A state that becomes ready tells its listeners in a loop. If a continuation completes at once, because it
-// passes an error on, the same loop tells its listeners. If an executor runs a continuation within
+// passes an error on, that loop tells its listeners too. If an executor runs a continuation within
 // schedule(), the continuation is ready, and its waiters are woken, before its run() has returned: the
-// executor may go on with tasks that need it. Its continuations are then called by a loop of their own. If
-// such loops are nested deeply already, the innermost loop calls them once schedule() has returned. It is the
-// same with the promises that break when a loop destroys a function that is skipped. So a chain may be of any
-// length. If the code within waits before it returns, what was put off does not wait for it, nor runs on top
-// of it, where it would find the locks that the code holds. A task of the same thread calls it, or, where no
-// scheduler is bound, a thread of its own.
+// executor may go on with tasks that need it. A loop of its own calls its continuations, or, if such loops
+// are nested deeply already, the innermost loop does once schedule() has returned. Promises that break when a
+// loop destroys a skipped function are told in the same two ways. So a chain may be of any length. If the
+// code within waits before it returns, what was put off does not wait for it, nor runs on top of it, where it
+// would find the locks that the code holds: a task of this thread calls it or, if no scheduler is bound, a
+// thread of its own.
 namespace weft::inline v0_1::detail {
 
 // A listener that may leave before it is told.
@@ -44,8 +44,7 @@ struct LeavingListener : TaskNode {
   static constexpr uint32_t kMark = ~uint32_t{0};  // no Task::Flags
 };
 
-// The listeners that must be told that a future is ready. Waits are TaskNodes too: see waiting_listener.h.
-// See also FutureWord.
+// The listeners to tell that a future is ready, also waits: see waiting_listener.h and FutureWord.
 struct FutureListeners {
   WEFT_EXPORT void pushBack(TaskNode& listener);
   WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
@@ -60,8 +59,8 @@ struct FutureListeners {
   void append(TaskNode* begin, TaskNode* end);
 };
 
-// The loop that tells listeners. A listener that is told finds the loop behind its `next`. It sets that
-// `next` to a state that has thereby become complete.
+// The loop that tells listeners. A told listener finds the loop behind its `next`, and sets that `next` to a
+// state that it completed.
 struct PutOffTask;
 struct TellLoop : TaskNode {
   explicit TellLoop(int numOuterLoops) : TaskNode{nullptr, nullptr, 0}, numOuter(numOuterLoops) {}
@@ -86,35 +85,33 @@ struct FutureCore : TaskNode, ReferenceCount {
 
   bool isReady() const { return word.isReady(); }
 
-  // Suspends the fiber, or blocks the thread, until the state is ready. A task that has not begun, and that
-  // this worker has scheduled last, is run in its place if there is enough stack.
+  // Suspends the fiber, or blocks the thread, until the state is ready. Runs the task in place if this worker
+  // scheduled it last, it has not begun, and there is enough stack.
   void wait() {
     if (!isReady()) {
       waitSlow();
     }
   }
-  // As wait(), for a handle that is the only one, and that no other thread uses meanwhile.
+  // As wait(), for the only handle, which no other thread uses meanwhile.
   void waitAsOwner() {
     if (!isReady() && !runAsOwner()) {
       waitForOthers();
     }
   }
-  // The same until `deadline`, or until a stop is requested.
-  // Returns: whether the state is ready.
+  // As wait(), until `deadline` or a stop. Returns: whether the state is ready.
   WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token);
 
-  // Invokes `listener` with TaskOp::Ready when the state is ready: on the thread that makes it ready, or at
-  // once. `listener.next` is a TellLoop then.
+  // Invokes `listener` with TaskOp::Ready, and a TellLoop as `next`, when the state is ready: on the thread
+  // that makes it ready, or at once.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
   // Takes that back.
-  // Returns: true if `listener` was not invoked, and never will be. False if it was invoked, or is about to
-  // be.
+  // Returns: whether `listener` was not invoked, and never will be. If false, it was or is about to be.
   WEFT_EXPORT bool forget(LeavingListener& listener);
 
   // The result was written: makes the state ready, and drops the caller's reference.
   void complete() noexcept {
     if (step == Step::RunByOwner) {
-      // No other thread can see the state, so atomic operations are left out.
+      // No other thread can see the state: no atomic read-modify-write.
       step = Step::NotBegun;
       word.publishAlone();
       references.store(1, std::memory_order_relaxed);
@@ -153,7 +150,7 @@ State* makeState(Args&&... args) {
   return NodeMemory<State>::make(std::forward<Args>(args)...);
 }
 
-// The state of a promise, or of a future that is ready from the start.
+// The state of a promise, or of a future that is made ready.
 template <class R>
 struct PlainState final : FutureState<R> {
   explicit PlainState(uint32_t numReferences) : FutureState<R>(&invokeThis, numReferences) {}

@@ -13,7 +13,7 @@
 #include "weft/executor.h"
 #include "weft/export.h"
 
-// The parts of tasks with a result: a state, and a body that fills in its outcome.
+// Tasks with a result: a state, and a body that fills in its outcome.
 namespace weft::inline v0_1 {
 
 template <class T>
@@ -27,7 +27,7 @@ struct TaskHandleAccess {
   static TaskHandle make(TaskNode* node) noexcept { return TaskHandle(node); }
 };
 
-// Access to what a handle keeps private.
+// Access to the private parts of handles.
 struct FutureAccess {
   static FutureCore* core(const FutureHandle& future) noexcept { return future.core_.get(); }
   static FutureCore& checkedCore(const FutureHandle& future, const char* function) {
@@ -41,15 +41,14 @@ struct FutureAccess {
   static EscapedException& error(const Handle<T>& future) noexcept {
     return outcome<T>(future).error();
   }
-  // Takes over a reference that was counted already.
+  // Takes over a counted reference.
   template <class T>
   static Future<T> make(FutureState<T>* state) noexcept {
     return Future<T>(state);
   }
 };
 
-// The type of a future, the result of a function that returns one, and the way in which the outcome of the
-// inner future is taken over.
+// The result and outcome of a function, those of the inner future if it returns one.
 template <class R>
 struct Unwrapped {
   static constexpr bool kIsFuture = false;
@@ -74,8 +73,8 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// A call of the program's code by a loop that tells a state. What becomes ready within that call is told by a
-// loop within the loop, or by the loop itself.
+// A call of the program's code by a loop that tells a state. What becomes ready in it is told by a loop
+// within the loop, or by the loop itself.
 class WEFT_EXPORT LoopCall {
  public:
   LoopCall(const LoopCall&) = delete;
@@ -85,8 +84,8 @@ class WEFT_EXPORT LoopCall {
   // null.
   static LoopCall* around(const FutureCore& state, bool orAny) noexcept;
 
-  // Returns: a call on this fiber or thread for whose end its loop has put off something, for which there is
-  // no task; or null. A fiber also finds the calls in which its thread was bound.
+  // Returns: a call on this fiber or thread whose loop has put off something until its end, without a task
+  // for it; or null. A fiber also finds the calls in which its thread was bound.
   static LoopCall* withPutOff() noexcept;
 
   TellLoop& loop;
@@ -104,39 +103,38 @@ class WEFT_EXPORT LoopCall {
   LoopCall* outer_;
 };
 
-// The call of an executor's schedule() with the task of a state. The executor may run or drop the task at
-// once; the task finds the call then.
+// The call of an executor's schedule() with the task of a state. A task that the executor runs or drops at
+// once finds the call.
 class WEFT_EXPORT ScheduleCall : public LoopCall {
  public:
   ScheduleCall(FutureCore& state, TellLoop& teller) noexcept : LoopCall(&state, teller) {}
 
-  // Returns: the call with `state` that goes on, on this fiber or thread; or null.
+  // Returns: the running call with `state` on this fiber or thread, or null.
   static ScheduleCall* of(const FutureCore& state) noexcept {
     return static_cast<ScheduleCall*>(around(state, false));
   }
 
-  // Returns: whether what is dropped now is dropped by an exception, which may be the one that schedule()
-  // throws.
+  // Returns: whether an exception, maybe that of schedule(), drops what is dropped now.
   static bool isUnwinding() noexcept;
 
   bool isDropped = false;  // an exception has destroyed the task's handle
 };
 
-// The destruction of a task's body. It may break promises that the function has captured.
+// The destruction of a task's body, which may break captured promises.
 class BodyEnd : public LoopCall {
  public:
   explicit BodyEnd(TellLoop& teller) noexcept : LoopCall(nullptr, teller) {}
 };
 
-// For errors of use, see executor.cpp and future.cpp.
+// Messages for misuse.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportSecondFuture();
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoPromise(const char* function);
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportOwnFuture();
 WEFT_EXPORT void setCanceled(EscapedException& error);
 WEFT_EXPORT void setBroken(EscapedException& error);
 
-// The state of a task. If the function returns a future, the state then waits for that future, and takes its
-// outcome over.
+// The state of a task. If the function returns a future, the state waits for that, and takes its outcome
+// over.
 //
 // Body: using Returned                          what the function returns
 //       void run(Outcome<Returned>&)
@@ -188,7 +186,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
   }
 
-  // This is rare. It is a function of its own, so that run() has few registers to save.
+  // A rare case, apart so that run() has few registers to save.
   [[gnu::noinline]] void drop() {
     ScheduleCall* const call = ScheduleCall::of(*this);
     if (call != nullptr && ScheduleCall::isUnwinding()) {
@@ -228,7 +226,7 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
   }
 
-  // The future that the task waits for is ready.
+  // The awaited future is ready.
   void becomeReady(TaskNode* answer) {
     if constexpr (Inner::kIsFuture) {
       if (this->step == FutureCore::Step::FollowsInner) {
@@ -254,8 +252,8 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     return isSkipped;
   }
 
-  // The executor that gets the handle may destroy the body, and the whole state, before this has returned. It
-  // may be a program's own executor, whose move throws: then the handle is dropped.
+  // The executor may destroy the body, and the state, before this returns. If the move of a program's
+  // executor throws, the handle is dropped.
   bool isCompleteOnceScheduled(TellLoop& loop) {
     ScheduleCall call(*this, loop);
     EscapedException error;

@@ -31,10 +31,9 @@ struct WhenAnyResult {
 
 namespace detail {
 
-// The futures that are waited for, a listener for each, and the result. Each listener holds a reference until
-// it was told or has left. The thread that makes them listen holds one until that is done.
-//
-// Listeners of whenAny() that come too late leave, so that nothing piles up on a future that is never ready.
+// The awaited futures, a listener for each, and the result. Each listener holds a reference until it was told
+// or has left, and the thread that makes them listen until that is done. Losing listeners of whenAny() leave,
+// so that nothing piles up on a future that is never ready.
 template <class Futures, class Result, bool kAll>
 class WhenState final : public FutureState<Result> {
  public:
@@ -43,11 +42,10 @@ class WhenState final : public FutureState<Result> {
         listeners_(std::make_unique<Listener[]>(count)),
         left_(kAll ? count + 1 : 2) {}
 
-  // To be filled before begin(). Where that throws, the state is destroyed instead.
+  // To be filled before begin(), or else the state is destroyed.
   Futures& futures() { return futures_; }
 
-  // Neither a listener nor another thread may take the futures while this thread looks at them, so the last
-  // step to the result is its own.
+  // The last step to the result is this thread's own: nobody may take the futures while it looks at them.
   // Returns: the future of this state.
   Future<Result> begin() {
     Future<Result> future = FutureAccess::make(static_cast<FutureState<Result>*>(this));
@@ -155,8 +153,7 @@ class WhenState final : public FutureState<Result> {
   std::atomic<size_t> winner_{kNone};  // of whenAny: set once, by the first listener
 };
 
-// Calls fill(futures) once there is memory for all else, so that an exception leaves the futures where they
-// are.
+// Calls fill(futures) once all memory is allocated, so that an exception leaves the futures where they are.
 template <bool kAll, class Futures, class Fill>
 auto when(size_t count, const Fill& fill) {
   using Result = std::conditional_t<kAll, Futures, WhenAnyResult<Futures>>;
@@ -260,11 +257,11 @@ auto whenRange(Iterator begin, const End& end) {
 
 }  // namespace detail
 
-// Futures are taken over, SharedFutures copied. With no futures, the result is ready at once.
+// Takes futures over, and copies SharedFutures. Without futures the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-// Errors: std::bad_alloc if there is no memory. Then the caller keeps the futures, unless an iterator can be
-// read once only and does not tell how many they are.
+// Errors: std::bad_alloc. Then the caller keeps the futures, unless an iterator can be read only once and
+// does not tell their number.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
   return detail::whenRange<true>(std::move(begin), end);
@@ -280,8 +277,8 @@ auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
-// As whenAll(), but with a future that is ready when one of them is, whose value is a WhenAnyResult. The
-// other futures keep nothing of the call: a loop may wait for the same SharedFuture again and again.
+// As whenAll(), but ready when one of them is, with a WhenAnyResult. The other futures keep nothing of the
+// call: a loop may wait for one SharedFuture again and again.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAny(Iterator begin, End end) {
   return detail::whenRange<false>(std::move(begin), end);

@@ -19,7 +19,6 @@ namespace weft::inline v0_1::detail {
 //                                              of the above
 //   ready           kReady                     the setter of the result, from `nobody` and `one listener`
 //   ready, a room   address | kRoom | kReady   the setter, from `a room`
-//
 // If several threads may want to write the result, the first sets kClaimed beside one of the first three
 // states, and then writes it. A ready future stays ready forever.
 //
