@@ -9,8 +9,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Whether a Future is ready, and which listeners must be told. It is one word, which several threads may
-// change at any time.
+// Whether a Future is ready, and which listeners to tell, in one word that any thread may change at any time.
 //
 //   state           word                       set by
 //   nobody          0                          the one listener, when it leaves
@@ -20,35 +19,30 @@ namespace weft::inline v0_1::detail {
 //   ready           kReady                     the setter of the result, from `nobody` and `one listener`
 //   ready, a room   address | kRoom | kReady   the setter, from `a room`
 // If several threads may want to write the result, the first sets kClaimed beside one of the first three
-// states, and then writes it. A ready future stays ready forever.
+// states, and then writes it. A ready future stays ready.
 //
-// A room is for what one word cannot hold: more than one listener, and waits that may end early, by a
-// deadline or a stop token. It has a lock and a list, and keeps the address of the listener that was there
-// before. The setter closes the room: it takes all listeners over, under the lock. A listener that comes
-// later finds the room closed, and the future ready. The room stays until the state is destroyed, so that a
-// waiter may leave it at any time.
+// A room is for what one word cannot hold: several listeners, and waits that may end early by a deadline or a
+// stop. It has a lock and a list, and the address of the listener that was there before. The setter closes
+// the room: it takes all listeners over, under the lock. A later listener finds the room closed, and the
+// future ready. The room stays until the state is destroyed, so that a waiter may leave it at any time. Most
+// futures have at most one listener, and no room.
 //
-// A listener that leaves, such as one of a whenAny() that has lost, is taken out of the place where it is by
-// then. In the word its address is replaced by `nobody`. In the room it is removed under the lock, while the
-// room is open. Only the setter claims listeners, by making the future ready, or by closing the room.
-//
-// Most futures have at most one listener, and no room.
+// A listener that leaves, such as a loser of whenAny(), is taken out of where it is by then: of the word, by
+// `nobody` in place of its address; of the open room, under its lock. Only the setter claims listeners, by
+// making the future ready, or by closing the room.
 //
 // What must not happen:
 //     setter                            listener
 //                                       looks: not ready
 //     makes it ready, finds nobody
 //                                       registers, and waits forever
-// It cannot happen: registering is a compare-exchange of the same word, or a look at the room's `isOpen`
-// under its lock. Nor may a listener be told twice, or used after it was told or has left. The thread that
-// replaces a listener's address by kReady has claimed the listener. The thread that makes a room takes the
-// address along without a look at the listener. If another listener has the same address by then, it is the
-// right one.
+// It cannot: registering is a compare-exchange of that word, or a look at the room's `isOpen` under its lock.
+// Nor may a listener be told twice, or used after it was told or has left. The thread that replaces its
+// address by kReady has claimed it. The thread that makes a room copies the address without dereferencing it;
+// another listener that has that address by then is the right one.
 //
 // Rejected: a stack of listeners in the word. A timed wait cannot be taken out of it.
-//
 // Rejected: a lock bit beside the list. Every future would pay for it with two more words.
-//
 // Rejected: a room for every future. It would be a second allocation.
 //
 // Listener: aligned to 8.
@@ -94,31 +88,27 @@ class FutureWord {
   FutureWord(const FutureWord&) = delete;
   FutureWord& operator=(const FutureWord&) = delete;
 
-  // Any thread.
-  // Returns: whether the result is there, and may be read.
+  // Any thread. Returns: whether the result is there, and may be read.
   bool isReady() const {
     // (1) acquire: sees the result; pairs with (3).
     return (word_.load(std::memory_order_acquire) & kReady) != 0;
   }
 
-  // Requires: the caller has all handles.
-  // Returns: whether nobody listens, and the result is not there.
+  // Requires: the caller has all handles. Returns: whether nobody listens, and the result is not there.
   // relaxed: no other thread changes it meanwhile, except to publish.
   bool isUntouched() const { return word_.load(std::memory_order_relaxed) == 0; }
 
-  // Any thread.
-  // Returns: whether the caller is the first, and so must write the result and publish() it.
+  // Any thread. Returns: whether the caller is the first, and so must write the result and publish() it.
   bool claim() {
     // (6) relaxed: publishes nothing; the others learn only that they came too late.
     return (word_.fetch_or(kClaimed, std::memory_order_relaxed) & (kClaimed | kReady)) == 0;
   }
 
-  // Called once, by the thread that has written the result. Hands over the listeners that must be told.
+  // Called once, by the thread that has written the result. Hands over the listeners to tell.
   // Memory ordering: a thread that finds the future ready, or is told, sees what came before.
   void publish(List& listeners) {
     Word old = 0;
-    // (3) acq_rel: publishes the result, and sees the listener, or the room, complete; pairs with (1, 2, 4,
-    // 5).
+    // (3) acq_rel: publishes the result; sees the listener, or the room, complete; pairs with (1, 2, 4, 5).
     while (!word_.compare_exchange_weak(old, (old & kRoom) != 0 ? old | kReady : kReady,
                                         std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -138,7 +128,7 @@ class FutureWord {
 
   // As publish(), if no other thread can reach the state, and nobody listens.
   void publishAlone() {
-    // relaxed, all of it: one thread at work.
+    // relaxed: one thread at work.
     word_.store((word_.load(std::memory_order_relaxed) & ~kClaimed) | kReady, std::memory_order_relaxed);
   }
 
@@ -160,7 +150,7 @@ class FutureWord {
   }
 
   // Any thread, while the state exists: takes back a listen().
-  // Returns: true if `listener` was not told, and never will be. False if it was told, or is about to be.
+  // Returns: whether `listener` was not told, and never will be. If false, it was or is about to be.
   bool leave(Listener& listener) {
     // (7) acquire: sees the room; pairs with (4).
     Word old = word_.load(std::memory_order_acquire);
@@ -174,12 +164,10 @@ class FutureWord {
     return (old & kRoom) != 0 && roomIn(old)->remove(listener);
   }
 
-  // Any thread.
-  // Returns: the room, which is made if there is none. Null if the future is ready.
+  // Any thread. Returns: the room, made if there is none. Null if the future is ready.
   template <class MakeRoom, class FreeRoom>
   Room* enter(const MakeRoom& makeRoom, const FreeRoom& freeRoom) {
-    // (5) acquire, here and on failure: sees the result, the room, or the listener; pairs with
-    // (2, 3, 4).
+    // (5) acquire, here and on failure: sees the result, the room, or the listener; pairs with (2, 3, 4).
     Word old = word_.load(std::memory_order_acquire);
     while ((old & (kReady | kRoom)) == 0) {
       Room* fresh = makeRoom();
@@ -194,8 +182,7 @@ class FutureWord {
     return (old & kReady) != 0 ? nullptr : roomIn(old);
   }
 
-  // For the end of the state.
-  // Returns: the room, or null.
+  // At the end of the state. Returns: the room, or null.
   Room* room() const {
     // relaxed: no other thread is left.
     const Word word = word_.load(std::memory_order_relaxed);
