@@ -15,7 +15,6 @@
 #include "weft/detail/parallel/split_loop.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 namespace detail {
@@ -38,7 +37,7 @@ struct ForBody {
   F& function;
 };
 
-// Returns: the grain with which each thread that may take part gets one piece.
+// Returns: the grain that gives each thread that may take part one piece.
 inline size_t grainForEachThread(size_t count) {
   const LocalDeque* local = count != 0 ? forkLane() : nullptr;
   const size_t numThreads = local != nullptr ? local->numOthers + size_t{1} : 1;
@@ -65,23 +64,20 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 }  // namespace detail
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers. The range may be the numbers in [begin, end), what lies between two forward iterators, a
-// container, an irange(), a list in braces, or a partitioner.
+// workers. The range is a container, two forward iterators, two numbers begin and end, an irange(), a list in
+// braces, or a partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
 //   weft::parallelFor(names, [](std::string& name) { normalize(name); });
-//
-// The range is split while it is run, if a worker is idle and the rest is worth it. So a small loop costs
-// next to nothing, and a long loop is shared, whatever its elements cost. A partitioner changes that. Without
-// a bound scheduler this is a plain loop. Calls for elements near each other come in their order on one
+// The range is split while it runs, if a worker is idle and the rest is worth it (unless a partitioner
+// changes that): a small loop costs next to nothing, and a long loop is shared, whatever its elements cost.
+// Without a bound scheduler this is a plain loop. Neighbouring elements are called in their order on one
 // thread. Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile.
-// With a `token`: once a stop is requested, no further pieces are begun, those that run are ended, and
-// nothing is thrown.
+// Once `token` is asked to stop, no pieces begin, running ones end, and nothing is thrown.
 // Requires: `function` may be called on several threads at the same time. No call waits for the call of a
 // later element.
-// Errors: an exception that escapes a call is thrown here, once all calls that had begun have ended. If
-// several calls throw, the exception for the first of their elements is thrown. The remaining elements are
-// left out.
+// Errors: once all calls that had begun have ended, throws the exception of the first element whose call
+// threw. Remaining elements are left out.
 // Memory ordering: afterwards the caller sees what the calls have written.
 // Lifetime: the range and the function are used in place, not copied.
 template <detail::Partitionable Range, class F>
@@ -98,15 +94,13 @@ void parallelFor(std::initializer_list<T> elements, F&& function, const std::sto
   detail::forEachOf(detail::partition(elements), function, token, "parallelFor");
 }
 
-// The same as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers
-// share the loop. On any other executor it is a plain loop. All parallel algorithms take an executor in this
-// way.
+// Runs the loop as a task of `executor`, while the caller waits; all parallel algorithms take an executor in
+// this way. The workers of a Scheduler or a PoolExecutor share the loop. On other executors it is a plain
+// loop.
 //
 //   weft::parallelFor(weft::defaultExecutor(), 0, image.height(), [&](int y) { render(image.row(y)); });
-//
-// If the caller's thread is bound to that scheduler already, it takes part.
-// Requires: the executor needs neither the caller's thread nor anything that the caller holds, such as a
-// lock.
+// If the caller's thread is bound to that scheduler, it takes part.
+// Requires: the executor needs neither the caller's thread nor what the caller holds, such as a lock.
 // Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
 template <Executor E, class... Args>
 auto parallelFor(E&& executor, Args&&... args) {
@@ -117,7 +111,7 @@ auto parallelFor(E&& executor, std::initializer_list<Element> elements, Args&&..
   return detail::runOn(executor, [&] { return weft::parallelFor(elements, std::forward<Args>(args)...); });
 }
 
-// For calls whose first argument is neither a range nor an executor.
+// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelFor(First&&, Second&&, Args&&...) {
@@ -131,12 +125,12 @@ struct Block2D {
 
 namespace detail {
 
-// Returns: how many blocks a side has, of which the last may be smaller.
+// Returns: how many blocks a side has; the last may be smaller.
 inline std::ptrdiff_t blocksAlong(std::ptrdiff_t length, std::ptrdiff_t block) {
   return length <= 0 ? 0 : (length - 1) / block + 1;
 }
 
-// An iterator over the blocks of a plane, row by row of blocks.
+// An iterator over the blocks of a plane, row by row.
 class BlockIterator {
  public:
   using difference_type = std::ptrdiff_t;
@@ -169,14 +163,13 @@ class BlockIterator {
 
 }  // namespace detail
 
-// Returns: `plane` in blocks of that many rows and columns, for any parallel algorithm. The last blocks may
-// be smaller.
+// Returns: `plane` in blocks of that many rows and columns, for any parallel algorithm. The last may be
+// smaller.
 //
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
-//
-// Errors: std::invalid_argument if a block's side is zero or negative, or if there are more rows, columns or
-// blocks than a std::ptrdiff_t can count.
+// Errors: std::invalid_argument if a block's side is not positive, or if a std::ptrdiff_t cannot count the
+// rows, columns or blocks.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));

@@ -11,22 +11,21 @@
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/forkjoin/fork_join.h"
 
-// Estimates how long the iterations of a loop take. From that follows how many of them to run before the next
-// look at the deque, and whether the rest is worth another thread.
+// Estimates the time of a loop's iterations: how many to run before the next look at the deque, and whether
+// the rest is worth another thread.
 //
 // The cost is not known before, so a loop begins alone and measures. Its first piece is one iteration. The
-// next pieces grow while they take next to no time. The estimate of the rest decides. Below kWorthStealing
-// even a thief that searches already costs more than it saves. Below kWorthWaking so does waking a thief (12
-// us for the waker, 32 us until the thief runs, on a virtual machine). Iterations that are unlike the ones
-// before are noticed at the end of their piece. For this reason pieces stay short, and a piece of very many
+// next pieces grow while they take next to no time. Then the estimate of the rest decides. Below
+// kWorthStealing even a thief that searches already costs more than it saves. Below kWorthWaking so does
+// waking a thief (12 us for the waker, 32 us until the thief runs, on a virtual machine). The end of a piece
+// shows whether its iterations differ from earlier ones. So pieces stay short, and a piece of very many
 // iterations looks at the clock meanwhile (PieceClock).
 namespace weft::inline v0_1::detail {
 
 inline constexpr float kLongestPiece = 8 * kTicksPerMicrosecond;
 
-// Ends a piece early whose iterations have become far dearer than those that it was measured by. A look at
-// the clock costs some 10 ns, the time of a hundred of the finest iterations, so it comes every `stride`
-// iterations only.
+// Ends a piece early whose iterations have become far dearer than those that it was measured by. Looks at the
+// clock every `stride` iterations, since a look costs some 10 ns, like a hundred of the finest iterations.
 class PieceClock {
  public:
   PieceClock(size_t count, size_t stride)
@@ -51,13 +50,12 @@ class PieceClock {
 
 class GrainEstimator {
  public:
-  // For a loop that looks at its deque after `grain` iterations, and shares what is more than that. With a
-  // grain of 0 the loop measures.
+  // The loop looks at its deque after `grain` iterations, and shares what is more. With 0 it measures.
   explicit GrainEstimator(size_t grain) : grain_(grain), piece_(grain) {}
 
   bool isMeasured() const { return grain_ == 0; }
 
-  // Called when a thread begins with the loop, or with what firstHalf() has left of it.
+  // A thread begins with the loop, or with what firstHalf() has left of it.
   void begin() {
     if (isMeasured()) {
       done_ = 0;
@@ -65,7 +63,7 @@ class GrainEstimator {
     }
   }
 
-  // `count` iterations have been run since begin() or since the last call of note().
+  // `count` iterations have run since begin() or the last note().
   void note(size_t count) {
     if (isMeasured()) {
       done_ += count;
@@ -92,14 +90,14 @@ class GrainEstimator {
     return std::min(piece_, left);
   }
 
-  // `isTimed`: a timer may come due on this thread, whose fiber waits for the end of the piece.
+  // `isTimed`: a timer may come due on this thread, and its fiber waits for the end of the piece.
   void setStride(bool isTimed) {
     stride_ = !isMeasured() ? std::numeric_limits<size_t>::max() : isTimed ? kTimedStride : kStride;
   }
   // Returns: after how many iterations a piece looks at the clock.
   size_t stride() const { return stride_; }
 
-  // Returns: how many of `left` iterations, which are worth sharing, to keep.
+  // Returns: how many of `left` iterations to keep when the rest is shared.
   size_t firstHalf(size_t left) const {
     const size_t half = left - left / 2;
     return isMeasured() ? aligned(half) : (half - 1) / grain_ * grain_ + grain_;
@@ -119,9 +117,8 @@ class GrainEstimator {
   }
 
  private:
-  // Rounds a number of iterations down to a multiple of 64 from the beginning of the loop. So the next part
-  // begins at a full cache line, even if an element is only a byte. Vector instructions across cache lines
-  // would take a third more time.
+  // Rounds down to a multiple of 64 from the beginning of the loop. So the next part begins at a full cache
+  // line, even if an element is a byte. Vector instructions across lines would take a third more time.
   size_t aligned(size_t count) const {
     return count < 2 * kAlignment ? count : count - (done_ + count) % kAlignment;
   }
@@ -134,7 +131,7 @@ class GrainEstimator {
   static constexpr size_t kStride = 8192;
   static constexpr size_t kTimedStride = 256;
   static constexpr float kMeasuredEnough = 1 * kTicksPerMicrosecond;
-  // An iteration that takes more than some instructions may soon take far more.
+  // An iteration beyond some instructions may soon take far more.
   static constexpr float kNextToNothing = 0.01f * kTicksPerMicrosecond;
   static constexpr float kShortPiece = 1 * kTicksPerMicrosecond;
   static constexpr float kWorthStealing = 8 * kTicksPerMicrosecond;

@@ -15,10 +15,9 @@
 
 #include "weft/detail/base/throw_or_die.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
-// A number that counts up or down in equal steps: an iterator over numbers.
+// An iterator over numbers that count up or down in equal steps.
 template <std::integral Int>
 class NumberIterator {
  public:
@@ -33,7 +32,7 @@ class NumberIterator {
   constexpr NumberIterator(Int first, Int step, difference_type index)
       : first_(first), step_(step), index_(index) {}
 
-  // Computed unsigned, since the end of a range may lie beyond what Int can hold.
+  // Unsigned, since the end of a range may be beyond what Int can hold.
   constexpr Int operator*() const { return static_cast<Int>(Word(first_) + Word(step_) * Word(index_)); }
   constexpr Int operator[](difference_type n) const { return *(*this + n); }
 
@@ -86,13 +85,12 @@ class NumberRange {
   std::ptrdiff_t count_;
 };
 
-// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`. They go downwards if `step`
-// is negative. There are none if `end` lies on the other side. The numbers are of the common type of `begin`
-// and `end`. These two are compared by their own values, signed or not.
+// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, downwards if `step` is
+// negative; none if `end` lies on the other side. They have the common type of `begin` and `end`, which are
+// compared by value, signed or not.
 //
 //   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
-//
-// Errors: std::invalid_argument if `step` is 0, or if there are negative numbers and that type is unsigned.
+// Errors: std::invalid_argument if `step` is 0, or if a number is negative and the type is unsigned.
 template <std::integral Begin, std::integral End, std::integral Step = int>
 constexpr auto irange(Begin begin, End end, Step step = 1) {
   using Int = std::common_type_t<Begin, End>;

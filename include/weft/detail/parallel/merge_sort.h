@@ -18,12 +18,11 @@
 
 namespace weft::inline v0_1::detail {
 
-// Merge sort whose halves are forked. To merge two sorted halves, both are cut: the longer one at its middle,
-// and the other where that element belongs. The parts between the cuts are exchanged. That leaves two
-// independent merges (Kim and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004).
-// Short merges go through a buffer. If the comparator throws, no element is lost. If a move throws, no other
-// elements are lost than those that are being moved or exchanged. After some steps others have their turn on
-// this thread.
+// Merge sort whose halves are forked. To merge two sorted halves, the longer is cut at its middle, and the
+// other where that element belongs. Exchanging the parts between the cuts leaves two independent merges (Kim
+// and Kutzner, "Stable Minimum Storage Merging by Symmetric Comparisons", ESA 2004). Short merges use a
+// buffer. If the comparator throws, no element is lost. If a move throws, only elements that are being moved
+// or exchanged are. After some steps others have their turn on this thread.
 template <class Iterator, class Less>
 class MergeSort {
  public:
@@ -48,7 +47,7 @@ class MergeSort {
 
   using Steps = StepCount<kIsCheap<Less, Value>>;
 
-  // What a thread needs that sorts or merges alone.
+  // What a thread needs to sort or merge alone.
   struct Alone {
     Buffer buffer;
     Steps steps;
@@ -134,12 +133,12 @@ class MergeSort {
         alone.steps.add(to - begin);
       }
     });
-    // However the loop ended, the rest of the buffer fits exactly between `to` and `middle`.
+    // Even after an exception, the rest of the buffer fits exactly between `to` and `middle`.
     moveBack(rest, to, alone, thrown);
     thrown.rethrow();
   }
 
-  // Moves [first, last) into the buffer. If that throws, the elements that were moved are moved back.
+  // Moves [first, last) into the buffer; back again, if that throws.
   static void moveOut(Iterator first, Iterator last, Alone& alone) {
     Buffer& buffer = alone.buffer;
     buffer.clear();
@@ -160,8 +159,8 @@ class MergeSort {
     }
   }
 
-  // Moves the elements from `from` on out of the buffer, all of them, also if the move of one throws.
-  // `thrown` keeps the first exception.
+  // Moves all elements from `from` on out of the buffer, even if a move throws. `thrown` keeps the first
+  // exception.
   static void moveBack(typename Buffer::iterator from, Iterator to, Alone& alone, EscapedException& thrown) {
     alone.steps.inPieces(from, alone.buffer.end(), [&](auto begin, auto end) {
       if constexpr (kMovesNeverThrow) {

@@ -17,11 +17,10 @@
 #include "weft/detail/parallel/irange.h"
 #include "weft/executor.h"
 
-// What the parallel algorithms run over. Included by weft/parallel.h.
+// What the parallel algorithms run over.
 namespace weft::inline v0_1 {
 
-// A range, and how it is cut into pieces. One thread runs the elements of a piece in a row. See
-// autoPartitioner() and staticPartitioner().
+// A range, cut into pieces, each for one thread: see autoPartitioner() and staticPartitioner().
 template <class Iterator>
 struct Partition {
   Iterator first;
@@ -37,22 +36,22 @@ inline constexpr bool kIsPartition = false;
 template <class Iterator>
 inline constexpr bool kIsPartition<Partition<Iterator>> = true;
 
-// A range that the algorithms take as one argument: a container, an array, a view, or a partitioner.
+// A range as one argument: a container, an array, a view, or a partitioner.
 template <class T>
 concept Partitionable = kIsPartition<std::remove_cvref_t<T>> || requires(T& range) {
   std::begin(range);
   std::end(range);
 };
 
-// One end of a range, where the algorithms take two ends.
+// One end of a range.
 template <class T>
 concept Endpoint = std::integral<T> || requires(T at) {
   *at;
   ++at;
 };
 
-// Two ends that belong together. Together with Operation, this tells a call with two ends, of which the first
-// may be the name of an array, from a call with an array and a further argument.
+// Two ends that belong together. With Operation this tells a call with two ends, of which the first may be
+// the name of an array, from a call with an array and a further argument.
 template <class Begin, class End>
 concept Endpoints =
     (std::integral<Begin> && std::integral<End>) ||
@@ -61,9 +60,8 @@ concept Endpoints =
 template <class Op, class T>
 concept Operation = std::invocable<Op&, T, T>;
 
-// The algorithms walk a range more than once: to split it, and maybe to count it.
-// Returns: whether that is possible, by what the iterator says about itself. An iterator that says nothing
-// must be copyable and comparable.
+// The algorithms walk a range more than once, to split and maybe count it.
+// Returns: whether the iterator says that it can be. One that says nothing must be copyable and comparable.
 template <class Iterator>
 constexpr bool isMultipass() {
   if constexpr (requires { typename Iterator::iterator_concept; }) {
@@ -76,8 +74,8 @@ constexpr bool isMultipass() {
   }
 }
 
-// The iterator of a range that a static_assert has refused. The algorithms do nothing with it, so that the
-// compiler reports no further errors.
+// The iterator of a range that a static_assert has refused: no algorithm uses it, so there is no further
+// error.
 struct Refused {};
 
 template <class Iterator>
@@ -92,7 +90,7 @@ constexpr bool assertMultipass() {
   return detail::isMultipass<Iterator>();
 }
 
-// Whether the algorithms can run over what lies between these two: it can be walked again, and it ends.
+// Whether the algorithms can run over this range: it can be walked again, and it ends.
 template <class Iterator, class End>
 constexpr bool assertRange() {
   constexpr bool kIsMultipass = detail::assertMultipass<Iterator>();
@@ -128,8 +126,7 @@ constexpr auto partition(Range&& range) {
   }
 }
 
-// An iterator over all numbers between two numbers. It has no step, so that the compiler can turn a loop over
-// it into vector instructions.
+// An iterator over all numbers between two numbers. Having no step, it lets the compiler vectorize a loop.
 template <class Int>
 struct Index {
   using difference_type = std::ptrdiff_t;
@@ -208,8 +205,8 @@ struct ElementBetween<Begin, End> : std::common_type<Begin, End> {};
 template <class... Range>
 using ElementOf = typename ElementBetween<Range...>::type;
 
-// Asserts that `F` can be called with an element of each of these, which are iterators.
-// Returns: false as well if one of them was refused before.
+// Asserts that `F` can be called with an element of each of these iterators.
+// Returns: also false if one of them was refused before.
 template <class F, class... Iterators>
 constexpr bool assertElementFunction() {
   if constexpr ((kIsRefused<std::remove_cv_t<Iterators>> || ...)) {
@@ -274,14 +271,11 @@ auto partitionWithGrain(Range&& range, std::optional<std::ptrdiff_t> grain, bool
 
 }  // namespace detail
 
-// Returns: `range` for any parallel algorithm, to be split when a thread is idle, and a part again when
-// another thread has taken it. The algorithms split a plain range in the same way. `grain` says how many
-// elements are worth a thread of their own, even if the thread must be woken: pieces of so many elements are
-// run in a row. Without a grain the algorithm measures how long elements take, and does not split what is not
-// worth it.
+// Returns: `range` for any parallel algorithm, to be split while a thread is idle, as a plain range is; a
+// part again when a thread has taken it. `grain` is how many elements are worth waking a thread: they are run
+// in a row. Without a grain the algorithm measures the elements, and does not split what is not worth it.
 //
 //   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
-//
 // Errors: std::invalid_argument if the grain is zero or negative.
 // Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
 template <detail::Partitionable Range>
@@ -293,8 +287,8 @@ auto autoPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdi
   return detail::partitionWithGrain(elements, grain, false);
 }
 
-// The same, but the range is split at once into pieces of `grain` elements, and not again. Without a grain it
-// is split into one piece for each thread. For elements that are known to take the same time each.
+// Splits the range at once, into pieces of `grain` elements or one for each thread, and not again. For
+// elements that are known to take equal time.
 template <detail::Partitionable Range>
 auto staticPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, true);

@@ -15,7 +15,6 @@
 #include "weft/detail/parallel/pipeline_core.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 // A stage of parallelPipeline().
@@ -61,7 +60,7 @@ inline constexpr bool kIsStage = false;
 template <StageOrder kOrder, class F>
 inline constexpr bool kIsStage<Stage<kOrder, F>> = true;
 
-// What the first stage makes, which is read as a std::optional is. void where it cannot be called or read so.
+// What the first stage makes, which is read like a std::optional; void if it cannot be called or read so.
 template <class F>
 struct MadeItem : std::type_identity<void> {};
 template <class F>
@@ -69,7 +68,7 @@ template <class F>
            requires(std::invoke_result_t<F&> made) { made ? *std::move(made) : *std::move(made); })
 struct MadeItem<F> : std::type_identity<decltype(*std::declval<std::invoke_result_t<F&>>())> {};
 
-// Checks that each of the further stages takes an Item, which the stage before returns.
+// Checks that each further stage takes an Item, which the stage before returns.
 template <class Item>
 constexpr bool assertFurtherStages() {
   return true;
@@ -119,22 +118,19 @@ constexpr bool assertStages() {
 
 // Takes items through stages, at most `maxTokens` items at the same time. The first stage is called without
 // arguments, one call at a time, and returns a std::optional: the next item, or nothing at the end. Each
-// further stage is called with what the stage before returned, as an rvalue. The last stage may return
-// nothing.
+// further stage gets what the stage before returned, as an rvalue. The last stage may return nothing.
 //
 //   weft::parallelPipeline(8,
 //                          weft::serialStage([&] { return reader.next(); }),  // std::optional<Block>
 //                          weft::parallelStage([](Block block) { return compress(std::move(block)); }),
 //                          weft::serialStage([&](Packed packed) { writer.append(packed); }));
-//
-// A serial stage sees the items in the order in which the first stage made them. If a stage waits, other
-// items go on. Allocates no memory: a token begins once the one before it has an item, so that a large
-// `maxTokens` costs nothing. If no scheduler is bound, or no worker is idle, one item is taken through after
-// the other. Suspends the fiber until all items are through.
+// A serial stage sees the items in the order of the first stage. If a stage waits, other items go on.
+// Allocates no memory: a token begins once the one before has an item, so a large `maxTokens` costs nothing.
+// Without a bound scheduler or idle workers, one item goes through after the other. Suspends the fiber until
+// the end.
 // Requires: a parallel stage may be called on several threads at the same time.
-// Errors: an exception that escapes a stage is thrown here once all stages have returned. If several stages
-// throw, the exception of the earliest item is thrown. All other items are dropped where they are.
-// std::invalid_argument if maxTokens is less than 1.
+// Errors: once all stages have returned, throws the exception of the earliest item whose stage threw. All
+// other items are dropped where they are. std::invalid_argument if maxTokens is less than 1.
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   static_assert(
@@ -154,7 +150,7 @@ void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   }
 }
 
-// For calls that do not begin with a number or an executor.
+// If the first argument is neither a number nor an executor.
 template <class First, class... Args>
   requires(!Executor<First> && !std::is_convertible_v<First, std::ptrdiff_t>)
 void parallelPipeline(First&&, Args&&...) {

@@ -29,7 +29,7 @@ enum class StageOrder {
 
 namespace detail {
 
-// Lets one item at a time pass. In a Serial stage it lets only the item pass whose turn it is.
+// Lets one item at a time pass, in a Serial stage the one whose turn it is.
 class StageGate {
  public:
   // Returns: false if the pipeline has stopped.
@@ -65,10 +65,9 @@ class StageGate {
 };
 
 // A token is a fiber that fetches an item, takes it through all stages, and comes back for the next. It waits
-// at a stage until it is the turn of its item. The item whose turn it is never waits for another item, so
-// that all items get on. After each stage, where the token holds no lock, other fibers and tasks of its
-// thread have their turn. A token that has its first item pushes the next token, so that there are no more
-// tokens than items, however many are allowed.
+// at a stage for the turn of its item. The item whose turn it is waits for no other item, so that all get on.
+// After each stage, where the token holds no lock, other fibers and tasks of its thread have their turn. A
+// token that has its first item pushes the next token: there are no more tokens than items.
 template <class... Stages>
 class Pipeline {
  public:
@@ -91,8 +90,8 @@ class Pipeline {
     Pipeline& pipeline;
   };
 
-  // If a stage throws, or a move of an item from one stage to the next, the pipeline ends. So no item waits
-  // for the turn of an item that is gone.
+  // If a stage, or a move of an item between stages, throws, the pipeline ends: no item may wait for the turn
+  // of an item that is gone.
   void runToken() {
     LocalDeque* const local = forkLane();
     const Token token{*this};
@@ -122,8 +121,8 @@ class Pipeline {
     }
   }
 
-  // `next`: if not null, set to whether a further token may run.
-  // Returns: the item that the first stage makes, and in `item` its number. Nothing at the end.
+  // Returns: the item that the first stage makes, and its number in `item`; nothing at the end. `next`, if
+  // not null, is set to whether a further token may run.
   auto fetch(uint64_t& item, bool* next) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     using Made = std::invoke_result_t<decltype(StageAt<0>::function)&>;
     Made made{};
@@ -182,7 +181,7 @@ class Pipeline {
     return hasReturned;
   }
 
-  // Keeps the exception of the earliest item. `item` is read after `function` has thrown.
+  // Keeps the exception of the earliest item. Reads `item` after `function` has thrown.
   // Returns: whether nothing was thrown.
   template <class F>
   bool capture(const uint64_t& item, F&& function) {

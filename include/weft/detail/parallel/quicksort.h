@@ -20,22 +20,20 @@
 namespace weft::inline v0_1::detail {
 
 // Quicksort (Hoare 1961) whose halves are forked. The pivot is the median of three medians of three (Bentley
-// and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a branch that depends on
-// them: each is written unconditionally, and only the boundary moves by the result of the comparison.
-// (Edelkamp and Weiss, "BlockQuicksort", ESA 2016, show what mispredicted branches cost.)
+// and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a data-dependent branch:
+// each is written, and only the boundary moves by the result of the comparison (see Edelkamp and Weiss,
+// "BlockQuicksort", ESA 2016).
 //
 // Three things follow Peters, "Pattern-defeating Quicksort" (2021). Elements that equal the one before their
-// part are split off at once. After an uneven partition, the elements from which the next pivot would be
-// chosen are exchanged with others. After too many uneven partitions a sort that is never quadratic does the
-// rest.
+// part are split off at once. After an uneven partition, the next pivot's candidates are exchanged with
+// others. After too many uneven partitions a sort that is never quadratic does the rest.
 //
-// No element is held outside the range while a comparator is called that may throw. So if it throws, no
-// element is lost. Each loop ends at an end of its part, whatever the comparator says. So with one that is no
-// strict weak order, such as std::less_equal, nothing outside the range is touched. (std::sort trusts its
-// comparator in this.)
+// No element is held outside the range while a comparator that may throw is called, so none is lost. Each
+// loop ends at an end of its part, whatever the comparator says: one that is no strict weak order, such as
+// std::less_equal, makes it touch nothing outside the range, unlike std::sort.
 //
 // After some steps others have their turn on this thread. Comparisons are counted one by one, but numbers of
-// a partition by the piece: a count for each would cost as much as its comparison.
+// a partition by the piece: counting each would cost as much as its comparison.
 template <class Iterator, class Less>
 class Quicksort {
  public:
@@ -76,8 +74,7 @@ class Quicksort {
     return is;
   }
 
-  // `isFirst`: no element lies right before the part. Otherwise that element is not greater than any in the
-  // part.
+  // `isFirst`: no element lies right before the part. Otherwise that element is not greater than any in it.
   void sortPart(Iterator first, Iterator last, int unevenLeft, bool isFirst) {
     for (;;) {
       const Difference count = last - first;
@@ -99,7 +96,7 @@ class Quicksort {
         stir(first, middle);
         stir(middle + 1, last);
       }
-      // The shorter part is sorted first, and the longer one in this frame, so that the stack stays short.
+      // The shorter part first, and the longer one in this frame: the stack stays short.
       const bool isLeftShorter = middle - first < last - middle;
       const Part left{first, middle, isFirst}, right{middle + 1, last, false};
       const Part& longer = isLeftShorter ? right : left;
@@ -117,7 +114,7 @@ class Quicksort {
     bool isFirst;
   };
 
-  // Returns: whether the longer part is left to do. If not, another thread has done it meanwhile.
+  // Returns: whether the longer part is left to do, or else another thread has done it.
   bool sortShorter(const Part& shorter, const Part& longer, int unevenLeft, bool mayFork) {
     const auto sort = [this, unevenLeft](const Part& part) {
       sortPart(part.first, part.last, unevenLeft, part.isFirst);
@@ -145,8 +142,8 @@ class Quicksort {
     return isLeft;
   }
 
-  // Moves the elements that belong before the pivot to the front. The pivot is *first.
-  // Returns: where the pivot lies afterwards.
+  // Moves the elements that belong before the pivot, *first, to the front. Returns: where the pivot lies
+  // then.
   template <class IsBefore>
   Iterator split(Iterator first, Iterator last, IsBefore isBefore) {
     Iterator end = first + 1;
@@ -271,7 +268,7 @@ class Quicksort {
     }
   }
 
-  // Exchanges the elements from which a pivot would be chosen with others.
+  // Exchanges the candidates for a pivot with others.
   static void stir(Iterator first, Iterator last) {
     const Difference count = last - first;
     if (count <= kFewElements) {

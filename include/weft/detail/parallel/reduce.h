@@ -19,7 +19,6 @@
 #include "weft/detail/parallel/split_loop.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 namespace detail {
@@ -117,7 +116,7 @@ T reduceOf(const Partition<Iterator>& range, T init, Map& map, Reduce& reduce) {
   return init;
 }
 
-// The map function of parallelReduce(): gives the element itself.
+// The map function of parallelReduce().
 struct Identity {
   template <class T>
   constexpr T&& operator()(T&& element) const noexcept {
@@ -129,15 +128,14 @@ inline constexpr Identity kIdentity;
 
 }  // namespace detail
 
-// Returns: reduce(init, reduce(a, reduce(b, ...))) over the elements of a range in their order, with
-// parentheses anywhere. `init` is applied once, from the left.
+// Returns: reduce(init, reduce(a, reduce(b, ...))) over the elements in their order, with parentheses
+// anywhere. `init` is applied once, from the left.
 //
 //   const double sum = weft::parallelReduce(values, 0.0);
 //   const int largest = weft::parallelReduce(0, n, INT_MIN, [](int a, int b) { return std::max(a, b); });
-//
-// The range is given, split and run as by parallelFor(). See there for suspension, errors and lifetimes. With
-// a partitioner that has a grain, the parentheses depend only on the grain and on the number of elements.
-// Sums of floating-point numbers are then the same each time, on any number of workers.
+// Range, splitting, suspension, errors and lifetimes are those of parallelFor(). With a partitioner that has
+// a grain, the parentheses depend only on the grain and on the number of elements: sums of floating-point
+// numbers are then equal each time, on any number of workers.
 // Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
 // T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
@@ -173,7 +171,7 @@ T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, 
   return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce);
 }
 
-// For operations that cannot be called.
+// If an operation cannot be called.
 template <detail::Partitionable Range, class T, class Reduce>
   requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
 T parallelReduce(Range&&, T init, Reduce&&) {
@@ -191,7 +189,7 @@ T parallelMapReduce(Range&&, T init, Map&&, Reduce&&) {
   return init;
 }
 
-// For calls whose first argument is neither a range nor an executor.
+// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelReduce(First&&, Second&&, Args&&...) {

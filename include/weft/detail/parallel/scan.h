@@ -22,12 +22,11 @@
 #include "weft/detail/parallel/transform.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 namespace detail {
 
-// Writes prefixes. The result is the total of what comes before the next element, or empty if nothing does.
+// Writes prefixes. The result is the total before the next element, or empty if nothing is.
 template <class T, class Op, bool kIsInclusive>
 struct ScanBody {
   using Result = std::optional<T>;
@@ -70,9 +69,9 @@ struct ScanBody {
   Op& op;
 };
 
-// A stretch of a scan. A scan takes three steps, after Blelloch, "Prefix Sums and Their Applications" (1990):
-// the totals of all stretches but the last, what comes before each stretch, and the prefixes within each
-// stretch. One thread runs a stretch, in pieces as those of a loop without a grain.
+// A stretch of a scan, which one thread runs in pieces, like a loop without a grain. A scan takes three
+// steps, after Blelloch, "Prefix Sums and Their Applications" (1990): the totals of all stretches but the
+// last, what comes before each stretch, and the prefixes within each.
 template <class Cursor, class Out, class T>
 struct ScanStretch {
   template <class Op>
@@ -80,7 +79,7 @@ struct ScanStretch {
     runAlone(ReduceBody<T, const Identity, Op>{kIdentity, op}, in);
   }
 
-  // Requires: `value` is what comes before the stretch, or empty if nothing does.
+  // Requires: `value` is the total before the stretch, or empty if nothing is.
   template <class Op>
   void scan(Op& op, bool isInclusive) {
     const Together<Out, Cursor> places{out, {in}};
@@ -100,7 +99,7 @@ struct ScanStretch {
   }
 };
 
-// For shorter stretches it is not worth going over the elements twice.
+// Shorter stretches are not worth going over the elements twice.
 inline constexpr size_t kShortestStretch = 4096;
 
 template <class Cursor>
@@ -158,7 +157,7 @@ constexpr bool assertCopied() {
 
 template <class Cursor, class Out, class T, class Op>
 Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
-  // Not joined by &&, so that the compiler reports the first error only.
+  // Not joined by &&: the compiler then reports the first error only.
   if constexpr (kIsRefused<Cursor>) {
     return out;
   } else if constexpr (!detail::assertReducible<T, decltype(*std::declval<Cursor&>()), Op>()) {
@@ -178,18 +177,17 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 }  // namespace detail
 
 // Writes the prefixes of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c), ...,
-// with parentheses anywhere. Each prefix includes its element. If `init` is given, it comes before the first
-// element. `out` may be where the range begins.
+// with parentheses anywhere. `init`, if given, comes before the first element. `out` may be where the range
+// begins.
 // Returns: the end of what was written.
 //
 //   weft::parallelScan(lengths, ends.begin());
-//
-// The range is given and run as by parallelFor(). See there for suspension, errors and lifetimes. If there
-// are workers to share it with, `op` is called about twice for each element, and memory is allocated for one
-// T in each stretch. A stretch has some thousand elements, or the partitioner's grain.
-// Requires: T is the type of `init`, or without `init` the type of the elements. T can be copied and
-// assigned. op(T, T) gives a T, is associative, and may be called on several threads at the same time. `out`
-// is a forward iterator, not to the bits of a vector<bool>, and there are as many elements to be assigned to.
+// Range, suspension, errors and lifetimes are those of parallelFor(). With workers to share it, calls `op`
+// about twice for each element, and allocates memory for a T in each stretch, of some thousand elements or
+// the partitioner's grain.
+// Requires: T is the type of `init`, or else of the elements. T can be copied and assigned. op(T, T) gives a
+// T, is associative, and may be called on several threads at the same time. `out` is a forward iterator to as
+// many assignable elements, not to the bits of a vector<bool>.
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {

@@ -16,7 +16,6 @@
 #include "weft/detail/parallel/quicksort.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 namespace detail {
@@ -80,19 +79,18 @@ constexpr bool assertNoPartitioner() {
 }  // namespace detail
 
 // Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. Does nothing if the second iterator lies before the first. Instead of the second iterator there may
-// be a sentinel. Needs no memory but some stack.
+// order. The second iterator may be a sentinel. Does nothing if it lies before the first. Needs no memory but
+// some stack.
 //
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
-//
 // Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone. Suspends the fiber
 // until all elements are sorted, and runs nothing else on this stack meanwhile.
 // Requires: `less` may be called on several threads at the same time. Elements can be moved. If `less` is no
-// strict weak order, such as std::less_equal, the elements end in an unspecified order.
-// Errors: an exception that escapes `less` is thrown here once nothing touches the elements any more. All
-// elements are there then, in an unspecified order. An exception that escapes a move of an element is thrown
-// here too. The element that was moved may be lost, and the one with which it was being exchanged.
+// strict weak order, such as std::less_equal, the final order is unspecified.
+// Errors: what escapes `less` is thrown here once nothing touches the elements. They are all there, in an
+// unspecified order. What escapes a move of an element is thrown too; then that element, and the one with
+// which it was being exchanged, may be lost.
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelSort(Iterator first, End end, Less&& less = {}) {
@@ -121,7 +119,7 @@ void parallelStableSort(Range&& range, Less&& less = {}) {
   }
 }
 
-// For calls whose first argument is neither a range nor an executor.
+// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelSort(First&&, Second&&, Args&&...) {

@@ -16,7 +16,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A loop that is split into parts which several threads run, in one of two ways:
+// A loop that is split into parts for several threads, in one of two ways:
 //
 // - Lazily, while it runs, after Tzannes, Caragea, Barua and Vishkin, "Lazy Binary-Splitting: A Run-Time
 //   Adaptive Work-Stealing Scheduler" (PPoPP 2010). The caller runs the loop from its beginning, piece by
@@ -24,35 +24,29 @@ namespace weft::inline v0_1::detail {
 //   later half of the rest there, as a forked child. A thief that takes the child does the same with it. If
 //   no thief takes it, its parent goes on with it as if it had never been split off. So a loop that no other
 //   thread joins is split into a few hundred parts, whatever its length.
-//   There are three differences from the paper. The deque is filled up to a few children, not to one: a loop
-//   whose first iterations are its longest would otherwise offer nothing during each of these once the one
-//   child is taken. A loop without a given grain measures the cost of its iterations (grain_estimator.h), and
-//   pushes nothing that is not worth it: to wake a thread for half of a tiny loop would cost more than the
-//   loop.
+//   It differs from the paper. The deque is filled up to a few children, not to one, so that a loop whose
+//   first iterations are its longest still offers something once a child is taken. A loop without a given
+//   grain measures its iterations (grain_estimator.h), and pushes nothing that is not worth waking a thread.
 // - Evenly, at multiples of a grain down to single parts, in a tree that is the same each time. A part is
 //   one piece if the caller asked for that grain. Otherwise it may be the whole loop, and consists of pieces.
-//
-// In both, a fiber of the same thread that is ready, or whose timer is due, has its turn between two pieces,
-// also where nobody shares the loop.
-//
-// This class knows neither what the loop calls nor for what, so that it is compiled once. LoopOver does.
+// In both, ready fibers and due timers of the thread have their turn between two pieces, even if nobody
+// shares the loop. LoopOver knows what the loop calls. This class does not, so it is compiled once.
 class SplitLoop {
  public:
   SplitLoop(const SplitLoop&) = delete;
   SplitLoop& operator=(const SplitLoop&) = delete;
 
  protected:
-  // Iterations that one thread has before it. LoopOver adds where they begin, and their result.
+  // Iterations of one thread. LoopOver adds where they begin, and their result.
   struct Stretch {
     size_t count;
     GrainEstimator pace;
   };
 
-  // Runs the next `count` iterations of the stretch, or fewer if they are dearer than those before: see
-  // PieceClock. The stretch then begins behind them.
-  // Returns: how many.
+  // Runs the next `count` iterations of the stretch, or fewer if they get dearer (PieceClock). The stretch
+  // then begins behind them. Returns: how many.
   using RunPiece = size_t(SplitLoop&, Stretch&, size_t count);
-  // Has runHalves() run the first `kept` iterations of the stretch and the others. `local`: see there.
+  // Has runHalves() run the first `kept` iterations of the stretch and the others, with `local`.
   // Returns: whether the others are left to do. Then the stretch consists of them.
   using Split = bool(SplitLoop&, Stretch&, size_t kept, LocalDeque* local);
 
@@ -61,10 +55,10 @@ class SplitLoop {
   ~SplitLoop() = default;
 
   WEFT_EXPORT void runLazily(Stretch& all);
-  // `grain`: iterations of a part, which is run in pieces if the stretch measures them. `isForkedAlways`:
-  // also where the deque holds enough already.
+  // `grain`: iterations of a part, which runs in pieces if the stretch measures them. `isForkedAlways`: even
+  // if the deque holds enough already.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
-  // Runs both, the second at the same time if a thief takes it. `local` is null if it is not to be pushed.
+  // Runs both, the second at the same time if a thief takes it, which it may unless `local` is null.
   // Returns: whether the second is left to do, as part of the first.
   WEFT_EXPORT bool runHalves(Stretch& first, Stretch& second, LocalDeque* local);
 
@@ -111,19 +105,19 @@ class LoopOver : SplitLoop {
   LoopOver(Body& body, const std::stop_token& token, const char* what)
       : SplitLoop(&LoopOver::runPiece, &LoopOver::split, token, what), body_(body) {}
 
-  // With a grain of 0 the loop finds out itself after how many iterations to look at its deque.
+  // With a grain of 0 the loop measures after how many iterations to look at its deque.
   void lazily(Cursor from, size_t count, size_t grain, Result& result) {
     Place all{{count, GrainEstimator(grain)}, from, result};
     runLazily(all);
   }
 
-  // With a grain of 0 there are parts of `part` iterations, which are run in pieces as those of lazily().
+  // With a grain of 0 there are parts of `part` iterations, which run in pieces, as in lazily().
   void evenly(Cursor from, size_t count, size_t grain, size_t part, bool isForkedAlways, Result& result) {
     Place all{{count, GrainEstimator(grain)}, from, result};
     runEvenly(all, grain != 0 ? grain : part, isForkedAlways);
   }
 
-  // Runs the loop on this thread, in pieces as those of lazily().
+  // Runs the loop on this thread, in pieces, as in lazily().
   void alone(Cursor from, size_t count, Result& result) { evenly(from, count, 0, count, false, result); }
 
  private:

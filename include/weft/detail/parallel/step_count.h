@@ -12,7 +12,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Whether Less is known to compare numbers in some instructions. Any other comparator may take long.
+// Whether Less is known to compare numbers in some instructions; others may take long.
 template <class Less, class Value>
 inline constexpr bool kIsCheap =
     std::is_arithmetic_v<Value> && (std::is_same_v<std::remove_cv_t<Less>, std::less<>> ||
@@ -20,12 +20,11 @@ inline constexpr bool kIsCheap =
                                     std::is_same_v<std::remove_cv_t<Less>, std::greater<>> ||
                                     std::is_same_v<std::remove_cv_t<Less>, std::greater<Value>>);
 
-// Counts the steps of a sort: comparisons, or moves. kPiece of them count as a dequeue, or fewer than twice
-// as many where a few are counted together. After a piece those run whose turn it is, if there are any. For
-// one fiber.
+// Counts the steps of a sort: comparisons, or moves. A piece of kPiece steps, or up to twice as many where
+// several are counted together, counts as a dequeue; then others run whose turn it is. For one fiber.
 //
-// A step may take long. 64 of 10 us are less than a millisecond, and 64 of a nanosecond are ten times as much
-// as a look. Steps that are known to be cheap make pieces of some microseconds.
+// 64 steps of 10 us are less than a millisecond, and 64 of a nanosecond ten times as much as a look. Steps
+// that are known to be cheap make pieces of some microseconds.
 template <bool kAreCheap>
 class StepCount {
  public:

@@ -16,7 +16,6 @@
 #include "weft/detail/parallel/partition.h"
 #include "weft/executor.h"
 
-// Included by weft/parallel.h.
 namespace weft::inline v0_1 {
 
 namespace detail {
@@ -24,7 +23,7 @@ namespace detail {
 template <class Iterator>
 inline constexpr bool kIsSteppable = requires(Iterator at) { at += 1; };
 
-// The iterators of the output and of the inputs, which advance together.
+// The iterators of the output and of the inputs, advanced together.
 template <class Out, class... In>
 struct Together {
   using difference_type = std::ptrdiff_t;
@@ -74,14 +73,12 @@ Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others..
 
 }  // namespace detail
 
-// Writes function(element) for each element of a range to `out`, which may be where the range begins. The
-// range is split, run and ended by an exception as by parallelFor(): see there.
+// Writes function(element) for each element of a range to `out`, which may be where the range begins. Range,
+// splitting, suspension and errors are those of parallelFor().
 // Returns: the end of what was written.
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
-//
-// Requires: `out` is a forward iterator, not to the bits of a vector<bool>, and there are as many elements to
-// be assigned to.
+// Requires: `out` is a forward iterator to as many assignable elements, not to the bits of a vector<bool>.
 template <detail::Partitionable Range, class Out, class F>
 Out parallelTransform(Range&& range, Out out, F&& function) {
   return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
@@ -94,9 +91,7 @@ Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) 
 // With two ranges, writes function(a, b) for each pair of elements.
 //
 //   weft::parallelTransform(a, b, sums.begin(), std::plus<>());
-//
-// Instead of the first range, its two iterators may be given, and instead of the second range its first
-// iterator, as for std::transform.
+// The first range may be two iterators, and the second one its first iterator, as for std::transform.
 // Errors: std::invalid_argument if the second range is shorter than the first.
 template <class First, class Second, class Out, class F>
   requires(!Executor<First>)
