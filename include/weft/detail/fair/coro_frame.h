@@ -24,22 +24,20 @@ namespace weft::inline v0_1::detail {
 
 struct CoroFrame;
 
-// What the coroutines of one fair::CoroTask share. Each of them awaits the next. None of them resumes
-// another: the innermost returns to CoroTask's loop, and the loop resumes the coroutine that is innermost
-// then. So neither calls nor returns use up the thread's stack, even if the compiler makes no tail calls.
+// What the coroutines of a fair::CoroTask share. Each awaits the next, and none resumes another: the
+// innermost returns to CoroTask's loop, which resumes the coroutine that is then innermost. So calls and
+// returns use no stack of the thread, even if the compiler makes no tail calls.
 struct CoroStack {
   fair::CoroTask* task = nullptr;
   CoroFrame* innermost = nullptr;  // null once the outermost has ended
 
-  // Why the innermost coroutine has suspended: so that the task is posted to `scheduler`, unless that is
-  // null.
+  // Why the innermost coroutine has suspended: to have the task posted to `scheduler`, unless that is null.
   fair::TaskScheduler* scheduler = nullptr;
   TimePoint deadline{};
   bool isForSignal = false;  // a wakeup alone does not end the wait
 };
 
-// An awaiter that suspends a coroutine of a fair::CoroTask and tells the task's loop why, or an awaiter that
-// does not suspend at all.
+// An awaiter that suspends a coroutine of a fair::CoroTask and tells its loop why, or that does not suspend.
 template <class A>
 concept CoroAwaiter = requires { typename std::remove_cvref_t<A>::IsCoroAwaiter; } ||
                       std::same_as<std::remove_cvref_t<A>, std::suspend_never>;
@@ -52,7 +50,7 @@ concept CoroAwaitable = CoroAwaiter<A> || requires(A&& awaited) {
   { operator co_await(static_cast<A&&>(awaited)) } -> CoroAwaiter;
 };
 
-// Awaited instead after a static_assert has failed, so that the compiler reports no further errors.
+// Awaited after a failed static_assert, so that there is no further error.
 struct CoroInstead {
   struct Anything {
     template <class T>
@@ -71,7 +69,7 @@ struct CoroFrame {
   std::coroutine_handle<> handle;
   std::exception_ptr error;
 
-  // Ends the coroutine. Its caller is the innermost then.
+  // Ends the coroutine, so that its caller is the innermost.
   struct Return {
     bool await_ready() const noexcept { return false; }
     template <class Promise>
@@ -84,8 +82,8 @@ struct CoroFrame {
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   Return final_suspend() const noexcept { return {}; }
-  // The loop of CoroTask resumes at once any coroutine that has not told it when. So a foreign awaitable
-  // would be resumed before it is ready, and then once more by the awaitable itself.
+  // CoroTask's loop resumes at once a coroutine that has not told it when: with a foreign awaitable that is
+  // too early, and the awaitable then resumes it again.
   template <class A>
   decltype(auto) await_transform(A&& awaited) const noexcept {
     static_assert(CoroAwaitable<A>,

@@ -9,8 +9,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// The lock under which a thread of a fair::TaskScheduler dispatches. It is a try-lock: no thread waits for
-// it. Threads announce when they are active. The only active thread takes the lock without an atomic
+// The lock under which a thread of a fair::TaskScheduler dispatches: a try-lock, for which no thread waits.
+// Threads announce when they are active. A lone active thread takes the lock without an atomic
 // read-modify-write, which would be a quarter of the cost of a short step.
 //
 // State:
@@ -23,16 +23,13 @@ namespace weft::inline v0_1::detail {
 //   A2 lightFence                         B2 heavyFence
 //   A3 look at the count: still 1,        B3 held = 1
 //      so it has the lock                 B4 look at lone: 0, so it has the lock
-//
 // What must not happen: A3 sees 1 and B4 sees 0, and both have the lock. A2 and B2 are the two fences of the
-// store-buffering litmus test (as in steal_gate.h). The price, a membarrier, is paid by the thread that has
-// just been woken. The wake has cost more than that.
+// store-buffering litmus test (as in steal_gate.h). The thread that has just been woken pays for the
+// membarrier: its wake has cost more. A thread that becomes the only active one sees what the others did with
+// the lock: they leave it before they count themselves down.
 //
-// A thread that has become the only active thread sees what the others did with the lock: they leave it
-// before they count themselves down.
-//
-// Rejected: biased locking, in which the lock stays with the thread that had it last. Another thread then has
-// to ask for it, and to wait as long as a step takes.
+// Rejected: biased locking, where the lock stays with its last owner. Another thread then has to ask for it,
+// and to wait as long as a step takes.
 template <class Sync = StdSync>
 class DispatcherLock {
  public:
@@ -42,8 +39,7 @@ class DispatcherLock {
   DispatcherLock(const DispatcherLock&) = delete;
   DispatcherLock& operator=(const DispatcherLock&) = delete;
 
-  // How many threads are active. Exact if the caller keeps others from changing it, otherwise a hint.
-  // relaxed: publishes nothing.
+  // How many threads are active: exact if the caller keeps it from changing. relaxed: publishes nothing.
   uint32_t numActive() const { return numActive_.load(std::memory_order_relaxed); }
 
   // Whether any thread has the lock. A hint. relaxed, both: publishes nothing.
@@ -67,7 +63,7 @@ class DispatcherLock {
   }
 
   // Requires: the caller is an active thread.
-  // Returns: whether, and how, it has the lock now. May fail although nobody has the lock.
+  // Returns: whether, and how, it has the lock. May fail although nobody has the lock.
   Hold tryTake() {
     if (numActive() == 1) [[likely]] {
       // relaxed: the fence orders it.
@@ -89,7 +85,7 @@ class DispatcherLock {
       // (5) release: hands over what the lock guards; pairs with (8).
       lone_.store(0, std::memory_order_release);
     } else {
-      // (6) release: likewise; pairs with (7).
+      // (6) release: hands over what the lock guards; pairs with (7).
       held_.store(0, std::memory_order_release);
     }
   }
@@ -115,7 +111,7 @@ class DispatcherLock {
 
   alignas(kCacheLine) Atomic<uint32_t> held_{0};
   Atomic<uint32_t> lone_{0};
-  // Often read by other threads, and seldom written.
+  // Often read by other threads, seldom written.
   alignas(kCacheLine) Atomic<uint32_t> numActive_{0};
 };
 

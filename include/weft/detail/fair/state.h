@@ -16,7 +16,6 @@ namespace weft::inline v0_1::detail {
 //   Ready      kWoken     woken by a wakeup; it runs next, or is queued for the dispatcher
 //   Due        kDue       ready because its deadline has come
 //   Signaled   kSignaled  has a signal that no step has received; it is ready as well
-//
 // The dispatcher is the thread that has the dispatcher lock. kWoken and kSignaled may be set beside any other
 // state. What an event does, by the state that it finds:
 //
@@ -27,35 +26,31 @@ namespace weft::inline v0_1::detail {
 //   dispatcher: expire    -          Due, must run      was claimed     -              was claimed
 //   start                 Pending    Pending            Pending         Pending        Signaled
 //   receiveSignal         no         -                  no              -              Pending, yes
-//
 // A waker that finds plain kWaiting and adds kWoken or kSignaled *claims* the task: it owes the scheduler one
-// push of the task into the front queue. That push is its last access to the task. The dispatcher leaves a
-// claimed task alone until the push arrives. So, of a deadline and several wakers, exactly one makes the task
-// run. And no waker touches a task that runs: the last access of a waker that did not claim the task was its
-// read-modify-write.
+// push of the task into the front queue, its last access to the task. The dispatcher leaves a claimed task
+// alone until the push arrives. So, of a deadline and several wakers, exactly one makes the task run. And no
+// waker touches a running task: without a claim, its read-modify-write was its last access.
 //
 // What must not happen:
 //     waker                      dispatcher                 step
 //     sets its flag
 //                                deadline: runs the task    sees the flag, deletes the task
 //     wakes the task: gone
-// It cannot happen: the flag and the wake are one read-modify-write. After it only a claimer touches the
-// task, and a claimed task does not run before the claimer's push.
+// It cannot: the flag and the wake are one read-modify-write. After it only a claimer touches the task, and a
+// claimed task does not run before the claimer's push.
 //
 // A start that finds Pending changes nothing. A wakeup that comes after its load counts for the next
-// dispatch, like a wakeup that comes while the task runs. So a task without a deadline that nobody wakes pays
-// no read-modify-write for its state.
+// dispatch, like one that comes while the task runs. So a task without a deadline that nobody wakes costs no
+// read-modify-write.
 //
-// Rejected: one value per state instead of bits. Each event would be a loop. A wakeup that finds the task
-// ready would have to write it all the same, so that the woken step sees what came before the wakeup.
-//
-// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. It would be one more
-// read-modify-write for each of them, which nobody needs.
+// Rejected: one value per state instead of bits. Each event would be a loop. A wakeup of a ready task would
+// still have to write, so that the step sees what came before the wakeup.
+// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. It would cost each of them a
+// read-modify-write for nothing.
 template <class Sync = StdSync>
 class FairState {
  public:
-  // Any thread.
-  // Returns: whether the caller has claimed the task, and must push it.
+  // Any thread. Returns: whether the caller has claimed the task, and must push it.
   // Memory ordering: the next start() sees what came before.
   bool wakeup() {
     // (1) acq_rel: publishes to the step; a claimer sees the task as it was posted; pairs with (3, 4, 5).
@@ -68,11 +63,10 @@ class FairState {
     return word_.fetch_or(kSignaled, std::memory_order_acq_rel) == kWaiting;
   }
 
-  // The dispatcher: begins to wait for a deadline.
+  // The dispatcher begins to wait for a deadline.
   // Returns: false if the task was woken or signalled before, and must run.
   bool tryWait() {
-    // relaxed: saves a compare-exchange that would fail; the word stays other than kPending until the task
-    // has run.
+    // relaxed: saves a compare-exchange that would fail; the word stays as it is until the task has run.
     if (word_.load(std::memory_order_relaxed) != kPending) {
       return false;
     }
@@ -91,19 +85,17 @@ class FairState {
                                          std::memory_order_relaxed);
   }
 
-  // Called by the thread that runs the task, before its step.
-  // Returns: whether the task's deadline, and no waker, made it run.
+  // The thread that runs the task, before its step. Returns: whether its deadline, and no waker, made it run.
   bool start() {
     // (4) acquire: the step sees what came before each wakeup and signal so far; pairs with (1, 2).
     if ((word_.load(std::memory_order_acquire) & ~kSignaled) == 0) [[likely]] {
       return false;
     }
-    // (5) acquire: the same for wakeups and signals that came since; pairs with (1, 2).
+    // (5) acquire: the step sees what came before later wakeups and signals; pairs with (1, 2).
     return (word_.fetch_and(kSignaled, std::memory_order_acquire) & kDue) != 0;
   }
 
-  // The step: takes the signal.
-  // Returns: whether there was a signal.
+  // The step takes the signal. Returns: whether there was one.
   bool receiveSignal() {
     if (!isSignaled()) {
       return false;
@@ -113,16 +105,14 @@ class FairState {
     return true;
   }
 
-  // Any thread.
-  // Returns: whether there is a signal that no step has received.
+  // Any thread. Returns: whether there is a signal that no step has received.
   bool isSignaled() const {
     // (7) acquire: sees what came before the signal; pairs with (2).
     return (word_.load(std::memory_order_acquire) & kSignaled) != 0;
   }
 
   // Requires: no thread of the scheduler runs, and the task is in no queue. The task will not run for its
-  // deadline.
-  // relaxed: as in expire().
+  // deadline. relaxed: as in expire().
   void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
 
   // Requires: no thread of the scheduler runs. Takes the task out of its wait.

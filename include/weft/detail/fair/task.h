@@ -26,7 +26,7 @@ namespace weft::inline v0_1::detail {
 struct FairCore;
 struct FairTask;
 
-// The operations on the callable of a task, whose type is erased.
+// The operations on a task's type-erased callable.
 struct FairOps {
   void (*run)(FairTask&);      // calls the callable, which makes the last access to the task
   void (*destroy)(FairTask&);  // destroys the callable
@@ -36,7 +36,7 @@ struct FairOps {
 
 // A fair::Task as the scheduler sees it.
 struct FairTask {
-  // A deadline before all times: the task is ready as soon as it is posted.
+  // Before all times: the task is ready as soon as it is posted.
   static constexpr TimePoint kNoDeadline = TimePoint::min();
   static constexpr size_t kStorage = 48;
 
@@ -57,7 +57,7 @@ struct FairTask {
   alignas(8) std::byte storage[kStorage];
 };
 
-// The callable of a task that was given none.
+// The callable of a task without one.
 struct FairNoCallback {
   [[noreturn]] static void run(FairTask&) {
     WEFT_FATAL(
@@ -75,7 +75,7 @@ inline constexpr bool kFitsFairTask = sizeof(F) <= FairTask::kStorage && alignof
 template <class F, class Task>
 concept FairStep = std::invocable<std::decay_t<F>&, Task*> || std::invocable<std::decay_t<F>&>;
 
-// A callable that does not fit gets one error, which says what to write.
+// One error for a callable that does not fit, which says what to write.
 template <class F, class Task>
 constexpr bool assertFairStep() {
   static_assert(FairStep<F, Task>,
@@ -121,8 +121,8 @@ struct FairCallable {
   WEFT_OWN static constexpr FairOps kOps{&run, &destroy};
 };
 
-// The new callable of a task that has one already. Everything that may throw is done before the old callable
-// is destroyed. A callable that may throw when it is moved lies behind a pointer.
+// The new callable of a task that has one. All that may throw comes before the old callable is destroyed. A
+// callable whose move may throw lies behind a pointer.
 template <class F, class Task>
 class FairReplacement {
  public:
@@ -162,7 +162,7 @@ class FairReplacement {
   Made made_;
 };
 
-// An object and a member function of it that takes a fair::Task* or nothing.
+// An object and a member function, which takes a fair::Task* or nothing.
 template <class Object, class Method>
 struct FairMethod {
   template <class Task>
