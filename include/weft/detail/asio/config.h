@@ -64,7 +64,7 @@
 #define WEFT_ASIO_CAN_CANCEL 0
 #endif
 
-// For specializations of Asio's templates: an alias of a namespace cannot be opened.
+// For specializations of Asio's templates, since an alias of a namespace cannot be opened.
 #if WEFT_ASIO_BOOST
 #define WEFT_ASIO_NAMESPACE boost::asio
 #else

@@ -14,8 +14,8 @@
 
 namespace weft::inline v0_1 {
 
-// The executor of an AsioContext. As Asio's own ones it calls a function at once where asio::dispatch() asks
-// for that and the scheduler is bound to the calling thread; asio::post() and asio::defer() make a task.
+// The executor of an AsioContext. asio::dispatch() calls a function at once if the scheduler is bound to the
+// calling thread; asio::post() and asio::defer() make a task.
 class AsioExecutor {
  public:
   AsioExecutor(const AsioExecutor& other) noexcept : AsioExecutor(other.context_, other.options_) {}

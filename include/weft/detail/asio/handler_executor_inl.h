@@ -17,7 +17,7 @@
 namespace weft::inline v0_1::detail {
 
 // Returns: what `executor` holds, or null if that is of another type. any_io_executor::target() looks at no
-// type. Without run-time type information nobody can tell, so that it is always null.
+// type. Without run-time type information it is always null.
 template <class Executor>
 const Executor* asioTarget(const asio::any_io_executor& executor) noexcept {
 #if defined(ASIO_NO_TYPEID) || defined(BOOST_ASIO_NO_TYPEID)
@@ -29,10 +29,9 @@ const Executor* asioTarget(const asio::any_io_executor& executor) noexcept {
 }
 
 // The associated executor of the handler of an operation, over the operation's own one, `under`. The handler
-// only wakes a fiber. So it is called at once by a thread that runs the handlers of that AsioContext or
-// io_context. On other threads `under` decides. The steps of a composed operation take this executor too.
-//
-// It is a type of its own since any_io_executor would allocate memory for each function that it is given.
+// only wakes a fiber, so a thread that runs the handlers of that AsioContext or io_context calls it at once.
+// On other threads `under` decides. The steps of a composed operation take this executor too. any_io_executor
+// instead would allocate memory for each function.
 class AsioHandlerExecutor {
  public:
   // No constructors: to copy this type, the compiler would look whether it converts to any_io_executor.
@@ -58,7 +57,7 @@ class AsioHandlerExecutor {
     }
   }
 
-  // Properties: those that any_io_executor cannot do without, and those of outstanding work.
+  // Properties: those that any_io_executor needs, and those of outstanding work.
   asio::any_io_executor require(asio::execution::blocking_t::never_t property) const {
     return asio::require(under(), property);
   }
@@ -94,7 +93,7 @@ class AsioHandlerExecutor {
                                    : AsioHandlerExecutor({}, asio::prefer(other_, property));
   }
 
-  // What was given is one of the two. The other one is empty.
+  // What was given is one of the two; the other is empty.
   AsioExecutor ofContext_;
   asio::any_io_executor other_;
 };

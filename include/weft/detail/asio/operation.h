@@ -21,7 +21,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// What an operation gives whose handler is called with Args: all of them but a leading error.
+// What an operation gives whose handler is called with Args: all but a leading error.
 template <class... Args>
 struct AsioValues {
   static constexpr bool kHasError = false;
@@ -50,17 +50,16 @@ struct AsioReturn<std::tuple<Value>> {
 template <class... Args>
 using AsioResult = typename AsioReturn<typename AsioValues<Args...>::Type>::Type;
 
-// An operation of Asio that a fiber or thread waits for. It lies in the frame of the wait, and the one
-// handler of the operation points to it. The handler ends the wait when it is called, or when it is destroyed
-// without having been called. That is its last access: see EventCore, which here has one waiter and one
-// signal.
+// An operation of Asio, in the frame of the fiber or thread that waits for it. Its handler points here, and
+// ends the wait when it is called, or destroyed without having been called. That is its last access: see
+// EventCore, which here has one waiter and one signal.
 template <class... Args>
 class AsioOperation {
   using Values = typename AsioValues<Args...>::Type;
 
  public:
-  // Calls start(), which passes the handler on. If it throws, somebody may have the handler nevertheless, so
-  // that the wait comes first.
+  // Calls start(), which passes the handler on. If it throws, somebody may have the handler: the wait comes
+  // first.
   template <class Start>
   void start(const Start& start) {
     refusal_.capture(start);
@@ -79,7 +78,7 @@ class AsioOperation {
     }
   }
 
-  // Returns: the values, or throws what there is to throw. May be called once.
+  // Returns: the values, or throws. Called once.
   AsioResult<Args...> take(AsioErrorCode* error) {
     if (error != nullptr) {
       *error = error_;
@@ -141,9 +140,9 @@ class AsioOperation {
   std::optional<Values> values_;
 };
 
-// The memory that Asio wants for an operation of useFiber. Asio's own allocator recycles memory only within a
-// handler, where no fiber begins its operations. Elsewhere it takes aligned_alloc(), which is several times
-// as slow as malloc(). Asio rebinds AsioAllocator<void>.
+// The memory for an operation of useFiber. Asio's own allocator recycles memory only within a handler, where
+// no fiber begins operations. Elsewhere it calls aligned_alloc(), several times as slow as malloc(). Asio
+// rebinds AsioAllocator<void>.
 template <class T>
 struct AsioAllocator {
   using value_type = T;

@@ -38,13 +38,13 @@ inline void assertNotStopped(bool isStopped) {
               "end. Cancel them, and destroy the AsioContext.");
 }
 
-// What a worker polls, and sleeps in, that has an io_context. In the context there is, besides the program's
-// operations, a wait for the wake eventfd of the worker's parker, and a timer for the time until which the
-// worker would sleep. (run_one_until() would round that up to a millisecond.)
+// What a worker with an io_context polls, and sleeps in. Besides the program's operations the context has a
+// wait for the wake eventfd of the worker's parker, and a timer for the end of the worker's sleep.
+// (run_one_until() would round that up to a millisecond.)
 //
-// The handlers that the program gives to its operations are not called here, since they may wait: the
-// executor of an AsioContext makes tasks of them. They are kept, and handed to the worker once the io_context
-// has returned: so the worker need not write to its own wake eventfd.
+// It does not call the program's handlers, since they may wait: the executor of an AsioContext makes tasks of
+// them, which are handed to the worker once the io_context has returned. So the worker need not write to its
+// own wake eventfd.
 class AsioReactor final : public Reactor {
  public:
   // Calls run(task) for each task, on the worker.
@@ -59,7 +59,7 @@ class AsioReactor final : public Reactor {
         to_(to),
         timer_(context),
         wakeFd_(context, bellOfOwnParker()) {}
-  // What is left in the context is destroyed with it, and not called.
+  // What is left in the context is destroyed with it, uncalled.
   ~AsioReactor() override { wakeFd_.release(); }
 
   bool poll() override {
@@ -85,7 +85,7 @@ class AsioReactor final : public Reactor {
     return handOver() || hasPermit;
   }
 
-  // The executor's, for a handler whose turn has come.
+  // For the executor, with a handler whose turn has come.
   // Returns: whether the calling thread is in poll() or park() of this reactor, which takes `task`.
   bool takeIfRunning(Task& task) {
     if (running != this) {
@@ -95,7 +95,7 @@ class AsioReactor final : public Reactor {
     return true;
   }
 
-  // The executor's, for a handler of useFiber, which wakes a fiber.
+  // For the executor, with a handler of useFiber, which wakes a fiber.
   // Returns: whether the calling thread is in poll() or park() of this reactor.
   bool noteWakeIfRunning() noexcept {
     if (running != this) {
@@ -106,10 +106,10 @@ class AsioReactor final : public Reactor {
   }
 
  private:
-  static constexpr size_t kMostAtOnce = 64;  // handlers: the fibers that these wake are not put off long
+  static constexpr size_t kMostAtOnce = 64;  // handlers, so that the fibers that these wake run soon
 
-  // While the io_context runs on this thread. What it calls of the program's that is none of the executor's,
-  // as with asio::system_executor, may block the thread, as in an io_context that a thread runs.
+  // While the io_context runs on this thread. What it calls of the program's by another executor, such as
+  // asio::system_executor, may block the thread.
   class Running {
    public:
     explicit Running(AsioReactor& reactor) : outer_(std::exchange(running, &reactor)) {}
@@ -156,7 +156,7 @@ class AsioReactor final : public Reactor {
     assertNotStopped(context_.stopped());
   }
 
-  // Nothing would wake the worker. It looks again after a while, and then asks for memory again.
+  // Nothing would wake the worker, so it looks again after a while, and asks for memory again.
   [[gnu::cold, gnu::noinline]] bool pauseWithoutMemory() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     runReady(0);

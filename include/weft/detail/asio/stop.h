@@ -14,9 +14,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// How a stop reaches an operation. A cancellation must not meet a handler of the operation that runs, nor the
-// function that begins it. So the handlers have a strand, which is made when the operation asks for their
-// executor, the stop is posted to it, and the wait passes stops on only once the operation has begun.
+// How a stop reaches an operation. A cancellation must not meet a running handler of the operation, nor the
+// function that begins it. So the handlers have a strand, made when the operation asks for their executor;
+// the stop is posted to it; and the wait passes stops on only once the operation has begun.
 class AsioStop {
  public:
   asio::any_io_executor strandOver(const asio::any_io_executor& executor) {
@@ -28,8 +28,8 @@ class AsioStop {
   }
   asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-  // The operation calls its handler, in the strand, or destroys it. Leaves nothing of its context here: that
-  // may go before the fiber comes.
+  // The operation calls its handler, in the strand, or destroys it. Keeps nothing of its context, which may
+  // go before the fiber comes.
   void setEnded() {
     asio::any_io_executor left;
     const std::lock_guard<std::mutex> guard(lock_);
@@ -45,7 +45,7 @@ class AsioStop {
   }
 
  private:
-  // With the lock held: the context may go once setEnded() has returned.
+  // Under the lock: the context may go once setEnded() has returned.
   static bool tryPost(const std::shared_ptr<AsioStop>& self) {
     const std::lock_guard<std::mutex> guard(self->lock_);
     if (!self->strand_) {
@@ -71,8 +71,8 @@ class AsioStop {
   asio::cancellation_signal signal_;
 };
 
-// The handler of an operation that a stop cancels. `stop` is null if none can come. `executor` is what the
-// program has bound to the token, or empty.
+// The handler of an operation that a stop cancels. `stop` is null if none can come. `executor` is the one
+// that the program has bound to the token, or empty.
 template <class... Args>
 class AsioStoppableHandler {
  public:
@@ -93,7 +93,7 @@ class AsioStoppableHandler {
   cancellation_slot_type get_cancellation_slot() const noexcept {
     return stop_ != nullptr ? stop_->slot() : cancellation_slot_type();
   }
-  // Returns: the executor for the handlers of an operation that would otherwise have `executor`.
+  // Returns: the executor for handlers that would otherwise have `executor`.
   asio::any_io_executor executorOver(const asio::any_io_executor& executor) const {
     const asio::any_io_executor& under = executor_ ? executor_ : executor;
     return stop_ != nullptr ? stop_->strandOver(under) : under;

@@ -28,7 +28,7 @@ struct AsioInitiation {
   }
 
 #if WEFT_ASIO_CAN_CANCEL
-  // executor: what the program binds to the token, or none.
+  // `executor`: what the program binds to the token, or none.
   template <class... Args, class Initiation, class... InitArgs>
   static AsioResult<Args...> runStoppable(const StoppableUseFiber& token,
                                           const asio::any_io_executor& executor, Initiation&& initiation,
