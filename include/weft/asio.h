@@ -116,8 +116,7 @@ class AsioExecutor;
 //     socket.async_connect(endpoint, weft::useFiber);
 //   });
 // Sockets and timers are made with it as with an io_context. It starts one thread, which waits for all of
-// them, and makes a task of each handler. That thread itself calls the handlers of useFiber, which only wake
-// a fiber.
+// them, and makes tasks of handlers, but calls those of useFiber, which wake a fiber.
 //
 // With a worker it starts no thread. That worker polls it, as it polls weft::io, and runs all posts and
 // handlers as tasks of its own, but for the handlers of useFiber. So a fiber that is begun by asio::post()

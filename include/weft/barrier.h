@@ -62,8 +62,7 @@ struct DoNothing {
 //       }
 //     });
 //   }
-// The last arrival calls the completion function, before any waiter goes on. The function may suspend, and
-// must let no exception escape.
+// The last arrival calls the completion function, before any waiter goes on. It may suspend, but not throw.
 // Lifetime: may be destroyed once all waits have returned, even if the last arrival has not yet.
 template <class CompletionFunction = detail::DoNothing>
 class Barrier : private detail::BarrierBase {

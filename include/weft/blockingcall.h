@@ -79,8 +79,7 @@ struct BlockingThreads {
   // Requires: `count` is not 0.
   WEFT_EXPORT static void setMaxCount(unsigned int count);
 
-  // Sets how long a thread that becomes idle from now on waits for a call before it ends; at first ten
-  // seconds.
+  // Sets how long a thread that becomes idle from now on waits for a call; ten seconds at first.
   WEFT_EXPORT static void setIdleTime(std::chrono::milliseconds time);
 
   // Returns: the number of threads, idle ones included.

@@ -53,10 +53,9 @@ class WEFT_EXPORT ChannelClosed : public std::exception {
 // A channel has room for `capacity` values. send() waits while it is full. With a capacity of 0 each send()
 // hands its value to a receive(). Waiting senders and receivers are served first in, first out.
 //
-// T must be movable. It need not be copyable or default constructible. If its move throws, the exception
-// leaves the call to which the value belongs; the channel goes on as if that value had not been sent, or had
-// been received. The move and the destructor of T, and its conversion from what is sent, must neither wait
-// nor use the channel.
+// T must be movable. If its move throws, the exception leaves the call to which the value belongs; the
+// channel goes on as if that value had not been sent, or had been received. The move and the destructor of T,
+// and its conversion from what is sent, must neither wait nor use the channel.
 //
 // A loop around trySend() or tryReceive() lets nothing else run on this thread: call yield() in it, or wait.
 //
@@ -92,8 +91,8 @@ class Channel {
   }
 
   // As send(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. An earlier stop wins even if there is room, so that a loop
-  // that sends ends.
+  // Returns: false if one of these came first. An earlier stop wins even if there is room: a sending loop
+  // ends.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -128,7 +127,7 @@ class Channel {
     return result;
   }
 
-  // As receive(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that
+  // As receive(), but also ends at a stop of `token`, after `duration` or at `time`, never early by its
   // clock.
   // Returns: nothing if one of these came first. A value that is there wins, so that none is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
@@ -154,8 +153,7 @@ class Channel {
 
   // Closes the channel. A waiting sender gets ChannelClosed, a waiting receiver nothing. Values that were
   // sent before can still be received. Closing again changes nothing. Neither suspends nor blocks.
-  // Memory ordering: a receive() that returns nothing because of close() sees what was written before
-  // close().
+  // Memory ordering: a receive() that ends by close() sees what was written before close().
   void close() const { state_.checked().close(); }
 
   bool isClosed() const { return state_.checked().isClosed(); }

@@ -86,8 +86,7 @@ class WEFT_EXPORT ConditionVariable {
   }
 
   // As wait(lock, pred), but also ends at a stop of `token`.
-  // Returns: pred(). A true condition wins against a stop. No notify_one() is spent on a waiter that was
-  // stopped before.
+  // Returns: pred(). A true condition wins against a stop. No notify_one() goes to a stopped waiter.
   template <class Lock, class Predicate>
   bool wait(Lock& lock, const std::stop_token& token, Predicate&& pred) {
     return wait_until(lock, token, detail::kNever, pred);
@@ -108,8 +107,7 @@ class WEFT_EXPORT ConditionVariable {
     if constexpr (assertCondition<Predicate>()) {
       detail::assertCallable(pred, kWaitName);
       // waitUntilByClock waits again if the clock was set back. Look at the condition in between: a notify
-      // between the end of the first wait and the relock found no waiter to wake. A woken waiter looks at the
-      // condition before the token.
+      // before the relock found no waiter to wake. A woken waiter looks at the condition before the token.
       bool isTrue = false;
       const auto waitOrLook = [&](detail::TimePoint deadline) WEFT_NO_THREAD_SAFETY_ANALYSIS {
         return waitOnce(lock, deadline, token) || (isTrue = static_cast<bool>(pred()));

@@ -151,7 +151,7 @@ class DAGBuilder {
   }
 
   // Returns: the DAG. The builder must not be used afterwards, unless the allocator has thrown.
-  // Errors: a message ends the program, and names the node, if one is not reachable from the root or is in a
+  // Errors: a message that names the node ends the program if the root does not reach one, or it is in a
   // cycle.
   Allocator::unique_ptr<DAG<T>> build() {
     detail::DagGraph& graph = unbuilt();

@@ -71,8 +71,7 @@ class Event {
   bool isSignalled() const { return state_.checked().core.isSignalled(); }
 
   // Returns: an event that is signalled whenever one of the events [begin, end) is, or already was. It
-  // forwards signals without using them up, and keeps its sources alive. An event that is there twice counts
-  // once.
+  // forwards signals without using them up, and keeps its sources alive. Duplicates count once.
   template <class Iterator>
   static Event any(Mode mode, const Iterator& begin, const Iterator& end) {
     Event result(mode, false);

@@ -98,8 +98,8 @@ class TaskHandle {
   detail::TaskNode* node_ = nullptr;
 };
 
-// A type that runs tasks. `executor.schedule(TaskHandle)` takes a task over, and calls its run() once, on any
-// thread, now or later.
+// A type that runs tasks. `executor.schedule(TaskHandle)` calls the task's run() once, on any thread, now or
+// later.
 template <class E>
 concept Executor =
     requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };
@@ -132,8 +132,7 @@ inline const InlineExecutor& inlineExecutor() noexcept {
 }
 
 // Runs each task on a thread of its own. The end of the process does not wait for these threads: it ends them
-// after main() has returned and static objects were destroyed. So wait for the futures of tasks that use
-// static objects.
+// after main() has returned and static objects were destroyed. So wait for tasks that use static objects.
 // Errors: schedule() throws std::system_error if the system grants no thread.
 class ThreadExecutor {
  public:
@@ -183,9 +182,8 @@ class PoolExecutor {
 //     mainLoop.runAll();
 //     window.nextFrame();
 //   }
-// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly. Tasks
-// that are left when it is destroyed, and continuations whose turn comes later, are dropped: their futures
-// throw TaskNotExecuted.
+// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly. Its end
+// drops tasks that are left and later continuations: their futures throw TaskNotExecuted.
 class MainLoopExecutor {
  public:
   WEFT_EXPORT MainLoopExecutor();
@@ -200,8 +198,7 @@ class MainLoopExecutor {
   // Returns: false if there was none.
   WEFT_EXPORT bool tryRunOne();
 
-  // Runs tasks until none is left, also tasks that are scheduled meanwhile: forever, if each task schedules
-  // another.
+  // Runs tasks until none is left, also those that come meanwhile: forever, if each task schedules another.
   // Returns: how many tasks it has run.
   size_t runAll() {
     return runWhile([] { return true; });
@@ -254,8 +251,7 @@ WEFT_EXPORT bool scheduleIfBound(TaskNode* node);
 // Returns: the executor that async() uses if no scheduler is bound: what setDefaultExecutor() has set, or a
 // pool as by Scheduler::Config::allCores(), which starts with its first use. The end of the process does not
 // wait for the pool's tasks: wait for the futures of tasks that must end. A program may instead define
-// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, alike in all its files, before it includes
-// weft.
+// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, alike in all its files.
 #if defined(WEFT_DEFAULT_EXECUTOR)
 inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 #else

@@ -30,12 +30,11 @@ namespace weft::inline v0_1 {
 //   weft::Fiber* consumer = weft::Fiber::current();
 //   weft::schedule([=] { produce(); consumer->notify(); });
 //   consumer->wait();
-// A task that is run in place, on the fiber of the task that waits for it (docs/scheduler.md), has a Fiber
-// and a permit of its own.
+// A task that runs in place, on the fiber of its waiter (docs/scheduler.md), has its own Fiber and permit.
 //
 // The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks
-// (mxcsr, the x87 control word). A task that changes it must restore it before it waits, since whatever runs
-// next on the thread has it too.
+// (mxcsr, the x87 control word). A task that changes it must restore it before it waits: what runs next has
+// it too.
 // Lifetime: a fiber is valid until the task that runs on it has ended. Later tasks reuse fibers.
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:

@@ -53,14 +53,13 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 // The value is made when it is first used, by the initializer or by T's default constructor. It is destroyed
 // when the task or the thread ends, newest first. A task's values are destroyed on its own fiber, after its
 // function was destroyed: a thread that waits for what the function did may go on before. ~Scheduler waits
-// for these destructors.
+// for them.
 //
-// Destructors may suspend, and may use other FiberLocals, which are made anew if they are gone. They must let
-// no exception escape.
+// Destructors may suspend and use other FiberLocals, which are made anew if they are gone, but must not
+// throw.
 //
 // A task of async() or a TaskGroup has its own values, even if it is run in place. A function of join() or of
-// a parallel algorithm may be part of its caller's task or a task of its own: it must only use values that it
-// sets itself.
+// a parallel algorithm may be a task of its own or not: it must only use values that it sets.
 // Lifetime: the FiberLocal may be destroyed before the tasks that used it end.
 template <class T>
 class FiberLocal {
@@ -68,7 +67,6 @@ class FiberLocal {
   FiberLocal()
     requires std::default_initializable<T>
       : initializer_([] { return T(); }) {}
-  // Called only by mistake.
   template <class U = T>
   FiberLocal() {
     static_assert(detail::kAlwaysFalse<U>,
@@ -78,7 +76,6 @@ class FiberLocal {
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {
     detail::assertCallable(initializer_, "FiberLocal()");
   }
-  // Called only by mistake.
   template <class F>
     requires(!std::same_as<std::remove_cvref_t<F>, FiberLocal> &&
              !(std::copy_constructible<std::decay_t<F>> && std::convertible_to<F, std::function<T()>>))

@@ -25,8 +25,7 @@ class Finally {
   Finally& operator=(const Finally&) = default;
 };
 
-// Calls a function when it is destroyed, unless it was moved from. The function and its destructor must not
-// throw.
+// Calls a function when it is destroyed, unless it was moved from. Neither may throw.
 //
 //   auto closer = weft::make_finally([&] { file.close(); });
 template <class F>

@@ -63,8 +63,7 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
   // takes the future is called in any case. The others are called only if there is a value; otherwise the
   // exception is passed on. Without an executor f is a task of the scheduler that is bound to the thread that
-  // makes the future ready (or finds it ready here), or else of defaultExecutor(). Neither suspends nor
-  // blocks.
+  // makes the future ready (or finds it ready here), or else of defaultExecutor().
   // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
   // executor.schedule() throws, the returned future gets that exception too.
   // Requires: valid(). Afterwards the future is not valid any more.
@@ -201,8 +200,8 @@ class Promise {
   }
   // `error`: a temporary whose class derives from std::exception, as std::runtime_error("why"). A reference
   // is refused, since copying it could lose the part of a further derived class. In a catch block write
-  // set_exception(std::current_exception()). Code without exceptions and run-time type information gives a
-  // std::runtime_error with that text.
+  // set_exception(std::current_exception()). Without exceptions and run-time type information it becomes a
+  // std::runtime_error.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
     requires(!std::convertible_to<Error, std::exception_ptr>)
   bool set_exception(Error&& error) {
@@ -273,8 +272,7 @@ Future<void> makeExceptionalFuture(Error&&) {
 
 // Schedules function() as a task on the bound scheduler, or else on defaultExecutor(). Takes one allocation,
 // pooled if function and result are small. Neither suspends nor blocks.
-// Returns: the future of what the function returns. If it returns a future, the future of that future's
-// result.
+// Returns: the future of what the function returns, or of the result of the future that it returns.
 // Memory ordering: the function sees what came before.
 template <class F>
 auto async(F&& function) {

@@ -6,8 +6,7 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// I/O for fibers: a fiber that waits for a socket or a file suspends like for anything else. Needs the
-// library weft::io. docs/io.md
+// I/O for fibers, which suspend to wait for a socket or a file. Needs the library weft::io. See docs/io.md.
 #include "weft/io/descriptor.h"
 #include "weft/io/endpoint.h"
 #include "weft/io/file.h"

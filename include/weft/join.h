@@ -90,8 +90,7 @@ template <size_t kBegin, class... Children>
 // of its own. It must not depend on which it is: it must not lock what the caller holds, must unlock what it
 // locks, wait only for its own Fiber::current(), and use only FiberLocals that it sets itself.
 //
-// A loop that only joins lets nothing else of its thread run until it suspends, no timer and no woken fiber.
-// Call yield() now and then.
+// A loop that only joins lets no timer and no woken fiber of its thread run. Call yield() now and then.
 // Returns: a tuple of what the functions return, in their order, references included, without the functions
 // that return nothing. Returns nothing if no function returns anything.
 // Errors: once all have returned, throws the exception of the first argument that threw.
@@ -149,7 +148,6 @@ auto join(E&& executor, F&& first, Others&&... others)
   });
 }
 
-// If one of the functions cannot be called.
 template <class F, class... Others>
   requires(!Executor<F> && !(std::is_invocable_v<F> && ... && std::is_invocable_v<Others>))
 void join(F&&, Others&&...) {

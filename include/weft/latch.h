@@ -24,8 +24,7 @@ namespace weft::inline v0_1 {
 //     weft::schedule([&loaded, name] { load(name); loaded.count_down(); });
 //   }
 //   loaded.wait();
-// Unlike a WaitGroup it is no handle: it lies where it is declared, and allocates no memory. Once it is at
-// zero, it stays open.
+// Unlike a WaitGroup it is no handle: it lies where it is declared, and allocates nothing. At zero it stays.
 // Lifetime: may be destroyed once all waits have returned, even if the last count_down() has not yet.
 class WEFT_EXPORT Latch {
  public:

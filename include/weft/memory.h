@@ -137,8 +137,7 @@ class WEFT_EXPORT Allocator {
   Allocator& operator=(const Allocator&) noexcept = default;
 };
 
-// Counts the memory that passes through to another allocator. Giving back more than was taken ends the
-// program with a message.
+// Counts the memory that passes through. Giving back more than was taken ends the program with a message.
 //
 //   weft::TrackedAllocator allocator(weft::Allocator::Default);
 //   { auto object = allocator.make_unique<int>(1); }

@@ -49,8 +49,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   // Memory ordering: the lock() that follows an unlock() sees what was written before the unlock().
   void lock() WEFT_ACQUIRE() { lockAs(kName); }
 
-  // Takes the mutex if it is free and not kept (a millisecond at most) for a waiter. Neither suspends nor
-  // blocks.
+  // Takes the mutex if it is free and not kept (for a millisecond at most). Neither suspends nor blocks.
   // Returns: whether it did.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     if (!tryTake()) {
@@ -77,8 +76,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex; otherwise a message ends the
-  // program.
+  // Requires: the caller, a fiber or else a thread, holds the mutex; otherwise a message ends the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();

@@ -46,7 +46,7 @@ class WEFT_EXPORT Once {
 
   // Calls function(args...), unless a call has returned already. While another call is running, suspends the
   // fiber, or blocks the thread. If the function throws, the caller gets the exception, and the longest
-  // waiter calls its own function.
+  // waiter calls its own.
   // Requires: the caller is not the function itself; otherwise a message ends the program.
   // Memory ordering: after each call() the caller sees what the function has written.
   //

@@ -43,7 +43,6 @@ void parallelize(F0&& first, FN&&... others) {
   }
 }
 
-// If one of the functions cannot be called.
 template <class F0, class... FN>
   requires(!(std::is_invocable_v<F0> && ... && std::is_invocable_v<FN>))
 void parallelize(F0&&, FN&&...) {

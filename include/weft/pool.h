@@ -179,8 +179,7 @@ class BoundedPool : public Pool<T> {
   detail::PoolHandle storage_;
 };
 
-// A pool that grows when all its objects are on loan, first by thirty-two, then to twice its size. It never
-// shrinks.
+// A pool that grows when all its objects are on loan, first by thirty-two, then to twice its size.
 //
 //   weft::UnboundedPool<Buffer, weft::PoolPolicy::Preserve> buffers;
 //   weft::Loan<Buffer> buffer = buffers.borrow();

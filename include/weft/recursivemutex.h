@@ -72,8 +72,7 @@ class WEFT_EXPORT RecursiveMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex; otherwise a message ends the
-  // program.
+  // Requires: the caller, a fiber or else a thread, holds the mutex; otherwise a message ends the program.
   void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if (!mutex_.isHeldByCaller()) [[unlikely]] {
       reportNotHeld();

@@ -76,8 +76,7 @@ class WEFT_EXPORT Scheduler {
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
     // process. The state of an Event or a WaitGroup comes from the allocator that it was given.
     // Requires: it neither throws nor waits by weft, since it is called in the middle of waits and switches.
-    // If there is no memory, it ends the program, as Default does. If it throws or returns null, a message
-    // ends the program.
+    // Without memory it ends the program, as Default does. If it throws or returns null, a message does.
     Allocator* allocator = Allocator::Default;
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
     // How long a worker that has run out of tasks may look for more before it sleeps. Where tasks come at
@@ -125,9 +124,8 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: throws std::system_error if the system refuses a thread; the threads that were started have
-  // ended. A message ends the program if a count or a stack size makes no sense, or if Allocator::Default has
-  // no memory.
+  // Errors: throws std::system_error if the system refuses a thread; those that were started have ended. A
+  // message ends the program if a count or a stack size makes no sense, or if there is no memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
   // Waits until every thread has unbound, then until all tasks have ended, also blocked tasks and those that
@@ -178,8 +176,8 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: the task sees what came before.
   void enqueueOn(int workerId, Task&& task);
 
-  // Returns: the number of the calling worker thread in its scheduler; -1 on any other thread. It stays the
-  // same throughout a task.
+  // Returns: the number of the calling worker thread in its scheduler; -1 on other threads. Constant in a
+  // task.
   static int workerId() noexcept;
 
   // As enqueue(), for the task of a Future: makes a scheduler an Executor. The future of a continuation that

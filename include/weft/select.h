@@ -111,8 +111,8 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 
 }  // namespace detail
 
-// The cases of select(). Make each in the call of select(): it refers to its arguments. Only onReceive needs
-// a handler.
+// The cases of select(), to be made in its call: they refer to their arguments. Only onReceive needs a
+// handler.
 
 // Receives from `channel`, and calls handler(std::optional<T>): empty if the channel is closed and empty.
 template <class T, class Handler>
@@ -172,7 +172,6 @@ template <class Duration, class Handler = detail::Ignore>
   return detail::PlainCase<Handler>(std::move(handler), deadline);
 }
 
-// If Time is no time.
 template <class Time, class Handler = detail::Ignore>
   requires(!detail::kIsTime<Time>)
 [[nodiscard]] auto onTimeout(const Time&, const Handler& = {}) {

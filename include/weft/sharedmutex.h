@@ -84,8 +84,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
-  // Requires: the caller (fiber, or thread outside of fibers) holds the mutex alone; otherwise a message ends
-  // the program.
+  // Requires: the caller, a fiber or else a thread, is the writer; otherwise a message ends the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
       reportNotHeld();
@@ -96,8 +95,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // Like lock() and so on, for readers: many may hold the mutex together. Only checks whether any reader
-  // holds it.
+  // Like lock() and so on, for readers: many may hold the mutex. Only checks that any does.
   // Memory ordering: the lock_shared() that follows sees what was written before unlock().
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {

@@ -20,8 +20,7 @@ namespace weft::inline v0_1 {
 // Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`; never early by that clock.
 // Returns at once if `time` has passed, but still counts as a dequeue, so that a loop around it lets others
 // run when it is their turn, some 61 rounds later at most. Looks at other clocks than steady_clock every 10
-// seconds, in case that they were set forward. A time that is no number has passed. All waits with a time
-// limit do so.
+// seconds, in case of a step forward. A time that is no number has passed. So do all waits with a time limit.
 //
 // A fiber whose time has come goes on once the task or fiber on its thread ends or waits, behind fibers that
 // could go on before. It waits for at most one task.
@@ -54,7 +53,6 @@ bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::st
   return weft::sleep_until(detail::deadlineAfter(duration), token);
 }
 
-// If a number has no unit.
 template <class Number, class... Token>
   requires std::is_arithmetic_v<Number>
 void sleep_for(Number, const Token&...) {

@@ -81,8 +81,8 @@ class WEFT_EXPORT Thread {
     Affinity(Affinity&& other) noexcept;
     Affinity& operator=(Affinity&& other) noexcept;
 
-    // Returns: the processors on which the calling thread may run: the process's, unless it was bound, since
-    // threads inherit that set.
+    // Returns: the processors on which the calling thread may run: the process's, unless this or its parent
+    // was bound.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
     size_t count() const noexcept { return cores_.size(); }
@@ -121,8 +121,7 @@ class WEFT_EXPORT Thread {
   // Blocks the calling thread until this one, which was started and not joined yet, has ended.
   void join();
 
-  // Names the calling thread for debuggers and the system, which on Linux keeps 15 bytes. Arguments as for
-  // printf.
+  // Names the calling thread for debuggers and the system. Linux keeps 15 bytes. Arguments as for printf.
   [[gnu::format(printf, 1, 2)]] static void setName(const char* format, ...);
 
   // Returns: the number of processors that are online, usable by this process or not.

@@ -67,8 +67,8 @@ class Ticket {
     }
   }
 
-  // Calls the next ticket as soon as this one is called. Only the first done() of a ticket counts. Neither
-  // suspends nor blocks.
+  // Calls the next ticket as soon as this one is called. Only its first done() counts. Neither suspends nor
+  // blocks.
   // Requires: there is a ticket. If a function of onCall() must be scheduled, a scheduler is bound.
   void done() const {
     State& state = checked("done");

@@ -52,8 +52,7 @@ class WaitGroup {
   // Returns: whether it was the last piece.
   // Requires: the count is not zero; otherwise a message ends the program.
   // Memory ordering: after wait() the caller sees what was written before done().
-  // Lifetime: the last copy may be destroyed once every wait() has returned, even if the last done() has not
-  // yet.
+  // Lifetime: the last copy may be destroyed once every wait() has returned, even if done() has not yet.
   bool done() const {
     State& state = *state_;
     if (state.core.tryEnd()) {

@@ -7,8 +7,7 @@
 
 #include <weft/debug.h>
 
-// As in marl, these macros do nothing in release builds, and do not compile their arguments. weft's own
-// checks are on in every build.
+// As in marl, these macros do and compile nothing in release builds. weft's own checks are always on.
 
 #if !defined(MARL_DEBUG_ENABLED)
 #if !defined(NDEBUG) || defined(DCHECK_ALWAYS_ON)

@@ -18,8 +18,7 @@
 
 namespace marl {
 
-// An Event that carries a T, as in a fork of marl. Copies share it. (A weft::Future is the result of one
-// task.)
+// An Event that carries a T, as in a fork of marl. Copies share it. (weft::Future is a task's result.)
 template <typename T>
 class Future {
  public:

@@ -56,8 +56,7 @@ class CAPABILITY("mutex") mutex {
   std::mutex mutex_;
 };
 
-// Holds a mutex for a scope, unless ConditionVariable::wait() or Scheduler::Fiber::wait() releases it
-// meanwhile.
+// Holds a mutex for a scope; released by ConditionVariable::wait() and Scheduler::Fiber::wait().
 class SCOPED_CAPABILITY lock {
  public:
   explicit(false) lock(mutex& guarded) ACQUIRE(guarded) : lock_(guarded.mutex_) {}

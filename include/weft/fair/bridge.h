@@ -24,8 +24,7 @@
 #include "weft/fair/task_scheduler.h"
 #include "weft/future.h"
 
-// Connects fair tasks with the rest of weft. A fair::TaskScheduler is an Executor, for weft::async() and
-// then().
+// Connects fair tasks with the rest of weft. A fair::TaskScheduler is an Executor, as for weft::async().
 
 namespace weft::inline v0_1::detail {
 
@@ -151,8 +150,7 @@ class [[nodiscard]] PendingSignal {
   ~PendingSignal() { withdraw(); }
 
   // Withdraws the signal, unless it has come. Afterwards the task and the scheduler are not touched. Any
-  // thread, also a step of the task. Neither suspends nor blocks, but may wait a moment for a signal that is
-  // being sent.
+  // thread, also a step of the task. Neither suspends nor blocks, but for the moment of a send.
   void withdraw() noexcept {
     if (weft::detail::FairNotifier* notifier = std::exchange(notifier_, nullptr)) {
       weft::detail::FutureCore* const future = notifier->future;
@@ -176,8 +174,8 @@ class [[nodiscard]] PendingSignal {
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //   scheduler.waitEmpty();
 // The other direction needs no help: a step may signal an Event or count a WaitGroup down.
-// Returns: what withdraws the signal when it is destroyed. It also ends the fiber's wait, if `source` has a
-// wait(std::stop_token).
+// Returns: what withdraws the signal when it is destroyed. It also stops the fiber's wait, if that can be
+// stopped.
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
 // Lifetime: `source` is copied or moved. If it can be neither, it must be a variable that exists until its
 // wait() has returned. `scheduler` and `task` must exist until the signal, or until it is withdrawn.
@@ -232,7 +230,6 @@ PendingSignal signalAfter(const Future& future, TaskScheduler& scheduler, Task* 
   return PendingSignal(notifier);
 }
 
-// Called only by mistake.
 template <class Source, class Scheduler, class Pointer>
   requires(!std::convertible_to<Scheduler, TaskScheduler&> || !std::convertible_to<Pointer, Task*>)
 PendingSignal signalAfter(Source&&, Scheduler&&, Pointer&&) {

@@ -102,17 +102,14 @@ class [[nodiscard]] Coro {
   detail::CoroFrame* frame_;
 };
 
-// A Task whose body is a coroutine. Each step runs it until it suspends; once it has ended, a step does
-// nothing.
+// A Task whose body is a coroutine. Each step runs it until it suspends; after its end a step does nothing.
 //
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   task.wait();
-// In the body, co_await posts the task: the body must not do so itself. Any thread may wake and signal the
-// task.
+// In the body, co_await posts the task: the body itself must not. Any thread may wake and signal the task.
 // Lifetime: the user may destroy the task, with its suspended coroutines, while no scheduler has it: when the
-// body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not. Tasks of
-// fair::async() destroy themselves.
+// body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   explicit CoroTask(Coro<> body);
@@ -169,8 +166,7 @@ class WEFT_EXPORT CoroTask : public Task {
 
 namespace weft::inline v0_1::detail {
 
-// Suspends a coroutine, so that its task is posted. `result`, a function of the task, makes the result of
-// co_await.
+// Suspends a coroutine, so that its task is posted. `result(task)` is the result of co_await.
 template <class Result>
 struct [[nodiscard("nothing happens without co_await")]] CoroPost {
   using IsCoroAwaiter = void;
@@ -233,8 +229,7 @@ detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, 
   return fair::deadline(detail::deadlineAfter(duration));
 }
 
-// Waits for a wakeup or a signal, without receiving it: as with deadline(), an unreceived signal ends the
-// wait at once.
+// Waits for a wakeup or a signal, without receiving it. An unreceived signal ends the wait at once.
 inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::kNever, false, {}}; }
 
 // Waits for a signal, or until `time`, and receives the signal.

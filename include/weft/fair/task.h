@@ -20,8 +20,7 @@ namespace weft::inline v0_1::fair {
 class TaskScheduler;
 
 // Work in steps: a callable that a TaskScheduler calls once each time that the task is posted. Between two
-// steps the task has no stack and no thread: it waits for a wakeup, a signal or a deadline at the cost of its
-// 96 bytes.
+// steps it has no stack and no thread: it waits for a wakeup, a signal or a deadline in 96 bytes.
 //
 //   int left = 3;
 //   weft::fair::Task countdown([&](weft::fair::Task* self) {
@@ -47,8 +46,7 @@ class Task : private detail::FairTask {
   Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
   // Each step calls `function` with this Task*, or without arguments. More than 48 bytes lie on the heap.
-  // Requires: `function` can be called. An empty std::function or a null pointer ends the program with a
-  // message.
+  // Requires: `function` is not empty, as a std::function, nor null; otherwise a message ends the program.
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && detail::FairStep<F, Task>)
   explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
@@ -74,8 +72,7 @@ class Task : private detail::FairTask {
     ops->destroy(*this);
   }
 
-  // The next step calls `function`. A step must not use its captures after this: the old callable is
-  // destroyed.
+  // The next step calls `function`. The old callable is destroyed: a calling step must not use its captures.
   // Errors: if the move or copy of `function` throws, the task keeps its old callable.
   template <class F>
   void setCallback(F&& function) {
@@ -123,8 +120,7 @@ class Task : private detail::FairTask {
   TimePoint deadline() const { return FairTask::deadline; }
 
   // Any thread.
-  // Returns: whether there is an unreceived signal. If so, the caller sees what was written before the
-  // signal.
+  // Returns: whether there is an unreceived signal; then the caller sees what was written before it.
   bool isSignaled() const { return state.isSignaled(); }
 
   // Takes the signal. One call takes all signals that have come. No post of the task waits before that.

@@ -63,8 +63,8 @@ class WEFT_EXPORT TaskScheduler {
 
   // Stops, and waits for steps of other schedulers that have posted their own tasks to this one. Tasks that
   // are queued or wait belong to the user again, and do not run. One-shot tasks are destroyed.
-  // Requires: the caller is not a step of this scheduler, and no thread posts any more. Calls of wakeup() and
-  // signal() may still be returning.
+  // Requires: the caller is not a step of this scheduler, and no thread posts. wakeup() and signal() may
+  // still be returning.
   ~TaskScheduler();
   TaskScheduler(const TaskScheduler&) = delete;
   TaskScheduler& operator=(const TaskScheduler&) = delete;
@@ -92,8 +92,7 @@ class WEFT_EXPORT TaskScheduler {
   // As post(), but the task waits for a wakeup or a signal. With an unreceived signal it runs at once.
   void postWait(Task* task) { postDeadline(task, detail::kNever); }
 
-  // Calls `function` once, in a step. A small function lies in a pooled node. An exception that leaves it
-  // ends the program with a message.
+  // Calls `function` once, in a step; pooled if it is small. Its exceptions end the program with a message.
   template <class F>
   void postOneShot(F&& function) {
     static_assert(
@@ -106,8 +105,7 @@ class WEFT_EXPORT TaskScheduler {
     }
   }
 
-  // For Executor: calls handle.run() once, in a step. A handle that was not run is destroyed with the
-  // scheduler.
+  // For Executor: calls handle.run() once, in a step, or destroys the handle with the scheduler.
   template <class Handle>
     requires requires(Handle& handle) { handle.run(); }
   void schedule(Handle handle) {
@@ -115,8 +113,8 @@ class WEFT_EXPORT TaskScheduler {
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
-  // As post() for each Task* of `tasks`, with no other task in between. The task whose step calls is posted
-  // when the step returns.
+  // As post() for each Task* of `tasks`, with no other task in between. A calling step's task is posted on
+  // return.
   // Errors: if the range throws, none of the tasks is posted.
   template <std::ranges::input_range Range>
   void postAll(Range&& tasks) {
@@ -144,8 +142,8 @@ class WEFT_EXPORT TaskScheduler {
   // Makes room for `numDeadlines` tasks that wait, 2^30 at most.
   void reserve(size_t numDeadlines);
 
-  // Returns: whether no task is queued, waits or runs a step, and no running step of another scheduler has
-  // posted its own task to this one.
+  // Returns: whether no task is queued, waits, runs a step, or was posted here by its own step that still
+  // runs.
   bool isEmpty() const;
 
   // Suspends the fiber, or blocks the thread, until isEmpty() was true.
@@ -168,11 +166,9 @@ class WEFT_EXPORT TaskScheduler {
   void start();
 
   // Takes all tasks that are queued or wait out of the scheduler. They belong to the caller, without their
-  // deadlines; but a CoroTask that is posted again goes on waiting. One-shot tasks and those of fair::async()
-  // stay.
+  // deadlines; but a CoroTask that is posted again waits on. One-shot tasks and those of fair::async() stay.
   // Requires: the scheduler is stopped.
-  // Returns: the tasks that were ready, in their order; those that were posted or woken last, in that order;
-  // those that waited.
+  // Returns: the ready tasks, in order; those that were posted or woken last, in order; those that waited.
   // Errors: std::bad_alloc. Then all tasks are queued in that order, without their deadlines.
   [[nodiscard]] std::vector<Task*> takeBack();
 

@@ -89,8 +89,7 @@ WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, std::error_cod
 
 // As read() and write(), at an offset of a file, whose own position stays. io_uring reads what must come from
 // a disk, if it is the backend(), and otherwise a thread of blocking_call(). read() and write() use the
-// latter, so that their calls on one file follow one another. There neither deadline nor stop ends a read
-// that has begun.
+// latter, so that their calls on one file follow one another. There nothing ends a read that has begun.
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {});
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
                           const Wait& wait = {}) noexcept;

@@ -106,8 +106,7 @@ class Listener {
 //
 // Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it accepts nothing
 // more, also if connections wait, and waits until all handlers have returned.
-// Requires: the caller is a fiber, or a bound thread. Nobody closes the listener meanwhile. No exception
-// escapes the handler.
+// Requires: the caller is a fiber, or a bound thread. Nobody closes the listener. The handler does not throw.
 // Returns: what has ended it: timed_out, operation_canceled, or an error of the listener.
 WEFT_EXPORT std::error_code serve(Listener& listener, const std::function<void(Socket)>& handler,
                                   const Wait& wait = {});

@@ -58,8 +58,7 @@ class AsioOperation {
   using Values = typename AsioValues<Args...>::Type;
 
  public:
-  // Calls start(), which passes the handler on. If it throws, somebody may have the handler: the wait comes
-  // first.
+  // Calls start(), which passes the handler on. If it throws, the handler may be elsewhere: wait first.
   template <class Start>
   void start(const Start& start) {
     refusal_.capture(start);
@@ -141,8 +140,7 @@ class AsioOperation {
 };
 
 // The memory for an operation of useFiber. Asio's own allocator recycles memory only within a handler, where
-// no fiber begins operations. Elsewhere it calls aligned_alloc(), several times as slow as malloc(). Asio
-// rebinds AsioAllocator<void>.
+// no fiber begins operations. Elsewhere it calls aligned_alloc(), several times as slow as malloc().
 template <class T>
 struct AsioAllocator {
   using value_type = T;

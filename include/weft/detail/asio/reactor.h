@@ -43,8 +43,7 @@ inline void assertNotStopped(bool isStopped) {
 // (run_one_until() would round that up to a millisecond.)
 //
 // It does not call the program's handlers, since they may wait: the executor of an AsioContext makes tasks of
-// them, which are handed to the worker once the io_context has returned. So the worker need not write to its
-// own wake eventfd.
+// them, for the worker once the io_context has returned. So it need not write to its own wake eventfd.
 class AsioReactor final : public Reactor {
  public:
   // Calls run(task) for each task, on the worker.

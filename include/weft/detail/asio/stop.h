@@ -28,8 +28,8 @@ class AsioStop {
   }
   asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-  // The operation calls its handler, in the strand, or destroys it. Keeps nothing of its context, which may
-  // go before the fiber comes.
+  // The operation calls its handler, in the strand, or destroys it. Its context may go before the fiber
+  // comes.
   void setEnded() {
     asio::any_io_executor left;
     const std::lock_guard<std::mutex> guard(lock_);

@@ -290,8 +290,7 @@ class ChannelCore {
   const uint64_t ahead_;  // slots from the one in use to the one that is prefetched: three lines, or one slot
   unsigned char* const slots_;
 
-  // Two cache lines apart, since processors fetch lines in pairs. Sections see each other's changes of the
-  // lists.
+  // Two cache lines apart, since processors fetch pairs of lines. Sections guard the lists.
   alignas(2 * kCacheLine) Side tail_;
   alignas(2 * kCacheLine) Side head_;
   alignas(2 * kCacheLine) WaitList senders_;

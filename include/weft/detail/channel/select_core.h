@@ -23,8 +23,7 @@
 //
 // Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). A
 // select that finds a partner must first claim itself; if the partner is taken, it must undo that and look at
-// everything again. So finer locks cost more atomic operations without contention. Go takes all locks at once
-// too.
+// everything again. So finer locks cost more atomic operations without contention.
 //
 // What must not happen: a claimer that lost uses a node whose select has returned. It cannot: it looks at the
 // node under the lock of a primitive in which the select has linked it, and the select takes that lock in

@@ -26,8 +26,7 @@ class ChannelSide {
 
   static constexpr uint64_t position(Word word) { return word / kOne; }
 
-  // Takes the lock; `old` is the word before. Returns: false, and does nothing, if one of the bits `unless`
-  // is set.
+  // Takes the lock; `old` is the word before. Returns: false, without the lock, if a bit of `unless` is set.
   bool lockUnless(Word unless, Word& old) {
     uint32_t round = 0;
     // relaxed: only a guess for the compare-exchange.
@@ -71,8 +70,7 @@ class ChannelSide {
   // What the other side's numPassed() was last: guarded by the lock.
   typename Sync::template Var<uint64_t> seenOther;
 
-  // relaxed: hints. Which thread has used this side last, or 0; how long callers on this side spin for the
-  // other.
+  // relaxed: hints. Which thread has used this side last, or 0; how long callers spin for the other side.
   void noteUser(uintptr_t user) {
     if (lastUser() != user) {
       user_.store(user, std::memory_order_relaxed);

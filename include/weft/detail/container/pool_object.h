@@ -13,8 +13,7 @@
 #include "weft/memory.h"
 
 // The typed part of pools: items, room for their objects, and the two kinds of storage. The room lies apart
-// from the items, and only an object's constructor writes to it: a large object costs no page until it is
-// used.
+// from the items, and only an object's constructor writes to it: an unused large object costs no page.
 namespace weft::inline v0_1::detail {
 
 // Room for an object. The constructor keeps `ObjectRoom<T>()` from filling it with zeros.

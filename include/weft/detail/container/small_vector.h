@@ -19,8 +19,7 @@ namespace weft::inline v0_1::containers {
 //   weft::containers::vector<int, 16> primes;
 //   primes.push_back(2);
 //   use(primes.data(), primes.size());
-// Growing moves the elements, and so does moving a vector that holds them itself: pointers and iterators to
-// them become invalid.
+// Growing moves the elements, as does moving a vector that holds them: pointers to them become invalid.
 template <class T, int kBaseCapacity>
 class vector {
   static_assert(kBaseCapacity >= 0, "a capacity below zero makes no sense");

@@ -40,13 +40,13 @@ namespace weft::inline v0_1::detail {
 // claimed task does not run before the claimer's push.
 //
 // A start that finds Pending changes nothing. A wakeup that comes after its load counts for the next
-// dispatch, like one that comes while the task runs. So a task without a deadline that nobody wakes costs no
+// dispatch, like one that comes while the task runs. So a task without deadline and wakeup costs no
 // read-modify-write.
 //
 // Rejected: one value per state instead of bits. Each event would be a loop. A wakeup of a ready task would
 // still have to write, so that the step sees what came before the wakeup.
-// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. It would cost each of them a
-// read-modify-write for nothing.
+// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. Each would cost a
+// read-modify-write.
 template <class Sync = StdSync>
 class FairState {
  public:
@@ -111,8 +111,7 @@ class FairState {
     return (word_.load(std::memory_order_acquire) & kSignaled) != 0;
   }
 
-  // Requires: no thread of the scheduler runs, and the task is in no queue. The task will not run for its
-  // deadline. relaxed: as in expire().
+  // Requires: no thread of the scheduler runs, and the task is in no queue. relaxed: as in expire().
   void forgetDeadline() { word_.fetch_and(~kDue, std::memory_order_relaxed); }
 
   // Requires: no thread of the scheduler runs. Takes the task out of its wait.

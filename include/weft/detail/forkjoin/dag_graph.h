@@ -110,8 +110,7 @@ class WEFT_EXPORT DagGraph {
   DagGraph(const DagGraph&) = delete;
   DagGraph& operator=(const DagGraph&) = delete;
 
-  // Before finish(). What throws changes nothing. After addNode(), `numEdges` calls of addEdge() do not
-  // throw.
+  // Before finish(). What throws changes nothing. After addNode(), `numEdges` addEdge() do not throw.
   uint32_t addNode(DagWork&& work, size_t numEdges);
   void addEdge(uint32_t before, uint32_t after);
   // A message ends the program if a node would never run. If it throws, it may be called again.

@@ -23,8 +23,7 @@
 //
 // What must not happen: the last task ends between the owner's look and its sleep, and nobody wakes the
 // owner. Both change one word by a read-modify-write: either the owner finds nothing left, or the task finds
-// that somebody waits. The end of a task is its last access, except to the waiter, which cannot go on before
-// it is woken.
+// that somebody waits. A task's end is its last access, except to the waiter, which it wakes.
 namespace weft::inline v0_1::detail {
 
 template <class Waiter, class Sync = StdSync>
@@ -66,8 +65,7 @@ class GroupCount {
   bool isOverOrWakes(Waiter& self) {
     waiter_.set(&self);
     const int64_t own = std::exchange(numOwn_, 0);
-    // (3) acq_rel: releases the waiter to the last task's thread, and acquires what the tasks have done;
-    // pairs with (1).
+    // (3) acq_rel: releases the waiter to the last task, and acquires what the tasks did; pairs with (1).
     return others_.fetch_add(kWaitedFor + own, std::memory_order_acq_rel) + own == 0;
   }
 

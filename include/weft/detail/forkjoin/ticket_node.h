@@ -18,9 +18,8 @@ namespace weft::inline v0_1::detail {
 //   kLinked    the one after it is known, or never comes     set by the taker of that one, or the row's end
 //   kDropped   no holder is left; implies kDone              set by the last holder
 // The step that sets the last of kCalled, kDone and kLinked, in any order, passes the call on to the ticket
-// after. The step that sets the last of all four bits frees the node. Exactly one step does each, since it
-// learns that from the read-modify-write that sets the bit. A ticket that is done before its turn stays in
-// the row.
+// after. The step that sets the last of all four bits frees the node. The read-modify-write that sets a bit
+// tells, so exactly one step does each. A ticket that is done before its turn stays in the row.
 //
 // The rest of the word is a stack of listeners, which the step that sets kCalled takes over.
 //
@@ -53,8 +52,7 @@ class TicketNode {
   // Requires: made with a link.
   TicketNode* after() const { return after_.get(); }
 
-  // Called once, on a ticket made without a link: by the taker of `after`, or with null by the end of the
-  // row.
+  // Called once, on a ticket without a link: by the taker of `after`, or with null by the row's end.
   Outcome link(TicketNode* after) {
     after_.set(after);
     // (1) acq_rel: publishes the link; sees the work of this ticket and of those before it, which the caller
@@ -93,8 +91,7 @@ class TicketNode {
     return outcome(old, old | kCalled, after);
   }
 
-  // For a holder: leaves `listener` to the caller of call(). Returns: false, and leaves nothing, if the
-  // ticket was called.
+  // For a holder: leaves `listener` to the caller of call(). Returns: false if it was called already.
   bool listen(Listener* listener) {
     // (7) acquire, here and on failure: sees the work of the tickets before; pairs with (3).
     Word old = word_.load(std::memory_order_acquire);

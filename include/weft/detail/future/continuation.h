@@ -101,8 +101,7 @@ concept SchedulesAs = std::derived_from<E, Own> && requires {
   { &E::schedule } -> std::same_as<void (Own::*)(TaskHandle)>;
 };
 
-// Executors that keep nothing alive: weft's own, which leave a link behind; references; and stateless types,
-// such as that of inlineExecutor().
+// Executors that keep nothing alive: weft's own, which leave a link behind; references; stateless types.
 template <class E>
 inline constexpr bool kIsLinked =
     SchedulesAs<E, Scheduler> || SchedulesAs<E, PoolExecutor> || SchedulesAs<E, MainLoopExecutor>;

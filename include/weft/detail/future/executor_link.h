@@ -16,8 +16,7 @@ class TaskHandle;
 
 namespace detail {
 
-// The part of one of weft's executors that continuations keep alive. It takes tasks, and drops them once the
-// executor has ended.
+// The part of one of weft's executors that continuations keep alive. Drops tasks once the executor has ended.
 struct WEFT_EXPORT ExecutorLink : ReferenceCount {
   ExecutorLink() : ReferenceCount(1) {}
   ExecutorLink(const ExecutorLink&) = delete;

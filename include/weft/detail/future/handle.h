@@ -14,7 +14,6 @@
 
 namespace weft::inline v0_1::detail {
 
-// A message ends the program: a future without state was used.
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoFuture(const char* function);
 
 // The common part of all futures.
@@ -24,11 +23,9 @@ class FutureHandle {
   bool valid() const noexcept { return core_.get() != nullptr; }
 
   // Returns: whether there is a result or an exception. Neither suspends nor blocks. A loop around ready()
-  // lets nothing else run on this thread, on a bound thread without workers not even the task: call yield()
-  // in it, or wait().
+  // lets nothing else run on this thread, maybe not even the task: call yield() in it, or wait().
   // Requires: valid().
-  // Memory ordering: if it is true, the caller sees what came before the end of the task, or the set of the
-  // promise.
+  // Memory ordering: if it is true, the caller sees what came before the task's end, or the promise was set.
   bool ready() const { return core("ready").isReady(); }
 
   // Suspends the fiber, or blocks the thread, until the future is ready. If this worker scheduled the task

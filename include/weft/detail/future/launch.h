@@ -74,8 +74,7 @@ struct Instead {
   using Type = Future<void>;
 };
 
-// Checks the first argument of async(E, F) and then(E, F): one error for each mistake, which says what to
-// write.
+// Checks the first argument of async(E, F) and then(E, F). Each mistake has one error.
 template <class E, class F>
 constexpr bool assertExecutor() {
   constexpr bool kIsToken = std::same_as<std::remove_cvref_t<E>, std::stop_token>;

@@ -59,8 +59,8 @@ struct FutureListeners {
   void append(TaskNode* begin, TaskNode* end);
 };
 
-// The loop that tells listeners. A told listener finds the loop behind its `next`, and sets that `next` to a
-// state that it completed.
+// The loop that tells listeners. A listener finds it behind its `next`, and puts a state there that it
+// completed.
 struct PutOffTask;
 struct TellLoop : TaskNode {
   explicit TellLoop(int numOuterLoops) : TaskNode{nullptr, nullptr, 0}, numOuter(numOuterLoops) {}
@@ -101,8 +101,8 @@ struct FutureCore : TaskNode, ReferenceCount {
   // As wait(), until `deadline` or a stop. Returns: whether the state is ready.
   WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token);
 
-  // Invokes `listener` with TaskOp::Ready, and a TellLoop as `next`, when the state is ready: on the thread
-  // that makes it ready, or at once.
+  // Invokes `listener`, with TaskOp::Ready and a TellLoop as `next`, once the state is ready, or at once if
+  // it is.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
   // Takes that back.
   // Returns: whether `listener` was not invoked, and never will be. If false, it was or is about to be.

@@ -80,8 +80,7 @@ class WEFT_EXPORT LoopCall {
   LoopCall(const LoopCall&) = delete;
   LoopCall& operator=(const LoopCall&) = delete;
 
-  // Returns: the newest call on this fiber or thread with `state`, or, if `orAny`, that takes any state; or
-  // null.
+  // Returns: this fiber's or thread's newest call with `state`, or if `orAny` with any state; or null.
   static LoopCall* around(const FutureCore& state, bool orAny) noexcept;
 
   // Returns: a call on this fiber or thread whose loop has put off something until its end, without a task
@@ -103,8 +102,7 @@ class WEFT_EXPORT LoopCall {
   LoopCall* outer_;
 };
 
-// The call of an executor's schedule() with the task of a state. A task that the executor runs or drops at
-// once finds the call.
+// The call of an executor's schedule() with the task of a state. The task finds it if run or dropped at once.
 class WEFT_EXPORT ScheduleCall : public LoopCall {
  public:
   ScheduleCall(FutureCore& state, TellLoop& teller) noexcept : LoopCall(&state, teller) {}
@@ -133,8 +131,7 @@ class BodyEnd : public LoopCall {
 WEFT_EXPORT void setCanceled(EscapedException& error);
 WEFT_EXPORT void setBroken(EscapedException& error);
 
-// The state of a task. If the function returns a future, the state waits for that, and takes its outcome
-// over.
+// The state of a task. If the function returns a future, it takes over that one's outcome.
 //
 // Body: using Returned                          what the function returns
 //       void run(Outcome<Returned>&)

@@ -260,8 +260,8 @@ auto whenRange(Iterator begin, const End& end) {
 // Takes futures over, and copies SharedFutures. Without futures the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-// Errors: std::bad_alloc. Then the caller keeps the futures, unless an iterator can be read only once and
-// does not tell their number.
+// Errors: std::bad_alloc. Then the caller keeps the futures, unless they come from a single-pass range of
+// unknown size.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
   return detail::whenRange<true>(std::move(begin), end);

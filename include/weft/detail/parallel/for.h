@@ -64,8 +64,8 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 }  // namespace detail
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers. The range is a container, two forward iterators, two numbers begin and end, an irange(), a list in
-// braces, or a partitioner.
+// workers. The range is a container, two forward iterators, two numbers, an irange(), a list in braces, or a
+// partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
 //   weft::parallelFor(names, [](std::string& name) { normalize(name); });
@@ -74,8 +74,7 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 // Without a bound scheduler this is a plain loop. Neighbouring elements are called in their order on one
 // thread. Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile.
 // Once `token` is asked to stop, no pieces begin, running ones end, and nothing is thrown.
-// Requires: `function` may be called on several threads at the same time. No call waits for the call of a
-// later element.
+// Requires: `function` may be called on several threads at the same time. No call waits for a later one.
 // Errors: once all calls that had begun have ended, throws the exception of the first element whose call
 // threw. Remaining elements are left out.
 // Memory ordering: afterwards the caller sees what the calls have written.
@@ -94,9 +93,8 @@ void parallelFor(std::initializer_list<T> elements, F&& function, const std::sto
   detail::forEachOf(detail::partition(elements), function, token, "parallelFor");
 }
 
-// Runs the loop as a task of `executor`, while the caller waits; all parallel algorithms take an executor in
-// this way. The workers of a Scheduler or a PoolExecutor share the loop. On other executors it is a plain
-// loop.
+// Runs the loop as a task of `executor`, while the caller waits, as all parallel algorithms do if they are
+// given one. The workers of a Scheduler or a PoolExecutor share the loop. Elsewhere it is a plain loop.
 //
 //   weft::parallelFor(weft::defaultExecutor(), 0, image.height(), [&](int y) { render(image.row(y)); });
 // If the caller's thread is bound to that scheduler, it takes part.
@@ -111,7 +109,6 @@ auto parallelFor(E&& executor, std::initializer_list<Element> elements, Args&&..
   return detail::runOn(executor, [&] { return weft::parallelFor(elements, std::forward<Args>(args)...); });
 }
 
-// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelFor(First&&, Second&&, Args&&...) {
@@ -163,13 +160,12 @@ class BlockIterator {
 
 }  // namespace detail
 
-// Returns: `plane` in blocks of that many rows and columns, for any parallel algorithm. The last may be
-// smaller.
+// Returns: `plane` in blocks of that many rows and columns, of which the last may be smaller.
 //
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
-// Errors: std::invalid_argument if a block's side is not positive, or if a std::ptrdiff_t cannot count the
-// rows, columns or blocks.
+// Errors: std::invalid_argument if a block's side is not positive, or if a std::ptrdiff_t is too small to
+// count.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));

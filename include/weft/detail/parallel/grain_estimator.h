@@ -11,8 +11,7 @@
 #include "weft/detail/base/ticks.h"
 #include "weft/detail/forkjoin/fork_join.h"
 
-// Estimates the time of a loop's iterations: how many to run before the next look at the deque, and whether
-// the rest is worth another thread.
+// Estimates how many iterations to run before a look at the deque, and if the rest is worth another thread.
 //
 // The cost is not known before, so a loop begins alone and measures. Its first piece is one iteration. The
 // next pieces grow while they take next to no time. Then the estimate of the rest decides. Below

@@ -86,8 +86,7 @@ class NumberRange {
 };
 
 // Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, downwards if `step` is
-// negative; none if `end` lies on the other side. They have the common type of `begin` and `end`, which are
-// compared by value, signed or not.
+// negative; none if `end` lies on the other side. They have the common type of `begin` and `end`.
 //
 //   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
 // Errors: std::invalid_argument if `step` is 0, or if a number is negative and the type is unsigned.

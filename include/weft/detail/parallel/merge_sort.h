@@ -159,8 +159,7 @@ class MergeSort {
     }
   }
 
-  // Moves all elements from `from` on out of the buffer, even if a move throws. `thrown` keeps the first
-  // exception.
+  // Moves the buffer back from `from` on, even if a move throws. `thrown` keeps the first exception.
   static void moveBack(typename Buffer::iterator from, Iterator to, Alone& alone, EscapedException& thrown) {
     alone.steps.inPieces(from, alone.buffer.end(), [&](auto begin, auto end) {
       if constexpr (kMovesNeverThrow) {

@@ -74,8 +74,7 @@ constexpr bool isMultipass() {
   }
 }
 
-// The iterator of a range that a static_assert has refused: no algorithm uses it, so there is no further
-// error.
+// The iterator of a range that a static_assert has refused. Its use gives no further errors.
 struct Refused {};
 
 template <class Iterator>

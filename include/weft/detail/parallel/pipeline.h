@@ -126,8 +126,7 @@ constexpr bool assertStages() {
 //                          weft::serialStage([&](Packed packed) { writer.append(packed); }));
 // A serial stage sees the items in the order of the first stage. If a stage waits, other items go on.
 // Allocates no memory: a token begins once the one before has an item, so a large `maxTokens` costs nothing.
-// Without a bound scheduler or idle workers, one item goes through after the other. Suspends the fiber until
-// the end.
+// Items go through one by one without a bound scheduler or idle workers. Suspends the fiber.
 // Requires: a parallel stage may be called on several threads at the same time.
 // Errors: once all stages have returned, throws the exception of the earliest item whose stage threw. All
 // other items are dropped where they are. std::invalid_argument if maxTokens is less than 1.
@@ -150,7 +149,6 @@ void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   }
 }
 
-// If the first argument is neither a number nor an executor.
 template <class First, class... Args>
   requires(!Executor<First> && !std::is_convertible_v<First, std::ptrdiff_t>)
 void parallelPipeline(First&&, Args&&...) {
@@ -160,7 +158,6 @@ void parallelPipeline(First&&, Args&&...) {
                 "which is an object that has a member function schedule(weft::TaskHandle).");
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelPipeline(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelPipeline(std::forward<Args>(args)...); });

@@ -90,8 +90,7 @@ class Pipeline {
     Pipeline& pipeline;
   };
 
-  // If a stage, or a move of an item between stages, throws, the pipeline ends: no item may wait for the turn
-  // of an item that is gone.
+  // If a stage, or a move of an item, throws, the pipeline ends: no item may wait for one that is gone.
   void runToken() {
     LocalDeque* const local = forkLane();
     const Token token{*this};

@@ -21,8 +21,7 @@ namespace weft::inline v0_1::detail {
 
 // Quicksort (Hoare 1961) whose halves are forked. The pivot is the median of three medians of three (Bentley
 // and McIlroy, "Engineering a Sort Function", 1993). Numbers are partitioned without a data-dependent branch:
-// each is written, and only the boundary moves by the result of the comparison (see Edelkamp and Weiss,
-// "BlockQuicksort", ESA 2016).
+// only the boundary moves by the comparison (see Edelkamp and Weiss, "BlockQuicksort", ESA 2016).
 //
 // Three things follow Peters, "Pattern-defeating Quicksort" (2021). Elements that equal the one before their
 // part are split off at once. After an uneven partition, the next pivot's candidates are exchanged with
@@ -142,8 +141,7 @@ class Quicksort {
     return isLeft;
   }
 
-  // Moves the elements that belong before the pivot, *first, to the front. Returns: where the pivot lies
-  // then.
+  // Moves the elements before the pivot, *first, to the front. Returns: where the pivot lies then.
   template <class IsBefore>
   Iterator split(Iterator first, Iterator last, IsBefore isBefore) {
     Iterator end = first + 1;

@@ -171,7 +171,6 @@ T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, 
   return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce);
 }
 
-// If an operation cannot be called.
 template <detail::Partitionable Range, class T, class Reduce>
   requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
 T parallelReduce(Range&&, T init, Reduce&&) {
@@ -189,7 +188,6 @@ T parallelMapReduce(Range&&, T init, Map&&, Reduce&&) {
   return init;
 }
 
-// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelReduce(First&&, Second&&, Args&&...) {
@@ -201,7 +199,6 @@ void parallelMapReduce(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelReduce(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelReduce(std::forward<Args>(args)...); });
@@ -211,7 +208,6 @@ auto parallelReduce(E&& executor, std::initializer_list<Element> elements, Args&
   return detail::runOn(executor, [&] { return weft::parallelReduce(elements, std::forward<Args>(args)...); });
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelMapReduce(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelMapReduce(std::forward<Args>(args)...); });

@@ -177,14 +177,12 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 }  // namespace detail
 
 // Writes the prefixes of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c), ...,
-// with parentheses anywhere. `init`, if given, comes before the first element. `out` may be where the range
-// begins.
+// with parentheses anywhere. `init`, if given, comes first. `out` may be where the range begins.
 // Returns: the end of what was written.
 //
 //   weft::parallelScan(lengths, ends.begin());
 // Range, suspension, errors and lifetimes are those of parallelFor(). With workers to share it, calls `op`
-// about twice for each element, and allocates memory for a T in each stretch, of some thousand elements or
-// the partitioner's grain.
+// about twice for each element, and allocates a T for each stretch of some thousand elements (or a grain).
 // Requires: T is the type of `init`, or else of the elements. T can be copied and assigned. op(T, T) gives a
 // T, is associative, and may be called on several threads at the same time. `out` is a forward iterator to as
 // many assignable elements, not to the bits of a vector<bool>.
@@ -221,8 +219,7 @@ Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
 }
 
-// Writes the prefixes that do not include their element, as std::exclusive_scan does: init, op(init, a),
-// op(op(init, a), b), ...
+// Writes prefixes without their element, as std::exclusive_scan does: init, op(init, a), ...
 //
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
 template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
@@ -240,7 +237,6 @@ Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
   return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelScan(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelScan(std::forward<Args>(args)...); });
@@ -250,7 +246,6 @@ auto parallelScan(E&& executor, std::initializer_list<Element> elements, Args&&.
   return detail::runOn(executor, [&] { return weft::parallelScan(elements, std::forward<Args>(args)...); });
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelExclusiveScan(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelExclusiveScan(std::forward<Args>(args)...); });

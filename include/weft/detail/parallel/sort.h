@@ -79,8 +79,7 @@ constexpr bool assertNoPartitioner() {
 }  // namespace detail
 
 // Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. The second iterator may be a sentinel. Does nothing if it lies before the first. Needs no memory but
-// some stack.
+// order. The second iterator may be a sentinel. Does nothing if it lies before the first. Needs some stack.
 //
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
@@ -119,7 +118,6 @@ void parallelStableSort(Range&& range, Less&& less = {}) {
   }
 }
 
-// If the first argument is neither a range nor an executor.
 template <class First, class Second, class... Args>
   requires detail::NoFirstArgument<First>
 void parallelSort(First&&, Second&&, Args&&...) {
@@ -131,13 +129,11 @@ void parallelStableSort(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelSort(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelSort(std::forward<Args>(args)...); });
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelStableSort(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelStableSort(std::forward<Args>(args)...); });

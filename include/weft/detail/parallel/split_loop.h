@@ -56,7 +56,7 @@ class SplitLoop {
 
   WEFT_EXPORT void runLazily(Stretch& all);
   // `grain`: iterations of a part, which runs in pieces if the stretch measures them. `isForkedAlways`: even
-  // if the deque holds enough already.
+  // if the deque is full.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
   // Runs both, the second at the same time if a thief takes it, which it may unless `local` is null.
   // Returns: whether the second is left to do, as part of the first.

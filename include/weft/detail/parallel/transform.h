@@ -114,7 +114,6 @@ Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) 
   return detail::transformTo(out, function, detail::partition(begin, end), other);
 }
 
-// As a task of `executor`; see parallelFor().
 template <Executor E, class... Args>
 auto parallelTransform(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelTransform(std::forward<Args>(args)...); });
