@@ -15,9 +15,8 @@ class TaskHandle;
 
 namespace detail {
 
-// Whether weft can keep what is given as F: a copy of an lvalue, or what an rvalue is moved into.
-// A destructor that may throw is no obstacle, though it would be one to std::constructible_from: what escapes
-// it ends the program.
+// Whether weft can keep an argument of type F: a copy of an lvalue, or what an rvalue is moved into. The
+// destructor may throw: that ends the program.
 template <class F>
 inline constexpr bool kCanBeKept = std::is_constructible_v<std::decay_t<F>, F>;
 
@@ -35,8 +34,7 @@ inline constexpr bool kAlwaysFalse = false;
 // Ends the program with a message: `where`, "schedule()" for instance, was given an empty function.
 [[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportEmptyFunction(const char* where);
 
-// Ends the program with a message if `function` holds nothing to call: an empty std::function, a null
-// pointer, an empty Task. What cannot be empty, as a lambda, is not looked at.
+// Ends the program with a message if `function` is empty: an empty std::function or Task, a null pointer.
 template <class F>
 void assertCallable(const F& function, const char* where) {
   bool isEmpty = false;

@@ -6,14 +6,13 @@
 #include <cstdint>
 #include <cstring>
 
-// What the C++ runtime keeps for a thread: which exceptions are being handled there, and how many are being
-// thrown. Each task has such a state of its own. A switch of fibers exchanges it. A task that is run in place
-// finds an empty one, and the task that waits for it gets its own back.
+// What the C++ runtime keeps for a thread: which exceptions are being handled, and how many are being thrown.
+// Each task has a state of its own. A switch of fibers exchanges it. A task that runs in place begins with an
+// empty one, and the task that waits for it gets its own back.
 namespace weft::inline v0_1::detail {
 
-// The state of code that does not run now. `globals`, in all functions, is where the runtime keeps that of
-// the code that runs: what __cxa_get_globals() returns. Each of them moves both words at once: a pointer, and
-// an unsigned int with padding after it.
+// The state of code that does not run now. `globals` is what __cxa_get_globals() returns, where the runtime
+// keeps the state of the code that runs. The words are a pointer, and an unsigned int with padding.
 struct ExceptionState {
   void save(void* const* globals) { std::memcpy(words, globals, sizeof words); }
   void restore(void** globals) const { std::memcpy(globals, words, sizeof words); }
@@ -28,8 +27,7 @@ struct ExceptionState {
   void* words[2] = {};
 };
 
-// While an object of this type exists, the calling task's exceptions are put aside, and a task that is run in
-// place sees none.
+// While an object of this type exists, a task that runs in place sees none of the caller's exceptions.
 class ExceptionsAside {
  public:
   explicit ExceptionsAside(void** globals) : globals_(globals) {

@@ -3,8 +3,8 @@
 
 #pragma once
 
-// Each public header includes this file first. It says what weft needs, and ends the compilation where that
-// is missing. Compilers go on after an #error, so that hundreds of errors would follow that say less.
+// Each public header includes this file first. The #include of a message ends the compilation: compilers go
+// on after an #error, and would print hundreds of errors that say less.
 #if __cplusplus < 202002L
 #error "weft needs C++20. Compile with -std=c++20, or in CMake with target_compile_features(... cxx_std_20)."
 #include "weft: the error above says what is missing"

@@ -11,8 +11,7 @@ concept HasUncheckedLocking = requires(Lock& lock) {
   lock.unlock_no_tsa();
 };
 
-// Releases a held lock for the time of a scope. Works with any type that has lock() and unlock(). Where the
-// type has variants that clang's thread-safety analysis does not follow, these are preferred.
+// Releases a held lock for the time of a scope. Prefers variants that clang's analysis ignores.
 template <class Lock>
 class Unlocked {
  public:

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Hides macros that have names of weft's, up to macros_end.h: those of X11 (None), windows.h (min, max), Qt
-// (emit, slots), curses (clear, move), complex.h (I), Unreal (check) and others. Afterwards they are as
-// before. Each public header includes both, and again wherever it is included: so there is no guard.
+// Hides macros that have names of weft's, until macros_end.h restores them: those of X11 (None), windows.h
+// (min, max), Qt (emit, slots), curses (clear, move), complex.h (I), Unreal (check) and others. Each public
+// header includes both files, so they have no include guard.
 #pragma push_macro("Destroy")
 #undef Destroy
 #pragma push_macro("I")

@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Brings back what macros_begin.h has hidden.
+// Restores the macros that macros_begin.h has hidden.
 #pragma pop_macro("Destroy")
 #pragma pop_macro("I")
 #pragma pop_macro("None")

@@ -10,15 +10,13 @@
 namespace weft::inline v0_1 {
 namespace detail {
 
-// Ends the program with a message where size * count overflows: no such memory can exist.
-// Returns: size * count.
+// Returns: size * count. Ends the program with a message if that overflows.
 WEFT_EXPORT size_t allocationBytes(size_t size, size_t count);
 
 // Ends the program with a message: `what`, "BoundedPool" for instance, was given no allocator.
 [[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportNullAllocator(const char* what);
 
-// For what takes an allocator from its caller. Behind it no allocator is null.
-// Returns: `allocator`.
+// Ends the program with a message if `allocator` is null. Returns: `allocator`.
 inline Allocator* assertAllocator(Allocator* allocator, const char* what) noexcept {
   if (allocator == nullptr) [[unlikely]] {
     detail::reportNullAllocator(what);
@@ -31,8 +29,7 @@ Allocation::Request requestFor(size_t count, Allocation::Usage usage) {
   return {.size = allocationBytes(sizeof(T), count), .alignment = alignof(T), .usage = usage};
 }
 
-// Objects under construction. Unless all constructors succeeded, the destructor destroys the finished objects
-// and gives the memory back.
+// Objects under construction. The destructor destroys them and frees the memory, unless release() was called.
 template <class T>
 struct PartlyBuilt {
   PartlyBuilt(Allocator* source, size_t count)
@@ -59,7 +56,7 @@ struct PartlyBuilt {
   size_t numBuilt = 0;
 };
 
-// The start of the object that `object` is a part of.
+// The start of the complete object of which `object` is a part.
 template <class T>
 void* wholeObject(T* object) noexcept {
   if constexpr (std::is_polymorphic_v<T>) {

@@ -12,7 +12,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// The memory for objects of type T: pooled nodes if T fits, or else what operator new gives.
+// The memory for objects of type T: a pooled node if T fits into one, else what operator new gives.
 template <class T>
 class NodeMemory {
  public:
@@ -38,7 +38,7 @@ class NodeMemory {
   }
 
  private:
-  // 16 at least: a TicketNode keeps four flags beside the address of a node.
+  // At least 16: a TicketNode keeps four flags in the low bits of a node's address.
   static constexpr std::align_val_t kAlignment{alignof(T) < 16 ? 16 : alignof(T)};
   static constexpr bool isPooled() { return kNode != NodeSize::None; }
 
@@ -57,7 +57,7 @@ class NodeMemory {
     }
   }
 
-  // Where a constructor has thrown.
+  // For a constructor that has thrown.
   [[gnu::cold, gnu::noinline]] static void freeUnused(void* memory) noexcept { free(memory); }
 
   void* memory_;

@@ -13,17 +13,17 @@
 
 // The process-wide pool of small nodes: tasks and the shared state of waiting primitives live in them.
 //
-// Each thread keeps two magazines (linked lists of up to kMagazine free nodes) a size. It exchanges whole
-// magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). So a
-// thread that only allocates and a thread that only frees meet once in 64 nodes. The memory is carved from
-// chunks that are never given back, so that any thread may free a node at any time, also at process exit.
+// Each thread keeps two magazines (linked lists of up to kMagazine free nodes) for each size. It exchanges
+// whole magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). So
+// a thread that only allocates and a thread that only frees meet once in 64 nodes. The nodes are parts of
+// chunks that are never freed, so any thread may free a node at any time, also at process exit.
 namespace weft::inline v0_1::detail {
 
 struct FreeNode {
   FreeNode* next;
-  FreeNode* later;         // mostly the node kAhead after this one: only ever prefetched
+  FreeNode* later;         // mostly the node kAhead after this one; only prefetched
   FreeNode* nextMagazine;  // in the depot, in a magazine's first node
-  uint32_t count;          // likewise
+  uint32_t count;          // in the depot, in a magazine's first node
 };
 
 struct Magazine {
@@ -31,17 +31,17 @@ struct Magazine {
   uint32_t count;
 };
 
-// A thread's magazines. `loaded` serves; `spare` is either empty or full. So a thread that allocates and
-// frees in turn at the border of a magazine does not visit the depot each time.
+// A thread's magazines. `loaded` is used; `spare` is empty or full. So a thread that allocates and frees in
+// turn at the end of a magazine does not visit the depot each time.
 struct NodeCache {
   static constexpr int kNumSizes = 2;
-  static constexpr uint32_t kAhead = 8;  // how many allocations before its own a node is fetched
+  static constexpr uint32_t kAhead = 8;  // a node is prefetched so many allocations before its own
 
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
   FreeNode* lastFreed[kNumSizes][kAhead];
-  // A free that makes `loaded` larger takes the slow path: a thread's first one, one beyond a full magazine,
-  // all of a thread that is ending.
+  // A free that makes `loaded` larger takes the slow path: a thread's first, one into a full magazine, all
+  // while it ends.
   uint32_t mostLoaded;
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot
@@ -53,7 +53,7 @@ extern WEFT_EXPORT constinit thread_local NodeCache nodeCache
 #endif
     ;
 
-// The slow paths, for a loaded magazine that is empty, or larger than mostLoaded.
+// The slow paths: the loaded magazine is empty, or larger than mostLoaded.
 WEFT_EXPORT void* reloadAndAllocateNode(NodeSize size);
 WEFT_EXPORT void unloadNodes(NodeSize size) noexcept;
 
@@ -61,9 +61,8 @@ WEFT_EXPORT void unloadNodes(NodeSize size) noexcept;
 WEFT_EXPORT void* allocateNode(NodeSize size);
 WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
 #else
-// Ends the program with a message where the system has no memory left. Neither suspends nor, in the steady
-// state, calls malloc.
-// Returns: a node, aligned to a cache line.
+// Ends the program with a message if the system has no memory left. Does not suspend, and does not call
+// malloc in the steady state. Returns: a node, aligned to a cache line.
 [[gnu::always_inline]] inline void* allocateNode(NodeSize size) {
   Magazine& loaded = nodeCache.loaded[static_cast<int>(size)];
   FreeNode* node = loaded.head;
@@ -92,7 +91,7 @@ WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
 }
 #endif
 
-// Returns: how many chunks were taken from the system so far. This is constant in the steady state.
+// Returns: how many chunks were taken from the system so far; constant in the steady state.
 WEFT_EXPORT size_t numNodeChunks() noexcept;
 
 }  // namespace weft::inline v0_1::detail

@@ -13,7 +13,7 @@ enum class NodeSize : uint8_t { Line, TwoLines, None };
 
 inline constexpr size_t kLine = 64;
 
-// The smallest node that holds `bytes`, or None where no node does.
+// The smallest node that holds `bytes`, or None if no node does.
 constexpr NodeSize nodeSizeFor(size_t bytes) {
   return bytes <= kLine ? NodeSize::Line : bytes <= 2 * kLine ? NodeSize::TwoLines : NodeSize::None;
 }

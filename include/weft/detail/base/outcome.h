@@ -31,14 +31,14 @@ class EscapedException {
 
   explicit operator bool() const noexcept { return exception_ != nullptr; }
 
-  // Throws the exception that was kept, and no longer keeps it.
+  // Throws the kept exception, if any, and no longer keeps it.
   void rethrow() {
     if (exception_ != nullptr) [[unlikely]] {
       throwOrDie(std::exchange(exception_, nullptr));  // libc++ has no move of a std::exception_ptr
     }
   }
 
-  // Throws the exception that was kept, any number of times.
+  // Throws the kept exception, if any. May be called again.
   void rethrowAgain() const {
     if (exception_ != nullptr) [[unlikely]] {
       throwOrDie(exception_);
@@ -52,8 +52,7 @@ class EscapedException {
 };
 
 // An EscapedException that is constructed only when a call throws, so that a call that returns costs nothing.
-// Its destructor does nothing: once capture() or takeFrom() has returned false, rethrow() or drop() must be
-// called.
+// Requires: rethrow() or drop() is called after capture() or takeFrom() has returned false.
 class LateException {
  public:
   LateException() {}
@@ -61,8 +60,7 @@ class LateException {
   LateException(const LateException&) = delete;
   LateException& operator=(const LateException&) = delete;
 
-  // Calls function().
-  // Returns: whether it has returned. If not, what it threw is kept.
+  // Calls function(), and keeps what it throws. Returns: whether it has returned.
   template <class F>
   [[gnu::always_inline]] bool capture(F&& function) {
 #if defined(__cpp_exceptions)
@@ -79,8 +77,7 @@ class LateException {
 #endif
   }
 
-  // Keeps what `exception` keeps.
-  // Returns: whether that is nothing.
+  // Keeps what `exception` keeps. Returns: whether `exception` was empty.
   bool takeFrom(EscapedException&& exception) {
     if (!exception) [[likely]] {
       return true;
@@ -89,7 +86,7 @@ class LateException {
     return false;
   }
 
-  // rethrow() and drop(). Requires: something is kept. The object is not used afterwards.
+  // Requires, for rethrow() and drop(): an exception is kept. The object is not used afterwards.
   [[noreturn, gnu::cold]] void rethrow() {
     EscapedException last = std::move(exception_);
     drop();
@@ -104,7 +101,7 @@ class LateException {
   };
 };
 
-// Whether an Outcome can keep results of type R: they are moved into it and out of it.
+// Whether an Outcome can keep results of type R, which are moved into it and out of it.
 template <class R>
 inline constexpr bool kCanBeResult =
     std::is_void_v<R> || std::is_reference_v<R> || std::is_constructible_v<std::remove_cv_t<R>, R>;
@@ -116,7 +113,7 @@ constexpr void assertResult() {
                 "this type cannot be moved. Write a std::unique_ptr to it, made by std::make_unique.");
 }
 
-// A value whose destructor has nothing to do. So nobody asks whether it is there, and it needs no flag.
+// A value with a trivial destructor. It needs no flag that says whether it was constructed.
 template <class T>
 class UnmarkedValue {
  public:
@@ -137,7 +134,7 @@ class UnmarkedValue {
 template <class T>
 using LateValue = std::conditional_t<std::is_trivially_destructible_v<T>, UnmarkedValue<T>, std::optional<T>>;
 
-// Keeps the result of a call: a value in an Optional, a reference by its address, of void nothing.
+// Keeps the result of a call: a value in an Optional, a reference as an address, nothing for void.
 template <class R, template <class> class Optional = std::optional>
 class ResultSlot {
  public:
@@ -206,16 +203,14 @@ class Outcome {
   // Keeps what `value` converts to.
   template <class T>
   void set(T&& value) {
-    if constexpr (kCanBeResult<R>) {  // or else the constructor has said so
+    if constexpr (kCanBeResult<R>) {  // else the constructor fails to compile
       capture([&]() -> R { return std::forward<T>(value); });
     }
   }
 
-  // Throws the exception, if there is one.
   void rethrow() { exception_.rethrow(); }
 
-  // May be called once.
-  // Returns: the result, or throws the exception.
+  // Throws the exception, or moves the result out. May be called once.
   R take() {
     exception_.rethrow();
     if constexpr (std::is_reference_v<R>) {
@@ -230,8 +225,7 @@ class Outcome {
     }
   }
 
-  // May be called any number of times.
-  // Returns: the result where it is, or throws the exception.
+  // Throws the exception, or returns a reference to the result. May be called again.
   decltype(auto) look() const {
     exception_.rethrowAgain();
     if constexpr (!std::is_void_v<R>) {
@@ -247,7 +241,6 @@ class Outcome {
       capture([&]() -> R { return other.take(); });
     }
   }
-  // Copies the outcome of `other`.
   void takeFrom(const Outcome& other) {
     if (other.exception_) {
       exception_ = other.exception_;

@@ -10,26 +10,25 @@
 
 namespace weft::inline v0_1::detail {
 
-// The access of reports to owners; they define it.
+// For reports, which define it.
 struct OwnerAccess;
 
-// Returns: the caller as a possible owner of a lock: the task, or the thread outside of tasks. To a lock the
-// code between bind() and unbind() is the thread, as it is before and after.
+// Returns: the caller as a possible owner of a lock: its task, or its thread. Code outside of tasks is the
+// thread, also between bind() and unbind().
 inline const void* currentOwner() noexcept { return currentTask != nullptr ? currentTask : &threadScope; }
 
-// Returns: the number of the calling thread. No other thread in the process has had it.
+// Returns: the number of the calling thread, which no other thread of the process has or had.
 WEFT_EXPORT uint64_t threadNumber() noexcept;
 
-// Returns: a number that tells the caller from owners before it that had the same address: a task that ended
-// on the same fiber, or a thread that ended and whose memory this thread has got. Owners with different
-// addresses may have the same number.
+// Returns: a number that tells the caller from earlier owners with the same address: tasks that ended on this
+// fiber, or threads whose memory this thread reuses. Owners with different addresses may have equal numbers.
 inline uint64_t currentOwnerNumber() noexcept {
   const void* owner = currentOwner();
   return owner == &threadScope ? detail::threadNumber() : detail::currentTaskNumber();
 }
 
-// Returns: whether `owner` is the caller, or waits for the caller where both run on one fiber. A lock that
-// such an owner holds never comes free.
+// Returns: whether `owner` is the caller, or waits for the caller on its fiber. A lock that it holds never
+// comes free.
 inline bool isOrWaitsForCaller(const void* owner) noexcept {
   return owner == currentOwner() || waitsForCaller(owner);
 }

@@ -7,9 +7,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// For choices that need only be spread: xorshift64 (Marsaglia 2003).
-// Requires: `state` is not 0.
-// Returns: the next number after `state`, which is not 0 either.
+// xorshift64 (Marsaglia 2003), for choices that need only be spread.
+// Requires: `state` is not 0. Returns: the next state, which is not 0 either.
 constexpr uint64_t nextRandom(uint64_t state) {
   state ^= state << 13;
   state ^= state >> 7;

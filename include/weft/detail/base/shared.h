@@ -21,11 +21,9 @@ struct ReferenceCount {
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  // Takes a handle unless the last one has gone.
-  // Returns: whether it did.
-  // Requires: something else keeps the memory.
+  // Takes a handle unless the last one has gone. Returns: whether it did.
   bool tryRetain() noexcept {
-    // relaxed, all of it: as retain().
+    // relaxed, all: publishes nothing.
     uint32_t count = references.load(std::memory_order_relaxed);
     while (count != 0) {
       if (references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed,
@@ -36,10 +34,9 @@ struct ReferenceCount {
     return false;
   }
 
-  // Returns: whether it was the last handle. `mayBeUpgraded`: somebody may call tryRetain() meanwhile.
+  // `mayBeUpgraded`: tryRetain() may be called meanwhile. Returns: whether this was the last handle.
   bool releaseReference(bool mayBeUpgraded) noexcept {
-    // (2) acquire: the only handle needs no read-modify-write to go, since nobody else could copy it; pairs
-    // with (1).
+    // (2) acquire: nobody else can copy the only handle, so no read-modify-write is needed; pairs with (1).
     if (!mayBeUpgraded && references.load(std::memory_order_acquire) == 1) {
       return true;
     }
@@ -55,10 +52,10 @@ struct SharedState : ReferenceCount {
   // `from`: null for state that lies in a pooled node.
   constexpr explicit SharedState(Allocator* from) : ReferenceCount(1), allocator(from) {}
 
-  // Whether tryRetain() is used. A State that uses it sets this to true.
+  // A State that uses tryRetain() sets this to true.
   static constexpr bool kMayBeUpgraded = false;
 
-  // For messages. A State that users make, with an allocator, or move from, sets its own.
+  // For messages. A State that users make with an allocator, or move from, sets its own.
   static constexpr const char* kName = "a handle";
 
   Allocator* const allocator;
@@ -67,11 +64,11 @@ struct SharedState : ReferenceCount {
 // Ends the program with a message: `what`, "an Event" for instance, was used after it was moved from.
 [[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportMovedFrom(const char* what);
 
-// Chooses the constructor of a State that a moved-from handle points to.
+// Selects the constructor of the State that moved-from handles point to.
 struct MovedFrom {};
 
-// The state that all moved-from handles of a type point to. It is never destroyed. No use of it succeeds on a
-// fast path, so that only the slow paths have to look for it.
+// The state that all moved-from handles of a type point to. It is never destroyed. No fast path succeeds on
+// it, so only the slow paths test for it.
 template <class State>
 union MovedFromState {
   constexpr MovedFromState() : state(MovedFrom()) {}
@@ -81,15 +78,15 @@ union MovedFromState {
 };
 
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
-// nodes. A State that is made otherwise, and given to adopt(), or that has more to do in the end, has a
-// function State::free(State*), or it has retain() and release() of its own.
+// nodes. A State that is made in another way and given to adopt(), or that has more to do at its end, has a
+// function State::free(State*), or its own retain() and release().
 //
-// A moved-from handle points to State::movedFrom, if there is one, or else is null. A State has it if its
-// handle has no null state, so that its users need not ask at each call.
+// A moved-from handle points to State::movedFrom, if that exists, and else is null. A State has movedFrom if
+// its handle has no null state. Then its users need not test for null at each call.
 template <class State>
 class Shared {
  public:
-  // As a handle that was moved from.
+  // A moved-from handle.
   Shared() noexcept = default;
   template <class... Args>
   explicit Shared(Allocator* allocator, Args&&... args)
@@ -98,7 +95,7 @@ class Shared {
   // Takes over a reference that was counted already.
   static Shared adopt(State* state) { return Shared(state); }
 
-  // A copy of a moved-from handle counts as moved from, too. (The count of State::movedFrom means nothing.)
+  // A copy of a moved-from handle is moved-from, too. (The count of State::movedFrom means nothing.)
   Shared(const Shared& other) noexcept : state_(other.state_) {
     if (kHasMovedFrom || state_ != nullptr) {
       state_->retain();
@@ -116,8 +113,7 @@ class Shared {
     }
   }
 
-  // Requires: not null; the users of a State without movedFrom ask before. (The check is for gcc 12, which
-  // otherwise warns of the null pointer that a moved-from handle holds.)
+  // Requires: not null. (The test keeps gcc 12 from warning of a moved-from handle's null.)
   State* operator->() const noexcept {
     if (!kHasMovedFrom && state_ == nullptr) {
       __builtin_unreachable();
@@ -133,7 +129,7 @@ class Shared {
       detail::reportMovedFrom(State::kName);
     }
   }
-  // As operator*, for calls that are no fast path.
+  // operator* for slow paths: ends the program with a message if the handle was moved from.
   State& checked() const {
     assertUsable(*state_);
     return *state_;
@@ -164,7 +160,7 @@ class Shared {
 
   explicit Shared(State* state) : state_(state) {}
 
-  // The state remembers where it lies: Allocator::Default may be another one when it goes.
+  // The state keeps its allocator, since Allocator::Default may have changed when the state ends.
   template <class... Args>
   static State* make(Allocator* allocator, Args&&... args) {
     if (kNode != NodeSize::None && allocator == Allocator::Default) {

@@ -10,17 +10,15 @@
 
 namespace weft::inline v0_1::detail {
 
-// Waits a little for the holder of a spin lock. It spins. Once `round` has grown it gives its processor away,
-// since the holder may have been preempted, and then it sleeps, since the holder may have a lower priority.
-// Once it has slept for some 5 s it warns, since the holder may be the very thread, which a signal handler
-// has interrupted. Increments `round`.
+// Waits a little for the holder of a spin lock, longer as `round` grows: spins, then yields the processor,
+// since the holder may have been preempted, then sleeps, since the holder may have a lower priority. Warns
+// after 5 s: the holder may be this thread, interrupted by a signal. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
-// Sets bit `kBit` of `word`, and waits while another thread holds it.
-// Returns: the other bits as they were.
+// Sets bit `kBit` of `word`, and waits while another thread holds it. Returns: the other bits as they were.
 //
 // A critical section under such a bit is a few instructions long, and neither suspends nor calls out. So
-// waiting for it by spinning is right for fibers and threads alike. `wait` is relax(), or a checker's.
+// fibers and threads alike may spin for it. `wait` is relax(), or a checker's.
 template <class Int, class Atomic, class Relax>
 Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
   uint32_t round = 0;
@@ -30,7 +28,7 @@ Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
     if ((old & kBit) != 0) {
       wait(round);
       old = word.load(std::memory_order_relaxed);
-      // (1) acquire: sees what the holder before wrote; pairs with (2), which ends its section.
+      // (1) acquire: sees what the last holder wrote; pairs with (2).
     } else if (word.compare_exchange_weak(old, static_cast<Int>(old | kBit), std::memory_order_acquire,
                                           std::memory_order_relaxed)) {
       return old;

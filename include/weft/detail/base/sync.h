@@ -12,27 +12,25 @@
 #include "weft/export.h"
 
 // The operations that the lock-free parts need from the machine, as a policy class, so that tests/model can
-// run the very same code on the Relacy model checker. A part is a template over `Sync` and accesses shared
-// memory only through it.
+// run the parts on the model checker Relacy. A part accesses shared memory only through `Sync`.
 namespace weft::inline v0_1::detail {
 
 using TimePoint = std::chrono::steady_clock::time_point;
 
 inline constexpr size_t kCacheLine = 64;
 
-// True once the process is registered for membarrier(PRIVATE_EXPEDITED): set once, by the first
-// heavyFence() at the latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
+// True once the process is registered for membarrier(PRIVATE_EXPEDITED): set by the first heavyFence() at the
+// latest, and cleared by agreeOnFences() only. See StdSync::lightFence.
 WEFT_EXPORT extern std::atomic<bool> heavyFenceIsMembarrier;
 
-// Finds out whether membarrier still works, which a sandbox may forbid at any time. If it does not, both
-// kinds of fence are full ones from now on.
-// Requires: nobody is using fences; no scheduler exists.
+// Makes both kinds of fence full if membarrier no longer works, which a sandbox may forbid.
+// Requires: no thread uses fences; no scheduler exists.
 void agreeOnFences();
 
-// Fetches a line that is about to be written, so that no other core has it then.
+// Fetches a cache line that is about to be written, and takes it from other cores.
 inline void prefetchForWrite(const void* line) {
 #if defined(__x86_64__)
-  // __builtin_prefetch makes a prefetch for reading, unless the compiler is told of the processor.
+  // __builtin_prefetch prefetches for reading, unless the compiler targets a processor with prefetchw.
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
 #else
   __builtin_prefetch(line, 1);
@@ -44,7 +42,7 @@ struct StdSync {
   template <class T>
   using Atomic = std::atomic<T>;
 
-  // Data that is shared without being atomic. The memory orders of the part keep its accesses apart.
+  // Shared data that is not atomic. The part's memory orders keep its accesses apart.
   template <class T>
   class Var {
    public:
@@ -57,11 +55,10 @@ struct StdSync {
     T value_{};
   };
 
-  // A lock for sections of a few instructions.
+  // For sections of a few instructions.
   using Lock = SpinLock;
 
-  // An array of atomics that costs no store, and so no memory, until it is used.
-  // Requires: an element is stored before it is loaded.
+  // An array of atomics that touches no memory until it is used.
   template <class T, size_t N>
   class LazyArray {
    public:
@@ -75,8 +72,8 @@ struct StdSync {
     };
   };
 
-  // As std::atomic_thread_fence, but a full fence on x86 is a locked add to the stack: `mfence`, which
-  // compilers emit, takes about twice as long.
+  // std::atomic_thread_fence, but with a locked add to the stack as full fence on x86: the `mfence` that
+  // compilers emit takes about twice as long.
   static void fence(std::memory_order order) {
 #if defined(__x86_64__)
     // (1) seq_cst: asked for by the caller, whose note names its partners.
@@ -88,33 +85,30 @@ struct StdSync {
     std::atomic_thread_fence(order);
   }
 
-  // The two sides of an asymmetric store-load fence (Dekker's). One thread does `store A; lightFence; load B`
-  // and another does `store B; heavyFence; load A`: at least one of the two sees the other's store. Two light
-  // fences order nothing.
+  // The sides of an asymmetric store-load fence (Dice, Huang, Yang, "Asymmetric Dekker Synchronization",
+  // 2001). One thread does `store A; lightFence; load B`, another does `store B; heavyFence; load A`: at
+  // least one of them sees the other's store. Two light fences order nothing.
   //
-  // The light side is a compiler barrier where the heavy side is a membarrier; otherwise both are full
-  // fences. The flag may become true at any time. A light fence that reads it as false is a full fence, which
-  // is good enough against either heavy side. A heavy fence uses membarrier whenever any thread may have read
-  // the flag as true. If membarrier fails then, a message ends the program: a fence of one side alone would
-  // not do.
+  // If the heavy side is a membarrier, the light side is a compiler barrier; otherwise both are full fences.
+  // The flag may become true at any time. A light fence that reads false is a full fence, which pairs with
+  // either kind of heavy fence. A heavy fence uses membarrier if any thread may have read true. If membarrier
+  // fails then, a message ends the program.
   static void lightFence() {
     // relaxed: the flag publishes nothing.
     if (heavyFenceIsMembarrier.load(std::memory_order_relaxed)) [[likely]] {
-      // (2) seq_cst: emits no instruction; the heavy fence of the other side completes it.
+      // (2) seq_cst: emits no instruction; the other side's heavy fence completes it.
       std::atomic_signal_fence(std::memory_order_seq_cst);
     } else {
-      // (3) seq_cst: no membarrier, or not yet; the other side's heavyFence is, or contains, a full fence.
+      // (3) seq_cst: no membarrier (yet); the other side's heavyFence contains a full fence.
       fence(std::memory_order_seq_cst);
     }
   }
   WEFT_EXPORT static void heavyFence();
 
-  // For a light side that runs so often that the load of the flag counts. An object asks isLightFenceFree()
-  // once, when it is made. If true, a compiler barrier, lightFenceWhereFree(), is enough for all its light
-  // sides.
-  // relaxed: the flag publishes nothing.
+  // For light sides for which loading the flag costs too much. An object calls isLightFenceFree() once, when
+  // it is made. If true, lightFenceWhereFree(), a compiler barrier, is enough for all its light sides.
   static bool isLightFenceFree() { return heavyFenceIsMembarrier.load(std::memory_order_relaxed); }
-  // (4) seq_cst: emits no instruction, as lightFence().
+  // (4) seq_cst: emits no instruction, as at note 2.
   static void lightFenceWhereFree() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
   // One step of a short wait for another thread.
@@ -126,8 +120,8 @@ struct StdSync {
 #endif
   }
 
-  // A step back after a lost race, so that others get on: 16 pauses, and up to 256 (some microseconds) as
-  // `fails` grows. Increments `fails`.
+  // Backs off after a lost race: 16 pauses, up to 256 (some microseconds) as `fails` grows. Increments
+  // `fails`.
   static void backOff(uint32_t& fails) {
     for (uint32_t i = 16u << fails; i != 0; i--) {
       pause();
@@ -137,18 +131,16 @@ struct StdSync {
     }
   }
 
-  // One step of a wait for a thread that may have been preempted: pauses, or gives the processor away once
-  // `round` has grown, or sleeps. Increments `round`.
+  // One step of a wait for a thread that may have been preempted: see detail::relax().
   static void relax(uint32_t& round) { detail::relax(round); }
 
-  // Blocks the thread while `word` holds `expected`, until futexWake or `deadline` (none when null). May
-  // return early for no reason.
-  // Returns: false once the deadline has passed, else true.
+  // Blocks the thread while `word` holds `expected`, until futexWake or `*deadline`, or less long.
+  // Returns: false once the deadline has passed.
   WEFT_EXPORT static bool futexWait(std::atomic<uint32_t>& word, uint32_t expected,
                                     const TimePoint* deadline);
 
-  // Wakes at most `count` threads that wait on `word`. It uses only the address, so the word need not be
-  // alive any more; its memory must still be mapped.
+  // Wakes at most `count` threads that wait on `word`. Uses only the address: the memory must be mapped, but
+  // the word need not exist any more.
   WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
 
   // An eventfd, for a thread that sleeps in the system with other descriptors: see Parker.

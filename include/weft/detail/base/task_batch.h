@@ -15,17 +15,15 @@
 #include "weft/export.h"
 #include "weft/task.h"
 
-// How the tasks of a range come to a scheduler. What is paid for each batch rather than for each task: the
-// look for sleeping workers with its fence, the claim of slots in the injector, the store that publishes them
-// in a deque, and the count of those who use the scheduler.
+// How the tasks of a range come to a scheduler. Each batch, not each task, pays for the look for sleeping
+// workers with its fence, the claim of slots in the injector, the store that publishes the tasks in a deque,
+// and the count of the scheduler's users.
 //
-// A task waits in its batch while the program makes the tasks after it, and the program may be slow. So the
-// first batch is one task, and batches grow only while tasks come fast. Where the elements can be had only
-// once, as those of a channel or a generator, the next one may be long in coming, or may wait for an earlier
-// task: then each batch is one task.
+// A task waits in its batch while the program makes the next tasks, which may be slow. So the first batch is
+// one task, and batches grow only while tasks come fast. In a single-pass range, such as a channel or a
+// generator, the next element may come late, or may wait for an earlier task: then each batch is one task.
 //
-// Rejected: <ranges>, for its concepts. It would make each file that includes scheduler.h compile for 0.15 s
-// longer.
+// Rejected: the concepts of <ranges>. Each file that includes scheduler.h would compile for 0.15 s longer.
 namespace weft::inline v0_1 {
 
 class Scheduler;
@@ -34,8 +32,8 @@ namespace detail {
 
 class TaskBatch {
  public:
-  static constexpr uint32_t kMost = 64;              // tasks of a batch
-  static constexpr uint64_t kMostMicroseconds = 20;  // after a batch that took longer, the next is one task
+  static constexpr uint32_t kMost = 64;              // tasks
+  static constexpr uint64_t kMostMicroseconds = 20;  // after a slower batch, the next is one task
 
   TaskBatch(Scheduler& scheduler, uint32_t most) : scheduler_(scheduler), most_(most) {}
   // Queues what was added, also after an exception.
@@ -65,8 +63,8 @@ class TaskBatch {
   TaskNode* nodes_[kMost];
 };
 
-// An array, or what has begin() and end(). (Functions of these names beside a type would have to be called
-// unqualified, and so might be of the program's own that mean something else.)
+// An array, or a type with the members begin() and end(). (Free functions of these names would have to be
+// called unqualified, and might be functions of the program with another meaning.)
 template <class Range>
 concept InputRange = requires(Range& range) {
   { std::begin(range) } -> std::input_iterator;
@@ -77,7 +75,7 @@ template <class Range>
 using RangeIterator = decltype(std::begin(std::declval<Range&>()));
 
 // Whether a range that is given as `Range` owns its elements and may be emptied: it is an rvalue, and its
-// elements are const where it is const. (An rvalue that is a view, as std::span, refers to what others own.)
+// elements are const if it is const. (An rvalue view, such as std::span, does not own its elements.)
 template <class Range>
 inline constexpr bool kMayMoveElements = false;
 template <class Range>
@@ -94,7 +92,7 @@ decltype(auto) elementAt(RangeIterator<Range>& at) {
   }
 }
 
-// Returns: the node of the task that `element` is or makes; null where that is empty.
+// Returns: the node of the task that `element` is or makes; null if `element` is empty.
 template <class Element>
 TaskNode* nodeOf(Element&& element) {
   using Kept = std::remove_cvref_t<Element>;

@@ -14,8 +14,8 @@ enum class TaskOp : uint8_t {
   Run,      // call the function, destroy it, free the node
   Call,     // call the function only
   Discard,  // destroy the function, free the node
-  Ready,    // for a listener of a Future: the Future is ready now; see future_state.h
-  Free,     // of a Future's state: the last handle has gone
+  Ready,    // for a listener of a Future: the Future is ready; see future_state.h
+  Free,     // for a Future's state: the last handle has gone
 };
 
 // A callable with its type erased. Queues and deques carry such nodes.
@@ -25,7 +25,7 @@ struct TaskNode {
   uint32_t flags;  // Task::Flags, kForked
 };
 
-// Among the flags: whoever has forked the node comes to it, unless somebody else does.
+// A flag: the task that has forked the node takes the node back, unless a thief has it.
 inline constexpr uint32_t kForked = 1u << 17;
 
 inline bool isForked(const TaskNode& node) { return (node.flags & kForked) != 0; }

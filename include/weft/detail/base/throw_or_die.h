@@ -18,26 +18,25 @@ class TaskCanceled;
 
 namespace detail {
 
-// A program may hold code that is compiled with exceptions beside code that is compiled without. Of an inline
-// function that both use, one copy remains, of either. So all of weft's inline functions do the same in both:
-// code that needs a `throw` is in the library, which is compiled with exceptions, and so is the `try` where a
-// header has to do without it. Where an exception passes through code that is compiled without exceptions, no
-// destructors run; that is also so for exceptions that the standard library throws.
+// A program may contain code that is compiled with exceptions and code that is compiled without. Of an inline
+// function that both use, one copy remains, from either. So weft's inline functions do the same in both:
+// `throw` stands in the library, which is compiled with exceptions, and so does the `try` that a header must
+// do without. An exception that passes through code without exceptions runs no destructors there; this is
+// also true of the standard library's exceptions.
 
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const ChannelClosed& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const TaskCanceled& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const std::invalid_argument& error);
 
-// Throws `exception`, which is not null. It leaves nothing in the argument, so that a frame that is left
-// without its destructors being run keeps nothing. The argument is passed by value, so that the kept
-// exception can stay in a register.
+// Throws `exception`, which is not null, and empties the argument, since a frame without destructors would
+// keep it. By value, so that the exception can stay in a register.
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(std::exception_ptr exception);
 
-// Returns: a std::runtime_error that says what() of an error whose type is not known.
+// Returns: a std::runtime_error with the what() of an error of unknown type.
 WEFT_EXPORT std::exception_ptr makeUntypedException(const char* what);
 
-// Whether the type of an exception can be told, which is not so without exceptions and without run-time type
-// information. It is a template's argument wherever it matters, so that the copies have different names.
+// Whether the type of an exception can be told: without exceptions and without run-time type information it
+// cannot. Where it matters it is a template argument, so that the two copies have different names.
 #if defined(__cpp_exceptions) || (defined(__GLIBCXX__) && defined(__cpp_rtti))
 constexpr bool kExceptionsAreTyped = true;
 #else
@@ -54,7 +53,7 @@ std::exception_ptr makeException(const Error& error) {
   }
 }
 
-// Calls call(argument), and handle(argument) while an exception that escaped it is being handled.
+// callOrHandle() for code without exceptions.
 WEFT_EXPORT void callOrHandle(void (*call)(void*), void (*handle)(void*), void* argument);
 
 // Calls function(), and handle() while an exception that escaped it is being handled.
@@ -79,13 +78,11 @@ template <class F, class Handle>
 // Calls call(argument), which is named `what`. An exception that escapes it ends the program with a message.
 WEFT_EXPORT void callOrDie(void (*call)(void*), void* argument, const char* what);
 
-// Calls call(argument), and then end(argument), also if an exception escaped from the former; the exception
-// then goes on.
+// callAndEnd() for code without exceptions.
 WEFT_EXPORT void callAndEnd(void (*call)(void*), void (*end)(void*), void* argument);
 
-// Calls function(), and then end(), also if an exception escaped from the former; the exception then goes on.
-// This is for ends that others wait for: a destructor is not enough, since it does not run in code without
-// exceptions. end() does not throw.
+// Calls function(), and then end(), also if an exception escaped from function(); the exception then goes on.
+// For ends that others wait for: a destructor does not run in code without exceptions. end() does not throw.
 template <class F, class End>
 [[gnu::always_inline]] inline void callAndEnd(const F& function, const End& end) {
 #if defined(__cpp_exceptions)

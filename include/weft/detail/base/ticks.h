@@ -11,7 +11,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A rough clock for intervals of microseconds. It costs half as much as the system's clock.
+// A rough clock for intervals of microseconds, at half the cost of the system's clock.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -26,7 +26,7 @@ inline constexpr float kTicksPerMicrosecond = 2500;
 inline constexpr float kTicksPerMicrosecond = 1000;
 #endif
 
-// Returns: about how many ticks() so many microseconds take.
+// Returns: about how many ticks() the microseconds take.
 constexpr uint64_t ticksIn(uint64_t microseconds) {
   return microseconds * static_cast<uint64_t>(kTicksPerMicrosecond);
 }
