@@ -13,8 +13,7 @@
 // How workers without work search, sleep and are woken.
 //
 // States of a worker: busy -> searching -> announced (on the list of sleepers) -> asleep. `state_` counts the
-// searching and the announced workers. A spin lock guards the list itself: going to sleep and waking cost
-// microseconds anyway.
+// searching and the announced workers. A spin lock guards the list.
 //
 //   producer                              worker
 //   P1 publish work in a shared queue     W1 leave the searchers, announce itself (one locked section)
@@ -24,31 +23,25 @@
 //
 // What must not happen: P3 sees no sleeper (or a searcher that has already passed the queue), W3 sees no
 // work, and the work stays queued beside a sleeping worker. P2 and W2 are the two fences of the
-// store-buffering litmus test: at least one side sees the other. The producer's side runs for every task, and
-// the worker's side once a sleep. So the worker pays the price: lightFence is a compiler barrier, and
-// heavyFence a membarrier system call (Dice, Huang, Yang, "Asymmetric Dekker Synchronization", 2001). If the
-// system has no membarrier, both are sequentially consistent fences (kFencesAreFull). The call takes 16 us
-// beside a running thread, so it is left out when no worker runs (fenceAgainstProducers).
+// store-buffering litmus test: at least one side sees the other. The producer's side runs for every task, the
+// worker's side once a sleep, so the worker pays. heavyFence takes 16 us beside a running thread, so it is
+// left out when no worker runs (fenceAgainstProducers).
 //
-// A producer that sees a searcher wakes nobody. So when the last searcher stops, for any reason, it must look
-// once more, with the same fence. If it still sees work it must wake another worker: the work may be that of
-// a producer that relied on it. Only then does "no worker sleeps while a task that it may run is queued"
-// hold, even when the searcher has found a long task for itself. This also holds for a worker that finds its
-// task in W3, when it is no longer counted as a searcher.
+// A producer that sees a searcher wakes nobody. So the last searcher that stops, for any reason, looks once
+// more, with the same fence, and wakes another worker if it sees work: the producer of that work may have
+// relied on it. Only then does "no worker sleeps while a task that it may run is queued" hold, even when the
+// searcher has found a long task for itself. A worker that finds its task in W3 does this, too.
 //
-// Rejected: waking one worker per task. A wake costs the producer 12 us on a virtual machine, and searchers
-// find the rest.
-//
-// Rejected: always waking a second worker when the last searcher finds work. It is simpler, but a sparse task
-// then wakes two workers.
-//
-// Rejected: a sequentially consistent fence in every push. It costs 15 ns a task.
+// Rejected:
+// - Waking one worker per task. A wake costs the producer 12 us on a virtual machine.
+// - Always waking a second worker when the last searcher finds work. A sparse task then wakes two workers.
+// - A sequentially consistent fence in every push. It costs 15 ns a task.
 namespace weft::inline v0_1::detail {
 
 template <class Sync = StdSync>
 class IdleSet {
  public:
-  // One per worker. Put on the list, and taken off it, only under the set's lock.
+  // One per worker. The set's lock guards the links.
   struct Sleeper {
     Parker<Sync>* parker = nullptr;
     Sleeper* newer = nullptr;
@@ -58,7 +51,7 @@ class IdleSet {
 
   explicit IdleSet(uint32_t numWorkers) : numWorkers_(numWorkers) {}
 
-  // Called by a worker after it has published work in a queue from which every worker may take (P2, P3).
+  // Called by a worker after it has published work in a queue that every worker may take from (P2, P3).
   void onPublish() {
     // (1) the publish before the look (P2); pairs with (3).
     Sync::lightFenceWhereFree();
@@ -69,7 +62,7 @@ class IdleSet {
     }
   }
 
-  // Returns: whether onPublish() would wake a worker. relaxed: a hint about what that would cost.
+  // Returns: whether onPublish() would wake a worker. relaxed: a hint.
   bool wouldWake() const { return wantsWake(state_.load(std::memory_order_relaxed)); }
 
   // onPublish() for a thread that is not a worker.
@@ -82,23 +75,20 @@ class IdleSet {
     }
   }
 
-  // Called by an external thread (not a worker). From now on, until removeExternal(), it may call onPublish()
-  // as a worker does.
+  // Called by a thread that is not a worker. Until removeExternal(), it may call onPublish() as workers do.
   void addExternal() {
     // relaxed: the fence orders it.
     numExternals_.fetch_add(1, std::memory_order_relaxed);
-    // (5) seq_cst: the count before all that the external thread publishes; pairs with (2).
+    // (5) seq_cst: the count before all that the thread publishes; pairs with (2).
     Sync::fence(std::memory_order_seq_cst);
   }
   // relaxed: the thread publishes nothing more.
   void removeExternal() { numExternals_.fetch_sub(1, std::memory_order_relaxed); }
 
-  // Called by a worker: it becomes a searcher. relaxed: only a count; the queues are read under their own
-  // orders.
+  // Called by a worker that becomes a searcher. relaxed: only a count; the queues have orders of their own.
   void beginSearch() { state_.fetch_add(kOneSearching, std::memory_order_relaxed); }
 
-  // Called by a searcher that stops because it has found something to do. The last searcher hands its duty
-  // on.
+  // Called by a searcher that has found something to do. The last searcher hands its duty on.
   template <class Host>
   void endSearch(Host& host) {
     // relaxed: the fence orders it against the look at the queues.
@@ -109,8 +99,7 @@ class IdleSet {
     }
   }
 
-  // Called by a worker that is busy now, but was a searcher until its heavyFence: producers may have relied
-  // on it.
+  // Called by a busy worker that was a searcher until its heavyFence: producers may have relied on it.
   template <class Host>
   void handOn(Host& host) {
     if (host.seesSharedWork()) {
@@ -118,12 +107,11 @@ class IdleSet {
     }
   }
 
-  // Called by a searcher: puts itself on the list as the newest sleeper (W1), and fences (W2). In the same
-  // step it stops being a searcher.
+  // Called by a searcher: makes it the newest sleeper instead (W1), and fences (W2).
   void addSleeper(Sleeper& self) { fenceAgainstProducers(list(self) == numWorkers_); }
 
-  // Called by a worker: takes itself off the list.
-  // Returns: true if a waker had taken it off before, and so made it a searcher.
+  // Called by a worker: takes it off the list.
+  // Returns: true if a waker has taken it off before, and so made it a searcher.
   bool removeSleeper(Sleeper& self) {
     const std::lock_guard<typename Sync::Lock> guard(lock_);
     if (!self.listed) {
@@ -135,7 +123,7 @@ class IdleSet {
     return false;
   }
 
-  // If no worker searches, wakes the worker that went to sleep last, as a searcher. The wake touches only the
+  // If no worker searches, makes the newest sleeper a searcher and wakes it. The wake touches only the
   // parker, which outlives the set and the worker.
   [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
@@ -148,7 +136,7 @@ class IdleSet {
       Sleeper& chosen = *newest_;
       parker = chosen.parker;
       unlink(chosen);
-      // relaxed: likewise.
+      // relaxed: under the lock.
       state_.fetch_add(kOneSearching - kOneSleeping, std::memory_order_relaxed);
     }
     parker->unpark();
@@ -164,20 +152,18 @@ class IdleSet {
   static bool wantsWake(uint32_t state) { return searching(state) == 0 && sleeping(state) != 0; }
 
   // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those
-  // workers have published what they had to. A worker that has left the list since did so by a later change
-  // of state_, so it sees this worker's change when it publishes. Only threads that are not workers may not
-  // see it. Either their fence is a full one, or they are counted in numExternals_.
+  // workers have published what they had to. One that has left the list since then changed state_ later, so
+  // it sees this worker's change. Other threads use a full fence, or are counted in numExternals_.
   void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
-      // (2) seq_cst: the change of state_ before the look at the external threads and at the queues; pairs
-      // with (4, 5).
+      // (2) seq_cst: the change of state_ before the look at numExternals_ and the queues; pairs with (4, 5).
       Sync::fence(std::memory_order_seq_cst);
       // relaxed: the fence orders it.
       if (numExternals_.load(std::memory_order_relaxed) == 0) {
         return;
       }
     }
-    // (3) likewise, against light fences too; pairs with (1, 4).
+    // (3) the change of state_ before the look at the queues, against light fences too; pairs with (1, 4).
     Sync::heavyFence();
   }
 
@@ -203,8 +189,7 @@ class IdleSet {
     }
   }
 
-  // searching | sleeping << 16 | kFencesAreFull where light fences are not free. So zero tells a producer
-  // that it has nothing more to do.
+  // searching | sleeping << 16 | kFencesAreFull if light fences are not free. Producers first test for 0.
   typename Sync::template Atomic<uint32_t> state_{Sync::isLightFenceFree() ? 0 : kFencesAreFull};
   typename Sync::template Atomic<uint32_t> numExternals_{0};
   const uint32_t numWorkers_;
@@ -212,11 +197,10 @@ class IdleSet {
   Sleeper* newest_ = nullptr;  // guarded by lock_
 };
 
-// Looks for work until there is some for `host`'s worker, and sleeps in between. The worker is not a searcher
-// when this is called, nor when it returns.
+// Looks for work until `host`'s worker has some, and sleeps in between. Begins and ends as no searcher.
 //
-// Host: bool findWork()           what is this worker's own, or the order to end; else what all share; one
-//                               attempt to steal from each victim; keeps what it finds
+// Host: bool findWork()           this worker's own work, or the order to end; else shared work; one attempt
+//                               to steal from each victim; keeps what it finds
 //       bool seesSharedWork()     whether a queue of all workers or a victim's looks non-empty
 //       bool spinForWork()        findWork() again and again for a while
 //       bool tryParkInbox(), void cancelParkInbox()

@@ -10,20 +10,30 @@
 
 namespace weft::inline v0_1::detail {
 
-// Lets one thread at a time, the owner, sleep until another thread gives it a permit. Permits do not add up:
-// any number of unpark() calls since the last park() make one permit. The state is a futex word, as in Rust's
-// std (sys/futex):
+// A member of Parker that a parker without a wake eventfd does without.
+template <class Sync, bool kHasWakeFd>
+struct WakeFdOfParker {
+  // Written once, by an owner.
+  typename Sync::template Var<typename Sync::WakeFd> wakeFd_{Sync::kNoWakeFd};
+};
+template <class Sync>
+struct WakeFdOfParker<Sync, false> {};
+
+// Lets one thread at a time, the owner, sleep until another thread gives it a permit. Permits do not add up.
+// The state is a futex word, as in Rust's std (sys/futex):
 //
 //   kEmpty      no permit, nobody sleeps
 //   kPermit     a permit waits for the owner
-//   kSleeping   the owner sleeps or is about to sleep
-//   kElsewhere  likewise, but in something that also waits for the parker's wake eventfd
+//   kSleeping   the owner sleeps on the futex, or is about to
+//   kElsewhere  the owner sleeps in epoll_wait or the like, or is about to, with the wake eventfd
 //
-// The owner moves kEmpty -> kSleeping and kPermit -> kEmpty, and when its time is up also kSleeping ->
-// kEmpty. Any thread moves any state to kPermit, and wakes the futex if the state was kSleeping.
+// The owner moves kEmpty -> kSleeping or kElsewhere, and any state -> kEmpty. Any thread moves any state to
+// kPermit, and wakes an owner that sleeps.
 //
-// Elsewhere. A thread whose fibers wait for sockets sleeps in epoll_wait or the like, not on the futex. Its
-// wake eventfd is a descriptor (an eventfd) among those that it sleeps with.
+// What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
+// on. The kernel prevents it: it compares the word with kSleeping under a lock before the sleep.
+//
+// A thread whose fibers wait for sockets sleeps elsewhere:
 //
 //   owner                                        waker
 //   O1 setWakeFd(), once in a parker's life       W1 any state -> kPermit
@@ -31,29 +41,19 @@ namespace weft::inline v0_1::detail {
 //   O3 sleeps
 //   O4 endElsewhere(): any state -> kEmpty; it was kPermit: the permit is consumed
 //
-// What must not happen: W1 and W2 run between O2 and O3, and the owner sleeps on. It cannot happen: a wake
-// eventfd that was written to stays readable until a sleep sees it. A waker may be held up between W1 and W2.
-// Then its write ends a later sleep for no reason, perhaps that of the parker's next owner. So a wake eventfd
-// is never taken away, and who sleeps elsewhere looks again at what it waits for, as with any permit.
+// What must not happen: W1 and W2 run between O2 and O3, and the owner sleeps on. It cannot happen: an
+// eventfd that was written to stays readable until a sleep sees it. If the waker is held up between W1 and
+// W2, its write ends a later sleep for no reason, perhaps that of the parker's next owner. So the wake
+// eventfd stays open, and an owner looks again at what it waits for, as after any permit.
 //
-// What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
-// on. It cannot happen: the kernel compares the word with kSleeping, under its own lock, before the owner
-// sleeps.
+// unpark is an exchange even if a permit is there already. After a mere load, the owner that takes the permit
+// would not see what came before this unpark.
 //
-// unpark is an exchange even if a permit is there already. A load would save the write, but then the owner
-// that takes the permit would not see what came before this unpark.
+// unpark's last access to the parker is the futex wake, or the load of its wakeFd. By then the owner may have
+// returned and gone. So parkers live in process-wide memory (acquireParker), or outlive the call by other
+// means.
 //
-// unpark's last access to the parker is the futex wake, or the look at its wakeFd. By then the owner may have
-// returned already, and be gone. So a parker that other threads may unpark lives in process-wide memory
-// (acquireParker), or is known to outlive the call.
-template <class Sync, bool kHasWakeFd>
-struct WakeFdOfParker {
-  typename Sync::template Var<typename Sync::WakeFd> wakeFd_{Sync::kNoWakeFd};  // written once, by an owner
-};
-template <class Sync>
-struct WakeFdOfParker<Sync, false> {};
-
-// kHasWakeFd: whether its owner may sleep elsewhere. A parker without is a single word.
+// kHasWakeFd: whether the owner may sleep elsewhere. A parker without is a single word.
 template <class Sync = StdSync, bool kHasWakeFd = true>
 class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
  public:
@@ -65,14 +65,13 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
   // Memory ordering: the owner sees all that came before each unpark() that made the permit.
   void park() { parkUntilOrForever(nullptr); }
 
-  // As park(), at most until `deadline`. TimePoint::max() means no deadline.
-  // Returns: true if a permit was consumed; false if the time was up and no permit had come.
+  // park() with a time limit. TimePoint::max() means none.
+  // Returns: whether a permit was consumed; if not, the time was up.
   bool parkUntil(TimePoint deadline) {
     return parkUntilOrForever(deadline == TimePoint::max() ? nullptr : &deadline);
   }
 
-  // The owner: consumes a permit without blocking.
-  // Returns: whether there was a permit.
+  // The owner: consumes a permit, if there is one. Does not block. Returns: whether there was one.
   bool tryPark() {
     uint32_t expected = kPermit;
     // (1) acquire: sees what came before the unpark; pairs with (4).
@@ -80,9 +79,9 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
                                           std::memory_order_relaxed);
   }
 
-  // Any thread: gives the permit, and wakes the owner if it sleeps. Neither suspends nor blocks.
+  // Any thread: gives the permit, and wakes the owner. Neither suspends nor blocks.
   void unpark() {
-    // (4) acq_rel: the owner that consumes the permit sees what came before; the waker sees the wake eventfd;
+    // (4) acq_rel: publishes what came before to the owner that consumes the permit; sees the wake eventfd;
     // pairs with (1, 2, 3, 5).
     const uint32_t before = state_.exchange(kPermit, std::memory_order_acq_rel);
     if (before == kSleeping) {
@@ -94,8 +93,7 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
     }
   }
 
-  // The owner: the wake eventfd, which is kNoWakeFd until one is given. It must stay open for as long as the
-  // parker exists.
+  // The owner: the wake eventfd, or kNoWakeFd. It must stay open for as long as the parker exists.
   typename Sync::WakeFd wakeFd() const
     requires kHasWakeFd
   {
@@ -107,14 +105,13 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
     this->wakeFd_.set(given);
   }
 
-  // The owner, about to sleep with its wakeFd.
+  // The owner, about to sleep with its wakeFd, which is set.
   // Returns: false if there was a permit, which is consumed: then the owner must not sleep.
-  // Requires: there is a wakeFd.
   bool beginElsewhere()
     requires kHasWakeFd
   {
     uint32_t expected = kEmpty;
-    // (2) release: publishes the wake eventfd to the waker; pairs with (4).
+    // (2) release: publishes the wake eventfd; pairs with (4).
     if (state_.compare_exchange_strong(expected, kElsewhere, std::memory_order_release,
                                        std::memory_order_relaxed)) {
       return true;
@@ -123,8 +120,7 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
     return false;
   }
 
-  // The owner, after beginElsewhere() and the sleep.
-  // Returns: whether there was a permit, which is consumed.
+  // The owner, after beginElsewhere() and the sleep. Returns: whether there was a permit, which is consumed.
   bool endElsewhere()
     requires kHasWakeFd
   {
@@ -137,7 +133,7 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
 
   bool parkUntilOrForever(const TimePoint* deadline) {
     uint32_t expected = kEmpty;
-    // relaxed: publishes nothing; a failure means that a permit is there.
+    // relaxed: publishes nothing; it fails if there is a permit.
     if (!state_.compare_exchange_strong(expected, kSleeping, std::memory_order_relaxed,
                                         std::memory_order_relaxed)) {
       return tryPark();
@@ -148,7 +144,7 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
         return true;
       }
       if (!inTime) {
-        // (3) acquire: the same for a permit that came at the last moment; pairs with (4).
+        // (3) acquire: as in tryPark(), for a permit that came at the last moment; pairs with (4).
         return state_.exchange(kEmpty, std::memory_order_acquire) == kPermit;
       }
     }
@@ -157,16 +153,14 @@ class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
   typename Sync::template Atomic<uint32_t> state_{kEmpty};
 };
 
-// Returns: a parker on a cache line of its own, in memory that is never unmapped. A late unpark() can only
-// reach the parker's next owner, which then finds a permit that was not meant for it. So treat its permits as
-// hints: look again at what was waited for.
+// Returns: a parker on a cache line of its own, in memory that is never unmapped. A late unpark() may give a
+// permit to the parker's next owner. So permits are hints: an owner looks again at what it waits for.
 WEFT_EXPORT Parker<>* acquireParker();
 
 // Requires: `parker` came from acquireParker(), and no thread parks on it.
 WEFT_EXPORT void releaseParker(Parker<>* parker);
 
-// Returns: the calling thread's own parker. It is acquired at the first use and released when the thread
-// ends.
+// Returns: the calling thread's own parker, acquired at the first use and released when the thread ends.
 WEFT_EXPORT Parker<>& threadParker();
 
 }  // namespace weft::inline v0_1::detail

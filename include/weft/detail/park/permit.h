@@ -20,26 +20,24 @@ namespace weft::inline v0_1::detail {
 //                         owner a wake
 //   Permit    -> Empty    the owner, consuming it
 //
-// What must not happen: the owner times out and returns while a notifier is about to wake it, so that the
-// wake hits a later, unrelated wait. Both transitions out of Waiting are read-modify-writes, so exactly one
-// wins. An owner that loses waits for the wake that it is owed, and returns with the permit.
+// What must not happen: the owner times out and returns while a notifier is about to wake it, and the wake
+// hits a later wait. Both transitions out of Waiting are read-modify-writes, so exactly one of them wins. An
+// owner that loses waits for the wake that it is owed, and returns with the permit.
 //
-// A host may have several permits, each with an owner of its own: the tasks that are run in place on one
-// fiber. One of them at a time is Waiting. notify() finds each other one Empty or with a permit, and does not
-// wake the host.
+// A host may have several permits with an owner each: the tasks that run in place on one fiber. Only one of
+// them at a time is Waiting. notify() on another one does not wake the host.
 //
 // Host: void wake()                 called by notify(), at most once per Waiting state
 //       void block()                suspends until wake()
-//       bool blockUntil(deadline)   the same; false if the deadline came first (the wake may still come)
+//       bool blockUntil(deadline)   false if the deadline came first (the wake may still come)
 template <class Sync = StdSync>
 class Permit {
  public:
-  // Any thread.
-  // Memory ordering: the wait() that consumes the permit sees what came before.
+  // Any thread. Memory ordering: the wait() that consumes the permit sees what came before.
   template <class Host>
   void notify(Host& host) {
-    // (1) acq_rel: releases the notifier's writes to the consumer (2, 3); acquires what the owner wrote
-    // before it waited (4), which the wake relies on.
+    // (1) acq_rel: publishes what the notifier wrote to (2, 3); sees what the owner wrote before it waited,
+    // which the wake needs; pairs with (2, 3, 4).
     if (state_.exchange(kPermit, std::memory_order_acq_rel) == kWaiting) {
       host.wake();
     }
@@ -54,8 +52,7 @@ class Permit {
     }
   }
 
-  // The owner only.
-  // Returns: false if the deadline came first.
+  // The owner only. Returns: false if the deadline came first.
   template <class Host, class Deadline>
   bool waitUntil(Host& host, const Deadline& deadline) {
     return waitBy([&] {
@@ -69,9 +66,8 @@ class Permit {
     });
   }
 
-  // The owner only. block() returns true once a notifier has woken the owner, and false if cancel() has ended
-  // the wait.
-  // Returns: false if cancel() has ended the wait.
+  // The owner only. block() returns true once a notifier has woken the owner, and false once cancel() has
+  // ended the wait. Returns: the result of block(); true if a permit was there.
   template <class Block>
   bool waitBy(const Block& block) {
     if (beginWait()) {
@@ -85,7 +81,7 @@ class Permit {
   }
 
   // Any thread, within the owner's waitBy(): ends the wait.
-  // Returns: whether it did. If not, a notifier has ended the wait, or is about to.
+  // Returns: whether it did; if not, a notifier has ended the wait, or is about to.
   bool cancel() {
     uint32_t expected = kWaiting;
     // (5) acquire: a thread that then wakes the owner sees the owner's state; pairs with (4).
@@ -95,7 +91,7 @@ class Permit {
 
   // The owner only, between two tasks: drops a permit that no wait has consumed.
   void reset() {
-    // relaxed: the owner's own view is enough; a permit that arrives a moment later counts for the next task.
+    // relaxed: a permit that this thread does not see yet counts for the next task.
     if (state_.load(std::memory_order_relaxed) != kEmpty) {
       state_.store(kEmpty, std::memory_order_relaxed);
     }
@@ -107,7 +103,7 @@ class Permit {
   // Returns: true if a permit was there, and is consumed now.
   bool beginWait() {
     uint32_t expected = kEmpty;
-    // (4) release: publishes the owner's state to the thread that will wake it (1, 5).
+    // (4) release: publishes the owner's state to the waker; pairs with (1, 5).
     // (2) acquire on failure: a permit was there; pairs with (1).
     if (state_.compare_exchange_strong(expected, kWaiting, std::memory_order_release,
                                        std::memory_order_acquire)) {
@@ -118,8 +114,8 @@ class Permit {
   }
 
   void consume() {
-    // (3) acquire: sees what the notifier wrote (1). An exchange, not a store: a notify() that comes just now
-    // merges with this permit, and its writes must be seen as well.
+    // (3) acquire: sees what the notifier wrote; pairs with (1). An exchange, not a store, since a notify()
+    // that comes just now merges with this permit, and its writes must be seen as well.
     (void)state_.exchange(kEmpty, std::memory_order_acquire);
   }
 

@@ -8,38 +8,36 @@
 
 #include "weft/detail/base/sync.h"
 
-// How a scheduler that shuts down knows that nothing is left to do, without a task counter on the hot path.
+// How a scheduler that shuts down finds that nothing is left to do, without a task counter on the hot path.
 //
 // Every worker counts the tasks that it has scheduled, and those that have ended on it. Only the worker
-// itself writes these words. Tasks from elsewhere are counted in one shared word. A scan first adds up all
-// `ended`, then all `scheduled`. Both only grow. A task is counted as scheduled before another thread can see
-// it, so before it can end. A child of join() is counted only when it begins: its parent is counted, and does
-// not end before it.
+// writes these words. Tasks from elsewhere are counted in one shared word. A scan first adds up all `ended`,
+// then all `scheduled`. Both only grow. A task is counted as scheduled before another thread can see it, so
+// before it can end. A child of join() is counted when it begins, since its parent ends later.
 //
-// So if the two sums are equal, then between the two scans nothing was queued, running or blocked. Once every
-// thread has unbound, only tasks schedule tasks, so nothing will ever be queued again. Tasks from elsewhere
-// come through an RundownProtection, whose count is the shared word. The RundownProtection is closed only if
-// no task has come since that word was read.
+// So if the two sums are equal, nothing was queued, running or blocked between the two scans. Once every
+// thread has unbound, only tasks schedule tasks, so nothing will be queued again. Tasks from elsewhere come
+// through a RundownProtection, whose count is the shared word. It is closed only if the word is still the
+// same.
 //
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
-// both sleep forever. A sequentially consistent fence between a worker's own count and its scan makes one of
-// them see both counts.
+// both sleep forever. A seq_cst fence between a worker's count and its scan makes one of them see both.
 namespace weft::inline v0_1::detail {
 
 // One worker's counters.
 template <class Sync = StdSync>
 class TaskCounters {
  public:
-  // Called by the owner before another thread can see the task, or one of several.
+  // The owner, before another thread can see the task, or one of several.
   void countScheduled(uint32_t number = 1) {
     // relaxed load: this thread wrote it last. relaxed store: the queue publishes it with the task.
     scheduled_.store(scheduled_.load(std::memory_order_relaxed) + number, std::memory_order_relaxed);
   }
 
-  // Called by the owner when a task has ended.
+  // The owner, when a task has ended.
   void countEnded() {
     // relaxed load: this thread wrote it last.
-    // (1) release: a scan that sees the end sees all that the task has scheduled; pairs with (2).
+    // (1) release: a scan that sees the end sees what the task has scheduled; pairs with (2).
     ended_.store(ended_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
@@ -57,7 +55,7 @@ class TaskCounters {
 // Returns: whether every task has ended.
 template <class Sync, class ForEach, class Elsewhere>
 bool isQuiescent(ForEach&& forEachCounters, Elsewhere&& scheduledElsewhere) {
-  // (3) seq_cst: orders this worker's last count before its scan, against the same fence of the others (3).
+  // (3) seq_cst: this worker's last count before its scan; pairs with the other workers' (3).
   Sync::fence(std::memory_order_seq_cst);
   uint64_t ended = 0;
   forEachCounters([&](const TaskCounters<Sync>& counters) { ended += counters.ended(); });
