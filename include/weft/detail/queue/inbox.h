@@ -9,11 +9,11 @@
 
 namespace weft::inline v0_1::detail {
 
-// Where a node of an Inbox keeps the next one, as its member `inboxNext`.
+// The member `inboxNext` of a node of an Inbox: the next node.
 template <class Node, class Sync = StdSync>
 class InboxLink {
  public:
-  // For the thread that has the node. Orders nothing.
+  // For the thread that has the node; relaxed: they order nothing.
   Node* get() const { return node_.load(std::memory_order_relaxed); }
   void set(Node* node) { node_.store(node, std::memory_order_relaxed); }
 
@@ -25,15 +25,14 @@ class InboxLink {
 };
 
 // An unbounded intrusive queue with any number of producers and one consumer, the owner. The list is a stack
-// that is only taken whole. So it has no ABA problem: no thread follows a link of a node that another thread
+// that is only taken whole, so it has no ABA problem: no thread follows a link of a node that another thread
 // may take. Treiber's stack (IBM RJ 5118, 1986) links a node before it is the newest, by a compare-exchange
 // that may fail. Here an exchange makes the node the newest, and the link follows, as in D. Vyukov's queue
 // (1024cores, 2010; there is no paper).
 //
 // State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to sleep), or the newest
 // node. The older nodes follow through `inboxNext`, which is an odd number until its producer has written it.
-// A mark is an odd number too. If several threads are the owner in turn, the mark can say which of them a
-// producer must wake.
+// A mark is an odd number too. If several threads are the owner in turn, the mark says which of them to wake.
 //
 //   null -> mark    the owner, tryPark
 //   mark -> null    the owner, cancelPark
@@ -45,21 +44,18 @@ class InboxLink {
 //     popAll: nothing
 //                                  push; nobody is parked: no wake-up
 //     parks, and sleeps with a node queued
-// It cannot happen: parking is a compare-exchange of the same word from null, and of the two the later sees
-// the former.
+// It cannot happen: parking is a compare-exchange of the same word from null, so it fails after the push.
 //
 // The exchange is the producer's last access to the inbox. The link is its last access to the node, and the
-// owner waits for that. Then the owner may take the node, finish, and free the inbox. The wake-up that a
-// producer may owe goes to a Parker, whose memory outlives all threads.
+// owner waits for that. Then the owner may take the node, finish, and free the inbox. A wake-up that the
+// producer owes goes to a Parker, whose memory outlives all threads.
 //
-// Rejected: a separate "parked" flag. It costs a full fence on both sides (Dekker), and costs the producer a
-// second cache line.
+// Rejected: a separate "parked" flag. It costs both a full fence (Dekker), and the producer a cache line.
 //
-// Rejected: a compare-exchange in push. On some processors it costs twice as much alone, because it waits for
-// a load of what another exchange has just written, and three times as much beside other producers; on others
-// (AMD EPYC) the same alone, and two nanoseconds more for each of a hundred pushes in a row. But such a push
-// is lock-free. Now a producer that is preempted between two instructions holds up the owner, which gives its
-// processor away meanwhile.
+// Rejected: a compare-exchange in push. It would be lock-free; now a producer that is preempted between
+// exchange and link holds up the owner, which yields its processor meanwhile. But on some processors it costs
+// twice as much alone, and three times as much beside other producers; on AMD EPYC 2 ns more for each of a
+// hundred pushes in a row.
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:
@@ -68,13 +64,12 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
 
   // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
-  // Returns: the mark of the owner that was parked here: the caller must wake it. Otherwise 0.
-  // Memory ordering: after the popAll that returns `node`, the owner sees what came before push. A caller
+  // Returns: the mark of the parked owner, which the caller must wake, or 0.
+  // Memory ordering: the owner sees, after the popAll that returns `node`, what came before push. A caller
   // that gets a mark sees what the owner did before tryPark.
   uintptr_t push(Node* node) { return pushChain(node, node); }
 
-  // The same for several nodes at once, which are linked through inboxNext already: from the newest, which is
-  // popped last, to the oldest.
+  // Any thread: appends several nodes, linked through inboxNext from the newest, popped last, to the oldest.
   uintptr_t pushChain(Node* newest, Node* oldest) {
     // relaxed: published by the exchange.
     oldest->inboxNext.node_.store(unlinked(), std::memory_order_relaxed);
@@ -85,9 +80,7 @@ class Inbox {
     return isMark(old) ? reinterpret_cast<uintptr_t>(old) : 0;
   }
 
-  // Owner: removes all nodes.
-  // Returns: the oldest node. The others follow through inboxNext in the order of their pushes. Null if there
-  // is none.
+  // Owner: removes all nodes. Returns: the oldest, or null. The others follow through inboxNext.
   Node* popAll() {
     Node* node = popAllNewestFirst();
     Node* oldestFirst = nullptr;
@@ -100,18 +93,17 @@ class Inbox {
     return oldestFirst;
   }
 
-  // Owner: the same, but returns the newest node. The others follow by older(), in the reverse order.
+  // Owner: removes all nodes. Returns: the newest, or null. The others follow by older().
   Node* popAllNewestFirst() {
     if (empty()) {
       return nullptr;
     }
-    // (2) acquire: sees the nodes and all that came before their pushes; pairs with (1). Later pushes are
-    // read-modify-writes, so that reading the newest node's push synchronizes with those below it too.
+    // (2) acquire: sees the nodes and what came before their pushes; pairs with (1). Later pushes are
+    // read-modify-writes, so this also synchronizes with the pushes of the older nodes.
     return head_.exchange(nullptr, std::memory_order_acquire);
   }
 
-  // Owner: the node that was pushed before `node`, or null. Waits until the producer of `node` is done with
-  // it.
+  // Owner: the node that was pushed before `node`, or null. Waits until the producer of `node` has linked it.
   static Node* older(Node& node) {
     uint32_t round = 0;
     for (;;) {
@@ -124,8 +116,7 @@ class Inbox {
     }
   }
 
-  // Owner: leaves `mark`.
-  // Returns: false if a node is queued, so that the owner must not sleep, or if a mark is there already.
+  // Owner: leaves `mark`. Returns: false if a node is queued (then do not sleep), or if a mark is there.
   bool tryPark(uintptr_t mark = kParked) {
     Node* expected = nullptr;
     // (3) release: a producer that replaces the mark sees what the owner did before; pairs with (1).
@@ -133,9 +124,8 @@ class Inbox {
                                          std::memory_order_relaxed);
   }
 
-  // Owner: removes `mark`, unless a producer has replaced it. That producer owes a wake-up, which may come
-  // late: the owner's parker then has a permit that nobody waits for.
-  // Returns: whether the mark was still there.
+  // Owner: removes `mark`, unless a producer has replaced it. That producer then owes a wake-up, which may
+  // come late: the owner's parker gets a permit that nobody waits for. Returns: whether it did.
   bool cancelPark(uintptr_t mark = kParked) {
     Node* expected = toNode(mark);
     // relaxed: takes back the owner's own mark.

@@ -13,8 +13,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// How many slots the segments of a SegmentedQueue have. The compiler knows the number, or, with Size 0, it is
-// chosen when the queue is made.
+// The number of slots of a SegmentedQueue's segments: constant, or for Size 0 chosen at run time.
 template <uint32_t Size>
 struct BlockShape {
   explicit BlockShape(uint32_t) {}
@@ -33,15 +32,14 @@ struct BlockShape<0> {
   const uint32_t lapShift_;
 };
 
-// A part of a SegmentedQueue. The page of SegmentedQueue says which thread touches what, and when. The slots
-// of the segment follow it, on cache lines of their own.
+// A part of a SegmentedQueue, which says who touches what. The slots follow it, on their own cache lines.
 template <class T, class Sync>
 struct alignas(kCacheLine) QueueSegment {
   using Slot = typename Sync::template Atomic<T>;
 
   typename Sync::template Atomic<uint32_t> index;  // the next slot to read; grows beyond their number
-  typename Sync::template Var<uint32_t> users{
-      0u};  // consumers that stand in the segment; guarded by the queue's lock
+  // Consumers that stand in the segment; guarded by the queue's lock.
+  typename Sync::template Var<uint32_t> users{0u};
   typename Sync::template Var<uint64_t> begin{0u};  // how many slots of the queue come before
   typename Sync::template Atomic<QueueSegment*> next;
 
@@ -74,8 +72,8 @@ struct alignas(kCacheLine) QueueSegment {
   }
 };
 
-// The segments of one SegmentedQueue that are not in use. Up to `max` are kept, linked through Segment::next.
-// The callers of take() and keep() must ensure that one thread at a time calls them.
+// Up to `max` unused segments of one SegmentedQueue, linked through Segment::next.
+// Requires: one thread at a time calls take() and keep().
 template <class Segment, class Sync>
 class SpareSegments {
  public:
@@ -90,15 +88,14 @@ class SpareSegments {
   Segment* take() {
     Segment* segment = top_.get();
     if (segment != nullptr) {
-      // relaxed: the means that let one thread at a time in order every link.
+      // relaxed: whatever admits one thread at a time orders the links.
       top_.set(segment->next.load(std::memory_order_relaxed));
       count_.set(count_.get() - 1);
     }
     return segment;
   }
 
-  // Takes over segments that no thread uses any more, linked through Segment::next.
-  // Returns: the segments that must be destroyed.
+  // Takes over unused segments, linked through Segment::next. Returns: those to destroy.
   Segment* keep(Segment* segments) {
     while (segments != nullptr && count_.get() < max_) {
       // relaxed: as in take().
@@ -111,7 +108,7 @@ class SpareSegments {
     return segments;
   }
 
-  // Returns: `segment`, or a new one if that is null, empty.
+  // Returns: `segment`, emptied; a new one if that is null.
   Segment* renew(Segment* segment) const {
     if (segment == nullptr) {
       return new (allocator_->allocate(request()).ptr) Segment(segmentSize_);

@@ -14,54 +14,48 @@
 namespace weft::inline v0_1::detail {
 
 // Who pushes into a SegmentedQueue: threads at the same time, or one thread after another. In the second case
-// other means put them in turn, and a push needs no read-modify-write.
+// the callers order the pushes, and a push needs no read-modify-write.
 enum class Producers { AtOnce, InTurn };
 
-// An unbounded FIFO queue of pointers for any number of consumers, in linked segments. Each consumer has a
-// handle of its own. The counter at the tail that carries a segment pointer is from crossbeam's SegQueue (S.
-// Glavina, 2018; there is no paper). A place of its own for each consumer is from Ubisoft's TaskScheduler.
-// The rest is weft's: reservations of several slots at once, and reads that do not look at the tail and
-// cannot fail if the segment is full.
+// An unbounded FIFO queue of pointers for any number of consumers, in linked segments. The counter at the
+// tail that carries a segment pointer is from crossbeam's SegQueue (S. Glavina, 2018; there is no paper). A
+// place of its own for each consumer is from Ubisoft's TaskScheduler. weft adds reservations of several slots
+// at once, and reads that do not look at the tail and cannot fail if the segment is full.
 //
 // State: `tail_` is a position, the next slot to write, and the segment in which it lies. A position counts a
 // power of two per segment. Offsets below the segment's size are slots. The offset that equals the size means
 // that the segment is used up and its successor is being installed. The other offsets are skipped. A slot is
-// null until its item is written. Each segment has the index of its next slot to read. No segment before
-// `oldest_` has an item left.
+// null until its item is written. Each segment has the index of its next slot to read. All before `oldest_`
+// are used up.
 //
-// Steps of a push: read the tail's position, then its segment. Reserve k slots by one compare-exchange of the
+// A push reads the tail's position, then its segment. It reserves k slots by one compare-exchange of the
 // position. The producer that reserves the last slot installs the next segment: it links the segment, stores
-// the tail's segment, and stores the position. (It has allocated the segment before, so the other producers
-// wait for three stores only.) Then write the items.
+// the tail's segment, and stores the position. (It has allocated the segment before, so other producers wait
+// for three stores only.) Then the push writes the items.
 //
-// Steps of a pop: a consumer stands in a segment, as one of its users. It looks at the slot that the
-// segment's index names. If there is an item, it takes the item by a compare-exchange of the index. If there
-// is none, the queue is empty. With producers at the same time there is one exception: the tail may say that
-// the slot is reserved, and so is about to be written. If the consumer has seen an item in the last slot when
-// it came, all slots are written or about to be written, and it takes one by an addition.
+// A pop looks at the slot that the index of the consumer's segment names. It takes an item there by a
+// compare-exchange of the index. If there is none, the queue is empty, unless, with producers at the same
+// time, the tail says that the slot is reserved. If the consumer saw an item in the last slot when it came,
+// all slots are written or about to be written, and it takes one by an addition.
 //
 // If the index says that all items have been taken, and a next segment is linked, the consumer leaves the
-// segment for `oldest_`, with the lock. That happens once a segment, or less often if the consumer lags
-// behind. A segment before `oldest_` goes back to the spares when its last user leaves it, or, if it has no
-// users, when `oldest_` passes it.
+// segment for `oldest_`, with the lock. That happens at most once a segment. A segment before `oldest_` goes
+// back to the spares when its last user leaves it, or, without users, when `oldest_` passes it.
 //
 // What must not happen:
-//   - A producer reserves in one segment and uses the pointer of another. The position only grows, and the
-//     segment is replaced only while the offset is its size, at which no producer reserves. So if the
-//     compare-exchange finds the position unchanged, the segment that was read in between belongs to it.
-//   - A segment is freed while a thread may touch it. Consumers touch a segment only as its users. A producer
-//     follows a segment pointer only with a reservation. Its last access is the store of an item (it stores
-//     the link before). The consumer that took that slot has waited for the store before it left the segment,
-//     with the lock, as the last user. No thread comes to the segment any more: `oldest_` does not go back.
-//   - An item is missed that the caller knows of. Then its slot is written. Or, with producers at the same
-//     time, the tail that the caller knows of is beyond it, and the earlier item that this consumer finds
-//     missing will come.
+// - A producer reserves in one segment and uses the pointer of another. The position only grows, and the
+//   segment is replaced only while the offset is its size, at which no producer reserves. So if the
+//   compare-exchange finds the position unchanged, the segment that was read in between belongs to it.
+// - A segment is freed while a thread may touch it. Consumers touch a segment only as its users. A producer
+//   follows a segment pointer only with a reservation. Its last access is the store of an item (it stores the
+//   link before). The consumer that took that slot has waited for the store before it left the segment, with
+//   the lock, as the last user. No thread comes to the segment any more: `oldest_` does not go back.
+// - An item is missed that the caller knows of. Then its slot is written; or, with producers at the same
+//   time, the tail that the caller knows of is beyond it, and the item will come.
 //
-// Rejected: one counter for all reads, at the head. A pop then looks at the producers' cache line. It must
-// also count the reads of the segment, by a second read-modify-write. That is 3 to 10 times slower beside a
-// producer.
-//
-// Rejected: hazard pointers and epochs. The second rule above makes them needless.
+// Rejected: one counter for all reads, at the head. A pop then looks at the producers' cache line, and counts
+// the reads of the segment by a second read-modify-write. That is 3 to 10 times slower beside a producer.
+// Rejected: hazard pointers and epochs, which the second rule makes needless.
 //
 // Strictly a push is not lock-free: a thread that is preempted between reserving and writing holds up the
 // consumer of that slot. While it installs a segment, it holds up all producers.
@@ -73,7 +67,7 @@ class SegmentedQueue {
   using Segment = QueueSegment<T, Sync>;
 
  public:
-  // Keeps up to `maxSpares` used-up segments for reuse: by default those of a million items.
+  // Keeps up to `maxSpares` used-up segments for reuse; by default those of a million items.
   explicit SegmentedQueue(Allocator* allocator = Allocator::Default, uint32_t maxSpares = 16384,
                           uint32_t segmentSize = SegmentSize)
       : shape_(segmentSize), spares_(allocator, maxSpares, shape_.size()) {
@@ -85,20 +79,17 @@ class SegmentedQueue {
   SegmentedQueue(const SegmentedQueue&) = delete;
   SegmentedQueue& operator=(const SegmentedQueue&) = delete;
 
-  // Requires: no thread uses the queue any more, and it has no consumers. Items left in it are dropped.
+  // Drops the items that are left. Requires: no thread uses the queue, and it has no consumers.
   ~SegmentedQueue() {
-    // The thread that destroys the queue is ordered after all others by other means.
+    // The caller has ordered the destruction after all other threads.
     spares_.destroyAll(oldest_.get());
   }
 
-  // A producer: appends `item`.
-  // Requires: `item` is not null. The queue may be destroyed as soon as the item has been taken.
+  // A producer: appends `item`, which is not null. Lifetime: the queue may end once the item has been taken.
   // Memory ordering: the thread that gets the item sees what came before push.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
-      // A shortcut for a segment that does not become full. It costs a third less, beside consumers that look
-      // for work.
-      // relaxed: as in tryReserve().
+      // A shortcut if the segment does not become full: a third less beside consumers that look for work.
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
       if (offsetOf(position) + 1 < shape_.size()) [[likely]] {
         Segment& segment = *tail_.segment.load(std::memory_order_relaxed);
@@ -110,12 +101,12 @@ class SegmentedQueue {
     pushBatch(&item, 1);
   }
 
-  // A producer: appends `count` items in their order. Items of other producers may come in between.
+  // A producer: appends `count` items in their order. Other producers' items may come in between.
   void pushBatch(const T* items, uint32_t count) {
     Segment* next = nullptr;
     while (count > 0) {
       const Reserved slots = reserve(count, &next);
-      // It was not needed, and these are the last slots: after their last item the queue may be gone.
+      // The spare was not needed. Once the last item is written, the queue may be gone.
       if (next != nullptr) {
         giveBack(next);
       }
@@ -128,12 +119,11 @@ class SegmentedQueue {
   // A consumer of the queue.
   class Consumer;
 
-  // Any thread: whether there is no item. Exact while no thread pushes or pops. Takes the lock.
+  // Any thread: takes the lock. Both are exact while no thread pushes or pops.
   bool empty() { return size() == 0; }
-  // Any thread: about how many items there were. Exact while no thread pushes or pops. Takes the lock.
   size_t size() {
     lock_.lock();
-    // Where that is used up, nobody stands in a later one: whoever goes there takes `oldest_` along.
+    // No consumer is past `oldest_`, since moving on advances it.
     const size_t size = sizeFrom(*oldest_.get());
     lock_.unlock();
     return size;
@@ -165,7 +155,7 @@ class SegmentedQueue {
     uint64_t position = awaitSegment();
     for (;;) {
       const uint32_t offset = offsetOf(position);
-      // relaxed: the position covers its segment; a later segment comes with a compare-exchange that fails.
+      // relaxed: a later segment than the position's comes with a compare-exchange that fails.
       Segment* segment = tail_.segment.load(std::memory_order_relaxed);
       const uint32_t room = shape_.size() - offset;
       const uint32_t taken = count < room ? count : room;
@@ -187,12 +177,12 @@ class SegmentedQueue {
 
   bool tryReserve(uint64_t& position, uint64_t to) {
     if constexpr (kProducers == Producers::InTurn) {
-      // relaxed: the next producer is ordered by other means; others only estimate.
+      // relaxed: the callers order the producers; other threads only estimate.
       tail_.position.store(to, std::memory_order_relaxed);
       return true;
     } else {
       // (3) acquire: a failure's new position, as at note 5; pairs with (6). release: the segment was read
-      // before; a producer that reserves after this, and installs another segment, reads this position.
+      // before; a producer that installs another segment has read this position.
       return tail_.position.compare_exchange_weak(position, to, std::memory_order_acq_rel,
                                                   std::memory_order_acquire);
     }
@@ -202,7 +192,7 @@ class SegmentedQueue {
   uint64_t awaitSegment() const {
     uint32_t round = 0;
     for (;;) {
-      // (5) acquire: sees the segment that belongs to the position, emptied, or a later one; pairs with (6).
+      // (5) acquire: sees the position's segment, emptied, or a later one; pairs with (6).
       const uint64_t position = tail_.position.load(std::memory_order_acquire);
       if (offsetOf(position) != shape_.size()) [[likely]] {
         return position;
@@ -213,7 +203,7 @@ class SegmentedQueue {
 
   void install(Segment& full, Segment& next, uint64_t position) {
     next.begin.set(full.begin.get() + shape_.size());
-    // (4) release: publishes the emptied segment to the consumer that comes to it; pairs with (2).
+    // (4) release: publishes the emptied segment to consumers; pairs with (2).
     full.next.store(&next, std::memory_order_release);
     // relaxed: published by the position.
     tail_.segment.store(&next, std::memory_order_relaxed);
@@ -226,13 +216,13 @@ class SegmentedQueue {
     return segment.index.load(std::memory_order_relaxed) >= shape_.size();
   }
 
-  // Called by a consumer that has found no item there.
+  // For a consumer that has found no item there.
   // Returns: whether producers are about to write it, or have written later items.
   bool isReserved(const Segment& segment, uint32_t index) const {
     if constexpr (kProducers == Producers::InTurn) {
       return false;
     } else {
-      // relaxed: a thread that knows of a push knows of its position.
+      // relaxed: a thread that knows of a push knows its position.
       return ordinal(tail_.position.load(std::memory_order_relaxed)) > segment.begin.get() + index;
     }
   }
@@ -250,8 +240,8 @@ class SegmentedQueue {
     return tail <= head ? 0 : static_cast<size_t>(tail - head);
   }
 
-  // With the lock: moves on to the first segment that is not used up, or to the last of all.
-  // Returns: the segments that were passed and have no users, linked by `next`.
+  // With the lock: moves `oldest_` to the first segment that is not used up, or to the last of all.
+  // Returns: the passed segments that have no users, linked by `next`.
   Segment* passUsedUp() {
     Segment* unused = nullptr;
     for (Segment* segment = oldest_.get(); isUsedUp(*segment); segment = oldest_.get()) {
@@ -273,7 +263,7 @@ class SegmentedQueue {
     return segment;
   }
 
-  // Ends the section of the lock that found `unused` segments, linked by `next`.
+  // Unlocks, and gives back `unused` segments, linked by `next`.
   void unlockWith(Segment* unused) {
     Segment* tooMany = spares_.keep(unused);
     lock_.unlock();

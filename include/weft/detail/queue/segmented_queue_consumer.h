@@ -10,8 +10,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A place in a SegmentedQueue, whose page explains it, for one thread at a time; each item goes to one of all
-// consumers.
+// A place in a SegmentedQueue, which explains it; for one thread at a time. Each item goes to one consumer.
 // Lifetime: ends before its queue does.
 template <class T, class Sync, uint32_t SegmentSize, Producers kProducers>
 class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
@@ -28,14 +27,12 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     queue_.unlockWith(leave(nullptr));
   }
 
-  // Removes the oldest item.
-  // Returns: false when all that the caller knows to have been pushed (whose push happens before) has been
-  // taken.
+  // Removes the oldest item. Returns: false if all items whose push happens before this call have been taken.
   bool pop(T& item) { return popBatch(&item, 1) == 1; }
 
   // Removes up to `max` of the oldest items.
   // Requires: `max` is not 0.
-  // Returns: how many: fewer than `max` also at the end of a segment, zero only where pop() returns false.
+  // Returns: how many. Fewer than `max` also at the end of a segment; zero only where pop() returns false.
   uint32_t popBatch(T* out, uint32_t max) {
     uint32_t round = 0;
     for (uint32_t fails = 0;;) {
@@ -44,7 +41,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
           return count;
         }
       }
-      // relaxed: where to look; the slots have orders of their own.
+      // relaxed: where to look; the slots have their own orders.
       uint32_t index = segment_->index.load(std::memory_order_relaxed);
       if (index >= queue_.shape_.size()) [[unlikely]] {
         if (!advance()) {
@@ -58,8 +55,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
           return 0;
         }
         Sync::relax(round);
-        // (2) relaxed: the items have been read, and as long as somebody stands in the segment the index only
-        // grows.
+        // (2) relaxed: the items have been read, and the index only grows while the segment has a user.
       } else if (segment_->index.compare_exchange_weak(index, index + count, std::memory_order_relaxed,
                                                        std::memory_order_relaxed)) {
         return count;
@@ -69,7 +65,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     }
   }
 
-  // Whether pop() would return false. False perhaps while the oldest item is being written.
+  // Whether pop() would return false. May be false while the oldest item is being written.
   bool empty() {
     for (;;) {
       // relaxed: as in popBatch().
@@ -85,7 +81,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     }
   }
 
-  // How many items there were, about.
+  // About how many items there were.
   size_t size() {
     while (queue_.isUsedUp(*segment_) && advance()) {
     }
@@ -93,8 +89,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   }
 
  private:
-  // The items from `index` on that have been written.
-  // Returns: how many, at most `max`.
+  // Copies the items from `index` on that have been written. Returns: how many, at most `max`.
   uint32_t peek(uint32_t index, T* out, uint32_t max) {
     const uint32_t room = queue_.shape_.size() - index;
     const uint32_t most = max < room ? max : room;
@@ -108,13 +103,12 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     return most;
   }
 
-  // All slots of the segment have been reserved.
-  // Returns: zero if they have been taken as well.
+  // For a segment of which all slots are reserved. Returns: zero if they have been taken as well.
   uint32_t takeOfFull(T* out, uint32_t max) {
     const uint32_t size = queue_.shape_.size();
     const uint32_t wanted = max < size ? max : size;
-    // (3) relaxed: as at note 2. Each consumer grows it beyond the last slot once at most, by what it wants:
-    // as many consumers as threads, of some dozens or one each, do not make it overflow.
+    // (3) relaxed: as at note 2. Each consumer exceeds the size at most once, by what it wants, so the index
+    // does not overflow with one or some dozens of consumers a thread.
     const uint32_t index = segment_->index.fetch_add(wanted, std::memory_order_relaxed);
     if (index >= size) [[unlikely]] {
       isFull_ = false;
@@ -131,8 +125,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     return count;
   }
 
-  // From a segment that is used up to the oldest that is not.
-  // Returns: false if there is none.
+  // Leaves a used-up segment for the oldest that is not. Returns: false if there is none.
   [[gnu::noinline]] bool advance() {
     // relaxed: passUsedUp() looks again.
     if (segment_->next.load(std::memory_order_relaxed) == nullptr) {
@@ -149,12 +142,11 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   void enter() {
     segment_ = queue_.oldest_.get();
     segment_->users.set(segment_->users.get() + 1);
-    // relaxed: if the last slot has been reserved, so have the others; what is in them is waited for.
+    // relaxed: if the last slot has been reserved, so have the others; takeOfFull() waits for their items.
     isFull_ = segment_->slots()[queue_.shape_.size() - 1].load(std::memory_order_relaxed) != nullptr;
   }
 
-  // With the lock.
-  // Returns: `unused`, segments that nobody uses any more, and perhaps this one before them.
+  // With the lock. Returns: `unused`, to which this segment is added if it has no more use.
   Segment* leave(Segment* unused) {
     segment_->users.set(segment_->users.get() - 1);
     const bool isLast = segment_->users.get() == 0 && segment_ != queue_.oldest_.get();

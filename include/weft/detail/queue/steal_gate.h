@@ -7,11 +7,9 @@
 
 #include "weft/detail/base/sync.h"
 
-// Tells the owners of deques whether there are thieves. Without thieves an owner takes without a fence.
-//
-// A worker enters before it steals. It leaves when it has stolen, or has stolen nothing for a while. While
-// the count is zero, an owner that takes needs neither a fence nor a compare-exchange. These are most of the
-// cost of a fork.
+// Tells the owners of deques whether there are thieves. While there are none, an owner takes without a fence
+// and without a compare-exchange, which are most of the cost of a fork. A worker enters before it steals. It
+// leaves when it has stolen, or has stolen nothing for a while.
 //
 //   owner                                 thief
 //   O1 announce the take (bottom - 1)     T1 enter: count up
@@ -21,22 +19,18 @@
 //
 // What must not happen: O3 sees no thief, T3 sees the old bottom, and both have the item. O2 and T2 are the
 // two fences of the store-buffering litmus test: a thief that O3 has not seen sees the announced bottom, and
-// all later ones. The side that comes seldom pays the price (Dice, Huang, Yang, "Asymmetric Dekker
-// Synchronization", 2001).
+// all later ones. The side that comes seldom pays.
 //
-// Where light fences are not free, the count is never zero, and owners always take as beside thieves: with a
-// full fence.
+// If light fences are not free, the count is never zero, and owners always take with a full fence.
 //
-// An owner that is itself the only thief takes without a fence too. The other owners do not know that, and
-// pay for the fence. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive
-// Snoopy Caching", 1988). Entering costs a membarrier, 16 us beside a running thread. Staying costs the
-// owners a fence for each task that they take. So a thief that is busy leaves after it has taken a number of
-// its own tasks since its last theft: the number of tasks whose fences cost as much as entering.
+// An owner that is the only thief takes without a fence too. The other owners do not know that, and pay for
+// the fence. When to leave is the ski-rental problem (Karlin, Manasse, Rudolph, Sleator, "Competitive Snoopy
+// Caching", 1988). Entering costs a membarrier, 16 us beside a running thread. Staying costs the owners a
+// fence for each task that they take. So a busy thief leaves once it has taken as many of its own tasks since
+// its last theft as there are fences in the cost of entering.
 //
-// Rejected: a membarrier for every theft.
-//
-// Rejected: a private part of the deque. Its owner would have to look up from a long task when another worker
-// becomes idle.
+// Rejected: a membarrier for every theft. Rejected: a private part of the deque, since its owner would have
+// to look up from a long task when another worker becomes idle.
 namespace weft::inline v0_1::detail {
 
 // Counts the workers that steal now. One per scheduler.
@@ -48,7 +42,7 @@ class StealGate {
    public:
     explicit Stealer(StealGate& gate) : gate_(gate) {}
 
-    // Called before each theft, unless the worker is sure that it has not left since the last call.
+    // Called before each theft, unless the worker knows that it has not left since the last call.
     void enter() {
       numTaken_ = 0;
       if (!hasEntered_) {
@@ -94,19 +88,19 @@ class StealGate {
     Sync::heavyFence();
   }
 
-  // (3) release: an owner that sees the count as zero sees what was stolen; pairs with (4).
+  // (3) release: an owner that sees zero sees what was stolen; pairs with (4).
   void leave() { count_.fetch_sub(1, std::memory_order_release); }
 
   uint32_t numThere() const {
     // (2) the announced take before the look at the count (O2); pairs with (1).
     Sync::lightFenceWhereFree();
-    // (4) acquire: sees how far the thieves that have left had come; pairs with (3).
+    // (4) acquire: sees how far the thieves that have left came; pairs with (3).
     return count_.load(std::memory_order_acquire);
   }
 
   static constexpr uint32_t kAlways = 1u << 31;  // as if there were thieves
 
-  // Counted up and down by members.
+  // Each member adds one.
   alignas(kCacheLine) typename Sync::template Atomic<uint32_t> count_{Sync::isLightFenceFree() ? 0 : kAlways};
 };
 

@@ -15,8 +15,8 @@ namespace weft::inline v0_1::detail {
 // 2005), with the memory orders of Le, Pop, Cohen and Zappa Nardelli, "Correct and Efficient Work-Stealing
 // for Weak Memory Models" (PPoPP 2013).
 //
-// State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up forever,
-// in 64 bits, so that a compare-exchange on `top` cannot mistake one round for another.
+// State: items lie at the indices [top, bottom), index i in slot i % Capacity. Both indices count up in 64
+// bits, so that a compare-exchange on `top` cannot mistake one round for another.
 //
 //   bottom   stored by the owner alone: +1 by push, +n by pushBatch, -1 by take (and back, if there was no
 //            item, or if the last item had to be won by compare-exchange)
@@ -38,16 +38,15 @@ namespace weft::inline v0_1::detail {
 // least what the first side saw or stored.
 //
 // Departures from the papers, and what was rejected:
-//   - The array does not grow. If the deque is full, push returns false, and the owner moves a batch
-//     elsewhere with takeOldestBatch. So there are no retired arrays to free.
-//   - Release stores of bottom replace a release fence and relaxed stores: it is the same code on x86, and
-//     ThreadSanitizer understands it. All of them must be release, also those that take something back: a
-//     thief may read the indices below any of them, and C++20 ends a release sequence at the next store.
-//   - Rejected: a mark per slot instead of the fence in take (the THE protocol, or ABP's tag). It trades the
-//     fence for an atomic read-modify-write per item. steal_gate.h saves the fence while there are no
-//     thieves.
-//   - `cachedTop_` lets push look at the thieves' cache line only once in Capacity pushes. It lags behind
-//     top, so it errs towards "full", and push then reads top itself.
+// - The array does not grow. If the deque is full, push returns false, and the owner moves a batch elsewhere
+//   with takeOldestBatch. So there are no retired arrays to free.
+// - Release stores of bottom replace a release fence and relaxed stores: it is the same code on x86, and
+//   ThreadSanitizer understands it. All of them must be release, also those that take something back: a thief
+//   may read the indices below any of them, and C++20 ends a release sequence at the next store.
+// - Rejected: a mark per slot instead of the fence in take (the THE protocol, or ABP's tag). It costs an
+//   atomic read-modify-write per item. steal_gate.h saves the fence while there are no thieves.
+// - With `cachedTop_`, push looks at the thieves' cache line only once in Capacity pushes. It lags behind
+//   top. If it says that the deque is full, push reads top itself.
 template <class T, class Sync = StdSync, uint32_t Capacity = 4096>
 class StealingDeque {
   static_assert((Capacity & (Capacity - 1)) == 0, "an index becomes a slot by masking");
@@ -55,19 +54,18 @@ class StealingDeque {
  public:
   static constexpr uint32_t kCapacity = Capacity;
 
-  // `lostRace`: another thread took the item first, so a second try may find more.
+  // `lostRace`: another thread took the item first, and there may be more.
   struct Stolen {
     T* item;
     bool lostRace;
   };
 
-  // Not defaulted: that would zero the slots if the deque is value-initialised.
+  // Not defaulted: value-initialisation would then zero the slots.
   StealingDeque() {}
   StealingDeque(const StealingDeque&) = delete;
   StealingDeque& operator=(const StealingDeque&) = delete;
 
-  // Owner: appends `item` as the newest.
-  // Returns: false when the deque is full.
+  // Owner: appends `item` as the newest. Returns: false if the deque is full.
   bool push(T* item) {
     // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -88,8 +86,7 @@ class StealingDeque {
     return true;
   }
 
-  // Owner: appends the first of `count` items as the newest, in their order, as far as there is room.
-  // Returns: how many.
+  // Owner: appends the first of `count` items, in their order, as far as there is room. Returns: how many.
   uint32_t pushBatch(T* const* items, uint32_t count) {
     // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -97,7 +94,7 @@ class StealingDeque {
       if (isClosed()) {
         return 0;
       }
-      // (13) acquire: as in push; pairs with (7).
+      // (13) acquire: as at note 1; pairs with (7).
       cachedTop_ = top_.load(std::memory_order_acquire);
     }
     const int64_t room = Capacity - (bottom - cachedTop_);
@@ -111,20 +108,19 @@ class StealingDeque {
     return pushed;
   }
 
-  // Owner: lets push return false, and pushBatch zero, until open(). This costs the push of an open deque
-  // nothing.
+  // Owner: until open(), push returns false, and pushBatch zero. An open deque's push pays nothing for this.
   void close() { cachedTop_ = kClosed; }
-  // (15) acquire: as in push, which looks at `top` only when the deque is full; pairs with (7).
+  // (15) acquire: as at note 1; pairs with (7).
   void open() { cachedTop_ = top_.load(std::memory_order_acquire); }
   bool isClosed() const { return cachedTop_ == kClosed; }
 
-  // Owner: removes the newest item. `self` is a StealGate<Sync>::Stealer, which each thief has too.
-  // Returns: null when the deque is empty.
+  // Owner: removes the newest item. `self` is the worker's StealGate<Sync>::Stealer.
+  // Returns: null if the deque is empty.
   template <class Stealer>
   T* take(Stealer& self) {
     // relaxed: only the owner writes it.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    // (3) release: a thief that reads it goes on to read the older slots; pairs with (6).
+    // (3) release: a thief that reads it goes on to read older slots; pairs with (6).
     bottom_.store(bottom, std::memory_order_release);
     if (!self.isUnseen()) [[unlikely]] {
       return takeBesideThieves(bottom);
@@ -133,13 +129,12 @@ class StealingDeque {
     if (top_.load(std::memory_order_relaxed) <= bottom) [[likely]] {
       return slot(bottom).load(std::memory_order_relaxed);
     }
-    // (12) release: likewise; pairs with (6).
+    // (12) release: as at note 3; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
     return nullptr;
   }
 
-  // Owner.
-  // Returns: the newest item, or null. A thief may take it at any time, so take() may find nothing.
+  // Owner: the newest item, or null. A thief may take it at any time, so take() may find nothing.
   T* newest() {
     // relaxed, all of it: the slots are the owner's own.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -150,11 +145,11 @@ class StealingDeque {
   // Any thread that has entered the StealGate: removes the oldest item.
   // Memory ordering: the thread that gets the item sees what the owner did before push.
   Stolen steal() {
-    // relaxed: only a hint, for a cheap way out; read again below.
+    // relaxed: a hint, for a cheap way out.
     if (empty()) {
       return {nullptr, false};
     }
-    // (9) acquire: sees the bottom that the owner had announced before it moved top; pairs with (10).
+    // (9) acquire: sees the bottom that the owner announced before it moved top; pairs with (10).
     int64_t top = top_.load(std::memory_order_acquire);
     // (5) seq_cst: top before bottom; the mate is (4).
     Sync::fence(std::memory_order_seq_cst);
@@ -163,25 +158,22 @@ class StealingDeque {
     if (top >= bottom) {
       return {nullptr, false};
     }
-    // relaxed: published by bottom; what a later round may have put there is lost with the race.
+    // relaxed: published by bottom; if a later round has reused the slot, the compare-exchange fails.
     T* item = slot(top).load(std::memory_order_relaxed);
-    // (7) seq_cst: claims the item, in one order with the fences; hands its slot back to the owner; pairs
-    // with (1, 13, 15).
+    // (7) seq_cst: claims the item, in one order with the fences; frees the slot; pairs with (1, 13, 15).
     if (!top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed)) {
       return {nullptr, true};
     }
     return {item, false};
   }
 
-  // Owner: removes the oldest item.
-  // Returns: null when the deque is empty.
+  // Owner: removes the oldest item. Returns: null if the deque is empty.
   T* takeOldest() {
     T* item;
     return takeOldestBatch(&item, 1) == 1 ? item : nullptr;
   }
 
-  // Owner: removes up to `max` of the oldest items with one compare-exchange.
-  // Returns: how many; they lie in `out`, the oldest first.
+  // Owner: moves up to `max` items to `out`, oldest first, with one compare-exchange. Returns: how many.
   uint32_t takeOldestBatch(T** out, uint32_t max) {
     // relaxed, all of it: the slots are the owner's own, and the compare-exchange decides.
     const int64_t bottom = bottom_.load(std::memory_order_relaxed);
@@ -203,8 +195,7 @@ class StealingDeque {
     }
   }
 
-  // Any thread: how many items there were at some recent moment. Exact for the owner while there are no
-  // thieves.
+  // Any thread: how many items there were lately. Exact for the owner while there are no thieves.
   uint32_t size() const {
     // relaxed: an estimate. Top first: it only grows, so a result of zero was true when bottom was read.
     const int64_t top = top_.load(std::memory_order_relaxed);
@@ -215,12 +206,12 @@ class StealingDeque {
   bool empty() const { return size() == 0; }
 
   // Owner: whether there were at least `count` items at some recent moment.
-  // relaxed: an estimate. A theft that it does not see is seen later.
+  // relaxed: an estimate; it may miss a recent theft.
   bool hasAtLeast(int64_t count) const {
     return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed) >= count;
   }
 
-  // Owner: the index of the next item. The newest item has the index before it.
+  // Owner: the index that the next item gets.
   int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
 
   // Owner: a lower bound of the oldest item's index. Exact while there are no thieves.
@@ -231,7 +222,7 @@ class StealingDeque {
 
   auto& slot(int64_t index) { return slots_[static_cast<size_t>(index) & (Capacity - 1)]; }
 
-  // take(), once `bottom` is announced.
+  // take() after it has announced `bottom`.
   T* takeBesideThieves(int64_t bottom) {
     // (4) seq_cst: announce before looking at top; the mate is (5).
     Sync::fence(std::memory_order_seq_cst);
@@ -241,12 +232,12 @@ class StealingDeque {
       return slot(bottom).load(std::memory_order_relaxed);
     }
     T* item = top == bottom ? takeLast(top) : nullptr;
-    // (8) release: for a thief that reads it, likewise; pairs with (6).
+    // (8) release: as at note 3; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
     return item;
   }
 
-  // The last item, at `top`: thieves may want it as well.
+  // Takes the last item, at `top`, which thieves may want as well.
   T* takeLast(int64_t top) {
     T* item = slot(top).load(std::memory_order_relaxed);
     // (11) seq_cst: claims the item in one order with the fences.

@@ -14,12 +14,11 @@ namespace weft::inline v0_1::detail {
 // The `timerIndex` of an item that is in no heap.
 inline constexpr uint32_t kNotInHeap = UINT32_MAX;
 
-// The items of one worker that wait for a time; the earliest is at hand. For one thread at a time.
+// The items of one worker that wait for a time, for one thread at a time.
 //
 // An Item has two public members: `TimePoint deadline`, which does not change while the item is in the heap,
-// and `uint32_t timerIndex`, which is initialised to kNotInHeap and owned by the heap. Each node of the heap
-// has four children: add and remove take O(log n), earliest O(1). Items of equal deadlines come out in no
-// particular order.
+// and `uint32_t timerIndex`, which is initialised to kNotInHeap and owned by the heap. Each node has four
+// children: add and remove take O(log n), earliest O(1). Items of equal deadlines come out in any order.
 template <class Item>
 class TimerHeap {
  public:
@@ -32,8 +31,7 @@ class TimerHeap {
     }
   }
 
-  // Allocates only when the heap grows beyond its largest size so far.
-  // Requires: item->timerIndex == kNotInHeap.
+  // Allocates only if the heap exceeds its largest size so far. Requires: item->timerIndex == kNotInHeap.
   void add(Item* item) {
     if (size_ == capacity_) {
       grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
@@ -41,7 +39,7 @@ class TimerHeap {
     siftUp(size_++, {item->deadline, item});
   }
 
-  // Takes `item` out. Does nothing where item->timerIndex == kNotInHeap.
+  // Takes `item` out if it is in the heap.
   void remove(Item* item) {
     const uint32_t index = item->timerIndex;
     if (index == kNotInHeap) {
@@ -59,11 +57,10 @@ class TimerHeap {
     }
   }
 
-  // Returns: the item with the earliest deadline, or null when there is none.
+  // Returns: the item with the earliest deadline, or null.
   Item* earliest() const { return size_ == 0 ? nullptr : entries()[0].item; }
 
-  // Takes out the earliest item if its deadline is not after `now`.
-  // Returns: the item, or null.
+  // Takes out the earliest item if its deadline is not after `now`. Returns: the item, or null.
   Item* popExpired(TimePoint now) {
     if (size_ == 0 || now < entries()[0].deadline) {
       return nullptr;
@@ -73,11 +70,10 @@ class TimerHeap {
     return item;
   }
 
-  // Where there are more items, the index of a child exceeds 32 bits.
+  // With more items, the index of a child would exceed 32 bits.
   static constexpr uint32_t kMostItems = uint32_t{1} << 30;
 
-  // Makes room for `count` items.
-  // Requires: count <= kMostItems.
+  // Makes room for `count` items. Requires: count <= kMostItems.
   void reserve(uint32_t count) {
     if (count > capacity_) {
       grow(count);
@@ -88,7 +84,7 @@ class TimerHeap {
   bool empty() const { return size_ == 0; }
 
  private:
-  // The deadline lies beside the pointer, so that sifting touches only the items that it moves.
+  // The deadline is a copy, so that sifting touches only the items that it moves.
   struct Entry {
     TimePoint deadline;
     Item* item;
