@@ -14,11 +14,8 @@ namespace weft::inline v0_1::detail {
 
 // The word and the list behind ConditionVariable, which has no state.
 //
-// A waiter queues before it releases the lock that guards the condition. A thread or fiber that changes the
-// condition under that lock afterwards sees in the word that somebody waits. So a notify with no waiters is
-// one load.
-//
-// List: WaitList, or a checker's.
+// A waiter queues before it releases the lock that guards the condition. Whoever changes the condition under
+// that lock afterwards sees in the word that somebody waits. So a notify with no waiters is one load.
 template <class List = WaitList, class Sync = StdSync>
 class ConditionCore {
  public:
@@ -36,7 +33,7 @@ class ConditionCore {
     return word_.giveUp(self);
   }
 
-  // Each returns the waiters to wake, or null. The last access.
+  // Each returns whom to wake. The last access.
   auto* claimFirst() {
     word_.lock();
     auto* first = word_.list.popFront();

@@ -20,20 +20,16 @@ namespace weft::inline v0_1::detail {
 //
 //   kSignalled   signalled
 //   kWaiters     the list is not empty, or signals are forwarded
-//   an address   without any of the bits: the only waiter; beside kLocked: until the holder has moved it
+//   an address   the only waiter, without any of the bits; beside kLocked until the holder has moved it
 //
 // There are two ways to change the word.
-//
-// - While kLocked is clear, by one compare-exchange: for a signal that nobody waits for, for using a signal
-//   up, and for an only waiter, whose address is in the word. The waiter puts its address there itself, and
-//   the signal that takes the address out has claimed the waiter.
+// - While kLocked is clear, by one compare-exchange: to signal without waiters, to use a signal up, and to
+//   put an only waiter's address into the word or take it out. The waiter puts its address there, and the
+//   signal that takes it out has claimed the waiter.
 // - With kLocked set, only the holder of the lock changes the word. The holder finds every waiter in the
 //   list, an only waiter too, because lock() moves it there.
 //
-// A waiter is queued, and a signal is handed to it, in one step or under the lock, so that
-// no signal falls between.
-//
-// List: WaitList, or a checker's.
+// A waiter is queued, and a signal is handed to it, in one step or under the lock, so that no signal is lost.
 template <class List = WaitList, class Sync = StdSync>
 class EventCore {
   using Word = WaitWord<uintptr_t, List, Sync>;
@@ -44,7 +40,7 @@ class EventCore {
   EventCore(bool isAuto, bool isSignalled)
       : leftOfSignal_(isAuto ? 0 : kSignalled), word_(isSignalled ? kSignalled : 0) {}
 
-  // Locked for ever, so that no signal, and no wait, succeeds without queue() or lock().
+  // Locked for ever: no signal and no wait succeeds without queue() or lock().
   constexpr explicit EventCore(MovedFrom) : leftOfSignal_(0), word_(Word::kBits) {}
 
   bool isAuto() const { return leftOfSignal_ == 0; }
@@ -58,8 +54,7 @@ class EventCore {
     return !word_.list.isEmpty() || word_.bits.load(std::memory_order_relaxed) > kAllBits;
   }
 
-  // Uses up the signal of an automatic event.
-  // Returns: whether the event was signalled.
+  // Uses up the signal of an automatic event. Returns: whether the event was signalled.
   bool tryWait() {
     // (2) acquire: sees what came before the signal; pairs with (3, 4) and with unlockTo().
     uintptr_t old = word_.bits.load(std::memory_order_acquire);
@@ -81,8 +76,7 @@ class EventCore {
     return false;
   }
 
-  // Signals, if at most one waiter waits, which is then in the word. Calls wake(waiter) for that waiter,
-  // after the last access.
+  // Signals if nobody waits, or one waiter in the word. Calls wake(waiter) after the last access.
   // Returns: whether it signalled; if not, lock() and call signalAndUnlock().
   template <class Wake>
   bool trySignal(const Wake& wake) {
@@ -91,9 +85,8 @@ class EventCore {
     while ((old & Word::kBits) == 0) {
       const bool isAwaited = old > kAllBits;
       const uintptr_t next = isAwaited ? leftOfSignal_ : kSignalled;
-      // (4) acq_rel: publishes what came before, also on an event that is signalled already, where it
-      // continues the release sequence of the signals before; sees the waiter complete; pairs
-      // with (1, 2, 3, 5).
+      // (4) acq_rel: publishes what came before, also if the event is signalled already, when it continues
+      // the release sequence of earlier signals; sees the waiter complete; pairs with (1, 2, 3, 5).
       if (word_.bits.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         if (isAwaited) {
           wake(*reinterpret_cast<Waiter*>(old));
@@ -104,7 +97,7 @@ class EventCore {
     return false;
   }
 
-  // Puts `self` into the word, if nobody waits and no signal is there.
+  // Puts `self` into the word, if nobody waits and there is no signal.
   // Returns: whether it did; if not, call tryWait() and queue().
   bool tryQueueAlone(Waiter& self) {
     // relaxed: only a guess for the compare-exchange.
@@ -115,8 +108,7 @@ class EventCore {
                                               std::memory_order_release, std::memory_order_relaxed);
   }
 
-  // Queues `self`.
-  // Returns: false if it found a signal instead.
+  // Queues `self`. Returns: false if it found a signal instead.
   bool queue(Waiter& self) {
     const bool isToWait = lock() == 0;
     if (isToWait) {
@@ -126,8 +118,7 @@ class EventCore {
     return isToWait;
   }
 
-  // Takes `self` out, if it is still there.
-  // Returns: whether it was there; if not, a wake is owed to it.
+  // Takes `self` out. Returns: whether it was there; if not, a wake is owed to it.
   bool giveUp(Waiter& self) {
     const uintptr_t signalled = lock();
     const bool isLinked = self.isLinked;
@@ -156,7 +147,7 @@ class EventCore {
     Waiter* first = nullptr;
     List all;
   };
-  // Signals, with the lock held; `wasSignalled` is the result of lock(). The last access.
+  // Signals, with the lock held. `wasSignalled` is the result of lock(). The last access.
   Claimed signalAndUnlock(uintptr_t wasSignalled) {
     Claimed claimed;
     if (isAuto()) {
@@ -183,7 +174,7 @@ class EventCore {
  private:
   static constexpr uint8_t kSignalled = Word::kState, kAllBits = Word::kBits | kSignalled;
 
-  // Returns: a waiter that is claimed, or null. Skips a select for which another of its cases has happened.
+  // Returns: a waiter that is claimed, or null. Skips a select of which another case has happened.
   Waiter* claimFirst() {
     Waiter* waiter = word_.list.popFront();
     while (waiter != nullptr && !claim(*waiter)) {
@@ -192,7 +183,7 @@ class EventCore {
     return waiter;
   }
 
-  const uint8_t leftOfSignal_;  // in the word, by the waiter: 0 of an automatic event, or kSignalled
+  const uint8_t leftOfSignal_;  // the word after a signal to an only waiter: 0 if automatic, else kSignalled
   Word word_;
 };
 

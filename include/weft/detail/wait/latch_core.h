@@ -16,12 +16,9 @@ namespace weft::inline v0_1::detail {
 
 // The word and the list behind Latch: its state is the count.
 //
-// The last waiter that is back from wait() may destroy the latch. So nobody may come to look for waiters
-// after the step that makes the count zero. Where somebody waits, or is about to, that step therefore takes
-// kLocked; its owner wakes all waiters and clears the word. Where nobody waits, that step is the last access.
-// It follows for waiters that the count does not become zero while they hold kLocked.
-//
-// List: WaitList, or a checker's.
+// The last waiter that returns may destroy the latch. So nobody may look for waiters after the step that
+// makes the count zero. If somebody waits, or is about to, that step takes kLocked; its owner wakes all
+// waiters and clears the word. If nobody waits, that step is the last access.
 template <class List = WaitList, class Sync = StdSync>
 class LatchCore {
  public:
@@ -59,25 +56,23 @@ class LatchCore {
         continue;
       }
       next |= isLast && (old & Word::kWaiters) != 0 ? Word::kLocked : 0;
-      // (2) acq_rel: what came before is seen by the waiters that find the count at zero, or are woken; sees
-      // the same of the other calls; takes the lock as lockBit does; pairs with (1, 2).
+      // (2) acq_rel: publishes what came before to the waiters, and to the other calls; takes the lock as
+      // lockBit does; pairs with (1, 2).
       if (word_.bits.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         return isLast && next != 0;
       }
     }
   }
 
-  // For the last countDown(), where it returned true.
-  // Returns: whom to wake.
+  // For the last countDown(), which returned true. Returns: whom to wake.
   List open() {
     List claimed = word_.claimAll();
-    // The last access. Nothing else changes the word at zero, except waiters that wait for kLocked.
+    // The last access. At zero, others only wait for kLocked.
     word_.unlockTo(0);
     return claimed;
   }
 
-  // Queues `self`.
-  // Returns: false if there is nothing to wait for.
+  // Queues `self`. Returns: false if there is nothing to wait for.
   template <class Waiter>
   bool queue(Waiter& self) {
     return !word_.takeOrQueue(self, [](uint32_t state) { return state < kOne; });
@@ -91,7 +86,7 @@ class LatchCore {
   using Word = WaitWord<uint32_t, List, Sync>;
   static constexpr uint32_t kOne = Word::kState;
 
-  // While either bit is set, the count becomes zero only by a step that takes kLocked.
+  // While either bit is set, only a step that takes kLocked makes the count zero.
   Word word_;
 };
 

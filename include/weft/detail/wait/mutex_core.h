@@ -23,29 +23,28 @@ namespace weft::inline v0_1::detail {
 //   kWoken       a waiter was woken and has not come yet: unlock() need not wake another
 //   kTimed       offerAt_ is the time at which unlock() offers the mutex
 //
-// unlock() wakes the first waiter, which tries again, so that the holder need not wait for it to run. A fiber
-// that runs may take the mutex before the woken waiter. That waiter then queues again, at the front: at the
-// end, MutexTest.KeepsTheTurnOfAWaiterThatWasPassedOver would fail. The idea is that of WTF::Lock and
-// ParkingLot (Pizlo 2016). Three rules limit how long a mutex stays free while somebody who can run waits: to
-// about two milliseconds, or to an eighth of the time that this waiter has waited.
+// unlock() wakes the first waiter, which tries again, so that the holder need not wait for it to run. A
+// running fiber may take the mutex before the woken waiter, which then queues again at the front: at the end,
+// MutexTest.KeepsTheTurnOfAWaiterThatWasPassedOver would fail. The idea is that of WTF::Lock and ParkingLot
+// (Pizlo 2016). Three rules limit how long a mutex stays free while somebody who can run waits: to about two
+// milliseconds, or to an eighth of the time that this waiter has waited.
 //
 // 1. unlock() offers the mutex once waiters have been woken in vain for a millisecond: it leaves kHeld set,
-//    so that a newcomer has to wait, and it also wakes the next waiter. A woken waiter may have come too
-//    late, or may be unable to run: the unlocking fiber is on its thread, or a long task is. If the unlocking
-//    fiber comes again, it has to wait, which lets the waiters of its own thread run. Without this rule,
+//    so that newcomers wait, and also wakes the next waiter. A woken waiter may have come too late, or may be
+//    unable to run, since the unlocking fiber or a long task is on its thread. If the unlocking fiber comes
+//    again, it waits, and lets the waiters of its own thread run. Without this rule,
 //    MutexTest.IsHandedToAWaiterThatIsPassedOverAgainAndAgain hangs.
 // 2. A waiter never sleeps without a time limit, since there may be no further unlock(). At its limit, it
 //    takes a mutex that is free or offered, unless a woken waiter still has time to come. Without this rule,
-//    MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs. The limits grow with the time that the waiter
-//    has waited: 5,000 fibers that wait take 3 % of a processor after a second, and 15 % if limits stay at
-//    a millisecond.
+//    MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs. The limits grow with the time waited: 5,000
+//    waiting fibers take 3 % of a processor after a second, and 15 % if limits stay at a millisecond.
 // 3. A try_lock() takes an offered mutex as a waiter at its limit does, since its caller may come again and
 //    again without ever waiting. Without this rule,
 //    MutexTest.IsNotKeptFromOneThatOnlyTriesByAWaiterThatCannotRun fails.
 //
-// The time of rule 1 begins with the first wake, and ends when a waiter takes the mutex. If other waiters are
-// on the way then, they seem to be unable to run. unlock() then wakes waiters as usual, and offers the mutex
-// kRestTicks later, so that a fiber of their thread gives way to them.
+// The time of rule 1 begins with the first wake, and ends when a waiter takes the mutex. If other woken
+// waiters have not come by then, they seem to be unable to run. unlock() then wakes waiters as usual, and
+// offers the mutex kRestTicks later, so that a fiber of their thread gives way to them.
 //
 // What must not happen: the mutex is free, somebody waits, and no waiter is on the way. Each step that
 // releases or offers the mutex with waiters in the list sets kWoken, if it is not set, and wakes. kWoken is
@@ -53,20 +52,17 @@ namespace weft::inline v0_1::detail {
 // again. So while kWoken is set, a waiter is on the way.
 //
 // A waiter may give up because its time is up or a stop was requested. A waiter that is still in the list was
-// not woken: it leaves the list, and nobody counts on it. (If the mutex is free at that moment the waiter
-// takes it, as any newcomer may.) A waiter that was claimed waits for its wake, and then tries as usual: it
-// takes a mutex that is free or offered, so that no offer is lost. Otherwise the mutex is held, and its
-// holder's unlock() comes later: the waiter is no longer on the way, as if it queued again, but stays out
-// of the list, and that unlock() wakes the next waiter. The stop's callback takes the waiter out of the list
-// and wakes it, which does not count as a wake. If the callback finds the waiter awake, it does nothing. The
-// waiter tests for the stop with the list locked, before it queues. So one of the two sees the other.
+// not woken: it leaves the list, and nobody counts on it. (If the mutex is free at that moment, the waiter
+// takes it, as any newcomer may.) A waiter that was claimed waits for its wake, and takes a mutex that is
+// free or offered, so that no offer is lost. If the mutex is held, the waiter is no longer on the way, but
+// stays out of the list, and the holder's unlock() wakes the next waiter. The stop's callback takes the
+// waiter out of the list and wakes it, which does not count as a wake. If the callback finds the waiter
+// awake, it does nothing. The waiter tests for the stop with the list locked, before it queues. So one sees
+// the other.
 //
 // Rejected: handing the mutex over to a waiter that has waited for a millisecond, which then holds it even if
-// its thread is busy for seconds (MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs);
-// and waking several waiters at once, which for short sections costs more than it brings,
-// and upsets their order.
-//
-// List: WaitList, or a checker's.
+// its thread is busy for seconds (MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs); and waking
+// several waiters at once, which for short sections costs more than it brings, and upsets their order.
 template <class List = WaitList, class Sync = StdSync, int kSpins = 24>
 class MutexCore {
  public:
@@ -78,8 +74,7 @@ class MutexCore {
     return (word_.bits.fetch_or(kHeld, std::memory_order_acquire) & kHeld) == 0;
   }
 
-  // Releases the mutex if nobody waits; that is the last access.
-  // Returns: whether it did; if not, call unlock().
+  // Releases the mutex if nobody waits. The last access then. Returns: whether it did; if not, call unlock().
   bool tryUnlock() {
     uint32_t expected = kHeld;
     // (2) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit.
@@ -87,8 +82,7 @@ class MutexCore {
                                               std::memory_order_relaxed);
   }
 
-  // Takes an offered mutex if no waiter to which it was offered has come for a millisecond.
-  // Returns: whether it took it.
+  // Takes an offered mutex if no waiter has come for it for a millisecond. Returns: whether it did.
   template <class Host>
   bool tryTakeOffer(const Host& host) {
     const uint32_t word = word_.lock();
@@ -104,9 +98,8 @@ class MutexCore {
   bool isIdle() const { return word_.bits.load(std::memory_order_relaxed) == 0; }
 
   // Waits until the caller holds the mutex, or gives up. Host has now(); block(self); blockUntil(self,
-  // deadline), which returns false if the deadline came first; limit(), the time at which it gives up, or
-  // kNever; isStopped(), whether a stop was requested; and hasLeft(), whether leave() has taken the waiter
-  // out, which is asked after a wake.
+  // deadline), which returns false if the deadline came first; limit(), when it gives up, or kNever;
+  // isStopped(), whether a stop was requested; and hasLeft(), whether leave() has taken the waiter out.
   // Returns: whether the caller holds the mutex.
   template <class Waiter, class Host>
   bool lock(Waiter& self, const Host& host) {
@@ -125,8 +118,8 @@ class MutexCore {
     return true;
   }
 
-  // For a stop. Takes `self`, which waits, out of the list if it is there. Any thread.
-  // Returns: whether it was there; if so, it should be woken, after host.hasLeft() was made true.
+  // For a stop. Any thread. Takes `self`, which waits, out of the list.
+  // Returns: whether it was there; if so, the caller makes host.hasLeft() true and wakes it.
   template <class Waiter>
   bool leave(Waiter& self) {
     word_.lock();
@@ -147,8 +140,8 @@ class MutexCore {
     // relaxed: only a guess for the compare-exchange.
     uint32_t word = word_.bits.load(std::memory_order_relaxed);
     while (needsNoWake(word, now)) {
-      // (3) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit. The
-      // mutex may be gone after it.
+      // (3) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit. The last
+      // access.
       if (word_.bits.compare_exchange_weak(word, word & ~kHeld, std::memory_order_release,
                                            std::memory_order_relaxed)) {
         return {};
@@ -174,8 +167,8 @@ class MutexCore {
   static constexpr uint32_t kHeld = Word::kState, kOffered = 2 * kHeld, kWoken = 4 * kHeld,
                             kTimed = 8 * kHeld;
 
-  // With kPatienceTicks in its place, a fiber that locks in a loop beside a waiter that cannot run waits for
-  // half of the time, and gets the mutex 15 to 25 % less often.
+  // With kPatienceTicks instead, a fiber that locks in a loop beside a waiter that cannot run waits for half
+  // of the time, and gets the mutex 15 to 25 % less often.
   static constexpr uint32_t kRestTicks = 8 * kPatienceTicks;
 
   // Returns: whether it is time to offer the mutex: offerAt_ is not within the next kRestTicks.
@@ -185,7 +178,7 @@ class MutexCore {
   // Returns: whether a woken waiter still has time to come.
   bool isExpected(uint32_t word, uint32_t now) const { return (word & kWoken) != 0 && !isDue(word, now); }
 
-  // Returns: whether nobody waits, or a waiter is on the way already and need not be given way to.
+  // Returns: whether nobody waits, or a waiter is on the way and need not be given way to.
   bool needsNoWake(uint32_t word, uint32_t now) const {
     return (word & Word::kLocked) == 0 && !isDue(word, now) &&
            (word & (kWoken | Word::kWaiters)) != Word::kWaiters;
@@ -195,7 +188,7 @@ class MutexCore {
     return (word & kHeld) == 0 || (wasWoken && (word & kOffered) != 0);
   }
 
-  // Returns: whether it took the mutex, as it does for newcomers only: takeOrQueue() counts woken waiters.
+  // Returns: whether a newcomer took the mutex. takeOrQueue() takes it for woken waiters, and counts them.
   bool spin(bool wasWoken) {
     for (int i = 0; i < kSpins; ++i) {
       // relaxed: a hint.
@@ -211,8 +204,7 @@ class MutexCore {
   }
 
   // Queues `self`, unless the mutex can be had or the waiter gives up. A newcomer whose time is up queues
-  // nevertheless, so that others of its thread get their turn.
-  // Returns: Taken, Waits or GivenUp.
+  // nevertheless, so that others of its thread get their turn. Returns: Taken, Waits or GivenUp.
   template <class Waiter, class Host>
   LockTry takeOrQueue(Waiter& self, bool wasWoken, const Host& host) {
     word_.lock();
@@ -229,8 +221,8 @@ class MutexCore {
     return result;
   }
 
-  // Called after the time limit of `self`, which has waited since `began`. `next` gets the next limit. That
-  // is neither after the time at which a woken waiter has no time left to come, nor after the host's limit.
+  // After the time limit of `self`, which has waited since `began`. `next` gets the next limit: at the latest
+  // when a woken waiter has no time left to come, and at the host's limit.
   template <class Waiter, class Host>
   LockTry retry(Waiter& self, TimePoint began, TimePoint& next, const Host& host) {
     const uint32_t word = word_.lock();
@@ -250,14 +242,13 @@ class MutexCore {
     return result;
   }
 
-  // Takes a mutex that is free, or, for a waiter, offered.
+  // Takes a mutex that is free, or, for a waiter, offered. Returns: whether it did.
   // Requires: the list is locked. Then nobody releases the mutex.
-  // Returns: whether it took the mutex.
   template <class Host>
   bool take(bool isWaiter, const Host& host) {
     const bool areOthersOnTheWay = numOnTheWay_.get() != 0;
     const uint32_t ended = !isWaiter ? 0 : kOffered | kWoken | (areOthersOnTheWay ? 0 : kTimed);
-    // relaxed, all: the list's lock has seen what the holder before wrote, and the list stays locked.
+    // relaxed, all: the list's lock has seen what the last holder wrote, and is kept.
     uint32_t word = word_.bits.load(std::memory_order_relaxed);
     while (mayTake(word, isWaiter)) {
       if (word_.bits.compare_exchange_weak(word, (word | kHeld) & ~ended, std::memory_order_relaxed,
@@ -271,8 +262,7 @@ class MutexCore {
     return false;
   }
 
-  // Ends the list's section, and clears and sets further bits. The mutex may be gone after it, unless
-  // somebody waits.
+  // Ends the list's section, and clears and sets further bits. The last access, unless somebody waits.
   void releaseList(uint32_t cleared, uint32_t set) {
     const uint32_t gone = cleared | (word_.list.isEmpty() && numOnTheWay_.get() == 0 ? kTimed : 0);
     word_.unlockBy([gone, set](uint32_t state) { return (state & ~gone) | set; });
@@ -281,8 +271,8 @@ class MutexCore {
   Word word_;
   // In ticks. Written under kHeld and the list's lock, and therefore read under either.
   typename Sync::template Var<uint32_t> offerAt_{0};
-  // The number of waiters that were woken and have not come; guarded by the list's lock. If nobody counted
-  // them, MutexTest.IsGivenUpForAWaiterOfTheSameThreadThatWasPassedOverByAnother would hang.
+  // The number of woken waiters that have not come; guarded by the list's lock. Without this count,
+  // MutexTest.IsGivenUpForAWaiterOfTheSameThreadThatWasPassedOverByAnother hangs.
   typename Sync::template Var<uint32_t> numOnTheWay_{0};
 };
 

@@ -16,13 +16,11 @@ namespace weft::inline v0_1::detail {
 //
 //   0 -> kRunning      by the first caller
 //   kRunning -> kDone  by the runner, when its function has returned; all waiters are woken
-//   kRunning -> 0      by the runner, when its function has thrown, where nobody waits
-//   kRunning           stays where somebody waits: the first waiter is woken, and is the next runner
+//   kRunning -> 0      by the runner, when its function has thrown and nobody waits
+//   kRunning           stays, if somebody waits then: the first waiter is woken, and is the next runner
 //
-// The first two take a compare-exchange where nobody waits and nobody has the lock. Only the runner ends its
-// run, so a waiter that queues finds the run going on until the section ends.
-//
-// List: WaitList, or a checker's.
+// The first two are a compare-exchange if nobody waits and nobody has the lock. Only the runner ends its run,
+// so the run goes on until the section of a waiter that queues ends.
 template <class List = WaitList, class Sync = StdSync>
 class OnceCore {
  public:
@@ -39,7 +37,7 @@ class OnceCore {
   // Returns: whether no function runs, and it is the caller's turn.
   bool tryBegin() {
     uint32_t expected = 0;
-    // (2) acquire: sees what a function has written that has thrown; pairs with (3) and with unlockTo().
+    // (2) acquire: sees what a function that threw has written; pairs with (3) and with unlockTo().
     return word_.bits.compare_exchange_strong(expected, kRunning, std::memory_order_acquire,
                                               std::memory_order_relaxed);
   }
@@ -59,8 +57,7 @@ class OnceCore {
     return turn;
   }
 
-  // For a waiter that was woken.
-  // Returns: Mine or Done.
+  // For a waiter that was woken. Returns: Mine or Done.
   template <class Waiter>
   static Turn turnOf(const Waiter& self) {
     return self.mark == kIsNext ? Turn::Mine : Turn::Done;
@@ -70,12 +67,12 @@ class OnceCore {
     return word_.giveUp(self);
   }
 
-  // Called by the runner after its function. Ends the run if nobody waits; that is the last access.
-  // Returns: whether it ended the run; if not, call end().
+  // Called by the runner after its function. Ends the run if nobody waits; that is the last access then.
+  // Returns: whether it did; if not, call end().
   bool tryEnd(bool hasReturned) {
     uint32_t expected = kRunning;
-    // (3) release: what the function has written is seen by all callers that find it done, and by the next
-    // runner; pairs with (1, 2) and the acquire of lockBit.
+    // (3) release: callers that find it done, and the next runner, see what the function has written; pairs
+    // with (1, 2) and the acquire of lockBit.
     return word_.bits.compare_exchange_strong(expected, hasReturned ? kDone : 0, std::memory_order_release,
                                               std::memory_order_relaxed);
   }

@@ -10,12 +10,11 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
 
-// How a waiter waits for a lock that is not handed to it: for how long the lock is kept for one that was
-// woken, and when one tries by itself.
+// How a waiter waits for a lock that is not handed to it: how long a woken waiter has the lock reserved, and
+// when a waiter tries by itself.
 namespace weft::inline v0_1::detail {
 
-// A waiter that is passed over for as long becomes impatient. A wake that goes unanswered for as long binds
-// the others no longer.
+// A waiter that is passed over for so long becomes impatient. A woken waiter is waited for so long.
 inline constexpr auto kPatience = std::chrono::milliseconds(1);
 
 // Returns: `time` in about microseconds. They wrap every 73 minutes, which delays at most one offer.
@@ -26,8 +25,8 @@ inline constexpr uint32_t kPatienceTicks =
     static_cast<uint32_t>(std::chrono::nanoseconds(kPatience).count() >> 10);
 
 // Returns: when a waiter that has waited since `began`, and has just tried in vain, tries again: after an
-// eighth of the time that it has waited, but not after the time at which a wake that went unanswered
-// for less than kPatience binds nobody any more (`isExpected`: there is one), nor after `limit`.
+// eighth of the time waited, but not after `limit`, nor, if `isExpected`, after the time up to which the lock
+// is kept for a waiter that was woken `unansweredFor` ticks ago.
 inline TimePoint nextTry(TimePoint now, TimePoint began, TimePoint limit, bool isExpected,
                          uint32_t unansweredFor) {
   TimePoint next = now + std::max<std::chrono::nanoseconds>(kPatience, (now - began) / 8);
@@ -38,7 +37,7 @@ inline TimePoint nextTry(TimePoint now, TimePoint began, TimePoint limit, bool i
   return std::min<TimePoint>(next, limit);
 }
 
-// What came of a try to take a lock, or of a wait for it. Claimed: woken, and has to try again.
+// The result of a try to take a lock, or of a wait for it. Claimed: woken, and has to try again.
 enum class LockTry { Taken, Claimed, Waits, GivenUp };
 
 template <class Host>
@@ -46,9 +45,9 @@ bool isTimeUp(const Host& host) {
   return host.limit() != kNever && host.now() >= host.limit();
 }
 
-// Goes on with a wait that began at `began`, queued, unless its first part has ended by a wake: calls
-// retry(next) now and then, which sets the time of the next try, until woken.
-// Returns: Claimed where it was woken; Taken or GivenUp.
+// Goes on with a wait of a queued waiter, until woken, unless the first part of the wait has ended by a wake.
+// Calls retry(next) now and then, which sets the time of the next try.
+// Returns: Claimed if it was woken; else Taken or GivenUp.
 template <class Waiter, class Host, class Retry>
 LockTry waitInList(Waiter& self, const Host& host, bool isWoken, const Retry& retry) {
   while (!isWoken) {

@@ -11,8 +11,7 @@
 #include "weft/detail/park/parker.h"
 #include "weft/export.h"
 
-// What the core has for fibers that wait for sockets and the like. The waiting itself is in weft::io, which
-// the core knows nothing of.
+// What the core has for fibers that wait for sockets and the like. weft::io does the waiting.
 namespace weft::inline v0_1 {
 
 class Fiber;
@@ -23,15 +22,13 @@ namespace detail {
 struct LocalDeque;
 struct TaskScope;
 
-// What a worker looks into, and sleeps in, while fibers of it wait for I/O. A worker has none until a fiber
-// of it waits for the first time. As long as no fiber waits, the worker sleeps on its parker's futex as ever.
-// It has one at most, since it cannot sleep in two.
-//
-// Everything is for the worker's own thread. A reactor wakes fibers by wake(), as all do.
+// What a worker polls, and sleeps in, while its fibers wait for I/O. A worker gets one when a fiber of it
+// first waits for I/O, and at most one, since it cannot sleep in two. While no fiber waits, the worker sleeps
+// on its parker's futex. Only the worker's own thread uses its reactor.
 class WEFT_EXPORT Reactor {
  public:
-  // Whose it is: weft::io's, whose fibers are counted while they wait (IoWait); or an AsioContext's, which
-  // the worker looks into and sleeps in for as long as it has it.
+  // Io: weft::io's, whose fibers are counted while they wait (IoWait). Asio: an AsioContext's, which the
+  // worker polls and sleeps in for as long as it has it.
   enum class Use : uint8_t { Io, Asio };
 
   explicit Reactor(Use use = Use::Io) noexcept : numWaiting_(use == Use::Asio ? 1 : 0), use_(use) {}
@@ -39,13 +36,11 @@ class WEFT_EXPORT Reactor {
   Reactor(const Reactor&) = delete;
   Reactor& operator=(const Reactor&) = delete;
 
-  // Wakes the fibers whose I/O can go on. Neither suspends nor blocks.
-  // Returns: whether there were any.
+  // Wakes the fibers whose I/O can go on. Neither suspends nor blocks. Returns: whether there were any.
   virtual bool poll() = 0;
 
-  // The same, but first sleeps until there are any, until `parker` has a permit, which is consumed, or until
-  // `deadline`.
-  // Returns: false if only the deadline has ended the sleep.
+  // poll() after a sleep, which lasts until there are any, until `parker` has a permit, which is consumed, or
+  // until `deadline`. Returns: false if only the deadline has ended the sleep.
   virtual bool park(Parker<>& parker, TimePoint deadline) = 0;
 
   // Whether a fiber waits, or may.
@@ -59,8 +54,7 @@ class WEFT_EXPORT Reactor {
 };
 
 // While an object of this type exists, the calling thread seems to have no scheduler bound. A reactor is
-// called on the stack of a fiber that is about to wait, so what it calls that is not weft's must not wait as
-// that fiber.
+// called on the stack of a fiber that is about to wait: foreign code must not wait as that fiber.
 class WithoutFibers {
  public:
   WEFT_EXPORT WithoutFibers() noexcept;
@@ -75,28 +69,25 @@ class WithoutFibers {
 };
 
 // The reactor of the calling thread's worker, and its parker. The worker owns the reactor, and destroys it on
-// its own thread.
-// Requires: a scheduler is bound to the calling thread.
+// its own thread. Requires: a scheduler is bound to the calling thread.
 WEFT_EXPORT Reactor* currentReactor() noexcept;  // or null
 WEFT_EXPORT void setCurrentReactor(std::unique_ptr<Reactor> reactor) noexcept;
 WEFT_EXPORT Parker<>& currentParker() noexcept;
 
-// What the fibers of one scheduler have in common when they wait for I/O.
+// What the waits for I/O of one scheduler's fibers have in common.
 struct IoDomain {
   std::atomic<bool> isCanceled{false};  // false -> true: see io::cancelAll()
 };
 WEFT_EXPORT IoDomain* currentIoDomain() noexcept;  // null where no scheduler is bound
 WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 
-// An operation that did not have to wait counts as a dequeue, so that a loop around such operations lets
-// others run when it is their turn. May suspend the fiber. Does nothing on a thread without a scheduler.
+// Counts an operation that did not wait as a dequeue, so that a loop of them lets others run. May suspend the
+// fiber. Does nothing on a thread without a scheduler.
 WEFT_EXPORT void countIo();
 
-// While an object of this type exists, the calling fiber waits for I/O, not for tasks. A wait for tasks tells
-// the worker something of the order in which its tasks should run, and how many of them it should start: see
-// Worker::beginBlock() and Throttle. A wait for I/O does not. `reactor`: the one that will wake the fiber, or
-// null.
-// Requires: the caller is a fiber, and `reactor` is that of its worker.
+// While an object of this type exists, the calling fiber waits for I/O. Unlike a wait for tasks, it does not
+// affect the order of tasks or how many start: see Worker::beginBlock() and Throttle.
+// Requires: the caller is a fiber, and `reactor`, which will wake it, is null or its worker's.
 class IoWait {
  public:
   WEFT_EXPORT explicit IoWait(Reactor* reactor) noexcept;

@@ -9,32 +9,25 @@
 
 namespace weft::inline v0_1::detail {
 
-// Lets threads into something that may end, until the entrance is closed. The thread that ends it then waits
-// for the threads that are within. The RundownProtection outlives what it guards.
+// Lets threads into something that may end, until it is closed. The thread that ends it then waits for the
+// threads within. The RundownProtection outlives what it guards.
 //
 //   entered   count | kClosed   +number by each thread that comes, let in or not; kClosed once, by the closer
 //   left      count             +number by each thread that goes, or was not let in, as its last access
 //
-// A thread that brings several tasks at once counts as so many threads: at shutdown the count of threads that
-// came also stands for the tasks that they brought.
+// A thread that brings several tasks counts as so many: at shutdown the count also stands for tasks.
 //
-// What must not happen:
-//     a thread that comes               the thread that ends it
-//                                       sees no thread within
-//     is let in
-//                                       closes, and destroys what is used
-// It cannot happen, since both change the same word by a read-modify-write. A thread that is let in came
-// before the close, and is counted in the word that the closer reads.
+// What must not happen: a thread is let in after the ending thread has seen no thread within, and before that
+// thread closes. It cannot happen, since both change the same word by a read-modify-write. A thread that is
+// let in came before the close, and is counted in the word that the closer reads.
 //
-// Sometimes the entrance should close only if nothing is left to do. That is found out together with a count
-// of the threads that came, and closeAt() closes only if that count is still the same. So a thread that is
-// let in brings its work in time; see quiescence.h.
+// closeAt() closes only if no thread has come since a look that found nothing left to do: see quiescence.h.
 template <class Sync = StdSync>
 class RundownProtection {
  public:
   // Returns: whether the caller is let in; if so, it calls leave(number) later.
   bool enter(uint32_t number = 1) {
-    // (1) relaxed: publishes nothing; but one operation, before the close or after; pairs with (4).
+    // (1) relaxed: publishes nothing; it comes before the close or after it; pairs with (4).
     const bool isLetIn = (entered_.fetch_add(number, std::memory_order_relaxed) & kClosed) == 0;
     if (!isLetIn) {
       leave(number);
@@ -48,18 +41,18 @@ class RundownProtection {
     left_.fetch_add(number, std::memory_order_release);
   }
 
-  // Returns: how many threads have come; a number that cannot be reached, once the entrance is closed.
-  // relaxed: closeAt() tests it again.
+  // Returns: how many threads have come; once closed, a number that cannot be reached. relaxed: closeAt()
+  // tests.
   uint64_t numEntered() const { return entered_.load(std::memory_order_relaxed); }
 
-  // Returns: whether no thread has come since `numEntered` was numEntered(): the entrance is closed then.
+  // Closes, if no thread has come since `numEntered` was numEntered(). Returns: whether it did.
   bool closeAt(uint64_t numEntered) {
-    // (4) relaxed: as before; pairs with (1).
+    // (4) relaxed: as at note 1; pairs with (1).
     return entered_.compare_exchange_strong(numEntered, numEntered | kClosed, std::memory_order_relaxed,
                                             std::memory_order_relaxed);
   }
 
-  // Closes it, if it is not closed yet. relaxed: as for closeAt().
+  // Closes. relaxed: as at note 1.
   void close() { entered_.fetch_or(kClosed, std::memory_order_relaxed); }
 
   // Called by the thread that ends what is guarded, after the close: waits until no thread is within.

@@ -11,21 +11,19 @@
 
 namespace weft::inline v0_1::detail {
 
-// Says which of the events that a select waits for has happened. It lies in the frame of the waiter.
+// Which of the events that a select waits for has happened. It lies in the frame of the waiter.
 //
-// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, may go on with that
-// node only if it moves this word from kNone. Otherwise it has lost, drops the node and takes the next
-// waiter. So exactly one of the claimers, the deadline and the stop wins. The others have touched nothing but
-// this word, under a lock that the select takes once more before it returns.
+// A claimer that has unlinked one of the select's nodes, under the lock of the primitive, claims the select
+// only if it moves this word from kNone. Otherwise it drops the node and takes the next waiter. So exactly
+// one of the claimers, the deadline and the stop wins. The others have touched nothing but this word, under a
+// lock that the select takes once more before it returns.
 template <class Sync = StdSync>
 class SelectChoice {
  public:
-  // Any thread.
-  // Returns: whether `index` is now the choice.
+  // Any thread. Returns: whether `index` is now the choice.
   bool tryChoose(uint32_t index) {
     uint32_t expected = kNone;
-    // (1) relaxed: only one may win. The lock has brought the node, and the wake will bring what was done
-    // with it.
+    // (1) relaxed: the lock has brought the node, and the wake will bring what was done with it.
     return choice_.compare_exchange_strong(expected, index, std::memory_order_relaxed,
                                            std::memory_order_relaxed);
   }
@@ -39,8 +37,7 @@ class SelectChoice {
   typename Sync::template Atomic<uint32_t> choice_{kNone};
 };
 
-// What a select links into a primitive, for each of its cases. Once a node is claimed, the node's owner is
-// woken instead of it.
+// What a select links into a primitive, one for each case. A claim of the node wakes its owner.
 template <class Sync = StdSync>
 struct SelectNode : Waiter {
   SelectNode() { isOfSelect = true; }
@@ -50,8 +47,7 @@ struct SelectNode : Waiter {
   uint32_t index = 0;
 };
 
-// For a claimer that has unlinked `waiter`.
-// Returns: whether it has thereby claimed the waiter, and owes ownerOf(waiter) a wake.
+// For whoever has unlinked `waiter`. Returns: whether it has claimed it, and owes ownerOf(waiter) a wake.
 template <class Sync = StdSync>
 bool claim(Waiter& waiter) noexcept {
   if (!waiter.isOfSelect) [[likely]] {

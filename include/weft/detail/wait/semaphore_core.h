@@ -15,14 +15,11 @@
 
 namespace weft::inline v0_1::detail {
 
-// The word and the list behind Semaphore. Its state is the number of permits, which is
-// zero while somebody waits.
+// The word and the list behind Semaphore. Its state is the number of permits, zero while somebody waits.
 //
 // A permit is taken by a compare-exchange, whatever the bits. It is given by a compare-exchange while both
-// bits are clear, and under the lock otherwise, because a waiter that is queueing, or is queued, must be
-// found. A waiter queues in a step that fails if the number is no longer zero.
-//
-// List: WaitList, or a checker's.
+// bits are clear, and under the lock otherwise, because waiters that are queueing or queued must be found. A
+// waiter queues in a step that fails if the number is no longer zero.
 template <class List = WaitList, class Sync = StdSync>
 class SemaphoreCore {
   using Word = WaitWord<uint32_t, List, Sync>;
@@ -36,8 +33,7 @@ class SemaphoreCore {
   // No permit, and locked for ever.
   constexpr explicit SemaphoreCore(MovedFrom) : word_(Word::kBits) {}
 
-  // Takes a permit if there is one.
-  // Returns: whether it did.
+  // Takes a permit if there is one. Returns: whether it did.
   bool tryTake() {
     // relaxed: only a guess for the compare-exchange.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
@@ -51,15 +47,14 @@ class SemaphoreCore {
     return false;
   }
 
-  // Gives `count` permits if nobody waits; that is the last access.
+  // Gives `count` permits if nobody waits; that is the last access then.
   // Requires: 0 <= count, and there is room; else a message ends the program.
   // Returns: whether it did; if not, call give().
   bool tryGive(ptrdiff_t count) {
     // relaxed: only a guess for the compare-exchange.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
     for (check(old, count); (old & Word::kBits) == 0; check(old, count)) {
-      // (2) release: what came before is seen by each caller that takes a permit; pairs with (1) and the
-      // acquire of lockBit.
+      // (2) release: publishes what came before to who takes a permit; pairs with (1) and lockBit's acquire.
       if (word_.bits.compare_exchange_weak(old, old + static_cast<uint32_t>(count) * kOne,
                                            std::memory_order_release, std::memory_order_relaxed)) {
         return true;
@@ -68,21 +63,18 @@ class SemaphoreCore {
     return false;
   }
 
-  // Gives `count` permits, to the waiters first.
-  // Returns: whom to wake.
+  // Gives `count` permits, to the waiters first. Returns: whom to wake. The last access.
   List give(ptrdiff_t count) {
     word_.lock();
     List claimed;
     for (; count > 0 && !word_.list.isEmpty(); --count) {
       word_.list.claimFront(claimed);
     }
-    // The last access.
     word_.unlockBy([count](uint32_t state) { return state + static_cast<uint32_t>(count) * kOne; });
     return claimed;
   }
 
-  // Takes a permit, or queues `self`.
-  // Returns: whether it took one.
+  // Takes a permit, or queues `self`. Returns: whether it took one.
   template <class Waiter>
   bool takeOrQueue(Waiter& self) {
     return word_.takeOrQueue(self, [](uint32_t& state) {
@@ -101,7 +93,7 @@ class SemaphoreCore {
 
  private:
   static void check(uint32_t before, ptrdiff_t count) {
-    // As size_t: a negative number is too large.
+    // size_t: a negative number is too large.
     const auto added = static_cast<size_t>(count);
     const size_t there = size_t{before} / kOne;
     WEFT_ASSERT(

@@ -13,34 +13,30 @@
 
 namespace weft::inline v0_1::detail {
 
-// The lock behind SharedMutex: how callers wait for the SharedWord, and for how long they have patience with
-// one whose turn it is.
+// The lock behind SharedMutex: how callers wait for the SharedWord, and for how long it is kept for a waiter.
 //
-// That one may be unable to come: its thread runs a long task. So grants expire. Each waiter looks by itself
-// after about a millisecond, and then now and then. One that finds grants that were there a millisecond
-// before takes back all that are not confirmed, and takes the lock if that frees it, though others are before
-// it: it runs, and they may be unable to. A try does the same. No clock is read for a grant: whoever looks
-// first notes the time. One that has lost its grant takes the lock if it can when it comes, or queues again,
-// at the front.
+// A waiter whose turn it is may be unable to come, since its thread runs a long task. So grants expire. Each
+// waiter looks by itself after about a millisecond, and then now and then. If it finds grants that were there
+// a millisecond before, it takes back all that are not confirmed, and takes the lock if that frees it, though
+// others are before it, since they may be unable to run. A try does this too. Whoever looks first notes the
+// time. A waiter that has lost its grant takes the lock if it can when it comes, or queues again, at the
+// front.
 //
-// Newcomers may take the lock meanwhile, and one of them again and again on the very thread to which the
-// missing waiter belongs. So a newcomer that finds somebody missing lets the ready fibers of its thread go
-// first now and then.
-//
-// List: WaitList, or a checker's.
+// A newcomer may take the lock meanwhile, again and again, on the very thread of the missing waiter. So a
+// newcomer that finds somebody missing lets the ready fibers of its thread go first now and then.
 template <class List = WaitList, class Sync = StdSync, unsigned kMaxPasses = 64>
 class SharedLock {
  public:
   using How = typename SharedWord<List, Sync, kMaxPasses>::How;
 
-  // These are SharedWord's.
+  // SharedWord's.
   bool tryLock() { return word_.tryLock(); }
   bool tryLockShared() { return word_.tryLockShared(); }
   bool tryUnlock() { return word_.tryUnlock(); }
   List unlock() { return word_.unlock(); }
   bool unlockShared(List& granted) { return word_.unlockShared(granted); }
 
-  // For where the first two fail, which they also do because of waiters that do not come.
+  // After tryLock() or tryLockShared() has failed, perhaps because of waiters that do not come.
   template <class Host>
   bool tryTake(How how, const Host& host) {
     const Word seen = word_.seen();
@@ -53,9 +49,9 @@ class SharedLock {
     return hold != 0;
   }
 
-  // Waits until the caller holds the lock, or gives up. Host: as for MutexCore. It also has wakeAll(List);
-  // blockAtFirst(self), which waits for about kPatience, but not beyond limit(); and giveWay(self), which
-  // lets the ready fibers of the caller's thread go first, if they did not for kPatience.
+  // Waits until the caller holds the lock, or gives up. Host has MutexCore's functions; wakeAll(List);
+  // blockAtFirst(self), which waits for about kPatience, at most until limit(); and giveWay(self), which lets
+  // the ready fibers of the caller's thread go first, if they did not for kPatience.
   // Returns: whether the caller holds the lock.
   template <class Waiter, class Host>
   bool lock(Waiter& self, How how, const Host& host) {
@@ -73,8 +69,7 @@ class SharedLock {
     return result == LockTry::Taken;
   }
 
-  // For a stop. Takes `self`, which waits, out of the list if it is there. Any thread.
-  // Returns: whether it was there; if so, it should be woken, after host.hasLeft() was made true.
+  // For a stop, as MutexCore::leave().
   template <class Waiter, class Host>
   bool leave(Waiter& self, const Host& host) {
     word_.lock();
@@ -96,14 +91,13 @@ class SharedLock {
   // Returns: what to add to `word` to take the lock, whoever waits; 0 if holders are in the way.
   static Word freeHold(Word word, How how) { return Holds::isFree(word, how) ? Holds::holdOf(how) : 0; }
 
-  // Returns: what came of a try that has got `hold`.
+  // Returns: the result of a try that has got `hold`.
   static LockTry outcome(Word hold, bool givesUp) {
     return hold != 0 ? LockTry::Taken : givesUp ? LockTry::GivenUp : LockTry::Waits;
   }
 
-  // A newcomer takes the lock if it can be had, or queues `self`. One whose time is up queues nevertheless,
-  // so that others of its thread get their turn.
-  // Returns: Taken, Waits or GivenUp.
+  // A newcomer takes the lock if it can, or queues `self`. If its time is up it queues nevertheless, so that
+  // others of its thread get their turn. Returns: Taken, Waits or GivenUp.
   template <class Waiter, class Host>
   LockTry come(Waiter& self, How how, const Host& host) {
     if (Holds::isAnyMissing(word_.seen())) {
@@ -118,8 +112,8 @@ class SharedLock {
     return outcome(hold, givesUp);
   }
 
-  // Called where the grant of `self` could not be confirmed at once, since some grants were taken back. If it
-  // is one of these, `self` comes as a newcomer, but queues at the front, and gives up if its time is up.
+  // The grant of `self` could not be confirmed, since some grants were taken back. If it is one of these,
+  // `self` comes as a newcomer, but queues at the front, and gives up if its time is up.
   template <class Waiter, class Host>
   LockTry comeLate(Waiter& self, How how, const Host& host) {
     const Word word = word_.lock();
@@ -136,7 +130,7 @@ class SharedLock {
     return outcome(hold, givesUp);
   }
 
-  // Called after the time limit of `self`, which has waited since `began`. `next` gets the next limit.
+  // After the time limit of `self`, which has waited since `began`. `next` gets the next limit.
   template <class Waiter, class Host>
   LockTry retry(Waiter& self, How how, TimePoint began, TimePoint& next, const Host& host) {
     Word word = word_.lock();
@@ -159,8 +153,7 @@ class SharedLock {
     return outcome(hold, givesUp);
   }
 
-  // Within a section, with its word. Takes back the grants that were not confirmed for kPatience.
-  // Returns: whether there were any.
+  // Within a section. Takes back the grants unconfirmed for kPatience. Returns: whether there were any.
   template <class Host>
   bool expire(Word& word, const Host& host) {
     if (!Holds::areAnyPending(word)) {
@@ -178,9 +171,9 @@ class SharedLock {
   using Var = typename Sync::template Var<T>;
 
   Holds word_;
-  // For sections.
-  Var<uint32_t> suspect_{0};      // numGrants() when grants to confirm were seen last by one that looked,
-  Var<uint32_t> suspectedAt_{0};  // and when they were seen first
+  // Guarded by the section: numGrants() at the last look at unconfirmed grants; when they were first seen.
+  Var<uint32_t> suspect_{0};
+  Var<uint32_t> suspectedAt_{0};
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -12,8 +12,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// Who holds the lock behind SharedMutex, one that writes or many that read, and whose turn it is. This knows
-// nothing of time: when waiters look, and when they lose patience, is SharedLock's.
+// Who holds the lock behind SharedMutex, one writer or many readers, and whose turn it is. SharedLock decides
+// when waiters look, and when they lose patience.
 //
 //   kWriter        held by one writer alone
 //   n * kReader    held by n readers together
@@ -23,31 +23,29 @@ namespace weft::inline v0_1::detail {
 //   n * kPass      passed by n readers since a waiter last had its turn
 //
 // While nobody waits, taking and releasing are one compare-exchange each. All else is a section: lock()
-// begins it, and settle() ends it. That hands the lock on: to the first waiter, if that waiter writes, or to
+// begins it, and settle() ends it and hands the lock on: to the first waiter, if that waiter writes, or to
 // all readers before the next writer. So outside of sections the lock is never free while somebody is in the
 // list, and waiters are served in the order in which they came.
 //
-// What they get is a grant, which counts as a hold, but is theirs for good only when they have come and
-// confirmed it, by one step (6). Until then anybody may take back all that are not confirmed, by one step,
-// too (7). Between the two the word decides. One whose grant was taken back is missing, and numMissing_
-// counts it. It need not be woken, since its wake is on the way. When it comes, it finds kMissing, and a
-// grant that is older than the last epoch.
+// Waiters get a grant, which counts as a hold, but is theirs for good only when they have come and confirmed
+// it by one step (6). Until then anybody may take back all unconfirmed grants by one step, too (7). A waiter
+// whose grant was taken back is missing, and numMissing_ counts it. Its wake is on the way. When it comes, it
+// finds kMissing, and a grant that is older than the last epoch.
 //
-// Readers that come while others hold the lock need not wait, though writers do. Otherwise each writer that
-// waits would make all readers wait, and these would then be woken one after the other. kMaxPasses readers
-// may pass until one of the waiters has its turn; then all queue. So neither readers nor writers starve.
+// Readers that come while others hold the lock may pass waiting writers. Otherwise each writer that waits
+// would make all readers wait, to be woken one after the other. kMaxPasses readers may pass until one of the
+// waiters has its turn; then all queue. So neither readers nor writers starve.
 //
 // What must not happen: the last reader leaves, and then looks for waiters in a mutex that is gone, since the
 // only waiter gave up in between, took the free lock, released it and destroyed it. So a last reader that
-// sees kWaiters or kLocked takes the list's lock in the step in which it leaves. While kLocked is set,
-// therefore, the numbers of readers and of grants to confirm may fall, but that of readers not to zero,
-// and no other reader or writer comes: what settle() finds holds until it is done.
+// sees kWaiters or kLocked takes the list's lock in the step in which it leaves. So while kLocked is set, the
+// numbers of readers and of unconfirmed grants may fall, but not the number of readers to zero, and no other
+// reader or writer comes: what settle() finds holds until it is done.
 //
-// Rejected: releasing the lock to nobody, as weft::mutex does, so that those who run may take the lock before
-// those who wait: where many want it for short sections, most wakes are in vain. Also rejected: a fetch_sub
-// for readers that leave, since the last reader would have to come back.
+// Rejected: releasing the lock to nobody, as weft::mutex does: where many want it for short sections, most
+// wakes are in vain. Rejected: a fetch_sub for leaving readers: the last would have to come back.
 //
-// Waiter::mark is How, Waiter::data the epoch of the grant. List: WaitList, or a checker's.
+// Waiter::mark is How, Waiter::data the epoch of the grant.
 template <class List = WaitList, class Sync = StdSync, unsigned kMaxPasses = 64>
 class SharedWord {
  public:
@@ -63,7 +61,7 @@ class SharedWord {
   }
 
   // Returns: whether the lock was free or shared, without waiters that may not be passed, and is shared now.
-  // It fails, too, while somebody is missing, or the list is locked.
+  // Also fails while somebody is missing, or the list is locked.
   bool tryLockShared() {
     // relaxed: only a guess for the compare-exchange.
     Word old = base_.bits.load(std::memory_order_relaxed);
@@ -77,7 +75,7 @@ class SharedWord {
     return false;
   }
 
-  // Releases an exclusive hold if nobody waits; that is the last access.
+  // Releases an exclusive hold if nobody waits; that is the last access then.
   // Returns: whether it did; if not, call unlock().
   bool tryUnlock() {
     Word expected = kWriter;
@@ -86,14 +84,13 @@ class SharedWord {
                                               std::memory_order_relaxed);
   }
 
-  // Releases an exclusive hold.
-  // Returns: the waiters to wake, to which the lock is granted.
+  // Releases an exclusive hold. Returns: the waiters to which the lock is granted, to be woken.
   List unlock() {
     lock();
     return settle(Word{0} - kWriter);
   }
 
-  // Releases a shared hold. `granted` gets the waiters to wake, to which the lock is granted.
+  // Releases a shared hold. `granted` gets the waiters to which the lock is granted, to be woken.
   // Returns: false if nobody shares the lock.
   bool unlockShared(List& granted) {
     uint32_t round = 0;
@@ -122,12 +119,11 @@ class SharedWord {
     return false;
   }
 
-  // By a waiter that was woken.
-  // Returns: true if its grant is confirmed now; false if some grants were taken back, perhaps this one.
+  // For a woken waiter. Returns: whether its grant is confirmed; if not, perhaps it was taken back.
   bool confirm() {
     Word old = seen();
     while ((old & kMissing) == 0) {
-      // (6) relaxed: the wake has shown what the holders before wrote.
+      // (6) relaxed: the wake has shown what the last holders wrote.
       if (base_.bits.compare_exchange_weak(old, old - kPending, std::memory_order_relaxed,
                                            std::memory_order_relaxed)) {
         return true;
@@ -142,7 +138,7 @@ class SharedWord {
   // Begins a section. Returns: the word.
   Word lock() { return base_.lock(); }
 
-  // Of a word. Returns: what a newcomer adds to take the lock, or 0 if it has to queue.
+  // Returns: what a newcomer adds to `word` to take the lock, or 0 if it has to queue.
   static Word entry(Word word, How how) {
     const bool isFirst = (word & Base::kWaiters) == 0 || (how == kShared && mayPass(word));
     return isFree(word, how) && isFirst ? holdOf(how) + pass(word) : 0;
@@ -155,16 +151,14 @@ class SharedWord {
   static bool isAnyMissing(Word word) { return (word & kMissing) != 0; }
   static bool areAnyPending(Word word) { return (word & kPendings) != 0; }
 
-  // All that follow are within a section.
+  // The rest is within a section.
 
   List& list() { return base_.list; }
 
-  // Returns: how often grants were given while there were none to confirm. So where it is the same as before,
-  // those to confirm are no younger.
+  // Returns: how often grants were given while none was unconfirmed. It dates the unconfirmed ones.
   uint32_t numGrants() const { return numGrants_.get(); }
 
-  // Takes back the grants that are not confirmed. `word` gets the word.
-  // Returns: whether there were any.
+  // Takes back the unconfirmed grants. `word` gets the word. Returns: whether there were any.
   bool takeBack(Word& word) {
     word = seen();
     while (areAnyPending(word)) {
@@ -182,24 +176,24 @@ class SharedWord {
     return false;
   }
 
-  // Of a waiter that was woken. Returns: whether its grant was taken back.
+  // For a woken waiter. Returns: whether its grant was taken back.
   template <class Waiter>
   bool isMissing(const Waiter& self) const {
     return self.data != epoch();
   }
-  // A waiter that is missing has come. Returns: what to add to the word for that.
+  // A missing waiter has come. Returns: what to add to the word for that.
   Word comeBack() {
     numMissing_.set(numMissing_.get() - 1);
     return numMissing_.get() == 0 ? Word{0} - kMissing : 0;
   }
-  // Returns: what to add to the word to confirm the grant of the caller.
+  // Returns: what to add to the word to confirm a grant.
   static Word confirmation() { return Word{0} - kPending; }
 
-  // Adds `change` to the word, grants the lock to the waiters whose turn it is, and ends the section.
-  // Returns: these waiters, to be woken.
+  // Adds `change` to the word, grants the lock to the waiters whose turn it is, and ends the section. The
+  // last access, unless somebody waits. Returns: these waiters, to be woken.
   List settle(Word change) {
     List granted;
-    // As new as the step that began the section, and nobody changes the part that is read here.
+    // As new as the step that began the section. Nobody changes the parts that are read here.
     const Word word = seen() + change;
     const auto grant = [&](How how) {
       list().front()->data = epoch();
@@ -218,7 +212,6 @@ class SharedWord {
       numGrants_.set(numGrants_.get() + 1);
     }
     const Word gone = taken == 0 && !list().isEmpty() ? 0 : kPasses;
-    // The last access, unless somebody waits.
     base_.unlockBy([=](Word state) { return ((state & ~gone) + change) + taken; });
     return granted;
   }
@@ -240,7 +233,7 @@ class SharedWord {
   using Var = typename Sync::template Var<T>;
 
   Base base_;
-  // What follows is for sections.
+  // Guarded by the section.
   Var<uintptr_t> epoch_{0};      // how often grants were taken back
   Var<uint32_t> numMissing_{0};  // kMissing says whether there are any
   Var<uint32_t> numGrants_{0};

@@ -19,7 +19,7 @@ namespace weft::inline v0_1::detail {
 //
 // end() subtracts at any time, without looking. If it makes the count zero and sees no bit, it no longer
 // touches the word. If it sees a bit, it comes back, takes the lock and wakes all waiters. So a wait that
-// finds the whole word zero may return, and the group may go. Where the count is zero beside a bit, only the
+// finds the whole word zero may return, and the group may go. If the count is zero beside a bit, only the
 // end() that comes back may make the word zero.
 //
 // What must not happen:
@@ -28,18 +28,14 @@ namespace weft::inline v0_1::detail {
 //     unlocks: all is zero
 //     another finds that, returns, and the group goes
 //                                           takes the lock
-//
-// It cannot happen. A holder of the lock that finds the count above zero leaves kWaiters set in the end: a
-// waiter that queues sets it, and a waiter that gives up locks only where it is set. A waiter that gives up
-// clears kWaiters only if it is the only waiter, in a step that fails if the count is zero by then; in that
-// case it stays queued and is woken. add() does not touch a count of zero beside kWaiters either: it waits a
-// moment for the end() that comes back, which is as near as the holder of a lock.
+// It cannot happen. A holder of the lock that finds the count above zero leaves kWaiters set: a waiter that
+// queues sets it, and a waiter that gives up locks only if it is set. A waiter that gives up clears kWaiters
+// only if it is the only waiter, in a step that fails if the count is zero by then; then it stays queued and
+// is woken. add() does not touch a count of zero beside kWaiters either. It waits for the end() that comes
+// back, which arrives as soon as a lock holder would.
 //
 // The first waiter sets kWaiters without the lock, in the only compare-exchange that a wait then costs, and
-// stores itself in first_. It never gives up. The next holder of the lock moves it to the list, unless it
-// wakes it.
-//
-// List: WaitList, or a checker's.
+// stores itself in first_. It never gives up. The next holder of the lock moves it to the list, or wakes it.
 template <class List = WaitList, class Sync = StdSync>
 class WaitGroupCore {
   using Word = WaitWord<uint32_t, List, Sync>;
@@ -50,15 +46,14 @@ class WaitGroupCore {
   static constexpr uint32_t kOne = Word::kState, kMax = 1u << 30;
 
   explicit WaitGroupCore(uint32_t count) : word_(count * kOne) {}
-  // A count of zero beside kWaiters, which wait() does not take for the end, and where add() has to wait.
+  // A count of zero beside kWaiters: wait() does not take it for the end, and add() has to wait.
   constexpr explicit WaitGroupCore(MovedFrom) : word_(Word::kWaiters) {}
 
-  // Calls onHold() each time that it has to wait a moment.
-  // Returns: the word before.
+  // Calls onHold() each time that it has to wait a moment. Returns: the word before.
   template <class OnHold>
   uint32_t add(uint32_t count, const OnHold& onHold) {
     uint32_t round = 0;
-    // relaxed, all of it: end() and isOver() order the work; adding alone tells nothing.
+    // relaxed, all: end() and isOver() order the work.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
     for (;;) {
       if ((old & Word::kBits) != 0 && ((old & Word::kLocked) != 0 || old < kOne)) [[unlikely]] {
@@ -76,18 +71,15 @@ class WaitGroupCore {
     return add(count, [] {});
   }
 
-  // Ends a piece of work.
-  // Returns: the word before; if the count is zero now and the word had a bit, the
+  // Ends a piece of work. Returns: the word before; if the count is zero now and the word had a bit, the
   // caller owes a claimAllAfterEnd().
   uint32_t end() {
-    // (1) acq_rel: publishes this work to isOver(); the last end() sees that of all the others; pairs with
-    // (1, 2, 3).
+    // (1) acq_rel: publishes this work; the last end() sees all others' work; pairs with (1, 2, 3).
     return word_.bits.fetch_sub(kOne, std::memory_order_acq_rel);
   }
 
-  // Does end() in the most frequent case of a wait: the last piece of work ends, and somebody waits. Takes
-  // the lock in the same step.
-  // Returns: whether it was that case; if so, the caller owes a claimAll().
+  // Does end() in the most frequent case: the last piece of work ends, and somebody waits. Locks, too.
+  // Returns: whether it did; if so, the caller owes a claimAll().
   bool tryEnd() {
     uint32_t expected = kOne | Word::kWaiters;
     // relaxed: only a guess for the compare-exchange.
@@ -108,7 +100,7 @@ class WaitGroupCore {
   bool isAwaited() const { return (word_.bits.load(std::memory_order_relaxed) & Word::kWaiters) != 0; }
 
   // Queues `self`, which will not give up, if it is the first waiter.
-  // Returns: whether it was; if not, call queue().
+  // Returns: whether it did; if not, call queue().
   bool tryQueueFirst(Waiter& self) {
     // relaxed: only a guess for the compare-exchange.
     uint32_t old = word_.bits.load(std::memory_order_relaxed);
@@ -124,8 +116,7 @@ class WaitGroupCore {
     return false;
   }
 
-  // Queues `self`.
-  // Returns: false if there is nothing to wait for.
+  // Queues `self`. Returns: false if there is nothing to wait for.
   bool queue(Waiter& self) {
     // If the count is above zero now, the last end() comes back, so the count need not be tested again.
     const bool isToWait = word_.lock() != 0;
@@ -135,8 +126,7 @@ class WaitGroupCore {
     return !word_.settle(self, [isToWait](uint32_t) { return !isToWait; });
   }
 
-  // Takes `self` out of the list, unless a wake is owed to it.
-  // Returns: whether it did.
+  // Takes `self` out of the list, unless a wake is owed to it. Returns: whether it did.
   bool giveUp(Waiter& self) {
     if (!word_.lockIfAwaited()) {
       return false;
@@ -186,7 +176,7 @@ class WaitGroupCore {
   Waiter* takeFirst() {
     Waiter* first = nullptr;
     uint32_t round = 0;
-    // (6) acquire: the waiter is complete; pairs with (5). If it was not stored yet, it will be in a moment.
+    // (6) acquire: the waiter is complete; pairs with (5). It stores itself right after it has set kWaiters.
     while ((first = first_.load(std::memory_order_acquire)) == nullptr) {
       Sync::relax(round);
     }
@@ -196,8 +186,7 @@ class WaitGroupCore {
   }
 
   Word word_;
-  // The waiter that has set kWaiters. It stores itself right after that, so a holder of the lock that finds
-  // the bit set and the list empty may have to wait for it.
+  // The waiter that has set kWaiters; see takeFirst().
   typename Sync::template Atomic<Waiter*> first_{nullptr};
 };
 

@@ -25,12 +25,11 @@ class WaitHandle {
   // Has `wake` called once what is waited for has come, by the thread that brings it, or at once if it has
   // come already. `wake` should make the handler look at ready(), for example by posting a message to the
   // thread. It neither waits nor throws. A later call replaces the function of an earlier one.
-  // Lifetime: `wake` may still run when ready() is true, and when the handler has returned. So it must not
-  // use what goes when the handler returns. The wait returns after `wake` has returned and was destroyed.
+  // Lifetime: `wake` may still run when ready() is true, and after the handler has returned. So it must not
+  // use what ends with the handler. The wait returns after `wake` has returned and was destroyed.
   WEFT_EXPORT void onReady(std::function<void()> wake) const;
 
-  // Returns: when the time of the wait is up, which calls no function; time_point::max() if the wait has no
-  // such time.
+  // Returns: when the time of the wait is up, which calls no function; time_point::max() if never.
   detail::TimePoint deadline() const noexcept { return deadline_; }
 
  private:
@@ -43,8 +42,8 @@ class WaitHandle {
 };
 
 // A thread calls this instead of blocking. The handler may itself wait, and is then called again for that
-// wait: what that wait waits for has to come without the outer calls of the handler. If the handler returns
-// before the wait is over, the thread blocks for the rest.
+// wait, which must be able to end without the outer calls of the handler. If the handler returns before the
+// wait is over, the thread blocks for the rest.
 using WaitHandler = std::function<void(WaitHandle)>;
 
 // Sets what the calling thread does instead of blocking when it waits for a Future, or for anything else of

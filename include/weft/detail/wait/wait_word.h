@@ -20,10 +20,9 @@ namespace weft::inline v0_1::detail {
 //
 // To wait, call takeOrQueue(), which looks at the state under the lock and queues the waiter, and then block.
 // To wake, lock, move waiters to a list of your own, end the section and wake them: they are claimed, and
-// each is owed one wake. A waiter gives up because its time is up or a stop was requested. It calls giveUp(),
-// which takes it out of the list, or finds that it is claimed and has to wait for its wake. So exactly one of
-// a claim, a time limit and a stop wins; see stoppable.h. Where nobody waits any more, giveUp() leaves the
-// word alone.
+// each is owed one wake. A waiter whose time is up, or whose stop was requested, calls giveUp(), which takes
+// it out of the list, or finds that it is claimed and has to wait for its wake. So exactly one of a claim, a
+// time limit and a stop wins; see stoppable.h. If nobody waits any more, giveUp() leaves the word alone.
 //
 // What must not happen:
 //     the waiter                            the waker
@@ -32,16 +31,15 @@ namespace weft::inline v0_1::detail {
 //     queues, and sleeps
 // It cannot happen. The waiter's section ends by the step that sets kWaiters, which fails if the state has
 // changed since the waiter looked at it. The waker changes the same word, so it sees kLocked or kWaiters, and
-// then has to take the lock.
+// locks.
 //
-// This must not happen either: the waiter destroys the primitive while its waker still uses it. The step that
-// ends a section is the last access to the word and the list; the wakes come after it.
+// What must not happen: the waiter destroys the primitive while its waker uses it. The step that ends a
+// section is the last access to the word and the list; the wakes come after it.
 //
 // A section ends in one of three ways. unlockTo() is a plain store, for primitives where nobody else changes
-// the word while kLocked is set. unlockBy() changes the state that the others have left there. unlock()
-// changes no state.
+// the word while kLocked is set. unlockBy() changes the state that others have left there. unlock() keeps it.
 //
-// List: WaitList, or a checker's.
+// List, here and in the primitives' cores: WaitList, or a checker's.
 template <class Int = uint32_t, class List = WaitList, class Sync = StdSync>
 class WaitWord {
  public:
@@ -55,21 +53,19 @@ class WaitWord {
   }
 
   void unlock() {
-    // (1) release: the list is seen by the next holder of the lock; pairs with (3, 5) and
-    // the acquire of lockBit.
+    // (1) release: the next holder of the lock sees the list; pairs with (3, 5) and the acquire of lockBit.
     bits.fetch_and(static_cast<Int>(list.isEmpty() ? ~kBits : ~kLocked), std::memory_order_release);
   }
 
   // Ends the section with `state` in the word.
   // Requires: nobody else changes the word meanwhile.
   void unlockTo(Int state) {
-    // (2) release: the list, and what came before, is seen by the next thread that locks or looks at the
+    // (2) release: publishes the list, and what came before, to the next thread that locks or looks at the
     // state; pairs with (5), the acquire of lockBit and the primitive's.
     bits.store(static_cast<Int>(state | waitersBit()), std::memory_order_release);
   }
 
-  // Ends the section, and replaces the state, whatever it is by then, by next(state).
-  // Returns: the state before.
+  // Ends the section, and replaces the state, as it is by then, by next(state). Returns: the state before.
   template <class Next>
   Int unlockBy(const Next& next) {
     // relaxed: only a guess for the compare-exchange.
@@ -77,15 +73,14 @@ class WaitWord {
     Int made = 0;
     do {
       made = static_cast<Int>((next(static_cast<Int>(old & ~kBits)) & ~kBits) | waitersBit());
-      // (3) acq_rel: the list, and what came before, is seen by the next thread that locks or looks at the
-      // state; sees what came before the state that it finds; pairs with (1, 3, 4, 5) and
-      // the acquire of lockBit.
+      // (3) acq_rel: publishes as unlockTo() does, and sees what came before the state that it finds; pairs
+      // with (1, 3, 4, 5) and the acquire of lockBit.
     } while (!bits.compare_exchange_weak(old, made, std::memory_order_acq_rel, std::memory_order_relaxed));
     return old;
   }
 
   // Takes what take(state) takes of the word without kLocked, or queues `self`. take returns whether there
-  // was anything to take. It is called again if others change the word meanwhile.
+  // was anything to take, and is called again if others change the word meanwhile.
   // Returns: the last result of take.
   template <class Waiter, class Take>
   bool takeOrQueue(Waiter& self, const Take& take) {
@@ -93,7 +88,7 @@ class WaitWord {
     return settle(self, take);
   }
 
-  // The same, within a section, which it ends.
+  // takeOrQueue() within a section, which it ends.
   template <class Waiter, class Take>
   bool settle(Waiter& self, const Take& take) {
     // relaxed: only a guess for the compare-exchange.
@@ -105,17 +100,16 @@ class WaitWord {
         isTaken ? list.remove(self) : list.pushBack(self);
       }
       next = static_cast<Int>((next & ~kBits) | waitersBit());
-      // (4) acq_rel: shows the list to the next holder of the lock; sees what came before the state that it
-      // takes; pairs with (3, 5) and the acquire of lockBit. It is one step, so that a thread that changes
-      // the state finds a bit.
+      // (4) acq_rel: publishes the list to the next holder of the lock; sees what came before the state that
+      // it takes; pairs with (3, 5) and the acquire of lockBit. One step: whoever changes the state finds a
+      // bit.
       if (bits.compare_exchange_strong(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         return isTaken;
       }
     }
   }
 
-  // Takes `self` out of the list, if it is still there.
-  // Returns: whether it was there; if not, a wake is owed to it.
+  // Takes `self` out of the list. Returns: whether it was there; if not, a wake is owed to it.
   template <class Waiter>
   bool giveUp(Waiter& self) {
     if (!lockIfAwaited()) {
@@ -129,8 +123,7 @@ class WaitWord {
     return isLinked;
   }
 
-  // As lock(), unless nobody waits.
-  // Returns: whether it has locked.
+  // lock(), unless nobody waits. Returns: whether it has locked.
   bool lockIfAwaited() {
     uint32_t round = 0;
     // relaxed: only a guess for the compare-exchange.
@@ -148,8 +141,7 @@ class WaitWord {
     return false;
   }
 
-  // Within a section.
-  // Returns: all waiters, which are claimed now.
+  // Within a section. Returns: all waiters, which are claimed now.
   List claimAll() {
     List claimed;
     claimed.claimAll(list);

@@ -12,24 +12,21 @@
 
 // How every primitive waits.
 //
-// A primitive keeps its waiters in a WaitList, under a spin lock of its own. Most primitives have both in a
-// WaitWord (wait_word.h). To wait: lock, test the state once more, link currentWaiter(), unlock, block(). To
-// wake: lock, unlink, unlock, wake(). A thread that unlinks a waiter under the lock has claimed it, and owes
-// it exactly one wake(). A wait that times out takes the lock and looks. If its waiter is still linked, it
-// unlinks it and has timed out. If its waiter is claimed, it blocks again for the wake that it is owed. So
-// exactly one of the two wins, and the loser leaves nothing behind.
+// A primitive keeps its waiters in a WaitList, under a spin lock of its own, most of them in a WaitWord
+// (wait_word.h). To wait: lock, test the state once more, link currentWaiter(), unlock, block(). To wake:
+// lock, unlink, unlock, wake(). Whoever unlinks a waiter under the lock has claimed it, and owes it exactly
+// one wake(). A wait that times out takes the lock. If its waiter is still linked, it unlinks it and has
+// timed out. Otherwise it blocks again for the wake that it is owed.
 //
-// The waker's last access to the primitive is the unlock, so a woken fiber or thread may destroy the
-// primitive at once.
+// The waker's last access to the primitive is the unlock: a woken waiter may destroy it at once.
 namespace weft::inline v0_1::detail {
 
 struct FiberControlBlock;
 
 // A blocked fiber or thread, as a primitive sees it. A fiber's waiter lies in its control block, a thread's
-// in thread-local storage. There is one for each fiber or thread, since a fiber or thread waits for one thing
-// at a time.
+// in thread-local storage. There is one each, since a fiber or thread waits for one thing at a time.
 struct Waiter {
-  Waiter* next = nullptr;  // next, previous and isLinked are guarded by the lock of the primitive
+  Waiter* next = nullptr;  // next, previous, isLinked: guarded by the primitive's lock
   Waiter* previous = nullptr;
   FiberControlBlock* fiber = nullptr;  // null for a thread that runs no fibers
   bool isLinked = false;
@@ -55,7 +52,7 @@ class WaitList {
     append(waiter);
   }
 
-  // The same for a waiter that is claimed already, in a list of waiters to wake.
+  // For a list of waiters to wake: appends a waiter that is claimed already.
   void pushClaimed(Waiter& waiter) { append(waiter); }
 
   void pushFront(Waiter& waiter) {
@@ -80,12 +77,10 @@ class WaitList {
     return waiter;
   }
 
-  // Moves the first waiter to the end of `claimed`, where it counts as claimed.
-  // Requires: this list is not empty.
+  // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
   void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
 
-  // Appends all waiters of `other`, which is empty afterwards. They count as claimed.
-  // Requires: all waiters in this list count as claimed.
+  // Appends all waiters of `other`, which is empty afterwards. All waiters in this list count as claimed.
   void claimAll(WaitList& other) {
     if (other.isEmpty()) {
       return;
@@ -120,8 +115,8 @@ class WaitList {
 // Lifetime: as long as that fiber runs its task, or as that thread runs.
 WEFT_EXPORT Waiter& currentWaiter() noexcept;
 
-// Makes block() return. Any thread; once for each claim. Nothing of the primitive or the waiter is touched
-// once the waiter may return.
+// Makes block() return. Any thread; once for each claim. Its last access to the waiter lets the waiter
+// return.
 WEFT_EXPORT void wake(Waiter& waiter) noexcept;
 
 // Wakes all waiters of `claimed`, first to last.
@@ -130,25 +125,23 @@ WEFT_EXPORT void wakeAll(const WaitList& claimed) noexcept;
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
 WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 
-// As block(), until `deadline`.
-// Returns: false if the deadline came first; a claimer may then still owe a wake().
+// block() with a limit. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
-// As blockUntil(), for a lock whose waiter tries again by itself when the time is up. Such a retry is not an
-// event that may still happen where everybody waits. The wait handler of a thread is not called. (A handler
-// that waits for the lock that its wait was handed would wait forever.)
+// blockUntil() for a lock whose waiter tries again by itself when the time is up. Reports of waiting fibers
+// do not take such a retry for an event that may still happen. Does not call the thread's wait handler: a
+// handler that waits for the lock that its wait was handed would wait forever.
 WEFT_EXPORT bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
-// As blockForLock(), for kPatience (patience.h) from the moment at which the fiber's thread next looks at the
-// clock: before it sleeps, or after some tens of other fibers and tasks. Costs hardly more than block() if
-// the wake comes before that.
+// blockForLock() for kPatience (patience.h), from when the fiber's thread next looks at the clock: before it
+// sleeps, or after some tens of other fibers and tasks. Until then it costs hardly more than block().
 WEFT_EXPORT bool blockPatiently(Waiter& self, const char* what, const void* object);
 
 // Lets the ready fibers of the caller's thread go first, if that was not done for kPatience.
 WEFT_EXPORT void giveWay(Waiter& self);
 
-// Takes `self` out of `list`, which `lock` guards, unless that was done already.
-// Returns: whether it did; if not, a wake() is owed to `self`.
+// Takes `self` out of `list`, which `lock` guards. Returns: whether it was there; if not, it is owed a
+// wake().
 template <class Lock>
 bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
   lock.lock();
@@ -162,8 +155,7 @@ bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
 
 // Waits until woken, or until the time of `host` is up. Then giveUp() takes `self` out of where it is linked,
 // and returns whether it did; if not, a wake is owed. Host has block(self), and blockUntil(self), which
-// returns false when the time is up.
-// Returns: false if the time was up first.
+// returns false when the time is up. Returns: false if the time was up first.
 template <class AnyWaiter, class Host, class GiveUp>
 bool blockOrGiveUp(AnyWaiter& self, const Host& host, const GiveUp& giveUp) {
   if (host.blockUntil(self)) {
@@ -186,8 +178,7 @@ struct BlockHost {
   const void* object;
 };
 
-// Waits until woken or until `deadline` (kNever: without one), when giveUp() decides; see blockOrGiveUp().
-// For waits that may also be stopped see stoppable.h.
+// blockOrGiveUp() until `deadline` (kNever: none). Waits that may also be stopped are in stoppable.h.
 template <class GiveUp>
 bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const char* what,
                 const void* object) {
@@ -198,8 +189,7 @@ bool blockTimed(Waiter& self, const GiveUp& giveUp, TimePoint deadline, const ch
   return detail::blockOrGiveUp(self, BlockHost{deadline, what, object}, giveUp);
 }
 
-// Waits in `list`, which `lock` guards, unless isOver(), called with the lock held, says that there is
-// nothing to wait for.
+// Waits in `list`, which `lock` guards, unless isOver(), called with the lock held, returns true.
 template <class Lock, class IsOver>
 bool blockUnless(const IsOver& isOver, Lock& lock, WaitList& list, TimePoint deadline, const char* what,
                  const void* object) {
