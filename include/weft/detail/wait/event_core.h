@@ -121,12 +121,9 @@ class EventCore {
   // Takes `self` out. Returns: whether it was there; if not, a wake is owed to it.
   bool giveUp(Waiter& self) {
     const uintptr_t signalled = lock();
-    const bool isLinked = self.isLinked;
-    if (isLinked) {
-      word_.list.remove(self);
-    }
+    const bool wasThere = detail::removeIfLinked(word_.list, self);
     unlock(signalled);
-    return isLinked;
+    return wasThere;
   }
 
   // Returns: kSignalled or 0.

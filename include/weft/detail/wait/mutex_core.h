@@ -123,12 +123,9 @@ class MutexCore {
   template <class Waiter>
   bool leave(Waiter& self) {
     word_.lock();
-    const bool isLinked = self.isLinked;
-    if (isLinked) {
-      word_.list.remove(self);
-    }
+    const bool wasThere = detail::removeIfLinked(word_.list, self);
     releaseList(0, 0);
-    return isLinked;
+    return wasThere;
   }
 
   // Releases the mutex, or offers it to the waiters.

@@ -73,12 +73,9 @@ class SharedLock {
   template <class Waiter, class Host>
   bool leave(Waiter& self, const Host& host) {
     word_.lock();
-    const bool isLinked = self.isLinked;
-    if (isLinked) {
-      word_.list().remove(self);
-    }
+    const bool wasThere = detail::removeIfLinked(word_.list(), self);
     host.wakeAll(word_.settle(0));
-    return isLinked;
+    return wasThere;
   }
 
   // For the destructor.

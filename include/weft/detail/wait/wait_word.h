@@ -12,6 +12,16 @@
 
 namespace weft::inline v0_1::detail {
 
+// Takes `self` out of `list`, with the list's lock held. Returns: whether it was there.
+template <class List, class Waiter>
+bool removeIfLinked(List& list, Waiter& self) {
+  const bool isLinked = self.isLinked;
+  if (isLinked) {
+    list.remove(self);
+  }
+  return isLinked;
+}
+
 // The word behind a primitive, and the list of its waiters.
 //
 //   kLocked          the list is being changed
@@ -115,12 +125,9 @@ class WaitWord {
     if (!lockIfAwaited()) {
       return false;
     }
-    const bool isLinked = self.isLinked;
-    if (isLinked) {
-      list.remove(self);
-    }
+    const bool wasThere = detail::removeIfLinked(list, self);
     unlock();
-    return isLinked;
+    return wasThere;
   }
 
   // lock(), unless nobody waits. Returns: whether it has locked.
