@@ -15,8 +15,7 @@ class TaskHandle;
 
 namespace detail {
 
-// Whether weft can keep an argument of type F: a copy of an lvalue, or what an rvalue is moved into. The
-// destructor may throw: that ends the program.
+// Whether weft can keep an argument of type F: by copying or moving it. Its destructor may throw.
 template <class F>
 inline constexpr bool kCanBeKept = std::is_constructible_v<std::decay_t<F>, F>;
 

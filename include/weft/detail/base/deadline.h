@@ -11,11 +11,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// A deadline that never comes.
 inline constexpr TimePoint kNever = TimePoint::max();
 
-// Returns: the instant `duration` from now, rounded up; kNever beyond the clock's range; now if `duration` is
-// negative or NaN.
+// Returns: now + `duration`, rounded up; kNever if beyond the clock's range; now if negative or NaN.
 template <class Rep, class Period>
 TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
   const TimePoint now = TimePoint::clock::now();
@@ -30,8 +28,8 @@ TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
 }
 
 // Other clocks may be set, and may run while the machine is suspended and steady_clock stands still. So a
-// wait by such a clock ends, and begins again, after this time at most. It returns at most so much late, but
-// loses its place among the waiters.
+// wait by such a clock looks at it again after this time. The look ends the wait in the primitive, where the
+// waiter loses its place.
 inline constexpr std::chrono::seconds kBetweenLooksAtClock(10);
 
 // Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true

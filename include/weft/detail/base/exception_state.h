@@ -7,8 +7,8 @@
 #include <cstring>
 
 // What the C++ runtime keeps for a thread: which exceptions are being handled, and how many are being thrown.
-// Each task has a state of its own. A switch of fibers exchanges it. A task that runs in place begins with an
-// empty one, and the task that waits for it gets its own back.
+// Each task has a state of its own. A switch of fibers exchanges it. A task in place begins with an empty
+// one.
 namespace weft::inline v0_1::detail {
 
 // The state of code that does not run now. `globals` is what __cxa_get_globals() returns, where the runtime

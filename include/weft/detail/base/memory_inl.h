@@ -66,7 +66,7 @@ void* wholeObject(T* object) noexcept {
   }
 }
 
-// An StlAllocator for make_shared(): its memory counts as Usage::Create.
+// For make_shared(): its memory counts as Usage::Create.
 template <class T>
 struct SharedAllocator {
   using value_type = T;

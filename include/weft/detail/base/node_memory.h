@@ -57,7 +57,6 @@ class NodeMemory {
     }
   }
 
-  // For a constructor that has thrown.
   [[gnu::cold, gnu::noinline]] static void freeUnused(void* memory) noexcept { free(memory); }
 
   void* memory_;

@@ -15,8 +15,8 @@
 //
 // Each thread keeps two magazines (linked lists of up to kMagazine free nodes) for each size. It exchanges
 // whole magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). So
-// a thread that only allocates and a thread that only frees meet once in 64 nodes. The nodes are parts of
-// chunks that are never freed, so any thread may free a node at any time, also at process exit.
+// a thread that only allocates and a thread that only frees meet once in 64 nodes. Their chunks are never
+// freed, so any thread may free a node at any time.
 namespace weft::inline v0_1::detail {
 
 struct FreeNode {
@@ -40,8 +40,8 @@ struct NodeCache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
   FreeNode* lastFreed[kNumSizes][kAhead];
-  // A free that makes `loaded` larger takes the slow path: a thread's first, one into a full magazine, all
-  // while it ends.
+  // A free that makes `loaded` larger takes the slow path: a thread's first, one into a full magazine, or at
+  // the end.
   uint32_t mostLoaded;
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot

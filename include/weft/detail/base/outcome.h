@@ -23,10 +23,8 @@ class EscapedException {
     detail::callOrHandle(std::forward<F>(function), [this] { captureCurrent(); });
   }
 
-  // Keeps the exception that is being handled.
   void captureCurrent() noexcept { exception_ = std::current_exception(); }
 
-  // Keeps `exception`, as if it had escaped.
   void set(std::exception_ptr exception) noexcept { exception_ = std::move(exception); }
 
   explicit operator bool() const noexcept { return exception_ != nullptr; }
@@ -140,7 +138,6 @@ class ResultSlot {
  public:
   ResultSlot() noexcept { detail::assertResult<R>(); }
 
-  // Keeps what function() returns.
   template <class F>
   [[gnu::always_inline]] void emplace(F&& function) {
     if constexpr (std::is_void_v<R>) {
@@ -200,7 +197,6 @@ class Outcome {
     exception_.capture([&] { result_.emplace(std::forward<F>(function)); });
   }
 
-  // Keeps what `value` converts to.
   template <class T>
   void set(T&& value) {
     if constexpr (kCanBeResult<R>) {  // else the constructor fails to compile

@@ -10,11 +10,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// For reports, which define it.
 struct OwnerAccess;
 
-// Returns: the caller as a possible owner of a lock: its task, or its thread. Code outside of tasks is the
-// thread, also between bind() and unbind().
+// Returns: the caller as a possible owner of a lock: its task; outside of tasks, its thread.
 inline const void* currentOwner() noexcept { return currentTask != nullptr ? currentTask : &threadScope; }
 
 // Returns: the number of the calling thread, which no other thread of the process has or had.
@@ -27,8 +25,7 @@ inline uint64_t currentOwnerNumber() noexcept {
   return owner == &threadScope ? detail::threadNumber() : detail::currentTaskNumber();
 }
 
-// Returns: whether `owner` is the caller, or waits for the caller on its fiber. A lock that it holds never
-// comes free.
+// Returns: whether `owner` is the caller, or waits for it on its fiber. Its locks never come free.
 inline bool isOrWaitsForCaller(const void* owner) noexcept {
   return owner == currentOwner() || waitsForCaller(owner);
 }

@@ -14,17 +14,15 @@
 
 namespace weft::inline v0_1::detail {
 
-// Counts the handles that share a state.
 struct ReferenceCount {
   constexpr explicit ReferenceCount(uint32_t count) : references(count) {}
 
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  // Takes a handle unless the last one has gone. Returns: whether it did.
+  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: the memory is kept.
   bool tryRetain() noexcept {
-    // relaxed, all: publishes nothing.
-    uint32_t count = references.load(std::memory_order_relaxed);
+    uint32_t count = references.load(std::memory_order_relaxed);  // relaxed, all: publishes nothing
     while (count != 0) {
       if (references.compare_exchange_weak(count, count + 1, std::memory_order_relaxed,
                                            std::memory_order_relaxed)) {
@@ -64,11 +62,10 @@ struct SharedState : ReferenceCount {
 // Ends the program with a message: `what`, "an Event" for instance, was used after it was moved from.
 [[noreturn, gnu::cold, gnu::noinline]] WEFT_EXPORT void reportMovedFrom(const char* what);
 
-// Selects the constructor of the State that moved-from handles point to.
 struct MovedFrom {};
 
-// The state that all moved-from handles of a type point to. It is never destroyed. No fast path succeeds on
-// it, so only the slow paths test for it.
+// The state that all moved-from handles of a type point to. Only slow paths test for it: no fast path
+// succeeds on it.
 template <class State>
 union MovedFromState {
   constexpr MovedFromState() : state(MovedFrom()) {}
@@ -92,7 +89,6 @@ class Shared {
   explicit Shared(Allocator* allocator, Args&&... args)
       : state_(make(allocator, std::forward<Args>(args)...)) {}
 
-  // Takes over a reference that was counted already.
   static Shared adopt(State* state) { return Shared(state); }
 
   // A copy of a moved-from handle is moved-from, too. (The count of State::movedFrom means nothing.)

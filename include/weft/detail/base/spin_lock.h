@@ -10,9 +10,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// Waits a little for the holder of a spin lock, longer as `round` grows: spins, then yields the processor,
-// since the holder may have been preempted, then sleeps, since the holder may have a lower priority. Warns
-// after 5 s: the holder may be this thread, interrupted by a signal. Increments `round`.
+// Waits a little for the holder of a spin lock: spins; as `round` grows yields, since the holder may have
+// been preempted, then sleeps, since it may have a lower priority. Warns after 5 s: the holder may be this
+// thread, interrupted by a signal. Increments `round`.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
 // Sets bit `kBit` of `word`, and waits while another thread holds it. Returns: the other bits as they were.
@@ -22,8 +22,7 @@ WEFT_EXPORT void relax(uint32_t& round) noexcept;
 template <class Int, class Atomic, class Relax>
 Int lockBitBy(Atomic& word, Int kBit, Relax wait) noexcept {
   uint32_t round = 0;
-  // relaxed: only a guess for the compare-exchange.
-  Int old = word.load(std::memory_order_relaxed);
+  Int old = word.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
   for (;;) {
     if ((old & kBit) != 0) {
       wait(round);
@@ -40,7 +39,7 @@ Int lockBit(std::atomic<Int>& word, Int kBit) noexcept {
   return detail::lockBitBy<Int>(word, kBit, [](uint32_t& round) { relax(round); });
 }
 
-// A lock of one word for sections of a few instructions.
+// For sections of a few instructions.
 class SpinLock {
  public:
   void lock() noexcept { lockBit<uint32_t>(word_, 1); }

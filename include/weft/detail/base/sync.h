@@ -55,10 +55,10 @@ struct StdSync {
     T value_{};
   };
 
-  // For sections of a few instructions.
   using Lock = SpinLock;
 
-  // An array of atomics that touches no memory until it is used.
+  // An array of atomics that touches no memory until it is used. Requires: elements are stored before they
+  // are loaded.
   template <class T, size_t N>
   class LazyArray {
    public:
@@ -107,6 +107,7 @@ struct StdSync {
 
   // For light sides for which loading the flag costs too much. An object calls isLightFenceFree() once, when
   // it is made. If true, lightFenceWhereFree(), a compiler barrier, is enough for all its light sides.
+  // relaxed: the flag publishes nothing.
   static bool isLightFenceFree() { return heavyFenceIsMembarrier.load(std::memory_order_relaxed); }
   // (4) seq_cst: emits no instruction, as at note 2.
   static void lightFenceWhereFree() { std::atomic_signal_fence(std::memory_order_seq_cst); }
@@ -120,8 +121,7 @@ struct StdSync {
 #endif
   }
 
-  // Backs off after a lost race: 16 pauses, up to 256 (some microseconds) as `fails` grows. Increments
-  // `fails`.
+  // Backs off after a lost race: 16 pauses, up to 256 (some microseconds) as `fails` grows.
   static void backOff(uint32_t& fails) {
     for (uint32_t i = 16u << fails; i != 0; i--) {
       pause();
@@ -139,8 +139,7 @@ struct StdSync {
   WEFT_EXPORT static bool futexWait(std::atomic<uint32_t>& word, uint32_t expected,
                                     const TimePoint* deadline);
 
-  // Wakes at most `count` threads that wait on `word`. Uses only the address: the memory must be mapped, but
-  // the word need not exist any more.
+  // Wakes at most `count` threads that wait on `word`. Its memory must be mapped; the word need not exist.
   WEFT_EXPORT static void futexWake(std::atomic<uint32_t>& word, int count);
 
   // An eventfd, for a thread that sleeps in the system with other descriptors: see Parker.

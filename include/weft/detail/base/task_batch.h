@@ -63,8 +63,7 @@ class TaskBatch {
   TaskNode* nodes_[kMost];
 };
 
-// An array, or a type with the members begin() and end(). (Free functions of these names would have to be
-// called unqualified, and might be functions of the program with another meaning.)
+// An array, or a type with the members begin() and end(). (Free functions might mean something else.)
 template <class Range>
 concept InputRange = requires(Range& range) {
   { std::begin(range) } -> std::input_iterator;
@@ -120,7 +119,6 @@ TaskNode* nodeOf(Element&& element) {
   return nullptr;
 }
 
-// `where`: the function that was called, for messages.
 template <class Range>
 void enqueueEach(Scheduler& scheduler, std::remove_reference_t<Range>& range, const char* where) {
   using Iterator = RangeIterator<Range>;

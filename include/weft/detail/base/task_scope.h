@@ -48,7 +48,7 @@ struct TaskScope {
   // lies below it. A half is enough: no two places of a stack are 2 GiB apart.
   uint32_t inPlaceEnd = 0;
 
-  // Returns: whether a task may begin in place here; see kStackInPlace.
+  // Requires: this is the scope of the task that runs.
   [[gnu::always_inline]] bool leavesStackForTask() const {
     return static_cast<int32_t>(static_cast<uint32_t>(stackPointer()) - inPlaceEnd) >= 0;
   }
@@ -69,7 +69,7 @@ extern WEFT_EXPORT constinit thread_local TaskScope threadScope
 #endif
     ;
 
-// The scope of tasks that run in place, one after the other. Requires: a scheduler is bound.
+// Requires: a scheduler is bound.
 class InPlaceScope : public TaskScope {
  public:
   InPlaceScope() : TaskScope(currentTask->inPlaceEnd), outer_(currentTask) { currentTask = this; }
@@ -90,7 +90,6 @@ class InPlaceScope : public TaskScope {
  private:
   friend struct InPlaceAccess;
 
-  // Destroys the task's FiberLocals, and releases its Fiber.
   WEFT_EXPORT void giveBack();
 
   TaskScope* const outer_;  // of the task that waits for this one
@@ -105,8 +104,7 @@ WEFT_EXPORT uint64_t numberInPlace() noexcept;
 // Returns: the Fiber of the code that runs here, if that is not a task that began on the current fiber.
 WEFT_EXPORT Fiber* inPlaceFiber() noexcept;
 
-// Returns: whether `task` waits for the calling task, directly or through other tasks in place: the caller
-// runs in place for `task`, or for a task that runs in place for `task`, and so on.
+// Returns: whether `task` waits for the calling task, which runs in place for it, perhaps through others.
 WEFT_EXPORT bool waitsForCaller(const void* task) noexcept;
 
 // The result of currentTaskNumber() if nothing is bound. A scope without a number yet has 0.

@@ -53,7 +53,6 @@ std::exception_ptr makeException(const Error& error) {
   }
 }
 
-// callOrHandle() for code without exceptions.
 WEFT_EXPORT void callOrHandle(void (*call)(void*), void (*handle)(void*), void* argument);
 
 // Calls function(), and handle() while an exception that escaped it is being handled.

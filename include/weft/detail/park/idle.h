@@ -55,8 +55,7 @@ class IdleSet {
   void onPublish() {
     // (1) the publish before the look (P2); pairs with (3).
     Sync::lightFenceWhereFree();
-    // relaxed: the fence orders it.
-    const uint32_t state = state_.load(std::memory_order_relaxed);
+    const uint32_t state = state_.load(std::memory_order_relaxed);  // relaxed: the fence orders it
     if (state != 0 && (areFencesFull(state) || wantsWake(state))) [[unlikely]] {
       onPublishFromOutside();
     }
@@ -77,8 +76,7 @@ class IdleSet {
 
   // Called by a thread that is not a worker. Until removeExternal(), it may call onPublish() as workers do.
   void addExternal() {
-    // relaxed: the fence orders it.
-    numExternals_.fetch_add(1, std::memory_order_relaxed);
+    numExternals_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the fence orders it
     // (5) seq_cst: the count before all that the thread publishes; pairs with (2).
     Sync::fence(std::memory_order_seq_cst);
   }
@@ -123,8 +121,7 @@ class IdleSet {
     return false;
   }
 
-  // If no worker searches, makes the newest sleeper a searcher and wakes it. The wake touches only the
-  // parker, which outlives the set and the worker.
+  // If no worker searches, makes the newest sleeper a searcher, and wakes it. Its parker outlives it.
   [[gnu::noinline]] void wakeOne() {
     Parker<Sync>* parker = nullptr;
     {
@@ -136,8 +133,7 @@ class IdleSet {
       Sleeper& chosen = *newest_;
       parker = chosen.parker;
       unlink(chosen);
-      // relaxed: under the lock.
-      state_.fetch_add(kOneSearching - kOneSleeping, std::memory_order_relaxed);
+      state_.fetch_add(kOneSearching - kOneSleeping, std::memory_order_relaxed);  // relaxed: under the lock
     }
     parker->unpark();
   }
@@ -151,9 +147,9 @@ class IdleSet {
   static bool areFencesFull(uint32_t state) { return (state & kFencesAreFull) != 0; }
   static bool wantsWake(uint32_t state) { return searching(state) == 0 && sleeping(state) != 0; }
 
-  // The worker's side of P2. `othersSleep`: state_ said that every other worker was on the list. Those
-  // workers have published what they had to. One that has left the list since then changed state_ later, so
-  // it sees this worker's change. Other threads use a full fence, or are counted in numExternals_.
+  // The worker's side of P2. `othersSleep`: all other workers were on the list. They have published what they
+  // had to. One that leaves the list changes state_ later, and sees this worker's change. Other threads use a
+  // full fence, or are in numExternals_.
   void fenceAgainstProducers(bool othersSleep) {
     if (othersSleep) {
       // (2) seq_cst: the change of state_ before the look at numExternals_ and the queues; pairs with (4, 5).

@@ -27,8 +27,7 @@ struct WakeFdOfParker<Sync, false> {};
 //   kSleeping   the owner sleeps on the futex, or is about to
 //   kElsewhere  the owner sleeps in epoll_wait or the like, or is about to, with the wake eventfd
 //
-// The owner moves kEmpty -> kSleeping or kElsewhere, and any state -> kEmpty. Any thread moves any state to
-// kPermit, and wakes an owner that sleeps.
+// The owner moves kEmpty -> kSleeping or kElsewhere, and any state -> kEmpty. Any thread: any -> kPermit.
 //
 // What must not happen: unpark runs between the owner's look for a permit and its sleep, and the owner sleeps
 // on. The kernel prevents it: it compares the word with kSleeping under a lock before the sleep.
@@ -50,8 +49,7 @@ struct WakeFdOfParker<Sync, false> {};
 // would not see what came before this unpark.
 //
 // unpark's last access to the parker is the futex wake, or the load of its wakeFd. By then the owner may have
-// returned and gone. So parkers live in process-wide memory (acquireParker), or outlive the call by other
-// means.
+// returned and gone. So parkers live in process-wide memory (acquireParker), or outlive the call.
 //
 // kHasWakeFd: whether the owner may sleep elsewhere. A parker without is a single word.
 template <class Sync = StdSync, bool kHasWakeFd = true>

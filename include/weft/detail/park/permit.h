@@ -25,7 +25,7 @@ namespace weft::inline v0_1::detail {
 // owner that loses waits for the wake that it is owed, and returns with the permit.
 //
 // A host may have several permits with an owner each: the tasks that run in place on one fiber. Only one of
-// them at a time is Waiting. notify() on another one does not wake the host.
+// them at a time is Waiting. notify() on others does not wake.
 //
 // Host: void wake()                 called by notify(), at most once per Waiting state
 //       void block()                suspends until wake()
@@ -66,8 +66,7 @@ class Permit {
     });
   }
 
-  // The owner only. block() returns true once a notifier has woken the owner, and false once cancel() has
-  // ended the wait. Returns: the result of block(); true if a permit was there.
+  // The owner only. Both block() and waitBy() return false if cancel() has ended the wait.
   template <class Block>
   bool waitBy(const Block& block) {
     if (beginWait()) {

@@ -17,14 +17,12 @@
 //
 // So if the two sums are equal, nothing was queued, running or blocked between the two scans. Once every
 // thread has unbound, only tasks schedule tasks, so nothing will be queued again. Tasks from elsewhere come
-// through a RundownProtection, whose count is the shared word. It is closed only if the word is still the
-// same.
+// through a RundownProtection, whose count is the shared word. The close fails if the word has changed.
 //
 // What must not happen: two workers each end one of the last two tasks, each misses the other's count, and
 // both sleep forever. A seq_cst fence between a worker's count and its scan makes one of them see both.
 namespace weft::inline v0_1::detail {
 
-// One worker's counters.
 template <class Sync = StdSync>
 class TaskCounters {
  public:

@@ -30,9 +30,9 @@ class InboxLink {
 // that may fail. Here an exchange makes the node the newest, and the link follows, as in D. Vyukov's queue
 // (1024cores, 2010; there is no paper).
 //
-// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to sleep), or the newest
-// node. The older nodes follow through `inboxNext`, which is an odd number until its producer has written it.
-// A mark is an odd number too. If several threads are the owner in turn, the mark says which of them to wake.
+// State: `head_` is null (empty), a mark (empty, and the owner sleeps or is about to), or the newest node.
+// The older nodes follow through `inboxNext`, which is an odd number until its producer has written it. A
+// mark is an odd number too. If several threads are the owner in turn, the mark says which of them to wake.
 //
 //   null -> mark    the owner, tryPark
 //   mark -> null    the owner, cancelPark
@@ -54,8 +54,8 @@ class InboxLink {
 //
 // Rejected: a compare-exchange in push. It would be lock-free; now a producer that is preempted between
 // exchange and link holds up the owner, which yields its processor meanwhile. But on some processors it costs
-// twice as much alone, and three times as much beside other producers; on AMD EPYC 2 ns more for each of a
-// hundred pushes in a row.
+// twice as much alone, and three times as much beside producers; on AMD EPYC 2 ns more for each of 100 in a
+// row.
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:
@@ -98,8 +98,7 @@ class Inbox {
     if (empty()) {
       return nullptr;
     }
-    // (2) acquire: sees the nodes and what came before their pushes; pairs with (1). Later pushes are
-    // read-modify-writes, so this also synchronizes with the pushes of the older nodes.
+    // (2) acquire: sees all nodes, as pushes are read-modify-writes, and what came before; pairs with (1).
     return head_.exchange(nullptr, std::memory_order_acquire);
   }
 
@@ -142,8 +141,7 @@ class Inbox {
 
   // Any thread: whether a mark was there at some recent moment.
   bool isParked() const {
-    // relaxed: as empty().
-    return isMark(head_.load(std::memory_order_relaxed));
+    return isMark(head_.load(std::memory_order_relaxed));  // relaxed: as empty()
   }
 
  private:

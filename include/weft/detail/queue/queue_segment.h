@@ -88,7 +88,7 @@ class SpareSegments {
   Segment* take() {
     Segment* segment = top_.get();
     if (segment != nullptr) {
-      // relaxed: whatever admits one thread at a time orders the links.
+      // relaxed: the callers' exclusion orders the links.
       top_.set(segment->next.load(std::memory_order_relaxed));
       count_.set(count_.get() - 1);
     }
@@ -119,8 +119,7 @@ class SpareSegments {
 
   void destroyAll(Segment* segments) const {
     while (segments != nullptr) {
-      // relaxed: as in take().
-      Segment* next = segments->next.load(std::memory_order_relaxed);
+      Segment* next = segments->next.load(std::memory_order_relaxed);  // relaxed: as in take()
       segments->destroy(segmentSize_);
       allocator_->free({segments, request()});
       segments = next;

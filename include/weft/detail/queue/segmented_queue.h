@@ -26,7 +26,7 @@ enum class Producers { AtOnce, InTurn };
 // power of two per segment. Offsets below the segment's size are slots. The offset that equals the size means
 // that the segment is used up and its successor is being installed. The other offsets are skipped. A slot is
 // null until its item is written. Each segment has the index of its next slot to read. All before `oldest_`
-// are used up.
+// are used.
 //
 // A push reads the tail's position, then its segment. It reserves k slots by one compare-exchange of the
 // position. The producer that reserves the last slot installs the next segment: it links the segment, stores
@@ -72,8 +72,7 @@ class SegmentedQueue {
                           uint32_t segmentSize = SegmentSize)
       : shape_(segmentSize), spares_(allocator, maxSpares, shape_.size()) {
     Segment* first = spares_.renew(nullptr);
-    // relaxed: no other thread knows the queue yet.
-    tail_.segment.store(first, std::memory_order_relaxed);
+    tail_.segment.store(first, std::memory_order_relaxed);  // relaxed: no other thread knows the queue yet
     oldest_.set(first);
   }
   SegmentedQueue(const SegmentedQueue&) = delete;
@@ -90,6 +89,7 @@ class SegmentedQueue {
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
       // A shortcut if the segment does not become full: a third less beside consumers that look for work.
+      // relaxed: as in tryReserve().
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
       if (offsetOf(position) + 1 < shape_.size()) [[likely]] {
         Segment& segment = *tail_.segment.load(std::memory_order_relaxed);
@@ -116,7 +116,6 @@ class SegmentedQueue {
     }
   }
 
-  // A consumer of the queue.
   class Consumer;
 
   // Any thread: takes the lock. Both are exact while no thread pushes or pops.
@@ -205,8 +204,7 @@ class SegmentedQueue {
     next.begin.set(full.begin.get() + shape_.size());
     // (4) release: publishes the emptied segment to consumers; pairs with (2).
     full.next.store(&next, std::memory_order_release);
-    // relaxed: published by the position.
-    tail_.segment.store(&next, std::memory_order_relaxed);
+    tail_.segment.store(&next, std::memory_order_relaxed);  // relaxed: published by the position
     // (6) release: a thread that sees this position or a later one sees its segment; pairs with (3, 5).
     tail_.position.store(position + (lap() - shape_.size()), std::memory_order_release);
   }
@@ -233,8 +231,7 @@ class SegmentedQueue {
   }
 
   size_t sizeFrom(const Segment& segment) const {
-    // relaxed: an estimate.
-    const uint32_t index = segment.index.load(std::memory_order_relaxed);
+    const uint32_t index = segment.index.load(std::memory_order_relaxed);  // relaxed: an estimate
     const uint64_t head = segment.begin.get() + (index < shape_.size() ? index : shape_.size());
     const uint64_t tail = ordinal(tail_.position.load(std::memory_order_relaxed));
     return tail <= head ? 0 : static_cast<size_t>(tail - head);
@@ -258,8 +255,7 @@ class SegmentedQueue {
   }
 
   static Segment* prepend(Segment* segment, Segment* others) {
-    // relaxed: no thread uses the segment any more.
-    segment->next.store(others, std::memory_order_relaxed);
+    segment->next.store(others, std::memory_order_relaxed);  // relaxed: no thread uses the segment any more
     return segment;
   }
 

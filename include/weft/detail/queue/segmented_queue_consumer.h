@@ -68,8 +68,7 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
   // Whether pop() would return false. May be false while the oldest item is being written.
   bool empty() {
     for (;;) {
-      // relaxed: as in popBatch().
-      const uint32_t index = segment_->index.load(std::memory_order_relaxed);
+      const uint32_t index = segment_->index.load(std::memory_order_relaxed);  // relaxed: as in popBatch()
       if (index < queue_.shape_.size()) [[likely]] {
         // relaxed: nothing is read of the item.
         return segment_->slots()[index].load(std::memory_order_relaxed) == nullptr &&

@@ -82,8 +82,7 @@ class StealGate {
 
  private:
   void enter() {
-    // relaxed: the fence orders it.
-    count_.fetch_add(1, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_relaxed);  // relaxed: the fence orders it
     // (1) the count before the looks at the deques (T2); pairs with (2).
     Sync::heavyFence();
   }

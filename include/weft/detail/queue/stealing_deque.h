@@ -34,8 +34,7 @@ namespace weft::inline v0_1::detail {
 //     bottom = 1                   top = 1 (read; another thief took item 0)
 //     read top: 0, stale           read bottom: 2, stale
 //     1 > 0: take item 1           1 < 2: steal item 1, compare-exchange 1 -> 2 succeeds
-// The two fences forbid it: in their common order one comes first. The read of the other side then sees at
-// least what the first side saw or stored.
+// The two fences forbid it: in their order, the read after the second sees what preceded the first.
 //
 // Departures from the papers, and what was rejected:
 // - The array does not grow. If the deque is full, push returns false, and the owner moves a batch elsewhere
@@ -67,8 +66,7 @@ class StealingDeque {
 
   // Owner: appends `item` as the newest. Returns: false if the deque is full.
   bool push(T* item) {
-    // relaxed: only the owner writes it.
-    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);  // relaxed: only the owner writes it
     if (bottom - cachedTop_ >= Capacity) [[unlikely]] {
       if (cachedTop_ == kClosed) {
         return false;
@@ -79,8 +77,7 @@ class StealingDeque {
         return false;
       }
     }
-    // relaxed: bottom publishes it.
-    slot(bottom).store(item, std::memory_order_relaxed);
+    slot(bottom).store(item, std::memory_order_relaxed);  // relaxed: bottom publishes it
     // (2) release: publishes the slot and what the item points to; pairs with (6).
     bottom_.store(bottom + 1, std::memory_order_release);
     return true;
@@ -88,8 +85,7 @@ class StealingDeque {
 
   // Owner: appends the first of `count` items, in their order, as far as there is room. Returns: how many.
   uint32_t pushBatch(T* const* items, uint32_t count) {
-    // relaxed: only the owner writes it.
-    const int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed);  // relaxed: only the owner writes it
     if (bottom + count - cachedTop_ > Capacity) [[unlikely]] {
       if (isClosed()) {
         return 0;
@@ -100,15 +96,14 @@ class StealingDeque {
     const int64_t room = Capacity - (bottom - cachedTop_);
     const uint32_t pushed = room < count ? static_cast<uint32_t>(room) : count;
     for (uint32_t i = 0; i < pushed; i++) {
-      // relaxed: bottom publishes it.
-      slot(bottom + i).store(items[i], std::memory_order_relaxed);
+      slot(bottom + i).store(items[i], std::memory_order_relaxed);  // relaxed: bottom publishes it
     }
     // (14) release: publishes the slots and what the items point to; pairs with (6).
     bottom_.store(bottom + pushed, std::memory_order_release);
     return pushed;
   }
 
-  // Owner: until open(), push returns false, and pushBatch zero. An open deque's push pays nothing for this.
+  // Owner: until open(), push returns false, and pushBatch zero. This costs an open deque nothing.
   void close() { cachedTop_ = kClosed; }
   // (15) acquire: as at note 1; pairs with (7).
   void open() { cachedTop_ = top_.load(std::memory_order_acquire); }
@@ -118,8 +113,7 @@ class StealingDeque {
   // Returns: null if the deque is empty.
   template <class Stealer>
   T* take(Stealer& self) {
-    // relaxed: only the owner writes it.
-    const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    const int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;  // relaxed: only the owner writes it
     // (3) release: a thief that reads it goes on to read older slots; pairs with (6).
     bottom_.store(bottom, std::memory_order_release);
     if (!self.isUnseen()) [[unlikely]] {
@@ -167,7 +161,7 @@ class StealingDeque {
     return {item, false};
   }
 
-  // Owner: removes the oldest item. Returns: null if the deque is empty.
+  // Owner: removes the oldest item. Returns: null if empty.
   T* takeOldest() {
     T* item;
     return takeOldestBatch(&item, 1) == 1 ? item : nullptr;
@@ -211,7 +205,6 @@ class StealingDeque {
     return bottom_.load(std::memory_order_relaxed) - top_.load(std::memory_order_relaxed) >= count;
   }
 
-  // Owner: the index that the next item gets.
   int64_t endIndex() const { return bottom_.load(std::memory_order_relaxed); }
 
   // Owner: a lower bound of the oldest item's index. Exact while there are no thieves.

@@ -57,7 +57,6 @@ class TimerHeap {
     }
   }
 
-  // Returns: the item with the earliest deadline, or null.
   Item* earliest() const { return size_ == 0 ? nullptr : entries()[0].item; }
 
   // Takes out the earliest item if its deadline is not after `now`. Returns: the item, or null.

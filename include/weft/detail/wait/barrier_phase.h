@@ -41,7 +41,7 @@ class BarrierPhase {
     // relaxed, here and on failure: only a guess for the compare-exchange.
     uint64_t old = word_.bits.load(std::memory_order_relaxed);
     while (n <= remainingIn(old)) {
-      // (1) acq_rel: the last arrival sees what came before each other one; pairs with (1).
+      // (1) acq_rel: the last arrival sees what came before the others; pairs with (1).
       if (word_.bits.compare_exchange_weak(old, old - n * kOne, std::memory_order_acq_rel,
                                            std::memory_order_relaxed)) {
         return {true, n == remainingIn(old) && n != 0, phaseIn(old)};

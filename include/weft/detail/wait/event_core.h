@@ -65,8 +65,7 @@ class EventCore {
     while ((old & kSignalled) != 0) {
       if ((old & Word::kLocked) != 0) {
         Sync::relax(round);
-        // relaxed: only a guess for the compare-exchange.
-        old = word_.bits.load(std::memory_order_relaxed);
+        old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
         // (3) acquire: sees what came before the signal; pairs with (1, 2, 4) and with unlockTo().
       } else if (word_.bits.compare_exchange_weak(old, old & ~uintptr_t{kSignalled},
                                                   std::memory_order_acquire, std::memory_order_relaxed)) {
@@ -80,8 +79,7 @@ class EventCore {
   // Returns: whether it signalled; if not, lock() and call signalAndUnlock().
   template <class Wake>
   bool trySignal(const Wake& wake) {
-    // relaxed: only a guess for the compare-exchange.
-    uintptr_t old = word_.bits.load(std::memory_order_relaxed);
+    uintptr_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while ((old & Word::kBits) == 0) {
       const bool isAwaited = old > kAllBits;
       const uintptr_t next = isAwaited ? leftOfSignal_ : kSignalled;
@@ -100,8 +98,7 @@ class EventCore {
   // Puts `self` into the word, if nobody waits and there is no signal.
   // Returns: whether it did; if not, call tryWait() and queue().
   bool tryQueueAlone(Waiter& self) {
-    // relaxed: only a guess for the compare-exchange.
-    uintptr_t old = word_.bits.load(std::memory_order_relaxed);
+    uintptr_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     // (5) release: the waiter is complete; pairs with (4) and the acquire of lockBit.
     return old == 0 &&
            word_.bits.compare_exchange_strong(old, reinterpret_cast<uintptr_t>(&self),
@@ -126,7 +123,6 @@ class EventCore {
     return wasThere;
   }
 
-  // Returns: kSignalled or 0.
   uintptr_t lock() {
     static_assert(alignof(Waiter) > kAllBits);
     const uintptr_t old = word_.lock();

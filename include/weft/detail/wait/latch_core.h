@@ -56,8 +56,7 @@ class LatchCore {
         continue;
       }
       next |= isLast && (old & Word::kWaiters) != 0 ? Word::kLocked : 0;
-      // (2) acq_rel: publishes what came before to the waiters, and to the other calls; takes the lock as
-      // lockBit does; pairs with (1, 2).
+      // (2) acq_rel: publishes what came before; takes the lock as lockBit does; pairs with (1, 2).
       if (word_.bits.compare_exchange_weak(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         return isLast && next != 0;
       }

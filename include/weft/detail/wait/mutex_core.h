@@ -56,9 +56,8 @@ namespace weft::inline v0_1::detail {
 // takes it, as any newcomer may.) A waiter that was claimed waits for its wake, and takes a mutex that is
 // free or offered, so that no offer is lost. If the mutex is held, the waiter is no longer on the way, but
 // stays out of the list, and the holder's unlock() wakes the next waiter. The stop's callback takes the
-// waiter out of the list and wakes it, which does not count as a wake. If the callback finds the waiter
-// awake, it does nothing. The waiter tests for the stop with the list locked, before it queues. So one sees
-// the other.
+// waiter out of the list, if it is there, and wakes it, which does not count as a wake. The waiter tests for
+// the stop with the list locked, before it queues. So one sees the other.
 //
 // Rejected: handing the mutex over to a waiter that has waited for a millisecond, which then holds it even if
 // its thread is busy for seconds (MutexTest.IsNotKeptFromOthersByAWaiterThatCannotRun hangs); and waking
@@ -134,11 +133,9 @@ class MutexCore {
   template <class Host>
   List unlock(const Host& host) {
     const uint32_t now = detail::patienceTicks(host.now());
-    // relaxed: only a guess for the compare-exchange.
-    uint32_t word = word_.bits.load(std::memory_order_relaxed);
+    uint32_t word = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while (needsNoWake(word, now)) {
-      // (3) release: the next holder sees what this one wrote; pairs with (1) and the next lockBit. The last
-      // access.
+      // (3) release: as at note 2; pairs with (1) and the next lockBit. The last access.
       if (word_.bits.compare_exchange_weak(word, word & ~kHeld, std::memory_order_release,
                                            std::memory_order_relaxed)) {
         return {};
@@ -172,7 +169,6 @@ class MutexCore {
   bool isDue(uint32_t word, uint32_t now) const {
     return (word & kTimed) != 0 && offerAt_.get() - now - 1 >= kRestTicks;
   }
-  // Returns: whether a woken waiter still has time to come.
   bool isExpected(uint32_t word, uint32_t now) const { return (word & kWoken) != 0 && !isDue(word, now); }
 
   // Returns: whether nobody waits, or a waiter is on the way and need not be given way to.

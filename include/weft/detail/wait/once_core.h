@@ -57,7 +57,7 @@ class OnceCore {
     return turn;
   }
 
-  // For a waiter that was woken. Returns: Mine or Done.
+  // For a woken waiter. Returns: Mine or Done.
   template <class Waiter>
   static Turn turnOf(const Waiter& self) {
     return self.mark == kIsNext ? Turn::Mine : Turn::Done;
@@ -71,8 +71,7 @@ class OnceCore {
   // Returns: whether it did; if not, call end().
   bool tryEnd(bool hasReturned) {
     uint32_t expected = kRunning;
-    // (3) release: callers that find it done, and the next runner, see what the function has written; pairs
-    // with (1, 2) and the acquire of lockBit.
+    // (3) release: publishes what the function has written; pairs with (1, 2) and the acquire of lockBit.
     return word_.bits.compare_exchange_strong(expected, hasReturned ? kDone : 0, std::memory_order_release,
                                               std::memory_order_relaxed);
   }

@@ -10,8 +10,8 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
 
-// How a waiter waits for a lock that is not handed to it: how long a woken waiter has the lock reserved, and
-// when a waiter tries by itself.
+// How a waiter waits for a lock that is not handed to it: how long a woken waiter may take, and when one
+// tries.
 namespace weft::inline v0_1::detail {
 
 // A waiter that is passed over for so long becomes impatient. A woken waiter is waited for so long.
@@ -45,8 +45,8 @@ bool isTimeUp(const Host& host) {
   return host.limit() != kNever && host.now() >= host.limit();
 }
 
-// Goes on with a wait of a queued waiter, until woken, unless the first part of the wait has ended by a wake.
-// Calls retry(next) now and then, which sets the time of the next try.
+// Goes on with a queued waiter's wait, unless `isWoken`, until woken. Calls retry(next), which sets `next`,
+// the time of the next.
 // Returns: Claimed if it was woken; else Taken or GivenUp.
 template <class Waiter, class Host, class Retry>
 LockTry waitInList(Waiter& self, const Host& host, bool isWoken, const Retry& retry) {

@@ -19,7 +19,7 @@ namespace weft::inline v0_1::detail {
 //
 // What must not happen: a thread is let in after the ending thread has seen no thread within, and before that
 // thread closes. It cannot happen, since both change the same word by a read-modify-write. A thread that is
-// let in came before the close, and is counted in the word that the closer reads.
+// let in is counted in the word that the closer reads.
 //
 // closeAt() closes only if no thread has come since a look that found nothing left to do: see quiescence.h.
 template <class Sync = StdSync>
@@ -41,8 +41,7 @@ class RundownProtection {
     left_.fetch_add(number, std::memory_order_release);
   }
 
-  // Returns: how many threads have come; once closed, a number that cannot be reached. relaxed: closeAt()
-  // tests.
+  // Returns: how many threads have come; once closed, an unreachable number. relaxed: closeAt() tests.
   uint64_t numEntered() const { return entered_.load(std::memory_order_relaxed); }
 
   // Closes, if no thread has come since `numEntered` was numEntered(). Returns: whether it did.

@@ -35,8 +35,7 @@ class SemaphoreCore {
 
   // Takes a permit if there is one. Returns: whether it did.
   bool tryTake() {
-    // relaxed: only a guess for the compare-exchange.
-    uint32_t old = word_.bits.load(std::memory_order_relaxed);
+    uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while (old >= kOne) {
       // (1) acquire: sees what came before this permit was given; pairs with (2) and with unlockBy().
       if (word_.bits.compare_exchange_weak(old, old - kOne, std::memory_order_acquire,
@@ -51,8 +50,7 @@ class SemaphoreCore {
   // Requires: 0 <= count, and there is room; else a message ends the program.
   // Returns: whether it did; if not, call give().
   bool tryGive(ptrdiff_t count) {
-    // relaxed: only a guess for the compare-exchange.
-    uint32_t old = word_.bits.load(std::memory_order_relaxed);
+    uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     for (check(old, count); (old & Word::kBits) == 0; check(old, count)) {
       // (2) release: publishes what came before to who takes a permit; pairs with (1) and lockBit's acquire.
       if (word_.bits.compare_exchange_weak(old, old + static_cast<uint32_t>(count) * kOne,

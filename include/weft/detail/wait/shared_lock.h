@@ -19,8 +19,7 @@ namespace weft::inline v0_1::detail {
 // waiter looks by itself after about a millisecond, and then now and then. If it finds grants that were there
 // a millisecond before, it takes back all that are not confirmed, and takes the lock if that frees it, though
 // others are before it, since they may be unable to run. A try does this too. Whoever looks first notes the
-// time. A waiter that has lost its grant takes the lock if it can when it comes, or queues again, at the
-// front.
+// time. A waiter that has lost its grant takes the lock if it can, or queues again at the front.
 //
 // A newcomer may take the lock meanwhile, again and again, on the very thread of the missing waiter. So a
 // newcomer that finds somebody missing lets the ready fibers of its thread go first now and then.
@@ -29,7 +28,6 @@ class SharedLock {
  public:
   using How = typename SharedWord<List, Sync, kMaxPasses>::How;
 
-  // SharedWord's.
   bool tryLock() { return word_.tryLock(); }
   bool tryLockShared() { return word_.tryLockShared(); }
   bool tryUnlock() { return word_.tryUnlock(); }
@@ -88,7 +86,6 @@ class SharedLock {
   // Returns: what to add to `word` to take the lock, whoever waits; 0 if holders are in the way.
   static Word freeHold(Word word, How how) { return Holds::isFree(word, how) ? Holds::holdOf(how) : 0; }
 
-  // Returns: the result of a try that has got `hold`.
   static LockTry outcome(Word hold, bool givesUp) {
     return hold != 0 ? LockTry::Taken : givesUp ? LockTry::GivenUp : LockTry::Waits;
   }

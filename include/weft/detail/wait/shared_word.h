@@ -63,8 +63,7 @@ class SharedWord {
   // Returns: whether the lock was free or shared, without waiters that may not be passed, and is shared now.
   // Also fails while somebody is missing, or the list is locked.
   bool tryLockShared() {
-    // relaxed: only a guess for the compare-exchange.
-    Word old = base_.bits.load(std::memory_order_relaxed);
+    Word old = base_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while ((old & (kWriter | kMissing | Base::kLocked)) == 0 && mayPass(old)) {
       // (2) acquire: sees what the last writer wrote; pairs with (3) and with unlockBy().
       if (base_.bits.compare_exchange_weak(old, old + kReader + pass(old), std::memory_order_acquire,
@@ -94,13 +93,11 @@ class SharedWord {
   // Returns: false if nobody shares the lock.
   bool unlockShared(List& granted) {
     uint32_t round = 0;
-    // relaxed: only a guess for the compare-exchange.
-    Word old = base_.bits.load(std::memory_order_relaxed);
+    Word old = base_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while (old >= kReader) {
       const bool isLast = old < 2 * kReader;
       if (!isLast || (old & Base::kBits) == 0) {
-        // (4) release: the next writer sees that this one has read; pairs with (1, 5) and the next lockBit.
-        // The last access.
+        // (4) release: before the next writer; pairs with (1, 5) and the next lockBit. The last access.
         if (base_.bits.compare_exchange_weak(old, old - kReader, std::memory_order_release,
                                              std::memory_order_relaxed)) {
           return true;

@@ -23,7 +23,6 @@
 // which needs no wake, and the wait returns without having been suspended.
 namespace weft::inline v0_1::detail {
 
-// How a wait ended.
 enum class WaitEnd : uint8_t { Woken, TimedOut, Stopped };
 
 // blockStoppable() by a Host. It has the functions for blockOrGiveUp(); wake(waiter); isOwn(waiter), whether

@@ -31,8 +31,7 @@ namespace weft::inline v0_1::detail {
 // It cannot happen. A holder of the lock that finds the count above zero leaves kWaiters set: a waiter that
 // queues sets it, and a waiter that gives up locks only if it is set. A waiter that gives up clears kWaiters
 // only if it is the only waiter, in a step that fails if the count is zero by then; then it stays queued and
-// is woken. add() does not touch a count of zero beside kWaiters either. It waits for the end() that comes
-// back, which arrives as soon as a lock holder would.
+// is woken. add() leaves a count of zero beside kWaiters alone, and waits for the end() that comes back.
 //
 // The first waiter sets kWaiters without the lock, in the only compare-exchange that a wait then costs, and
 // stores itself in first_. It never gives up. The next holder of the lock moves it to the list, or wakes it.
@@ -82,7 +81,7 @@ class WaitGroupCore {
   // Returns: whether it did; if so, the caller owes a claimAll().
   bool tryEnd() {
     uint32_t expected = kOne | Word::kWaiters;
-    // relaxed: only a guess for the compare-exchange.
+    // relaxed: a guess for the compare-exchange.
     return word_.bits.load(std::memory_order_relaxed) == expected &&
            // (2) acq_rel: as (1), and takes the lock as lockBit does; pairs with (1, 3).
            word_.bits.compare_exchange_strong(expected, Word::kWaiters | Word::kLocked,
@@ -102,8 +101,7 @@ class WaitGroupCore {
   // Queues `self`, which will not give up, if it is the first waiter.
   // Returns: whether it did; if not, call queue().
   bool tryQueueFirst(Waiter& self) {
-    // relaxed: only a guess for the compare-exchange.
-    uint32_t old = word_.bits.load(std::memory_order_relaxed);
+    uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while (old >= kOne && (old & Word::kBits) == 0) {
       // (4) acquire: first_ is empty; pairs with unlockTo(). The next step brings what the caller did before.
       if (word_.bits.compare_exchange_weak(old, old | Word::kWaiters, std::memory_order_acquire,
@@ -180,8 +178,7 @@ class WaitGroupCore {
     while ((first = first_.load(std::memory_order_acquire)) == nullptr) {
       Sync::relax(round);
     }
-    // relaxed: the end of the section publishes it.
-    first_.store(nullptr, std::memory_order_relaxed);
+    first_.store(nullptr, std::memory_order_relaxed);  // relaxed: the end of the section publishes it
     return first;
   }
 

@@ -18,8 +18,7 @@ struct ThreadWaiter;
 // Lifetime: valid until the handler returns.
 class WaitHandle {
  public:
-  // Neither suspends nor blocks.
-  // Returns: whether the wait is over: what is waited for has come, or the time is up.
+  // Returns: whether what is waited for has come, or the time is up. Neither suspends nor blocks.
   WEFT_EXPORT bool ready() const noexcept;
 
   // Has `wake` called once what is waited for has come, by the thread that brings it, or at once if it has

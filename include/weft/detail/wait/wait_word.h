@@ -40,8 +40,7 @@ bool removeIfLinked(List& list, Waiter& self) {
 //                                           changes the state, and sees nobody
 //     queues, and sleeps
 // It cannot happen. The waiter's section ends by the step that sets kWaiters, which fails if the state has
-// changed since the waiter looked at it. The waker changes the same word, so it sees kLocked or kWaiters, and
-// locks.
+// changed since the waiter looked at it. The waker changes that word, so it sees a bit, and locks.
 //
 // What must not happen: the waiter destroys the primitive while its waker uses it. The step that ends a
 // section is the last access to the word and the list; the wakes come after it.
@@ -78,8 +77,7 @@ class WaitWord {
   // Ends the section, and replaces the state, as it is by then, by next(state). Returns: the state before.
   template <class Next>
   Int unlockBy(const Next& next) {
-    // relaxed: only a guess for the compare-exchange.
-    Int old = bits.load(std::memory_order_relaxed);
+    Int old = bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     Int made = 0;
     do {
       made = static_cast<Int>((next(static_cast<Int>(old & ~kBits)) & ~kBits) | waitersBit());
@@ -101,8 +99,7 @@ class WaitWord {
   // takeOrQueue() within a section, which it ends.
   template <class Waiter, class Take>
   bool settle(Waiter& self, const Take& take) {
-    // relaxed: only a guess for the compare-exchange.
-    Int old = bits.load(std::memory_order_relaxed);
+    Int old = bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     for (;;) {
       Int next = static_cast<Int>(old & ~kLocked);
       const bool isTaken = take(next);
@@ -111,8 +108,7 @@ class WaitWord {
       }
       next = static_cast<Int>((next & ~kBits) | waitersBit());
       // (4) acq_rel: publishes the list to the next holder of the lock; sees what came before the state that
-      // it takes; pairs with (3, 5) and the acquire of lockBit. One step: whoever changes the state finds a
-      // bit.
+      // it takes; pairs with (3, 5) and the acquire of lockBit. One step, so that others find a bit.
       if (bits.compare_exchange_strong(old, next, std::memory_order_acq_rel, std::memory_order_relaxed)) {
         return isTaken;
       }
@@ -133,8 +129,7 @@ class WaitWord {
   // lock(), unless nobody waits. Returns: whether it has locked.
   bool lockIfAwaited() {
     uint32_t round = 0;
-    // relaxed: only a guess for the compare-exchange.
-    Int old = bits.load(std::memory_order_relaxed);
+    Int old = bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while ((old & kWaiters) != 0) {
       if ((old & kLocked) != 0) {
         Sync::relax(round);

@@ -80,7 +80,7 @@ class WaitList {
   // Moves the first waiter to the end of `claimed`, where it counts as claimed. Requires: there is one.
   void claimFront(WaitList& claimed) { claimed.append(*popFront()); }
 
-  // Appends all waiters of `other`, which is empty afterwards. All waiters in this list count as claimed.
+  // Appends all waiters of `other`, which is empty afterwards. Requires: those of this list count as claimed.
   void claimAll(WaitList& other) {
     if (other.isEmpty()) {
       return;
@@ -115,11 +115,9 @@ class WaitList {
 // Lifetime: as long as that fiber runs its task, or as that thread runs.
 WEFT_EXPORT Waiter& currentWaiter() noexcept;
 
-// Makes block() return. Any thread; once for each claim. Its last access to the waiter lets the waiter
-// return.
+// Makes block() return. Any thread; once for each claim. Its last access lets the waiter return.
 WEFT_EXPORT void wake(Waiter& waiter) noexcept;
 
-// Wakes all waiters of `claimed`, first to last.
 WEFT_EXPORT void wakeAll(const WaitList& claimed) noexcept;
 
 // Suspends the fiber, or parks the thread, until wake(). `what` ("Event") and `object` are for reports.
@@ -128,9 +126,9 @@ WEFT_EXPORT void block(Waiter& self, const char* what, const void* object);
 // block() with a limit. Returns: false if the deadline came first; a claimer may then still owe a wake().
 WEFT_EXPORT bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
-// blockUntil() for a lock whose waiter tries again by itself when the time is up. Reports of waiting fibers
-// do not take such a retry for an event that may still happen. Does not call the thread's wait handler: a
-// handler that waits for the lock that its wait was handed would wait forever.
+// blockUntil() for a lock whose waiter tries again by itself when the time is up. Such a retry does not count
+// as an event that may still happen. Does not call the wait handler: it would wait forever for a lock that
+// its wait was handed.
 WEFT_EXPORT bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object);
 
 // blockForLock() for kPatience (patience.h), from when the fiber's thread next looks at the clock: before it
@@ -140,8 +138,7 @@ WEFT_EXPORT bool blockPatiently(Waiter& self, const char* what, const void* obje
 // Lets the ready fibers of the caller's thread go first, if that was not done for kPatience.
 WEFT_EXPORT void giveWay(Waiter& self);
 
-// Takes `self` out of `list`, which `lock` guards. Returns: whether it was there; if not, it is owed a
-// wake().
+// Takes `self` out of `list`, which `lock` guards. Returns: whether it was there; if not, a wake is owed.
 template <class Lock>
 bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
   lock.lock();
@@ -168,7 +165,6 @@ bool blockOrGiveUp(AnyWaiter& self, const Host& host, const GiveUp& giveUp) {
   return true;
 }
 
-// How production code blocks.
 struct BlockHost {
   void block(Waiter& self) const { detail::block(self, what, object); }
   bool blockUntil(Waiter& self) const { return detail::blockUntil(self, deadline, what, object); }
