@@ -7,9 +7,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// Calls `function(argument)` on a stack of its own, of 64 KiB: for what the library does by itself where a
-// fiber runs, whose stack may be smaller than that. Where there is no memory for one, calls it where it is.
-// `current` is the calling fiber.
+// Calls `function(argument)` on a stack of 64 KiB, for what the library does by itself on a fiber, whose
+// stack may be smaller. Where there is no memory for one, calls it in place. `current` is the calling fiber.
 void callAside(const OSFiber& current, void (*function)(void*), void* argument);
 
 }  // namespace weft::inline v0_1::detail

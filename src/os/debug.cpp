@@ -20,8 +20,7 @@
 namespace weft::inline v0_1 {
 namespace {
 
-// Returns: whether messages of `file` are the library's own: of a source, or of a header. Their place says
-// little to a user who misused it.
+// Returns: whether `file` is the library's own. Its place would say little to a user who misused the library.
 bool isOfLibrary(std::string_view file) {
   constexpr std::string_view kOwn(__FILE__), kPath("os/debug.cpp");
   static_assert(kOwn.ends_with(kPath));
@@ -29,16 +28,12 @@ bool isOfLibrary(std::string_view file) {
   return isHeader || file.starts_with(kOwn.substr(0, kOwn.size() - kPath.size()));
 }
 
-// The places of the calls that have led here, innermost first.
-//
-// A call is known to be the library's where the library is a shared one, and for functions that the dynamic
-// linker can name. The library's calls are left out as long as they come first. The first call with another
-// name is the caller of the library, and the last of the list. Where no names are known, as without
-// -rdynamic, a few calls are kept.
+// The calls that have led here, innermost first. Leading calls of the library are left out: in a shared
+// library, and functions that the dynamic linker can name. The first call with another name, the caller of
+// the library, is the last of the list. Where no names are known, as without -rdynamic, a few calls are kept.
 class Callers {
  public:
-  // Leaves out the calling function. It is a function of its own, since the unwinder needs a good part of a
-  // small stack.
+  // Leaves out the calling function. It is separate, since the unwinder needs a good part of a small stack.
   [[gnu::noinline]] void find() {
     _Unwind_Backtrace(&Callers::add, this);
     int kept = 0;

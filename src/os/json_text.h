@@ -10,8 +10,7 @@ namespace weft::inline v0_1::detail {
 // The most that a byte of text takes in JSON: \u001f.
 inline constexpr size_t kJsonBytesPerByte = 6;
 
-// Writes `text` as the inside of a JSON string to `out`, and a zero after it. Bytes that are no valid UTF-8
-// become U+FFFD.
+// Writes `text` as the inside of a JSON string to `out`, and a zero. Bytes that are not UTF-8 become U+FFFD.
 // Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and for the zero.
 // Returns: the end, where the zero stands.
 char* writeJsonText(const char* text, char* out);

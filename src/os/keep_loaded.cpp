@@ -14,8 +14,8 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// false -> true. This is not a static object that is made once: another thread would wait for the thread that
-// makes it. That thread may wait for the dynamic linker's lock, which the other may hold.
+// false -> true. Rejected: a static object that is made once. Its maker waits for the dynamic linker's lock,
+// whose holder may wait for the maker.
 constinit std::atomic<bool> isKept{false};
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// Keeps the shared library that contains this function in the process, even if the program closes it. The
-// reason: threads that wait for blocking calls, memory that any thread may still touch, and the handler of
-// stack overflows outlast the last scheduler. Called before the first of these is made.
+// Keeps the shared library that contains this function in the process, even if the program closes it: threads
+// of blocking calls, memory that any thread may touch, and the handler of stack overflows outlast the last
+// scheduler. Called before the first of these is made.
 // Requires: the caller holds no lock, since this takes the dynamic linker's lock.
 void keepLoaded() noexcept;
 

@@ -23,35 +23,31 @@ namespace weft::inline v0_1::detail {
 //
 // All words are there in every build: code with and without sanitizers or exceptions agrees on the layout.
 struct OSFiber {
-  // Makes this object stand for the calling thread and the stack that it runs on.
-  // Lifetime: needs no destroy(), though one is harmless.
+  // Makes this object stand for the calling thread and its stack. Needs no destroy(), though one is harmless.
   void initThread();
 
   // Prepares a fiber that calls `entry(arg)` on the stack [stackBase, stackBase + stackSize) when it is first
-  // switched to. An object may be prepared again where its fiber will not be resumed. Costs 30 ns, under TSan
-  // 15 us (clang) or 500 us (gcc): under sanitizers a fiber that loops is better than one that is prepared
-  // anew.
+  // switched to. An object may be prepared again if its fiber will not be resumed. Costs 30 ns, under TSan 15
+  // us (clang) or 500 us (gcc): there a fiber that loops is better than a new one.
   // Requires: entry never returns; the process traps if it does. A fiber ends by switching away for good.
   //   stackSize is at least kMinStackSize; the stack need not be aligned.
   // Lifetime: the stack must outlive the fiber; while it is suspended there, the object must not move.
   void init(void* stackBase, size_t stackSize, void (*entry)(void*), void* arg);
 
-  // Frees the memory that the runtimes hold for a fiber that was prepared and never run, or that is suspended
-  // and will not be resumed. The objects on its stack are not destroyed. No effect on an object that was
-  // never prepared.
+  // Frees what the runtimes hold for a fiber that was never run, or is suspended and will not be resumed.
+  // Does not destroy the objects on its stack. No effect on an object that was never prepared.
   // Requires: the fiber is not the calling one.
   void destroy();
 
   // Suspends the calling fiber `from` and resumes `to` on the calling thread; returns when something switches
-  // to `from`. The exceptions being handled are then those of before the call. The floating-point environment
-  // (rounding mode, status bits) is the thread's, and so is shared by its fibers.
+  // to `from`, with the exceptions being handled as before the call. The floating-point environment (rounding
+  // mode, status bits) belongs to the thread.
   // Requires: `from` is the calling fiber, `to` another one, suspended or fresh; `globals` is
   //   exceptionGlobals() of the calling thread.
   // Memory ordering: none; both sides run on one thread.
   static void switchTo(OSFiber& from, OSFiber& to, void** globals);
 
-  // Returns: where the C++ runtime keeps the calling thread's exceptions in flight. It stays the same for the
-  // thread's life.
+  // Returns: where the C++ runtime keeps the thread's exceptions in flight, the same for the thread's life.
   static void** exceptionGlobals();
 
   static constexpr size_t kMinStackSize = 256;

@@ -13,8 +13,7 @@
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 
-// Parkers come from slabs. The first slab is static memory, the others are mapped, and none
-// is ever given back.
+// Parkers come from slabs, which are never given back. The first is static memory, the others are mapped.
 namespace weft::inline v0_1::detail {
 namespace {
 

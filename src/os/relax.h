@@ -8,20 +8,17 @@
 
 namespace weft::inline v0_1::detail {
 
-// How many sleeps a wait takes until it warns; 3 to 6 s of them. Sleeps are counted, and not seconds, since a
-// program that a debugger or SIGSTOP has stopped does not wait meanwhile.
+// How many sleeps a wait takes until it warns: 3 to 6 s. Not seconds, since a stopped program does not wait.
 inline constexpr uint32_t kRelaxPatience = 30'000;
 extern std::atomic<uint32_t> relaxPatience;
 
 // One step of a wait for a thread that holds a lock for some instructions, or is about to store a word. Each
 // such wait of the library ends up here. Increments `round`.
 //
-// A holder that runs is done within some pauses, and one that was preempted gets the processor by a yield. A
-// yield gives it to threads of equal priority only: a thread of a real-time class would yield forever beside
-// a holder of a lower class. So a wait that goes on sleeps between looks.
-//
-// A wait that never ends is most often one in a signal handler, which waits for the very thread that it has
-// interrupted. Each such wait warns once.
+// A holder that runs is done within some pauses, and a preempted one gets the processor by a yield. But a
+// yield gives it to threads of equal priority only: a real-time thread would yield forever beside a holder of
+// a lower class. So a wait that goes on sleeps between looks. A wait that never ends is most often one in a
+// signal handler, for the thread that it has interrupted. Each such wait warns once.
 //
 // System: void pause(), void yield(), void sleepBriefly(), uint32_t patience(), void warn()
 template <class System>

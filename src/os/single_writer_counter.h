@@ -27,13 +27,12 @@ class SingleWriterPointer {
   SingleWriterPointer() = default;
   explicit SingleWriterPointer(T* value) : value_(value) {}
 
-  // For the owner. The access is not atomic, since compilers fold atomic ones into no other instruction, and
-  // nobody else writes.
+  // For the owner. Not atomic: nobody else writes, and compilers fold no atomic access into an instruction.
   T* get() const { return value_; }
   // relaxed: others take it for a hint.
   void set(T* value) { std::atomic_ref(value_).store(value, std::memory_order_relaxed); }
 
-  // Any thread. relaxed: as above.
+  // Any thread. relaxed: a hint.
   T* look() const { return std::atomic_ref(value_).load(std::memory_order_relaxed); }
 
  private:

@@ -23,9 +23,8 @@
 #include "weft/detail/base/spin_lock.h"
 #include "weft/memory.h"
 
-// Code that runs in the handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of
-// symbols are not promised to be async-signal-safe, so they come last, after the most important
-// text has been written.
+// The handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of symbols are not
+// promised to be async-signal-safe, so they come after the most important text.
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -308,8 +307,7 @@ size_t signalStackSize() {
   return alignUp(std::max(kSignalStackSize, minimum > 0 ? static_cast<size_t>(minimum) : 0), pageSize());
 }
 
-// Mapped signal stacks that no thread uses. They are kept because unmapping one interrupts every processor
-// that the process runs on.
+// Mapped signal stacks that no thread uses, kept since unmapping interrupts every processor of the process.
 constexpr size_t kSignalStacksKept = 64;
 constinit SpinLock keptLock;
 constinit size_t numKept = 0;                  // guarded by keptLock

@@ -22,22 +22,18 @@ struct CurrentStack {
   const void* task;  // an address in the task's code; or null
 };
 
-// Fills in what the calling thread runs.
-// Requires: async-signal-safe.
+// Fills in what the calling thread runs. Requires: async-signal-safe.
 // Returns: false when the thread runs no fiber with a guard.
 using CurrentStackHook = bool (*)(CurrentStack*);
 
-// Installs the process's handler, once: later calls do nothing. Does nothing at all if the environment
-// contains WEFT_OVERFLOW_HANDLER=0.
+// Installs the process's handler, once. Does nothing if the environment has WEFT_OVERFLOW_HANDLER=0.
 WEFT_EXPORT void installOverflowHandler(CurrentStackHook hook) noexcept;
 
-// Disables the handler for the rest of the process's life. The handler before it serves every fault, and
-// later installs do nothing.
+// Disables the handler for good: the handler before it serves every fault, and later installs do nothing.
 WEFT_EXPORT void disableOverflowHandler() noexcept;
 
-// Gives the calling thread a signal stack for as long as this object lives, unless the thread has one
-// already: a handler cannot run on a stack that is used up. Costs only address space until a handler runs.
-// Requires: destroyed by the thread that made it.
+// Gives the calling thread a signal stack while this object lives, unless it has one: a handler cannot run on
+// a stack that is used up. Costs only address space until then. Requires: destroyed by its maker.
 class WEFT_EXPORT AlternateStack {
  public:
   AlternateStack() noexcept;

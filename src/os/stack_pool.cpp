@@ -60,7 +60,7 @@ Stack StackPool::stackAt(uint32_t index, uint32_t slot) const noexcept {
   return {place + guardSize(), static_cast<uint32_t>(stackSize_), index * kStacksPerSlab + slot};
 }
 
-// Requires: lock_ is held. This is so for all functions from here to acquire().
+// Requires: lock_ is held, as for all functions from here to acquire().
 void StackPool::markFree(uint32_t index, uint32_t slot, bool warm) noexcept {
   Slab& slab = tables_->slabs[index];
   setBit(slab.free[warm], slot);
@@ -166,8 +166,7 @@ void StackPool::guard(Stack* stacks, uint32_t count) noexcept {
   }
 }
 
-// Adds a slab, unless another thread has just added one.
-// Returns: false where the system has no memory.
+// Adds a slab, unless another thread has just added one. Returns: false where the system has no memory.
 bool StackPool::grow() noexcept {
   std::scoped_lock alone(growth_);
   uint32_t capacity;
@@ -197,8 +196,7 @@ bool StackPool::grow() noexcept {
 char* StackPool::mapSlab(uint32_t& capacity) noexcept {
   for (; capacity != 0; capacity /= 2) {
     if (void* memory = stackSystem.map(capacity * stride_); memory != nullptr) {
-      // A huge page would make a stack cost 2 MiB. Linux before 6.7 does not conclude that from MAP_STACK.
-      // Kernels without huge pages refuse the call, which is just as good.
+      // Huge pages would make a stack cost 2 MiB before Linux 6.7. Kernels without them refuse, as good.
       stackSystem.advise(memory, capacity * stride_, MADV_NOHUGEPAGE);
       return static_cast<char*>(memory);
     }

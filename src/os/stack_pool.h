@@ -18,17 +18,15 @@
 // The process-wide pool of fiber stacks.
 //
 // Address space is reserved in slabs of up to 1,024 equal stacks; a page costs memory from its first touch
-// on. Below each stack lies its guard. All bookkeeping is in dense tables apart from the stacks (about a
-// third of a byte a stack): the pool itself never touches a stack. A free stack is either warm, which means
-// that it holds pages from earlier use, or cold. Warm stacks are handed out first, and stacks of low slabs
-// before those of high slabs, so that after a burst whole slabs become free and can be unmapped.
+// on. Below each stack lies its guard. All bookkeeping is in dense tables (a third of a byte a stack): the
+// pool never touches a stack. Free stacks are warm, holding pages from earlier use, or cold. Warm ones are
+// handed out first, and low slabs before high ones, so that whole slabs become free after a burst.
 //
 // Guards are marks in the page table (MADV_GUARD_INSTALL, Linux 6.13), any number of them in one mapping.
-// Where the system has no such marks, guards are pages without access, and each splits a mapping in two. The
-// kernel limits the number of mappings, and a process that has used them all can neither allocate nor start
-// threads. So weft takes at most seven eighths of them: at the usual limit of 65,530 that guards 28,668
-// stacks. Stacks beyond that are handed out without a guard, after one warning; an overflow there runs into
-// the stack below unnoticed. vm.max_map_count raises the limit.
+// Without such marks, guards are pages without access, each of which splits a mapping in two. A process that
+// has used all mappings that the kernel allows can neither allocate nor start threads. So weft takes at most
+// seven eighths: at the usual limit of 65,530 (vm.max_map_count) that guards 28,668 stacks. Stacks beyond
+// have no guard, after one warning: an overflow there runs into the stack below unnoticed.
 namespace weft::inline v0_1::detail {
 
 // A stack from a StackPool, usable in [base, base + size). Empty (base is null) where none could be had.
@@ -48,43 +46,35 @@ class StackPool {
   static constexpr uint32_t kStacksPerSlab = 1024;
   static constexpr size_t kMaxStackSize = size_t{1} << 31;
 
-  // The pool for stacks of `bytes`, rounded up to whole pages.
+  // The pool for stacks of `bytes`, rounded up to whole pages. Pools are never destroyed.
   // Requires: 0 < bytes <= kMaxStackSize.
-  // Lifetime: pools are never destroyed.
   WEFT_EXPORT static StackPool& forSize(size_t bytes);
 
   // Returns: a stack with arbitrary contents; an empty one where the system gives no memory.
   WEFT_EXPORT Stack acquire() noexcept;
 
-  // Fills `stacks` with up to `count` stacks. This is cheaper than single calls: one lock for all, and one
-  // system call for new guards.
-  // Returns: how many stacks, which may be fewer than `count` at any time; 0 only where the
-  // system gives no memory.
+  // Fills `stacks` with up to `count` stacks: one lock for all, and one system call for new guards.
+  // Returns: how many, perhaps fewer than `count`; 0 only where the system gives no memory.
   WEFT_EXPORT uint32_t acquireBatch(Stack* stacks, uint32_t count) noexcept;
 
-  // Takes stacks back, with the pages that they hold.
-  // Requires: they came from this pool, and nothing runs on them.
+  // Takes stacks back, with their pages. Requires: they came from this pool, and nothing runs on them.
   WEFT_EXPORT void release(const Stack& stack) noexcept;
   WEFT_EXPORT void releaseBatch(const Stack* stacks, uint32_t count) noexcept;
 
-  // Gives memory back to the system, highest slabs first. At most `keepFree` free stacks keep pages. Slabs
-  // without a stack in use are unmapped as long as `keepFree` free stacks remain. Takes about
-  // a microsecond a stack.
+  // Gives memory back to the system, highest slabs first, at about a microsecond a stack. At most `keepFree`
+  // free stacks keep pages. Unused slabs are unmapped as long as `keepFree` remain.
   WEFT_EXPORT void trim(size_t keepFree) noexcept;
 
-  // Trims to the demand of the recent past: stacks that were not used between two calls at least kPeriod
-  // apart are given back. One call gives back about kTrimmedAtOnce stacks, so that the caller is back within
-  // a millisecond or two. A call that is not due costs a load and a comparison. Workers call
-  // this before they park.
-  // Returns: when to call again so that nothing surplus stays; TimePoint::max() when nothing is
-  // left to give back.
+  // Trims to the demand of the recent past: gives back stacks that were unused between two calls at least
+  // kPeriod apart. One call gives back about kTrimmedAtOnce, within a millisecond or two. A call that is not
+  // due costs a load and a comparison. Workers call this before they park.
+  // Returns: when to call again so that nothing surplus stays; TimePoint::max() when nothing is left.
   WEFT_EXPORT TimePoint giveBackSurplus(TimePoint now) noexcept;
   static constexpr std::chrono::milliseconds kPeriod{500};
   static constexpr std::chrono::milliseconds kTrimPause{1};
   static constexpr size_t kTrimmedAtOnce = 1024;
 
-  // Prepares a stack for its next fiber if the stack does not go through release(), as in a cache of free
-  // stacks: tells AddressSanitizer that nothing on the stack is poisoned any more.
+  // For a stack that is used again without release(): tells AddressSanitizer that nothing on it is poisoned.
   WEFT_EXPORT static void scrub(const Stack& stack) noexcept;
 
   size_t stackSize() const { return stackSize_; }
@@ -159,8 +149,7 @@ WEFT_EXPORT GuardKind stackGuardKind() noexcept;
 // For tests: forces the kind, and the number of Protect guards that the process may have at once.
 WEFT_EXPORT void setStackGuards(GuardKind kind, size_t maxProtectGuards) noexcept;
 
-// The system calls that the pool makes. Tests make them fail.
-// Requires: no pool is in use while they change.
+// The system calls that the pool makes, for tests to make them fail. Requires: no pool is in use meanwhile.
 struct StackSystem {
   void* (*map)(size_t bytes);  // null on failure
   int (*unmap)(void* memory, size_t bytes);

@@ -15,8 +15,7 @@ inline constexpr uint32_t kNoSlab = UINT32_MAX;
 inline constexpr uint32_t kWords = StackPool::kStacksPerSlab / 64;
 inline constexpr uint32_t kIndexWords = kMaxSlabs / 64;
 
-// A run of equal stacks, each above its guard. free[kind] has one bit for each free stack:
-// cold ones, warm ones.
+// A run of equal stacks, each above its guard. free[kind] has one bit for each free stack: cold, warm.
 struct StackPool::Slab {
   char* memory;           // null: this entry is unused
   uint32_t capacity;      // stacks

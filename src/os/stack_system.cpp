@@ -33,7 +33,7 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 constexpr int kAdviceGuardInstall = 102;  // MADV_GUARD_INSTALL, which older headers lack
-constexpr int kPidfdSelf = -10000;        // PIDFD_SELF, likewise
+constexpr int kPidfdSelf = -10000;        // PIDFD_SELF, which older headers lack
 
 void* mapPages(size_t bytes) {
   void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -50,8 +50,7 @@ ssize_t adviseOwnPieces(const iovec* pieces, size_t count, int advice) {
 #endif
 }
 
-// Marks as guards are unknown to tools that read memory by the list of mappings: a leak checker would fault
-// on them.
+// Tools that read memory by the list of mappings do not know marks as guards: a leak checker would fault.
 GuardKind firstKind() noexcept {
   return &__lsan_register_root_region != nullptr || runsOnValgrind() ? GuardKind::Protect
                                                                      : GuardKind::Install;
@@ -69,8 +68,7 @@ struct Guards {
 };
 constinit Guards guards;
 
-// Each guard without access costs two mappings. weft may use seven eighths of the mappings
-// that the kernel allows.
+// Each guard without access costs two mappings. weft may use seven eighths of those that the kernel allows.
 size_t protectLimitOfSystem() noexcept {
   if (runsOnValgrind()) {
     return 10000;  // it dies of 30,000 mappings
@@ -148,8 +146,7 @@ OtherGuards makeGuards(const iovec* pieces, uint32_t count) noexcept {
   if (kind == GuardKind::Install) {
     done = installGuards(pieces, count);
     if (done < count && errno == EINVAL) {
-      // relaxed: a thread that still reads Install finds out as well. Such guards are unknown to this system,
-      // or its memory is locked.
+      // relaxed: a thread that still reads Install finds out too: no such marks, or the memory is locked.
       guards.kind.store(GuardKind::Protect, std::memory_order_relaxed);
     }
   }
@@ -221,9 +218,8 @@ void valgrindForget([[maybe_unused]] uint32_t id) noexcept {
 #endif
 }
 
-// Frames up to 64 KiB cannot step over it. The number of its pages is odd, and so is that of the pages from
-// one stack to the next: else the tops of all stacks would share the few entries of the TLB that belong to
-// pages whose numbers have the same last bits.
+// Frames up to 64 KiB cannot step over it. It has an odd number of pages, as have a stack and its guard
+// together: otherwise the tops of all stacks would share few entries of the TLB, chosen by the last bits.
 size_t StackPool::guardSize() noexcept { return alignUp(size_t{64} * 1024, pageSize()) + pageSize(); }
 
 constinit StackSystem stackSystem = {

@@ -10,7 +10,7 @@
 
 #include "os/stack_pool.h"
 
-// The dealings of a StackPool with the system, with the tools that watch memory, and with guards.
+// How a StackPool deals with the system, with tools that watch memory, and with guards.
 namespace weft::inline v0_1::detail {
 
 bool runsOnValgrind() noexcept;

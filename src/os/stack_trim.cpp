@@ -24,10 +24,8 @@ void StackPool::trim(size_t keepFree) noexcept {
   trimBelow(index, keepFree, SIZE_MAX);
 }
 
-// Trims the slabs below index `end`, highest first, until `budget` stacks or up to a slab more have been
-// given back.
-// Requires: trimming_ is held.
-// Returns: the index below which slabs are left to trim.
+// Trims slabs below `end`, highest first, until `budget` stacks, or a slab more, are given back.
+// Requires: trimming_ is held. Returns: the index below which slabs are left to trim.
 uint32_t StackPool::trimBelow(uint32_t end, size_t keepFree, size_t budget) noexcept {
   while (end != 0 && budget != 0) {
     Cut cut;
@@ -49,8 +47,7 @@ uint32_t StackPool::trimBelow(uint32_t end, size_t keepFree, size_t budget) noex
   return end;
 }
 
-// Takes surplus stacks of a slab out of the tables, so that trim() may work on them without the lock.
-// Returns: false where there are none.
+// Takes surplus stacks of a slab out of the tables, to work unlocked. Returns: false if none.
 bool StackPool::cutSlab(uint32_t index, size_t keepFree, Cut& cut) noexcept {
   std::scoped_lock hold(lock_);
   Slab& slab = tables_->slabs[index];

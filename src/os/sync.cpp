@@ -97,8 +97,7 @@ void StdSync::signal(WakeFd wakeFd) noexcept {
   errno = before;
 }
 
-// It cannot fail, also where the word is gone, whose owner has returned meanwhile: the system only compares
-// the address of a private futex. So errno stays as it is.
+// Cannot fail, even if the word is gone: the system only compares the address. errno stays as it is.
 void StdSync::futexWake(std::atomic<uint32_t>& word, int count) {
   futex(word, FUTEX_WAKE, static_cast<uint32_t>(count), nullptr);
 }

@@ -220,8 +220,7 @@ namespace {
 // Room for the needs of a scheduler's own code, in case the limit of the environment (ulimit -s) is tiny.
 constexpr size_t kMinStack = size_t{256} * 1024;
 
-// In code that is not built with -fstack-clash-protection, a frame that is larger than the guard steps over
-// the guard.
+// Without -fstack-clash-protection, a frame that is larger than the guard steps over it.
 constexpr size_t kGuard = size_t{64} * 1024;
 
 struct Attributes {
@@ -248,8 +247,7 @@ int setStack(pthread_attr_t& attributes, size_t size) noexcept {
   return error != 0 ? error : ::pthread_attr_setguardsize(&attributes, std::max(kGuard, pageSize()));
 }
 
-// Returns: whether threads must be started with `mask`, because they inherit the mask of their creator. If
-// so, `mask` is filled in.
+// Returns: whether threads, which inherit their creator's mask, must be started with `mask`, filled in then.
 bool needsMask(const Thread::Affinity* affinity, CpuMask& mask) noexcept {
   if (affinity == nullptr || affinity->count() == 0) {
     return false;

@@ -11,10 +11,9 @@
 #include "weft/debug.h"
 #include "weft/thread.h"
 
-// A process's cgroup may grant it fewer processors than the machine has. /proc/self/cgroup tells where its
-// group is (a path within a hierarchy). /proc/self/mountinfo tells where that hierarchy is mounted, and from
-// which of its paths on. The quota is in cpu.max there (v2), or in
-// cpu.cfs_quota_us and cpu.cfs_period_us (v1).
+// A process's cgroup may grant it fewer processors than the machine has. /proc/self/cgroup has the path of
+// its group within a hierarchy; /proc/self/mountinfo tells where that is mounted, and from which path on. The
+// quota is in cpu.max there (v2), or in cpu.cfs_quota_us and cpu.cfs_period_us (v1).
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -31,8 +30,7 @@ std::string readFile(const std::string& path) {
   return text;
 }
 
-// Removes the part of `text` before the first `separator`, and the separator.
-// Returns: that part.
+// Removes the part of `text` before the first `separator`, and the separator. Returns: that part.
 std::string_view cut(std::string_view& text, std::string_view separator) {
   const size_t at = text.find(separator);
   const std::string_view part = text.substr(0, at);
@@ -138,8 +136,7 @@ unsigned int quotaIn(const std::string& root, bool isV2) {
     return 0;
   }
   if (const std::string& above = hierarchy.mountRoot; above != "/") {
-    // Within a container that sees the machine's paths, the container's own group is mounted. A group outside
-    // of it cannot be seen.
+    // In a container that sees the machine's paths, its own group is mounted, and none outside can be seen.
     const bool isInside = group == above || group.starts_with(above + "/");
     group = isInside ? group.substr(above.size()) : std::string();
   }

@@ -39,8 +39,7 @@ _Unwind_Reason_Code endSearch(_Unwind_Action actions, _Unwind_Exception_Class ex
 
 static_assert(offsetof(TaskNode, invoke) == 0 && static_cast<int>(TaskOp::Run) == 0, "as in weft_run_task");
 
-// The personality routines of the two functions in assembly: see the Itanium C++ ABI, "Exception Handling",
-// level I.
+// The personality routines of the functions in assembly: Itanium C++ ABI, "Exception Handling", level I.
 extern "C" {
 
 [[gnu::visibility("hidden")]] _Unwind_Reason_Code weft_watch_personality(

@@ -5,15 +5,13 @@
 
 #include "weft/detail/base/task_node.h"
 
-// Calls that no exception leaves. One that would is reported where it is thrown: the search for a handler,
-// which comes before any frame is left, ends there. So the report, a core dump and a debugger have the stack
-// of the throw, which a catch (...) would have unwound.
+// Calls that no exception leaves. The search for a handler, which comes before any frame is left, ends there
+// with a report. So the report, a core dump and a debugger have the stack of the throw.
 namespace weft::inline v0_1::detail {
 
 // Says what becomes of an exception that escapes a watched call.
 struct Watch {
-  // Does not return. `other` is null for a C++ exception, which is being handled then. Else it says what
-  // wants to unwind the stack.
+  // Does not return. `other`: what unwinds the stack, or null for a C++ exception, which is being handled.
   void (*escaped)(const Watch* self, const char* other);
 };
 
@@ -27,8 +25,7 @@ void weft_call_watched(void* argument, void (*function)(void*), const Watch* wat
 void weft_run_task(TaskNode* node);
 }
 
-// To be called by Watch::escaped(), while the stack of the throw exists; elsewhere returns null.
-// Returns: the address of the call that has thrown the exception; null where the unwinder does not know.
+// For Watch::escaped(). Returns: the address of the call that has thrown; null if the unwinder does not know.
 const void* findThrow();
 
 // Calls f(), watched by `watch`.

@@ -136,8 +136,8 @@ weft_call_watched:
 
 // void weft_run_task(TaskNode* node: rdi)
 //
-// The same for node->invoke(node, TaskOp::Run), whose Watch its personality routine knows: no instruction more
-// than a plain call.
+// Calls node->invoke(node, TaskOp::Run), whose Watch its personality routine knows: no instruction more than
+// a plain call.
   .p2align 4
   .globl weft_run_task
   .hidden weft_run_task
