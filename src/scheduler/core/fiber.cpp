@@ -83,8 +83,7 @@ namespace {
       function, fiber->id);
 }
 
-// Calls function(host, permit): `host` is the fiber that waits, and `permit` is what it waits for. For the
-// task whose Fiber `fiber` is.
+// Calls function(host, permit) for the task of `fiber`: `host` is the fiber that waits for `permit`.
 template <class F>
 auto withPermit(Fiber* fiber, const F& function) {
   if (detail::InPlaceFiber* inPlace = detail::asInPlace(fiber)) [[unlikely]] {
@@ -97,7 +96,7 @@ auto withPermit(Fiber* fiber, const F& function) {
 }  // namespace
 
 void Fiber::assertIsCurrent(Fiber* fiber, const char* function) {
-  // The compiler takes `this` for no null pointer. Here it must ask.
+  // Callers pass `this`, which the compiler takes not to be null.
   asm("" : "+r"(fiber));
   if (fiber == nullptr || (detail::currentTask != fiber && current() != fiber)) [[unlikely]] {
     reportNotCurrent(fiber, function);

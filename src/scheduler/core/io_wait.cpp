@@ -8,8 +8,7 @@
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/worker_inl.h"
 
-// How a worker takes part in the I/O of its fibers. When it looks into its reactor is decided in turns.cpp
-// and idler.cpp.
+// A worker's part in its fibers' I/O. worker_turns.cpp and idler.cpp decide when it polls its reactor.
 namespace weft::inline v0_1::detail {
 
 Reactor::~Reactor() = default;

@@ -21,17 +21,15 @@ namespace {
 // How many free stacks keep their pages, for the next scheduler, when a scheduler ends.
 constexpr size_t kStacksKept = 256;
 
-// Complains when a thread ends that is still bound: its scheduler would wait for it forever. The main thread
-// may end bound, since exit() ends it wherever it is.
+// No thread may end bound, as its scheduler would wait. The main thread may: exit() ends it anywhere.
 void assertUnbound(void*) {
   WEFT_ASSERT(currentFiber == nullptr || getpid() == gettid(),
               "a thread ended while a scheduler was bound to it. "
               "Call Scheduler::unbind() before, or hold a Scheduler::Binding.");
 }
 
-// Makes the system call assertUnbound() at the thread's end, unless `bound` is null by then. It uses a key
-// rather than a thread_local object: the destructors of keys run after those of all thread_local objects, and
-// a Binding may be among these objects.
+// Has assertUnbound() called at the thread's end, unless `bound` is null by then. A key's destructor runs
+// after those of all thread_local objects, one of which may be a Binding.
 void watchThreadEnd(const void* bound) {
   static const auto key = [] {
     pthread_key_t made{};
@@ -62,9 +60,8 @@ SchedulerCore::~SchedulerCore() {
   StackPool::forSize(config.fiberStackSize).trim(kStacksKept);
 }
 
-// The threads are started one after the other. Letting each thread start two more was tried: on two
-// processors the last of 4 to 256 threads began 5 to 100 percent later, since the system makes one thread of
-// a process at a time.
+// Rejected: letting each thread start two more. On two processors the last of 4 to 256 threads began 5 to 100
+// percent later, since the system makes one thread of a process at a time.
 SchedulerCore::Started SchedulerCore::startWorkers() {
   int error = 0;
   // The application's affinity policy may throw.
@@ -129,7 +126,7 @@ void SchedulerCore::bind() {
       currentFiber == nullptr,
       "Scheduler::bind(): %s scheduler is bound to this thread already. Call Scheduler::unbind() first.",
       currentWorkerOf(*this) != nullptr ? "this" : "another");
-  // relaxed: a finalizer's thread has found it so itself.
+  // relaxed: only a finalizer can find it true, and its thread has seen it before.
   WEFT_ASSERT(!isDone_.load(std::memory_order_relaxed),
               "Scheduler::bind(): the scheduler has ended, so that nobody would run what is scheduled. "
               "A finalizer must not bind it: call bind() before ~Scheduler, or in what a task starts.");
@@ -148,8 +145,7 @@ void SchedulerCore::unbind(Worker& worker) {
   worker.finish();
   worker.leaveThread();
   watchThreadEnd(nullptr);
-  // Adds the tasks that this thread has injected, and that the workers have ended or will end.
-  // relaxed: mutex_ publishes it to the thread that shuts down.
+  // Adds the tasks that this thread has injected. relaxed: mutex_ publishes it to the thread that shuts down.
   numFromUnbound_.fetch_add(worker.counters().scheduled() - worker.counters().ended() - kBinding,
                             std::memory_order_relaxed);
   BoundThread* bound = nullptr;
@@ -163,8 +159,7 @@ void SchedulerCore::unbind(Worker& worker) {
     *link = bound->next;
   }
   allocator->destroy(bound);
-  // Only now may the scheduler go. The count falls under the lock, so that the scheduler cannot go before
-  // this thread has let go of the mutex.
+  // The count falls under the lock: the scheduler must not go before this thread has unlocked the mutex.
   std::scoped_lock guard(mutex_);
   if (--numBound_ == 0) {
     ending_.notify_all();

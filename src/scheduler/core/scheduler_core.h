@@ -46,14 +46,11 @@ inline void assertLetIn(bool isLetIn, const char* what) {
 // `type` and `object` name what holds the scheduler.
 void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object);
 
-// How long ~Scheduler waits, in nanoseconds, before it says what it waits for. Tests make it short.
-// relaxed: nothing depends on it.
+// How long ~Scheduler waits, in nanoseconds, before it says what it waits for. Tests set it. relaxed: a hint.
 extern std::atomic<int64_t> shutdownPatience;
 
-// A scheduler: its worker threads, the threads that are bound to it, and how tasks come in from elsewhere.
-//
-// Any thread may call what is public. `mutex_` guards which threads are bound. It is held, too, by whoever
-// looks at all workers for a report, so that no worker ends meanwhile.
+// A scheduler: worker threads, bound threads, and how tasks come in. Any thread may call what is public.
+// `mutex_` guards which threads are bound. A report holds it too, so that no worker ends meanwhile.
 class SchedulerCore final : public WorkerGroup {
  public:
   explicit SchedulerCore(const Scheduler::Config& config);
@@ -75,19 +72,15 @@ class SchedulerCore final : public WorkerGroup {
   // Requires: outside() has let the thread in.
   void enqueueFromOutside(TaskNode* node);
   void enqueueFromOutside(TaskNode* const* nodes, uint32_t count);
-  // See Scheduler::enqueueOn().
   void enqueueOn(int workerId, Task&& task);
 
-  // See Scheduler::stats().
   Scheduler::Stats stats();
-  // See Scheduler::reportBlockedFibers().
   void reportBlockedFibers();
   bool findTask(const void* scope, TaskPlace& place) override;
 
   bool isFinished() override;
 
-  // Counts the tasks from threads that are not bound, before each is queued. A worker closes it once nothing
-  // is left to do.
+  // Counts tasks from unbound threads before each is queued. A worker closes it when nothing is left to do.
   SchedulerLink& outside() { return outside_; }
 
   Scheduler* scheduler = nullptr;
@@ -140,9 +133,8 @@ class SchedulerCore final : public WorkerGroup {
       allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};
   WorkerThread* const threads_ = threadArray_.get();
   SchedulerLink& outside_;
-  // The number of tasks injected by threads that were bound, plus kBinding for each thread that is bound now.
-  // What a bound thread injects is not counted before the thread unbinds, and the scheduler must not seem to
-  // be at rest meanwhile. (blocking_call() binds threads while a scheduler shuts down.)
+  // The tasks injected by threads that were bound, plus kBinding for each thread that is bound now, whose
+  // tasks count later: the scheduler must not seem to be at rest. (blocking_call() binds during shutdown.)
   std::atomic<uint64_t> numFromUnbound_{0};
   std::atomic<bool> isDone_{false};  // false -> true under mutex_, by the worker that finds nothing to do
 
@@ -152,7 +144,6 @@ class SchedulerCore final : public WorkerGroup {
   int numBound_ = 0;  // guarded by mutex_; counts a thread until it no longer needs this object
 };
 
-// Returns: the scheduler of `worker`.
 inline SchedulerCore& coreOf(const Worker& worker) { return static_cast<SchedulerCore&>(worker.group()); }
 
 // Returns: the worker of the calling thread, if that is one of `core`, or null.

@@ -12,8 +12,7 @@
 // How tasks come from threads that are not bound, and to a worker that was chosen for them.
 namespace weft::inline v0_1::detail {
 
-// Ends the program with a message that names `what` where tasks with such flags, which come from outside,
-// could not run.
+// Ends the program with a message that names `what` if no worker could run tasks with these flags.
 [[gnu::always_inline]] inline void SchedulerCore::assertRunnable(const char* what, uint32_t flags) const {
   assertBindingNotLost(what);
   WEFT_ASSERT(numWorkers > 0,

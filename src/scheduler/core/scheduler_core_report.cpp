@@ -13,8 +13,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// kReportPatience: how long reportBlockedFibers() waits for the workers that it has asked.
-// kShortestReportPause: how long it sleeps between two looks.
+// How long reportBlockedFibers() waits for the workers that it has asked, and sleeps between two looks.
 constexpr auto kReportPatience = std::chrono::milliseconds(100);
 constexpr auto kShortestReportPause = std::chrono::microseconds(50);
 constexpr auto kLongestReportPause = std::chrono::microseconds(3200);

@@ -39,7 +39,7 @@ void SchedulerCore::shutDown() {
   assertNotForked("~Scheduler");
   awaitUnbound();
   stopWorkers();
-  // A thread that was bound by the last tasks has let the workers end before it has let go of the core.
+  // The last tasks may have bound a thread, which may still use the core after the workers have ended.
   awaitUnbound();
 }
 

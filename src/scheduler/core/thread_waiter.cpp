@@ -17,17 +17,14 @@
 #include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
 
-// How a thread that runs no fibers waits: it parks, or does what its wait handler does.
-//
-// A handler may itself wait. That inner wait gets another waiter, in the frame of the outer wait, since the
-// outer wait's waiter may be linked somewhere.
+// How a thread that runs no fibers waits: it parks, or calls its wait handler. A wait inside a handler gets a
+// waiter of its own, in the frame of the outer wait, whose waiter may be linked somewhere.
 namespace weft::inline v0_1 {
 namespace detail {
 
 struct ThreadWaiter : Waiter {
-  // The legal transitions. By the waker: kNotWoken -> kWoken; where a handler left a callback, its address ->
-  // kCalling -> kWoken, as the waker's last access to the waiter. By the thread: kNotWoken <-> the address of
-  // a callback, and kWoken -> kNotWoken.
+  // Transitions. Waker: kNotWoken -> kWoken; where there is a callback, its address -> kCalling -> kWoken,
+  // its last access. Thread: kNotWoken <-> the address of a callback; kWoken -> kNotWoken.
   static constexpr uintptr_t kNotWoken = 0, kWoken = 1, kCalling = 2;
   using Callback = std::function<void()>;
 
@@ -39,8 +36,7 @@ struct ThreadWaiter : Waiter {
     return now == kWoken || now == kCalling;
   }
 
-  // Replaces the callback before by `callback`, which may be null.
-  // Returns: false if the wake came first.
+  // Replaces the callback by `callback`, which may be null. Returns: false if the wake came first.
   bool replace(Callback* callback) {
     // relaxed: the thread's own callback, or a guess for the compare-exchange.
     uintptr_t before = state.load(std::memory_order_relaxed);
@@ -72,10 +68,9 @@ struct ThreadWaiter : Waiter {
   [[gnu::cold]] void callAndWake(uintptr_t address) {
     std::unique_ptr<Callback> callback(reinterpret_cast<Callback*>(address));
     runOrDie([&] { (*callback)(); }, "the function of WaitHandle::onReady()");
-    // What it has captured may use what goes when the wait has returned.
+    // Its captures may refer to objects that are destroyed once the wait returns.
     callback.reset();
-    // (4) release: the callback has returned, and so may the wait; the last access to the waiter; pairs with
-    // (1, 5, 6).
+    // (4) release: the callback has returned; the last access to the waiter; pairs with (1, 5, 6).
     state.store(kWoken, std::memory_order_release);
   }
 
@@ -93,8 +88,7 @@ constinit thread_local ThreadWaiter ownWaiter;
 constinit thread_local SearchBudget ownSearch(SearchBudget::kLongestOfOthers);
 constinit thread_local ThreadWaiter* nestedWaiter = nullptr;  // of the innermost wait whose handler runs
 
-// A handler may be replaced while it runs, and then stays as long as it does. A wait makes no copy of it,
-// which might find no memory.
+// Stays while it runs, even if it is replaced. A wait makes no copy, since there may be no memory for one.
 struct KeptHandler {
   WaitHandler function;
   int numUses = 1;  // by the thread, as its handler, and by its calls
@@ -106,8 +100,7 @@ void endUse(KeptHandler* handler) {
   }
 }
 
-// The thread's handler, which goes when the thread ends. Objects that the thread's end destroys after it may
-// wait, and may set another one.
+// The thread's handler, destroyed when the thread ends. Destructors after that may wait and set another one.
 constinit thread_local KeptHandler* ownHandler = nullptr;
 constinit thread_local bool isHandlerOn = false;  // not for a time, nor where it is empty
 
@@ -123,19 +116,18 @@ ThreadWaiter& innermostWaiter() { return nestedWaiter != nullptr ? *nestedWaiter
 [[gnu::cold]] void callHandler(ThreadWaiter& self, TimePoint deadline) {
   ThreadWaiter nested;
   ThreadWaiter* const outer = std::exchange(nestedWaiter, &nested);
-  // The waiter may be queued somewhere, so no exception may end the wait.
+  // The waiter may be queued, so no exception may end the wait.
   KeptHandler* const handler = ownHandler;
   ++handler->numUses;
   const WaitHandle handle = ThreadWaiter::handle(self, deadline);
-  // Two pointers: more would take memory.
+  // Two pointers: std::function allocates memory for more.
   runOrDie([handler, &handle] { handler->function(handle); }, "a wait handler");
   endUse(handler);
   nestedWaiter = outer;
   self.replace(nullptr);
 }
 
-// Waits for the wake without sleeping, for as long as that is worth its cost.
-// Returns: whether the wake has come; if not, the thread should sleep.
+// Waits for the wake without sleeping, as long as that pays. Returns: whether the wake has come.
 bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
   const TimePoint end = std::min(begin + ownSearch.length(begin), deadline);
   for (TimePoint now = begin; now < end;) {
@@ -165,7 +157,7 @@ bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
     // A permit may be left over from an earlier wait, so test the state again each time.
     if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
       woken = ThreadWaiter::kWoken;
-      // (6) acquire: likewise, for a wake at the last moment; pairs with (2, 4).
+      // (6) acquire: sees what the waker did, for a wake at the last moment; pairs with (2, 4).
       return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
                                                 std::memory_order_relaxed);
     }
@@ -187,8 +179,7 @@ WithoutHandler::~WithoutHandler() {
 
 Waiter& threadWaiter() noexcept {
   ThreadWaiter& waiter = innermostWaiter();
-  // The parker is asked for each time: a destructor of a thread_local object may wait after the thread's
-  // first parker was given back.
+  // Looked up each time: a late thread_local destructor may wait after the first parker was given back.
   waiter.parker = &threadParker();
   return waiter;
 }

@@ -22,8 +22,7 @@ namespace {
 
 constexpr size_t kNameBytes = Trace::MaxEventNameLength;
 
-// Returns: the line of the trace that the caller's events belong to. It combines thread and fiber in a number
-// that JavaScript holds exactly.
+// Returns: the trace's line for the caller's events: thread and fiber, in a number that JavaScript holds.
 uint64_t currentLine() {
   static thread_local const auto thread = static_cast<uint64_t>(::gettid());
   const Fiber* fiber = detail::currentFiber;

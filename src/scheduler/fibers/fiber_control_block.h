@@ -21,9 +21,7 @@ class Worker;
 struct FiberLocalNode;
 
 // A fiber's control block. Blocks lie in dense slabs apart from the stacks, so that waking very many fibers
-// touches little memory.
-//
-// Unless said otherwise, a member belongs to the thread of `worker`.
+// touches little memory. A member belongs to the thread of `worker` unless its comment says otherwise.
 struct FiberControlBlock final : Fiber {
   FiberControlBlock(Worker& owner, uint32_t fiberId) : Fiber(fiberId), worker(&owner) { waiter.fiber = this; }
 
@@ -48,7 +46,7 @@ struct FiberControlBlock final : Fiber {
   FiberLocalNode* locals = nullptr;      // the task's values of FiberLocals
 
   void setTaskNumber(uint64_t value) { number = value; }
-  // The tops of stacks are spread over so many bytes: what `os` has is up to that much less.
+  // The tops of stacks are spread over so many bytes: the size in `os` is up to that much smaller.
   static constexpr size_t kSpread = 1024;
   Stack stack() const {
     const size_t size = (os.stackSize + kSpread - 1) / kSpread * kSpread;
@@ -73,8 +71,7 @@ bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;
 
-// While an object of this type exists, the thread's waits call no handler. It is for locks: a handler that
-// runs on top of such a wait could come to need the lock.
+// While it exists, the thread's waits call no handler. For locks: the handler itself could need the lock.
 class WithoutHandler {
  public:
   WithoutHandler() noexcept;
@@ -89,8 +86,7 @@ class WithoutHandler {
 // Returns: whether `waiter` belongs to the calling fiber, or to the calling thread outside of fibers.
 bool isOwnWaiter(const Waiter& waiter) noexcept;
 
-// Asks for the memory that a fiber which goes on touches first: the newest lines of its stack, from the place
-// of its last switch on, and the control block of the one behind it in its list.
+// Prefetches what `fiber` touches first: the newest lines of its stack, and the next block in its list.
 inline void prefetchStack(const FiberControlBlock& fiber) {
   constexpr size_t kLines = 6;
   const auto* sp = static_cast<const char*>(fiber.os.sp);

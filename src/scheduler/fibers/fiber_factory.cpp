@@ -16,8 +16,7 @@ namespace {
 constexpr size_t kColourStep = 64;
 constexpr uint32_t kColours = FiberControlBlock::kSpread / kColourStep;
 
-// relaxed: for findByStack(), which takes it for a hint. All other accesses are by this thread, which may
-// read it as it likes.
+// relaxed: a hint for findByStack(). Only this thread writes it.
 void setStackBase(FiberControlBlock& fiber, void* base) {
   std::atomic_ref(fiber.stackBase).store(base, std::memory_order_relaxed);
 }
@@ -65,8 +64,7 @@ void FiberFactory::destroy(FiberControlBlock& fiber) {
 TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
 
 FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
-  // A block whose fiber was idle is as good as new except for its stack. It is not constructed anew, since
-  // other threads may look at it.
+  // A used block is as good as new but for its stack. Not constructed anew: other threads may read it.
   if (FiberControlBlock* spare = spareBlocks_.popFront()) {
     return spare;
   }

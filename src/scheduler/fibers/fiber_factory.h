@@ -27,8 +27,7 @@ class FiberFactory {
   // Requires: the fiber does not run and will not be resumed.
   void destroy(FiberControlBlock& fiber);
 
-  // Lets the pool give back stacks that have not been needed recently.
-  // Returns: when to call again.
+  // Lets the pool give back stacks that were not needed recently. Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
 
   // Calls f(FiberControlBlock&) for each fiber that exists.
@@ -41,9 +40,8 @@ class FiberFactory {
     });
   }
 
-  // Any thread: a fiber that was found may have ended, but its control block stays until this object goes.
-  // Returns: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies; null
-  // if there is none.
+  // Any thread. The fiber may have ended, but its control block stays until this object goes.
+  // Returns: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies, or null.
   const FiberControlBlock* findByScope(const void* scope) const;
   const FiberControlBlock* findByStack(const void* scope) const;
 

@@ -11,8 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// kIdleKept: how many idle fibers a worker always keeps. Idle fibers beyond these that it has not needed for
-// a while are given back, in steps.
+// kIdleKept: idle fibers that a worker always keeps. Others go, in steps, when unneeded for a while.
 constexpr uint64_t kIdleKept = 64;
 constexpr uint64_t kTrimmedAtOnce = 512;
 

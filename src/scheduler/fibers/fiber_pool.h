@@ -12,8 +12,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// The fibers of a worker. It keeps fibers that run no task for the next task, the last used first. It gives
-// back fibers that it has not needed for a while.
+// A worker's fibers. Keeps idle ones for the next task, last used first, and gives back the long unneeded.
 class FiberPool {
  public:
   FiberPool(Allocator* allocator, size_t stackSize) : factory_(allocator, stackSize) {}
@@ -39,10 +38,8 @@ class FiberPool {
     ++numIdle_;
   }
 
-  // Gives back idle fibers, and stacks, that have not been needed recently.
-  // Returns: when to call again.
+  // Gives back idle fibers and stacks that were not needed recently. Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
-  // Ends the use of all fibers.
   void destroyAll();
 
   // Any thread.

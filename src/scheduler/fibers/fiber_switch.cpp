@@ -6,8 +6,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// So far above the stack pointer lies no part of a thread's stack. Most threads never ask how much of it a
-// task may use: see Worker::findRoomInThreadStack().
+// No thread's stack reaches so far above the stack pointer: see Worker::findRoomInThreadStack().
 constexpr uint32_t kNoTaskInPlace = uint32_t{1} << 30;
 
 }  // namespace

@@ -14,8 +14,7 @@ class FiberSwitch {
  public:
   explicit FiberSwitch(Worker& worker) : current_(&main_), main_(worker, 0) {}
 
-  // Makes the calling thread's native stack the main fiber. `taskNumber` is the number of the
-  // code that runs there.
+  // Makes the thread's native stack the main fiber. `taskNumber`: the number of the code that runs there.
   void enterThread(uint64_t taskNumber);
   void leaveThread();
 
@@ -28,8 +27,7 @@ class FiberSwitch {
   const FiberControlBlock* look() const { return current_.look(); }
   const TaskScope* lookAtMainScope() const { return mainScope_.look(); }
 
-  // Suspends the current fiber.
-  // Requires: `to` is another one.
+  // Suspends the current fiber. Requires: `to` is another one.
   void switchTo(FiberControlBlock& to) {
     FiberControlBlock& from = *current_.get();
     TaskScope* const task = currentTask;
@@ -41,8 +39,8 @@ class FiberSwitch {
 
  private:
   SingleWriterPointer<FiberControlBlock> current_;
-  SingleWriterPointer<const TaskScope>
-      mainScope_;  // of what runs on the main fiber; null while no thread has entered
+  // The scope of what runs on the main fiber; null while no thread has entered.
+  SingleWriterPointer<const TaskScope> mainScope_;
   void** cxaGlobals_ = nullptr;
   FiberControlBlock main_;
 };

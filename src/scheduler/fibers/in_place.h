@@ -14,16 +14,11 @@
 
 namespace weft::inline v0_1::detail {
 
-// The Fiber of a task that is run in place. It has a permit of its own, but its waits are those of the fiber
-// that runs it.
-//
-// So several permits may belong to one fiber, but the fiber waits for at most one of them: that of its
-// innermost task. A notifier wakes the fiber only where it finds that the fiber waits for this permit. For
-// another task's permit the notifier only leaves the permit there.
-//
-// What must not happen: a notify() comes too late, when a task on another fiber has the permit already, and
-// wakes the fiber of the task before. So a notifier reads `host` only when it owes the owner a wake, and the
-// owner cannot go before that wake.
+// The Fiber of a task that is run in place. It has its own permit, but waits as the fiber that runs it. So
+// several permits may belong to one fiber, which waits for at most one: that of its innermost task. A
+// notifier of another permit only leaves it there, and wakes nobody.
+// What must not happen: a notify() comes late, when the permit has passed to a task on another fiber, and
+// wakes the first task's fiber. So a notifier reads `host` only while the owner waits for its wake.
 struct InPlaceFiber final : Fiber {
   explicit InPlaceFiber(uint32_t index) : Fiber(kInPlace | index) {}
 
@@ -42,8 +37,7 @@ inline InPlaceFiber* asInPlace(Fiber* fiber) {
   return (fiber->id & InPlaceFiber::kInPlace) != 0 ? static_cast<InPlaceFiber*>(fiber) : nullptr;
 }
 
-// A worker's InPlaceFibers. They are made when tasks ask for them, and kept for later tasks, so that a
-// notify() that comes too late does no more harm than with any other fiber.
+// A worker's InPlaceFibers, made on demand and kept, so that a late notify() is as harmless as for any fiber.
 class InPlaceFibers {
  public:
   explicit InPlaceFibers(Allocator* allocator) : allocator_(allocator) {}
@@ -63,8 +57,7 @@ class InPlaceFibers {
 // Returns: TaskScope::inPlaceEnd for a stack that begins at `bottom`.
 uint32_t endOfTasksInPlace(uintptr_t bottom, size_t fiberStackSize);
 
-// Returns: whether `task`, which runs on this thread, is run in place.
-// Requires: a scheduler is bound.
+// Returns: whether `task`, which runs on this thread, is run in place. Requires: a scheduler is bound.
 bool isInPlace(const TaskScope& task) noexcept;
 
 // Returns: the first FiberLocal value of the task that is run in place here.

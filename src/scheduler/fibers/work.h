@@ -8,8 +8,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// What a worker does next: it goes on with a fiber, or begins a task. Where both are null, it has nothing to
-// do.
+// What a worker does next: it goes on with a fiber, or begins a task, or nothing where both are null.
 struct Work {
   Work() = default;
   // Not explicit: a fiber, or a task, is work.

@@ -21,23 +21,19 @@ struct MachineClock {
   static bool isSteady();
 };
 
-// Tells cheaply that a time has not come yet. It reads the processor's counter of ticks, which takes a third
-// of the time that a clock takes.
+// Tells cheaply that a time has not come yet, by the processor's counter of ticks: a third of a clock's cost.
 //
-// The counter's speed is measured all along, over windows of some milliseconds. In each it is estimated too
-// low, never too high: the tick at the beginning was read after its time, and the tick at the end before its
-// time. The time left until the deadline is shortened by more than the amount by which the system may change
-// its clock's speed. So mayHaveCome() is sometimes true too early, but never too late. After a true that is
-// too early the clock is read, and less time is left. Where the counter may change its speed, or its speed is
-// not known yet, mayHaveCome() is always true.
+// Windows of some milliseconds measure the counter's speed too low, never too high: the first tick is read
+// after its time, and the last before its time. The time left is shortened by more than the system may change
+// its clock's speed. So mayHaveCome() may be true too early, never too late. After a true that is too early
+// the clock is read. It is always true where the counter's speed may change or is not known yet.
 //
-// What must not happen: while the machine is suspended, or a virtual machine is moved, the clock stands still
-// and the counter goes on, so that the counter seems to be fast, and deadlines are found late. So windows are
-// short, since most of them then see nothing of it; and one that sees it raises the estimate by a hundredth
-// at most. The counter may also begin anew. Then it is before the place from which ticks are counted, which
-// counts as very far behind it.
+// What must not happen: while a machine is suspended or moved, the clock stands still and the counter goes
+// on. The counter then seems fast, and deadlines are found late. So windows are short, since most then see
+// nothing of it, and each raises the estimate by a hundredth at most. A counter that begins anew lies before
+// `from_`, which the subtraction takes for very far behind it.
 //
-// Rejected: one window, from the beginning on. It keeps what it has seen of a suspension for ever.
+// Rejected: one window from the beginning on. It keeps what it has seen of a suspension for ever.
 template <class Clock>
 class BasicDueTime {
  public:

@@ -17,7 +17,7 @@ class Window {
   // In ticks().
   explicit Window(uint64_t length) : length_(length) {}
 
-  // Returns: whether the window is over, or so many of them. Then another one begins.
+  // Returns: whether the window is over, or `times` windows. Then another one begins.
   bool hasPassed(uint64_t now, uint64_t times = 1) {
     const bool isOver = now - begin_ >= times * length_;
     begin_ = isOver ? now : begin_;
@@ -29,20 +29,18 @@ class Window {
   uint64_t begin_ = 0;
 };
 
-// Prevents starvation: decides when others have their turn on a thread, and who has it, so that work that
-// goes on forever does not keep all other work from running.
+// Prevents starvation: decides when others have their turn on a thread, and who has it.
 //
-// Others have a turn after 61 dequeues. Where dequeues are longer than 2 us, 61 of them would be too long. So
-// others have a turn after some 100 us too, as long as they have had less than an eighth of the time: 100 us
-// after their last turn, and then again at once, until they have had their eighth, or 61 turns in a row.
+// Others have a turn after 61 dequeues. If dequeues take longer than 2 us, others also have a turn after some
+// 100 us, as long as they have had less than an eighth of the time: 100 us after their last turn, then again
+// at once, until they have had their eighth, or 61 turns in a row.
 //
-// A poll looks whether a turn has come. The thread polls after as many dequeues as lately took 100 us, and
-// after 61 at most. The number is halved, and more, when they take longer, and doubles when they take less.
-// While a timer is set, a poll comes after each dequeue, since only then may a timer be due.
+// A poll looks whether a turn has come. The thread polls after as many dequeues as lately took 100 us, at
+// most 61. The number is halved, or more, when they take longer, and doubled when they take less. While a
+// timer is set, a poll comes after each dequeue, since only a poll finds the timer due.
 //
-// While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor: what has come
-// waits for that long at most, and a look into the reactor is a system call. A look into an AsioContext is
-// two, and so comes after 61 dequeues: with a look after 16 the benchmark echo was 3 percent slower.
+// While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor: a look is a
+// system call. A look into an AsioContext is two, after 61: with 16 the benchmark echo was 3 % slower.
 class FairnessInterval {
  public:
   // Oldest: the worker's own oldest task, if it starves. Stranded: a task in the deque of another thread.
@@ -65,7 +63,7 @@ class FairnessInterval {
 
   // A timer has been set, or is due.
   void pollAtEachDequeue() { pollWithin(1); }
-  // For example when a fiber begins to wait for I/O: there is a poll within `most` dequeues.
+  // There is a poll within `most` dequeues, for example when a fiber begins to wait for I/O.
   void pollWithin(uint32_t most) {
     if (untilPoll_ > most) {
       untilTurn_ += untilPoll_ - most;
@@ -96,12 +94,9 @@ class FairnessInterval {
       adapt(elapsed);
     }
   }
-  // How many dequeues there were up to the last poll.
-  uint64_t numDequeues() const { return numDequeues_; }
-  // The time of the last poll.
-  Ticks now() const { return now_; }
-  // Dequeues that lately took some 100 us; kInterval if as many take less. A sleep changes nothing of it:
-  // where tasks come one at a time, the thread sleeps after each.
+  uint64_t numDequeues() const { return numDequeues_; }  // up to the last poll
+  Ticks now() const { return now_; }                     // at the last poll
+  // Dequeues that lately took some 100 us, kInterval at most. A sleep does not change it.
   uint32_t numInSlice() const { return numMeasured_; }
 
   // At a poll, while fibers wait for I/O. `interval`: dequeues until the next look.
@@ -116,8 +111,7 @@ class FairnessInterval {
     return true;
   }
 
-  // At a poll.
-  // Returns: whether it is also the turn of others, so that the poll is not for a timer only.
+  // At a poll. Returns: whether others have their turn, so that the poll is not for a timer only.
   bool isTurn() const {
     return untilTurn_ == 0 || (credit_ > 0 && (hadTurn_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
   }
@@ -139,8 +133,7 @@ class FairnessInterval {
     numInRow_ = hadTurn_ ? numInRow_ + 1 : 1;
     return true;
   }
-  // Others had their turn. `isExtra`: without it, something else would run now. Then the time that it takes
-  // is theirs.
+  // Others had their turn. `isExtra`: something else would run now without it, so that its time is theirs.
   void endTurn(bool isExtra) { areOthersRunning_ = isExtra; }
   // Nobody wants the turn. What others have saved up is lost: it would be a burst later.
   void passOver() {

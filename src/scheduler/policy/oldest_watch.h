@@ -9,8 +9,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Tells whether the oldest task of a queue whose newest is taken first starves, or only waits as it is meant
-// to.
+// Tells whether the oldest task of a last-in, first-out queue starves, or only waits as it is meant to.
 //
 // In a recursion the oldest tasks wait for long: they are those nearest to the root. Whoever starts one
 // early opens a large subtree beside those that are open, and needs stacks for it. But there the queue's
@@ -24,23 +23,20 @@ namespace weft::inline v0_1::detail {
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
 //
-// In a narrow recursion rows and windows may be alike by chance. So where the queue has become longer since a
-// turn than it was before, by the subtree of the task that had the turn, twice as many must be alike the next
-// time, up to 64 windows.
+// In a narrow recursion rows and windows may be alike by chance. So if the subtree of the task that had a
+// turn has made the queue longer than before, twice as many must be alike next time, up to 64.
 //
 // Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
 // the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop, which as
 // a task goes on for long, beside the rest of the loop, and splits again. So there only the first half of the
 // first rule and the last rule apply. By the first rule the newest has the turn, unless it is a half too. By
 // the last rule the newest and the oldest have it by turns, and the oldest where the newest is a half.
-// The same two rules apply beside a fiber that takes tasks of its group in place, for the oldest.
+// For the oldest, these two rules also apply beside a fiber that takes tasks of its group in place.
 //
-// After its turn the next one has its turn at once, unless the end is higher then, or more fibers wait: the
-// task has scheduled others, which come first, or waits for something that may come after it. It does not
-// follow a half of a loop at once.
+// After its turn the next one has a turn at once, except after a half of a loop, or if the end is higher or
+// more fibers wait: then the task has scheduled others, which come first, or waits for a later one.
 //
-// Rejected: a turn after each 1,037 dequeues. A recursion of 100 million tasks had 100,000 fibers, and as
-// many stacks.
+// Rejected: a turn after each 1,037 dequeues. A recursion of 100 million tasks had 100,000 stacks.
 class OldestWatch {
  public:
   static constexpr uint64_t kDequeues = 1037;
@@ -195,7 +191,7 @@ class OldestWatch {
   Turn turn_ = Turn::Oldest;
   bool wasNewests_ = false;                    // the last time that 64 windows had passed
   int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
-  uint64_t numBlocked_ = 0, blockedMark_ = 0;  // likewise
+  uint64_t numBlocked_ = 0, blockedMark_ = 0;  // of waiting fibers
   int64_t high_ = 0;                           // the highest end of this window
   int64_t floor_ = kNoEnd;                     // the lowest since the oldest task became the oldest
   uint32_t numWindows_ = 0;                    // for which floor_ has not become lower

@@ -16,27 +16,21 @@ namespace weft::inline v0_1::detail {
 // How long a thread that has nothing to run looks for work before it sleeps.
 //
 // A wake costs the waker some 5 us, and the woken thread starts 30 to 50 us later. So where work comes at
-// short gaps, the thread stays awake for twice the last gap, at most for `longest`. Where work is sparse, the
-// thread looks for 4 us.
+// short gaps, the thread stays awake for twice the last gap, at most for `longest`; otherwise for 4 us.
 //
-// Between looks it gives its processor away, always: the threads that are to bring it work may need that
-// processor. Where more threads were awake than there were processors, searches that kept theirs made
-// requests of 8 us take 100.
+// Between looks it always gives its processor away: threads that are to bring it work may need it. Where more
+// threads were awake than there were processors, searches that kept theirs made requests of 8 us take 100.
 //
-// The gaps that a thread learns from include those that it slept through. Otherwise it would not notice that
-// it slept too early. A long search that ends in vain shows that long searches do not pay. Then the thread
-// ignores a number of gaps, twice as many each time, until long searches succeed again. So at least seven of
-// ten long searches succeed. If it ignored none, searches in vain would take 60 % of the time instead of 3 %
-// where gaps of 100 and 300 us take turns, and 18 % instead of 2 % where random gaps have a mean of 300 us.
-// If it ignored 16 each time, it would sleep through 64 instead of 47 of 100 random gaps with a mean of 100
-// us.
+// Gaps slept through count too: otherwise it would not notice a sleep that was too early. After a long search
+// in vain it ignores some gaps, twice as many each time, until long searches succeed: so seven of ten do. If
+// it ignored none, searches in vain would take 60 % of the time instead of 3 % where gaps of 100 and 300 us
+// take turns, and 18 % instead of 2 % where random gaps have a mean of 300 us. If it ignored 16 each time, it
+// would sleep through 64 instead of 47 of 100 random gaps with a mean of 100 us.
 //
-// A program that computes takes the processor that is given away, and keeps it for some time slices: 4 to 28
-// ms on Linux. Each search that finds work saves a wake. If the searches since the last loss have saved less
-// than this one took, they do not pay. Then the thread does not search at all, but sleeps at once, for four
-// times as long as the loss took, and for twice as long each time, up to 64 times. So beside programs that go
-// on computing a thread loses some hundredths of its time to searches, and a program that computes now and
-// then does not stop them.
+// A program that computes takes the processor that is given away, for some time slices: 4 to 28 ms on Linux.
+// A search that finds work saves a wake. If the searches since the last such loss have saved less than this
+// loss, they do not pay. Then the thread sleeps without a search for four times the loss, and twice as long
+// each time, up to 64 times. So searches beside programs that compute cost some hundredths of the time.
 class SearchBudget {
  public:
   using Duration = std::chrono::nanoseconds;
@@ -46,8 +40,7 @@ class SearchBudget {
   static constexpr Duration kSaved = std::chrono::microseconds(5);   // what a wake costs the waker
   // Threads that wait for tasks to end need their processor for those tasks.
   static constexpr Duration kLongestOfOthers = kUsual;
-  // A thread that also looks for work never keeps a processor for this long; one that computes keeps it for
-  // longer.
+  // A thread that also looks for work keeps a processor for less than this; one that computes, for longer.
   static constexpr Duration kTakenAway = std::chrono::microseconds(500);
 
   constexpr explicit SearchBudget(Duration longest)
@@ -56,8 +49,7 @@ class SearchBudget {
   // How long a search that begins at `now` may take; 0: the thread should sleep at once.
   Duration length(TimePoint now) const { return rests(now) ? Duration(0) : length_; }
 
-  // Called between two looks; `now` is the time of the one before, and becomes that of the next. `mayYield`:
-  // the processor may be given away.
+  // Between two looks. `now`: the time of the last look, replaced by the next. `mayYield`: may give way.
   // Returns: whether the search goes on. It does not if the processor was taken away.
   bool giveWay(TimePoint& now, bool mayYield) {
     if (mayYield) {
@@ -67,14 +59,13 @@ class SearchBudget {
     return recordLooks(before, now);
   }
 
-  // Records two looks in a row.
-  // Returns: false if the processor was taken away between them.
+  // Records two looks in a row. Returns: false if the processor was taken away between them.
   bool recordLooks(TimePoint before, TimePoint now) {
     const Duration lost = now - before;
     if (lost < kTakenAway) {
       return true;
     }
-    // A thread that does not search loses its processor, too, but the search is not to blame.
+    // A thread that does not search loses its processor too, but not by a search.
     if (!rests(before)) {
       const bool hasPaid = std::exchange(numHits_, 0) * kSaved >= lost;
       restFactor_ = hasPaid ? 0 : std::clamp(2 * restFactor_, kShortestRest, kLongestRest);

@@ -13,26 +13,22 @@ namespace weft::inline v0_1::detail {
 
 // Holds a worker back from starting tasks while very many of its fibers are blocked in a row.
 //
-// The problem: each of a million tasks waits for the one before. Then every worker but one only opens fiber
-// after fiber for tasks whose turn has not come. That takes gigabytes of stacks, and a wake across threads
-// for each task.
+// The problem: each of a million tasks waits for the one before. Then all workers but one only open fibers
+// for tasks whose turn has not come. That takes gigabytes of stacks, and a wake across threads for each task.
 //
-// A worker is held back if its scheduler has several workers, the worker's own tasks block at once, and a
-// thousand of its fibers are blocked. It then waits for one of these fibers to end, for
-// a millisecond. After that:
+// A worker is held back if its scheduler has several workers, its own tasks block at once, and a thousand of
+// its fibers are blocked. It then waits for one of these fibers to end, for a millisecond. After that:
 //
 // - Some have ended by then, but as many others have come to wait: the worker starts a few more tasks.
 // - None has ended: waiting longer frees nobody. Where all the other workers wait too, the worker starts as
 //   many tasks again. Otherwise it starts 128 more, which is half as fast as fibers can be made.
 //
-// So tasks that all wait for each other, or for one that takes long elsewhere, are all started without much
-// delay. A row opens at most 128 fibers for each millisecond in which the system does not run the thread
-// whose turn it is; from here that looks the same. A fiber that a timer or a thread other than the workers
-// wakes was waiting for something other than tasks of this scheduler, and lets further tasks start.
+// So tasks that all wait for each other, or for one that takes long elsewhere, all start without much delay.
+// A row opens at most 128 fibers for each millisecond in which the system does not run the thread whose turn
+// it is. A fiber that a timer or a foreign thread wakes waited for no task here, and lets more start.
 //
-// What each rule buys, by what happens without it. The figures are medians on two processors that were busy
-// otherwise, so that only ratios count. A row has 60,000 to 300,000 tasks; a meeting is 50,000 tasks that
-// wait for each other.
+// What happens without each rule. The figures are medians on two processors that were busy otherwise, so that
+// only ratios count. A row has 60,000 to 300,000 tasks; a meeting is 50,000 tasks that wait for each other.
 //
 // - No hold at all: a row takes two to five times the memory.
 // - Holds of 250 us instead of a millisecond: a row on 4 workers takes a third more memory.
@@ -46,10 +42,9 @@ namespace weft::inline v0_1::detail {
 //   and wait for it takes 0.86 s instead of 0.55 beside a worker in one long task.
 // - The limit never falls: a row after a burst of 30,000 blocked fibers takes up to five times the memory.
 //
-// Rejected: starting as many again in all cases, since then a turn that comes some milliseconds late costs
-// gigabytes. Rejected, too: starting a fixed number of tasks after each hold, without any further rule. With
-// 128 a row takes 1.3 to 2.2 times the memory, and a meeting a third more time; with 32 a meeting takes twice
-// the time; with 4 it does not end within 6 s.
+// Rejected: as many again in all cases. A turn that comes some milliseconds late then costs gigabytes.
+// Rejected: a fixed number of tasks after each hold. With 128 a row takes 1.3 to 2.2 times the memory, and a
+// meeting a third more time; with 32 a meeting takes twice the time; with 4 it does not end within 6 s.
 class Throttle {
  public:
   // What the other workers of the scheduler do: whether all of them wait too.

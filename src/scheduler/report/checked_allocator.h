@@ -8,10 +8,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// A scheduler allocates all its memory through this: it calls the allocator of its Config, and neither throws
-// nor returns null. Where the Config's allocator does either, a message ends the program. The reason: a
-// scheduler asks for memory in the middle of other steps, such as a wait whose waiter is linked already or a
-// task that is counted but not queued yet, and on threads where no caller could be told.
+// A scheduler allocates all its memory through this. Where the allocator of its Config throws or returns
+// null, a message ends the program: memory is needed in the middle of other steps, such as a wait whose
+// waiter is linked already, and on threads where no caller could be told.
 class CheckedAllocator final : public Allocator {
  public:
   // `owner` names in the message whose Config it is.

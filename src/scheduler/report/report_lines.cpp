@@ -14,18 +14,17 @@
 
 namespace weft::inline v0_1::detail {
 
-// A value that is read while the holder goes on is a hint. It is compared, never followed: the holder may
-// have ended.
+// What is read while the holder goes on is a hint: compared, never followed, as the holder may be gone.
 struct OwnerAccess {
   static const void* ownerOf(const char* what, const void* object) {
     const std::string_view name(what);
     // A RecursiveMutex begins with the mutex on which it stands.
     if (name == "mutex" || name == "RecursiveMutex") {
-      // relaxed: see above.
+      // relaxed: a hint.
       return static_cast<const mutex*>(object)->owner_.load(std::memory_order_relaxed);
     }
     if (name == "SharedMutex") {
-      // relaxed: see above.
+      // relaxed: a hint.
       return static_cast<const SharedMutex*>(object)->owner_.load(std::memory_order_relaxed);
     }
     return nullptr;
@@ -59,8 +58,7 @@ struct WaitedFor {
   char text[96];
 };
 
-// The holder of the lock that a fiber waits for. Empty where the fiber waits for something else, and where
-// nobody holds the lock.
+// The holder of the lock that a fiber waits for; empty if it waits for no lock, or nobody holds the lock.
 struct Holder {
   Holder(const FiberControlBlock& waiter, TaskFinder& tasks) {
     const void* owner = OwnerAccess::ownerOf(waiter.blockedOn, waiter.blockedObject);

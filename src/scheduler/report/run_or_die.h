@@ -12,31 +12,28 @@
 #include "weft/memory.h"
 #include "weft/scheduler.h"
 
-// Calls of functions that are the user's. An exception that escapes one ends the program with a message.
+// Calls of the user's functions. An exception that escapes one ends the program with a message that names it.
 namespace weft::inline v0_1::detail {
 
 struct FairTask;
 
-// Runs and frees a task. An exception that escapes it ends the program with a message that names both.
+// Runs and frees a task.
 inline void runOrDie(TaskNode* node) { weft_run_task(node); }
 
-// Throws `exception` to look at it.
-// Returns: its type, and its message.
+// Throws `exception` to look at it. Returns: its type and its message.
 std::string describe(EscapedException& exception);
 
-// Runs the "initializer" or "finalizer" of a worker's thread. An exception that escapes it ends the program
-// with a message.
+// Runs the "initializer" or "finalizer" of a worker's thread.
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId);
 
-// Calls `function`, which is named `what`. An exception that escapes it ends the program with a message.
+// Calls `function`, which is named `what`.
 void runOrDie(const std::function<void()>& function, const char* what);
 
-// These ask `allocator`, of the Config of `owner`, for memory, and give it back. An exception that escapes
-// it, or null, ends the program with a message.
+// These ask `allocator`, of the Config of `owner`, for memory, and give it back. Null ends the program too.
 Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner);
 void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept;
 
-// Runs the step of a fair::Task. An exception that escapes it ends the program with a message.
+// Runs the step of a fair::Task.
 void runStepOrDie(FairTask& task);
 
 }  // namespace weft::inline v0_1::detail

@@ -14,8 +14,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// What a worker says of its fibers when it is asked, and what others can say of a worker
-// that does not answer.
+// What a worker says of its fibers when asked, and what others can say of one that does not answer.
 class WorkerReport {
  public:
   // `workerId`: of a worker thread, or kBoundThread. `tasks`: those of its scheduler.
@@ -39,18 +38,15 @@ class WorkerReport {
     }
   }
 
-  // One thread at a time, which holds the scheduler's mutex: asks for a report. Afterwards the
-  // worker must be unparked.
+  // One thread at a time, with the scheduler's mutex: asks for a report. The worker must then be unparked.
   void ask(TimePoint now);
-  // Any thread: whether the worker has been asked and has not answered.
-  // relaxed: a hint; the thread that asks unparks the worker afterwards.
+  // Any thread: whether an answer is owed. relaxed: a hint; the thread that asks unparks the worker.
   bool isWanted() const { return isWanted_.load(std::memory_order_relaxed); }
-  // One thread at a time, which holds that mutex: describes what a worker does that has not answered.
+  // One thread at a time, with the scheduler's mutex: describes what a worker does that has not answered.
   SilentWorker describeSilence(TimePoint now);
 
-  // Any thread. If the answer is yes, they set `place` to it.
-  // Returns: whether the TaskScope at `scope`, which need not exist any more, is that of a fiber of this
-  // worker, or of a task that is run in place on such a fiber.
+  // Any thread. These set `place` if they return true.
+  // Returns: whether the TaskScope at `scope`, perhaps gone, is of a fiber here or of a task in place.
   bool findFiberOf(const void* scope, TaskPlace& place) const;
   bool findStackOf(const void* scope, TaskPlace& place) const;
 
@@ -66,8 +62,7 @@ class WorkerReport {
   const Throttle& throttle_;
   TaskFinder& tasks_;
   std::atomic<bool> isWanted_{false};  // false -> true by any thread, true -> false by the owner
-  // Guarded by the scheduler's mutex: where the worker was seen since it was asked, and when it was first
-  // seen there.
+  // Guarded by the scheduler's mutex: where the worker was seen since it was asked, and since when.
   TaskPlace seenAt_;
   uint64_t seenEnded_ = 0;
   TimePoint seenSince_{};

@@ -18,8 +18,7 @@ namespace {
 
 constexpr int kInboxLooksPerSearch = 8;
 
-// How long a searcher searches before it gives the processor away for the first time: two fibers that wake
-// each other across workers wait for less than this.
+// How long a search keeps the processor at first: fibers that wake each other across workers wait for less.
 constexpr auto kAlone = std::chrono::microseconds(1);
 
 void watchInbox(const Inbox<FiberControlBlock>& inbox) {

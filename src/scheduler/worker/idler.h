@@ -25,9 +25,8 @@ namespace weft::inline v0_1::detail {
 
 class Worker;
 
-// A worker while it has nothing to do: it searches for a while, and then sleeps.
-// Worker::findWork() defines the order in which it looks. A worker has five functions for its Idler:
-// findWork(), shouldEnd(), seesSharedWork(), gatherReady() and endSleep().
+// A worker while it has nothing to do: it searches for a while, and then sleeps. It calls five functions of
+// its worker: findWork(), shouldEnd(), seesSharedWork(), gatherReady() and endSleep().
 class Idler {
  public:
   // Of the worker: fibers that other threads have woken, timers, idle fibers, and what it says of its fibers.
@@ -43,8 +42,7 @@ class Idler {
   Idler(const Idler&) = delete;
   Idler& operator=(const Idler&) = delete;
 
-  // Waits until there is something to do.
-  // Returns: the work, or nothing if the worker should end.
+  // Waits until there is something to do. Returns: the work, or nothing if the worker should end.
   Work waitForWork();
   // Waits until a fiber is ready or until the time `until` comes. The wait begins with a busy search.
   void awaitReady(TimePoint until);

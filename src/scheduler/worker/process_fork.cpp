@@ -22,7 +22,7 @@ namespace {
 constinit SpinLock lock;
 constinit std::atomic<int> numSchedulers{0};       // grows under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
-constinit std::atomic<bool> isBindingLost{false};  // likewise, where that thread was bound when it forked
+constinit std::atomic<bool> isBindingLost{false};  // false -> true, in the child of a bound thread
 constinit thread_local bool hasForked = false;     // false -> true, in the child, of the thread that forked
 
 void enterChild() {
@@ -33,11 +33,10 @@ void enterChild() {
     isForkedChild.store(true, std::memory_order_relaxed);
     isBindingLost.store(currentFiber != nullptr, std::memory_order_relaxed);
     if (currentFiber != nullptr) {
-      // So that the worker finds out once its task returns, or lets others run: see Worker::beginPoll().
+      // The worker finds out once its task returns or lets others run: see Worker::beginPoll().
       static_cast<FiberControlBlock*>(currentFiber)->worker->localDeque().untilPoll = 1;
     }
-    // Code that looks for the current fiber or task then finds that there is none, and asks why. A fork of
-    // tasks is plain calls.
+    // Code that looks for the current fiber or task finds none, and asks why. A fork of tasks is plain calls.
     currentFiber = nullptr;
     currentTask = nullptr;
     currentLocalDeque = nullptr;

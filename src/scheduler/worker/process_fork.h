@@ -23,13 +23,12 @@ struct SchedulerExists {
 // In such a child, ends the program with a message that names `what`.
 void assertNotForked(const char* what) noexcept;
 
-// The same, where the fork took the thread's binding away. A thread to which no scheduler was bound made its
-// mistake before the fork, and the message should name that mistake instead.
+// Like assertNotForked(), but only where the fork took the thread's binding away: a thread that was not bound
+// made its mistake before the fork, and the message should name that mistake.
 void assertBindingNotLost(const char* what) noexcept;
 
-// To be called on a thread of weft's own, after a function of the user's: ends the program with a message
-// that names `what` if that function has forked, and returns in the child, where nobody waits for it. Also
-// where no scheduler existed.
+// Called on a thread of weft's own after a function of the user's: ends the program with a message that names
+// `what` if that function has forked and returns in the child, even where no scheduler existed.
 // Requires: watchForks() was called before the function.
 void assertReturnsInParent(const char* what) noexcept;
 

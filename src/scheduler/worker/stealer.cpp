@@ -14,9 +14,8 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// To enter the thieves takes a thread 16 to 40 us, and interrupts the others. To stay among them costs an
-// owner that forks a seventh of its time. So two steals of a worker that are less than this apart are quick:
-// to stay for as long costs about what it costs to enter.
+// Entering the thieves takes 16 to 40 us and interrupts others. Staying among them costs an owner that forks
+// a seventh of its time. So two steals less than this apart are quick: staying costs as much as entering.
 constexpr auto kQuick = std::chrono::microseconds(300);
 constexpr uint32_t kManyQuick = 3;
 

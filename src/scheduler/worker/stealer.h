@@ -19,11 +19,9 @@ namespace weft::inline v0_1::detail {
 class Worker;
 class WorkerGroup;
 
-// Takes tasks out of the deques of others: decides which victims a worker steals from.
-//
-// A worker that has run dry steals. A worker that is busy takes tasks that are stranded: those in the deque
-// of a worker that is in one task for long, which blocks its thread or computes. Such a worker is known by
-// its polls, which do not come.
+// Takes tasks out of the deques of others: decides which victims a worker steals from. A worker that has run
+// dry steals. A busy worker takes stranded tasks: those in the deque of a worker that is in one task for
+// long, since that blocks its thread or computes. Such a worker is known by its missing polls.
 class Stealer {
  public:
   // `self` is the thread's part in the group's gate.
@@ -32,15 +30,13 @@ class Stealer {
   // Tries each other worker once, beginning at a random one, and then one of the bound threads that fork.
   // Returns: a task, or null.
   TaskNode* steal();
-  // Which worker the next theft begins with: drawn, by each thief differently, so that thieves do not crowd
-  // around one victim.
+  // Which worker the next theft begins with, drawn by each thief so that they do not crowd around one victim.
   uint64_t nextStart();
 
-  // For a worker that is busy, each three milliseconds or more: looks which workers have tasks and have not
-  // polled for as long, or since the last call. `now`: ticks(). The polls of a bound thread tell nothing,
-  // since it has them only while it waits: one task of those that fork is always stranded.
+  // For a busy worker, every three milliseconds or more: looks which workers have tasks and have not polled
+  // as long, or since the last call. `now`: ticks(). Bound threads poll only while they wait, so one task of
+  // those that fork is always stranded.
   void lookForStranded(uint64_t now);
-  // Returns: whether there may be stranded tasks.
   bool hasStranded() const { return hasStranded_; }
   // Returns: a stranded task, or null. Begins at a random worker, since one may have tasks always.
   TaskNode* stealStranded();
@@ -50,7 +46,7 @@ class Stealer {
     // relaxed: only compared with an earlier value.
     lastPoll_.store(now, std::memory_order_relaxed);
   }
-  // Any thread. relaxed: as above.
+  // Any thread. relaxed: see publishPoll().
   uint64_t lastPoll() const { return lastPoll_.load(std::memory_order_relaxed); }
   // Whether any deque looks non-empty.
   bool seesTasks();

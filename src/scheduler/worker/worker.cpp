@@ -98,8 +98,7 @@ void Worker::finish() {
   runOnOtherFibers();
 }
 
-// What the run loop begins runs only on pooled fibers, whose stacks have the configured size and a guard that
-// is watched.
+// The run loop begins tasks only on pooled fibers, whose stacks have the configured size and a watched guard.
 void Worker::runOnOtherFibers() {
   while (!shouldEnd()) {
     if (const Work work = waitForWork()) {
@@ -110,8 +109,7 @@ void Worker::runOnOtherFibers() {
 
 void Worker::fiberMain(void* worker) { static_cast<Worker*>(worker)->run(); }
 
-// Each fiber except the main one begins here. A fiber is taken from the pool only when there is
-// a task for it.
+// Each fiber except the main one begins here, taken from the pool when there is a task for it.
 void Worker::run() {
   currentTask = fibers_.current().scope();
   runUntilShutdown();
@@ -166,12 +164,11 @@ void Worker::endForks(FiberControlBlock& fiber) {
 
 bool Worker::shouldEnd() {
   if (mode_ == Mode::MultiThreaded) {
-    // (1) acquire: sees what the thread that destroys the scheduler did before; pairs with the store in
-    // stopWorkers().
+    // (1) acquire: sees what the destroying thread did before; pairs with the store in stopWorkers().
     return group_.isStopping.load(std::memory_order_acquire) && group_.isFinished();
   }
-  // Once this thread unbinds, the tasks that the workers may run are the workers'. This thread may no longer
-  // be an external thread of the idle set by the time a worker goes to sleep.
+  // After the unbinding, tasks that workers may run are the workers'. This thread must not be an external
+  // thread of the idle set by the time a worker goes to sleep.
   if (isEnding_ && group_.numWorkers > 0 && tasks_.giveAway()) {
     group_.idle.onPublishFromOutside();
   }
@@ -265,9 +262,8 @@ bool Worker::awaitWakeOrTime(FiberControlBlock& self) {
   return std::exchange(self.isWoken, false);
 }
 
-// For a deadline that has passed. The wait counts as a dequeue, so that a loop around such waits lets others
-// run when it is their turn. Its fiber is not due as those are whose time comes while they wait: others would
-// run nothing in place beside a fiber that polls.
+// For a past deadline. Counts as a dequeue, so that a loop around such waits lets others run. The fiber is
+// not marked due, unlike those whose timer fired: a polling fiber would keep tasks from being run in place.
 bool Worker::blockUntilNow(FiberControlBlock& self, const char* what, const void* object) {
   if (self.isWoken) {
     block(self, what, object);
@@ -286,8 +282,7 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
     return true;
   }
   if (deadline <= timers_.now()) {
-    // The other fibers of this thread should run before this one tries again: one of them may be the one that
-    // was woken for the lock.
+    // The thread's other fibers run before this one tries again: one may have been woken for the lock.
     yield(self);
     return false;
   }
@@ -306,8 +301,7 @@ bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const voi
   return isWoken;
 }
 
-// Lets the ready fibers go first. Where none is ready, it lets a new task go first, for which a loop around
-// yield() may wait.
+// Lets ready fibers go first, else a new task, for which a loop around yield() may wait.
 void Worker::yield(FiberControlBlock& self) {
   noteForks(self);
   if (const Work work = findWork(SearchScope::Own)) {
@@ -352,9 +346,8 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
 
 void Worker::countIo() { localDeque().letOthersRunInTurn(); }
 
-// A task that has scheduled something takes no part in the inference of beginBlock(), so this lets it seem to
-// have done so, which costs other waits nothing.
-// Returns: whether it has.
+// A task that has scheduled something takes no part in the inference of beginBlock(). So this makes the task
+// seem to have done so, which costs other waits nothing. Returns: whether it had.
 bool Worker::beginIo(bool usesReactor) {
   FiberControlBlock& self = fibers_.current();
   noteForks(self);

@@ -32,14 +32,10 @@ namespace weft::inline v0_1::detail {
 
 class WorkerGroup;
 
-// One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks with the
-// other workers of its kind. A single-threaded worker belongs to a bound thread and runs tasks only while
-// that thread waits, yields or unbinds.
-//
-// The parts of a worker make its decisions, each in a file of its own; this class makes them work together.
-// The order in which it looks for work is decided in findWork(), whose beginning suspend() repeats.
-//
-// Everything is for the worker's own thread, but for wake(), deliver() and report().ask(), for any thread;
+// One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks. A
+// single-threaded one belongs to a bound thread, and runs tasks only while that thread waits, yields or
+// unbinds. Its parts decide, each in a file of its own; this class joins them.
+// Everything is for the worker's own thread, except wake(), deliver() and report().ask(), for any thread;
 // deque().steal(), for other workers; what the thread that starts a worker calls; and functions that only
 // read. docs/scheduler.md explains the routines.
 class Worker {
@@ -60,10 +56,9 @@ class Worker {
   void enterThread();
   void leaveThread();
 
-  // The initializer counts as a task that is scheduled before any thread starts. Otherwise the scheduler
-  // could be seen at rest while the initializer waits for something, or before its thread has begun. Both are
-  // for the starting thread: expectInitializer() before it starts this worker's thread, cancelInitializer()
-  // after that start has failed.
+  // The initializer counts as a task that is scheduled before any thread starts: otherwise the scheduler
+  // could seem to be at rest before it ends. The starting thread calls expectInitializer() before it starts
+  // this worker's thread, and cancelInitializer() if that fails.
   void expectInitializer() { localDeque().counters.countScheduled(); }
   void cancelInitializer() { localDeque().counters.countEnded(); }
 
@@ -74,9 +69,9 @@ class Worker {
 
   // Queues a task that was scheduled on this worker's thread.
   void enqueue(TaskNode* node);
-  // The same for several, in their order.
+  // Queues several such tasks, in their order.
   void enqueueBatch(TaskNode* const* nodes, uint32_t count);
-  // Queues a task that is placed on this worker, by a task of its own. Of another worker's: deliver().
+  // Queues a task of this worker that is placed on this worker. A task of another worker uses deliver().
   void enqueuePlaced(TaskNode* node);
   // Counts a task that was scheduled on this worker's thread, and is to be delivered to another worker.
   void countPlaced();
@@ -88,15 +83,13 @@ class Worker {
   LocalDeque* openLocalDeque();
   LocalDeque& localDeque() { return tasks_.localDeque(); }
 
-  // Takes `node`, to be run on top of the task that waits for it, if `node` is the newest task of this worker
-  // and enough of the current stack is left: see kStackInPlace.
-  // Returns: whether it took it.
+  // Takes `node`, to run it on top of the task that waits for it, if it is the newest task of this worker and
+  // enough of the current stack is left: see kStackInPlace. Returns: whether it took it.
   bool takeToRunInPlace(TaskNode* node);
   // The slow path of LocalDeque::mayRunInPlace() and letOthersRunInTurn(), which count. `next`: what goes on.
   // Returns: false if others have their turn.
   bool mayGoOn(OldestWatch::Next next);
-  // Runs `node` on the current fiber.
-  // Requires: it lets no exception escape.
+  // Runs `node`, which lets no exception escape, on the current fiber.
   void runInPlace(TaskNode* node);
   uint64_t newTaskNumber() { return ++taskNumber_; }
   InPlaceFibers& inPlaceFibers() { return inPlaceFibers_; }
@@ -105,7 +98,7 @@ class Worker {
   // Returns: whether it was woken.
   void block(FiberControlBlock& self, const char* what, const void* object);
   bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
-  // The same, for a wait that only tries again at `deadline`.
+  // Like blockUntil(), for a wait that only tries again at `deadline`.
   bool blockForLock(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
   bool blockPatiently(FiberControlBlock& self, const char* what, const void* object);
   void yield(FiberControlBlock& self);
@@ -123,8 +116,7 @@ class Worker {
   bool shouldEnd();
   // A look at what this worker may run and others have.
   bool seesSharedWork() { return tasks_.seesBatch() || stealer_.seesTasks(); }
-  // Makes the fibers ready that other threads have woken, and those whose time has come.
-  // Returns: whether any fiber is ready.
+  // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
   // Says that the worker has slept.
   void endSleep() { fairness_.restart(timeOfTurns()); }
@@ -216,7 +208,7 @@ class Worker {
   Window strandedWindow_{ticksIn(3'000)};  // see Stealer::lookForStranded()
   Window watchWindow_{ticksIn(500)};
   uint64_t watchedAt_ = 0;  // the dequeue at which the oldest tasks were looked at
-  // With what a fiber that gives way goes on: Piece or InPlace; else Newest.
+  // What a fiber that gives way goes on with: Piece or InPlace; else Newest.
   OldestWatch::Next gaveWay_ = OldestWatch::Next::Newest;
   int64_t strandedMark_ = 0;  // see mayTakeStranded()
   Timers timers_;
@@ -229,7 +221,7 @@ class Worker {
   bool isEnding_ = false;  // single-threaded: unbind() was called
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
-  Mailbox mailbox_;                             // likewise
+  Mailbox mailbox_;                             // written by other threads
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -36,7 +36,7 @@ void Worker::enqueueElsewhere(TaskNode* node) {
   }
 }
 
-// What is placed by the worker itself takes the place in its queue at which a letter would arrive.
+// A task that the worker places on itself goes where a letter would arrive.
 void Worker::enqueuePlaced(TaskNode* node) {
   countPlaced();
   tasks_.pushPlaced(node);

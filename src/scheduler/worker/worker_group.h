@@ -28,8 +28,7 @@ class WorkerGroup : public TaskFinder {
   WorkerGroup(const WorkerGroup&) = delete;
   WorkerGroup& operator=(const WorkerGroup&) = delete;
 
-  // For workers, once isStopping is set: says whether everything is done. The first worker to find that out
-  // tells the others.
+  // For workers, once isStopping is set: whether everything is done. The first to find out tells the others.
   virtual bool isFinished() = 0;
 
   template <class F>
@@ -43,7 +42,7 @@ class WorkerGroup : public TaskFinder {
 
   const Scheduler::Config config;
   CheckedAllocator checkedAllocator;
-  Allocator* const allocator;  // that one
+  Allocator* const allocator;  // &checkedAllocator
   const int numWorkers;
 
  private:

@@ -16,8 +16,8 @@ bool Worker::takeToRunInPlace(TaskNode* node) {
 
 bool Worker::hasStackForTask() const { return isRunningTask() && currentTask->leavesStackForTask(); }
 
-// In a thread's stack of more than 1 GiB only the topmost part counts, since addresses are compared by their
-// lower halves. In one that the system does not tell no task begins: see FiberSwitch::enterThread().
+// Addresses are compared by their lower halves, so only the topmost GiB of a thread's stack counts. If the
+// system does not tell where the stack is, no task begins in it: see FiberSwitch::enterThread().
 void Worker::findRoomInThreadStack() {
   constexpr size_t kCounted = size_t{1} << 30;
   if (const ThreadStack stack = threadStack(); stack.base != nullptr) {

@@ -18,8 +18,7 @@ inline uint32_t flagsOfAll(TaskNode* const* nodes, uint32_t count) {
   return flags;
 }
 
-// Returns: what this worker does next, or nothing. All code that looks for work on a worker looks in this
-// order. suspend() has a copy of its beginning.
+// Returns: what this worker does next, or nothing. Decides the order; suspend() has a copy of its beginning.
 inline Work Worker::findWork(SearchScope scope) {
   if (TaskNode* task = localDeque().countDequeue() ? takeTurn() : nullptr) {
     return task;
@@ -66,8 +65,7 @@ inline void Worker::wake(FiberControlBlock& fiber) noexcept {
 inline void Worker::suspend() {
   ++numBlocked_;
   FiberControlBlock* to = nullptr;
-  // In the most frequent case a fiber is ready and no turn of others is due. This is findWork()
-  // up to that point.
+  // In the most frequent case a fiber is ready and no turn is due. This is findWork() up to that point.
   if (localDeque().untilPoll > 1 && inbox_.empty()) [[likely]] {
     --localDeque().untilPoll;
     to = ready_.pop();
@@ -81,9 +79,8 @@ inline void Worker::suspend() {
   --numBlocked_;
 }
 
-// Called before `fiber`, which runs, stops running or begins another task. A fork schedules: the children are
-// newer than all else that is queued. The flag saves the fork from looking up its fiber, which would cost a
-// few nanoseconds.
+// Called before `fiber`, which runs, stops running or begins another task. A fork schedules: its children are
+// newer than all that is queued. The flag saves a fork from looking up its fiber, which costs nanoseconds.
 inline void Worker::noteForks(FiberControlBlock& fiber) {
   if (localDeque().hasForked) [[unlikely]] {
     endForks(fiber);
@@ -104,8 +101,7 @@ inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const 
 
 inline void Worker::block(FiberControlBlock& self, const char* what, const void* object) {
   beginBlock(self, what, object);
-  // A fiber that its own thread wakes before this call is in the ready list already. It leaves that list in
-  // its turn.
+  // A fiber that its own thread woke before this call is in the ready list, and leaves that list in its turn.
   while (!self.isWoken || self.isQueued) {
     suspend();
   }

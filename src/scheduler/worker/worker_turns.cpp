@@ -97,7 +97,7 @@ TaskNode* Worker::giveTurn() {
   const bool isExtra = !ready_.isEmpty() || !tasks_.isOutsideNext();
   TaskNode* task = nullptr;
   if (!tasks_.doesOldestStarve() && !mayTakeStranded()) {
-    task = tasks_.oldestFromOutside();  // which is so most often
+    task = tasks_.oldestFromOutside();  // the most frequent case
   } else {
     for (int i = 0; i < FairnessInterval::kNumWhose && task == nullptr; ++i) {
       task = takeFor(fairness_.next());
@@ -123,9 +123,9 @@ TaskNode* Worker::takeFor(FairnessInterval::Whose whose) {
   WEFT_UNREACHABLE();
 }
 
-// Returns: whether there may be stranded tasks, and this worker may take one. It takes the next one once the
-// last one and what that has scheduled are done, or some milliseconds later. Otherwise a recursion whose
-// other worker is off its processor would open a subtree at each turn.
+// Returns: whether there may be stranded tasks, and this worker may take one: the next one once the last and
+// what it scheduled are done, or some milliseconds later. Otherwise a recursion whose other worker is off its
+// processor would open a subtree at each turn.
 bool Worker::mayTakeStranded() { return stealer_.hasStranded() && deque().endIndex() <= strandedMark_; }
 
 TaskNode* Worker::takeStranded() {
