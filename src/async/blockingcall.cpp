@@ -26,16 +26,12 @@
 #include "weft/detail/wait/waiter.h"
 #include "weft/scheduler.h"
 
-// A pool of detached threads. An idle thread lies in a list, the newest first, so that threads that are not
-// needed grow old at its end. A caller that takes a thread off that list owes it exactly one call. A thread
-// whose time is up takes itself off, or finds that it was taken, and waits for the call.
-//
+// A pool of detached threads. Idle threads lie in a list, newest first, so that those not needed grow old at
+// its end. A caller that takes a thread off the list owes it exactly one call. A thread whose time is up
+// takes itself off, or finds that it was taken, and waits for the call.
 // A thread enters the list before it wakes the caller whose call it has made, so that this caller's next call
-// finds it. The thread then uses only its own stack, memory that stays (parkers), and the call
-// of the next caller.
-//
-// The whole pool stays until the process has ended: threads that sleep then touch no static
-// storage that was destroyed.
+// finds it. The thread then uses only its own stack, memory that stays (parkers), and the next caller's call.
+// The whole pool stays until the process has ended: threads that sleep touch no destroyed static storage.
 namespace weft::inline v0_1 {
 namespace detail {
 namespace {
@@ -74,8 +70,7 @@ void end(BlockingCall& call) {
 }
 
 struct BlockingThread {
-  // By a caller: null -> a call, once it has taken the thread off the list, as its last access. By the
-  // thread: a call -> null.
+  // A caller that took it off the list: null -> a call, its last access. The thread: a call -> null.
   std::atomic<BlockingCall*> call{nullptr};
   Parker<>* parker = nullptr;
   std::chrono::nanoseconds spin = kLongestSpin / 2;
@@ -131,8 +126,7 @@ constinit BlockingPool blockingPool;
 
 constinit thread_local bool isBlockingThread = false;
 
-// The child of a fork has none of the threads. (Where a scheduler existed, the child may not call anyway: see
-// process_fork.h.)
+// The child of a fork has none of the threads. (If a scheduler existed, it may not call: see process_fork.h.)
 void registerForkHandlers() {
   const auto unlock = [] { blockingPool.lock.unlock(); };
   const auto forget = [] {
@@ -205,8 +199,7 @@ BlockingCall* takeCall(BlockingThread& self) {
 // The number of threads that spin now. relaxed throughout: a count that is off by one costs a little time.
 constinit std::atomic<int> numSpinning{0};
 
-// The caller that was just woken may share this thread's processor, so the processor is given
-// away at each step.
+// Gives the processor away at each step: the caller that was just woken may share it.
 BlockingCall* spinForCall(BlockingThread& self) {
   BlockingCall* call = nullptr;
   if (numSpinning.fetch_add(1, std::memory_order_relaxed) < kMostSpinning) {
@@ -279,8 +272,7 @@ void give(BlockingThread& thread, BlockingCall& call) {
   throw std::system_error(error, std::generic_category(), kMessage);
 }
 
-// Starts a thread that makes `call`. The thread is counted already.
-// Returns: 0, or the error number.
+// Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
 int startThread(BlockingCall& call) { return startDetachedThread(&runBlockingThread, &call); }
 
 // Called when the system refused the thread that was counted for `call`, which waited.
@@ -321,8 +313,7 @@ void startForWaiting() {
   } while (call != nullptr && (error == 0 || handleRefusal(*call, error)));
 }
 
-// Starts a thread for a call that was counted.
-// Returns: 0, or the error number.
+// Starts a thread for a call that was counted. Returns: 0, or the error number.
 int startCounted(BlockingCall& call) {
   const int error = startThread(call);
   if (error != 0) {
@@ -372,8 +363,7 @@ int tryOnBlockingThread(void (*run)(void*), void* argument) noexcept {
   switch (findThread(call, idle)) {
     case Granted::IdleThread:
       give(*idle, call);
-      // The thread may share this processor. Then a short call is over before this thread
-      // looks for other work.
+      // It may share this processor. A short call then ends before this thread looks for other work.
       sched_yield();
       break;
     case Granted::NewThread:

@@ -16,8 +16,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// More successors than these are split into halves, and one half is left to the scheduler: a thief gets the
-// largest part.
+// More successors than these are halved, and one half is scheduled: a thief gets the largest part.
 constexpr uint32_t kMostInPlace = 4;
 
 }  // namespace
@@ -105,8 +104,8 @@ void DagGraph::sortEdges() {
 
 // Goes through the graph as a run would.
 void DagGraph::checkAllRun() {
-  Vector<uint32_t> missing{
-      StlAllocator<uint32_t>(allocator_)};  // predecessors of each node that have not run
+  // How many predecessors of each node have not run.
+  Vector<uint32_t> missing{StlAllocator<uint32_t>(allocator_)};
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     WEFT_ASSERT(i == kRoot || nodes_[i].numIns > 0,
                 "DAGBuilder::build(): node %u (in the order of adding; the root is 0) depends on nothing, "
@@ -132,8 +131,7 @@ void DagGraph::checkAllRun() {
   edges_ = Vector<Edge>(edges_.get_allocator());
 }
 
-// Each node that lacks a predecessor has a predecessor that lacks one too, so a walk back that is long enough
-// goes in a circle.
+// Each node that lacks a predecessor has one that lacks one too, so a long enough walk back goes in a circle.
 void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
   Vector<uint32_t> predecessor(nodes_.size(), kNone, StlAllocator<uint32_t>(allocator_));
   for (const Edge& edge : edges_) {
@@ -207,8 +205,7 @@ void DagGraph::endRun(Run& run) {
   }
 }
 
-// Runs `index`, then a successor that is ready, and so on. Between two nodes others of this thread have their
-// turn: a chain may be long, and its nodes too.
+// Runs `index`, then a successor that is ready, and so on. In between others of this thread have their turn.
 void DagGraph::strand(Run& run, uint32_t index) {
   Fiber* const self = currentFiber;
   LocalDeque& local = Worker::current()->localDeque();
@@ -241,8 +238,7 @@ void DagGraph::strand(Run& run, uint32_t index) {
   }
 }
 
-// One predecessor of each of the successors [begin, end) has run. Schedules the successors that are ready,
-// except one.
+// One predecessor of each of the successors [begin, end) has run. Schedules those that are ready, except one.
 // Returns: that one, or kNone; if kNone, the run may be over.
 uint32_t DagGraph::arrive(Run& run, uint32_t begin, uint32_t end) {
   while (end - begin > kMostInPlace) {
@@ -270,11 +266,9 @@ bool DagGraph::isReady(Run& run, const Node& node) {
     return true;
   }
   std::atomic<uint32_t>& counter = run.counters()[node.counter];
-  // (1) acquire: sees the work of the other predecessors, so that the last one needs no read-modify-write;
-  // pairs with (2).
+  // (1) acquire: sees the other predecessors' work, so the last needs no read-modify-write; pairs with (2).
   if (counter.load(std::memory_order_acquire) != 1 &&
-      // (2) acq_rel: publishes the work of this one to the last, which sees the work of all; pairs
-      // with (1, 2).
+      // (2) acq_rel: publishes this one's work to the last, which sees all; pairs with (1, 2).
       counter.fetch_sub(1, std::memory_order_acq_rel) != 1) {
     return false;
   }

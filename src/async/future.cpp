@@ -22,8 +22,7 @@ const char* BrokenPromise::what() const noexcept {
 namespace detail {
 namespace {
 
-// The calls of loops that are in progress on this thread, the newest first. A fiber that is suspended in such
-// a call leaves the call here, so calls may end in any order.
+// This thread's calls of loops, newest first. They end in any order, as fibers may suspend in them.
 constinit thread_local LoopCall* loopCalls = nullptr;
 
 FutureCore::Word::Room* makeRoom() {
@@ -31,9 +30,8 @@ FutureCore::Word::Room* makeRoom() {
   return ::new (allocateNode(NodeSize::Line)) FutureCore::Word::Room();
 }
 
-// The number of loops that tell listeners that one stack holds, beside the first, each in a LoopCall of the
-// loop before. Strands that run the tasks of each other seldom go further. Each loop takes some 350 bytes, or
-// 800 if not optimized.
+// How many loops that tell listeners a stack holds beyond the first, each in a LoopCall of the loop before.
+// Strands that run each other's tasks seldom go further. A loop takes 350 bytes, 800 unoptimized.
 constexpr int kNestedLoops = 4;
 
 void freeRoom(FutureCore::Word::Room* room) {
@@ -94,9 +92,8 @@ FutureCore::~FutureCore() {
 }
 
 void FutureCore::waitSlow() {
-  // Not where there are, or may come, continuations: they would run on this stack before the wait is over,
-  // and may need code that comes after it. The task has one reference, and the handle has one.
-  // relaxed: only the caller can make it more than these two.
+  // Not where continuations exist or may come: they would run on this stack before the wait is over, and may
+  // need code after it. relaxed: the task and the handle have one reference each; only the caller adds more.
   const bool isAlone = word.isUntouched() && references.load(std::memory_order_relaxed) == 2;
   if (Worker* worker = Worker::current(); isAlone && worker != nullptr && worker->takeToRunInPlace(this)) {
     worker->runInPlace(this);
@@ -107,9 +104,8 @@ void FutureCore::waitSlow() {
   waitForOthers();
 }
 
-// The task that tells what `loop` has put off, unless the loop does so first. It runs on the thread of the
-// loop, so that neither needs to look out for the other. Or it has taken that from a loop, and tells it
-// anywhere.
+// The task that tells what `loop` has put off, unless the loop does so first. Both run on one thread, so that
+// neither looks out for the other. Or it has taken that from a loop, and tells it anywhere.
 struct PutOffTask : TaskNode {
   explicit PutOffTask(TellLoop& of) : PutOffTask(&of, {}) {}
   explicit PutOffTask(const FutureListeners& listeners) : PutOffTask(nullptr, listeners) {}
@@ -146,9 +142,9 @@ struct PutOffTask : TaskNode {
         taken(listeners) {}
 };
 
-// Called before this stack waits, perhaps for just what was put off until a call of it returns. Where a fiber
-// put it off there is a task for it. Where nothing was bound then, a task is made for it now, or a thread is
-// started. Where the system grants none, it is told here: something has to give way.
+// Called before this stack waits, perhaps for what was put off until a call of it returns. If a fiber put it
+// off, there is a task for it. If nothing was bound then, a task is made now, or a thread is started. If the
+// system grants none, it is told here.
 void FutureCore::freePutOff() noexcept {
   while (LoopCall* const call = LoopCall::withPutOff()) {
     if (PutOffTask::scheduleFor(call->loop)) {
@@ -267,8 +263,7 @@ void FutureCore::tell(FutureListeners& listeners, int numOuter) noexcept {
   }
 }
 
-// The mark in the state distinguishes it from a later state in the same memory: nobody uses `next` while an
-// executor has the task.
+// The mark tells the state from a later one in its memory: nobody uses `next` while an executor has it.
 LoopCall::LoopCall(FutureCore* state, TellLoop& teller) noexcept
     : loop(teller), state_(state), fiber_(currentFiber), outer_(std::exchange(loopCalls, this)) {
   if (state != nullptr) {

@@ -87,8 +87,7 @@ void SplitLoop::runPieces(Stretch& stretch, LocalDeque* local, bool maySplit) {
   }
 }
 
-// Called after a piece that ran where `local` was that of the thread, or null.
-// Returns: whether it was the turn of others, which have had it.
+// Called after a piece on the thread of `local`, or null. Returns: whether others had their turn.
 bool SplitLoop::letOthersRunInTurn(LocalDeque* local) {
   if (local == nullptr) {
     return false;

@@ -8,8 +8,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A waiter among the listeners of a ticket or a future; the other listeners are tasks. It lies in the frame
-// of the wait.
+// A waiter among the listeners of a ticket or future, else tasks. It lies in the wait's frame.
 struct alignas(16) WaitingListener : TaskNode {
   explicit WaitingListener(Waiter& self) : TaskNode{nullptr, nullptr, 0}, waiter(&self) {}
 

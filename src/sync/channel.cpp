@@ -23,9 +23,8 @@ namespace {
 
 constexpr size_t kMaxCapacity = size_t{1} << 31;
 
-// How long to wait for several values in a row before testing again, in pauses of the processor. Each test
-// takes a cache line from the other side. All tests of the greatest patience take 2 us, and happen where
-// about a hundred values come or go meanwhile.
+// How many pauses to wait for several values in a row before testing again: each test takes a cache line from
+// the other side. All tests of the greatest patience take 2 us, in which a hundred values come or go.
 constexpr uint32_t kLeastPatience = 8, kMostPatience = 64;
 constexpr size_t kLeastBatch = 3, kBatch = 256;
 
@@ -108,8 +107,7 @@ inline bool ChannelState::awaitBatch(Transfer& mine) {
   }
 }
 
-// Waits until the first of: a wake, the deadline, a stop.
-// Returns: whether it was woken.
+// Waits until the first of: a wake, the deadline, a stop. Returns: whether it was woken.
 bool ChannelState::waitLimited(Waiter& self, WaitList& waiters, TimePoint deadline,
                                const std::stop_token& token, const char* what) {
   const auto claim = [&] {

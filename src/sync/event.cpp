@@ -12,9 +12,8 @@
 
 namespace weft::inline v0_1 {
 
-// A link from a source to an event made by any(). The target owns it, and it lies in the source's list. That
-// list does not keep the target alive: signal() takes a reference under the source's lock, or finds that it
-// is too late to take one.
+// A link from a source to an event made by any(). The target owns it; it lies in the source's list, which
+// does not keep the target alive: signal() takes a reference under the source's lock, or comes too late.
 struct Event::Forward {
   State* source;  // one reference is held
   State* target;
@@ -44,8 +43,7 @@ class Event::Targets {
   }
   uint32_t room() const { return numSpares_; }
 
-  // Takes over a reference to `target`.
-  // Requires: there is room.
+  // Takes over a reference to `target`. Requires: there is room.
   void push(State* target) {
     Node* const node = std::exchange(spares_, spares_->next);
     --numSpares_;
@@ -74,8 +72,7 @@ class Event::Targets {
   uint32_t numSpares_ = 0;
 };
 
-// An event made by any() may be the last to hold its sources, which may be made by any() too, and so on. So
-// the states that go are freed one after the other.
+// An event of any() may be the last to hold its sources, and so on. So states are freed one after the other.
 void Event::State::free(State* state) noexcept {
   state->nextToFree = nullptr;
   while (state != nullptr) {
@@ -180,8 +177,7 @@ bool Event::State::wait(detail::TimePoint deadline, const std::stop_token& token
          detail::blockQueued(self, core, deadline, token, "Event", this);
 }
 
-// Requires: the source is locked.
-// Returns: whether `source` forwards to `any` already. Either list has that link, so the shorter one decides.
+// Requires: the source is locked. Returns: whether `source` forwards to `any`; the shorter list tells.
 bool Event::State::isForwarded(const State& source, const State& any) {
   const Forward* ofSource = source.forwards;
   const Forward* ofAny = any.sources;

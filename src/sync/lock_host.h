@@ -29,11 +29,11 @@ struct LockHost {
   static constexpr bool isStopped() { return false; }
   static constexpr bool hasLeft() { return false; }
 
-  const char* what;  // for reports, as `object`
+  const char* what;  // for reports, like `object`
   const void* object;
 };
 
-// The same, for a wait that gives up at a deadline, or when a stop is requested.
+// How the core of a lock waits until a deadline, or until a stop is requested.
 struct LimitedLockHost {
   static TimePoint now() { return LockHost::now(); }
   void block(Waiter& self) const { detail::block(self, what, object); }
@@ -60,17 +60,15 @@ struct LimitedLockHost {
   bool isTakenOut = false;  // written by the stop's callback before it wakes the waiter
 };
 
-// Calls lock(self, host), where `host` has the limits of the wait. leave(self) takes the waiter out of the
-// list if it is there, and returns whether it was.
-// Returns: what lock() returns; false if the stop was requested before.
+// Calls lock(self, host) within the limits of `host`. leave(self) takes the waiter out of the list, and
+// returns whether it was there. Returns: what lock() returns; false if the stop was requested before.
 template <class Lock, class Leave>
 bool lockWithin(LimitedLockHost host, const Lock& lock, const Leave& leave) {
   if (host.token.stop_requested()) {
     return false;
   }
   Waiter& self = currentWaiter();
-  // The wait ends before the destructor of the callback, which waits for a callback that
-  // runs on another thread.
+  // The wait ends before the destructor of the callback, which waits for a callback on another thread.
   const auto stop = [&]() noexcept {
     if (leave(self)) {
       host.isTakenOut = true;
@@ -82,8 +80,7 @@ bool lockWithin(LimitedLockHost host, const Lock& lock, const Leave& leave) {
   return lock(self, host);
 }
 
-// Ends the program if the wait for a lock that `owner` holds would never end. `held` ("it alone") is for the
-// message.
+// Ends the program if the wait for a lock of `owner` would never end. `held` ("it alone") is for the message.
 inline void assertMayWaitFor(const void* owner, bool waitsForEver, const char* what, const void* object,
                              const char* held = "it") {
   WEFT_ASSERT(waitsForEver ? !isOrWaitsForCaller(owner) : owner != currentOwner(),

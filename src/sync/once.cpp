@@ -19,7 +19,7 @@ Once::Turn Once::begin(const std::stop_token& token) {
               static_cast<const void*>(this));
   const Turn turn = core_.tryBegin() ? Turn::Mine : beginSlow(token);
   if (turn == Turn::Mine) {
-    // relaxed: see above.
+    // relaxed: only a caller that stored itself finds itself there.
     runner_.store(detail::currentOwner(), std::memory_order_relaxed);
   }
   return turn;

@@ -21,7 +21,6 @@ void RecursiveMutex::reportHolderEnded() const {
 }
 
 void RecursiveMutex::reportNotHeld() const {
-  // In a child of fork() no task is current, so that the holder is not recognised.
   detail::assertBindingNotLost("RecursiveMutex::unlock()");
   WEFT_FATAL(
       "RecursiveMutex %p was unlocked by a fiber or thread that does not hold it. "

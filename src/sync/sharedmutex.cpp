@@ -29,7 +29,6 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
 void SharedMutex::unlockSlow() { detail::wakeAll(lock_.unlock()); }
 
 void SharedMutex::reportNotHeld() const {
-  // In a child of fork() no task is current, so that the holder is not recognised.
   detail::assertBindingNotLost("SharedMutex::unlock()");
   // relaxed: it matters only whether it is the caller.
   const bool isHeld = owner_.load(std::memory_order_relaxed) != nullptr;
