@@ -17,8 +17,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// A kernel without io_uring, or without what is asked of it (before 6.1), and one that forbids it: by
-// kernel.io_uring_disabled, or by a filter for system calls, as containers have it.
+// No io_uring, one that lacks what is asked for (before 6.1), or one that a sysctl or a filter forbids.
 bool isRefusal(int error) { return error == ENOSYS || error == EPERM || error == EINVAL || error == EACCES; }
 
 #ifdef WEFT_IO_URING
@@ -68,7 +67,7 @@ constinit std::atomic<int> chosen{-1};
 
 IoBackend chosenBackend(int& error) noexcept {
   error = 0;
-  // relaxed, both: a number that says all. Who does not see it finds out the same.
+  // relaxed, both: the number says all. A thread that does not see it finds out the same.
   if (const int known = chosen.load(std::memory_order_relaxed); known >= 0) {
     return static_cast<IoBackend>(known);
   }

@@ -10,9 +10,9 @@ namespace weft::inline v0_1::detail {
 // Who does for the fibers of the process what must wait for a disk: threads beside epoll, or io_uring.
 enum class IoBackend : uint8_t { Epoll, Uring };
 
-// The first call chooses: what the environment asks for, else io_uring where there is one. What the
-// environment asks for and is not there is a message that ends the program. In `error`: 0; or why the system
-// could not be asked this time, as for want of a descriptor. Then the next call asks again.
+// The first call chooses: what the environment asks for, else io_uring where there is one. If what the
+// environment asks for is not there, a message ends the program. `error`: 0, or why the system could not be
+// asked this time, such as for want of a descriptor. Then the next call asks again.
 IoBackend chosenBackend(int& error) noexcept;
 
 }  // namespace weft::inline v0_1::detail

@@ -69,8 +69,7 @@ void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
   wakeAll(claimed);
 }
 
-// Waits, with the lock let go meanwhile, as long as condition() holds. The one who changes that claims all
-// who wait so, each of whom looks again.
+// Waits, unlocked, while condition() holds. Whoever ends that claims all who wait so, and each looks again.
 template <class Condition>
 void awaitWhile(DescriptorSlot& slot, std::unique_lock<SpinLock>& guard, int fd, const Condition& condition) {
   while (condition()) {
@@ -102,7 +101,7 @@ int makeLasting(DescriptorSlot& slot, int fd, ReadinessReactor& reactor) {
   return error;
 }
 
-// Each waits for errors besides, also one that waits for nothing else.
+// Every wait includes errors, even a wait for nothing else.
 uint32_t withErrors(const ReadinessWait& wait) { return wait.events | uint32_t{POLLERR}; }
 
 // Returns: what waiters of `reactor` wait for; 0 if there are none.
@@ -115,8 +114,7 @@ uint32_t eventsOf(const DescriptorSlot& slot, const ReadinessReactor& reactor) {
   return events;
 }
 
-// Arms the reactor of `wait`, which begins.
-// Returns: 0, an error number, or kHasCome.
+// Arms the reactor of `wait`, which begins. Returns: 0, an error number, or kHasCome.
 int armFor(DescriptorSlot& slot, int fd, const ReadinessWait& wait) {
   ReadinessReactor& reactor = *wait.reactor;
   const bool isLasting = isLastingOf(slot, reactor);
@@ -174,7 +172,7 @@ DescriptorSlot* descriptorSlot(int fd, int& error) noexcept {
   // (1) acquire: sees the slots; pairs with (2).
   DescriptorSlot* slots = chunk.load(std::memory_order_acquire);
   if (slots == nullptr) {
-    // A number that somebody has made up gets no memory.
+    // A made-up number gets no memory.
     if (::fcntl(fd, F_GETFD) < 0) {
       error = EBADF;
       return nullptr;
@@ -227,10 +225,10 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   const auto armAgain = [&] {
     return isLasting ? reactor.armLasting(fd, number, true) : reactor.arm(fd, others, true);
   };
-  // What lasts tells of all that comes, once. To make it tell again is for those who wait for the same as who
-  // was woken; done for urgent data alone, which wakes nobody, it would tell of that without end.
+  // A lasting registration reports once what comes. It is armed again only for waiters to receive, like the
+  // one that was woken. For urgent data alone, which wakes nobody, it would report without end.
   const bool isToArm = others != 0 && (!isLasting || (events & POLLIN) != 0);
-  // Who cannot be armed for finds out by itself what is wrong.
+  // A waiter that cannot be armed for tries its operation, and finds out what is wrong.
   if (isToArm && armAgain() != 0) {
     takeMatching(slot, reactor, 0, true, claimed);
   }
@@ -344,8 +342,7 @@ int closeUnused(int fd) noexcept {
   return result;
 }
 
-// A wait that begins now sees the mark under the lock of its slot, or is in the list when that lock is taken
-// here.
+// A wait that begins now sees the mark under its slot's lock, or is in the list when that lock is taken here.
 void cancelWaits(IoDomain& domain) noexcept {
   // relaxed: the locks order it, and (3) where there is no lock yet.
   domain.isCanceled.store(true, std::memory_order_relaxed);
@@ -353,8 +350,8 @@ void cancelWaits(IoDomain& domain) noexcept {
   cancelIf(noDescriptor, isOfDomain);
   for (std::atomic<DescriptorSlot*>& chunk : slotChunks) {
     DescriptorSlot* slots = nullptr;
-    // (3) acq_rel: sees the slots; or who makes them later, by a change of the same word, sees the mark, and
-    // so do those who see these slots; pairs with (2).
+    // (3) acq_rel: sees the slots; otherwise whoever makes them later, by a change of this word, sees the
+    // mark, and so do those who see these slots; pairs with (2).
     chunk.compare_exchange_strong(slots, nullptr, std::memory_order_acq_rel, std::memory_order_acquire);
     for (size_t i = 0; slots != nullptr && i < kSlotsPerChunk; ++i) {
       cancelIf(slots[i], isOfDomain);

@@ -23,23 +23,22 @@ class ReadinessReactor : public Reactor {
   // No other reactor of the process has the same, ever.
   uint64_t number() const { return number_; }
 
-  // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` holds (as of
-  // poll(2)). That is told once, and then asked for again if further fibers wait. `isKnown`: `fd` was
-  // probably asked for before.
+  // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` (of poll(2))
+  // holds. Reported once; asked for again if further fibers wait. `isKnown`: `fd` was asked for, probably.
   // Returns: 0, or an error number; EPERM where `fd` is something that is always ready, such as a file.
   virtual int arm(int fd, uint32_t events, bool isKnown) = 0;
 
-  // The same for what can be received from now on, with `number`, which is not 0: once if there is something,
-  // and then for whatever comes. See LastingRegistration.
+  // Arms for what can be received from now on, with `number`, which is not 0: reports once if there is
+  // something, and then whatever comes. See LastingRegistration.
   virtual int armLasting(int fd, uint32_t number, bool isKnown) = 0;
-  // Undoes that.
+  // Undoes arm() and armLasting().
   virtual void forget(int fd) = 0;
   virtual bool isPlainTcp(int fd) const = 0;  // as of LastingRegistration
 
   // Returns: a number for armLasting() that was not in use for long.
   uint32_t nextLasting() { return ++numLasting_ != 0 ? numLasting_ : ++numLasting_; }
 
-  // Returns: what has the system do what must wait for a disk; or null where the system does not.
+  // Returns: the queue of requests that must wait for a disk; null where the system has none.
   virtual FileQueue* files() = 0;
 
  private:
@@ -56,22 +55,21 @@ struct ReadinessWait {
   bool mayLast = false;     // it is for a receive of a Socket
 };
 
-// What a receive of a Socket needs no system call for: a registration that lasts until something else is
-// waited for, or another worker receives. A Socket owns its descriptor, so that nobody closes that, and opens
-// another one by its number, in between. (Who has taken the number from a Socket may. So each Socket that is
-// made of a number asks its reactor anew.)
+// Lets a receive of a Socket wait without a system call: a registration that lasts until something else is
+// waited for, or another worker receives. A Socket owns its descriptor, so that nobody reuses its number in
+// between. (Whoever took the number from it may. So a Socket made of a number asks anew.)
 //
-// The reactor tells of what comes when it comes, once. So a wait must not begin while something is there that
-// it has told of already. It begins only if isDrained is set: a receive has found nothing, or less than it
-// asked for, and since then the reactor has told of nothing. Otherwise a receive is tried first. Both set and
-// unset it on the reactor's own thread, which takes no report between a receive and what that notes. The try
-// that this saves is a tenth of a message's cost: 2.0 us of processor time instead of 2.2 between two fibers
-// that send each other 16 bytes over TCP in turn.
+// The reactor reports once what comes. So a wait must not begin while something reported is there. It begins
+// only if isDrained is set: a receive has found nothing, or less than it asked for, and the reactor has
+// reported nothing since. Otherwise a receive is tried first. All of that is on the reactor's own thread,
+// which takes no report between a receive and its note. The saved try is a tenth of a message's cost: 2.0 us
+// of processor time instead of 2.2 between two fibers that send each other 16 bytes over TCP in turn.
 //
-// Only of TCP is it known that a receive which gets less than it asked for has taken all that there was.
-// (Elsewhere it may end where other credentials, descriptors or kinds of records begin, as also where TCP has
-// a layer above it within the system, such as TLS.) With plain TCP, too, it may end before the end of the
-// stream, and where urgent data are or were. Of the former the reactor tells, and of urgent data that nobody
+// Only with TCP has a receive that gets less than it asked for taken all that there was. (Elsewhere it may
+// end where other credentials, descriptors or kinds of records begin, also under TLS within the system.) With
+// plain TCP too it may end early, at the end of the stream and where urgent data are or were. The reactor
+// reports the end, and urgent data that nobody has received; who receives them tells too. From then on no
+// such receive counts.
 // has received yet; who receives them tells too. From then on no such receive counts.
 struct LastingRegistration {
   uint64_t reactor = 0;  // the number of the reactor; 0: there is none
@@ -81,25 +79,23 @@ struct LastingRegistration {
   bool isDrained = false;
 };
 
-// Whether a descriptor has O_DIRECT. To ask for that costs as much as a third of a read from memory. So the
-// answer holds for some reads and writes, though the number may come to mean another file, or its flags be
-// changed, without weft's knowing: then these few are done as well, but slower, or they hold up their worker.
+// Whether a descriptor has O_DIRECT. Asking costs up to a third of a read from memory, so the answer holds
+// for some reads and writes. If meanwhile the number comes to mean another file, or its flags change, these
+// few are slower, or hold up their worker.
 enum class Directness : uint8_t { Unknown, Cached, Direct };
 
 // What is known of a descriptor by its number. Slots lie in memory that stays.
 //
-// The list has one waiter for each fiber that waits, first come, first served. As in all primitives, whoever
-// unlinks a waiter under the lock has claimed it and owes it a wake: the reactor of its worker when the
-// descriptor is ready, a deadline, a stop, the close of the descriptor, or cancelAll().
+// The list has the waiting fibers' waiters, first come, first served. Whoever unlinks a waiter under the lock
+// has claimed it and owes it a wake: its worker's reactor, a deadline, a stop, the close, or cancelAll().
 //
-// A number may be closed and used again at any time, also by code that knows nothing of weft. So nothing is
-// remembered here that a wait relies on, but for Sockets: each wait asks its reactor anew, and a fiber that
-// is woken tries its operation again.
+// A number may be closed and reused at any time, also by code other than weft. So no wait relies on what is
+// remembered here, but for Sockets: each wait asks its reactor anew, and a woken fiber tries again.
 //
 // weft sees io::close(). Operations begun before it must never act on a reused number. So it increments the
-// generation, which cancels each such operation that comes to a call or a wait. Then it waits until the calls
-// that are at work have returned, and closes. (Go's poll.FD does the same.) An operation that begins
-// meanwhile waits for the end of the close, since it may be meant for what has the number next.
+// generation, which cancels each such operation that comes to a call or a wait, waits until the calls at work
+// have returned, and closes. (Go's poll.FD does this too.) An operation that begins meanwhile waits for the
+// end of the close, since it may be meant for what has the number next.
 struct DescriptorSlot {
   SpinLock lock;
   uint32_t generation = 0;  // guarded by lock, as all here
@@ -114,8 +110,7 @@ struct DescriptorSlot {
   WaitList closing;  // those who wait for the end of calls at work, or of the close
 };
 
-// Returns: the slot of `fd`, or null if the number is none that the system has granted, or if there is no
-// memory; `error` says which.
+// Returns: the slot of `fd`; null, with `error`, if the system has not granted it, or there is no memory.
 DescriptorSlot* descriptorSlot(int fd, int& error) noexcept;
 
 // The slot of waits that are for no descriptor.
@@ -150,14 +145,12 @@ DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept;
 Directness recallDirectness(DescriptorSlot& slot) noexcept;
 void noteDirectness(DescriptorSlot& slot, uint32_t generation, Directness directness) noexcept;
 
-// Begins a call on the descriptor, which io::close() waits for.
-// Returns: false if the descriptor was closed since `generation`.
+// Begins a call on the descriptor, which io::close() waits for. Returns: false if closed since `generation`.
 bool beginUse(DescriptorSlot& slot, uint32_t generation) noexcept;
-// The same on behalf of a fiber.
-// Returns: false if it does not wait for the slot any more. Somebody has claimed it then.
+// Begins a call for a fiber. Returns: false if it no longer waits in the slot, as somebody has claimed it.
 bool beginUse(DescriptorSlot& slot, const Waiter& waiter) noexcept;
 void endUse(DescriptorSlot& slot) noexcept;
-// The same after a receive on the worker of `reactor`.
+// Ends a call that has received, on the worker of `reactor`.
 enum class Found : uint8_t { Enough, TooLittle, Nothing };
 void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found found) noexcept;
 
@@ -167,8 +160,7 @@ void beginSocket(int fd) noexcept;
 // Somebody is about to receive the urgent data of `fd` (MSG_OOB). After that no reactor tells of them.
 void noteUrgent(int fd) noexcept;
 
-// Closes `fd`, after all waits for it were ended and all calls have returned.
-// Returns: what close(2) returns.
+// Closes `fd` once all waits for it were ended and all calls have returned. Returns: what close(2) returns.
 int closeUnused(int fd) noexcept;
 
 // Ends all waits of fibers of `domain`, in which none begins from now on.

@@ -32,20 +32,18 @@ bool setWakeFdOnce(Parker<>& parker) noexcept {
 }
 
 // A worker's epoll. It has the descriptors that fibers of the worker have waited for, and the wake eventfd of
-// the worker's parker, which the worker's ring of io_uring rings too, if there is one.
+// the worker's parker, to which the worker's io_uring writes too.
 //
-// A registration is armed for one report (EPOLLONESHOT), each time anew when a fiber begins to wait. In
-// return nothing is remembered that could be wrong: a descriptor may be closed, and its number used again,
-// without weft's knowing. The system looks at the descriptor when it is armed, so that nothing is missed that
-// came before. And a descriptor for which nobody waits wakes nobody.
+// A registration is armed for one report (EPOLLONESHOT), anew for each wait. So nothing is remembered that
+// could be wrong: a number may be reused without weft's knowing. The system looks at the descriptor when it
+// is armed, so that nothing earlier is missed. One for which nobody waits wakes nobody.
 //
-// That is a system call for each wait, which costs a fifth of what it takes to receive and to send a small
-// message. So the registration that a receive of a Socket makes lasts (EPOLLET), since the Socket owns its
-// descriptor: see LastingRegistration.
+// That is a system call for each wait: a fifth of what it takes to receive and to send a small message. So
+// the registration of a Socket's receive lasts (EPOLLET): see LastingRegistration.
 //
-// Rejected: lasting registrations without EPOLLET. Where the file of a descriptor that is closed lives on, in
-// another process or by another number, its registration lives on too, and nobody can end its reports. Each
-// sleep would end at once. With EPOLLET there is one report for what arrives, which nobody heeds.
+// Rejected: lasting registrations without EPOLLET. If the file of a closed descriptor lives on, in another
+// process or by another number, its registration does too, and nobody can end its reports: each sleep would
+// end at once. With EPOLLET there is one report for what arrives, which nobody heeds.
 template <class Sys>
 class EpollReactor final : public ReadinessReactor {
  public:

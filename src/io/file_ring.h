@@ -24,11 +24,9 @@
 namespace weft::inline v0_1::detail {
 #ifdef WEFT_IO_URING
 
-// A worker's ring of io_uring, for requests on files. It belongs to the worker's thread, which alone hands
-// requests over and looks at results, so that there is nothing to lock. The worker sleeps in its epoll. The
-// system writes to the wake eventfd there when there are results, and when it must be called for them to
-// appear. (That a ring itself is ready to read is not told in the latter case.)
-//
+// A worker's io_uring, for requests on files. Only the worker's thread hands requests over and looks at
+// results, without locks. The worker sleeps in its epoll, where the system writes to the wake eventfd when
+// there are results, or when it must be called for them to appear, which the ring itself does not tell.
 // Requests are queued in `queue_` first, and handed over by look(), many at once. Each carries the address of
 // its FileWait, which lies on the stack of a fiber until there is a result.
 template <class Sys>
@@ -85,8 +83,7 @@ class FileRing final : public FileQueue {
     takeResults(claimed);
   }
 
-  // Whether there are requests that the system has not taken yet, or results that look() has not taken, for
-  // which the wake eventfd was written to already.
+  // Whether the system has requests to take, or look() resultswhose wake was written already.
   bool isBehind() const { return needsSystem() || io_uring_cq_ready(&ring_.ring) != 0; }
 
  private:
@@ -128,18 +125,16 @@ class FileRing final : public FileQueue {
     return false;
   }
 
-  // Whether the system must be called: for requests that it has not taken yet, or for results to appear that
-  // it has.
+  // Whether the system must be called: to take requests, or to make its results appear.
   bool needsSystem() const {
     constexpr unsigned kSigns = IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW;
     return !queue_.empty() || io_uring_sq_ready(&ring_.ring) != 0 ||
            (IO_URING_READ_ONCE(*ring_.ring.sq.kflags) & kSigns) != 0;
   }
 
-  // Uses the descriptor of a request until the system has taken the request, and with it the file that the
-  // number means. A request of a fiber whose wait was ended before is not made; who has claimed the fiber
-  // wakes it.
-  // Returns: whether the request is to be made.
+  // Uses a request's descriptor until the system has taken the request, and with it the file that the number
+  // means. A request whose wait was ended before is not made; whoever has claimed the fiber wakes it.
+  // Returns: whether to make the request.
   bool useDescriptorOf(const io_uring_sqe& request) {
     if (request.user_data == kOfNobody) {
       return true;
@@ -162,8 +157,7 @@ class FileRing final : public FileQueue {
     used_.clear();
   }
 
-  // Puts what is queued into the ring, as far as there is room.
-  // Returns: whether all of it.
+  // Puts what is queued into the ring, as far as there is room. Returns: whether all of it.
   bool handOver() {
     for (; firstQueued_ != queue_.size(); ++firstQueued_) {
       if (io_uring_sq_space_left(&ring_.ring) == 0 || used_.size() == used_.capacity()) {
@@ -189,7 +183,7 @@ class FileRing final : public FileQueue {
     callSystem();
   }
 
-  // Anything else is for good, or has lost results. Fibers would wait forever.
+  // Any other error is permanent, or has lost results: fibers would wait forever.
   bool callSystem() {
     const bool isDone = Sys::enterRing(ring_) >= 0;
     const int error = errno;

@@ -26,18 +26,16 @@
 #include "io/system.h"
 #include "weft/detail/wait/wait_handler.h"
 
-// Reads and writes of what may be a file. A file has no poll(2): the worker's io_uring waits for its disk, or
-// a thread that may block.
+// What may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
 namespace weft::inline v0_1::detail {
 
-// Whether the system cannot do a call with RWF_NOWAIT. A filter for system calls that knows preadv(2) and not
-// preadv2(2) says EPERM. If the file says EPERM, the plain call says so too.
+// Whether RWF_NOWAIT is unsupported. A filter that does not know preadv2(2) says EPERM. If the file itself
+// says EPERM, the plain call says so too.
 inline bool isUnsupported(const IoResult& result) {
   return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
 }
 
-// The parts that one call can take. Empty parts in front are left out: a call that took only these would
-// return 0, as at the end of a file.
+// The parts that one call can take, without empty parts in front: such a call returns 0, as at the end.
 inline std::span<const iovec> partsOfOneCall(std::span<const iovec> parts) {
   const auto isFull = [](const iovec& part) { return part.iov_len != 0; };
   const auto numEmpty = std::find_if(parts.begin(), parts.end(), isFull) - parts.begin();
@@ -69,8 +67,7 @@ class FileTransfer {
     });
   }
 
-  // Writes at the descriptor's own position. A socket has a call that raises no SIGPIPE; of all else, only a
-  // pipe raises it.
+  // Writes at the descriptor's own position. Only pipes raise SIGPIPE: sockets have a call that does not.
   static IoResult writeParts(int fd, std::span<const iovec> parts, const io::Wait& limits, const char* what) {
     parts = partsOfOneCall(parts);
     const int count = static_cast<int>(parts.size());
@@ -150,8 +147,7 @@ class FileTransfer {
   }
 
  private:
-  // Reads or writes. now() is the call with RWF_NOWAIT. A disk is waited for as by runOnFile(), all else by
-  // the reactor.
+  // Reads or writes. now() is the call with RWF_NOWAIT. runOnFile() waits for a disk, else the reactor.
   template <class Now>
   IoResult transfer(const FileRequest& request, const Now& now) {
     // With O_DIRECT nothing of the file is in memory, and RWF_NOWAIT waits for the disk.
@@ -160,8 +156,7 @@ class FileTransfer {
     }
     const IoResult first = retry_.use(now);
     if ((wouldWait(first) || isUnsupported(first)) && isOnDisk()) {
-      // io_uring takes three steps at the file's own position: it reads the position, transfers, and advances
-      // the position. What others do in between would be lost.
+      // io_uring reads the file's position, transfers, and advances it: what others do then is lost.
       return request.offset < 0 ? runBlocking([&] { return callBlocking(request); }) : runOnFile(request);
     }
     const uint32_t events = request.kind == FileRequest::Kind::Read ? POLLIN : POLLOUT;
@@ -186,10 +181,9 @@ class FileTransfer {
                               : write();
   }
 
-  // Does what transfer() does, where RWF_NOWAIT is unsupported (a terminal, or an old kernel). With
-  // O_NONBLOCK the plain call tells whether it would wait. Without, poll(2) tells whether there is something
-  // to read, or any room. Then a read may block if another reader is faster, and a write blocks if there is
-  // less room than it needs.
+  // transfer() when RWF_NOWAIT is unsupported (a terminal, or an old kernel). With O_NONBLOCK the plain call
+  // tells whether it would wait. Otherwise poll(2) tells whether there is something to read, or any room. A
+  // read may then block if another reader is faster, and a write if there is less room than it needs.
   IoResult transferByPoll(const FileRequest& request, uint32_t events) {
     const auto call = [&] { return callBlocking(request); };
     if (hasFlag(O_NONBLOCK)) {

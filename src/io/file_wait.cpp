@@ -11,8 +11,8 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Requests say more than calls do: numbers by which Linux tells itself to make a call again after a signal
-// (ERESTARTSYS and those after it). An open of a FIFO that is canceled has one.
+// Requests also return the numbers by which Linux makes a call again after a signal (ERESTARTSYS and those
+// after it), for example the open of a FIFO that is canceled.
 bool isInterrupted(int result) {
   return result == -EINTR || (result <= -512 && result >= -514) || result == -516;
 }
@@ -60,7 +60,7 @@ IoResult awaitFile(ReadinessReactor& reactor, FileQueue& queue, const FileReques
     return {-1, error};
   }
   if (const int error = queue.begin(request, wait); error != 0) {
-    // Who has claimed it meanwhile wakes it.
+    // Whoever has claimed it meanwhile wakes it.
     if (!unlinkIfLinked(self, slot.lock, slot.waiting)) {
       block(self, call.what, object);
     }

@@ -46,12 +46,11 @@ class FileQueue {
   ~FileQueue() = default;
 };
 
-// A fiber's wait for the result of a request. It lies in the fiber's frame, as the `data` of its Waiter,
-// which is in the list of a slot. So a close and a cancel find it there, and claim it as any wait.
-//
-// Whoever claims it, the fiber does not return before the system has done with the request: until then the
-// system may use the fiber's buffer. If it was claimed early, the fiber asks to cancel the request, and waits
-// for the result, which tells which of the two was first. All but the claim happens on the worker's thread.
+// A fiber's wait for the result of a request. It lies in the fiber's frame, as the `data` of its Waiter. That
+// is in the list of a slot, where a close or a cancel finds and claims it like any wait.
+// The fiber does not return before the system has done with the request, which may use the fiber's buffer. A
+// fiber that was claimed early asks to cancel the request, and waits for the result, which tells which of the
+// two was first. All but the claim happens on the worker's thread.
 struct FileWait : ReadinessWait {
   Waiter* waiter = nullptr;
   DescriptorSlot* slot = nullptr;

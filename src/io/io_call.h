@@ -28,8 +28,8 @@ struct IoCall {
     if (slot != nullptr) {
       error = 0;
       began = stateNow(*slot, fd);
-      // A close that came before stateNow() does not cancel this call by the generation. But it has taken the
-      // number from the owner before it took the lock of the slot.
+      // A close before stateNow() does not cancel this call by the generation. But it has taken the number
+      // from the owner before it took the lock of the slot.
       if (owner != nullptr && owner->get() != fd) [[unlikely]] {
         began = {began.generation - 1, 0};
       }
@@ -55,24 +55,21 @@ inline int errorOf(WaitEnd end, const ReadinessWait& wait) {
   return end == WaitEnd::Woken && !wait.isCanceled ? 0 : ECANCELED;
 }
 
-// Suspends the fiber, whose waiter addWaiter() has put into the list of `slot`, until somebody claims it,
-// until `deadline`, or until the stop of the call.
+// Suspends the fiber, whose waiter is in `slot`, until somebody claims it, until `deadline`, or until a stop.
 inline WaitEnd blockInSlot(const IoCall& call, DescriptorSlot& slot, Waiter& self, TimePoint deadline) {
   const auto claim = [&] { return unlinkIfLinked(self, slot.lock, slot.waiting); };
   const void* const object = reinterpret_cast<const void*>(static_cast<intptr_t>(call.fd));
   return blockStoppable(self, deadline, call.limits.stop, claim, call.what, object);
 }
 
-// Waits for `time` before the caller tries again, where the system does not tell when a try would succeed.
-// The deadline of `limits` may cut that short.
+// Waits for `time`, or the deadline of `limits`, where no event tells when to try again.
 // Returns: 0; or an error number if `limits` or cancelAll() do not let the wait begin, or a stop ends it.
 int pauseWithin(const io::Wait& limits, std::chrono::nanoseconds time);
 
 // As pauseWithin(). In a fiber, close() and cancelAll() end the pause too.
 int pause(const IoCall& call, std::chrono::nanoseconds time);
 
-// Calls job() on a blocking thread, and waits for its end.
-// Returns: 0, or an error number if the system grants no thread.
+// Calls job() on a blocking thread and waits for it. Returns: 0, or an error number if there is no thread.
 template <class Job>
 int onBlockingThread(const Job& job) {
   std::optional<IoWait> scope;

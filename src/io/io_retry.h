@@ -72,8 +72,7 @@ class IoRetry {
   template <class Attempt>
   IoResult goOn(IoResult result, uint32_t events, const Attempt& attempt) {
     if (!wouldWait(result)) {
-      // After ENOTSOCK the caller tries another call at once. A switch between the two would give others time
-      // to close the descriptor.
+      // After ENOTSOCK another call follows at once. A switch between lets others close the descriptor.
       if (result.error != ENOTSOCK) {
         countIo();
       }
@@ -101,8 +100,8 @@ class IoRetry {
     return result;
   }
 
-  // Does what run() does, where the system does not tell when an attempt would succeed: pauses in between.
-  // The pauses become longer, so that a thousand who wait so leave the processors to others.
+  // run() where the system does not tell when an attempt would succeed: it pauses in between, longer each
+  // time, so that a thousand such waits leave the processors to others.
   template <class Attempt>
   IoResult runWithPauses(const Attempt& attempt) {
     constexpr std::chrono::milliseconds kLongest{50};
@@ -118,8 +117,8 @@ class IoRetry {
     }
   }
 
-  // Does what run() does for attempts of a Socket to receive `size` bytes. Where the receive before this one
-  // has taken all that there was, this one waits first, and tries then.
+  // run() for attempts of a Socket to receive `size` bytes. If the receive before has taken all that there
+  // was, this one waits first, and tries then.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
     received_ = size;
@@ -147,18 +146,16 @@ class IoRetry {
   }
 
  private:
-  // Waits until one of `events` holds.
-  // Returns: 0, or an error number.
+  // Waits until one of `events` holds. Returns: 0, or an error number.
   int await(uint32_t events) const {
     return currentFiber == nullptr ? awaitOutsideOfFibers<Sys>(call_, events)
                                    : awaitOnFiber<Sys>(call_, events, received_ != 0);
   }
 
   // After an attempt in vain the next wait may end at once, again and again: where nobody reads the error
-  // queue, and where the system calls the descriptor ready for less than is asked for (a peek at an offset
-  // where nothing is yet, or an eventfd without room for the number). Then the next wait is a pause. Of what
-  // is ready for `events`, others may have taken what there was: that may happen some times in a row.
-  // `numInVain`: the attempts in vain after which it was ready, in a row.
+  // queue, or a descriptor counts as ready for less than is asked for (a peek at an offset where nothing is
+  // yet, or an eventfd without room for the number). Then the next wait is a pause. Others may also have
+  // taken what was ready, some times in a row. `numInVain`: such attempts in a row.
   [[gnu::cold, gnu::noinline]] int pauseIfInVain(uint32_t events, int& numInVain) {
     constexpr int kMostInVain = 8;
     short found = 0;
@@ -172,8 +169,7 @@ class IoRetry {
     return isForErrors || numInVain == kMostInVain ? pause(call_, std::chrono::milliseconds(1)) : 0;
   }
 
-  // Waits, then tries. Where a deadline or a stop ends the wait, the attempt is made too: an operation that
-  // can be done at once is done.
+  // Waits, then tries, even if a deadline or a stop ended the wait: what can be done at once is done.
   template <class Attempt>
   IoResult runAfterWait(uint32_t events, const Attempt& attempt) {
     const int error = await(events);

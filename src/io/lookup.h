@@ -32,8 +32,7 @@ struct Lookup {
   Waiter* waiter = nullptr;  // null when nobody waits, or nobody any more
 };
 
-// Begins `lookup`, and waits for its end.
-// Returns: 0, or the error number with which `limits` or cancelAll() have ended the wait.
+// Begins `lookup` and waits for its end. Returns: 0, or the error number of `limits` or cancelAll().
 int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits);
 
 }  // namespace weft::inline v0_1::detail

@@ -121,9 +121,8 @@ struct PosixOperations {
   }
 
  private:
-  // Whether the system tells when something of the descriptor changes. poll(2) waits in vain if not; epoll(7)
-  // says it.
-  // Returns: 0, or an error number: EPERM if not.
+  // Returns: 0, or an error number: EPERM if the system does not tell when something of the descriptor
+  // changes. poll(2) then waits in vain; epoll(7) says it.
   static int errorOfEpoll(const Op& operation, int fd) {
     const io::UniqueFd epoll(Sys::makeEpoll());
     epoll_event event{POLLPRI, {.u64 = 0}};
@@ -185,7 +184,7 @@ struct PosixOperations {
     const IoResult told =
         operation.use([&]() -> ssize_t { return ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length); });
     error = told.error != 0 ? told.error : error;
-    // The error is told once. Another operation on the socket may have been faster.
+    // The error is told once: another operation on the socket may have taken it.
     error = error == 0 && (found & POLLHUP) != 0 ? ENOTCONN : error;
     return {error == 0 ? 0 : -1, error};
   }

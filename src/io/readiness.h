@@ -44,8 +44,7 @@ ReadinessReactor* ownReactor(int& error) noexcept {
   return static_cast<ReadinessReactor*>(reactor);
 }
 
-// Suspends the fiber until one of `events` holds for the descriptor, or may. `mayLast`: as of ReadinessWait.
-// Returns: 0, or an error number.
+// Suspends until one of `events` may hold. `mayLast`: see ReadinessWait. Returns: 0, or an error.
 template <class Sys>
 int awaitOnFiber(const IoCall& call, uint32_t events, bool mayLast) {
   if (call.slot == nullptr) {
@@ -67,9 +66,8 @@ int awaitOnFiber(const IoCall& call, uint32_t events, bool mayLast) {
   return errorOf(blockInSlot(call, *call.slot, self, call.limits.deadline), wait);
 }
 
-// Blocks the thread, which has no fibers, until one of `events` holds. It sleeps in poll(2), with the wake
-// eventfd of its parker where a stop may end that.
-// Returns: 0, or an error number.
+// Blocks a thread without fibers until one of `events` holds: in poll(2), with the wake eventfd of its parker
+// where a stop may end that. Returns: 0, or an error number.
 template <class Sys>
 int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
   pollfd descriptors[2] = {{fd, static_cast<short>(events), 0}, {-1, POLLIN, 0}};
@@ -109,8 +107,7 @@ int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
   }
 }
 
-// Blocks the thread as awaitOnThread() does. If the thread has a wait handler, the thread calls that, while
-// another thread waits for the descriptor.
+// awaitOnThread(), or if the thread has a wait handler: calls that, while another thread waits.
 template <class Sys>
 int awaitOutsideOfFibers(const IoCall& call, uint32_t events) {
   if (!hasWaitHandler()) {

@@ -13,9 +13,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// Calls call(), which writes `parts`, and takes a SIGPIPE that it causes off the thread again.
-// A call that blocks may have written some when the last reader goes. Then it returns the count, and raises
-// the signal too.
+// Calls call(), which writes `parts`, and takes a SIGPIPE that it causes off the thread again. A blocking
+// call that has written some when the last reader goes returns the count, and raises the signal too.
 template <class Call>
 ssize_t withoutSigpipe(std::span<const iovec> parts, const Call& call) {
   size_t size = 0;

@@ -44,12 +44,10 @@ bool isForWantOfRoom(const std::error_code& error) {
          error == std::errc::no_buffer_space || error == std::errc::not_enough_memory;
 }
 
-// How many connections of one serve() each worker has. A connection stays on its worker as long as it lives,
-// and cannot be stolen. So each goes to the worker that has the fewest, whoever is awake.
-//
+// How many connections of one serve() each worker has. A connection stays on its worker and cannot be stolen,
+// so each goes to the worker that has the fewest, whoever is awake.
 // Rejected: a listener of the same address for each worker (SO_REUSEPORT), among which the system chooses by
-// a hash of the addresses. That leaves workers with twice as many as others, and the listener is the
-// program's.
+// a hash. That leaves workers with twice as many as others, and the listener is the program's.
 class Placement {
  public:
   explicit Placement(Scheduler& scheduler)
@@ -71,8 +69,7 @@ class Placement {
   }
 
  private:
-  // Returns: the worker with the fewest; of several the caller's own, which need not be woken, or the next
-  // one behind it. -1 where there are none.
+  // Returns: the worker with the fewest; of several the caller's own or the next one behind it; -1 if none.
   int take() {
     const size_t first = static_cast<size_t>(std::max(Scheduler::workerId(), 0));
     std::atomic<uint32_t>* chosen = nullptr;

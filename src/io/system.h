@@ -40,8 +40,7 @@ struct IoSystem : UringSystem {
     return ::sendmsg(fd, message, flags);
   }
 
-  // RWF_NOWAIT: the call fails with EAGAIN where it would wait for others or for a disk, and with EOPNOTSUPP
-  // where that cannot be told.
+  // RWF_NOWAIT: EAGAIN where the call would wait for others or a disk, EOPNOTSUPP where that is unknown.
   static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
     return ::preadv2(fd, parts, count, offset, RWF_NOWAIT);
   }

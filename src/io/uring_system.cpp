@@ -14,8 +14,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Threads of the system for requests that block there, such as fsync(2). It starts one where those that there
-// are block and another request comes.
+// Threads of the system for requests that block, such as fsync(2): one more when all others block.
 constexpr unsigned kMostThreads = 256;
 
 // Counts the rings that are gone. A ring may lie where that of another thread lay, and ThreadSanitizer sees
@@ -29,8 +28,7 @@ int resultOfRing(int result) {
   return result < 0 ? -1 : result;
 }
 
-// Publishes the requests that were taken from the ring's array, in their order.
-// Returns: how many the system has not seen yet.
+// Publishes the requests taken from the ring's array, in order. Returns: how many it has not seen.
 unsigned publishRequests(io_uring& ring) {
   io_uring_sq& requests = ring.sq;
   unsigned tail = *requests.ktail;

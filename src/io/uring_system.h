@@ -16,7 +16,7 @@ struct IoRing {
   unsigned enterFlags = 0;  // of io_uring_enter(2), with each call
 };
 
-// The part of IoSystem that is of io_uring. As there, each returns -1 and sets errno where it fails.
+// The part of IoSystem that is of io_uring. Each returns -1 and sets errno where it fails.
 struct UringSystem {
   // How many requests are handed over at once, and how many results the ring has room for. The system keeps
   // further results until there is room.
@@ -34,8 +34,7 @@ struct UringSystem {
 
 void prepareRequest(io_uring_sqe& prepared, const FileRequest& request);
 
-// Makes a ring for a moment, and tries it.
-// Returns: 0, or why the system refuses one: an error number.
+// Makes a ring for a moment, and tries it. Returns: 0, or the error number with which the system refuses one.
 int tryRing() noexcept;
 
 }  // namespace weft::inline v0_1::detail
