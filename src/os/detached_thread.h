@@ -9,8 +9,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Starts a thread that is never joined.
-// Returns: 0, or the error number.
+// Starts a thread that is never joined. Returns: 0, or the error number.
 inline int startDetachedThread(void* (*entry)(void*), void* argument) {
   keepLoaded();
   pthread_attr_t attributes;

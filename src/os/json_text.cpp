@@ -10,8 +10,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Stops at the zero that ends the text, which continues no character.
-// Returns: the length in bytes of the character that `text` begins with, or 0 where it is no valid UTF-8.
+// Returns: the length in bytes of the UTF-8 character at `text`, or 0 if there is none. Stops at the zero.
 size_t utf8Length(const unsigned char* text) {
   const uint32_t lead = text[0];
   const size_t length = lead < 0x80   ? 1

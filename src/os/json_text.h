@@ -11,8 +11,7 @@ namespace weft::inline v0_1::detail {
 inline constexpr size_t kJsonBytesPerByte = 6;
 
 // Writes `text` as the inside of a JSON string to `out`, and a zero. Bytes that are not UTF-8 become U+FFFD.
-// Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and for the zero.
-// Returns: the end, where the zero stands.
+// Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and a zero. Returns: the zero.
 char* writeJsonText(const char* text, char* out);
 
 }  // namespace weft::inline v0_1::detail

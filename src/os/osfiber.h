@@ -9,9 +9,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// The part of a fiber that the processor and the runtimes know: the place where it was switched away from,
-// and its state that is otherwise kept per thread (exceptions being handled, the sanitizers' idea of a
-// stack). It owns neither its stack nor itself. Other code decides what runs next; this only switches there.
+// What the processor and the runtimes know of a fiber: where it was switched away from, and what is otherwise
+// kept per thread (exceptions being handled, the sanitizers' stack). It owns neither its stack nor itself.
 //
 //   OSFiber self;                                    // this thread
 //   OSFiber other;
@@ -29,7 +28,7 @@ struct OSFiber {
   // Prepares a fiber that calls `entry(arg)` on the stack [stackBase, stackBase + stackSize) when it is first
   // switched to. An object may be prepared again if its fiber will not be resumed. Costs 30 ns, under TSan 15
   // us (clang) or 500 us (gcc): there a fiber that loops is better than a new one.
-  // Requires: entry never returns; the process traps if it does. A fiber ends by switching away for good.
+  // Requires: entry never returns (the process traps): a fiber ends by switching away for good.
   //   stackSize is at least kMinStackSize; the stack need not be aligned.
   // Lifetime: the stack must outlive the fiber; while it is suspended there, the object must not move.
   void init(void* stackBase, size_t stackSize, void (*entry)(void*), void* arg);
@@ -59,7 +58,6 @@ struct OSFiber {
   void* sanitizerState = nullptr;  // TSan's fiber; under ASan, while suspended, the fake stack
 };
 
-// The stack that the system gave to a thread.
 struct ThreadStack {
   void* base = nullptr;
   size_t size = 0;

@@ -46,8 +46,7 @@ class StackPool {
   static constexpr uint32_t kStacksPerSlab = 1024;
   static constexpr size_t kMaxStackSize = size_t{1} << 31;
 
-  // The pool for stacks of `bytes`, rounded up to whole pages. Pools are never destroyed.
-  // Requires: 0 < bytes <= kMaxStackSize.
+  // The pool, never destroyed, for stacks of `bytes` in whole pages. Requires: 0 < bytes <= kMaxStackSize.
   WEFT_EXPORT static StackPool& forSize(size_t bytes);
 
   // Returns: a stack with arbitrary contents; an empty one where the system gives no memory.

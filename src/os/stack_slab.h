@@ -7,7 +7,6 @@
 
 #include "os/stack_pool.h"
 
-// The tables of a StackPool.
 namespace weft::inline v0_1::detail {
 
 inline constexpr uint32_t kMaxSlabs = 8192;  // a pool's

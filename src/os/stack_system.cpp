@@ -117,8 +117,7 @@ bool protectGuard(void* place) noexcept {
   return false;
 }
 
-// Marks the guards that `pieces` lists.
-// Returns: how many of them, in order, are marked now.
+// Marks the guards that `pieces` lists, in order. Returns: how many are marked now.
 uint32_t installGuards(const iovec* pieces, uint32_t count) noexcept {
   uint32_t done = 0;
   // relaxed: a wrong guess costs a system call.

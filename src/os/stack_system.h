@@ -31,8 +31,7 @@ struct OtherGuards {
   uint32_t numUnguarded = 0;
 };
 
-// Makes the `count` pages that `pieces` lists guards, as far as the system allows.
-// Requires: count <= kMaxGuardsAtOnce.
+// Makes guards of the `count` pages in `pieces`, if the system can. Requires: count <= kMaxGuardsAtOnce.
 OtherGuards makeGuards(const iovec* pieces, uint32_t count) noexcept;
 
 // Records that `count` guards without access no longer exist.

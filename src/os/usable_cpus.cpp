@@ -17,7 +17,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Returns: the contents of the file, or nothing where it cannot be read.
 std::string readFile(const std::string& path) {
   std::string text;
   if (std::FILE* file = std::fopen(path.c_str(), "re"); file != nullptr) {
@@ -63,7 +62,6 @@ std::string unescape(std::string_view text) {
   return result;
 }
 
-// A mounted hierarchy that limits processors.
 struct Hierarchy {
   std::string mountPoint;
   std::string mountRoot;  // the path within the hierarchy that is mounted there

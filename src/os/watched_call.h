@@ -28,7 +28,6 @@ void weft_run_task(TaskNode* node);
 // For Watch::escaped(). Returns: the address of the call that has thrown; null if the unwinder does not know.
 const void* findThrow();
 
-// Calls f(), watched by `watch`.
 template <class F>
 void callWatched(F& f, const Watch& watch) {
   weft_call_watched(&f, [](void* self) { (*static_cast<F*>(self))(); }, &watch);
