@@ -18,7 +18,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// How many free stacks keep their pages, for the next scheduler, when a scheduler ends.
+// Free stacks that keep their pages when a scheduler ends, for the next one.
 constexpr size_t kStacksKept = 256;
 
 // No thread may end bound, as its scheduler would wait. The main thread may: exit() ends it anywhere.

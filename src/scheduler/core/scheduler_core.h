@@ -68,8 +68,7 @@ class SchedulerCore final : public WorkerGroup {
   void bind();
   void unbind(Worker& worker);
 
-  // Queues a task of an unbound thread, or several, in their order.
-  // Requires: outside() has let the thread in.
+  // Queues one or several tasks of an unbound thread, in order. Requires: outside() has let the thread in.
   void enqueueFromOutside(TaskNode* node);
   void enqueueFromOutside(TaskNode* const* nodes, uint32_t count);
   void enqueueOn(int workerId, Task&& task);
@@ -96,7 +95,6 @@ class SchedulerCore final : public WorkerGroup {
     static void main(void* self);
   };
 
-  // The objects that bind() makes for a thread.
   struct BoundThread {
     explicit BoundThread(SchedulerCore& core) : worker(core, Worker::Mode::SingleThreaded, -1) {}
     Worker worker;
@@ -111,8 +109,7 @@ class SchedulerCore final : public WorkerGroup {
   void stopWorkers();
   void unparkWorkers();
   [[gnu::always_inline]] void assertRunnable(const char* what, uint32_t flags) const;
-  // Calls f for each worker, those of bound threads included.
-  // Requires: mutex_ is held.
+  // Calls f for each worker, those of bound threads included. Requires: mutex_ is held.
   template <class F>
   void forEachWorkerOrBound(F&& f) {
     forEachWorker(f);

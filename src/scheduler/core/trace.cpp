@@ -29,7 +29,6 @@ uint64_t currentLine() {
   return thread * 1'000'000 + (fiber != nullptr ? fiber->id % 1'000'000 : 0);
 }
 
-// Returns: nanoseconds since the first event.
 long long now() {
   static const auto start = std::chrono::steady_clock::now();
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();

@@ -30,7 +30,6 @@ class FiberFactory {
   // Lets the pool give back stacks that were not needed recently. Returns: when to call again.
   TimePoint giveBackSurplus(TimePoint now);
 
-  // Calls f(FiberControlBlock&) for each fiber that exists.
   template <class F>
   void forEach(F&& f) const {
     forEachBlock([&](FiberControlBlock& fiber) {
@@ -40,8 +39,8 @@ class FiberFactory {
     });
   }
 
-  // Any thread. The fiber may have ended, but its control block stays until this object goes.
-  // Returns: the fiber whose TaskScope lies at `scope`, or on whose stack `scope` lies, or null.
+  // Any thread. The fiber of the TaskScope at `scope`, or on whose stack `scope` lies, or null. It may have
+  // ended, but its control block stays until this object goes.
   const FiberControlBlock* findByScope(const void* scope) const;
   const FiberControlBlock* findByStack(const void* scope) const;
 

@@ -32,7 +32,6 @@ struct InPlaceFiber final : Fiber {
   static constexpr uint32_t kInPlace = uint32_t{1} << 31;  // in `id`
 };
 
-// Returns: `fiber` as an InPlaceFiber, or null if it is none.
 inline InPlaceFiber* asInPlace(Fiber* fiber) {
   return (fiber->id & InPlaceFiber::kInPlace) != 0 ? static_cast<InPlaceFiber*>(fiber) : nullptr;
 }

@@ -25,7 +25,6 @@ class ReadyFibers {
     }
   }
 
-  // Returns: null when there is none.
   FiberControlBlock* pop() {
     FiberControlBlock* fiber = list_.popFront();
     if (fiber != nullptr) {

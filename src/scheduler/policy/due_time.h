@@ -17,7 +17,6 @@ namespace weft::inline v0_1::detail {
 struct MachineClock {
   static TimePoint now() { return TimePoint::clock::now(); }
   static uint64_t ticks() { return detail::ticks(); }
-  // Returns: whether the counter keeps its speed.
   static bool isSteady();
 };
 
@@ -37,7 +36,6 @@ struct MachineClock {
 template <class Clock>
 class BasicDueTime {
  public:
-  // Returns: the time.
   TimePoint now() {
     tick_ = Clock::ticks();
     return time_ = Clock::now();

@@ -11,10 +11,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// A span of time that comes again and again.
+// A span of ticks() that comes again and again.
 class Window {
  public:
-  // In ticks().
   explicit Window(uint64_t length) : length_(length) {}
 
   // Returns: whether the window is over, or `times` windows. Then another one begins.
@@ -61,7 +60,7 @@ class FairnessInterval {
     pollWithin(1);
   }
 
-  // A timer has been set, or is due.
+  // While a timer is set, or due.
   void pollAtEachDequeue() { pollWithin(1); }
   // There is a poll within `most` dequeues, for example when a fiber begins to wait for I/O.
   void pollWithin(uint32_t most) {

@@ -19,9 +19,9 @@ namespace weft::inline v0_1::detail {
 // A worker is held back if its scheduler has several workers, its own tasks block at once, and a thousand of
 // its fibers are blocked. It then waits for one of these fibers to end, for a millisecond. After that:
 //
-// - Some have ended by then, but as many others have come to wait: the worker starts a few more tasks.
-// - None has ended: waiting longer frees nobody. Where all the other workers wait too, the worker starts as
-//   many tasks again. Otherwise it starts 128 more, which is half as fast as fibers can be made.
+// - Some have ended, but as many others have come to wait: the worker starts a few more tasks.
+// - None has ended: waiting longer frees nobody. If all other workers wait too, the worker starts as many
+//   again. Otherwise it starts 128 more, which is half as fast as fibers can be made.
 //
 // So tasks that all wait for each other, or for one that takes long elsewhere, all start without much delay.
 // A row opens at most 128 fibers for each millisecond in which the system does not run the thread whose turn
@@ -34,12 +34,11 @@ namespace weft::inline v0_1::detail {
 // - Holds of 250 us instead of a millisecond: a row on 4 workers takes a third more memory.
 // - 128 tasks, rather than four, after fibers have ended: a row on 4 workers takes twice the memory.
 // - A fiber that is ready does not count as one that has ended: a row takes 1.3 to 6 times the memory.
-// - Four tasks, rather than 128, after a hold in vain: a meeting beside a worker in one long task takes more
-//   than 6 s instead of less than one.
+// - Four tasks, not 128, after a hold in vain: a meeting beside one long task takes over 6 s, not under 1.
 // - Not as many again where all wait: a meeting takes 0.39 s instead of 0.25.
 // - No tasks for foreign wakes: 300,000 tasks that sleep for 0 to 100 ms take 1.2 s instead of 0.6.
-// - Tasks that have scheduled others are held back, too: a chain of 50,000 tasks that each schedule the next
-//   and wait for it takes 0.86 s instead of 0.55 beside a worker in one long task.
+// - Tasks that have scheduled others are held back too: beside one long task, a chain of 50,000 tasks that
+//   each schedule the next and wait for it takes 0.86 s instead of 0.55.
 // - The limit never falls: a row after a burst of 30,000 blocked fibers takes up to five times the memory.
 //
 // Rejected: as many again in all cases. A turn that comes some milliseconds late then costs gigabytes.

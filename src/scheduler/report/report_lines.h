@@ -23,7 +23,6 @@ struct TaskPlace {
   bool operator==(const TaskPlace&) const = default;
 };
 
-// Finds the tasks of a scheduler.
 struct TaskFinder {
   // Sets `place` to the place of the task whose TaskScope lies, or lay, at `scope`. Any thread.
   // Returns: whether it is a task of this scheduler.
@@ -33,7 +32,6 @@ struct TaskFinder {
   ~TaskFinder() = default;
 };
 
-// A worker that was asked for a report and has not answered since.
 struct SilentWorker {
   TaskPlace place;
   std::chrono::nanoseconds since{};  // at least

@@ -26,14 +26,12 @@ std::string describe(EscapedException& exception);
 // Runs the "initializer" or "finalizer" of a worker's thread.
 void runOrDie(const Scheduler::ThreadInitializer& function, const char* name, int workerId);
 
-// Calls `function`, which is named `what`.
 void runOrDie(const std::function<void()>& function, const char* what);
 
 // These ask `allocator`, of the Config of `owner`, for memory, and give it back. Null ends the program too.
 Allocation allocateOrDie(Allocator& allocator, const Allocation::Request& request, const char* owner);
 void freeOrDie(Allocator& allocator, const Allocation& allocation, const char* owner) noexcept;
 
-// Runs the step of a fair::Task.
 void runStepOrDie(FairTask& task);
 
 }  // namespace weft::inline v0_1::detail

@@ -27,9 +27,8 @@ class WorkerReport {
         throttle_(throttle),
         tasks_(tasks) {}
 
-  // The owner: prints what the fibers of the worker wait for.
+  // The owner: print what the fibers of the worker wait for.
   void print() const;
-  // The owner: does so if the worker was asked.
   void printIfAsked() {
     // relaxed, both: the report reads only what belongs to the worker.
     if (isWanted_.load(std::memory_order_relaxed)) [[unlikely]] {

@@ -27,8 +27,7 @@ class Stealer {
   // `self` is the thread's part in the group's gate.
   Stealer(WorkerGroup& group, const Worker& owner, int id, StealGate<>::Stealer& self);
 
-  // Tries each other worker once, beginning at a random one, and then one of the bound threads that fork.
-  // Returns: a task, or null.
+  // Tries each other worker once, from a random one on, and then one of the bound threads that fork.
   TaskNode* steal();
   // Which worker the next theft begins with, drawn by each thief so that they do not crowd around one victim.
   uint64_t nextStart();
@@ -48,14 +47,12 @@ class Stealer {
   }
   // Any thread. relaxed: see publishPoll().
   uint64_t lastPoll() const { return lastPoll_.load(std::memory_order_relaxed); }
-  // Whether any deque looks non-empty.
   bool seesTasks();
 
   // Any thread.
   uint64_t numSteals() const { return numSteals_.get(); }
 
  private:
-  // What the last lookForStranded() has seen of another worker.
   struct Seen {
     uint64_t lastPoll = 0;
     bool isStranded = false;

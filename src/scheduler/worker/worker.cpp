@@ -125,7 +125,6 @@ void Worker::runUntilShutdown() {
   } while (work);
 }
 
-// Runs `work` first.
 inline void Worker::runUntilIdle(Work work) {
   for (; work; work = findWork(SearchScope::Own)) {
     if (work.fiber != nullptr) {

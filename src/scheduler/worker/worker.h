@@ -47,7 +47,6 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Returns: the worker of the calling thread, or null.
   static Worker* current() noexcept {
     return currentFiber != nullptr ? static_cast<FiberControlBlock*>(currentFiber)->worker : nullptr;
   }
@@ -67,9 +66,8 @@ class Worker {
   // Single-threaded: runs this thread's tasks and fibers to their end. On the main fiber.
   void finish();
 
-  // Queues a task that was scheduled on this worker's thread.
+  // Queue one or several tasks, in order, that were scheduled on this worker's thread.
   void enqueue(TaskNode* node);
-  // Queues several such tasks, in their order.
   void enqueueBatch(TaskNode* const* nodes, uint32_t count);
   // Queues a task of this worker that is placed on this worker. A task of another worker uses deliver().
   void enqueuePlaced(TaskNode* node);
@@ -94,8 +92,7 @@ class Worker {
   uint64_t newTaskNumber() { return ++taskNumber_; }
   InPlaceFibers& inPlaceFibers() { return inPlaceFibers_; }
 
-  // Suspends the current fiber, `self`, until it is woken; blockUntil(): or until `deadline`.
-  // Returns: whether it was woken.
+  // Suspends the current fiber, `self`, until it is woken or `deadline` comes. Returns: whether it was woken.
   void block(FiberControlBlock& self, const char* what, const void* object);
   bool blockUntil(FiberControlBlock& self, TimePoint deadline, const char* what, const void* object);
   // Like blockUntil(), for a wait that only tries again at `deadline`.
@@ -118,7 +115,6 @@ class Worker {
   bool seesSharedWork() { return tasks_.seesBatch() || stealer_.seesTasks(); }
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
-  // Says that the worker has slept.
   void endSleep() { fairness_.restart(timeOfTurns()); }
 
   // Makes `fiber`, of this worker, ready. Any thread.

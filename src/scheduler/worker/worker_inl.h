@@ -9,7 +9,6 @@
 // The code that runs for every task and every switch, to be inlined into the few functions that need it.
 namespace weft::inline v0_1::detail {
 
-// Returns: the flags that any of them has.
 inline uint32_t flagsOfAll(TaskNode* const* nodes, uint32_t count) {
   uint32_t flags = 0;
   for (uint32_t i = 0; i < count; ++i) {

@@ -70,7 +70,6 @@ void Worker::watchOldest(OldestWatch::Next next) {
   tasks_.watchOldest(endsWindow, {watchedAt_, numBlocked_.get(), next});
 }
 
-// Returns: the task whose turn it is, or null.
 TaskNode* Worker::takeTurn() {
   beginPoll();
   pollReactorInTurn();
@@ -123,9 +122,9 @@ TaskNode* Worker::takeFor(FairnessInterval::Whose whose) {
   WEFT_UNREACHABLE();
 }
 
-// Returns: whether there may be stranded tasks, and this worker may take one: the next one once the last and
-// what it scheduled are done, or some milliseconds later. Otherwise a recursion whose other worker is off its
-// processor would open a subtree at each turn.
+// Returns: whether this worker may take a stranded task: the next one once the last and what it scheduled are
+// done, or some milliseconds later. Otherwise a recursion whose other worker is off its processor would open
+// a subtree at each turn.
 bool Worker::mayTakeStranded() { return stealer_.hasStranded() && deque().endIndex() <= strandedMark_; }
 
 TaskNode* Worker::takeStranded() {
@@ -136,9 +135,8 @@ TaskNode* Worker::takeStranded() {
   return stealer_.stealStranded();
 }
 
-// A task that schedules others and waits for them might never come to the run loop. So others get their turn
-// after as many tasks in place as dequeues lie between two turns, if there are any others. Then the task that
-// waits suspends, or lets others run, and the run loop polls next.
+// A task that schedules others and waits for them might never come to the run loop. So others, if any, get
+// their turn after as many tasks in place as dequeues lie between two turns: the waiting task gives way.
 bool Worker::mayGoOn(OldestWatch::Next next) {
   beginPoll();
   bool areOthersNext = pollReactorInTurn();
