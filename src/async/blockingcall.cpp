@@ -39,8 +39,7 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
-// A thread that has made a call looks for the next one for a while before it sleeps. It looks longer after a
-// success, and shorter after a failure, so that calls far apart cost little.
+// After a call a thread looks for the next before it sleeps: longer after a success, else shorter.
 constexpr std::chrono::nanoseconds kLongestSpin = microseconds(20);
 constexpr std::chrono::nanoseconds kShortestSpin = microseconds(1);
 constexpr int kLooksPerYield = 8;
@@ -160,7 +159,7 @@ void make(const BlockingCall& call) {
   }
 }
 
-// A call for which nobody waits, on the thread of another call, whose scheduler is none of its business.
+// Makes a call for which nobody waits, on the thread of another call, whose scheduler is not the call's.
 void makeHere(const BlockingCall& call) {
   const WithoutFibers withoutFibers;
   runBound(call);
@@ -299,7 +298,6 @@ bool handleRefusal(BlockingCall& call, int error) {
   return true;
 }
 
-// Starts threads for the calls that wait, as far as the bound allows.
 void startForWaiting() {
   BlockingCall* call = nullptr;
   int error = 0;

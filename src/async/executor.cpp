@@ -26,7 +26,6 @@ const char* TaskNotExecuted::what() const noexcept {
 namespace detail {
 namespace {
 
-// The executor that setDefaultExecutor() has set.
 struct DefaultExecutor {
   SpinLock lock;
   std::optional<ExecutorReference> chosen;  // guarded by lock
@@ -134,7 +133,6 @@ struct MainLoop final : ExecutorLink {
   }
   void free() noexcept override { delete this; }
 
-  // Returns: the oldest task, or none.
   TaskHandle pop() {
     TaskNode* node = nullptr;
     const std::scoped_lock guard(lock);

@@ -142,9 +142,8 @@ struct PutOffTask : TaskNode {
         taken(listeners) {}
 };
 
-// Called before this stack waits, perhaps for what was put off until a call of it returns. If a fiber put it
-// off, there is a task for it. If nothing was bound then, a task is made now, or a thread is started. If the
-// system grants none, it is told here.
+// Called before this stack waits, perhaps for what was put off until a call of it returns. A fiber that put
+// it off has made a task. Otherwise one is made now, or a thread is started, or else it is told here.
 void FutureCore::freePutOff() noexcept {
   while (LoopCall* const call = LoopCall::withPutOff()) {
     if (PutOffTask::scheduleFor(call->loop)) {
@@ -221,7 +220,6 @@ void FutureCore::completeShared() noexcept {
   release();
 }
 
-// Called from within a call of the loop `outer`.
 void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept {
   if (outer.numOuter < kNestedLoops) {
     tell(listeners, outer.numOuter + 1);

@@ -20,8 +20,7 @@ inline void* runTaskThread(void* task) {
   return nullptr;
 }
 
-// Starts a thread that runs the task of TaskHandle::toVoidPointer().
-// Returns: 0, or the error number; then the task is the caller's still.
+// Starts a thread that runs `task`, of toVoidPointer(). Returns: 0, or an error; the caller keeps the task.
 inline int startTaskThread(void* task) {
   watchForks();
   return startDetachedThread(&runTaskThread, task);

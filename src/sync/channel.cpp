@@ -75,9 +75,9 @@ void ChannelState::free(ChannelState* state) {
   allocator->free(memory);
 }
 
-// Where the other side works on another thread at this time, waits a little until that side has done several
-// values in a row. Otherwise either side would stop and be woken for each value, or both would take the cache
-// lines from each other for each. Patience grows where that helps, and shrinks where values come one by one.
+// Where the other side works on another thread now, waits a little until it has done several values in a row.
+// Otherwise either side would stop, or they would exchange the cache lines, for each value. Patience grows
+// where that helps, and shrinks where values come one by one.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
   auto& side = kSends ? sendersSide() : receiversSide();
