@@ -27,7 +27,6 @@ constexpr bool kHasUring = false;
 int tryRing() { return ENOSYS; }
 #endif
 
-// Returns: what is asked for; "" if nothing is.
 std::string_view askedFor() {
   const char* const asked = std::getenv("WEFT_IO");
   const std::string_view name(asked != nullptr ? asked : "");

@@ -70,7 +70,6 @@ struct ReadinessWait {
 // plain TCP too it may end early, at the end of the stream and where urgent data are or were. The reactor
 // reports the end, and urgent data that nobody has received; who receives them tells too. From then on no
 // such receive counts.
-// has received yet; who receives them tells too. From then on no such receive counts.
 struct LastingRegistration {
   uint64_t reactor = 0;  // the number of the reactor; 0: there is none
   uint32_t number = 0;
@@ -119,12 +118,11 @@ DescriptorSlot& slotOfNoDescriptor() noexcept;
 // A wait that need not begin: there may be something to receive.
 inline constexpr int kHasCome = -1;
 
-// Adds `self` to those who wait for `fd`, whose slot this is. Arms the reactor of the wait, if it has one.
+// Adds `self` to those who wait for `fd`, whose slot this is, and arms the wait's reactor, if there is one.
 // The wait is canceled at once if `fd` was closed since `generation`, or by cancelAll().
-// Returns: 0; otherwise an error number, or kHasCome, and `self` does not wait.
+// Returns: 0; otherwise an error number or kHasCome, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
 
-// Whether the descriptor was closed since `generation`.
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
 
 // Removes the waiters of `reactor` whose wait `events` ends, and appends them to `claimed`: one that reads,
@@ -154,7 +152,6 @@ void endUse(DescriptorSlot& slot) noexcept;
 enum class Found : uint8_t { Enough, TooLittle, Nothing };
 void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found found) noexcept;
 
-// A Socket is made of `fd`.
 void beginSocket(int fd) noexcept;
 
 // Somebody is about to receive the urgent data of `fd` (MSG_OOB). After that no reactor tells of them.

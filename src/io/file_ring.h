@@ -83,7 +83,7 @@ class FileRing final : public FileQueue {
     takeResults(claimed);
   }
 
-  // Whether the system has requests to take, or look() resultswhose wake was written already.
+  // Whether the system has requests to take, or look() has results, whose wake came already.
   bool isBehind() const { return needsSystem() || io_uring_cq_ready(&ring_.ring) != 0; }
 
  private:

@@ -26,7 +26,7 @@
 #include "io/system.h"
 #include "weft/detail/wait/wait_handler.h"
 
-// What may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
+// Transfers of what may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
 namespace weft::inline v0_1::detail {
 
 // Whether RWF_NOWAIT is unsupported. A filter that does not know preadv2(2) says EPERM. If the file itself

@@ -17,9 +17,8 @@ bool isInterrupted(int result) {
   return result == -EINTR || (result <= -512 && result >= -514) || result == -516;
 }
 
-// A request whose wait was ended may have been ended by that, or have had its result before. The system
-// cancels a request on its own if it gets no thread for it, as where signals keep coming. Nothing of that
-// request was done, and it cannot be done here: EAGAIN.
+// A wait that was ended may have canceled its request, or not in time. The system cancels a request by itself
+// if it gets no thread for it, as where signals keep coming. It cannot be done here then: EAGAIN.
 IoResult resultAfter(int endedBy, int result) {
   if (endedBy != 0 && (result == -ECANCELED || isInterrupted(result))) {
     return {-1, endedBy};

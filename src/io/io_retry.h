@@ -38,7 +38,6 @@ inline bool wouldWait(const IoResult& result) {
 template <class Sys>
 class IoRetry {
  public:
-  // `owner`, if not null, had the number `fd` before.
   IoRetry(int fd, const io::Wait& limits, const char* what, const io::UniqueFd* owner = nullptr)
       : call_(fd, limits, what, owner) {}
 
@@ -92,7 +91,6 @@ class IoRetry {
     }
   }
 
-  // Calls attempt() once.
   template <class Attempt>
   IoResult runOnce(const Attempt& attempt) {
     const IoResult result = use(attempt);

@@ -16,7 +16,6 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// What the thread has of the lookup.
 using Share = std::shared_ptr<Lookup>;
 
 void finish(Share* share) {

@@ -88,7 +88,6 @@ struct PosixOperations {
     });
   }
 
-  // Returns: 0 once the socket is connected.
   static IoResult connect(int fd, const sockaddr* address, socklen_t size, const io::Wait& limits) {
     Op operation(fd, limits, "io::connect");
     const IoResult before = makeNonBlocking(operation, fd);

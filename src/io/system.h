@@ -64,7 +64,6 @@ struct IoSystem : UringSystem {
 
   static int flags(int fd) { return ::fcntl(fd, F_GETFL); }
   static int setFlags(int fd, int flags) { return ::fcntl(fd, F_SETFL, flags); }
-  // Returns: IPPROTO_TCP and the like.
   static int protocol(int fd) {
     int result = -1;
     socklen_t size = sizeof result;
