@@ -7,7 +7,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Who does for the fibers of the process what must wait for a disk: threads beside epoll, or io_uring.
+// What makes requests of fibers that must wait for a disk: threads beside epoll, or io_uring.
 enum class IoBackend : uint8_t { Epoll, Uring };
 
 // The first call chooses: what the environment asks for, else io_uring where there is one. If what the

@@ -118,7 +118,7 @@ DescriptorSlot& slotOfNoDescriptor() noexcept;
 // A wait that need not begin: there may be something to receive.
 inline constexpr int kHasCome = -1;
 
-// Adds `self` to those who wait for `fd`, whose slot this is, and arms the wait's reactor, if there is one.
+// Adds `self` to the waiters of `fd`, whose slot this is, and arms the wait's reactor, if there is one.
 // The wait is canceled at once if `fd` was closed since `generation`, or by cancelAll().
 // Returns: 0; otherwise an error number or kHasCome, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;

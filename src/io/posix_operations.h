@@ -62,7 +62,7 @@ struct PosixOperations {
   static IoResult sendMessage(int fd, const msghdr& message, int flags, const io::Wait& limits) {
     const auto attempt = [&] { return Sys::sendMessage(fd, &message, flags | MSG_DONTWAIT | MSG_NOSIGNAL); };
     Op operation(fd, limits, "io::sendmsg");
-    // A receiver that the message names may have no room. Of that poll(2) knows nothing.
+    // The receiver that the message names may have no room, which poll(2) does not report.
     const bool isForLocalReceiver =
         isLocal(static_cast<const sockaddr*>(message.msg_name), message.msg_namelen);
     return isForLocalReceiver ? operation.runWithPauses(attempt) : operation.run(POLLOUT, attempt);

@@ -52,7 +52,7 @@ int IoSystem::wait(int epoll, epoll_event* events, int most, TimePoint deadline)
   static std::atomic<bool> isByMilliseconds{false};
   const TimeLeft left(deadline);
 #ifdef SYS_epoll_pwait2
-  // relaxed: who does not see it finds it out itself.
+  // relaxed: a thread that does not see it finds out by a call.
   if (!isByMilliseconds.load(std::memory_order_relaxed)) {
     const long count = syscall(SYS_epoll_pwait2, epoll, events, most, left.get(), nullptr, 0);
     if (count >= 0 || (errno != ENOSYS && errno != EPERM)) {

@@ -143,7 +143,7 @@ class FairnessInterval {
   // The turn comes at the next dequeue.
   void putOff() { untilTurn_ = 1; }
 
-  // Returns: who has the turn, or has it next if that one does not want it. They take turns.
+  // Returns: who has the turn; called again, who has it if the one before does not want it.
   Whose next() { return whose_ = static_cast<Whose>((static_cast<int>(whose_) + 1) % kNumWhose); }
 
   // Ends a poll. `isAtEachDequeue`: a timer is set, or due. `isReactorAwaited`: fibers wait for I/O.

@@ -27,11 +27,11 @@ namespace weft::inline v0_1::detail {
 // turn has made the queue longer than before, twice as many must be alike next time, up to 64.
 //
 // Parallel loops put halves into the queue, for thieves, and take them back when they come to them. Beside
-// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop, which as
-// a task goes on for long, beside the rest of the loop, and splits again. So there only the first half of the
-// first rule and the last rule apply. By the first rule the newest has the turn, unless it is a half too. By
-// the last rule the newest and the oldest have it by turns, and the oldest where the newest is a half.
-// For the oldest, these two rules also apply beside a fiber that takes tasks of its group in place.
+// the pieces of a loop the end stays where it is, and the oldest is most likely a half of that loop. Such a
+// half, as a task, goes on for long and splits again. So there only the first half of the first rule and the
+// last rule apply. By the first rule the newest has the turn, unless it is a half too. By the last rule the
+// newest and the oldest have it by turns, and the oldest if the newest is a half. For the oldest, these two
+// rules also apply beside a fiber that takes tasks of its group in place.
 //
 // After its turn the next one has a turn at once, except after a half of a loop, or if the end is higher or
 // more fibers wait: then the task has scheduled others, which come first, or waits for a later one.
