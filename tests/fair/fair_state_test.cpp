@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-// The table at the top of fair_state.h, cell by cell: a state is told apart by what the events do to it.
+// The table at the top of fair/state.h, cell by cell: a state is told apart by what the events do to it.
 namespace weft::inline v0_1::detail {
 namespace {
 

@@ -14,7 +14,7 @@ enum class TaskOp : uint8_t {
   Run,      // call the function, destroy it, free the node
   Call,     // call the function only
   Discard,  // destroy the function, free the node
-  Ready,    // for a listener of a Future: the Future is ready; see future_state.h
+  Ready,    // for a listener of a Future: the Future is ready; see future/state.h
   Free,     // for a Future's state: the last handle has gone
 };
 

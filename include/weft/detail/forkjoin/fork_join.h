@@ -65,11 +65,11 @@ struct LocalDeque {
   StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
   StealGate<>::Stealer stealer;
-  uint32_t numOthers;      // workers that may steal from this deque
-  uint32_t untilPoll;      // dequeues until the thread looks at its timers, inbox and the injector: see Turns
-  bool hasForked = false;  // see Worker::noteForks()
-  uint32_t numHalves = 0;  // of loops that run here as tasks of their own
-  int64_t numEnough = 0;   // of tasks in the deque, for all thieves and for what is kept
+  uint32_t numOthers;              // workers that may steal from this deque
+  uint32_t untilPoll;              // dequeues until the thread polls: see FairnessInterval
+  bool hasForked = false;          // see Worker::noteForks()
+  uint32_t numHalves = 0;          // of loops that run here as tasks of their own
+  int64_t numEnough = 0;           // of tasks in the deque, for all thieves and for what is kept
   ForkNode* newestKept = nullptr;  // `next` leads to the older ones
   TaskCounters<> counters{};
   void** exceptions = nullptr;  // of the thread: see ExceptionState
