@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Fails where a document or a comment names what the tree does not have.
+
+    docs_facts.py ROOT [--tests CTEST BUILD]
+
+Checked are paths, links and their anchors, commands (presets, parts of .ci/run, labels and names of tests,
+options of scripts and of the build), numbers that stand for a constant (the table NUMBERS), and the members
+that a page names beside a file. With --tests, the names of tests are those that the program
+CTEST lists in the build folder BUILD.
+"""
+
+import argparse
+import json
+import pathlib
+import posixpath
+import re
+import subprocess
+import sys
+
+FOLDERS = (".ci", "benchmarks", "docs", "examples", "include", "src", "tests")
+
+# (page, the number's place, source, constant): "61 dequeues" must be what the constant says.
+FAIRNESS = "src/scheduler/policy/fairness_interval.h"
+SEARCH = "src/scheduler/policy/search_budget.h"
+THROTTLE = "src/scheduler/policy/throttle.h"
+PACER = "src/fair/look_pacer.h"
+GRAIN = "include/weft/detail/parallel/grain_estimator.h"
+NUMBERS = [
+    ("docs/scheduler.md", r"Every ([\d,]+) dequeues", FAIRNESS, "kInterval"),
+    ("docs/scheduler.md", r"Every ([\d,]+)st time", FAIRNESS, "kInterval"),
+    ("docs/scheduler.md", r"at most ([\d,]+) at once", FAIRNESS, "kInterval"),
+    ("docs/scheduler.md", r"some ([\d,]+) us too", FAIRNESS, "kSlice"),
+    ("docs/scheduler.md", r"waits for \| ([\d,]+) dequeues, with an `AsioContext`",
+     FAIRNESS, "kReactorInterval"),
+    ("docs/io.md", r"otherwise after each\s+([\d,]+) dequeues", FAIRNESS, "kReactorInterval"),
+    ("docs/scheduler.md", r"dequeues only, 61 and ([\d,]+),",
+     "src/scheduler/policy/oldest_watch.h", "kDequeues"),
+    ("docs/scheduler.md", r"([\d,]+) dequeues there", "src/scheduler/worker/worker.cpp", "kDequeuesInWindow"),
+    ("docs/scheduler.md", r"bounded deque, ([\d,]+) slots",
+     "include/weft/detail/queue/stealing_deque.h", "Capacity"),
+    ("docs/scheduler.md", r"the time falls to ([\d,]+)\s+us", SEARCH, "kShortest"),
+    ("docs/scheduler.md", r"search for at most ([\d,]+) us by", SEARCH, "kUsual"),
+    ("docs/scheduler.md", r"costs the waker some ([\d,]+) us", SEARCH, "kSaved"),
+    ("docs/scheduler.md", r"two looks were ([\d,]+) us", SEARCH, "kTakenAway"),
+    ("docs/scheduler.md", r"up to ([\d,]+) times\. Beside", SEARCH, "kLongestRest"),
+    ("docs/scheduler.md", r"more than ([\d,]+) blocked fibers", THROTTLE, "kBlockedFreely"),
+    ("docs/scheduler.md", r"it starts ([\d,]+), which", THROTTLE, "kStartsPerVainHold"),
+    ("docs/scheduler.md", r"may add ([\d,]+) fibers", THROTTLE, "kStartsPerVainHold"),
+    ("docs/scheduler.md", r"within ([\d,]+) us of each other", "src/scheduler/worker/stealer.cpp", "kQuick"),
+    ("docs/scheduler.md", r"taken ([\d,]+) tasks\s+of its own",
+     "include/weft/detail/queue/steal_gate.h", "kLeaveAfter"),
+    ("docs/scheduler.md", r"object, ([\d,]+) at most",
+     "src/scheduler/report/worker_report.cpp", "kMostReported"),
+    ("docs/scheduler.md", r"for up to ([\d,]+)\s+ms",
+     "src/scheduler/core/scheduler_core_report.cpp", "kReportPatience"),
+    ("docs/scheduler.md", r"up to ([\d,]+) tasks\. After a batch",
+     "include/weft/detail/base/task_batch.h", "kMost"),
+    ("docs/scheduler.md", r"longer than\s+([\d,]+) us to make",
+     "include/weft/detail/base/task_batch.h", "kMostMicroseconds"),
+    ("docs/parallel.md", r"Else each ([\d,]+) pieces", FAIRNESS, "kInterval"),
+    ("docs/parallel.md", r"after every ([\d,]+) of them", GRAIN, "kStride"),
+    ("docs/parallel.md", r"every\s+([\d,]+) while a timer", GRAIN, "kTimedStride"),
+    ("docs/parallel.md", r"last piece: ([\d,]+) us", GRAIN, "kWorthStealing / kTicksPerMicrosecond"),
+    ("docs/parallel.md", r"([\d,]+) us if a worker must be woken",
+     GRAIN, "kWorthWaking / kTicksPerMicrosecond"),
+    ("docs/fair.md", r"After ([\d,]+) due tasks", "src/fair/consumer.h", "kDueInARow"),
+    ("docs/fair.md", r"after about ([\d,]+) us", PACER, "kLookAfterNs / 1000"),
+    ("docs/fair.md", r"after ([\d,]+) steps at most", PACER, "kLookAfterSteps"),
+    ("docs/fair.md", r"less than ([\d,]+) us ago", PACER, "kIntakePause / 1000"),
+    ("docs/fair.md", r"It sleeps for ([\d,]+) us, then", "src/fair/idle_threads.cpp", "kFirstTick"),
+    ("docs/fair.md", r"up to ([\d,]+) us beside work", "src/fair/idle_threads.cpp", "kLongestTickBesideWork"),
+    ("docs/fair.md", r"up to ([\d,]+) ms, and looks", "src/fair/idle_threads.cpp", "kLongestTick / 1000"),
+    ("docs/fair.md", r"steps of less than ([\d,]+) ns", PACER, "kFineStepNs"),
+    ("docs/fair.md", r"gets at most ([\d,]+) tasks", "src/fair/dispatcher.cpp", "kRefill"),
+    ("docs/stacks.md", r"slabs of up to\s+([\d,]+) stacks", "src/os/stack_pool.h", "kStacksPerSlab"),
+    ("docs/stacks.md", r"stacks \(([\d,]+) in the first", "src/os/stack_pool.cpp", "kFirstSlab"),
+    ("docs/stacks.md", r"keeps up to ([\d,]+) in advance",
+     "src/scheduler/fibers/fiber_factory.h", "kStackBatch"),
+    ("docs/stacks.md", r"of a worker \| ([\d,]+) \|", "src/scheduler/fibers/fiber_pool.cpp", "kIdleKept"),
+    ("docs/stacks.md", r"slept for ([\d,]+) milliseconds",
+     "src/scheduler/fibers/fiber_pool.cpp", "kTrimAfter"),
+    ("docs/stacks.md", r"timer, ([\d,]+) at a time", "src/scheduler/fibers/fiber_pool.cpp", "kTrimmedAtOnce"),
+    ("docs/io.md", r"at most ([\d,]+) threads for each worker", "src/io/uring_system.cpp", "kMostThreads"),
+    ("docs/io.md", r"After (\w+) tries in a row", "src/io/io_retry.h", "kMostInVain"),
+    ("docs/io.md", r"so on up to ([\d,]+) ms", "src/io/io_retry.h", "kLongest"),
+    ("docs/waiting.md", r"every ([\d,]+) seconds \(`kBetween",
+     "include/weft/detail/base/deadline.h", "kBetweenLooksAtClock"),
+]
+WORDS = {"four": 4, "eight": 8, "sixteen": 16}
+
+# What pages and comments name that is no file of this tree: the system's, another project's, or written by
+# a program.
+FOREIGN = re.compile(r"^(/|sys/|linux/|bits/|windows\.h|complex\.h|build/|.*NAME|"
+                     r"results\.json$|table\.md$|build_all\.sh|CPM\.cmake|(\./)?build_and_bench_all\.py)")
+IN_MANY_FOLDERS = {"problem.h"}
+ENDING = r"\.(?:h|cpp|S|md|py|txt|cmake|pml|svg|sh|json|in)"
+PATH = re.compile(r"(?<![\w./<*-])((?:[\w.+-]+/)*[A-Za-z0-9][\w+-]*" + ENDING + r")(?![\w/])")
+FOLDER = re.compile(r"(?<![\w./<-])((?:src|include|tests|docs|benchmarks|examples)/[\w./-]*\w)")
+TEST = re.compile(r"`((?:model|spin|memcheck|consumer|package|coverage|mutants)_[\w*]+|\w+_test)`")
+CONSTANT = re.compile(r"\b(?:\w+::)*(k?[A-Z]\w*)\b")
+TYPE = re.compile(r"\b(?:class|struct)\s+(?:\w+\([^)]*\)\s+)?(?:WEFT_\w+\s+)?(\w+)")
+MEMBER = re.compile(r"`(?:\w+::)*?([A-Z]\w+)::(\w+)(?:\(\))?`")
+
+
+class Facts:
+    def __init__(self, root, ctest):
+        self.root = root
+        self.wrong = self.count = 0
+        paths = [path for folder in FOLDERS for path in (root / folder).rglob("*")] + list(root.iterdir())
+        self.files = sorted(path.relative_to(root).as_posix() for path in paths
+                            if path.is_file() and "__pycache__" not in path.parts)
+        self.folders = {str(parent) for name in self.files for parent in pathlib.PurePath(name).parents}
+        self.text = {}
+        for name in self.files:
+            try:
+                self.text[name] = (root / name).read_text(encoding="utf-8")
+            except UnicodeDecodeError:
+                self.text[name] = ""
+        self.pages = [name for name in self.files if name.endswith(".md")]
+        self.presets = json.loads(self.text["CMakePresets.json"])
+        self.parts = self.readParts()
+        self.labels = self.readLabels()
+        self.tests = self.readTests(ctest)
+        self.code = "\n".join(text for name, text in self.text.items()
+                              if not name.endswith(".md") and name != "tests/docs_facts.py")
+
+    def expect(self, holds, place, message):
+        self.count += 1
+        if not holds:
+            self.wrong += 1
+            print("%s: %s" % (place, message))
+
+    def readParts(self):
+        parts = {"all", "nightly", "owed", "test"}
+        for name in ("choices", "whole", "watched", "nightly"):
+            for word in re.search(r"^%s=\((.*)\)$" % name, self.text[".ci/run"], re.M).group(1).split():
+                many = re.fullmatch(r"(.*)\{(\d+)\.\.(\d+)\}", word)
+                parts |= {many[1] + str(i) for i in range(int(many[2]), int(many[3]) + 1)} if many else {word}
+        return parts
+
+    def readLabels(self):
+        labels = set()
+        for name, text in self.text.items():
+            if name.endswith((".cmake", "CMakeLists.txt")):
+                labels |= set(re.findall(r"\bLABELS?\s+\"?(\w+)", text))
+        return labels
+
+    def readTests(self, ctest):
+        if not ctest:
+            return None
+        program, build = ctest
+        command = [program, "--show-only=json-v1"]
+        output = subprocess.run(command, cwd=build, stdout=subprocess.PIPE, check=True).stdout
+        tests = {test["name"] for test in json.loads(output)["tests"]}
+        return tests if "model_parker" in tests else None  # a build without the models knows some names only
+
+    def find(self, path, page):
+        """The files of the tree that `path` names on a page or in a source."""
+        here = str(pathlib.PurePath(page).parent)
+        for folder in ("", here, "include", "include/weft", "include/weft/detail", "tests", "src"):
+            name = posixpath.normpath(posixpath.join(folder, path))
+            if name in self.text or name in self.folders:
+                return [name]
+        return [name for name in self.files if name.endswith("/" + path)]
+
+    # Paths, links and anchors.
+
+    def checkPaths(self):
+        for page in self.pages + [".ci/run"]:
+            for number, line in enumerate(self.text[page].split("\n"), 1):
+                self.checkLine(page, "%s:%d" % (page, number), line, isPage=page != ".ci/run")
+            self.checkLinks(page)
+        for name in self.files:
+            if name.endswith((".h", ".cpp", ".S", ".cmake", "CMakeLists.txt")) and "/corpus/" not in name:
+                mark = r"//+ ?(.*)" if name.endswith((".h", ".cpp", ".S")) else r"# ?(.*)"
+                for number, line in enumerate(self.text[name].split("\n"), 1):
+                    comment = re.search(r"(?:^|\s)" + mark, line)
+                    if comment and "Copyright" not in line:
+                        self.checkLine(name, "%s:%d" % (name, number), comment.group(1), isPage=False)
+
+    def checkLine(self, name, place, line, isPage):
+        line = re.sub(r"https?://\S+|<[\w/+.]+>|\]\([^)]*\)", " ", line)
+        texts = re.findall(r"`([^`]+)`", line) if isPage else [line]
+        for text in texts:
+            for path in PATH.findall(text) + FOLDER.findall(text):
+                if FOREIGN.match(path) or "*" in path or "CMakeFiles" in path:
+                    continue
+                found = self.find(path, name)
+                self.expect(found, place, "there is no %s" % path)
+                if isPage and len(found) > 1 and "/" not in path and path not in IN_MANY_FOLDERS:
+                    beside = self.besideOthers(line, found)
+                    self.expect(beside, place, "%s may be each of %s" % (path, ", ".join(found)))
+
+    def besideOthers(self, line, found):
+        """Whether one of `found` lies in a folder that the line names."""
+        folders = {str(pathlib.PurePath(self.find(path, "")[0]).parent)
+                   for path in PATH.findall(line) if "/" in path and self.find(path, "")}
+        return any(str(pathlib.PurePath(name).parent) in folders for name in found)
+
+    def checkLinks(self, page):
+        folder = self.root / pathlib.PurePath(page).parent
+        text = re.sub(r"^```.*?^```", "", self.text[page], flags=re.M | re.S)
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", text):
+            path = (folder / target).resolve() if target else self.root.resolve() / page
+            self.expect(path.exists(), page, "there is no %s" % target)
+            if anchor and path.is_file():
+                headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
+                slugs = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+                self.expect(anchor in slugs, page, "there is no heading for %s#%s" % (target, anchor))
+
+    # Commands.
+
+    def namesOf(self, kind):
+        return {preset["name"] for preset in self.presets[kind]} | {"NAME"}
+
+    def checkCommands(self):
+        for page in self.pages + [".ci/run"]:
+            for number, line in enumerate(self.text[page].split("\n"), 1):
+                place = "%s:%d" % (page, number)
+                self.checkPresets(place, line)
+                self.checkTests(place, line)
+                self.checkScripts(place, line)
+                if page != ".ci/run":
+                    for part in re.findall(r"\.ci/run ([a-z][\w-]*)", line):
+                        self.expect(part in self.parts, place, "there is no part %s of .ci/run" % part)
+                for option in set(re.findall(r"\bWEFT_[A-Z0-9_]+\b", line)):
+                    self.expect(re.search(r"\b%s\b" % option, self.code), place, "nothing reads %s" % option)
+
+    def checkPresets(self, place, line):
+        for command, name in re.findall(r"(cmake --workflow|cmake|ctest)\b[^`&|]*? --preset ([\w-]+)", line):
+            kinds = {"cmake --workflow": "workflowPresets", "ctest": "testPresets"}
+            kind = kinds.get(command, "configurePresets")
+            self.expect(name in self.namesOf(kind), place, "%s has no preset %s" % (kind, name))
+        for kind, names in re.findall(r"([Ww]orkflow )?[Pp]resets? ((?:`[\w-]+`(?:, | and )?)+)", line):
+            for name in re.findall(r"`([\w-]+)`", names):
+                kinds = "workflowPresets" if kind else "configurePresets"
+                self.expect(name in self.namesOf(kinds), place, "%s has no preset %s" % (kinds, name))
+
+    def checkTests(self, place, line):
+        for label in re.findall(r"\bctest\b[^`&|]*? -LE? '?\^?\(?([\w]+)", line):
+            self.expect(label in self.labels, place, "no test has the label %s" % label)
+        if self.tests is None:
+            return
+        patterns = re.findall(r"\bctest\b[^`&]*? -R (?:'([^']+)'|([\w.^$*]+))", line)
+        for pattern in (quoted or bare for quoted, bare in patterns):
+            inCMake = re.search(r"add_test\(NAME \S*(?:%s)" % pattern, self.code)  # of a further preset
+            found = pattern == "NAME" or inCMake or any(re.search(pattern, test) for test in self.tests)
+            self.expect(found, place, "no test is called %s" % pattern)
+        if place.startswith("docs/"):
+            for name in TEST.findall(line):
+                pattern = re.escape(name).replace(r"\*", ".*") + "(_epoll|_uring|_late)?"
+                isTarget = "(%s " % name in self.code
+                self.expect(isTarget or any(re.fullmatch(pattern, test) for test in self.tests), place,
+                            "no test is called %s" % name)
+
+    def checkScripts(self, place, line):
+        for path, options in re.findall(r"([\w/]+\.py)((?: [\w./:=-]+?)*? --[\w-]+(?: [\w./:=-]+)*)", line):
+            for name in self.find(path, ""):
+                for option in re.findall(r" (--[\w-]+)", options):
+                    self.expect(option in self.text[name], place, "%s has no option %s" % (name, option))
+
+    # Numbers.
+
+    def valueOf(self, expression, source):
+        # microseconds(4), size_t{64} and {20} are the number within.
+        expression = re.sub(r"(?:\b(?:\w+::)*[a-z]\w*)?[({]([\w' ]+)[)}]", r"(\1)", expression)
+        expression = re.sub(r"(?<=\d)'(?=\d)|(?<=\d)(?:u|ull|ll|f)\b", "", expression)
+        expression = CONSTANT.sub(lambda name: "(%s)" % self.constant(name.group(1), source), expression)
+        return eval(expression.strip(), {"__builtins__": {}})  # pylint: disable=eval-used
+
+    def constant(self, name, source):
+        places = [source] + [other for other in self.files if other.startswith(("src/", "include/"))]
+        for place in places:
+            value = r"\s*(?:=\s*([^;,>]+)|(\{[^}]*\}|\([^)]*\)))\s*[;,>]"
+            found = re.search(r"\b%s%s" % (name, value), self.text[place])
+            if found:
+                return self.valueOf(found.group(1) or found.group(2), place)
+        raise KeyError(name)
+
+    def checkNumbers(self):
+        for page, pattern, source, expression in NUMBERS:
+            found = re.findall(pattern, self.text[page])
+            self.expect(found, page, "nothing matches \"%s\"" % pattern)
+            try:
+                value = self.valueOf(expression, source)
+            except KeyError as name:
+                self.expect(False, source, "there is no constant %s" % name)
+                continue
+            for number in found:
+                said = WORDS.get(number) or int(number.replace(",", ""))
+                self.expect(said == value, page,
+                            "says %s where %s of %s is %s" % (number, expression, source, value))
+
+    # Members of classes, beside files.
+
+    def checkMembers(self):
+        words = {}  # of a header and the sources of its name, by the path without its ending
+        types = set()
+        for name in self.files:
+            if name.startswith(("src/", "include/")):
+                words.setdefault(name.rsplit(".", 1)[0], set()).update(re.findall(r"\w+", self.text[name]))
+                types.update(TYPE.findall(self.text[name]))
+        for page in ("docs/architecture.md", "docs/CONTRIBUTING.md", "docs/scheduler.md"):
+            for number, line in enumerate(self.text[page].split("\n"), 1):
+                named = [name for path in PATH.findall(line) for name in self.find(path, "")]
+                stems = {name.rsplit(".", 1)[0] for name in named}
+                # Where no file stands beside it, a member may be anywhere.
+                places = line.startswith("|") and stems & words.keys() or words.keys()
+                for owner, member in MEMBER.findall(line):
+                    holds = owner in types and any({owner, member} <= words[stem] for stem in places)
+                    self.expect(holds, "%s:%d" % (page, number),
+                                "no source that is named there has %s::%s" % (owner, member))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--tests", nargs=2, metavar=("CTEST", "BUILD"))
+    arguments = parser.parse_args()
+    facts = Facts(arguments.root, arguments.tests)
+    facts.checkPaths()
+    facts.checkCommands()
+    facts.checkNumbers()
+    facts.checkMembers()
+    print("%d facts of documents and comments" % facts.count)
+    return 1 if facts.wrong or not facts.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
