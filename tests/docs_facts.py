@@ -29,7 +29,8 @@ PACER = "src/fair/look_pacer.h"
 GRAIN = "include/weft/detail/parallel/grain_estimator.h"
 NUMBERS = [
     ("docs/scheduler.md", r"Every ([\d,]+) dequeues", FAIRNESS, "kInterval"),
-    ("docs/scheduler.md", r"Every ([\d,]+)st time", FAIRNESS, "kInterval"),
+    ("docs/scheduler.md", r"every ([\d,]+)st time", FAIRNESS, "kInterval"),
+    ("docs/scheduler.md", r"every ([\d,]+)th time while fibers wait", FAIRNESS, "kReactorInterval"),
     ("docs/scheduler.md", r"at most ([\d,]+) at once", FAIRNESS, "kInterval"),
     ("docs/scheduler.md", r"some ([\d,]+) us too", FAIRNESS, "kSlice"),
     ("docs/scheduler.md", r"waits for \| ([\d,]+) dequeues, with an `AsioContext`",

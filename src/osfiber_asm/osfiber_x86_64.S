@@ -4,7 +4,7 @@
 // x86-64, System V calling convention. README.md beside this file says what a backend must do.
 //
 // A suspended stack, from its stack pointer upwards: r15 r14 r13 r12 rbx rbp, return address.
-// mxcsr and the x87 control word are left alone: loading mxcsr costs 40 to 70 ns when a status bit differs.
+// mxcsr and the x87 control word are left alone, as the contract says.
 
 #if defined(__x86_64__) && defined(__ELF__)
 

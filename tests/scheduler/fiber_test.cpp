@@ -546,8 +546,7 @@ TEST_P(FiberTest, OfATimeoutAndANotifyOnOneThreadThatRaceExactlyOneWins) {
     schedule(Task(
         [&shared, done] {
           while (!shared.isOver) {
-            // Timers are looked at every 61 dequeues: now and then about as long comes between the wait and
-            // the notify.
+            // Now and then up to 79 rounds of the worker come between the wait and the notify.
             const int round = shared.round;
             for (int pause = round % 16 == 0 ? round / 16 % 80 : 0; pause > 0; --pause) {
               yield();
