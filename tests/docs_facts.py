@@ -102,6 +102,7 @@ FOLDER = re.compile(r"(?<![\w./<-])((?:src|include|tests|docs|benchmarks|example
 TEST = re.compile(r"`((?:model|spin|memcheck|consumer|package|coverage|mutants)_[\w*]+|\w+_test)`")
 CONSTANT = re.compile(r"\b(?:\w+::)*(k?[A-Z]\w*)\b")
 TYPE = re.compile(r"\b(?:class|struct)\s+(?:\w+\([^)]*\)\s+)?(?:WEFT_\w+\s+)?(\w+)")
+NAME = re.compile(r"`(\w+)(?:\(\))?`(?! or )")
 MEMBER = re.compile(r"`(?:\w+::)*?([A-Z]\w+)::(\w+)(?:\(\))?`")
 
 
@@ -313,6 +314,10 @@ class Facts:
                     holds = owner in types and any({owner, member} <= words[stem] for stem in places)
                     self.expect(holds, "%s:%d" % (page, number),
                                 "no source that is named there has %s::%s" % (owner, member))
+                isRow = line.startswith("|") and re.search(r"`(src|include)/", line) and stems & words.keys()
+                for name in NAME.findall(line) if isRow else []:
+                    self.expect(any(name in words[stem] for stem in places), "%s:%d" % (page, number),
+                                "no source that is named there has %s" % name)
 
 
 def main():
