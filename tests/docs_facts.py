@@ -89,6 +89,13 @@ NUMBERS = [
     ("docs/waiting.md", r"every ([\d,]+) seconds \(`kBetween",
      "include/weft/detail/base/deadline.h", "kBetweenLooksAtClock"),
 ]
+# (page, the number's place, the tests that it counts)
+COUNTS = [
+    ("docs/reliability.md", r"([\d,]+) bugs are put into the code", r"model_(?!scheduler_)\w+_finds_\w+"),
+    ("docs/reliability.md", r"([\d,]+) bugs put into these sources", r"model_scheduler_finds_\w+"),
+    ("docs/reliability.md", r"models` runs ([\d,]+) programs", r"model_(?!scheduler_)\w+_briefly"),
+    ("docs/reliability.md", r"([\d,]+) small programs", r"model_scheduler_(?!finds_)[\w-]+_briefly"),
+]
 WORDS = {"four": 4, "eight": 8, "sixteen": 16}
 
 # What pages and comments name that is no file of this tree: the system's, another project's, or written by
@@ -295,6 +302,15 @@ class Facts:
                 self.expect(said == value, page,
                             "says %s where %s of %s is %s" % (number, expression, source, value))
 
+    def checkCounts(self):
+        for page, pattern, tests in COUNTS if self.tests is not None else []:
+            found = re.findall(pattern, self.text[page])
+            self.expect(found, page, "nothing matches \"%s\"" % pattern)
+            value = sum(re.fullmatch(tests, test) is not None for test in self.tests)
+            for number in found:
+                said = int(number.replace(",", ""))
+                self.expect(said == value, page, "says %s where %d tests are %s" % (number, value, tests))
+
     # Members of classes, beside files.
 
     def checkMembers(self):
@@ -329,6 +345,7 @@ def main():
     facts.checkPaths()
     facts.checkCommands()
     facts.checkNumbers()
+    facts.checkCounts()
     facts.checkMembers()
     print("%d facts of documents and comments" % facts.count)
     return 1 if facts.wrong or not facts.count else 0
