@@ -314,6 +314,34 @@ TEST(StackPoolTest, SurplusIsGivenBackAfterAQuietPeriodAndNotBefore) {
   EXPECT_EQ(pool.giveBackSurplus(now), TimePoint::max());
 }
 
+// A worker that gives stacks back before it sleeps cannot be woken meanwhile, so it must not do very much at
+// once.
+TEST(StackPoolTest, StacksOfABurstAreGivenBackInSteps) {
+  StackPool& pool = StackPool::forSize(ownSize());
+  std::vector<Stack> stacks;
+  for (Stack batch[64]; stacks.size() < 10000;) {
+    const uint32_t taken = pool.acquireBatch(batch, 64);
+    ASSERT_GT(taken, 0u);
+    stacks.insert(stacks.end(), batch, batch + taken);
+  }
+  const size_t count = stacks.size();
+  pool.releaseBatch(stacks.data(), static_cast<uint32_t>(count));
+  TimePoint now{std::chrono::hours(1)};
+  TimePoint next = pool.giveBackSurplus(now);
+  EXPECT_EQ(next, now + StackPool::kPeriod);
+  size_t numSteps = 0;
+  for (size_t left = count; next != TimePoint::max() && numSteps < 100; ++numSteps) {
+    now = next;
+    next = pool.giveBackSurplus(now);
+    const size_t leftNow = pool.stats().numWarm;
+    EXPECT_LE(left, leftNow + StackPool::kTrimmedAtOnce + StackPool::kStacksPerSlab);
+    left = leftNow;
+  }
+  EXPECT_GE(numSteps, count / (StackPool::kTrimmedAtOnce + StackPool::kStacksPerSlab));
+  EXPECT_EQ(pool.stats().numWarm, 0u);
+  EXPECT_EQ(pool.stats().numSlabs, 0u);
+}
+
 TEST(StackPoolTest, MemoryIsGivenBackAfterABurst) {
   if (kSanitized) {
     GTEST_SKIP() << "the sanitizer's own memory would be counted";

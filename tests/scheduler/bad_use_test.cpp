@@ -25,6 +25,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <weft/barrier.h>
 #include <weft/blockingcall.h>
@@ -605,6 +606,35 @@ TEST_F(BadUseDeathTest, AWaitThatAnotherThreadMayEndIsNoDeadlock) {
   });
   event.wait();
   other.join();
+}
+
+// The thread that wakes the last fiber ends between the worker's last look at its inbox and its look at the
+// process's threads. Several processes at once, since it takes a busy machine.
+TEST(CertainDeadlockTest, AThreadThatEndsRightAfterItsWakeIsNoDeadlock) {
+  constexpr int kProcesses = 4;
+  constexpr int kRounds = tests::kUnderTsan || tests::kUnderAsan || tests::kUnderStress ? 500 : 10'000;
+  std::vector<pid_t> children;
+  for (int i = 0; i < kProcesses; ++i) {
+    children.push_back(fork());
+    if (children.back() == 0) {
+      tests::endWithTheTest();
+      {
+        Scheduler scheduler(smallConfig(0));
+        Scheduler::Binding bound(scheduler);
+        for (int round = 0; round < kRounds; ++round) {
+          const Event event;
+          std::thread([event] { event.signal(); }).detach();
+          event.wait();
+        }
+      }
+      _exit(7);
+    }
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+  }
 }
 
 size_t numThreads() {

@@ -280,6 +280,36 @@ TEST_P(MemoryBoundsTest, StacksAreGivenBackAfterABurst) {
   watcher.join();
 }
 
+using MemoryBoundsOwnSchedulerTest = tests::WithAllocator;
+
+// A worker with a little to do all the time must give back what a burst has left, as one that sleeps does.
+TEST_F(MemoryBoundsOwnSchedulerTest, IdleFibersAreGivenBackBySparselyUsedWorkers) {
+  constexpr int kBurst = 1000;
+  Scheduler scheduler(smallConfig(1, allocator()));
+  scheduler.bind();
+  for (int round = 0; round < 2; ++round) {
+    Event go(Event::Mode::Manual);
+    WaitGroup done(kBurst);
+    for (int i = 0; i < kBurst; ++i) {
+      schedule([go, done] {
+        go.wait();
+        done.done();
+      });
+    }
+    schedule([go] { go.signal(); });
+    done.wait();
+    const auto numIdle = [&] { return scheduler.stats().workers[0].numIdleFibers; };
+    // Without a limit: where nothing is given back, the test does not end.
+    while (numIdle() > 100) {
+      sleep_for(std::chrono::milliseconds(2));
+      WaitGroup ran(1);
+      schedule([ran] { ran.done(); });
+      ran.wait();
+    }
+  }
+  Scheduler::unbind();
+}
+
 // Counts what rounds of `work` allocate, after some that find out how much they need.
 class SteadyStateTest : public MemoryBoundsTest {
  protected:

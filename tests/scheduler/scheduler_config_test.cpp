@@ -9,9 +9,11 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -200,6 +202,22 @@ TEST_F(SchedulerConfigWithoutBindingTest, StartsWorkersWithTheAffinityOfThePolic
   }
   EXPECT_EQ(wrong, std::vector<std::string>{});
 }
+
+#if defined(__cpp_exceptions)
+TEST_F(SchedulerConfigWithoutBindingTest, WorkersEndWhereTheAffinityPolicyThrows) {
+  struct ThrowsForTheThird : Thread::Affinity::Policy {
+    Thread::Affinity get(uint32_t thread, Allocator* allocator) const override {
+      if (thread == 2) {
+        throw std::runtime_error("no processor for the third");
+      }
+      return Thread::Affinity(allocator);
+    }
+  };
+  const auto config =
+      smallConfig(3, allocator()).setWorkerThreadAffinityPolicy(std::make_shared<ThrowsForTheThird>());
+  EXPECT_THROW(Scheduler scheduler(config), std::runtime_error);
+}
+#endif
 
 TEST_F(SchedulerConfigWithoutBindingTest, LeavesWorkersTheMaskOfTheProcessWhereNoPolicyIsGiven) {
   // marl binds them to processors 0 to n-1.

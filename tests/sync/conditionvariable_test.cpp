@@ -17,6 +17,7 @@
 #include <weft/event.h>
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
+#include <weft/waitgroup.h>
 
 #include "waiting.h"
 
@@ -31,6 +32,7 @@ using tests::kKinds;
 using tests::milliseconds;
 using tests::numWaiting;
 using tests::scaled;
+using tests::smallConfig;
 
 static_assert(!std::is_copy_constructible_v<ConditionVariable> &&
               !std::is_move_constructible_v<ConditionVariable>);
@@ -388,6 +390,74 @@ TEST_P(ConditionVariableTest, MayBeDestroyedAsSoonAsTheLastWaiterHasBeenNotified
       variable.reset();
     }
   }
+}
+
+using ConditionVariableOwnSchedulerTest = tests::WithAllocator;
+
+// A monitor: whoever leaves it tells those who wait that something may have changed.
+struct Monitor {
+  mutex guard;
+  ConditionVariable changed;
+  void lock() WEFT_NO_THREAD_SAFETY_ANALYSIS { guard.lock(); }
+  void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
+    guard.unlock();
+    changed.notify_all();
+  }
+};
+
+// wait() links the fiber, then unlocks, and so is woken by itself before it blocks. It must not stay among
+// the ready fibers.
+TEST_F(ConditionVariableOwnSchedulerTest, AFiberWokenBeforeItBlocksIsReadyOnce) {
+  Scheduler scheduler(smallConfig(0, allocator()));
+  scheduler.bind();
+  Monitor monitor;
+  WaitGroup done(3);
+  int turn = 0;
+  for (int i = 0; i < 3; ++i) {
+    schedule([&, done, i] {
+      monitor.lock();
+      while (turn != 2 - i) {
+        monitor.changed.wait(monitor);
+      }
+      ++turn;
+      monitor.unlock();
+      done.done();
+    });
+  }
+  done.wait();
+  Event event;
+  schedule([event] { event.signal(); });
+  event.wait();
+  EXPECT_EQ(turn, 3);
+  Scheduler::unbind();
+}
+
+// A lock whose unlock() notifies one waiter wakes the fiber that unlocks it: that fiber goes on at once, and
+// ends while it is still listed.
+TEST_F(ConditionVariableOwnSchedulerTest, AFiberWokenBeforeItBlocksMayEndItsTask) {
+  struct NotifyingLock {
+    ConditionVariable* changed;
+    void lock() {}
+    void unlock() { changed->notify_one(); }
+  };
+  Scheduler scheduler(smallConfig(0, allocator()));
+  scheduler.bind();
+  for (const auto timeout : {std::chrono::hours(1), std::chrono::hours::max()}) {
+    ConditionVariable changed;
+    NotifyingLock lock{&changed};
+    WaitGroup done(2);
+    schedule([&, done] {
+      int looks = 0;
+      changed.wait_for(lock, timeout, [&] { return looks++ > 0; });
+      done.done();
+    });
+    schedule([done] { done.done(); });
+    done.wait();
+    Event event;
+    schedule([event] { event.signal(); });
+    event.wait();
+  }
+  Scheduler::unbind();
 }
 
 using ConditionVariableDeathTest = tests::DeathTest;

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tasks that start programs, while others run.
+// Programs that tasks start by fork() and exec() while others run, and what a child of fork() may do without
+// exec().
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -22,13 +24,16 @@
 #include <weft/executor.h>
 #include <weft/fair/bridge.h>
 #include <weft/future.h>
+#include <weft/join.h>
 #include <weft/mutex.h>
 #include <weft/recursivemutex.h>
 #include <weft/scheduler.h>
 #include <weft/sharedmutex.h>
 #include <weft/sleep.h>
+#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
+#include "../children.h"
 #include "../with_scheduler.h"
 #include "../workloads.h"
 
@@ -160,6 +165,106 @@ std::string saidByChild(int numWorkers, void (*goOn)(), Guard guard) {
 
 void expectSays(const std::string& text, const char* part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+// Returns: what a child of fork() writes that calls `function`, which ends it.
+template <class F>
+std::string saidByChildThatCalls(F&& function) {
+  Child child;
+  if (child.begin()) {
+    function();
+    _exit(0);
+  }
+  return child.said();
+}
+
+// The child lacks the workers: without a check it would wait for them for ever.
+TEST_F(ForkExecTest, CallsInAChildOfForkAreRefused) {
+  for (const int numWorkers : {0, 2}) {
+    auto scheduler = std::make_unique<Scheduler>(smallConfig(numWorkers, allocator()));
+    scheduler->bind();
+    const auto expectRefused = [](const char* what, auto&& function) {
+      SCOPED_TRACE(what);
+      expectSays(saidByChildThatCalls(function), "was called in a child of fork()");
+    };
+    expectRefused("schedule", [] { schedule([] {}); });
+    expectRefused("wait", [] { Event().wait(); });
+    expectRefused("unbind", [] { Scheduler::unbind(); });
+    expectRefused("bind", [&] { scheduler->bind(); });
+    expectRefused("enqueue", [&] { scheduler->enqueue(Task([] {})); });
+    expectRefused("new scheduler", [] { Scheduler another(smallConfig(0)); });
+    expectRefused("end of the scheduler", [&] { scheduler.reset(); });
+    // The parent goes on, and a child of one of its tasks may call exec().
+    WaitGroup done(1);
+    int status = -1;
+    schedule([&, done] {
+      const pid_t child = fork();
+      if (child == 0) {
+        execl("/bin/true", "true", static_cast<char*>(nullptr));
+        _exit(9);
+      }
+      waitpid(child, &status, 0);
+      done.done();
+    });
+    done.wait();
+    EXPECT_EQ(status, 0);
+    Scheduler::unbind();
+  }
+}
+
+// Who had nothing bound is told so in a child as well: to fork was not the first mistake.
+TEST_F(ForkExecTest, AChildWhoseThreadWasNeverBoundIsToldThatFirst) {
+  Scheduler scheduler(smallConfig(0, allocator()));
+  const auto expectTold = [](const char* words, auto&& function) {
+    const std::string text = saidByChildThatCalls(function);
+    expectSays(text, words);
+    EXPECT_EQ(text.find("fork()"), std::string::npos) << text;
+  };
+  expectTold("to which no scheduler is bound", [] { schedule([] {}); });
+  expectTold("has no worker threads", [&] { scheduler.enqueue(Task([] {})); });
+}
+
+// Where nothing is bound, forked tasks are plain calls, which need nothing that the child lacks.
+TEST_F(ForkExecTest, TasksThatAChildForksArePlainCalls) {
+  Scheduler scheduler(smallConfig(2, allocator()));
+  Scheduler::Binding bound(scheduler);
+  join([] {}, [] {});  // from now on the thread has a deque
+  const pid_t child = fork();
+  if (child == 0) {
+    tests::endWithTheTest();
+    int numCalls = 0;
+    TaskGroup group;
+    for (int i = 0; i < 1'000; ++i) {
+      group.run([&] { ++numCalls; });
+    }
+    group.wait();
+    _exit(numCalls == 1'000 ? 7 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+}
+
+// With no scheduler at the time of the fork, a child may make its own.
+TEST_F(ForkExecTest, AChildMayMakeTheFirstScheduler) {
+  {
+    Scheduler before(smallConfig(1, allocator()));
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    tests::endWithTheTest();
+    {
+      Scheduler scheduler(smallConfig(tests::kUnderTsan || tests::kUnderAsan ? 0 : 2));
+      Scheduler::Binding bound(scheduler);
+      WaitGroup done(1);
+      schedule([done] { done.done(); });
+      done.wait();
+    }
+    _exit(7);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7);
 }
 
 // Otherwise it would go on as a worker, with tasks and fibers of the parent.
