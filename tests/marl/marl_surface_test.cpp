@@ -16,8 +16,10 @@ struct Device {
   std::shared_ptr<marl::Scheduler> scheduler;
 };
 
+#include <marl/blockingcall.h>
 #include <marl/conditionvariable.h>
 #include <marl/containers.h>
+#include <marl/dag.h>
 #include <marl/debug.h>
 #include <marl/defer.h>
 #include <marl/deprecated.h>
@@ -26,11 +28,14 @@ struct Device {
 #include <marl/finally.h>
 #include <marl/memory.h>
 #include <marl/mutex.h>
+#include <marl/parallelize.h>
+#include <marl/pool.h>
 #include <marl/sanitizers.h>
 #include <marl/scheduler.h>
 #include <marl/task.h>
 #include <marl/thread.h>
 #include <marl/thread_local.h>
+#include <marl/ticket.h>
 #include <marl/trace.h>
 #include <marl/tsa.h>
 #include <marl/waitgroup.h>
@@ -135,158 +140,63 @@ TEST(MarlSurfaceTest, NamesMayBeUsedWithoutTheirNamespace) {
   EXPECT_TRUE(event.isSignalled());
 }
 
-// event.h, waitgroup.h, conditionvariable.h
+// The names that are weft's own: the tests of weft are those of what they name.
 
-static_assert(std::is_same_v<std::underlying_type_t<marl::Event::Mode>, uint8_t>);
+template <class Marl, class Weft>
+constexpr bool kIsSame = std::is_same_v<Marl, Weft>;
 
-TEST(MarlSurfaceTest, PrimitivesAreHandlesThatAreConst) {
-  const marl::Event event(marl::Event::Mode::Manual, true, marl::Allocator::Default);
-  const marl::Event copy = event;
-  event.clear();
-  EXPECT_FALSE(copy.wait_for(std::chrono::milliseconds(1)));
-  EXPECT_FALSE(copy.wait_until(std::chrono::system_clock::now()));
-  event.signal();
-  copy.wait();
-  EXPECT_TRUE(copy.test() && copy.isSignalled());
-  const std::array<marl::Event, 2> events{event, marl::Event()};
-  EXPECT_TRUE(marl::Event::any(marl::Event::Mode::Manual, events.begin(), events.end()).isSignalled());
-  EXPECT_TRUE(marl::Event::any(events.begin(), events.end()).isSignalled());
+static_assert(kIsSame<marl::Event, weft::Event>);
+static_assert(kIsSame<marl::WaitGroup, weft::WaitGroup>);
+static_assert(kIsSame<marl::ConditionVariable, weft::ConditionVariable>);
+static_assert(kIsSame<marl::Allocator, weft::Allocator>);
+static_assert(kIsSame<marl::Allocation, weft::Allocation>);
+static_assert(kIsSame<marl::TrackedAllocator, weft::TrackedAllocator>);
+static_assert(kIsSame<marl::StlAllocator<int>, weft::StlAllocator<int>>);
+static_assert(kIsSame<marl::aligned_storage<48, 16>, weft::aligned_storage<48, 16>>);
+static_assert(kIsSame<marl::containers::vector<int, 4>, weft::containers::vector<int, 4>>);
+static_assert(kIsSame<marl::containers::list<int>, weft::containers::list<int>>);
+static_assert(kIsSame<marl::containers::deque<int>, weft::containers::deque<int>>);
+static_assert(kIsSame<marl::containers::map<int, int>, weft::containers::map<int, int>>);
+static_assert(kIsSame<marl::containers::set<int>, weft::containers::set<int>>);
+static_assert(kIsSame<marl::containers::unordered_map<int, int>, weft::containers::unordered_map<int, int>>);
+static_assert(kIsSame<marl::containers::unordered_set<int>, weft::containers::unordered_set<int>>);
+static_assert(kIsSame<marl::Thread, weft::Thread>);
+static_assert(kIsSame<marl::Finally, weft::Finally>);
+static_assert(kIsSame<marl::FinallyImpl<void (*)()>, weft::FinallyImpl<void (*)()>>);
+static_assert(kIsSame<marl::Ticket, weft::Ticket>);
+static_assert(kIsSame<marl::DAG<int&>, weft::DAG<int&>>);
+static_assert(kIsSame<marl::DAG<>::Builder, marl::DAGBuilder<void>>);
+static_assert(kIsSame<marl::DAG<int&>::NodeBuilder, marl::DAGNodeBuilder<int&>>);
+static_assert(kIsSame<marl::Pool<int>, weft::Pool<int>>);
+static_assert(kIsSame<marl::Loan<int>, marl::Pool<int>::Loan>);
+static_assert(kIsSame<marl::BoundedPool<int, 4>, weft::BoundedPool<int, 4>>);
+static_assert(kIsSame<marl::UnboundedPool<int, marl::PoolPolicy::Preserve>,
+                      weft::UnboundedPool<int, weft::PoolPolicy::Preserve>>);
+static_assert(kIsSame<marl::Trace, weft::Trace>);
 
-  const marl::WaitGroup group(1, marl::Allocator::Default);
-  group.add();
-  EXPECT_FALSE(group.done());
-  EXPECT_TRUE(group.done());
-  group.wait();
+// Types that programs name.
+static_assert(kIsSame<std::underlying_type_t<marl::Event::Mode>, uint8_t>);
+static_assert(kIsSame<marl::Ticket::OnCall, std::function<void()>>);
+static_assert(std::is_base_of_v<marl::Pool<int>, marl::BoundedPool<int, 4>>);
+static_assert(std::is_base_of_v<marl::Pool<int>, marl::UnboundedPool<int>>);
+static_assert(marl::Thread::Affinity::supported);
 
-  marl::ConditionVariable variable(marl::Allocator::Default);
-  variable.notify_one();
-  variable.notify_all();
-}
-
-// memory.h
-
-static_assert(marl::alignUp(17, 8) == 24);
-static_assert(sizeof(marl::aligned_storage<48, 16>::type) == 48 &&
-              alignof(marl::aligned_storage<48, 16>::type) == 16);
-
-struct ProgramsAllocator final : marl::Allocator {
-  marl::Allocation allocate(const marl::Allocation::Request& request) override {
-    return marl::Allocator::Default->allocate(request);
-  }
-  void free(const marl::Allocation& allocation) override { marl::Allocator::Default->free(allocation); }
-};
-
-TEST(MarlSurfaceTest, AllocatorsAreDerivedAndTracked) {
-  ProgramsAllocator inner;
-  marl::TrackedAllocator tracked(&inner);
-  marl::Allocation::Request request;
-  request.size = marl::pageSize();
-  request.alignment = 256;
-  request.useGuards = true;
-  request.usage = marl::Allocation::Usage::Stack;
-  const marl::Allocation allocation = tracked.allocate(request);
+TEST(MarlSurfaceTest, FunctionsHaveTheirNames) {
+  marl::Scheduler scheduler(Config{});
+  scheduler.bind();
+  defer(scheduler.unbind());
+  int sum = static_cast<int>(marl::alignUp(17, 8));
+  marl::parallelize([&] { sum += 1; }, [&] { sum += 2; });
+  sum += marl::blocking_call([](int a) { return a; }, 3);
   {
-    int* const number = tracked.create<int>(3);
-    marl::Allocator::unique_ptr<int> unique = tracked.make_unique<int>(4);
-    const marl::Allocator::unique_ptr<int> many = tracked.make_unique_n<int>(5, 6);
-    const std::shared_ptr<int> shared = tracked.make_shared<int>(7);
-    EXPECT_EQ(*number + *unique + many.get()[4] + *shared, 20);
-    std::vector<int, marl::StlAllocator<int>> numbers{marl::StlAllocator<int>(&tracked)};
-    numbers.push_back(1);
-    const marl::TrackedAllocator::Stats stats = tracked.stats();
-    EXPECT_EQ(stats.numAllocations(), 6u);
-    EXPECT_EQ(stats.byUsage[static_cast<size_t>(marl::Allocation::Usage::Stack)].count, 1u);
-    tracked.destroy(number);
+    const auto finally = marl::make_finally([&] { sum += 4; });
+    const std::shared_ptr<marl::Finally> shared = marl::make_shared_finally([&] { sum += 5; });
   }
-  tracked.free(allocation);
-  EXPECT_EQ(tracked.stats().bytesAllocated(), 0u);
-}
-
-// containers.h
-
-TEST(MarlSurfaceTest, ContainersHaveTheirNames) {
-  marl::containers::vector<int, 4> numbers(marl::Allocator::Default);
-  numbers.push_back(1);
-  numbers.emplace_back(2);
-  const marl::containers::vector<int, 8> copy = numbers;
-  EXPECT_EQ(copy.size() + numbers.cap(), 6u);
-  EXPECT_EQ(copy.data()[1], 2);
-  EXPECT_EQ(copy.allocator, marl::Allocator::Default);
   marl::containers::deque<int> queue(marl::Allocator::Default);
-  queue.push_back(5);
-  EXPECT_EQ(marl::containers::take(queue), 5);
-  marl::containers::unordered_set<int> set(marl::Allocator::Default);
-  set.insert(6);
-  EXPECT_EQ(marl::containers::take(set), 6);
-  marl::containers::list<int> list(marl::Allocator::Default);
-  const auto entry = list.emplace_front(7);
-  EXPECT_EQ(*entry, 7);
-  list.erase(entry);
-  EXPECT_TRUE(list.begin() == list.end());
-  marl::containers::map<int, int> map(marl::Allocator::Default);
-  marl::containers::set<int> ordered(marl::Allocator::Default);
-  marl::containers::unordered_map<int, int> unordered(marl::Allocator::Default);
-  EXPECT_TRUE(map.empty() && ordered.empty() && unordered.empty());
-}
-
-// thread.h
-
-marl::Thread::Core core(uint16_t index) {
-  marl::Thread::Core result;
-  result.pthread.index = index;
-  return result;
-}
-
-struct LastOnly final : marl::Thread::Affinity::Policy {
-  marl::Thread::Affinity get(uint32_t, marl::Allocator* allocator) const override {
-    marl::Thread::Affinity all = marl::Thread::Affinity::all(allocator);
-    return marl::Thread::Affinity({all[all.count() - 1]}, allocator);
-  }
-};
-
-TEST(MarlSurfaceTest, ThreadsAndAffinities) {
-  marl::containers::vector<marl::Thread::Core, 32> cores;
-  for (int i = 2'000; i > 0; i -= 100) {
-    cores.push_back(core(static_cast<uint16_t>(i)));
-  }
-  marl::Thread::Affinity affinity(cores, marl::Allocator::Default);
-  EXPECT_EQ(affinity.count(), 20u);
-  EXPECT_TRUE(affinity[0] == core(100) && affinity[0] < affinity[1]);
-  const marl::Thread::Affinity some({core(100), core(3'000)}, marl::Allocator::Default);
-  marl::Thread::Affinity both(affinity, marl::Allocator::Default);
-  EXPECT_EQ(both.add(some).count(), 21u);
-  EXPECT_EQ(both.remove(affinity).count(), 1u);
-  both = marl::Thread::Affinity(marl::Allocator::Default);
-  EXPECT_EQ(marl::Thread::Affinity::Policy::oneOf(std::move(affinity))
-                ->get(21, marl::Allocator::Default)[0]
-                .pthread.index,
-            200);
-
-  marl::Scheduler scheduler(
-      Config().setWorkerThreadCount(2).setWorkerThreadAffinityPolicy(std::make_shared<LastOnly>()));
-  bool ran = false;
-  marl::Thread thread(marl::Thread::Affinity::all(), [&] {
-    marl::Thread::setName("worker<%d>", 1);
-    ran = true;
-  });
-  marl::Thread moved = std::move(thread);
-  moved.join();
-  EXPECT_TRUE(ran);
-  EXPECT_GE(marl::Thread::numLogicalCPUs(), 1u);
-  static_assert(marl::Thread::Affinity::supported);
-}
-
-// finally.h, defer.h
-
-TEST(MarlSurfaceTest, FinallyAndDefer) {
-  std::string order;
-  {
-    defer(order += "d");
-    auto finally = marl::make_finally([&] { order += "f"; });
-    std::shared_ptr<marl::Finally> shared = marl::make_shared_finally([&] { order += "s"; });
-    auto impl = marl::FinallyImpl<std::function<void()>>([&] { order += "i"; });
-  }
-  EXPECT_EQ(order, "isfd");
+  queue.push_back(6);
+  sum += marl::containers::take(queue);
+  EXPECT_EQ(sum, 24 + 1 + 2 + 3 + 4 + 5 + 6);
+  EXPECT_GE(marl::pageSize(), 4096u);
   [[maybe_unused]] const int MARL_CONCAT(number, 1) = 1;
 }
 

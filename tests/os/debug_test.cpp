@@ -18,6 +18,8 @@
 
 namespace {
 
+static_assert(WEFT_DEBUG_ENABLED == 0 || WEFT_DEBUG_ENABLED == 1);
+
 // Returns: what `function` writes to stderr, one string for each write(2).
 template <class F>
 std::vector<std::string> writesToStderr(F&& function) {

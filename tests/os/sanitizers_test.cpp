@@ -7,6 +7,11 @@
 
 namespace {
 
+#if !defined(WEFT_ADDRESS_SANITIZER_ENABLED) || !defined(WEFT_MEMORY_SANITIZER_ENABLED) || \
+    !defined(WEFT_THREAD_SANITIZER_ENABLED) || !defined(WEFT_UNDEFINED_SANITIZER_ENABLED)
+#error "a macro that programs test is missing"
+#endif
+
 // Each can be tested by the preprocessor, with or without the sanitizer.
 #if WEFT_ADDRESS_SANITIZER_ENABLED
 constexpr int kAddress = 1;

@@ -202,6 +202,18 @@ TEST(StackPoolTest, StacksAreGuardedWhenNewRecycledAndTrimmed) {
   }
 }
 
+// An object file without .note.GNU-stack would make the stacks of threads executable.
+TEST(StackPoolTest, NoMemoryIsWritableAndExecutable) {
+  StackPool& pool = StackPool::forSize(ownSize());
+  const Stack stack = pool.acquire();
+  touch(stack);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    EXPECT_EQ(line.find(" rwx"), std::string::npos) << line;
+  }
+  pool.release(stack);
+}
+
 TEST(StackPoolTest, AReleasedStackIsHandedOutAgainWithItsPages) {
   StackPool& pool = StackPool::forSize(ownSize());
   const Stack stack = pool.acquire();

@@ -1,6 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <array>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -218,6 +219,30 @@ TEST_P(ExceptionsTest, ANewFiberBeginsWithoutExceptions) {
     });
   }
   EXPECT_EQ(wrong, std::vector<int>(kFibers));
+}
+
+TEST_P(ExceptionsTest, ExceptionsAreThrownOnStacksThatWereUsedBefore) {
+  for (int round = 0; round < 5; ++round) {
+    WaitGroup group(50);
+    for (int i = 0; i < 50; ++i) {
+      schedule([=] {
+        // Leaves its traces on the stack for the next task.
+        volatile char traces[4096];
+        for (volatile char& byte : traces) {
+          byte = static_cast<char>(0xa5);
+        }
+        yield();
+        try {
+          throw std::array<int, 4>{1, 2, 3, i};
+        } catch (const std::array<int, 4>& thrown) {
+          yield();
+          EXPECT_EQ(thrown[3], i);
+        }
+        group.done();
+      });
+    }
+    group.wait();
+  }
 }
 
 TEST_P(ExceptionsTest, AnExceptionTravelsBetweenFibersAsAPointer) {

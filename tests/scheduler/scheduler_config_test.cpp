@@ -270,9 +270,17 @@ TEST_F(SchedulerConfigWithoutBindingTest, TakesItsSettingsInAChain) {
   EXPECT_EQ(Scheduler::Config().fiberStackSize, size_t{1024} * 1024);
 }
 
+// Calls itself until its frames fill `bytes`.
+[[gnu::noinline]] int fillStack(size_t bytes) {
+  volatile char frame[1024];
+  frame[0] = 1;
+  return bytes < sizeof frame ? frame[0] : fillStack(bytes - sizeof frame) + frame[0];
+}
+
 TEST_F(SchedulerConfigWithoutBindingTest, RunsSmallTasksOnStacksOfAnySize) {
   // marl crashes with 65,537 bytes.
-  for (const size_t size : {size_t{16} * 1024, size_t{65'537}, size_t{1} << 20, size_t{1} << 24}) {
+  for (const size_t size : {size_t{16} * 1024, size_t{65'537}, size_t{100'001}, size_t{1'000'003},
+                            size_t{1} << 20, size_t{1} << 24, size_t{1} << 31}) {
     if (tests::kUnderAsan && size < 65'536) {
       continue;
     }
@@ -285,6 +293,8 @@ TEST_F(SchedulerConfigWithoutBindingTest, RunsSmallTasksOnStacksOfAnySize) {
       done.done();
     });
     schedule([=] {
+      // What a size cut to 31 bits or fewer would not hold.
+      EXPECT_GT(fillStack(size < 1'000'000 ? size / 8 : size_t{400'000}), 0);
       between.signal();
       done.done();
     });

@@ -186,6 +186,9 @@ TEST_P(SchedulerTest, RunsNothingOnABoundThreadBeforeItWaits) {
   bool ran = false;
   schedule([&] { ran = true; });
   EXPECT_FALSE(ran);
+  const Event signalled(Event::Mode::Auto, true);
+  signalled.wait();
+  EXPECT_FALSE(ran) << "a wait that need not wait runs nothing";
   Scheduler::unbind();
   EXPECT_TRUE(ran);
   scheduler().bind();

@@ -179,6 +179,7 @@ TEST_P(ConditionVariableTest, TwoNotifyOneWakeTwoWaiters) {
   for (Kind first : kKinds) {
     for (Kind second : kKinds) {
       tests::expectTwoWakesWakeTwo<tests::WeftVariableGate>(scheduler(), first, second);
+      tests::expectTwoWakesWakeTwo<tests::StdVariableGate>(scheduler(), first, second);
     }
   }
 }

@@ -76,6 +76,22 @@ TEST_F(UnboundWaitGroupTest, CountsUpToItsLimit) {
   EXPECT_FALSE(added.done());
 }
 
+TEST_P(WaitGroupTest, OfManyDoneExactlyOneIsTheLast) {
+  constexpr unsigned kTasks = 200;
+  const WaitGroup pending(kTasks), finished(kTasks);
+  std::atomic<int> numLast{0};
+  for (unsigned i = 0; i < kTasks; ++i) {
+    schedule([=, &numLast] {
+      if (pending.done()) {
+        ++numLast;
+      }
+      finished.done();
+    });
+  }
+  finished.wait();
+  EXPECT_EQ(numLast, 1);
+}
+
 TEST_P(WaitGroupTest, WaitReturnsAfterTheLastDone) {
   const int numTasks = scaled(10'000, 1'000);
   WaitGroup group(static_cast<unsigned>(numTasks), allocator());
