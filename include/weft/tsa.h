@@ -30,7 +30,6 @@
 #define WEFT_ACQUIRE_SHARED(...) WEFT_THREAD_ANNOTATION(acquire_shared_capability(__VA_ARGS__))
 #define WEFT_RELEASE(...) WEFT_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
 #define WEFT_RELEASE_SHARED(...) WEFT_THREAD_ANNOTATION(release_shared_capability(__VA_ARGS__))
-#define WEFT_RELEASE_GENERIC(...) WEFT_THREAD_ANNOTATION(release_generic_capability(__VA_ARGS__))
 #define WEFT_TRY_ACQUIRE(...) WEFT_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define WEFT_TRY_ACQUIRE_SHARED(...) WEFT_THREAD_ANNOTATION(try_acquire_shared_capability(__VA_ARGS__))
 #define WEFT_EXCLUDES(...) WEFT_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
