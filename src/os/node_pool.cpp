@@ -31,14 +31,16 @@ constexpr size_t kHugePage = size_t{2} * 1024 * 1024;
 constexpr size_t kLargeChunk = 4 * kHugePage;
 constexpr size_t kNumSmallChunks = 8;  // of one node size; further ones are large
 
-// The memory that all threads share for one node size.
+// The memory that all threads share for one node size. `lock` guards the rest.
 struct Depot {
   SpinLock lock;
-  FreeNode* magazines;  // full ones, and what ending threads leave; guarded by lock
-  char* fresh;          // the uncarved rest of the newest chunk; guarded by lock
+  FreeNode* magazines;  // full ones, and what ending threads leave
+  // The uncarved rest of the newest chunk.
+  char* fresh;
   char* freshEnd;
-  char* chunks;      // the newest; each has the address of the one before it at its end; guarded by lock
-  size_t numChunks;  // guarded by lock
+  // The newest. Each chunk has the address of the one before it at its end.
+  char* chunks;
+  size_t numChunks;
 };
 
 constinit Depot depots[kNumSizes]{};

@@ -138,7 +138,8 @@ class SchedulerCore final : public WorkerGroup {
   std::mutex mutex_;
   std::condition_variable ending_;     // notified of the last unbinding, and of isDone_
   BoundThread* firstBound_ = nullptr;  // guarded by mutex_
-  int numBound_ = 0;  // guarded by mutex_; counts a thread until it no longer needs this object
+  // Guarded by mutex_. Counts a thread until it no longer needs this object.
+  int numBound_ = 0;
 };
 
 inline SchedulerCore& coreOf(const Worker& worker) { return static_cast<SchedulerCore&>(worker.group()); }

@@ -51,7 +51,7 @@ struct ForkNode : TaskNode {
   ForkNode() {}
   ~ForkNode() {}
 
-  // Makes what only an pushed child needs.
+  // Makes what only a pushed child needs.
   void beginPushed() {
     next = nullptr;
     flags = kForked;
@@ -65,12 +65,13 @@ struct LocalDeque {
   StealingDeque<TaskNode>* deque;  // null before a bound thread's first fork
   IdleSet<>& idle;
   StealGate<>::Stealer stealer;
-  uint32_t numOthers;              // workers that may steal from this deque
-  uint32_t untilPoll;              // dequeues until the thread polls: see FairnessInterval
-  bool hasForked = false;          // see Worker::noteForks()
-  uint32_t numHalves = 0;          // of loops that run here as tasks of their own
-  int64_t numEnough = 0;           // of tasks in the deque, for all thieves and for what is kept
-  ForkNode* newestKept = nullptr;  // `next` leads to the older ones
+  uint32_t numOthers;      // workers that may steal from this deque
+  uint32_t untilPoll;      // dequeues until the thread polls: see FairnessInterval
+  bool hasForked = false;  // see Worker::noteForks()
+  uint32_t numHalves = 0;  // of loops that run here as tasks of their own
+  int64_t numEnough = 0;   // of tasks in the deque, for all thieves and for what is kept
+  // Its `next` leads to the older ones.
+  ForkNode* newestKept = nullptr;
   TaskCounters<> counters{};
   void** exceptions = nullptr;  // of the thread: see ExceptionState
 
