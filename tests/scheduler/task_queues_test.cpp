@@ -19,14 +19,14 @@ namespace {
 class TaskQueuesTest : public ::testing::Test {
  protected:
   static constexpr bool kOfTask = true, kFromOutside = false;
-  static constexpr int kDequeSize = static_cast<int>(TaskQueues::Deque::kCapacity);
+  static constexpr int kDequeSize = static_cast<int>(StealableTasks::Deque::kCapacity);
 
-  void SetUp() override { worker_.localDeque().deque = &deque_; }
+  void SetUp() override { worker_.stealable.local.deque = &deque_; }
 
   // The queues of a worker with a thread, and of a bound thread that has forked.
   TaskQueues& worker() { return worker_; }
   TaskQueues& boundThread() {
-    bound_.localDeque().deque = &boundDeque_;
+    bound_.stealable.local.deque = &boundDeque_;
     return bound_;
   }
 
@@ -50,7 +50,7 @@ class TaskQueuesTest : public ::testing::Test {
 
   void push(int first, int end) {
     for (int i = first; i < end; ++i) {
-      worker_.push(node(i));
+      worker_.stealable.push(node(i));
     }
   }
   void inject(int first, int end) {
@@ -99,12 +99,12 @@ class TaskQueuesTest : public ::testing::Test {
   size_t numAllocationsOfBoundThread() { return allocatorOfBound_.stats().numAllocations(); }
 
  private:
-  TaskQueues::Injector injector_;
+  StealableTasks::Injector injector_;
   TaskOverflow overflow_{Allocator::Default};
   IdleSet<> idle_{2};
   StealGate<> gate_;
-  const TaskQueues::Shared shared_{injector_, overflow_, idle_, gate_, 2};
-  TaskQueues::Deque deque_, boundDeque_;
+  const StealableTasks::Shared shared_{injector_, overflow_, idle_, gate_, 2};
+  StealableTasks::Deque deque_, boundDeque_;
   TaskQueues worker_{shared_, true, Allocator::Default};
   TrackedAllocator allocatorOfBound_{Allocator::Default};
   TaskQueues bound_{shared_, false, &allocatorOfBound_};
@@ -153,7 +153,7 @@ TEST_F(TaskQueuesTest, ABatchFromTheInjectorStartsInOrder) {
   inject(0, 10);
   EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   EXPECT_EQ(allNext(worker()), upTo(1, 6));
-  EXPECT_TRUE(worker().seesBatch());
+  EXPECT_TRUE(worker().stealable.seesBatch());
 }
 
 TEST_F(TaskQueuesTest, AWorkerTakesAFairShareOfTheInjector) {
@@ -196,7 +196,7 @@ TEST_F(TaskQueuesTest, WhatWasPlacedHereAndTheInjectorHaveTurnsByTurns) {
   inject(0, 4);
   EXPECT_EQ(numberOf(worker().takeBatch(64)), 0);
   for (int i = 4; i < 9; ++i) {
-    worker().pushPlaced(node(i));
+    worker().pushPinned(node(i), kFromOutside);
   }
   EXPECT_EQ(all([&] { return worker().oldestFromOutside(); }), (std::vector<int>{4, 1, 5, 2, 6, 3, 7, 8}));
 }
@@ -264,11 +264,11 @@ TEST_F(TaskQueuesTest, KnowsWhetherWhatIsFromOutsideComesNextAnyway) {
 TEST_F(TaskQueuesTest, AFullDequeMovesItsOlderHalfToTheOverflow) {
   push(0, kDequeSize);
   EXPECT_EQ(numOverflowed(), 0u);
-  EXPECT_FALSE(worker().seesBatch());
+  EXPECT_FALSE(worker().stealable.seesBatch());
   push(kDequeSize, kDequeSize + 1);
   EXPECT_EQ(numOverflowed(), static_cast<uint64_t>(kDequeSize / 2));
   EXPECT_EQ(worker().size(), static_cast<uint64_t>(kDequeSize / 2) + 1);
-  EXPECT_TRUE(worker().seesBatch());
+  EXPECT_TRUE(worker().stealable.seesBatch());
   EXPECT_FALSE(worker().hasFromOutside()) << "a task has scheduled them";
 }
 
@@ -280,7 +280,7 @@ TEST_F(TaskQueuesTest, HoweverManyThereAreTheNewestComesFirst) {
   std::reverse(expected.begin(), expected.end());
   expected.push_back(kTasks);  // from outside, which has its turns
   EXPECT_EQ(allNextAndBatches(worker()), expected);
-  EXPECT_FALSE(worker().seesBatch());
+  EXPECT_FALSE(worker().stealable.seesBatch());
 }
 
 TEST_F(TaskQueuesTest, WhatHasOverflowedIsOlderThanTheDeque) {
@@ -320,10 +320,10 @@ TEST_F(TaskQueuesTest, OnlyTheNewestIsTakenToRunInPlace) {
 
 TEST_F(TaskQueuesTest, AWorkerTakesWhatABoundThreadHasGivenAway) {
   for (int i = 0; i < 5; ++i) {
-    boundThread().push(node(i));
+    boundThread().stealable.push(node(i));
   }
-  EXPECT_TRUE(boundThread().giveAway());
-  EXPECT_FALSE(boundThread().giveAway());
+  EXPECT_TRUE(boundThread().stealable.giveAway());
+  EXPECT_FALSE(boundThread().stealable.giveAway());
   EXPECT_TRUE(boundThread().isEmpty());
   EXPECT_EQ(allNextAndBatches(worker()), (std::vector<int>{4, 3, 2, 1, 0}));
 }

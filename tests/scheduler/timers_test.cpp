@@ -7,6 +7,7 @@
 #include <chrono>
 #include <deque>
 #include <latch>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -118,7 +119,7 @@ TEST_F(TimersTest, KnowsWhetherAllOnlyLookAgain) {
   EXPECT_TRUE(timers.doAllLookAgain());
   FiberControlBlock& looks = addUndated();
   EXPECT_FALSE(timers.doAllLookAgain());
-  timers.beginLookingAgain();
+  std::optional<Timers::LookingAgain> looking(timers);
   EXPECT_TRUE(timers.doAllLookAgain());
   FiberControlBlock& sleeps = fiber();
   sleeps.deadline = timers.now() + std::chrono::hours(1);
@@ -129,7 +130,7 @@ TEST_F(TimersTest, KnowsWhetherAllOnlyLookAgain) {
   timers.remove(sleeps);
   EXPECT_TRUE(timers.doAllLookAgain());
   timers.remove(looks);
-  timers.endLookingAgain();
+  looking.reset();
   EXPECT_TRUE(timers.doAllLookAgain());
 }
 

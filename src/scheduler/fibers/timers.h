@@ -103,10 +103,17 @@ class Timers {
   // Until it has run, the fibers before it may run no tasks in place.
   bool areSetOrDue() const { return !heap_.empty() || areDue(); }
 
-  // A fiber that is added between these two calls only tries again once its time has come: see
-  // Worker::blockForLock().
-  void beginLookingAgain() { ++numLookingAgain_; }
-  void endLookingAgain() { --numLookingAgain_; }
+  // While this exists, its fiber only tries again once its time has come: see Worker::blockForLock().
+  class LookingAgain {
+   public:
+    explicit LookingAgain(Timers& timers) : timers_(timers) { ++timers_.numLookingAgain_; }
+    ~LookingAgain() { --timers_.numLookingAgain_; }
+    LookingAgain(const LookingAgain&) = delete;
+    LookingAgain& operator=(const LookingAgain&) = delete;
+
+   private:
+    Timers& timers_;
+  };
   bool doAllLookAgain() const { return heap_.size() + numUndated_ == numLookingAgain_; }
 
  private:

@@ -168,7 +168,7 @@ bool Worker::shouldEnd() {
   }
   // After the unbinding, tasks that workers may run are the workers'. This thread must not be an external
   // thread of the idle set by the time a worker goes to sleep.
-  if (isEnding_ && group_.numWorkers > 0 && tasks_.giveAway()) {
+  if (isEnding_ && group_.numWorkers > 0 && tasks_.stealable.giveAway()) {
     group_.idle.onPublishFromOutside();
   }
   return isEnding_ && ready_.isEmpty() && tasks_.isEmpty() && numBlocked_.get() == 0;
@@ -218,7 +218,8 @@ bool Worker::gatherReady() {
 }
 
 void Worker::takeMail() {
-  if (FiberControlBlock* notice = mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPlaced(node); })) {
+  if (FiberControlBlock* notice =
+          mailbox_.takeAll([this](TaskNode* node) { tasks_.pushPinned(node, false); })) {
     inbox_.push(notice);
   }
 }
@@ -285,19 +286,15 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
     yield(self);
     return false;
   }
-  timers_.beginLookingAgain();
-  const bool isWoken = blockUntil(self, deadline, what, object);
-  timers_.endLookingAgain();
-  return isWoken;
+  const Timers::LookingAgain looking(timers_);
+  return blockUntil(self, deadline, what, object);
 }
 
 bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const void* object) {
   beginBlock(self, what, object);
   timers_.addUndated(self);
-  timers_.beginLookingAgain();
-  const bool isWoken = awaitWakeOrTime(self);
-  timers_.endLookingAgain();
-  return isWoken;
+  const Timers::LookingAgain looking(timers_);
+  return awaitWakeOrTime(self);
 }
 
 // Lets ready fibers go first, else a new task, for which a loop around yield() may wait.

@@ -76,10 +76,10 @@ class Worker {
   // Any thread: queues a task that is placed on this worker, and was counted.
   void deliver(Mailbox::Letter* letter) noexcept;
   // Queues a forked task for which the deque has no room.
-  void pushElsewhere(TaskNode* node) { tasks_.pushElsewhere(node); }
+  void pushElsewhere(TaskNode* node);
   // This thread's side of its deque. Gives a single-threaded worker its deque. Never null.
   LocalDeque* openLocalDeque();
-  LocalDeque& localDeque() { return tasks_.localDeque(); }
+  LocalDeque& localDeque() { return tasks_.stealable.local; }
 
   // Takes `node`, to run it on top of the task that waits for it, if it is the newest task of this worker and
   // enough of the current stack is left: see kStackInPlace. Returns: whether it took it.
@@ -112,7 +112,7 @@ class Worker {
   // Whether nothing is left to do, and the worker should end.
   bool shouldEnd();
   // A look at what this worker may run and others have.
-  bool seesSharedWork() { return tasks_.seesBatch() || stealer_.seesTasks(); }
+  bool seesSharedWork() { return tasks_.stealable.seesBatch() || stealer_.seesTasks(); }
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
   void endSleep() { fairness_.restart(timeOfTurns()); }
@@ -125,7 +125,7 @@ class Worker {
   WorkerGroup& group() const { return group_; }
   StealingDeque<TaskNode>& deque() { return *localDeque().deque; }
   Parker<>& parker() { return idler_.parker(); }
-  const TaskCounters<>& counters() const { return tasks_.localDeque().counters; }
+  const TaskCounters<>& counters() const { return tasks_.stealable.local.counters; }
   FiberSwitch& fibers() { return fibers_; }
   WorkerReport& report() { return report_; }
   bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }

@@ -18,7 +18,7 @@ void Worker::enqueueBatch(TaskNode* const* nodes, uint32_t count) {
   fibers_.current().hasScheduled = true;
   tasks_.preferNewest();
   if (mode_ == Mode::MultiThreaded) {
-    tasks_.pushBatch(nodes, count);
+    tasks_.stealable.pushBatch(nodes, count);
     group_.idle.onPublish();
   } else {
     group_.injector.pushBatch(nodes, count);
@@ -36,10 +36,18 @@ void Worker::enqueueElsewhere(TaskNode* node) {
   }
 }
 
+void Worker::pushElsewhere(TaskNode* node) {
+  if (group_.numWorkers > 0) {
+    tasks_.stealable.push(node);
+  } else {
+    tasks_.pushPinned(node, true);
+  }
+}
+
 // A task that the worker places on itself goes where a letter would arrive.
 void Worker::enqueuePlaced(TaskNode* node) {
   countPlaced();
-  tasks_.pushPlaced(node);
+  tasks_.pushPinned(node, false);
 }
 
 void Worker::countPlaced() {

@@ -114,7 +114,7 @@ inline void Worker::enqueue(TaskNode* node) {
   tasks_.preferNewest();
   if (mode_ == Mode::MultiThreaded && (node->flags & static_cast<uint32_t>(Task::Flags::SameThread)) == 0)
       [[likely]] {
-    tasks_.push(node);
+    tasks_.stealable.push(node);
     group_.idle.onPublish();
   } else {
     enqueueElsewhere(node);

@@ -25,6 +25,7 @@
 #include "scheduler/fibers/in_place.cpp"
 #include "scheduler/policy/due_time.cpp"
 #include "scheduler/policy/throttle.cpp"
+#include "scheduler/queues/stealable_tasks.cpp"
 #include "scheduler/queues/task_queues.cpp"
 #include "scheduler/report/report_lines.cpp"
 #include "scheduler/report/run_or_die.cpp"
