@@ -61,14 +61,6 @@ void Dispatcher::refillReady() {
   ready_.pushBatch(batch, count);
 }
 
-void Dispatcher::acceptDeadline(FairTask& task) {
-  TimePoint now = TimePoint::min();
-  if (isReady(task, now)) {
-    backlog_.append(&task);
-  }
-  expire();
-}
-
 // `task` has a deadline, and has been posted, or pushed by a waker. `now`: TimePoint::min() until it is read.
 // Returns: true if the task goes into the backlog. False if it is in the heap now, from which expire() takes
 // it even if its deadline has come already, or if it is in the due queue.

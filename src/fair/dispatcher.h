@@ -3,11 +3,12 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <limits>
 
 #include "fair/backlog.h"
 #include "fair/chain.h"
-#include "fair/dispatch_hints.h"
 #include "weft/detail/fair/dispatcher_lock.h"
 #include "weft/detail/fair/task.h"
 #include "weft/detail/queue/inbox.h"
@@ -15,6 +16,68 @@
 #include "weft/detail/queue/timer_heap.h"
 
 namespace weft::inline v0_1::detail {
+
+// What the dispatcher lets threads know that do not have its lock. The holder of the lock publishes, unless a
+// comment says otherwise; any thread reads.
+//
+// relaxed, throughout: hints about when to look. The dispatcher lock guards what they tell of. They are
+// written only if they change, since other threads read them.
+class DispatchHints {
+ public:
+  static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
+
+  bool hasBacklog() const { return hasBacklog_.load(std::memory_order_relaxed); }
+  // Of the heap, in the clock's ticks.
+  int64_t earliest() const { return earliest_.load(std::memory_order_relaxed); }
+  bool isDue(TimePoint now) const { return earliest() <= now.time_since_epoch().count(); }
+  bool hasDue() const { return earliest() != kNoEarliest && isDue(TimePoint::clock::now()); }
+  // Whether there are deadlines. If so, a thread looks at them after each long step.
+  bool hasTimed() const { return numTimed_.load(std::memory_order_relaxed) != 0; }
+  // Whether some of them are posted and not taken over yet.
+  bool hasTimedOnItsWay() const { return numTimed_.load(std::memory_order_relaxed) >= kOnItsWay; }
+  uint32_t wantedRoom() const { return wantedRoom_.load(std::memory_order_relaxed); }
+
+  // Any thread, before the push of a task that has just been posted.
+  void addOnItsWay(const FairTask& task) {
+    if (task.hasTime()) [[unlikely]] {
+      numTimed_.fetch_add(kOnItsWay, std::memory_order_relaxed);
+    }
+  }
+  // The task is taken over. Or, by any thread: it is not pushed after all.
+  void takeOffItsWay(const FairTask& task) {
+    if (task.hasTime()) {
+      numTimed_.fetch_sub(kOnItsWay, std::memory_order_relaxed);
+    }
+  }
+  // Any thread: room for so many tasks in the heap.
+  void wantRoom(uint32_t numTasks) { wantedRoom_.store(numTasks, std::memory_order_relaxed); }
+
+  void publishBacklog(bool isThere) {
+    if (hasBacklog() != isThere) {
+      hasBacklog_.store(isThere, std::memory_order_relaxed);
+    }
+  }
+  void publishEarliest(int64_t at) {
+    if (earliest() != at) {
+      earliest_.store(at, std::memory_order_relaxed);
+    }
+    const bool wasInHeap = (numTimed_.load(std::memory_order_relaxed) & kInHeap) != 0;
+    if (wasInHeap != (at != kNoEarliest)) {
+      numTimed_.fetch_xor(kInHeap, std::memory_order_relaxed);
+    }
+  }
+
+ private:
+  // numTimed_ is a multiple of kOnItsWay, plus kInHeap or 0.
+  static constexpr uint32_t kOnItsWay = 2, kInHeap = 1;
+
+  std::atomic<int64_t> earliest_{kNoEarliest};
+  std::atomic<bool> hasBacklog_{false};
+  // Tasks with a deadline: kOnItsWay for each that is posted and not taken over yet, and kInHeap if the heap
+  // has a deadline.
+  std::atomic<uint32_t> numTimed_{0};
+  std::atomic<uint32_t> wantedRoom_{0};
+};
 
 // Sorts the tasks of a fair::TaskScheduler: out of the front queue into the backlog if they are ready, and
 // otherwise into the heap of deadlines; from the heap into the due queue; from the backlog into the ready
@@ -31,10 +94,13 @@ class Dispatcher {
   [[gnu::noinline]] void intake();
   // Takes over one task that was posted just now, as intake() does. publishBacklog() must follow.
   void accept(FairTask& task) {
-    if (task.deadline == FairTask::kNoDeadline) [[likely]] {
+    const bool hasDeadline = task.deadline != FairTask::kNoDeadline;
+    TimePoint now = TimePoint::min();
+    if (!hasDeadline || isReady(task, now)) [[likely]] {
       backlog_.append(&task);
-    } else {
-      acceptDeadline(task);
+    }
+    if (hasDeadline) [[unlikely]] {
+      expire();
     }
   }
   void publishBacklog() { hints.publishBacklog(!backlog_.isEmpty()); }
@@ -80,7 +146,6 @@ class Dispatcher {
   // The `timerIndex` of a task that counts in numAwaited_.
   static constexpr uint32_t kAwaited = kNotInHeap - 1;
 
-  void acceptDeadline(FairTask& task);
   bool isReady(FairTask& task, TimePoint& now);
   void forgetWait(FairTask& task);
   void await(FairTask& task);
@@ -99,6 +164,62 @@ class Dispatcher {
   // Any thread pops.
   Queue due_;    // tasks whose deadline has come
   Queue ready_;  // all other ready tasks
+};
+
+// How one thread takes from the queues of a Dispatcher: what is due first, with a turn for the other tasks
+// now and then. Only the thread itself uses it.
+class FairConsumer {
+ public:
+  explicit FairConsumer(Dispatcher& dispatcher) : due_(dispatcher.due_), ready_(dispatcher.ready_) {}
+
+  // A hint.
+  bool isEmpty() { return due_.empty() && ready_.empty(); }
+
+  // Returns: null also while it is the turn of the other tasks.
+  FairTask* pop() {
+    if (!due_.empty()) [[unlikely]] {
+      if (FairTask* const task = popDue()) {
+        return task;
+      }
+    }
+    return ready_.empty() ? nullptr : popReady();
+  }
+  // pop() with the dispatcher lock. `hasBacklog`: then it may be the backlog's turn.
+  [[gnu::noinline]] FairTask* popQueued(bool hasBacklog) {
+    FairTask* task = popDue();
+    task = task == nullptr ? popReady() : task;
+    if (task == nullptr) {
+      endTurn();
+      task = hasBacklog ? nullptr : popDue();
+    }
+    return task;
+  }
+  // It was the turn of the other tasks, of which there were none, or one that was in no queue.
+  void endTurn() { dueInARow_ = 0; }
+
+ private:
+  // Due tasks that run in a row before one from the ready queue.
+  static constexpr uint32_t kDueInARow = 16;
+
+  [[gnu::noinline]] FairTask* popDue() {
+    FairTask* task = nullptr;
+    if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
+      return nullptr;  // even if pop() has seen a task that another thread took
+    }
+    ++dueInARow_;
+    return task;
+  }
+  [[gnu::noinline]] FairTask* popReady() {
+    FairTask* task = nullptr;
+    if (!ready_.pop(task)) {
+      return nullptr;
+    }
+    endTurn();
+    return task;
+  }
+
+  Dispatcher::Queue::Consumer due_, ready_;
+  uint32_t dueInARow_ = 0;
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -42,8 +42,8 @@ void claim(FairTask& task, FairCore& core) {
   core.dispatcher.hints.addOnItsWay(task);
 }
 
-// The same, called by the step of the task. It saves the read-modify-write, 6 of a step's 25 ns. Another post
-// of the task is found, unless that happens between the load and the store.
+// claim() for the step of the task. It saves the read-modify-write, 6 of a step's 25 ns. Another post of the
+// task is found, unless that happens between the load and the store.
 void claimInItsStep(FairTask& task, FairCore& core) {
   // relaxed, both: as in claim().
   if (task.postedTo.load(std::memory_order_relaxed) != nullptr) [[unlikely]] {

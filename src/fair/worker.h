@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "fair/consumer.h"
+#include "fair/dispatcher.h"
 #include "fair/look_pacer.h"
 #include "os/single_writer_counter.h"
 #include "weft/detail/park/parker.h"
