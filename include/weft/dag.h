@@ -41,6 +41,8 @@ class DAGNodeBuilder;
 // Requires: a scheduler is bound to the thread that calls run().
 template <class T = void>
 class DAG {
+  using Data = std::conditional_t<std::is_void_v<T>, char, T>;
+
  public:
   using Builder = DAGBuilder<T>;
   using NodeBuilder = DAGNodeBuilder<T>;
@@ -51,31 +53,19 @@ class DAG {
   // exception is thrown here when the others have returned.
   // Lifetime: memory is taken from the builder's allocator and kept for later runs. If `allocator` is neither
   // that nor the default one, memory is taken from `allocator`, and given back before this returns.
-  void run(T& data, Allocator* allocator = Allocator::Default) {
-    using Data = std::remove_cvref_t<T>;
-    graph_->run(const_cast<Data*>(std::addressof(data)), allocator);
+  void run(Data& data, Allocator* allocator = Allocator::Default)
+    requires(!std::is_void_v<T>)
+  {
+    graph_->run(const_cast<std::remove_cvref_t<T>*>(std::addressof(data)), allocator);
+  }
+  void run(Allocator* allocator = Allocator::Default)
+    requires std::is_void_v<T>
+  {
+    graph_->run(nullptr, allocator);
   }
 
  private:
   friend class DAGBuilder<T>;
-  template <class U>
-  friend struct detail::PartlyBuilt;
-  explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}
-
-  Allocator::unique_ptr<detail::DagGraph> graph_;
-};
-
-template <>
-class DAG<void> {
- public:
-  using Builder = DAGBuilder<void>;
-  using NodeBuilder = DAGNodeBuilder<void>;
-
-  // Runs without an argument.
-  void run(Allocator* allocator = Allocator::Default) { graph_->run(nullptr, allocator); }
-
- private:
-  friend class DAGBuilder<void>;
   template <class U>
   friend struct detail::PartlyBuilt;
   explicit DAG(Allocator::unique_ptr<detail::DagGraph> graph) : graph_(std::move(graph)) {}

@@ -287,15 +287,14 @@ auto async(E&& executor, F&& function) {
 }
 template <class E, class F>
 auto async(E&& executor, std::stop_token token, F&& function) {
-  return detail::launchStoppable(executor, std::move(token), std::forward<F>(function));
+  return detail::launchCall(executor, std::forward<F>(function), std::move(token));
 }
 
 // Does not call the function if a stop of `token` comes before it begins: then the future throws
 // TaskCanceled. The function may take the token.
 template <class F>
 auto async(std::stop_token token, F&& function) {
-  return detail::launchStoppable(detail::BoundOrDefaultExecutor(), std::move(token),
-                                 std::forward<F>(function));
+  return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function), std::move(token));
 }
 
 }  // namespace weft::inline v0_1

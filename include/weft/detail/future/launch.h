@@ -109,25 +109,11 @@ template <class Body, class E, class... Args>
   return future;
 }
 
-template <class E, class F>
-auto launchCall(E&& executor, F&& function) {
+// `token`: a std::stop_token, or nothing.
+template <class E, class F, class... Token>
+auto launchCall(E&& executor, F&& function, Token... token) {
   using Function = std::decay_t<F>;
-  if constexpr (!detail::assertExecutor<E, F>()) {
-    return typename Instead<F>::Type();
-  } else if constexpr (!detail::assertFunction<std::is_invocable_v<Function>>()) {
-    return typename Instead<F>::Type();
-  } else if constexpr (!detail::assertKept<F>()) {
-    return typename Instead<F>::Type();
-  } else {
-    detail::assertCallable(function, "async()");
-    return detail::launch<Call<Function>>(executor, std::forward<F>(function));
-  }
-}
-template <class E, class F>
-auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
-  using Function = std::decay_t<F>;
-  constexpr bool kCanBeCalled =
-      std::is_invocable_v<Function> || std::is_invocable_v<Function, std::stop_token>;
+  constexpr bool kCanBeCalled = std::is_invocable_v<Function> || std::is_invocable_v<Function, Token...>;
   if constexpr (!detail::assertExecutor<E, F>()) {
     return typename Instead<F>::Type();
   } else if constexpr (!detail::assertFunction<kCanBeCalled>()) {
@@ -135,8 +121,9 @@ auto launchStoppable(E&& executor, std::stop_token token, F&& function) {
   } else if constexpr (!detail::assertKept<F>()) {
     return typename Instead<F>::Type();
   } else {
+    using Body = std::conditional_t<sizeof...(Token) == 0, Call<Function>, StoppableCall<Function>>;
     detail::assertCallable(function, "async()");
-    return detail::launch<StoppableCall<Function>>(executor, std::forward<F>(function), std::move(token));
+    return detail::launch<Body>(executor, std::forward<F>(function), std::move(token)...);
   }
 }
 
