@@ -27,9 +27,9 @@ TimePoint deadlineAfter(const std::chrono::duration<Rep, Period>& duration) {
   return now + std::chrono::ceil<TimePoint::duration>(duration);
 }
 
-// Other clocks may be set, and may run while the machine is suspended and steady_clock stands still. So a
-// wait by such a clock looks at it again after this time. The look ends the wait in the primitive, where the
-// waiter loses its place.
+// Other clocks may be set, and may run while the machine is suspended, unlike steady_clock. So a wait by such
+// a clock looks at it again after this time. The look ends the wait in the primitive, where the waiter loses
+// its place.
 inline constexpr std::chrono::seconds kBetweenLooksAtClock(10);
 
 // Calls wait(TimePoint), which returns false when its steady_clock deadline has come, until it returns true

@@ -7,8 +7,7 @@
 #include <cstring>
 
 // What the C++ runtime keeps for a thread: which exceptions are being handled, and how many are being thrown.
-// Each task has a state of its own. A switch of fibers exchanges it. A task in place begins with an empty
-// one.
+// Each task has its own. A switch of fibers exchanges it. A task in place begins with an empty one.
 namespace weft::inline v0_1::detail {
 
 // The state of code that does not run now. `globals` is what __cxa_get_globals() returns, where the runtime

@@ -15,8 +15,8 @@
 //
 // Each thread keeps two magazines (linked lists of up to kMagazine free nodes) for each size. It exchanges
 // whole magazines with one depot under a spin lock, as in Bonwick and Adams, "Magazines and Vmem" (2001). So
-// a thread that only allocates and a thread that only frees meet once in 64 nodes. Their chunks are never
-// freed, so any thread may free a node at any time.
+// a thread that only allocates and a thread that only frees meet once in 64 nodes. The memory of nodes is
+// never freed, so any thread may free a node at any time.
 namespace weft::inline v0_1::detail {
 
 struct FreeNode {
@@ -40,8 +40,8 @@ struct NodeCache {
   Magazine loaded[kNumSizes];
   Magazine spare[kNumSizes];
   FreeNode* lastFreed[kNumSizes][kAhead];
-  // A free that makes `loaded` larger takes the slow path: a thread's first, one into a full magazine, or at
-  // the end.
+  // A free that makes `loaded` larger takes the slow path: a thread's first, into a full magazine, at its
+  // end.
   uint32_t mostLoaded;
   bool registered;
   bool dead;  // the thread is ending: nodes go straight to the depot
@@ -61,8 +61,8 @@ WEFT_EXPORT void unloadNodes(NodeSize size) noexcept;
 WEFT_EXPORT void* allocateNode(NodeSize size);
 WEFT_EXPORT void freeNode(void* node, NodeSize size) noexcept;
 #else
-// Ends the program with a message if the system has no memory left. Does not suspend, and does not call
-// malloc in the steady state. Returns: a node, aligned to a cache line.
+// Returns: a node, aligned to a cache line. Ends the program with a message if the system has no memory left.
+// Does not suspend, and in the steady state does not call malloc.
 [[gnu::always_inline]] inline void* allocateNode(NodeSize size) {
   Magazine& loaded = nodeCache.loaded[static_cast<int>(size)];
   FreeNode* node = loaded.head;

@@ -20,7 +20,7 @@ struct ReferenceCount {
   // relaxed: the caller has a handle already.
   void retain() noexcept { references.fetch_add(1, std::memory_order_relaxed); }
 
-  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: the memory is kept.
+  // Takes a handle unless the last one has gone. Returns: whether it did. Requires: the memory exists.
   bool tryRetain() noexcept {
     uint32_t count = references.load(std::memory_order_relaxed);  // relaxed, all: publishes nothing
     while (count != 0) {
@@ -64,8 +64,7 @@ struct SharedState : ReferenceCount {
 
 struct MovedFrom {};
 
-// The state that all moved-from handles of a type point to. Only slow paths test for it: no fast path
-// succeeds on it.
+// The state that all moved-from handles of a type point to. Fast paths fail on it; slow paths test for it.
 template <class State>
 union MovedFromState {
   constexpr MovedFromState() : state(MovedFrom()) {}
@@ -75,8 +74,8 @@ union MovedFromState {
 };
 
 // A counted pointer to a State that derives from SharedState. States of the default allocator lie in pooled
-// nodes. A State that is made in another way and given to adopt(), or that has more to do at its end, has a
-// function State::free(State*), or its own retain() and release().
+// nodes. A State that is made otherwise, for adopt(), or has more to do at its end, has free(State*), or its
+// own retain() and release().
 //
 // A moved-from handle points to State::movedFrom, if that exists, and else is null. A State has movedFrom if
 // its handle has no null state. Then its users need not test for null at each call.

@@ -57,8 +57,7 @@ struct StdSync {
 
   using Lock = SpinLock;
 
-  // An array of atomics that touches no memory until it is used. Requires: elements are stored before they
-  // are loaded.
+  // An array of atomics that touches no memory until it is used. Requires: a store comes before each load.
   template <class T, size_t N>
   class LazyArray {
    public:
@@ -90,9 +89,9 @@ struct StdSync {
   // least one of them sees the other's store. Two light fences order nothing.
   //
   // If the heavy side is a membarrier, the light side is a compiler barrier; otherwise both are full fences.
-  // The flag may become true at any time. A light fence that reads false is a full fence, which pairs with
-  // either kind of heavy fence. A heavy fence uses membarrier if any thread may have read true. If membarrier
-  // fails then, a message ends the program.
+  // The flag may become true at any time: a light fence that reads false is full, which pairs with either
+  // kind of heavy fence. A heavy fence uses membarrier if any thread may have read true. If that fails, the
+  // program ends.
   static void lightFence() {
     // relaxed: the flag publishes nothing.
     if (heavyFenceIsMembarrier.load(std::memory_order_relaxed)) [[likely]] {

@@ -17,7 +17,7 @@
 
 // How the tasks of a range come to a scheduler. Each batch, not each task, pays for the look for sleeping
 // workers with its fence, the claim of slots in the injector, the store that publishes the tasks in a deque,
-// and the count of the scheduler's users.
+// and the users' count.
 //
 // A task waits in its batch while the program makes the next tasks, which may be slow. So the first batch is
 // one task, and batches grow only while tasks come fast. In a single-pass range, such as a channel or a

@@ -16,7 +16,7 @@
 // and C++ exceptions (exception_state.h), whether it was stolen or not.
 //
 // The address of a scope identifies the task to locks. Few tasks in place need more. So the rest is made at
-// its first use: a scope whose number is 0 has nothing yet, and nothing to give back.
+// its first use: a scope whose number is 0 has nothing yet.
 //
 // The waits inside primitives use the fiber's one waiter: only the innermost task of a fiber can wait.
 namespace weft::inline v0_1 {

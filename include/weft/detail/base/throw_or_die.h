@@ -21,8 +21,7 @@ namespace detail {
 // A program may contain code that is compiled with exceptions and code that is compiled without. Of an inline
 // function that both use, one copy remains, from either. So weft's inline functions do the same in both:
 // `throw` stands in the library, which is compiled with exceptions, and so does the `try` that a header must
-// do without. An exception that passes through code without exceptions runs no destructors there; this is
-// also true of the standard library's exceptions.
+// do without. An exception that passes through code without exceptions runs no destructors there.
 
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const ChannelClosed& error);
 [[noreturn, gnu::cold]] WEFT_EXPORT void throwOrDie(const TaskCanceled& error);

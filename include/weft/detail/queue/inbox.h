@@ -50,12 +50,11 @@ class InboxLink {
 // owner waits for that. Then the owner may take the node, finish, and free the inbox. A wake-up that the
 // producer owes goes to a Parker, whose memory outlives all threads.
 //
-// Rejected: a separate "parked" flag. It costs both a full fence (Dekker), and the producer a cache line.
+// Rejected: a separate "parked" flag. It costs both sides a full fence, and the producer a cache line.
 //
 // Rejected: a compare-exchange in push. It would be lock-free; now a producer that is preempted between
 // exchange and link holds up the owner, which yields its processor meanwhile. But on some processors it costs
-// twice as much alone, and three times as much beside producers; on AMD EPYC 2 ns more for each of 100 in a
-// row.
+// twice as much alone, and three times beside producers; on AMD EPYC 2 ns more for each of 100 in a row.
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:

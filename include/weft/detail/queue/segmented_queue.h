@@ -24,14 +24,13 @@ enum class Producers { AtOnce, InTurn };
 //
 // State: `tail_` is a position, the next slot to write, and the segment in which it lies. A position counts a
 // power of two per segment. Offsets below the segment's size are slots. The offset that equals the size means
-// that the segment is used up and its successor is being installed. The other offsets are skipped. A slot is
-// null until its item is written. Each segment has the index of its next slot to read. All before `oldest_`
-// are used.
+// that the successor of the segment is being installed. The other offsets are skipped. A slot is null until
+// its item is written. Each segment has the index of its next slot to read. All before `oldest_` are read.
 //
 // A push reads the tail's position, then its segment. It reserves k slots by one compare-exchange of the
 // position. The producer that reserves the last slot installs the next segment: it links the segment, stores
-// the tail's segment, and stores the position. (It has allocated the segment before, so other producers wait
-// for three stores only.) Then the push writes the items.
+// the tail's segment, and stores the position. (It was allocated before, so others wait for three stores.)
+// Then the push writes the items.
 //
 // A pop looks at the slot that the index of the consumer's segment names. It takes an item there by a
 // compare-exchange of the index. If there is none, the queue is empty, unless, with producers at the same
@@ -59,8 +58,6 @@ enum class Producers { AtOnce, InTurn };
 //
 // Strictly a push is not lock-free: a thread that is preempted between reserving and writing holds up the
 // consumer of that slot. While it installs a segment, it holds up all producers.
-//
-// SegmentSize 0: the size of the segments is given when the queue is made.
 template <class T, class Sync = StdSync, uint32_t SegmentSize = 62, Producers kProducers = Producers::AtOnce>
 class SegmentedQueue {
   static_assert(std::is_pointer_v<T>, "an item serves as its own flag: null is `not written yet`");
@@ -88,8 +85,8 @@ class SegmentedQueue {
   // Memory ordering: the thread that gets the item sees what came before push.
   void push(T item) {
     if constexpr (kProducers == Producers::InTurn) {
-      // A shortcut if the segment does not become full: a third less beside consumers that look for work.
-      // relaxed: as in tryReserve().
+      // A shortcut if the segment does not become full. It costs a third less beside consumers that look for
+      // work. relaxed: as in tryReserve().
       const uint64_t position = tail_.position.load(std::memory_order_relaxed);
       if (offsetOf(position) + 1 < shape_.size()) [[likely]] {
         Segment& segment = *tail_.segment.load(std::memory_order_relaxed);
@@ -118,7 +115,7 @@ class SegmentedQueue {
 
   class Consumer;
 
-  // Any thread: takes the lock. Both are exact while no thread pushes or pops.
+  // Any thread. Both take the lock, and are exact while no thread pushes or pops.
   bool empty() { return size() == 0; }
   size_t size() {
     lock_.lock();

@@ -9,6 +9,7 @@
 #include "weft/detail/base/sync.h"
 #include "weft/detail/wait/patience.h"
 #include "weft/detail/wait/shared_word.h"
+#include "weft/detail/wait/wait_word.h"
 #include "weft/detail/wait/waiter.h"
 
 namespace weft::inline v0_1::detail {
