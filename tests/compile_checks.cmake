@@ -69,7 +69,7 @@ add_test(NAME named_tests
 # Whether the paths, commands, numbers and members are there that documents and comments name.
 add_test(NAME docs_facts
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/docs_facts.py ${PROJECT_SOURCE_DIR}
-    --tests ${CMAKE_CTEST_COMMAND} ${CMAKE_BINARY_DIR})
+    --tests ${CMAKE_BINARY_DIR})
 
 # The gate itself, with programs that only pretend to build and test.
 find_program(WEFT_GIT git)
