@@ -48,7 +48,7 @@ class TimeLeft {
 }  // namespace
 
 // Before Linux 5.11, and in a sandbox that knows no newer calls, there is only a wait by milliseconds.
-int IoSystem::wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
+int WaitCalls::wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
   static std::atomic<bool> isByMilliseconds{false};
   const TimeLeft left(deadline);
 #ifdef SYS_epoll_pwait2
@@ -64,7 +64,7 @@ int IoSystem::wait(int epoll, epoll_event* events, int most, TimePoint deadline)
   return ::epoll_wait(epoll, events, most, left.milliseconds());
 }
 
-int IoSystem::poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
+int WaitCalls::poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
   return ::ppoll(descriptors, count, TimeLeft(deadline).get(), nullptr);
 }
 

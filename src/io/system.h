@@ -28,9 +28,8 @@ struct UringSystem {};
 
 namespace weft::inline v0_1::detail {
 
-// The system calls of weft::io, as a policy class: tests put errors in their place. As the calls themselves,
-// each returns -1 and sets errno where it fails. `offset`: -1 stands for the file's own position.
-struct IoSystem : UringSystem {
+// The system calls of weft::io. As the calls themselves, each returns -1 and sets errno where it fails.
+struct SocketCalls {
   static ssize_t receive(int fd, void* data, size_t size, int flags) { return ::recv(fd, data, size, flags); }
   static ssize_t send(int fd, const void* data, size_t size, int flags) {
     return ::send(fd, data, size, flags);
@@ -40,6 +39,26 @@ struct IoSystem : UringSystem {
     return ::sendmsg(fd, message, flags);
   }
 
+  static int accept(int fd, sockaddr* address, socklen_t* size) {
+    return ::accept4(fd, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  }
+  static int connect(int fd, const sockaddr* address, socklen_t size) { return ::connect(fd, address, size); }
+
+  static int protocol(int fd) {
+    int result = -1;
+    socklen_t size = sizeof result;
+    return ::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &result, &size) == 0 ? result : -1;
+  }
+  // Whether a TCP socket has a layer within the system, such as TLS, that receives come through (TCP_ULP).
+  static bool hasUpperLayer(int fd) {
+    char name[16] = "";  // TCP_ULP_NAME_MAX
+    socklen_t size = sizeof name;
+    return ::getsockopt(fd, IPPROTO_TCP, TCP_ULP, name, &size) == 0 && size != 0;
+  }
+};
+
+// `offset`: -1 stands for the file's own position.
+struct FileCalls {
   // RWF_NOWAIT: EAGAIN where the call would wait for others or a disk, EOPNOTSUPP where that is unknown.
   static ssize_t readNow(int fd, const iovec* parts, int count, int64_t offset) {
     return ::preadv2(fd, parts, count, offset, RWF_NOWAIT);
@@ -57,26 +76,12 @@ struct IoSystem : UringSystem {
   static int openFile(const char* path, int flags, mode_t mode) { return ::open(path, flags, mode); }
   static int sync(int fd) { return ::fsync(fd); }
 
-  static int accept(int fd, sockaddr* address, socklen_t* size) {
-    return ::accept4(fd, address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  }
-  static int connect(int fd, const sockaddr* address, socklen_t size) { return ::connect(fd, address, size); }
-
   static int flags(int fd) { return ::fcntl(fd, F_GETFL); }
   static int setFlags(int fd, int flags) { return ::fcntl(fd, F_SETFL, flags); }
-  static int protocol(int fd) {
-    int result = -1;
-    socklen_t size = sizeof result;
-    return ::getsockopt(fd, SOL_SOCKET, SO_PROTOCOL, &result, &size) == 0 ? result : -1;
-  }
-  // Whether a TCP socket has a layer within the system, such as TLS, that receives come through (TCP_ULP).
-  static bool hasUpperLayer(int fd) {
-    char name[16] = "";  // TCP_ULP_NAME_MAX
-    socklen_t size = sizeof name;
-    return ::getsockopt(fd, IPPROTO_TCP, TCP_ULP, name, &size) == 0 && size != 0;
-  }
   static int status(int fd, struct stat* result) { return ::fstat(fd, result); }
+};
 
+struct WaitCalls {
   static int makeWakeFd() { return ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
   static int makeEpoll() { return ::epoll_create1(EPOLL_CLOEXEC); }
   static int control(int epoll, int operation, int fd, epoll_event* event) {
@@ -87,5 +92,8 @@ struct IoSystem : UringSystem {
   static int wait(int epoll, epoll_event* events, int most, TimePoint deadline);
   static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline);
 };
+
+// All of them, as a policy class: tests put errors in their place.
+struct IoSystem : SocketCalls, FileCalls, WaitCalls, UringSystem {};
 
 }  // namespace weft::inline v0_1::detail
