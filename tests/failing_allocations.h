@@ -182,7 +182,8 @@ inline std::string nameOf(const ::testing::TestParamInfo<AllocatingOperation>& i
   return info.param.name;
 }
 
-// Returns: how many descriptors are open, but for the bells of parkers, which stay for the next thread.
+// Returns: how many descriptors are open. The wake eventfds of parkers do not count: they stay for the next
+// thread.
 inline int64_t numDescriptors() {
   const std::filesystem::directory_iterator open("/proc/self/fd");
   return std::count_if(begin(open), end(open), [](const auto& entry) {

@@ -42,7 +42,7 @@ struct Faults {
 };
 
 inline thread_local Faults transfers, messages, flagChanges, accepts, connects;
-inline thread_local Faults waits, controls, bells, epolls, polls;
+inline thread_local Faults waits, controls, wakeFds, epolls, polls;
 inline thread_local int numFlagLooks = 0;
 inline thread_local bool hasLayer = false;  // of TLS, as all TCP sockets then
 
@@ -76,7 +76,7 @@ struct FaultySystem : IoSystem {
   static int connect(int fd, const sockaddr* address, socklen_t size) {
     return connects.fails() ? -1 : IoSystem::connect(fd, address, size);
   }
-  static int makeWakeFd() { return bells.fails() ? -1 : IoSystem::makeWakeFd(); }
+  static int makeWakeFd() { return wakeFds.fails() ? -1 : IoSystem::makeWakeFd(); }
   static int makeEpoll() { return epolls.fails() ? -1 : IoSystem::makeEpoll(); }
   static int control(int epoll, int operation, int fd, epoll_event* event) {
     return controls.fails() ? -1 : IoSystem::control(epoll, operation, fd, event);
@@ -101,7 +101,7 @@ class IoFaultsTest : public ::testing::TestWithParam<bool> {
  protected:
   void TearDown() override {
     transfers = messages = flagChanges = accepts = connects = Faults();
-    waits = controls = bells = epolls = polls = Faults();
+    waits = controls = wakeFds = epolls = polls = Faults();
     hasLayer = false;
   }
 

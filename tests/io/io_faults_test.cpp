@@ -383,10 +383,10 @@ class IoReactorFaultsTest : public IoFaultsTest {};
 TEST_P(IoReactorFaultsTest, WithoutADescriptorForTheReactorTheWaitFailsAndTheNextOneTriesAgain) {
   run([&] {
     Ends ends = makeEnds();
-    bells.errors = epolls.errors = controls.errors = {EMFILE};
+    wakeFds.errors = epolls.errors = controls.errors = {EMFILE};
     EXPECT_EQ(read(ends.reader.get()).error, EMFILE);
     // The wake eventfd of a parker stays, so that there may be one already.
-    while (bells.numCalls + epolls.numCalls + controls.numCalls < 3) {
+    while (wakeFds.numCalls + epolls.numCalls + controls.numCalls < 3) {
       const io::Wait past{.deadline = TimePoint::min()};
       const int error = read(ends.reader.get(), past).error;
       EXPECT_TRUE(error == EMFILE || error == ETIMEDOUT);
