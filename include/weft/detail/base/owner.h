@@ -25,7 +25,8 @@ inline uint64_t currentOwnerNumber() noexcept {
   return owner == &threadScope ? detail::threadNumber() : detail::currentTaskNumber();
 }
 
-// Returns: whether `owner` is the caller, or waits for it on its fiber. Its locks never come free.
+// Returns: whether `owner` is the caller, or waits for the caller on the caller's fiber. A lock that such an
+// owner holds never comes free.
 inline bool isOrWaitsForCaller(const void* owner) noexcept {
   return owner == currentOwner() || waitsForCaller(owner);
 }

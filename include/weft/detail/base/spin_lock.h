@@ -10,9 +10,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// Waits a little for the holder of a spin lock: spins; as `round` grows yields, since the holder may have
-// been preempted, then sleeps, since it may have a lower priority. Warns after 5 s: the holder may be this
-// thread, interrupted by a signal. Increments `round`.
+// Waits a little for the holder of a spin lock, and increments `round`. It spins. As `round` grows it yields,
+// since the holder may have been preempted, and then sleeps, since the holder may have a lower priority. It
+// warns after some 5 s: the holder may be this thread, interrupted by a signal.
 WEFT_EXPORT void relax(uint32_t& round) noexcept;
 
 // Sets bit `kBit` of `word`, and waits while another thread holds it. Returns: the other bits as they were.

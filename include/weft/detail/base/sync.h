@@ -133,8 +133,8 @@ struct StdSync {
   // One step of a wait for a thread that may have been preempted: see detail::relax().
   static void relax(uint32_t& round) { detail::relax(round); }
 
-  // Blocks the thread while `word` holds `expected`, until futexWake or `*deadline`, or less long.
-  // Returns: false once the deadline has passed.
+  // Blocks the thread while `word` holds `expected`, until futexWake or `deadline` (null: none). May return
+  // early. Returns: false once the deadline has passed.
   WEFT_EXPORT static bool futexWait(std::atomic<uint32_t>& word, uint32_t expected,
                                     const TimePoint* deadline);
 

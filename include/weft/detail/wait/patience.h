@@ -10,11 +10,11 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/sync.h"
 
-// How a waiter waits for a lock that is not handed to it: how long a woken waiter may take, and when one
-// tries.
+// How a waiter waits for a lock that is not handed to it: how long others wait for a woken waiter, and when a
+// waiter tries by itself.
 namespace weft::inline v0_1::detail {
 
-// A waiter that is passed over for so long becomes impatient. A woken waiter is waited for so long.
+// A waiter that is passed over for so long becomes impatient. Others wait so long for a woken waiter.
 inline constexpr auto kPatience = std::chrono::milliseconds(1);
 
 // Returns: `time` in about microseconds. They wrap every 73 minutes, which delays at most one offer.
@@ -45,8 +45,8 @@ bool isTimeUp(const Host& host) {
   return host.limit() != kNever && host.now() >= host.limit();
 }
 
-// Goes on with a queued waiter's wait, unless `isWoken`, until woken. Calls retry(next), which sets `next`,
-// the time of the next.
+// Goes on with the wait of a queued waiter until it is woken, unless `isWoken`. Now and then calls
+// retry(next), which sets the time of the next call.
 // Returns: Claimed if it was woken; else Taken or GivenUp.
 template <class Waiter, class Host, class Retry>
 LockTry waitInList(Waiter& self, const Host& host, bool isWoken, const Retry& retry) {
