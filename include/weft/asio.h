@@ -8,8 +8,8 @@
 
 // weft with Asio: docs/asio.md. weft/weft.h leaves this header out, since it needs Asio: the standalone one
 // or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in the whole program, chooses; by default the standalone one
-// is taken if it is there. weft::asio is the chosen namespace. WEFT_ASIO_CAN_CANCEL tells whether a single
-// operation can be cancelled, as from Asio 1.19 on.
+// is taken if it is there. weft::asio is its namespace. WEFT_ASIO_CAN_CANCEL: whether a single operation can
+// be cancelled (from 1.19 on).
 #include <atomic>
 #include <memory>
 #include <stop_token>
@@ -46,8 +46,8 @@ class StoppableUseFiber;
 // The function returns what the operation's handler gets behind an error_code or exception_ptr: nothing, a
 // value, or a std::tuple of several. An error_code is thrown as a system_error, or assigned to `error`. An
 // exception_ptr is thrown. An operation that destroys its handler without calling it has the error
-// asio::error::operation_aborted. That is thrown even if `error` is given, where the function would have to
-// make a value without default constructor.
+// asio::error::operation_aborted. That is thrown, even if `error` is given, if the value has no default
+// constructor.
 // Requires: other threads run the handlers of the operation's executor. A handler on the only thread of an
 // io_context must not wait for an operation of that context. Fibers may run on different threads: what Asio
 // says of one object in several threads holds for one object in several fibers.
@@ -126,7 +126,7 @@ class AsioExecutor;
 // Requires: the scheduler outlives it. Nobody stops its io_context. What is called in place lets no exception
 // escape: a handler of another executor, and a step of a composed operation that is given useFiber. If the
 // scheduler has no worker threads, only threads that are bound to it post, and no operations of Asio are
-// begun. With a worker: it exists, polls no other AsioContext, and no fiber of it waits by weft::io.
+// begun. A given worker exists, polls no other AsioContext, and has no fiber that waits by weft::io.
 // Otherwise a message ends the program.
 // Errors: the constructor throws std::system_error if the system grants no thread, or no descriptor.
 class AsioContext {

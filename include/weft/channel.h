@@ -91,8 +91,7 @@ class Channel {
   }
 
   // As send(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. An earlier stop wins even if there is room: a sending loop
-  // ends.
+  // Returns: false if one of these came first. An earlier stop wins even if there is room.
   template <class U = T>
   [[nodiscard]] bool send(U&& value, const std::stop_token& token) const {
     return sendUntil(std::forward<U>(value), detail::kNever, &token);
@@ -127,8 +126,7 @@ class Channel {
     return result;
   }
 
-  // As receive(), but also ends at a stop of `token`, after `duration` or at `time`, never early by its
-  // clock.
+  // As receive(), but also ends at a stop of `token`, after `duration` or at `time`; not early by its clock.
   // Returns: nothing if one of these came first. A value that is there wins, so that none is left behind.
   [[nodiscard]] std::optional<T> receive(const std::stop_token& token) const {
     std::optional<T> result;

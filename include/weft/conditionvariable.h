@@ -22,8 +22,7 @@
 
 namespace weft::inline v0_1 {
 
-// Lets fibers and threads wait until a condition that a lock guards is true. The lock is a weft::lock, a
-// std::unique_lock or any other type with lock() and unlock().
+// Lets fibers and threads wait for a condition that a lock guards. Any type with lock() and unlock() will do.
 //
 //   weft::lock lock(queueMutex);
 //   filled.wait(lock, [&] { return !queue.empty(); });

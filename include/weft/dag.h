@@ -49,8 +49,7 @@ class DAG {
 
   // Calls every function with `data`, on fibers of the caller's scheduler and on the caller's own. Suspends
   // the fiber, or blocks the thread, until all have returned. Reuses the memory of an earlier run.
-  // Errors: once an exception escapes a function, functions that have not begun are not called. The first
-  // exception is thrown here when the others have returned.
+  // Errors: after an exception no function begins. The first exception is thrown when all have returned.
   // Lifetime: memory is taken from the builder's allocator and kept for later runs. If `allocator` is neither
   // that nor the default one, memory is taken from `allocator`, and given back before this returns.
   void run(Data& data, Allocator* allocator = Allocator::Default)
@@ -141,8 +140,7 @@ class DAGBuilder {
   }
 
   // Returns: the DAG. The builder must not be used afterwards, unless the allocator has thrown.
-  // Errors: a message that names the node ends the program if the root does not reach one, or it is in a
-  // cycle.
+  // Errors: a message ends the program if a node is not reached from the root, or is in a cycle.
   Allocator::unique_ptr<DAG<T>> build() {
     detail::DagGraph& graph = unbuilt();
     // It may throw, so it comes first.

@@ -8,8 +8,8 @@
 
 #include "weft/finally.h"
 
-// WEFT_DEFER under marl's short name. No other header of weft includes this one: a macro of that name breaks
-// asio::defer() and any other function that is called so.
+// WEFT_DEFER under marl's short name. Not in weft.h: the macro breaks functions of that name, as
+// asio::defer().
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

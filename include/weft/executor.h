@@ -98,8 +98,7 @@ class TaskHandle {
   detail::TaskNode* node_ = nullptr;
 };
 
-// A type that runs tasks. `executor.schedule(TaskHandle)` calls the task's run() once, on any thread, now or
-// later.
+// A type that runs tasks: executor.schedule(TaskHandle) calls its run() once, on any thread, now or later.
 template <class E>
 concept Executor =
     requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };

@@ -13,8 +13,7 @@
 // other's names, all use the first one's, as if it were shared. Otherwise each has its own.
 //
 // WEFT_OWN gives each library its own copy of a header's variable that holds addresses. Otherwise g++ makes
-// such a variable of a template or an inline function unique in the process (STB_GNU_UNIQUE), though each
-// library may have functions of its own.
+// such a variable of a template or an inline function unique in the process (STB_GNU_UNIQUE).
 #define WEFT_EXPORT __attribute__((visibility("default")))
 #define WEFT_OWN __attribute__((visibility("hidden")))
 

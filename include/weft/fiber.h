@@ -23,9 +23,8 @@ namespace weft::inline v0_1 {
 
 // A lightweight thread that its scheduler suspends and resumes, always on the same system thread.
 //
-// Each task runs on a fiber, and so does a thread's code between bind() and unbind(). All waiting is made of
-// wait() and notify(). notify() gives a binary permit, and wait() takes it: a notify before the wait is not
-// lost, and several count as one.
+// Each task runs on a fiber, and so does a thread's code between bind() and unbind(). notify() gives a binary
+// permit, and wait() takes it: a notify before the wait is not lost, and several count as one.
 //
 //   weft::Fiber* consumer = weft::Fiber::current();
 //   weft::schedule([=] { produce(); consumer->notify(); });
@@ -33,8 +32,7 @@ namespace weft::inline v0_1 {
 // A task that runs in place, on the fiber of its waiter (docs/scheduler.md), has its own Fiber and permit.
 //
 // The fibers of a thread share its floating-point environment: rounding mode, exception flags and masks
-// (mxcsr, the x87 control word). A task that changes it must restore it before it waits: what runs next has
-// it too.
+// (mxcsr, the x87 control word). A task that changes it must restore it before it waits.
 // Lifetime: a fiber is valid until the task that runs on it has ended. Later tasks reuse fibers.
 class WEFT_EXPORT Fiber : protected detail::TaskScope {
  public:

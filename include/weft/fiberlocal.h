@@ -52,10 +52,9 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 //   });
 // The value is made when it is first used, by the initializer or by T's default constructor. It is destroyed
 // when the task or the thread ends, newest first. A task's values are destroyed on its own fiber, after its
-// function was destroyed: a thread that waits for what the function did may go on before. ~Scheduler waits
-// for them.
+// function was destroyed: a thread that waits for the function may go on before. ~Scheduler waits for them.
 //
-// Destructors may suspend and use other FiberLocals, which are made anew if they are gone, but must not
+// Destructors may suspend and use other FiberLocals, which are made anew if they are gone. They must not
 // throw.
 //
 // A task of async() or a TaskGroup has its own values, even if it is run in place. A function of join() or of

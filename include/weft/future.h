@@ -140,8 +140,7 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
 // The first set wins. Several threads may set one promise, which must exist until all these calls have
 // returned. A promise that is destroyed unset gives its future a BrokenPromise. The thread that sets a
-// promise calls the executors' schedule() for continuations, and runs what they run at once. Neither suspends
-// nor blocks.
+// promise calls schedule() for continuations, and runs what that runs. Neither suspends nor blocks.
 template <class T>
 class Promise {
  public:
@@ -199,7 +198,7 @@ class Promise {
     return set([&](detail::Outcome<T>& outcome) { outcome.error().set(std::move(exception)); });
   }
   // `error`: a temporary whose class derives from std::exception, as std::runtime_error("why"). A reference
-  // is refused, since copying it could lose the part of a further derived class. In a catch block write
+  // is refused: its copy could lose a derived part. In a catch block write
   // set_exception(std::current_exception()). Without exceptions and run-time type information it becomes a
   // std::runtime_error.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>

@@ -79,13 +79,11 @@ struct Allocation {
 // Lifetime: it must outlive all memory that was allocated from it.
 class WEFT_EXPORT Allocator {
  public:
-  // The allocator that is used if none is given. It uses the system's memory, from the first static
-  // initialiser to the last destructor.
+  // The default: the system's memory, usable from the first static initialiser to the last destructor.
   // Requires, to set it: no other thread uses weft. Earlier memory goes back to where it came from.
   static Allocator* Default;
 
-  // Destroys what make_unique() made. Remembers the size of that type, so that a pointer to a base with a
-  // virtual destructor gives back the whole object.
+  // Destroys what make_unique() made. Knows its size, also through a pointer to a base.
   struct Deleter {
     Deleter() noexcept = default;
     Deleter(Allocator* owner, size_t numObjects) noexcept : allocator(owner), count(numObjects) {}

@@ -27,11 +27,9 @@ namespace weft::inline v0_1 {
 //     return theTable;
 //   }
 // Differences from std::once_flag and std::call_once:
-// - call() is a member.
-// - Calling it within the function ends the program with a message.
+// - call() is a member. Calling it within the function ends the program with a message.
 // - If the function throws, the caller that has waited longest goes on, not any one.
-// - A wait may end by a stop.
-// - isDone() tells whether a call has returned.
+// - A wait may end by a stop. isDone() tells whether a call has returned.
 // Lifetime: may be destroyed as soon as all calls have returned.
 class WEFT_EXPORT Once {
  public:
@@ -45,8 +43,8 @@ class WEFT_EXPORT Once {
   Once& operator=(const Once&) = delete;
 
   // Calls function(args...), unless a call has returned already. While another call is running, suspends the
-  // fiber, or blocks the thread. If the function throws, the caller gets the exception, and the longest
-  // waiter calls its own.
+  // fiber, or blocks the thread. If the function throws, the caller gets that, and the longest waiter calls
+  // its own.
   // Requires: the caller is not the function itself; otherwise a message ends the program.
   // Memory ordering: after each call() the caller sees what the function has written.
   //

@@ -18,8 +18,7 @@
 #include "weft/join.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
-// takes is a plain call. What join.h says about its functions holds here too. docs/parallel.md says how loops
-// are split and what is guaranteed.
+// takes is a plain call. What join.h says about its functions holds here too. See docs/parallel.md.
 //
 // Each algorithm is described where it is declared, in weft/detail/parallel:
 // - for.h: parallelFor(range, f[, token])
@@ -28,8 +27,8 @@
 // - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
 // - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
 // - pipeline.h: parallelPipeline(maxTokens, stages...)
-// - partition.h: autoPartitioner(range[, grain]), staticPartitioner(range[, grain]), in place of a range
-// A range may also be two iterators, or two integers. All take an executor before their other arguments.
+// - partition.h: autoPartitioner(range[, grain]), staticPartitioner(range[, grain]), in place of a range A
+// range may also be two iterators, or two integers. All take an executor before their other arguments.
 namespace weft::inline v0_1 {
 
 // join() for functions whose results are not needed.

@@ -29,8 +29,8 @@ namespace weft::inline v0_1 {
 //     std::scoped_lock lock(mutex);
 //     for (const Node& child : node.children) add(child);
 //   }
-// Order, memory ordering and lifetime are those of weft::mutex. Clang's thread-safety analysis does not check
-// it, since that knows no lock that is held twice.
+// Order, memory ordering and lifetime are those of weft::mutex. Clang's thread-safety analysis does not know
+// it.
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
@@ -121,8 +121,7 @@ class WEFT_EXPORT RecursiveMutex {
   [[noreturn]] static void reportDestroyedInUse();
 
   mutex mutex_;
-  // The holder's number. Written by the holder, read by owners with the holder's address: the holder itself,
-  // or a later one that got this address.
+  // The holder's number. Written by the holder, read by it or a later owner with its address.
   std::atomic<uint64_t> holder_{0};
   uint32_t again_ = 0;  // how often it was locked by its holder beyond the first time; the holder's
 };

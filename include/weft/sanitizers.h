@@ -7,8 +7,7 @@
 #include "weft/detail/base/macros_begin.h"
 
 // WEFT_<NAME>_SANITIZER_ENABLED is 1 if the including file is compiled with that sanitizer, else 0.
-// WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing. They select instrumentation only: no layout in a
-// header depends on them.
+// WEFT_<NAME>_SANITIZER_ONLY(x) is x then, else nothing. No layout in a header depends on them.
 
 #if defined(__has_feature)
 #define WEFT_HAS_FEATURE(x) __has_feature(x)

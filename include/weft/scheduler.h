@@ -64,8 +64,8 @@ class WEFT_EXPORT Scheduler {
 
     struct WorkerThread {
       int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
-      // Called on each worker thread before its first task; must not throw. Tasks begin on its thread while
-      // it waits by weft, but not while it blocks the thread.
+      // Called on each worker thread before its first task; must not throw. Tasks may begin while it waits by
+      // weft.
       ThreadInitializer initializer;
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
       // Called on each worker thread after its last task, when nothing is bound. It may wait; must not throw.
@@ -81,8 +81,8 @@ class WEFT_EXPORT Scheduler {
     size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
     // How long a worker that has run out of tasks may look for more before it sleeps. Where tasks come at
     // short gaps, it looks for twice the last gap, and yields its processor between looks. Where tasks are
-    // sparse, it looks for 4 us. A longer time answers requests with longer gaps sooner, and takes more
-    // processor time. With zero a worker looks once, and sleeps.
+    // sparse, it looks for 4 us. A longer time serves longer gaps sooner, for more processor time. With zero
+    // a worker looks once.
     std::chrono::nanoseconds idleSearch = std::chrono::microseconds(200);
 
     // One worker per processor, by the affinity mask of the process and the quota of its cgroup. The
@@ -176,8 +176,7 @@ class WEFT_EXPORT Scheduler {
   // Memory ordering: the task sees what came before.
   void enqueueOn(int workerId, Task&& task);
 
-  // Returns: the number of the calling worker thread in its scheduler; -1 on other threads. Constant in a
-  // task.
+  // Returns: the number of the calling worker thread; -1 on other threads. It is constant in a task.
   static int workerId() noexcept;
 
   // As enqueue(), for the task of a Future: makes a scheduler an Executor. The future of a continuation that
@@ -192,8 +191,7 @@ class WEFT_EXPORT Scheduler {
   // For a program that hangs: every worker prints to stderr which of its fibers wait, in what task and for
   // what, and who holds a lock that is waited for. Any thread. Blocks the thread until the workers have
   // answered, for up to 100 ms. A sleeping worker answers at once, another one when its task waits or ends.
-  // Then names the workers that have not answered, and their tasks. Takes about 16 KiB of the stack of one
-  // fiber of each worker.
+  // Then names the workers that have not answered, and their tasks. Takes 16 KiB of each worker's stack.
   void reportBlockedFibers() const;
 
  private:

@@ -111,8 +111,7 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 
 }  // namespace detail
 
-// The cases of select(), to be made in its call: they refer to their arguments. Only onReceive needs a
-// handler.
+// The cases of select(), to be made in its call, as they refer to arguments. Only onReceive needs a handler.
 
 // Receives from `channel`, and calls handler(std::optional<T>): empty if the channel is closed and empty.
 template <class T, class Handler>

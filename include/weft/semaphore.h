@@ -45,8 +45,7 @@ class Semaphore {
   // Returns: whether it did.
   bool try_acquire() const { return state_.checked().tryAcquire(); }
 
-  // As acquire(), but also ends at a stop of `token`, after `duration` or at `time`, never early by its
-  // clock.
+  // As acquire(), but also ends at a stop of `token`, after `duration` or at `time`; not early by its clock.
   // Returns: false if one of these came first. A permit that is there already wins.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);

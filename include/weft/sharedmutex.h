@@ -32,8 +32,8 @@ namespace weft::inline v0_1 {
 //   table[key] = load(key);  // may suspend
 // A reader cannot become the writer: a lock() by a caller that holds the mutex shared waits forever. If what
 // you read decides whether you write, unlock, lock() and read again, or use lock() from the beginning. A
-// reader must not lock the mutex again either: a writer in between would wait for the first lock_shared(),
-// and the second for the writer.
+// reader must not lock the mutex again either: a writer in between and the second lock_shared() would wait
+// for each other.
 //
 // Waiters are served first in, first out. Up to 64 readers that come while others read may pass a waiting
 // writer. So neither readers nor writers starve. A waiter whose turn it is, and whose thread is busy, loses

@@ -22,8 +22,8 @@ namespace weft::inline v0_1 {
 // run when it is their turn, some 61 rounds later at most. Looks at other clocks than steady_clock every 10
 // seconds, in case of a step forward. A time that is no number has passed. So do all waits with a time limit.
 //
-// A fiber whose time has come goes on once the task or fiber on its thread ends or waits, behind fibers that
-// could go on before. It waits for at most one task.
+// A fiber whose time has come goes on once the task or fiber on its thread ends or waits, behind earlier
+// fibers. It waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
 template <class Clock, class Duration>

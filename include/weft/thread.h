@@ -81,8 +81,7 @@ class WEFT_EXPORT Thread {
     Affinity(Affinity&& other) noexcept;
     Affinity& operator=(Affinity&& other) noexcept;
 
-    // Returns: the processors on which the calling thread may run: the process's, unless this or its parent
-    // was bound.
+    // Returns: the processors on which the calling thread may run: all of the process's, unless it was bound.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
     size_t count() const noexcept { return cores_.size(); }

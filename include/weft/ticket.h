@@ -24,8 +24,7 @@
 
 namespace weft::inline v0_1 {
 
-// A place in a row. A ticket is called when all tickets taken before it are done. Tickets bring parallel work
-// into an order where that is needed.
+// A place in a row. A ticket is called when all tickets taken before it are done. They order parallel work.
 //
 //   weft::Ticket::Queue queue;
 //   for (const auto& frame : frames) {
@@ -67,8 +66,7 @@ class Ticket {
     }
   }
 
-  // Calls the next ticket as soon as this one is called. Only its first done() counts. Neither suspends nor
-  // blocks.
+  // Calls the next ticket once this one is called. Only the first done() counts. Neither suspends nor blocks.
   // Requires: there is a ticket. If a function of onCall() must be scheduled, a scheduler is bound.
   void done() const {
     State& state = checked("done");

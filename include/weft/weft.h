@@ -5,8 +5,8 @@
 
 #include "weft/detail/base/language.h"
 
-// All of weft, but for the macro `defer` of weft/defer.h (WEFT_DEFER does the same), and for weft/asio.h and
-// weft/io.h, which need a library each: Asio, and weft::io.
+// All of weft, but for the macro `defer` of weft/defer.h (WEFT_DEFER does the same), weft/asio.h (needs Asio)
+// and weft/io.h (needs weft::io).
 #include "weft/barrier.h"
 #include "weft/blockingcall.h"
 #include "weft/cancellation.h"

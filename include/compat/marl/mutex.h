@@ -16,8 +16,7 @@
 
 namespace marl {
 
-// A std::mutex: it blocks the thread and all of its fibers, unlike weft::mutex. A fiber may hold it across a
-// suspension if no other fiber of its thread wants it meanwhile.
+// A std::mutex: it blocks the thread. A fiber may suspend with it if no other one of its thread wants it.
 class CAPABILITY("mutex") mutex {
  public:
   void lock() ACQUIRE() { mutex_.lock(); }

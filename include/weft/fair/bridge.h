@@ -28,8 +28,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Signals a task on behalf of signalAfter(). A PendingSignal holds one reference, and another one belongs to
-// the listener of a future, or to the fiber that waits.
+// Signals a task on behalf of signalAfter(). References: a PendingSignal, and a future's listener or a fiber.
 struct FairNotifier : LeavingListener, ReferenceCount {
   FairNotifier(fair::TaskScheduler& tellBy, fair::Task* told)
       : LeavingListener(&tell), ReferenceCount(2), scheduler(&tellBy), task(told) {}
@@ -167,15 +166,13 @@ class [[nodiscard]] PendingSignal {
 };
 
 // Signals `task` once source.wait() returns. `source` is an Event, a WaitGroup, a Latch, or anything else
-// with wait() or wait(std::stop_token). A fiber waits meanwhile, on the bound scheduler, or else on
-// defaultExecutor(). Neither suspends nor blocks.
+// with wait() or wait(std::stop_token). A fiber waits meanwhile, on the bound scheduler or defaultExecutor().
 //
 //   const auto signal = weft::fair::signalAfter(loaded, scheduler, &task);
 //   scheduler.postDelay(&task, std::chrono::seconds(1));
 //   scheduler.waitEmpty();
 // The other direction needs no help: a step may signal an Event or count a WaitGroup down.
-// Returns: what withdraws the signal when it is destroyed. It also stops the fiber's wait, if that can be
-// stopped.
+// Returns: what withdraws the signal when it is destroyed, and stops the fiber's wait if that can be stopped.
 // Memory ordering: the step that receives the signal sees what is seen after source.wait().
 // Lifetime: `source` is copied or moved. If it can be neither, it must be a variable that exists until its
 // wait() has returned. `scheduler` and `task` must exist until the signal, or until it is withdrawn.

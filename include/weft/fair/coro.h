@@ -39,7 +39,7 @@ namespace weft::inline v0_1::fair {
 //   scheduler.waitEmpty();
 // The coroutine begins when it is awaited, or with the first step of its CoroTask. An exception that escapes
 // it is thrown in the coroutine that awaits it; one that escapes the body of a CoroTask ends the program with
-// a message. Calls may be as deep as there is memory for frames.
+// a message.
 // Lifetime: destroying the Coro destroys the coroutine, wherever it is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {
@@ -119,8 +119,8 @@ class WEFT_EXPORT CoroTask : public Task {
   // Returns: whether the body has ended.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
-  // Suspends the fiber, or blocks the thread, until the body has ended. Any number of fibers and threads may
-  // wait, also before the task is posted.
+  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, also before the
+  // post.
   // Requires: the caller is not the body.
   // Memory ordering: the caller sees what the body did.
   // Lifetime: the task may be destroyed as soon as all waits have returned.

@@ -36,8 +36,8 @@ class TaskScheduler;
 // exception that leaves the callable ends the program with a message.
 // Lifetime: a step may delete its own task, or post it again, to any scheduler. Otherwise the scheduler does
 // not touch the task after the callable was called. Destroying a task that belongs to a scheduler ends the
-// program with a message. So declare tasks before their scheduler, whose destructor gives them back, or wait
-// for their end.
+// program with a message. So declare tasks before their scheduler, which gives them back, or wait for their
+// end.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -89,8 +89,8 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // The next post(), and no later one, waits until `time`, or for a wakeup or a signal. The step never begins
-  // early. With an unreceived signal the post does not wait.
+  // The next post(), and no later one, waits until `time`, or for a wakeup or a signal. Never begins early. A
+  // post with an unreceived signal does not wait.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;
@@ -103,8 +103,8 @@ class Task : private detail::FairTask {
   // As setDeadline(), but only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline(), if `time` is earlier than the deadline that was set. A task without a deadline stays
-  // without: it does not wait.
+  // As setDeadline(), if `time` is earlier than the deadline that was set. A task without a deadline does not
+  // wait.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);
@@ -115,8 +115,7 @@ class Task : private detail::FairTask {
     adjustDeadline(detail::deadlineAfter(delay));
   }
 
-  // Returns: until when the next post() waits. TimePoint::min(): it does not wait. TimePoint::max(): only a
-  // wakeup or a signal ends the wait.
+  // Returns: until when the next post() waits. TimePoint::min(): not at all. TimePoint::max(): without limit.
   TimePoint deadline() const { return FairTask::deadline; }
 
   // Any thread.

@@ -113,8 +113,7 @@ class WEFT_EXPORT TaskScheduler {
     postOneShot([taken = std::move(handle)]() mutable { taken.run(); });
   }
 
-  // As post() for each Task* of `tasks`, with no other task in between. A calling step's task is posted on
-  // return.
+  // As post() for each Task* of `tasks`, with no other in between. A calling step's task is posted on return.
   // Errors: if the range throws, none of the tasks is posted.
   template <std::ranges::input_range Range>
   void postAll(Range&& tasks) {
@@ -135,15 +134,14 @@ class WEFT_EXPORT TaskScheduler {
   // Memory ordering: the step that follows sees what came before.
   void wakeup(Task* task);
 
-  // As wakeup(), and sets the task's signal, in one atomic step. A step that has received the signal may
-  // delete the task, even if this call has not returned.
+  // As wakeup(), and sets the task's signal, in one atomic step. A step that received it may delete the task
+  // at once.
   void signal(Task* task);
 
   // Makes room for `numDeadlines` tasks that wait, 2^30 at most.
   void reserve(size_t numDeadlines);
 
-  // Returns: whether no task is queued, waits, runs a step, or was posted here by its own step that still
-  // runs.
+  // Returns: whether no task is queued, waits, runs, or was posted here by its own step that still runs.
   bool isEmpty() const;
 
   // Suspends the fiber, or blocks the thread, until isEmpty() was true.
@@ -157,8 +155,8 @@ class WEFT_EXPORT TaskScheduler {
     return waitEmptyUntil(detail::deadlineAfter(timeout));
   }
 
-  // Ends the threads once their running steps have ended; what is queued stays. Does nothing if they have
-  // ended already. Suspends the fiber, or blocks the thread.
+  // Ends the threads, if they run, once their steps have ended; what is queued stays. Suspends the fiber, or
+  // blocks the thread.
   // Requires: the caller is not a step of this scheduler.
   void stop();
 

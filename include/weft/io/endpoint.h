@@ -63,8 +63,7 @@ class Endpoint {
 // the wait. After a deadline in the past, or a stop, it is not called. Within a call of blocking_call(), if
 // BlockingThreads::setMaxCount() leaves no other thread, it is called in place, and `wait` ends nothing.
 // Returns: the endpoints in the order in which to try them.
-// Errors: those of getaddrinfo(3), in a category of their own; resource_unavailable_try_again without a
-// thread.
+// Errors: those of getaddrinfo(3), in their own category; resource_unavailable_try_again without a thread.
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
                                           const Wait& wait = {});
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,

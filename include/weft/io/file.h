@@ -19,8 +19,7 @@
 
 namespace weft::inline v0_1::io {
 
-// A file on a disk. Reads at once what the system has in memory. io_uring or a thread of blocking_call()
-// reads the rest, while the worker runs other fibers.
+// A file on a disk. What is not in memory is read by io_uring or a thread of blocking_call().
 //
 //   weft::io::File file = weft::io::File::open("data", O_RDONLY);
 class File {

@@ -18,8 +18,8 @@
 
 namespace weft::inline v0_1::io {
 
-// Accepts a connection; `peer`, if not null, becomes its address. The listener and the result become
-// non-blocking, the result also close-on-exec.
+// Accepts a connection; `peer`, if not null, becomes its address. Both become non-blocking, the result
+// close-on-exec.
 // Errors: those of the system. After too_many_files_open the connection still waits.
 WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, const Wait& wait = {});
 WEFT_EXPORT UniqueFd accept(int fd, Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept;
@@ -102,7 +102,7 @@ class Listener {
 
 // Accepts connections and calls handler(socket) for each, in a task on the worker that has the fewest
 // connections of this serve(); it stays there. So long computations should be tasks that others may take. Out
-// of descriptors, serve() waits a little and goes on.
+// of descriptors, it waits a little.
 //
 // Suspends the fiber until the deadline or the stop of `wait`, or until cancelAll(). Then it accepts nothing
 // more, also if connections wait, and waits until all handlers have returned.

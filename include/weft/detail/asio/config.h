@@ -13,8 +13,7 @@
 #endif
 #endif
 
-// Asio has functions of this name. Only the program can keep the macro of weft/defer.h away from Asio's
-// further headers, by including them first.
+// Asio has such functions. For further headers of Asio the program must include them before weft/defer.h.
 #pragma push_macro("defer")
 #undef defer
 

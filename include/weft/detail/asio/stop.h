@@ -28,8 +28,7 @@ class AsioStop {
   }
   asio::cancellation_slot slot() noexcept { return signal_.slot(); }
 
-  // The operation calls its handler, in the strand, or destroys it. Its context may go before the fiber
-  // comes.
+  // The operation calls its handler, in the strand, or destroys it. Its context may go before the wait ends.
   void setEnded() {
     asio::any_io_executor left;
     const std::lock_guard<std::mutex> guard(lock_);
@@ -71,8 +70,8 @@ class AsioStop {
   asio::cancellation_signal signal_;
 };
 
-// The handler of an operation that a stop cancels. `stop` is null if none can come. `executor` is the one
-// that the program has bound to the token, or empty.
+// The handler of an operation that a stop cancels. `stop` is null if none can come. `executor` is bound to
+// the token, or empty.
 template <class... Args>
 class AsioStoppableHandler {
  public:

@@ -25,8 +25,8 @@
 // and one receiver that run at the same time seldom touch each other's cache lines. If the move of a value
 // throws, the value is not counted, and nothing else has to be undone.
 //
-// Waiting, handing a value to a waiter, and closing take both locks ("a section"), the tail's first. A
-// channel without a ring uses only the tail's lock.
+// Waiting, handing a value to a waiter, and closing take both locks ("a section"), the tail's first; without
+// a ring only the tail's.
 //
 //   receivers wait   only while the ring is empty; the next sender hands its value to the first of them
 //   senders wait     only while the ring is full; the next receiver moves the first one's value into the
@@ -38,8 +38,8 @@
 //
 // A section ends with the store that shows its effect, its last access to the channel: to the head if it took
 // a value out of the ring, else to the tail. Then it wakes the waiters that it claimed. The fast path's last
-// access is its store. So a thread that learns from one of these stores that a call has had its effect may
-// destroy the channel, even if that call has not returned.
+// access is its store. So a thread that learns from such a store that a call has had its effect may destroy
+// the channel.
 //
 // Rejected: a sequence number in each slot (Vyukov 2010). Two senders can then fill slots at the same time,
 // but it needs a mark for a value whose move has thrown, a wait for a half filled slot, and a fence between
@@ -65,8 +65,8 @@ class ChannelCore {
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
-  // The fast paths, for a thread `who`. put(slot) makes a value. get(slot) takes the slot's value and
-  // destroys it, even if it throws.
+  // The fast paths, for a thread `who`. put(slot) makes a value; get(slot) takes and destroys it, even if it
+  // throws.
   // Return: false if only a section can tell.
   template <class Put>
   bool tryPut(uintptr_t who, Put&& put) {

@@ -19,7 +19,6 @@
 // All nodes become visible at once (3), and a select that looks for partners (2) is not visible itself. So
 // two selects that face each other on the same channels cannot claim each other at the same time, which would
 // leave both without a partner, or waiting for each other: the one that locks first is found by the other.
-// The order of the locks excludes a deadlock.
 //
 // Rejected: linking the nodes one by one, as in Reppy, Russo and Xiao, "Parallel Concurrent ML" (2009). A
 // select that finds a partner must first claim itself; if the partner is taken, it must undo that and look at

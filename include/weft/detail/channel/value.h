@@ -14,8 +14,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// How a channel moves values of one type T: from a sender's object, a T or what converts to one, through raw
-// memory, to a receiver's std::optional<T>.
+// How a channel moves a T: from a sender's object (or what converts to T) to a receiver's std::optional<T>.
 struct ValueType {
   size_t size;
   size_t alignment;

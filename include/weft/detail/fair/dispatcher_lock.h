@@ -25,11 +25,10 @@ namespace weft::inline v0_1::detail {
 //      so it has the lock                 B4 look at lone: 0, so it has the lock
 // What must not happen: A3 sees 1 and B4 sees 0, and both have the lock. A2 and B2 are the two fences of the
 // store-buffering litmus test (as in steal_gate.h). The thread that has just been woken pays for the
-// membarrier: its wake has cost more. A thread that becomes the only active one sees what the others did with
-// the lock: they leave it before they count themselves down.
+// membarrier: its wake has cost more. A thread that becomes the only active one sees the others' work: they
+// leave before they count down.
 //
-// Rejected: biased locking, where the lock stays with its last owner. Another thread then has to ask for it,
-// and to wait as long as a step takes.
+// Rejected: biased locking, where the lock stays with its last owner. Another thread would wait for a step.
 template <class Sync = StdSync>
 class DispatcherLock {
  public:

@@ -40,13 +40,11 @@ namespace weft::inline v0_1::detail {
 // claimed task does not run before the claimer's push.
 //
 // A start that finds Pending changes nothing. A wakeup that comes after its load counts for the next
-// dispatch, like one that comes while the task runs. So a task without deadline and wakeup costs no
-// read-modify-write.
+// dispatch, like one that comes while the task runs. So plain tasks cost no read-modify-write.
 //
 // Rejected: one value per state instead of bits. Each event would be a loop. A wakeup of a ready task would
 // still have to write, so that the step sees what came before the wakeup.
-// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. Each would cost a
-// read-modify-write.
+// Rejected: a mark "ready" that the dispatcher sets on tasks without deadlines. It would cost a write.
 template <class Sync = StdSync>
 class FairState {
  public:

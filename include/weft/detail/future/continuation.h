@@ -136,8 +136,7 @@ inline void assertException(const std::exception_ptr& exception) {
   WEFT_ASSERT(exception != nullptr, "a future was given a null exception. Give it a value, or an exception.");
 }
 
-// Checks the argument of set_exception() and makeExceptionalFuture(): what is no temporary may be part of an
-// exception of another class, which a copy would lose.
+// Checks the argument of set_exception() and makeExceptionalFuture(), which must be a temporary.
 template <class Error>
 constexpr bool assertError() {
   constexpr bool kIsException = std::derived_from<std::remove_cvref_t<Error>, std::exception>;

@@ -56,8 +56,7 @@ struct StoppableCall {
   std::stop_token token;
 };
 
-// The executor of a then(f) without one: the scheduler that is bound to the thread that makes the future
-// ready, or else the default executor.
+// The executor of a then(f) without one: the bound scheduler, or else the default executor.
 struct BoundOrDefaultExecutor {
   void schedule(TaskHandle task) const {
     auto* node = static_cast<TaskNode*>(task.toVoidPointer());

@@ -28,8 +28,7 @@
 // are nested deeply already, the innermost loop does once schedule() has returned. Promises that break when a
 // loop destroys a skipped function are told in the same two ways. So a chain may be of any length. If the
 // code within waits before it returns, what was put off does not wait for it, nor runs on top of it, where it
-// would find the locks that the code holds: a task of this thread calls it or, if no scheduler is bound, a
-// thread of its own.
+// would find the locks that the code holds: a task of this thread calls it, or else another thread.
 namespace weft::inline v0_1::detail {
 
 // A listener that may leave before it is told.
@@ -59,8 +58,8 @@ struct FutureListeners {
   void append(TaskNode* begin, TaskNode* end);
 };
 
-// The loop that tells listeners. A listener finds it behind its `next`, and puts a state there that it
-// completed.
+// The loop that tells listeners. A listener finds it behind `next`, and puts a state there if it completes
+// one.
 struct PutOffTask;
 struct TellLoop : TaskNode {
   explicit TellLoop(int numOuterLoops) : TaskNode{nullptr, nullptr, 0}, numOuter(numOuterLoops) {}
@@ -101,8 +100,7 @@ struct FutureCore : TaskNode, ReferenceCount {
   // As wait(), until `deadline` or a stop. Returns: whether the state is ready.
   WEFT_EXPORT bool waitUntil(TimePoint deadline, const std::stop_token& token);
 
-  // Invokes `listener`, with TaskOp::Ready and a TellLoop as `next`, once the state is ready, or at once if
-  // it is.
+  // Invokes `listener`, with TaskOp::Ready and a TellLoop as `next`, when the state is ready, or at once.
   WEFT_EXPORT void tellWhenReady(TaskNode& listener);
   // Takes that back.
   // Returns: whether `listener` was not invoked, and never will be. If false, it was or is about to be.

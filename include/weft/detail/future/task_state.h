@@ -73,8 +73,8 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// A call of the program's code by a loop that tells a state. What becomes ready in it is told by a loop
-// within the loop, or by the loop itself.
+// A call of the program's code by a loop that tells. What becomes ready in it is told by an inner loop or
+// this one.
 class WEFT_EXPORT LoopCall {
  public:
   LoopCall(const LoopCall&) = delete;

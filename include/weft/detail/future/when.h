@@ -32,8 +32,8 @@ struct WhenAnyResult {
 namespace detail {
 
 // The awaited futures, a listener for each, and the result. Each listener holds a reference until it was told
-// or has left, and the thread that makes them listen until that is done. Losing listeners of whenAny() leave,
-// so that nothing piles up on a future that is never ready.
+// or has left, and the thread that makes them listen until that is done. Losers of whenAny() leave futures
+// that are not ready.
 template <class Futures, class Result, bool kAll>
 class WhenState final : public FutureState<Result> {
  public:
@@ -260,8 +260,8 @@ auto whenRange(Iterator begin, const End& end) {
 // Takes futures over, and copies SharedFutures. Without futures the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-// Errors: std::bad_alloc. Then the caller keeps the futures, unless they come from a single-pass range of
-// unknown size.
+// Errors: std::bad_alloc. Then the caller keeps the futures, unless a single-pass range of unknown size had
+// them.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
   return detail::whenRange<true>(std::move(begin), end);

@@ -18,14 +18,13 @@ namespace weft::inline v0_1::detail {
 //                                              of the above
 //   ready           kReady                     the setter of the result, from `nobody` and `one listener`
 //   ready, a room   address | kRoom | kReady   the setter, from `a room`
-// If several threads may want to write the result, the first sets kClaimed beside one of the first three
-// states, and then writes it. A ready future stays ready.
+// Of several writers of a result, the first sets kClaimed beside one of the first three states. kReady stays.
 //
 // A room is for what one word cannot hold: several listeners, and waits that may end early by a deadline or a
 // stop. It has a lock and a list, and the address of the listener that was there before. The setter closes
 // the room: it takes all listeners over, under the lock. A later listener finds the room closed, and the
 // future ready. The room stays until the state is destroyed, so that a waiter may leave it at any time. Most
-// futures have at most one listener, and no room.
+// futures have no room.
 //
 // A listener that leaves, such as a loser of whenAny(), is taken out of where it is by then: of the word, by
 // `nobody` in place of its address; of the open room, under its lock. Only the setter claims listeners, by

@@ -64,7 +64,7 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 }  // namespace detail
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers. The range is a container, two forward iterators, two numbers, an irange(), a list in braces, or a
+// workers. The range is a container, two iterators, two numbers, an irange(), a list in braces, or a
 // partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
@@ -75,8 +75,7 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 // thread. Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile.
 // Once `token` is asked to stop, no pieces begin, running ones end, and nothing is thrown.
 // Requires: `function` may be called on several threads at the same time. No call waits for a later one.
-// Errors: once all calls that had begun have ended, throws the exception of the first element whose call
-// threw. Remaining elements are left out.
+// Errors: leaves the rest out, and throws the first element's exception once running calls have ended.
 // Memory ordering: afterwards the caller sees what the calls have written.
 // Lifetime: the range and the function are used in place, not copied.
 template <detail::Partitionable Range, class F>
@@ -164,8 +163,7 @@ class BlockIterator {
 //
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
-// Errors: std::invalid_argument if a block's side is not positive, or if a std::ptrdiff_t is too small to
-// count.
+// Errors: std::invalid_argument if a block's side is not positive, or if counts exceed a std::ptrdiff_t.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {
     detail::throwOrDie(std::invalid_argument("blocks2D() needs blocks of at least one row and one column."));

@@ -286,8 +286,7 @@ auto autoPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdi
   return detail::partitionWithGrain(elements, grain, false);
 }
 
-// Splits the range at once, into pieces of `grain` elements or one for each thread, and not again. For
-// elements that are known to take equal time.
+// Splits the range once, into pieces of `grain` elements or one for each thread. For equal elements.
 template <detail::Partitionable Range>
 auto staticPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, true);

@@ -43,8 +43,8 @@ class SplitLoop {
     GrainEstimator pace;
   };
 
-  // Runs the next `count` iterations of the stretch, or fewer if they get dearer (PieceClock). The stretch
-  // then begins behind them. Returns: how many.
+  // Runs the next `count` iterations of the stretch, or fewer if they get dearer (PieceClock). Shortens it.
+  // Returns: how many.
   using RunPiece = size_t(SplitLoop&, Stretch&, size_t count);
   // Has runHalves() run the first `kept` iterations of the stretch and the others, with `local`.
   // Returns: whether the others are left to do. Then the stretch consists of them.
@@ -55,8 +55,7 @@ class SplitLoop {
   ~SplitLoop() = default;
 
   WEFT_EXPORT void runLazily(Stretch& all);
-  // `grain`: iterations of a part, which runs in pieces if the stretch measures them. `isForkedAlways`: even
-  // if the deque is full.
+  // `grain`: iterations of a part, maybe in pieces. `isForkedAlways`: even if the deque holds enough.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
   // Runs both, the second at the same time if a thief takes it, which it may unless `local` is null.
   // Returns: whether the second is left to do, as part of the first.

@@ -73,8 +73,7 @@ Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others..
 
 }  // namespace detail
 
-// Writes function(element) for each element of a range to `out`, which may be where the range begins. Range,
-// splitting, suspension and errors are those of parallelFor().
+// Writes function(element) for each element of a range to `out`, which may be its begin. See parallelFor().
 // Returns: the end of what was written.
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
