@@ -63,7 +63,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
   // takes the future is called in any case. The others are called only if there is a value; otherwise the
   // exception is passed on. Without an executor f is a task of the scheduler that is bound to the thread that
-  // makes the future ready (or finds it ready here), or else of defaultExecutor().
+  // makes the future ready (this one if it is ready), or else of defaultExecutor(). Neither suspends nor
+  // blocks.
   // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
   // executor.schedule() throws, the returned future gets that exception too.
   // Requires: valid(). Afterwards the future is not valid any more.
@@ -140,7 +141,7 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
 // The first set wins. Several threads may set one promise, which must exist until all these calls have
 // returned. A promise that is destroyed unset gives its future a BrokenPromise. The thread that sets a
-// promise calls schedule() for continuations, and runs what that runs. Neither suspends nor blocks.
+// promise calls schedule() for continuations, which may run them at once. Neither suspends nor blocks.
 template <class T>
 class Promise {
  public:

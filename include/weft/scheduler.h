@@ -64,8 +64,7 @@ class WEFT_EXPORT Scheduler {
 
     struct WorkerThread {
       int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
-      // Called on each worker thread before its first task; must not throw. Tasks may begin while it waits by
-      // weft.
+      // Called on each worker thread before its first task; must not throw. Tasks may begin while it waits.
       ThreadInitializer initializer;
       std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
       // Called on each worker thread after its last task, when nothing is bound. It may wait; must not throw.

@@ -119,8 +119,7 @@ class WEFT_EXPORT CoroTask : public Task {
   // Returns: whether the body has ended.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
-  // Suspends the fiber, or blocks the thread, until the body has ended. Any number may wait, also before the
-  // post.
+  // Suspends the fiber, or blocks the thread, until the body has ended. Several may wait.
   // Requires: the caller is not the body.
   // Memory ordering: the caller sees what the body did.
   // Lifetime: the task may be destroyed as soon as all waits have returned.

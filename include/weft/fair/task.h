@@ -36,8 +36,7 @@ class TaskScheduler;
 // exception that leaves the callable ends the program with a message.
 // Lifetime: a step may delete its own task, or post it again, to any scheduler. Otherwise the scheduler does
 // not touch the task after the callable was called. Destroying a task that belongs to a scheduler ends the
-// program with a message. So declare tasks before their scheduler, which gives them back, or wait for their
-// end.
+// program with a message. So declare tasks before their scheduler, or wait for their end.
 class Task : private detail::FairTask {
  public:
   using TimePoint = std::chrono::steady_clock::time_point;
@@ -103,8 +102,7 @@ class Task : private detail::FairTask {
   // As setDeadline(), but only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline(), if `time` is earlier than the deadline that was set. A task without a deadline does not
-  // wait.
+  // As setDeadline(), if a deadline was set and `time` is earlier; otherwise nothing.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);

@@ -134,8 +134,7 @@ class WEFT_EXPORT TaskScheduler {
   // Memory ordering: the step that follows sees what came before.
   void wakeup(Task* task);
 
-  // As wakeup(), and sets the task's signal, in one atomic step. A step that received it may delete the task
-  // at once.
+  // As wakeup(), and sets the task's signal, in one atomic step. A step that received it may delete the task.
   void signal(Task* task);
 
   // Makes room for `numDeadlines` tasks that wait, 2^30 at most.

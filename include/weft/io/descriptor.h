@@ -105,7 +105,7 @@ WEFT_EXPORT size_t writev(int fd, std::span<const iovec> data, const Wait& wait 
 WEFT_EXPORT size_t writev(int fd, std::span<const iovec> data, std::error_code& error,
                           const Wait& wait = {}) noexcept;
 
-// For sockets; `flags` as of recv(2). Use recvAll() instead of MSG_WAITALL, which does nothing.
+// For sockets; `flags` as of recv(2). MSG_WAITALL does nothing here: see readAll().
 WEFT_EXPORT size_t recv(int fd, std::span<std::byte> buffer, int flags, const Wait& wait = {});
 WEFT_EXPORT size_t recv(int fd, std::span<std::byte> buffer, int flags, std::error_code& error,
                         const Wait& wait = {}) noexcept;
