@@ -92,9 +92,9 @@ class Callers {
 // A message under construction, of a size that a small fiber's stack can hold.
 class Message {
  public:
-  explicit Message(const char* prefix) : size_(std::strlen(prefix)) { std::memcpy(text_, prefix, size_); }
-
-  [[gnu::format(printf, 2, 0)]] void append(const char* format, va_list arguments) {
+  [[gnu::format(printf, 3, 0)]] Message(const char* prefix, const char* format, va_list arguments)
+      : size_(std::strlen(prefix)) {
+    std::memcpy(text_, prefix, size_);
     const size_t room = sizeof(text_) - kReserve - size_;
     const int wanted = std::vsnprintf(text_ + size_, room, format, arguments);
     if (wanted < 0) {
@@ -110,9 +110,7 @@ class Message {
 
   void appendPlace(const char* file, int line) {
     const int written = std::snprintf(text_ + size_, sizeof(text_) - size_, "\n  at %.200s:%d", file, line);
-    if (written > 0) {
-      size_ += static_cast<size_t>(written);
-    }
+    size_ += written > 0 ? static_cast<size_t>(written) : 0;
   }
 
   void appendCallers(const Callers& callers) {
@@ -145,20 +143,18 @@ class Message {
 }  // namespace
 
 void fatal(const char* format, ...) {
-  Message message("weft: fatal: ");
   va_list arguments;
   va_start(arguments, format);
-  message.append(format, arguments);
+  Message message("weft: fatal: ", format, arguments);
   va_end(arguments);
   message.print();
   std::abort();
 }
 
 void warn(const char* format, ...) {
-  Message message("weft: warning: ");
   va_list arguments;
   va_start(arguments, format);
-  message.append(format, arguments);
+  Message message("weft: warning: ", format, arguments);
   va_end(arguments);
   message.print();
 }
@@ -185,10 +181,9 @@ void fatalAt(const char* file, int line, const char* format, ...) {
   if (isOfLibrary(file)) {
     callers.find();
   }
-  Message message("weft: fatal: ");
   va_list arguments;
   va_start(arguments, format);
-  message.append(format, arguments);
+  Message message("weft: fatal: ", format, arguments);
   va_end(arguments);
   message.appendCallers(callers);
   message.appendPlace(file, line);

@@ -121,6 +121,15 @@ union Immortal {
 
 constinit Immortal immortal;
 
+template <class Stats, class Usage>
+size_t sumOf(const Stats& byUsage, size_t Usage::* field) {
+  size_t sum = 0;
+  for (const Usage& usage : byUsage) {
+    sum += usage.*field;
+  }
+  return sum;
+}
+
 }  // namespace
 
 constinit Allocator* Allocator::Default = &immortal.allocator;
@@ -175,21 +184,9 @@ TrackedAllocator::Stats TrackedAllocator::stats() const noexcept {
   return stats;
 }
 
-size_t TrackedAllocator::Stats::numAllocations() const noexcept {
-  size_t sum = 0;
-  for (const UsageStats& usage : byUsage) {
-    sum += usage.count;
-  }
-  return sum;
-}
+size_t TrackedAllocator::Stats::numAllocations() const noexcept { return sumOf(byUsage, &UsageStats::count); }
 
-size_t TrackedAllocator::Stats::bytesAllocated() const noexcept {
-  size_t sum = 0;
-  for (const UsageStats& usage : byUsage) {
-    sum += usage.bytes;
-  }
-  return sum;
-}
+size_t TrackedAllocator::Stats::bytesAllocated() const noexcept { return sumOf(byUsage, &UsageStats::bytes); }
 
 namespace detail {
 

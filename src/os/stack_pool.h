@@ -132,7 +132,7 @@ class StackPool {
   uint32_t firstWord_[2] = {};  // no earlier word of the slab index has a bit; cold, warm
   size_t peakInUse_ = 0;        // since the last giveBackSurplus() that did something
 
-  // Stored by releases (true) and giveBackSurplus() (false), loaded by the latter.
+  // Stored by releases (true) and giveBackSurplus() (false), which loads it.
   std::atomic<bool> mayHaveSurplus_{false};
   // steady_clock ticks; stored by giveBackSurplus() under lock_, loaded by it without, too.
   std::atomic<TimePoint::rep> nextCheck_{0};
