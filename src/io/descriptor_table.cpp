@@ -225,8 +225,8 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   const auto armAgain = [&] {
     return isLasting ? reactor.armLasting(fd, number, true) : reactor.arm(fd, others, true);
   };
-  // A lasting registration reports once what comes. It is armed again only for waiters to receive, like the
-  // one that was woken. For urgent data alone, which wakes nobody, it would report without end.
+  // A lasting registration reports once what comes. If that woke a receiver, it is armed again for the other
+  // receivers. Armed again for urgent data alone, which wakes nobody, it would report without end.
   const bool isToArm = others != 0 && (!isLasting || (events & POLLIN) != 0);
   // A waiter that cannot be armed for tries its operation, and finds out what is wrong.
   if (isToArm && armAgain() != 0) {

@@ -57,7 +57,7 @@ struct ReadinessWait {
 
 // Lets a receive of a Socket wait without a system call: a registration that lasts until something else is
 // waited for, or another worker receives. A Socket owns its descriptor, so that nobody reuses its number in
-// between. (Whoever took the number from it may. So a Socket made of a number asks anew.)
+// between. (Whoever took the number from it may. So a Socket made of a number asks its reactor anew.)
 //
 // The reactor reports once what comes. So a wait must not begin while something reported is there. It begins
 // only if isDrained is set: a receive has found nothing, or less than it asked for, and the reactor has

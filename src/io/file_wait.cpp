@@ -18,7 +18,7 @@ bool isInterrupted(int result) {
 }
 
 // A wait that was ended may have canceled its request, or not in time. The system cancels a request by itself
-// if it gets no thread for it, as where signals keep coming. It cannot be done here then: EAGAIN.
+// if it gets no thread for it, as where signals keep coming. Such a request did nothing: EAGAIN.
 IoResult resultAfter(int endedBy, int result) {
   if (endedBy != 0 && (result == -ECANCELED || isInterrupted(result))) {
     return {-1, endedBy};

@@ -130,8 +130,8 @@ class SchedulerCore final : public WorkerGroup {
       allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};
   WorkerThread* const threads_ = threadArray_.get();
   SchedulerLink& outside_;
-  // The tasks injected by threads that were bound, plus kBinding for each thread that is bound now, whose
-  // tasks count later: the scheduler must not seem to be at rest. (blocking_call() binds during shutdown.)
+  // The tasks injected by threads that were bound, plus kBinding for each thread that is bound now: its tasks
+  // are counted when it unbinds, and there is no rest before. (blocking_call() binds during shutdown.)
   std::atomic<uint64_t> numFromUnbound_{0};
   std::atomic<bool> isDone_{false};  // false -> true under mutex_, by the worker that finds nothing to do
 

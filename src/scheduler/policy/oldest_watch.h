@@ -191,7 +191,7 @@ class OldestWatch {
   Turn turn_ = Turn::Oldest;
   bool wasNewests_ = false;                    // the last time that 64 windows had passed
   int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
-  uint64_t numBlocked_ = 0, blockedMark_ = 0;  // of waiting fibers
+  uint64_t numBlocked_ = 0, blockedMark_ = 0;  // waiting fibers; with more, it starves no more
   int64_t high_ = 0;                           // the highest end of this window
   int64_t floor_ = kNoEnd;                     // the lowest since the oldest task became the oldest
   uint32_t numWindows_ = 0;                    // for which floor_ has not become lower
