@@ -350,8 +350,7 @@ void cancelWaits(IoDomain& domain) noexcept {
   cancelIf(noDescriptor, isOfDomain);
   for (std::atomic<DescriptorSlot*>& chunk : slotChunks) {
     DescriptorSlot* slots = nullptr;
-    // (3) acq_rel: sees the slots; otherwise whoever makes them later, by a change of this word, sees the
-    // mark, and so do those who see these slots; pairs with (2).
+    // (3) acq_rel: sees the slots; else who makes or sees them later sees the mark; pairs with (2).
     chunk.compare_exchange_strong(slots, nullptr, std::memory_order_acq_rel, std::memory_order_acquire);
     for (size_t i = 0; slots != nullptr && i < kSlotsPerChunk; ++i) {
       cancelIf(slots[i], isOfDomain);

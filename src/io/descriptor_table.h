@@ -68,8 +68,7 @@ struct ReadinessWait {
 // Only with TCP has a receive that gets less than it asked for taken all that there was. (Elsewhere it may
 // end where other credentials, descriptors or kinds of records begin, also under TLS within the system.) With
 // plain TCP too it may end early, at the end of the stream and where urgent data are or were. The reactor
-// reports the end, and urgent data that nobody has received; who receives them tells too. From then on no
-// such receive counts.
+// reports the end and unreceived urgent data; who receives these tells too. Then no such receive counts.
 struct LastingRegistration {
   uint64_t reactor = 0;  // the number of the reactor; 0: there is none
   uint32_t number = 0;
@@ -79,8 +78,7 @@ struct LastingRegistration {
 };
 
 // Whether a descriptor has O_DIRECT. Asking costs up to a third of a read from memory, so the answer holds
-// for some reads and writes. If meanwhile the number comes to mean another file, or its flags change, these
-// few are slower, or hold up their worker.
+// for some uses. If the number or its flags change meanwhile, these are slower, or hold up their worker.
 enum class Directness : uint8_t { Unknown, Cached, Direct };
 
 // What is known of a descriptor by its number. Slots lie in memory that stays.

@@ -172,8 +172,7 @@ class FileRing final : public FileQueue {
     return true;
   }
 
-  // Where the system takes no more before results are looked at (EBUSY, EAGAIN), or a signal comes (EINTR),
-  // the rest is handed over the next time.
+  // After EBUSY or EAGAIN (the system waits for results to be taken) or EINTR the rest is for the next time.
   void enter() {
     while (!handOver()) {
       if (!callSystem()) {

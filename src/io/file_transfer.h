@@ -29,8 +29,7 @@
 // Transfers of what may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
 namespace weft::inline v0_1::detail {
 
-// Whether RWF_NOWAIT is unsupported. A filter that does not know preadv2(2) says EPERM. If the file itself
-// says EPERM, the plain call says so too.
+// Whether RWF_NOWAIT is unsupported. EPERM comes from a filter, or from a file that refuses plain calls too.
 inline bool isUnsupported(const IoResult& result) {
   return result.error == EOPNOTSUPP || result.error == ENOSYS || result.error == EPERM;
 }

@@ -11,8 +11,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Requests also return the numbers by which Linux makes a call again after a signal (ERESTARTSYS and those
-// after it), for example the open of a FIFO that is canceled.
+// Requests also return ERESTARTSYS and the like, for example the open of a FIFO that is canceled.
 bool isInterrupted(int result) {
   return result == -EINTR || (result <= -512 && result >= -514) || result == -516;
 }

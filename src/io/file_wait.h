@@ -37,8 +37,7 @@ class FileQueue {
   // Has poll() and park() of the reactor call takeDone() for `wait` once the request has a result.
   // Returns: 0, or an error number, and then there will be no result.
   virtual int begin(const FileRequest& request, FileWait& wait) = 0;
-  // Asks the system to end the request early. There will be a result, or there is one now. Needs no memory: a
-  // request that nobody could cancel may never end.
+  // Asks the system to end the request early; a result comes in any case. Cannot fail: it needs no memory.
   virtual void cancel(FileWait& wait) = 0;
 
  protected:

@@ -28,8 +28,7 @@ struct IoCall {
     if (slot != nullptr) {
       error = 0;
       began = stateNow(*slot, fd);
-      // A close before stateNow() does not cancel this call by the generation. But it has taken the number
-      // from the owner before it took the lock of the slot.
+      // A close before stateNow() is not seen by the generation, but it took the number from the owner first.
       if (owner != nullptr && owner->get() != fd) [[unlikely]] {
         began = {began.generation - 1, 0};
       }

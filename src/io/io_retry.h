@@ -115,8 +115,7 @@ class IoRetry {
     }
   }
 
-  // run() for attempts of a Socket to receive `size` bytes. If the receive before has taken all that there
-  // was, this one waits first, and tries then.
+  // run() for a Socket that receives `size` bytes. Waits first if the last receive took all there was.
   template <class Attempt>
   IoResult receive(size_t size, const Attempt& attempt) {
     received_ = size;

@@ -17,8 +17,7 @@ struct FreeAddresses {
   void operator()(addrinfo* list) const { ::freeaddrinfo(list); }
 };
 
-// A call of getaddrinfo(3) on a thread that may block. It cannot be ended: a wait that ends early leaves it
-// behind, and the last of the two frees it.
+// A getaddrinfo(3) call on a blocking thread. A wait that ends early leaves it; the last of both frees it.
 struct Lookup {
   Lookup(const std::string& name, const std::string& port) : host(name), service(port) {}
 

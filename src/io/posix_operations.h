@@ -107,8 +107,7 @@ struct PosixOperations {
     short found = 0;
     const auto look = [&] { return operation.isReady(static_cast<uint16_t>(events), &found) ? 0 : -1; };
     const IoResult first = operation.use(look);
-    // A fiber's epoll refuses what never changes. poll(2), by which a thread waits, calls that ready to read
-    // and to write, and says nothing of the rest.
+    // epoll(7) refuses what never changes; poll(2), for a thread, says that it is readable and writable.
     constexpr short kAlwaysTold = POLLIN | POLLOUT | POLLRDNORM | POLLWRNORM;
     if (wouldWait(first) && currentFiber == nullptr && (events & kAlwaysTold) == 0) {
       if (const int error = errorOfEpoll(operation, fd); error != 0) {
@@ -120,8 +119,7 @@ struct PosixOperations {
   }
 
  private:
-  // Returns: 0, or an error number: EPERM if the system does not tell when something of the descriptor
-  // changes. poll(2) then waits in vain; epoll(7) says it.
+  // Returns: 0, or an error number: EPERM if the descriptor never changes, so that poll(2) waits in vain.
   static int errorOfEpoll(const Op& operation, int fd) {
     const io::UniqueFd epoll(Sys::makeEpoll());
     epoll_event event{POLLPRI, {.u64 = 0}};
@@ -165,8 +163,7 @@ struct PosixOperations {
       errno = result < 0 && errno == EINTR ? EINPROGRESS : errno;
       return result;
     };
-    // A local socket whose listener has no room says EAGAIN, and poll(2) does not tell when there is. Others
-    // say so where the system has no port left for them.
+    // EAGAIN: a local listener has no room, which poll(2) does not report; otherwise no port is left.
     const IoResult begun = isLocal(address, size) ? operation.runWithPauses(begin) : operation.runOnce(begin);
     if (begun.error != EINPROGRESS && begun.error != EALREADY) {
       return begun;

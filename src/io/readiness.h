@@ -66,8 +66,7 @@ int awaitOnFiber(const IoCall& call, uint32_t events, bool mayLast) {
   return errorOf(blockInSlot(call, *call.slot, self, call.limits.deadline), wait);
 }
 
-// Blocks a thread without fibers until one of `events` holds: in poll(2), with the wake eventfd of its parker
-// where a stop may end that. Returns: 0, or an error number.
+// Blocks a thread without fibers in poll(2) until one of `events` holds. Returns: 0, or an error number.
 template <class Sys>
 int awaitOnThread(int fd, uint32_t events, const io::Wait& limits) {
   pollfd descriptors[2] = {{fd, static_cast<short>(events), 0}, {-1, POLLIN, 0}};

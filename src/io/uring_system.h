@@ -18,8 +18,7 @@ struct IoRing {
 
 // The part of IoSystem that is of io_uring. Each returns -1 and sets errno where it fails.
 struct UringSystem {
-  // How many requests are handed over at once, and how many results the ring has room for. The system keeps
-  // further results until there is room.
+  // Requests handed over at once, and results that the ring has room for. The system keeps further results.
   static constexpr unsigned kRingRequests = 256;
   static constexpr unsigned kRingResults = 1024;
 
