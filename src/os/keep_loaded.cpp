@@ -14,8 +14,7 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// false -> true. Rejected: a static object that is made once. Its maker waits for the dynamic linker's lock,
-// whose holder may wait for the maker.
+// false -> true. No static object: its maker waits for the linker's lock, whose holder may wait for it.
 constinit std::atomic<bool> isKept{false};
 
 }  // namespace

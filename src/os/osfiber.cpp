@@ -48,8 +48,7 @@ void completeFirstSwitch(void* p) {
   call->entry(call->arg);
 }
 
-// Frees the memory that ASan holds for a suspended fiber. ASan frees it only for the running fiber, so this
-// pretends to switch to the fiber and to let it die.
+// ASan frees a fiber's memory only while it runs: so this pretends to switch to it and to let it die.
 void freeFakeStack(OSFiber& fiber) {
   void* own = nullptr;
   const void* ownBase = nullptr;
