@@ -34,8 +34,7 @@ void assertNobodyWaits(bool isSo) {
               "Keep a copy until send() or receive() has returned.");
 }
 
-// Ends the use of a channel by a wait with a limit. The claimer of the wait may destroy the channel while the
-// wait's deadline or stop still looks for the wait there.
+// Ends a limited wait's use of a channel, which may be destroyed while a deadline or stop still looks there.
 struct ReleaseAtEnd {
   ChannelState* state;  // null where there is no limit
   ~ReleaseAtEnd() {
@@ -76,8 +75,7 @@ void ChannelState::free(ChannelState* state) {
 }
 
 // Where the other side works on another thread now, waits a little until it has done several values in a row.
-// Otherwise either side would stop, or they would exchange the cache lines, for each value. Patience grows
-// where that helps, and shrinks where values come one by one.
+// Otherwise the sides stop, or exchange cache lines, for each value. Patience grows where that helps.
 template <bool kSends>
 inline bool ChannelState::awaitBatch(Transfer& mine) {
   auto& side = kSends ? sendersSide() : receiversSide();

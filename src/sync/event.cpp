@@ -22,8 +22,7 @@ struct Event::Forward {
   Forward* nextOfTarget;
 };
 
-// Events that are to be signalled, since they forward the signals of others. They lie in pooled nodes, which
-// throw nothing: a signal must not end halfway.
+// Events to signal next, in pooled nodes, which do not throw: a signal must not end halfway.
 class Event::Targets {
  public:
   Targets() = default;
