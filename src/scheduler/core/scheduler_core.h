@@ -42,8 +42,7 @@ inline void assertLetIn(bool isLetIn, const char* what) {
               what);
 }
 
-// Ends the program with a message where `scheduler` is destroyed by a thread or fiber that it would wait for.
-// `type` and `object` name what holds the scheduler.
+// Ends the program if ~Scheduler would wait for its caller. `type`, `object`: what holds `scheduler`.
 void assertMayEnd(const Scheduler& scheduler, const char* type, const char* object);
 
 // How long ~Scheduler waits, in nanoseconds, before it says what it waits for. Tests set it. relaxed: a hint.

@@ -73,8 +73,7 @@ size_t SchedulerCore::numSilent(const Worker* own) {
   return count;
 }
 
-// Waits a little for the workers that were asked. The wait answers requests meanwhile: otherwise two threads
-// that wait for each other would name each other.
+// Waits a little for the workers that were asked. Answers meanwhile: two askers would name each other.
 void SchedulerCore::awaitReports(Worker* own) {
   const TimePoint end = TimePoint::clock::now() + kReportPatience;
   auto pause = kShortestReportPause;

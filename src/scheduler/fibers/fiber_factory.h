@@ -39,8 +39,7 @@ class FiberFactory {
     });
   }
 
-  // Any thread. The fiber of the TaskScope at `scope`, or on whose stack `scope` lies, or null. It may have
-  // ended, but its control block stays until this object goes.
+  // Any thread. The fiber of the TaskScope at `scope`, or whose stack holds it, or null. Its block stays.
   const FiberControlBlock* findByScope(const void* scope) const;
   const FiberControlBlock* findByStack(const void* scope) const;
 

@@ -115,8 +115,7 @@ class FairnessInterval {
     return untilTurn_ == 0 || (credit_ > 0 && (hadTurn_ ? numInRow_ < kInterval : now_ - turnAt_ >= kSlice));
   }
 
-  // At a poll. `hasExpired`: a timer was found due. Others whose turn has come wait for one more dequeue, so
-  // that a timer that is due does not wait for a second task.
+  // At a poll. `hasExpired`: a timer was due. Then others wait one more dequeue: its fiber comes first.
   // Returns: whether others have their turn now. Then endTurn() or passOver() follows.
   bool beginTurn(bool hasExpired) {
     if (!isTurn()) {

@@ -11,11 +11,10 @@ namespace weft::inline v0_1::detail {
 
 // Tells whether the oldest task of a last-in, first-out queue starves, or only waits as it is meant to.
 //
-// In a recursion the oldest tasks wait for long: they are those nearest to the root. Whoever starts one
-// early opens a large subtree beside those that are open, and needs stacks for it. But there the queue's
-// end moves: a task is taken, puts its children into the queue, they are taken, and then the next task, which
-// lies lower. The oldest task starves where that does not happen, since the worker goes on with fibers, or
-// with tasks that come again and again:
+// In a recursion the oldest tasks, those nearest to the root, wait for long. Starting one early opens a large
+// subtree beside those that are open, and needs stacks for it. But there the queue's end moves: a task is
+// taken, its children are queued and taken, and then the next task, which lies lower. The oldest task starves
+// where the end does not move so, since the worker goes on with fibers, or with recurring tasks:
 //
 //   - the end was at the same place at each turn of 1,037 dequeues, or its lowest place was the same in four
 //     rows of as many or a little more; or
@@ -53,8 +52,7 @@ class OldestWatch {
     Next next;
   };
 
-  // At a turn of others, some times in 1,037 dequeues, and at each one if the oldest starves. The queue has
-  // the tasks with the indices [begin, end).
+  // At a turn, some times in 1,037 dequeues, or at each if the oldest starves. The queue is [begin, end).
   void note(int64_t begin, int64_t end, const Now& now) {
     const auto [numDequeues, numBlocked, next] = now;
     isWaiting_ = next != Next::Oldest && end - begin > (next == Next::Newest ? 1 : 0);

@@ -71,8 +71,7 @@ class Throttle {
     return hasThieves_ && hasBlockedAtOnce_ && numBlocked - numInIo() > kBlockedFreely;
   }
 
-  // Begins to hold the worker back, or goes on holding it, until one of its fibers is ready or until end().
-  // `numEnded`: how many tasks have ended on the worker so far.
+  // Holds the worker back until a fiber of it is ready, or until end(). `numEnded`: tasks ended on it so far.
   // Returns: false if the worker may start a task.
   bool beginHold(uint64_t numBlocked, uint64_t numEnded);
   TimePoint end() const { return heldUntil_; }

@@ -35,9 +35,8 @@ class WorkerGroup;
 // One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks. A
 // single-threaded one belongs to a bound thread, and runs tasks only while that thread waits, yields or
 // unbinds. Its parts decide, each in a file of its own; this class joins them.
-// Everything is for the worker's own thread, except wake(), deliver() and report().ask(), for any thread;
-// deque().steal(), for other workers; what the thread that starts a worker calls; and functions that only
-// read. docs/scheduler.md explains the routines.
+// All is for the worker's own thread, except wake(), deliver() and report().ask(), for any thread;
+// deque().steal(), for other workers; what the starting thread calls; and what only reads (docs/scheduler.md).
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };
