@@ -6,9 +6,9 @@
     docs_facts.py ROOT [--tests BUILD]
 
 Checked are paths, links and their anchors, commands (presets, parts of .ci/run, labels and names of tests,
-options of scripts and of the build), numbers that stand for a constant (the table NUMBERS), and the members
-that a page names beside a file. With --tests, the names of tests are those of the build
-folder BUILD.
+options of scripts and of the build), numbers that stand for a constant (the table NUMBERS), the members that
+a page names beside a file, and those that comments name. With --tests, the names of tests are those of the
+build folder BUILD.
 """
 
 import argparse
@@ -160,7 +160,8 @@ class Facts:
         # As CMake has written them: another ctest would overwrite the log of the one that runs this.
         tests = set()
         for path in build.rglob("CTestTestfile.cmake") if build else []:
-            tests.update(re.findall(r"^\s*add_test\((?:\[=*\[)?([\w.-]+)", path.read_text(encoding="utf-8"), re.M))
+            text = path.read_text(encoding="utf-8")
+            tests.update(re.findall(r"^ *add_test\((?:\[=*\[)?([\w.-]+)", text, re.M))
         return tests if "model_parker" in tests else None  # a build without the models knows some names only
 
     def find(self, path, page):
@@ -311,13 +312,18 @@ class Facts:
 
     # Members of classes, beside files.
 
-    def checkMembers(self):
-        words = {}  # of a header and the sources of its name, by the path without its ending
-        types = set()
+    def readCode(self):
+        self.words = {}  # of a header and the sources of its name, by the path without its ending
+        self.types = set()
         for name in self.files:
             if name.startswith(("src/", "include/")):
-                words.setdefault(name.rsplit(".", 1)[0], set()).update(re.findall(r"\w+", self.text[name]))
-                types.update(TYPE.findall(self.text[name]))
+                code = re.sub(r"//.*", "", self.text[name])
+                self.words.setdefault(name.rsplit(".", 1)[0], set()).update(re.findall(r"\w+", code))
+                self.types.update(TYPE.findall(code))
+        self.allWords = set().union(*self.words.values())
+
+    def checkMembers(self):
+        words, types = self.words, self.types
         for page in ("docs/architecture.md", "docs/CONTRIBUTING.md", "docs/scheduler.md"):
             for number, line in enumerate(self.text[page].split("\n"), 1):
                 named = [name for path in PATH.findall(line) for name in self.find(path, "")]
@@ -329,9 +335,26 @@ class Facts:
                     self.expect(holds, "%s:%d" % (page, number),
                                 "no source that is named there has %s::%s" % (owner, member))
                 isRow = line.startswith("|") and re.search(r"`(src|include)/", line) and stems & words.keys()
-                for name in NAME.findall(line) if isRow else []:
+                for name in NAME.findall(line.split("|", 2)[-1]) if isRow else []:
                     self.expect(any(name in words[stem] for stem in places), "%s:%d" % (page, number),
                                 "no source that is named there has %s" % name)
+
+    # Names in the comments of sources, but for those of examples, which are indented.
+
+    def checkNamesInComments(self):
+        for name in self.files:
+            for number, line in enumerate(self.text[name].split("\n"), 1):
+                comment = re.search(r"//(?!   ) ?(.*)", line)
+                if not comment or not name.startswith(("src/", "include/")):
+                    continue
+                place = "%s:%d" % (name, number)
+                for owner, member in re.findall(r"\b([A-Z]\w+)::(\w+)", comment.group(1)):
+                    isThere = any({owner, member} <= each for each in self.words.values())
+                    holds = owner not in self.types or isThere
+                    self.expect(holds, place, "there is no %s::%s" % (owner, member))
+                for word in re.findall(r"\b(?:[Ss]ee )?(k[A-Z]\w+)|\b[Ss]ee ([A-Z]\w*)", comment.group(1)):
+                    self.expect((word[0] or word[1]) in self.allWords, place,
+                                "there is no %s" % (word[0] or word[1]))
 
 
 def main():
@@ -344,7 +367,9 @@ def main():
     facts.checkCommands()
     facts.checkNumbers()
     facts.checkCounts()
+    facts.readCode()
     facts.checkMembers()
+    facts.checkNamesInComments()
     print("%d facts of documents and comments" % facts.count)
     return 1 if facts.wrong or not facts.count else 0
 
