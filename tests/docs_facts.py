@@ -110,6 +110,7 @@ TEST = re.compile(r"`((?:model|spin|memcheck|consumer|package|coverage|mutants)_
 CONSTANT = re.compile(r"\b(?:\w+::)*(k?[A-Z]\w*)\b")
 TYPE = re.compile(r"\b(?:class|struct)\s+(?:\w+\([^)]*\)\s+)?(?:WEFT_\w+\s+)?(\w+)")
 NAME = re.compile(r"`(\w+)(?:\(\))?`(?! or )")
+NAMED = re.compile(r"\b(k[A-Z]\w+)|\b[Ss]ee ([A-Z]\w*)\b(?! and [A-Z]|, )")  # but for authors
 MEMBER = re.compile(r"`(?:\w+::)*?([A-Z]\w+)::(\w+)(?:\(\))?`")
 
 
@@ -282,7 +283,7 @@ class Facts:
         places = [source] + [other for other in self.files if other.startswith(("src/", "include/"))]
         for place in places:
             value = r"\s*(?:=\s*([^;,>]+)|(\{[^}]*\}|\([^)]*\)))\s*[;,>]"
-            found = re.search(r"\b%s%s" % (name, value), self.text[place])
+            found = re.search(r"\b%s%s" % (name, value), self.text.get(place, ""))
             if found:
                 return self.valueOf(found.group(1) or found.group(2), place)
         raise KeyError(name)
@@ -352,9 +353,8 @@ class Facts:
                     isThere = any({owner, member} <= each for each in self.words.values())
                     holds = owner not in self.types or isThere
                     self.expect(holds, place, "there is no %s::%s" % (owner, member))
-                for word in re.findall(r"\b(?:[Ss]ee )?(k[A-Z]\w+)|\b[Ss]ee ([A-Z]\w*)", comment.group(1)):
-                    self.expect((word[0] or word[1]) in self.allWords, place,
-                                "there is no %s" % (word[0] or word[1]))
+                for constant, other in NAMED.findall(comment.group(1)):
+                    self.expect((constant or other) in self.allWords, place, "there is no %s" % (constant or other))
 
 
 def main():
