@@ -80,7 +80,7 @@ endif()
 # The list of mutants: whether each that is explained is still there. They themselves take hours: docs/reliability.md.
 add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
 
-# The list of what no test executes: whether each line that is explained is still there.
+# Whether each line that coverage_explained.txt explains is still there: no test executes those.
 add_test(NAME coverage_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/coverage.py --check)
 
 # What the preset stress changes, and whether each such line is still there once.

@@ -354,7 +354,8 @@ class Facts:
                     holds = owner not in self.types or isThere
                     self.expect(holds, place, "there is no %s::%s" % (owner, member))
                 for constant, other in NAMED.findall(comment.group(1)):
-                    self.expect((constant or other) in self.allWords, place, "there is no %s" % (constant or other))
+                    word = constant or other
+                    self.expect(word in self.allWords, place, "there is no %s" % word)
 
 
 def main():
