@@ -77,7 +77,7 @@ if(WEFT_GIT)
   add_test(NAME gate COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_SOURCE_DIR}/gate_test.py)
 endif()
 
-# The list of mutants: whether each that is explained is still there. They themselves take hours: docs/reliability.md.
+# Whether each mutant that explained.txt explains is still there. The mutants themselves take hours: docs/reliability.md.
 add_test(NAME mutants_list COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/mutants/mutants.py --list)
 
 # Whether each line that coverage_explained.txt explains is still there: no test executes those.

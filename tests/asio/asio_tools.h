@@ -59,7 +59,7 @@ auto operation(Begin begin, Token token) {
 enum class When { AtOnce, ElsewhereAtOnce, Elsewhere };
 inline constexpr When kWhens[] = {When::AtOnce, When::ElsewhereAtOnce, When::Elsewhere};
 
-// The same, with a handler that is called with `args`.
+// An operation that calls its handler with `args`.
 template <class... Args, class Token>
 auto operationThatGives(When when, std::tuple<Args...> args, Token token) {
   std::thread thread;

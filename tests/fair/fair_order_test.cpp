@@ -392,7 +392,7 @@ TEST(FairDispatchTest, LongStepsShareAnIntake) {
   EXPECT_LE(numDispatches, numPauses + kTasks * kRounds / 16);
 }
 
-// The same, but each step posts a task whose deadline has come, if that is not queued: its step comes next.
+// Each step posts a task whose deadline has come, unless that is queued: the step of that task comes next.
 TEST(FairDispatchTest, ADeadlineOnItsWayEndsThePause) {
   constexpr int kTasks = 10, kRounds = 100;
   TaskScheduler scheduler("on its way", 2);

@@ -178,7 +178,7 @@ TEST_P(FairWakeupTest, ATaskMayDeleteItselfWhenItHasReceivedItsSignal) {
   EXPECT_EQ(numAnswered, numRequests);
 }
 
-// The same with a count of references instead of the signal: docs/fair.md shows it.
+// A count of references tells who is the last, instead of a signal: docs/fair.md shows it.
 TEST_P(FairWakeupTest, ATaskMayBeDeletedByWhoeverLetsGoOfItLast) {
   TaskScheduler scheduler("counted", numThreads(), config());
   std::atomic<int> numDeleted{0};

@@ -169,7 +169,7 @@ void waitGroup(Actor& self, const Op& op) {
   const bool isOver = self.await(
       op, [&](const auto&... token) { return group.wait(token...); },
       [&](auto limit, const auto& token) { return group.wait_for(limit, token); });
-  const int numDone = self.world.numDone[op.a].load(std::memory_order_relaxed);  // relaxed: as above
+  const int numDone = self.world.numDone[op.a].load(std::memory_order_relaxed);  // relaxed: wait() orders it
   const int wanted = self.world.program.census.waitGroups[op.a];
   check(!isOver || numDone == wanted, "wait group %d let a wait go after %d of %d", op.a, numDone, wanted);
 }
@@ -186,7 +186,7 @@ void waitLatch(Actor& self, const Op& op) {
   const bool isOpen = self.await(
       op, [&](const auto&... token) { return self.world.latch.wait(token...); },
       [&](auto limit, const auto& token) { return self.world.latch.wait_for(limit, token); });
-  const int numDown = self.world.numCountedDown.load(std::memory_order_relaxed);  // relaxed: as above
+  const int numDown = self.world.numCountedDown.load(std::memory_order_relaxed);  // relaxed: wait() orders it
   const int wanted = self.world.program.census.latch;
   check(!isOpen || numDown == wanted, "the latch let a wait go after %d of %d", numDown, wanted);
 }

@@ -137,7 +137,7 @@ void drain(int fd) {
   }
 }
 
-// The same where the fiber has to wait for room.
+// Sends where the fiber has to wait for room.
 using Send = void (*)(int fd, std::span<const std::byte> byte, std::error_code& error);
 std::function<void(Attempt&)> sending(Send call) {
   return [call](Attempt& attempt) {

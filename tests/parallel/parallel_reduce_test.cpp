@@ -262,7 +262,7 @@ TEST_P(ParallelScanTest, TakesIteratorsNumbersAndArrays) {
 // A number that converts to an int, so that the sum of two is an int.
 struct Counted {
   Counted(int of) : value(of) {}          // NOLINT(google-explicit-constructor): that is the point
-  operator int() const { return value; }  // NOLINT(google-explicit-constructor): likewise
+  operator int() const { return value; }  // NOLINT(google-explicit-constructor): that is the point
   int value;
 };
 

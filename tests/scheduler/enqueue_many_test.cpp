@@ -40,7 +40,6 @@ using tests::awaitThat;
 using tests::inTask;
 using tests::queueTogether;
 using tests::scaled;
-using tests::smallConfig;
 using tests::upTo;
 
 // Makes each element when it is asked for, by make(i).
@@ -80,7 +79,7 @@ MadeRange<std::input_iterator_tag, Make> made(int count, Make make) {
   return {count, std::move(make)};
 }
 
-// The same as a range that can be passed several times.
+// A range of made tasks that can be passed several times.
 template <class Make>
 MadeRange<std::forward_iterator_tag, Make> madeAgain(int count, Make make) {
   return {count, std::move(make)};

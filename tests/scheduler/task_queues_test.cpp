@@ -71,7 +71,7 @@ class TaskQueuesTest : public ::testing::Test {
   std::vector<int> allNext(TaskQueues& tasks) {
     return all([&] { return tasks.next(); });
   }
-  // The same for a worker that takes batches where it has run dry.
+  // What a worker takes in turn that takes batches where it has run dry.
   std::vector<int> allNextAndBatches(TaskQueues& tasks) {
     return all([&] {
       TaskNode* task = tasks.next();

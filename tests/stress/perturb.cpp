@@ -130,7 +130,7 @@ void point() noexcept {
   if (random == 0) [[unlikely]] {
     beginThread();
   }
-  // The same in each run, wherever the program is loaded.
+  // One place in each run, wherever the program is loaded.
   const uintptr_t address =
       reinterpret_cast<uintptr_t>(__builtin_return_address(0)) - reinterpret_cast<uintptr_t>(&point);
   ::std::atomic<uint32_t>& place = places[row][(address * 0x9e3779b97f4a7c15u) >> 53];
