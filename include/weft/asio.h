@@ -7,9 +7,9 @@
 #include "weft/detail/base/macros_begin.h"
 
 // weft with Asio: docs/asio.md. weft/weft.h leaves this header out, since it needs Asio: the standalone one
-// or Boost's. WEFT_ASIO_BOOST, defined as 0 or 1 in the whole program, chooses; by default the standalone one
-// is taken if it is there. weft::asio is its namespace. WEFT_ASIO_CAN_CANCEL: whether a single operation can
-// be cancelled (from 1.19 on).
+// or Boost's. WEFT_ASIO_BOOST, 0 or 1 in the whole program, chooses; by default the standalone one, if it is
+// there. weft::asio is its namespace. WEFT_ASIO_CAN_CANCEL: whether a single operation can be cancelled (from
+// 1.19 on).
 #include <atomic>
 #include <memory>
 #include <stop_token>
@@ -44,10 +44,9 @@ class StoppableUseFiber;
 //   size = socket.async_read_some(asio::buffer(bytes), weft::useFiber[error]);
 //   size = socket.async_read_some(asio::buffer(bytes), weft::useFiber(stopToken)[error]);
 // The function returns what the operation's handler gets behind an error_code or exception_ptr: nothing, a
-// value, or a std::tuple of several. An error_code is thrown as a system_error, or assigned to `error`. An
+// value, or a std::tuple of several. An error_code is thrown as a system_error, or assigned to `error`; an
 // exception_ptr is thrown. An operation that destroys its handler without calling it has the error
-// asio::error::operation_aborted. That is thrown, even if `error` is given, if the value has no default
-// constructor.
+// operation_aborted, which is thrown even with `error` given if the value has no default constructor.
 // Requires: other threads run the handlers of the operation's executor. A handler on the only thread of an
 // io_context must not wait for an operation of that context. Fibers may run on different threads: what Asio
 // says of one object in several threads holds for one object in several fibers.

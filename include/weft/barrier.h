@@ -100,8 +100,7 @@ class Barrier : private detail::BarrierBase {
 
   // Arrives `n` times. Neither suspends nor blocks, except in the completion function.
   // Requires: at least `n` are still expected in this phase; otherwise a message ends the program.
-  // Memory ordering: the completion function sees what was written before arrive(). After wait() the caller
-  // sees what both wrote.
+  // Memory ordering: the completion function sees what was written before arrive(); a caller of wait(), both.
   [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
 
   // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.

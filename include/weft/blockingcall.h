@@ -67,8 +67,7 @@ void blocking_call(Function&&, Args&&...) {
       "blocking_call(f, args...): f cannot be called with these arguments, or with none if there are none.");
 }
 
-// The threads of blocking_call(). They belong to the process. Each has the affinity of the thread that
-// started it.
+// The process's threads for blocking_call(). Each has the affinity of the thread that started it.
 //
 //   weft::BlockingThreads::setMaxCount(64);
 struct BlockingThreads {

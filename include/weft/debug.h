@@ -37,8 +37,7 @@ namespace detail {
 
 // As fatal(), with a line that names the place. If the place is in the library or its headers, a line before
 // it names the innermost calls as offsets for addr2line, and the last by its name if it has one (-rdynamic):
-// one of them is usually the user's. Needs about 4 KiB of stack. Cuts messages at 2 KiB, with "...". By one
-// write.
+// one of them is usually the user's. Needs about 4 KiB of stack. Cuts messages at 2 KiB. Writes once.
 [[noreturn, gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] WEFT_EXPORT void fatalAt(const char* file,
                                                                                            int line,
                                                                                            const char* format,

@@ -8,8 +8,7 @@
 
 #include "weft/finally.h"
 
-// WEFT_DEFER under marl's short name. Not in weft.h: the macro breaks functions of that name, as
-// asio::defer().
+// WEFT_DEFER by marl's name. Not in weft.h: the macro breaks functions of that name, such as asio::defer().
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

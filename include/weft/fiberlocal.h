@@ -54,8 +54,7 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 // when the task or the thread ends, newest first. A task's values are destroyed on its own fiber, after its
 // function was destroyed: a thread that waits for the function may go on before. ~Scheduler waits for them.
 //
-// Destructors may suspend and use other FiberLocals, which are made anew if they are gone. They must not
-// throw.
+// Destructors may suspend and use other FiberLocals, which are made anew if gone. They must not throw.
 //
 // A task of async() or a TaskGroup has its own values, even if it is run in place. A function of join() or of
 // a parallel algorithm may be a task of its own or not: it must only use values that it sets.

@@ -61,10 +61,9 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   }
 
   // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
-  // takes the future is called in any case. The others are called only if there is a value; otherwise the
-  // exception is passed on. Without an executor f is a task of the scheduler that is bound to the thread that
-  // makes the future ready (this one if it is ready), or else of defaultExecutor(). Neither suspends nor
-  // blocks.
+  // takes the future is always called, the others only with a value: otherwise the exception is passed on.
+  // Without an executor f is a task of the scheduler that is bound to the thread that makes the future ready
+  // (this one if it is ready), or else of defaultExecutor(). Neither suspends nor blocks.
   // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
   // executor.schedule() throws, the returned future gets that exception too.
   // Requires: valid(). Afterwards the future is not valid any more.

@@ -38,8 +38,7 @@ namespace weft::inline v0_1::fair {
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 // The coroutine begins when it is awaited, or with the first step of its CoroTask. An exception that escapes
-// it is thrown in the coroutine that awaits it; one that escapes the body of a CoroTask ends the program with
-// a message.
+// it is thrown where it is awaited; from the body of a CoroTask it ends the program.
 // Lifetime: destroying the Coro destroys the coroutine, wherever it is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {

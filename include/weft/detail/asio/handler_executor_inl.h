@@ -16,8 +16,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Returns: what `executor` holds, or null if that is of another type. target() looks at no type. Always null
-// without RTTI.
+// Returns: what `executor` holds, or null if that is of another type, or without run-time type information.
 template <class Executor>
 const Executor* asioTarget(const asio::any_io_executor& executor) noexcept {
 #if defined(ASIO_NO_TYPEID) || defined(BOOST_ASIO_NO_TYPEID)
@@ -30,8 +29,7 @@ const Executor* asioTarget(const asio::any_io_executor& executor) noexcept {
 
 // The associated executor of the handler of an operation, over the operation's own one, `under`. The handler
 // only wakes a fiber, so a thread that runs the handlers of that AsioContext or io_context calls it at once.
-// On other threads `under` decides. Steps of a composed operation use it too. An any_io_executor would
-// allocate.
+// On other threads `under` decides. Composed operations use it too.
 class AsioHandlerExecutor {
  public:
   // No constructors: to copy this type, the compiler would look whether it converts to any_io_executor.

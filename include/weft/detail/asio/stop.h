@@ -70,8 +70,7 @@ class AsioStop {
   asio::cancellation_signal signal_;
 };
 
-// The handler of an operation that a stop cancels. `stop` is null if none can come. `executor` is bound to
-// the token, or empty.
+// The handler of an operation that a stop cancels. `stop` may be null, `executor` empty.
 template <class... Args>
 class AsioStoppableHandler {
  public:

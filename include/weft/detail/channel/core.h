@@ -38,8 +38,7 @@
 //
 // A section ends with the store that shows its effect, its last access to the channel: to the head if it took
 // a value out of the ring, else to the tail. Then it wakes the waiters that it claimed. The fast path's last
-// access is its store. So a thread that learns from such a store that a call has had its effect may destroy
-// the channel.
+// access is its store. So a thread that sees the effect of a call may destroy the channel.
 //
 // Rejected: a sequence number in each slot (Vyukov 2010). Two senders can then fill slots at the same time,
 // but it needs a mark for a value whose move has thrown, a wait for a half filled slot, and a fence between
@@ -65,8 +64,7 @@ class ChannelCore {
   ChannelCore(const ChannelCore&) = delete;
   ChannelCore& operator=(const ChannelCore&) = delete;
 
-  // The fast paths, for a thread `who`. put(slot) makes a value; get(slot) takes and destroys it, even if it
-  // throws.
+  // The fast paths, for a thread `who`. put(slot) makes a value; get(slot) takes it and always destroys it.
   // Return: false if only a section can tell.
   template <class Put>
   bool tryPut(uintptr_t who, Put&& put) {

@@ -25,8 +25,7 @@ namespace weft::inline v0_1::detail {
 //      so it has the lock                 B4 look at lone: 0, so it has the lock
 // What must not happen: A3 sees 1 and B4 sees 0, and both have the lock. A2 and B2 are the two fences of the
 // store-buffering litmus test (as in steal_gate.h). The thread that has just been woken pays for the
-// membarrier: its wake has cost more. A thread that becomes the only active one sees the others' work: they
-// leave before they count down.
+// membarrier: its wake has cost more. Other threads leave it before they count down.
 //
 // Rejected: biased locking, where the lock stays with its last owner. Another thread would wait for a step.
 template <class Sync = StdSync>

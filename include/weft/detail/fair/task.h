@@ -121,8 +121,8 @@ struct FairCallable {
   WEFT_OWN static constexpr FairOps kOps{&run, &destroy};
 };
 
-// The new callable of a task that has one. What may throw comes before the old one's end; what may throw when
-// moved is behind a pointer.
+// The new callable of a task that has one. What may throw comes before the end of the old one. A callable
+// whose move may throw lies behind a pointer.
 template <class F, class Task>
 class FairReplacement {
  public:

@@ -19,7 +19,7 @@
 // A node with one predecessor is ready when that has run. A node with several has a counter in each run's
 // context: the strand that brings it to zero resets it for the next run, and starts the node. The strand that
 // runs a node goes on in a loop with a successor that it made ready, and schedules the others: a chain costs
-// no task and no stack. A node without successors counts down the run's WaitGroup. Each node leads to one of
+// no task and no stack. A node without successors counts down the run's WaitGroup. Every node leads to one of
 // these.
 namespace weft::inline v0_1::detail {
 

@@ -33,8 +33,8 @@ class GroupCount {
   void addOwn() { ++numOwn_; }
 
   // The owner, or the thread that waits in its stead, takes tasks back and calls them. Until endInPlace(),
-  // which gets how many own tasks are left, the group is not over, and is waited for: so a task of the group
-  // that waits for it is found out.
+  // which gets how many own tasks are left, the group is not over, and is waited for: so its own task's wait
+  // for it is reported.
   // Returns: whether there are own tasks; beginInPlace(): how many.
   bool hasOwn() const { return numOwn_ > 0; }
   int64_t beginInPlace() { return std::exchange(numOwn_, kInPlace); }

@@ -13,8 +13,7 @@
 
 // join() and the parallel algorithms run as one task of an executor, while the caller waits. On a worker of
 // weft's that task forks as any other does. Other threads have no deque, so there it makes plain calls.
-// Rejected: a task of the executor for each fork. It helps no worker, and an executor of one thread would
-// wait for itself.
+// Rejected: a task of the executor for each fork. An executor of one thread would wait for itself.
 namespace weft::inline v0_1::detail {
 
 // A task in the frame of its waiter. It calls `function`, and keeps the result or exception.

@@ -58,8 +58,7 @@ struct FutureListeners {
   void append(TaskNode* begin, TaskNode* end);
 };
 
-// The loop that tells listeners. A listener finds it behind `next`, and puts a state there if it completes
-// one.
+// The loop that tells listeners. A listener finds it behind `next`, and leaves a completed state there.
 struct PutOffTask;
 struct TellLoop : TaskNode {
   explicit TellLoop(int numOuterLoops) : TaskNode{nullptr, nullptr, 0}, numOuter(numOuterLoops) {}

@@ -73,8 +73,7 @@ struct Unwrapped<SharedFuture<T>> {
   }
 };
 
-// A call of the program's code by a loop that tells. What becomes ready in it is told by an inner loop or
-// this one.
+// A loop's call of the program's code. What becomes ready in it is told by an inner loop or this one.
 class WEFT_EXPORT LoopCall {
  public:
   LoopCall(const LoopCall&) = delete;

@@ -260,8 +260,7 @@ auto whenRange(Iterator begin, const End& end) {
 // Takes futures over, and copies SharedFutures. Without futures the result is ready at once.
 // Requires: each is valid().
 // Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-// Errors: std::bad_alloc. Then the caller keeps the futures, unless a single-pass range of unknown size had
-// them.
+// Errors: std::bad_alloc. Then the caller keeps them, unless in a single-pass range of unknown size.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
   return detail::whenRange<true>(std::move(begin), end);

@@ -64,8 +64,7 @@ void forEachOf(const Partition<Iterator>& range, F& function, const std::stop_to
 }  // namespace detail
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers. The range is a container, two iterators, two numbers, an irange(), a list in braces, or a
-// partitioner.
+// workers. The range: a container, two iterators or numbers, an irange(), a list in braces, or a partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
 //   weft::parallelFor(names, [](std::string& name) { normalize(name); });

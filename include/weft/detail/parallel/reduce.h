@@ -133,8 +133,8 @@ inline constexpr Identity kIdentity;
 //   const double sum = weft::parallelReduce(values, 0.0);
 //   const int largest = weft::parallelReduce(0, n, INT_MIN, [](int a, int b) { return std::max(a, b); });
 // Range, splitting, suspension, errors and lifetimes are those of parallelFor(). With a partitioner that has
-// a grain, the parentheses depend only on that and on the number of elements: sums of floating-point numbers
-// are equal each time.
+// a grain, the parentheses depend only on that and on the number of elements: floating-point sums are equal
+// each time.
 // Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
 // T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
