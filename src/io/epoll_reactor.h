@@ -54,7 +54,7 @@ class EpollReactor final : public ReadinessReactor {
       return nullptr;
     }
     const int epoll = Sys::makeEpoll();
-    epoll_event event{EPOLLIN | EPOLLET, {.u64 = kBell}};
+    epoll_event event{EPOLLIN | EPOLLET, {.u64 = kWakeFd}};
     if (epoll < 0 || Sys::control(epoll, EPOLL_CTL_ADD, parker.wakeFd(), &event) != 0) {
       error = errno;
       closeIf(epoll);
@@ -117,7 +117,7 @@ class EpollReactor final : public ReadinessReactor {
   }
 
  private:
-  static constexpr uint64_t kBell = ~uint64_t{0};
+  static constexpr uint64_t kWakeFd = ~uint64_t{0};
   static constexpr uint32_t kOnce = 0;    // the number of a registration that does not last
   static constexpr int kMostEvents = 64;  // at a time: the fibers that these wake are not put off long
 
@@ -156,7 +156,7 @@ class EpollReactor final : public ReadinessReactor {
     lookIntoRing(claimed);
     for (int i = 0; i < count; ++i) {
       const epoll_event& event = events_[i];
-      if (event.data.u64 != kBell) {
+      if (event.data.u64 != kWakeFd) {
         const int fd = static_cast<int>(static_cast<uint32_t>(event.data.u64));
         const auto number = static_cast<uint32_t>(event.data.u64 >> 32);
         int error = 0;

@@ -40,7 +40,7 @@ class FileRing final : public FileQueue {
       return nullptr;
     }
     made->hasRing_ = true;
-    return Sys::setRingBell(made->ring_, wakeFd) < 0 ? nullptr : std::move(made);
+    return Sys::setRingWakeFd(made->ring_, wakeFd) < 0 ? nullptr : std::move(made);
   }
 
   ~FileRing() {

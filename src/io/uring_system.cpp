@@ -67,7 +67,7 @@ void UringSystem::destroyRing(IoRing& ring) {
   io_uring_queue_exit(&ring.ring);
 }
 
-int UringSystem::setRingBell(IoRing& ring, int wakeFd) {
+int UringSystem::setRingWakeFd(IoRing& ring, int wakeFd) {
   return resultOfRing(io_uring_register_eventfd(&ring.ring, wakeFd));
 }
 

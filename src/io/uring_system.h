@@ -25,7 +25,7 @@ struct UringSystem {
   static int makeRing(IoRing& made, unsigned requests, unsigned results);
   static void destroyRing(IoRing& ring);
   // Has the system write to the eventfd `wakeFd` when there are results, or enterRing() would post some.
-  static int setRingBell(IoRing& ring, int wakeFd);
+  static int setRingWakeFd(IoRing& ring, int wakeFd);
 
   // Hands over the requests that lie in the ring, and has the system post the results that there are.
   static int enterRing(IoRing& ring);

@@ -59,8 +59,8 @@ struct Host {
       parker.park();
       return;
     }
-    if (!hasBell) {
-      hasBell = true;
+    if (!hasWakeFd) {
+      hasWakeFd = true;
       elsewhere.makeWakeFd();
     }
     elsewhere.sleepElsewhere(nullptr);
@@ -69,7 +69,7 @@ struct Host {
   Deque& victim;
   WithWakeFd elsewhere;
   Parker& parker = elsewhere.parker;
-  bool hasBell = false;
+  bool hasWakeFd = false;
   Inbox inbox;
   Idle::Sleeper sleeper;
   Item* stolen = nullptr;

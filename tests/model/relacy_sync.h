@@ -304,7 +304,7 @@ struct RelacySync {
   }
 
   // A descriptor that stays rung until a sleep with it has seen that. It orders nothing.
-  struct BellState {
+  struct WakeFdState {
     Atomic<uint32_t> isRung{0};
 
     // The sleep of a thread, which may also end for no reason, or because of another descriptor.
@@ -313,7 +313,7 @@ struct RelacySync {
       isRung.store(0, std::memory_order_relaxed, file, line);
     }
   };
-  using WakeFd = BellState*;
+  using WakeFd = WakeFdState*;
   static constexpr WakeFd kNoWakeFd = nullptr;
   static void signal(WakeFd wakeFd, WEFT_MODEL_PLACE) {
     wakeFd->isRung.store(1, std::memory_order_relaxed, file, line);

@@ -12,7 +12,7 @@ namespace weft::model {
 // A parker whose owner may sleep elsewhere.
 struct WithWakeFd {
   detail::Parker<RelacySync> parker;
-  RelacySync::BellState wakeFd;
+  RelacySync::WakeFdState wakeFd;
 
   void makeWakeFd() { parker.setWakeFd(&wakeFd); }
   // Returns: whether a permit was consumed, before the sleep or at its end.

@@ -36,7 +36,8 @@ class WorkerGroup;
 // single-threaded one belongs to a bound thread, and runs tasks only while that thread waits, yields or
 // unbinds. Its parts decide, each in a file of its own; this class joins them.
 // All is for the worker's own thread, except wake(), deliver() and report().ask(), for any thread;
-// deque().steal(), for other workers; what the starting thread calls; and what only reads (docs/scheduler.md).
+// deque().steal(), for other workers; what the starting thread calls; and what only reads
+// (docs/scheduler.md).
 class Worker {
  public:
   enum class Mode { SingleThreaded, MultiThreaded };

@@ -57,7 +57,7 @@ class AsioReactor final : public Reactor {
         run_(run),
         to_(to),
         timer_(context),
-        wakeFd_(context, bellOfOwnParker()) {}
+        wakeFd_(context, wakeFdOfOwnParker()) {}
   // What is left in the context is destroyed with it, uncalled.
   ~AsioReactor() override { wakeFd_.release(); }
 
@@ -121,7 +121,7 @@ class AsioReactor final : public Reactor {
     const WithoutFibers withoutFibers_;
   };
 
-  static int bellOfOwnParker() {
+  static int wakeFdOfOwnParker() {
     Parker<>& parker = detail::currentParker();
     if (parker.wakeFd() == StdSync::kNoWakeFd) {
       const int wakeFd = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -174,15 +174,15 @@ class AsioReactor final : public Reactor {
   }
 
   void awaitWakeFd() {
-    if (!isBellAwaited_) {
+    if (!isWakeFdAwaited_) {
       wakeFd_.async_wait(asio::posix::stream_descriptor::wait_read, [this](const AsioErrorCode& error) {
         if (!error) {
           uint64_t wakes = 0;
           (void)!::read(wakeFd_.native_handle(), &wakes, sizeof wakes);
-          isBellAwaited_ = false;
+          isWakeFdAwaited_ = false;
         }
       });
-      isBellAwaited_ = true;
+      isWakeFdAwaited_ = true;
     }
   }
 
@@ -210,7 +210,7 @@ class AsioReactor final : public Reactor {
   void* const to_;
   asio::steady_timer timer_;
   asio::posix::stream_descriptor wakeFd_;  // the last that may throw: its destructor would close it
-  bool isBellAwaited_ = false;
+  bool isWakeFdAwaited_ = false;
   bool hasTimerChanged_ = false;  // the handler of a timer that was set anew was called
   bool hasWoken_ = false;         // a handler has woken a fiber since the last handOver()
   TimePoint timerSet_ = kNever;
