@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -164,6 +165,29 @@ void expectFirstInFirstOut(Scheduler& scheduler) {
   }
 }
 
+// Tasks that wait, one after the other, then one wake of all: they come back in the order in which they came.
+// Requires: tasks run on one thread, since on several those that were woken race.
+inline void expectAllWokenFirstInFirstOut(const std::function<void()>& wait,
+                                          const std::function<int()>& countWaiting,
+                                          const std::function<void()>& wake) {
+  constexpr int kWaiters = 20;
+  std::vector<int> order;
+  WaitGroup done(kWaiters);
+  for (int i = 0; i < kWaiters; ++i) {
+    schedule([&, i, done] {
+      wait();
+      order.push_back(i);
+      done.done();
+    });
+    awaitThat([&] { return countWaiting() == i + 1; });
+  }
+  wake();
+  done.wait();
+  for (int i = 0; i < kWaiters; ++i) {
+    EXPECT_EQ(order[static_cast<size_t>(i)], i);
+  }
+}
+
 // Two wait, two wakes in a row: both come back.
 template <class Gate>
 void expectTwoWakesWakeTwo(Scheduler& scheduler, Kind first, Kind second) {
@@ -217,6 +241,14 @@ inline int destructionRounds(Kind kind, int numWorkers) {
     return 100'000;
   }
   return scaled(2'000, 500);
+}
+
+// The test above with waiters of each kind, in a part of the usual number of rounds.
+template <class Gate>
+void destroyAtOnce(Scheduler& scheduler, int numWorkers, int part = 1) {
+  for (Kind kind : kKinds) {
+    destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, destructionRounds(kind, numWorkers) / part);
+  }
 }
 
 }  // namespace weft::tests

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <functional>
+#include <latch>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -41,34 +42,16 @@ WEFT_INSTANTIATE_WITH_SCHEDULER(BlockingCallTest);
 
 constexpr unsigned int kNoBound = std::numeric_limits<unsigned int>::max();
 
-// Lets `count` threads of the system meet: none goes on before all are there.
-class Meeting {
- public:
-  explicit Meeting(int count) : missing_(count) {}
-  void meet() {
-    std::unique_lock guard(mutex_);
-    if (--missing_ == 0) {
-      all_.notify_all();
-    }
-    all_.wait(guard, [this] { return missing_ <= 0; });
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable all_;
-  int missing_;
-};
-
 // Waits for all threads of the pool to end. Those that are idle already may have a long time to go: each gets
 // a call first.
 void endIdleThreads() {
   BlockingThreads::setIdleTime(milliseconds(1));
   const auto count = static_cast<int>(BlockingThreads::count());
   {
-    Meeting all(count);
+    std::latch all(count);
     std::vector<std::thread> callers;
     for (int i = 0; i < count; ++i) {
-      callers.emplace_back([&] { blocking_call([&] { all.meet(); }); });
+      callers.emplace_back([&] { blocking_call([&] { all.arrive_and_wait(); }); });
     }
     for (std::thread& caller : callers) {
       caller.join();
@@ -280,10 +263,10 @@ TEST_P(BlockingCallTest, MayBeNested) {
 
 TEST_P(BlockingCallTest, AsManyRunAtOnceAsAreAskedFor) {
   const int numCalls = 60;
-  Meeting all(numCalls);
+  std::latch all(numCalls);
   Crew crew(scheduler());
   for (int i = 0; i < numCalls; ++i) {
-    crew.start(kindOf(i), [&] { blocking_call([&] { all.meet(); }); });
+    crew.start(kindOf(i), [&] { blocking_call([&] { all.arrive_and_wait(); }); });
   }
 }
 
@@ -359,10 +342,10 @@ TEST_P(BlockingCallTest, TheBoundMayBeRaisedAndLowered) {
   endIdleThreads();
   BlockingThreads::setMaxCount(1);
   {
-    Meeting three(3);
+    std::latch three(3);
     Crew crew(scheduler());
     for (int i = 0; i < 3; ++i) {
-      crew.start(kindOf(i), [&] { blocking_call([&] { three.meet(); }); });
+      crew.start(kindOf(i), [&] { blocking_call([&] { three.arrive_and_wait(); }); });
     }
     BlockingThreads::setMaxCount(2);
     BlockingThreads::setMaxCount(3);

@@ -20,6 +20,7 @@
 #include <weft/waitgroup.h>
 
 #include "count_mallocs.h"
+#include "live_objects.h"
 #include "waiting.h"
 
 namespace weft::future_test {
@@ -29,7 +30,6 @@ using std::chrono::milliseconds;
 using tests::awaitThat;
 using tests::Crew;
 using tests::Kind;
-using tests::kindOf;
 using tests::kKinds;
 using tests::scaled;
 
@@ -84,15 +84,6 @@ TEST(FutureExamplesTest, Run) {
 class FutureTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(FutureTest);
 
-// A result that counts how many of it are alive.
-struct Counted {
-  static inline std::atomic<int> numAlive{0};
-  explicit Counted(int v) : value(v) { ++numAlive; }
-  Counted(Counted&& other) noexcept : value(other.value) { ++numAlive; }
-  ~Counted() { --numAlive; }
-  int value;
-};
-
 TEST_P(FutureTest, AsyncYieldsValuesReferencesAndNothing) {
   int target = 0;
   Future<int> value = async([] { return 7; });
@@ -108,8 +99,8 @@ TEST_P(FutureTest, AsyncTakesMoveOnlyFunctionsAndYieldsMoveOnlyResults) {
   auto in = std::make_unique<int>(5);
   Future<std::unique_ptr<int>> future = async([in = std::move(in)]() mutable { return std::move(in); });
   EXPECT_EQ(*future.get(), 5);
-  EXPECT_EQ(async([] { return Counted(4); }).get().value, 4);
-  EXPECT_EQ(Counted::numAlive, 0);
+  EXPECT_EQ(async([] { return tests::LiveObject(4); }).get().value, 4);
+  EXPECT_EQ(tests::LiveObject::numAlive, 0);
 }
 
 TEST_P(FutureTest, ATaskMayAwaitTasksItScheduledInAnyOrder) {

@@ -16,23 +16,13 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "live_objects.h"
 #include "with_scheduler.h"
 
 namespace weft {
 namespace {
 
-// Counts the objects that live.
-class Counted {
- public:
-  explicit Counted(int* live) : live_(live) { ++*live_; }
-  Counted(const Counted& other) : live_(other.live_) { ++*live_; }
-  Counted(Counted&& other) noexcept : live_(other.live_) { ++*live_; }
-  Counted& operator=(const Counted&) = delete;
-  ~Counted() { --*live_; }
-
- private:
-  int* live_;
-};
+using tests::LiveObject;
 
 // Runs the task of a node that a queue would hold.
 void run(Task task) {
@@ -123,29 +113,27 @@ TEST(TaskTest, MovesWhatItIsGivenAsAnRvalueAndCopiesAnLvalue) {
 }
 
 TEST(TaskTest, DestroysItsFunctionOnceWhetherItRanOrNot) {
-  int live = 0;
   {
-    const Task discarded([counted = Counted(&live)] {});
-    EXPECT_EQ(live, 1);
+    const Task discarded([counted = LiveObject()] {});
+    EXPECT_EQ(LiveObject::numAlive, 1);
   }
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
   {
-    Task called([counted = Counted(&live)] {});
+    Task called([counted = LiveObject()] {});
     called();
-    EXPECT_EQ(live, 1);
+    EXPECT_EQ(LiveObject::numAlive, 1);
     called = Task();
   }
-  EXPECT_EQ(live, 0);
-  run(Task([counted = Counted(&live)] {}));
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
+  run(Task([counted = LiveObject()] {}));
+  EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
 TEST(TaskTest, DestroysWhatItHeldWhenItIsAssignedTo) {
-  int live = 0;
-  Task task([counted = Counted(&live)] {});
+  Task task([counted = LiveObject()] {});
   Task other([] {});
   task = std::move(other);
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
   EXPECT_FALSE(other);
   Task& self = task;
   task = std::move(self);
@@ -167,15 +155,14 @@ void expectCaptureOf() {
     bytes[i] = static_cast<unsigned char>(i * 7);
   }
   size_t wrong = kBytes;
-  int live = 0;
-  run(Task([bytes, &wrong, counted = Counted(&live)] {
+  run(Task([bytes, &wrong, counted = LiveObject()] {
     wrong = 0;
     for (size_t i = 0; i < kBytes; ++i) {
       wrong += bytes[i] != static_cast<unsigned char>(i * 7);
     }
   }));
   EXPECT_EQ(wrong, 0u) << "of " << kBytes;
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
 TEST(TaskTest, KeepsCapturesOfAnySize) {
@@ -247,11 +234,10 @@ TEST(TaskTest, LeavesNothingBehindWhenTheFunctionCannotBeCopied) {
 }
 
 TEST(TaskTest, MayBeMadeOnOneThreadAndDestroyedOnAnother) {
-  int live = 0;
   {
     Scheduler scheduler(tests::smallConfig(1));
     for (int i = 0; i < 1000; ++i) {
-      auto task = std::make_shared<Task>([counted = Counted(&live)] {});
+      auto task = std::make_shared<Task>([counted = LiveObject()] {});
       Event destroyed;
       scheduler.enqueue(Task([task = std::move(task), destroyed]() mutable {
         task.reset();
@@ -260,7 +246,7 @@ TEST(TaskTest, MayBeMadeOnOneThreadAndDestroyedOnAnother) {
       destroyed.wait();
     }
   }
-  EXPECT_EQ(live, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
 // Arguments that are bound to a function, as schedule(function, args...) does it.

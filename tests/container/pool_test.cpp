@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "count_mallocs.h"
+#include "live_objects.h"
 #include "waiting.h"
 
 namespace weft {
@@ -31,7 +32,6 @@ using tests::awaitThat;
 using tests::Crew;
 using tests::Kind;
 using tests::kindOf;
-using tests::kKinds;
 using tests::scaled;
 
 class PoolTest : public tests::WithScheduler {};
@@ -39,19 +39,12 @@ WEFT_INSTANTIATE_WITH_SCHEDULER(PoolTest);
 
 class UnboundPoolTest : public tests::WithAllocator {};
 
-// Counts those that live and those that were made.
-struct Counted {
-  Counted() {
-    ++numAlive;
-    ++numMade;
-  }
-  ~Counted() { --numAlive; }
+// It can be neither copied nor moved.
+struct Counted : tests::LiveObject {
+  Counted() = default;
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
   static void resetCounts() { numAlive = numMade = 0; }
-
-  int value = 0;
-  static inline std::atomic<int> numAlive{0}, numMade{0};
 };
 
 TEST_F(UnboundPoolTest, ReconstructMakesANewObjectForEachLoan) {
@@ -311,10 +304,7 @@ struct PoolGate {
 };
 
 TEST_P(PoolTest, MayBeDestroyedAsSoonAsBorrowReturns) {
-  for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<PoolGate>(scheduler(), kind,
-                                                tests::destructionRounds(kind, numWorkers()));
-  }
+  tests::destroyAtOnce<PoolGate>(scheduler(), numWorkers());
 }
 
 struct Connection {

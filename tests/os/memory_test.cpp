@@ -19,6 +19,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "live_objects.h"
 #include "with_scheduler.h"
 
 namespace {
@@ -26,6 +27,7 @@ namespace {
 using weft::Allocation;
 using weft::Allocator;
 using weft::TrackedAllocator;
+using weft::tests::LiveObject;
 using Usage = weft::Allocation::Usage;
 
 bool isAligned(const volatile void* pointer, size_t alignment) {
@@ -53,15 +55,6 @@ class MemoryTest : public testing::Test {
   TrackedAllocator::UsageStats usage(Usage of) { return allocator.stats().byUsage[static_cast<size_t>(of)]; }
 
   TrackedAllocator allocator{Allocator::Default};
-};
-
-struct Counted {
-  explicit Counted(int number = 0) : value(number) { ++alive; }
-  Counted(const Counted& other) : value(other.value) { ++alive; }
-  Counted& operator=(const Counted&) = default;
-  ~Counted() { --alive; }
-  int value;
-  static inline int alive = 0;
 };
 
 TEST_F(MemoryTest, PageSizeIsTheSystems) {
@@ -183,12 +176,12 @@ TEST(MemoryDeathTest, FreeingGuardedMemoryThatWasNotAllocatedIsReported) {
 }
 
 TEST_F(MemoryTest, CreateAndDestroy) {
-  auto* object = allocator.create<Counted>(7);
+  auto* object = allocator.create<LiveObject>(7);
   EXPECT_EQ(object->value, 7);
   EXPECT_EQ(usage(Usage::Create).count, 1U);
-  EXPECT_EQ(usage(Usage::Create).bytes, sizeof(Counted));
+  EXPECT_EQ(usage(Usage::Create).bytes, sizeof(LiveObject));
   allocator.destroy(object);
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
 TEST_F(MemoryTest, CreateRespectsLargeAlignments) {
@@ -213,15 +206,15 @@ TEST_F(MemoryTest, MakeUniqueForwardsMoveOnlyArguments) {
 
 TEST_F(MemoryTest, MakeUniqueNMakesAndDestroysEveryObject) {
   {
-    auto objects = allocator.make_unique_n<Counted>(10, 3);
-    EXPECT_EQ(Counted::alive, 10);
+    auto objects = allocator.make_unique_n<LiveObject>(10, 3);
+    EXPECT_EQ(LiveObject::numAlive, 10);
     for (int i = 0; i < 10; ++i) {
       EXPECT_EQ(objects.get()[i].value, 3);
     }
-    EXPECT_EQ(usage(Usage::Create).bytes, 10 * sizeof(Counted));
+    EXPECT_EQ(usage(Usage::Create).bytes, 10 * sizeof(LiveObject));
   }
-  EXPECT_EQ(Counted::alive, 0);
-  EXPECT_EQ(allocator.make_unique_n<Counted>(0), nullptr);
+  EXPECT_EQ(LiveObject::numAlive, 0);
+  EXPECT_EQ(allocator.make_unique_n<LiveObject>(0), nullptr);
 }
 
 TEST_F(MemoryTest, MakeUniqueNGivesEachObjectTheSameArguments) {
@@ -241,7 +234,7 @@ struct Right {
   int right = 2;
 };
 struct Both : Left, Right {
-  Counted counted;
+  LiveObject counted;
   char more[100] = {};
 };
 
@@ -249,13 +242,13 @@ TEST_F(MemoryTest, APointerToABaseGivesBackTheWholeObject) {
   Allocator::unique_ptr<Right> right = allocator.make_unique<Both>();
   EXPECT_EQ(right->right, 2);
   right.reset();
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
   Allocator::unique_ptr<Left> left = allocator.make_unique<Both>();
   left = allocator.make_unique<Left>();
 }
 
 TEST_F(MemoryTest, AUniquePtrToConstWorks) {
-  Allocator::unique_ptr<const Counted> object = allocator.make_unique<Counted>(4);
+  Allocator::unique_ptr<const LiveObject> object = allocator.make_unique<LiveObject>(4);
   EXPECT_EQ(object->value, 4);
   Allocator::unique_ptr<const Left> left = allocator.make_unique<Both>();
   EXPECT_EQ(left->left, 1);
@@ -274,28 +267,28 @@ TEST_F(MemoryTest, AnObjectMayOwnItsLikes) {
 }
 
 TEST_F(MemoryTest, MakeSharedIsOneAllocation) {
-  auto shared = allocator.make_shared<Counted>(9);
+  auto shared = allocator.make_shared<LiveObject>(9);
   EXPECT_EQ(usage(Usage::Create).count, 1U);
-  EXPECT_GT(usage(Usage::Create).bytes, sizeof(Counted));
-  std::weak_ptr<Counted> weak = shared;
+  EXPECT_GT(usage(Usage::Create).bytes, sizeof(LiveObject));
+  std::weak_ptr<LiveObject> weak = shared;
   shared.reset();
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
   EXPECT_TRUE(weak.expired());
 }
 
 #if defined(__cpp_exceptions)
 struct ThrowsAtThree {
   ThrowsAtThree() {
-    if (counted.alive == 3) {
+    if (counted.numAlive == 3) {
       throw std::runtime_error("three");
     }
   }
-  Counted counted;
+  LiveObject counted;
 };
 
 TEST_F(MemoryTest, AConstructorThatThrowsLeavesNothingBehind) {
   EXPECT_THROW(static_cast<void>(allocator.make_unique_n<ThrowsAtThree>(5)), std::runtime_error);
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
   struct Throws {
     Throws() { throw std::runtime_error("always"); }
   };
@@ -381,19 +374,19 @@ TEST_F(MemoryTest, ContainersMoveAndSwapTheirAllocator) {
 }
 
 TEST_F(MemoryTest, StlAllocatorHasItsOldMembers) {
-  Stl<Counted> stl(&allocator);
-  Stl<Counted>::pointer objects = stl.allocate(2);
-  stl.construct(objects, Counted(3));
+  Stl<LiveObject> stl(&allocator);
+  Stl<LiveObject>::pointer objects = stl.allocate(2);
+  stl.construct(objects, LiveObject(3));
   stl.construct(objects + 1, 4);
   EXPECT_EQ(objects[0].value + objects[1].value, 7);
   EXPECT_EQ(stl.address(*objects), objects);
   EXPECT_EQ(stl.address(std::as_const(*objects)), objects);
-  EXPECT_EQ(stl.max_size(), ~size_t{0} / sizeof(Counted));
+  EXPECT_EQ(stl.max_size(), ~size_t{0} / sizeof(LiveObject));
   stl.destroy(objects);
-  stl.destroy<Counted>(objects + 1);
+  stl.destroy<LiveObject>(objects + 1);
   stl.deallocate(objects, 2);
   static_assert(std::is_same_v<Stl<int>::rebind<char>::other, Stl<char>>);
-  EXPECT_EQ(Counted::alive, 0);
+  EXPECT_EQ(LiveObject::numAlive, 0);
 }
 
 // The example of the class comment of Allocator.

@@ -29,6 +29,7 @@
 #include <weft/waitgroup.h>
 
 #include "in_task.h"
+#include "restless.h"
 #include "spin_until.h"
 #include "with_scheduler.h"
 #include "workers.h"
@@ -447,29 +448,20 @@ TEST_P(ProgressTest, ATimerThatIsDueWaitsForAtMostOneTaskBesideAFiberThatYields)
 }
 
 TEST_P(ProgressTest, TimersThatAreAlwaysDueLeaveTasksTheirTurn) {
-  // Each task ends when the next timer is due.
-  const auto stop = std::make_shared<std::atomic<bool>>(false);
-  WaitGroup ended(2), others(1);
-  struct Forever {
-    static void run(const std::shared_ptr<std::atomic<bool>>& stop, const WaitGroup& ended) {
-      spinUntil(steady_clock::now() + microseconds(20));
-      if (*stop) {
-        ended.done();
-      } else {
-        schedule([=] { run(stop, ended); });
-      }
-    }
-  };
-  schedule([=] {
-    schedule([=] { Forever::run(stop, ended); });
-    while (!*stop) {
+  // Each round ends when the next timer is due.
+  tests::Restless restless(1, [] { spinUntil(steady_clock::now() + microseconds(20)); });
+  std::atomic<bool> mayEnd{false};
+  WaitGroup ended(1), others(1);
+  schedule([&, ended] {
+    restless.start();
+    while (!mayEnd) {
       sleep_for(microseconds(1));
     }
     ended.done();
   });
   schedule([=] { others.done(); });
   others.wait();
-  *stop = true;
+  mayEnd = true;
   ended.wait();
 }
 

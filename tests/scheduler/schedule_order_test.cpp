@@ -16,6 +16,7 @@
 #include <weft/sleep.h>
 #include <weft/waitgroup.h>
 
+#include "restless.h"
 #include "with_scheduler.h"
 #include "workers.h"
 #include "workloads.h"
@@ -25,8 +26,8 @@ namespace weft {
 namespace {
 
 using tests::queueTogether;
+using tests::Restless;
 using tests::scaled;
-using tests::smallConfig;
 using tests::upTo;
 
 class ScheduleOrderTest : public tests::WithScheduler {};
@@ -205,17 +206,6 @@ TEST_P(ScheduleOrderTest, TasksOfOneBatchFromTheInjectorStartInOrderAmongThoseOf
 class StarvationTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(StarvationTest);
 
-// A task that schedules itself again until told to stop.
-struct Forever {
-  static void run(const std::shared_ptr<std::atomic<bool>>& stop, const WaitGroup& ended, Task::Flags flags) {
-    if (*stop) {
-      ended.done();
-    } else {
-      schedule(Task([=] { run(stop, ended, flags); }, flags));
-    }
-  }
-};
-
 // Returns once a task from outside has run, one from inside, and one that sleeps.
 void waitForOthers() {
   WaitGroup others(3);
@@ -230,32 +220,27 @@ void waitForOthers() {
 
 TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverKeepNothingFromRunning) {
   for (const Task::Flags flags : {Task::Flags::None, Task::Flags::SameThread}) {
-    const auto stop = std::make_shared<std::atomic<bool>>(false);
-    const int numForever = std::max(numWorkers(), 1);
-    WaitGroup ended(static_cast<unsigned>(numForever));
-    for (int i = 0; i < numForever; ++i) {
-      schedule([=] { Forever::run(stop, ended, flags); });
+    const int numRestless = std::max(numWorkers(), 1);
+    Restless restless(numRestless, [] {}, flags);
+    for (int i = 0; i < numRestless; ++i) {
+      schedule([&] { restless.start(); });
     }
     waitForOthers();
-    *stop = true;
-    ended.wait();
   }
 }
 
 TEST_P(StarvationTest, TasksThatScheduleThemselvesForeverLeaveTheOldestOfAWorkersOwnTasksItsTurn) {
-  const auto stop = std::make_shared<std::atomic<bool>>(false);
-  const int numForever = std::max(numWorkers(), 1);
-  WaitGroup ended(static_cast<unsigned>(numForever)), others(static_cast<unsigned>(numForever));
-  for (int i = 0; i < numForever; ++i) {
-    schedule([=] {
-      // Below the eternal one in the same queue, which is used depth-first.
+  const int numRestless = std::max(numWorkers(), 1);
+  Restless restless(numRestless);
+  WaitGroup others(static_cast<unsigned>(numRestless));
+  for (int i = 0; i < numRestless; ++i) {
+    schedule([&, others] {
+      // Below the eternal one in one queue, which is used depth-first.
       schedule([=] { others.done(); });
-      Forever::run(stop, ended, Task::Flags::None);
+      restless.start();
     });
   }
   others.wait();
-  *stop = true;
-  ended.wait();
 }
 
 TEST_P(StarvationTest, ATaskThatSchedulesItselfForeverDoesNotHoldUpABatchFromOutside) {
@@ -264,33 +249,23 @@ TEST_P(StarvationTest, ATaskThatSchedulesItselfForeverDoesNotHoldUpABatchFromOut
   }
   // As many as a batch has at most.
   constexpr unsigned kOthers = 60;
-  const auto stop = std::make_shared<std::atomic<bool>>(false);
-  const auto turns = std::make_shared<int>(0);
-  WaitGroup ended(1), others(kOthers);
-  struct Counting {
-    static void run(const std::shared_ptr<std::atomic<bool>>& stop, const std::shared_ptr<int>& turns,
-                    const WaitGroup& ended) {
-      if (*stop) {
-        ended.done();
-      } else {
-        ++*turns;
-        schedule([=] { run(stop, turns, ended); });
-      }
-    }
-  };
+  int turns = 0;
+  Restless restless(1, [&] { ++turns; });
+  WaitGroup others(kOthers);
   queueTogether(scheduler(), [&] {
-    schedule([=] { Counting::run(stop, turns, ended); });
+    schedule([&] { restless.start(); });
     for (unsigned i = 0; i < kOthers; ++i) {
-      schedule([=] {
+      schedule([&] {
         if (others.done()) {
-          *stop = true;
+          restless.requestStop();
         }
       });
     }
   });
-  ended.wait();
+  others.wait();
+  restless.stop();
   // Most often one look brings a batch. After a long step tasks are taken one by one, at every 61st dequeue.
-  EXPECT_LT(*turns, static_cast<int>((kOthers + 2) * 61));
+  EXPECT_LT(turns, static_cast<int>((kOthers + 2) * 61));
 }
 
 TEST_P(StarvationTest, FibersThatWakeEachOtherForeverKeepNothingFromRunning) {

@@ -557,24 +557,17 @@ void expectStopsToWork(Scheduler& scheduler) {
 TEST_P(ChannelTest, AStopEndsAReceive) { expectStopsToWork<tests::ReceiveGate>(scheduler()); }
 TEST_P(ChannelTest, AStopEndsASend) { expectStopsToWork<tests::SendGate>(scheduler()); }
 
-template <class Gate>
-void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
-  for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, tests::destructionRounds(kind, numWorkers) / 4);
-  }
-}
-
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsReceiveReturns) {
-  destroyAtOnce<tests::ReceiveGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::ReceiveGate>(scheduler(), numWorkers(), 4);
 }
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsSendReturns) {
-  destroyAtOnce<tests::SendGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::SendGate>(scheduler(), numWorkers(), 4);
 }
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsTheValueIsHandedOver) {
-  destroyAtOnce<tests::RendezvousGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::RendezvousGate>(scheduler(), numWorkers(), 4);
 }
 TEST_P(ChannelTest, MayBeDestroyedAsSoonAsTheCloseIsSeen) {
-  destroyAtOnce<tests::CloseGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::CloseGate>(scheduler(), numWorkers(), 4);
 }
 
 TEST_P(ChannelTest, HandlesInTasksOutliveTheFrameThatMadeThem) {

@@ -150,23 +150,9 @@ class EventOnOneThreadTest : public tests::WithScheduler {};
 INSTANTIATE_TEST_SUITE_P(Workers, EventOnOneThreadTest, ::testing::Values(0, 1));
 
 TEST_P(EventOnOneThreadTest, ManualSignalWakesFirstInFirstOut) {
-  constexpr int kWaiters = 20;
-  Event event(Mode::Manual);
-  std::vector<int> order;
-  WaitGroup done(kWaiters);
-  for (int i = 0; i < kWaiters; ++i) {
-    schedule([&, i] {
-      event.wait();
-      order.push_back(i);
-      done.done();
-    });
-    awaitThat([&] { return numWaiting(event) == i + 1; });
-  }
-  event.signal();
-  done.wait();
-  for (int i = 0; i < kWaiters; ++i) {
-    EXPECT_EQ(order[static_cast<size_t>(i)], i);
-  }
+  const Event event(Mode::Manual);
+  tests::expectAllWokenFirstInFirstOut([&] { event.wait(); }, [&] { return numWaiting(event); },
+                                       [&] { event.signal(); });
 }
 
 TEST_P(EventTest, TwoSignalsWakeTwoWaiters) {
@@ -261,21 +247,14 @@ TEST_P(EventTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
   last.wait();
 }
 
-template <class Gate>
-void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
-  for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, tests::destructionRounds(kind, numWorkers));
-  }
-}
-
 TEST_P(EventTest, AutoMayBeDestroyedAsSoonAsWaitReturns) {
-  destroyAtOnce<tests::AutoEventGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::AutoEventGate>(scheduler(), numWorkers());
 }
 TEST_P(EventTest, ManualMayBeDestroyedAsSoonAsWaitReturns) {
-  destroyAtOnce<tests::ManualEventGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::ManualEventGate>(scheduler(), numWorkers());
 }
 TEST_P(EventTest, PooledMayBeDestroyedAsSoonAsWaitReturns) {
-  destroyAtOnce<tests::PooledEventGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<tests::PooledEventGate>(scheduler(), numWorkers());
 }
 
 TEST_P(EventTest, AnyIsSignalledByEachOfItsSources) {

@@ -100,22 +100,9 @@ class LatchOnOneThreadTest : public tests::WithScheduler {};
 INSTANTIATE_TEST_SUITE_P(Workers, LatchOnOneThreadTest, ::testing::Values(0, 1));
 
 TEST_P(LatchOnOneThreadTest, WakesFirstInFirstOut) {
-  constexpr int kWaiters = 20;
-  Latch latch(1), back(kWaiters);
-  std::vector<int> order;
-  for (int i = 0; i < kWaiters; ++i) {
-    schedule([&, i] {
-      latch.wait();
-      order.push_back(i);
-      back.count_down();
-    });
-    awaitThat([&] { return numWaiting(latch) == i + 1; });
-  }
-  latch.count_down();
-  back.wait();
-  for (int i = 0; i < kWaiters; ++i) {
-    EXPECT_EQ(order[static_cast<size_t>(i)], i);
-  }
+  Latch latch(1);
+  tests::expectAllWokenFirstInFirstOut([&] { latch.wait(); }, [&] { return numWaiting(latch); },
+                                       [&] { latch.count_down(); });
 }
 
 TEST_P(LatchTest, WhoArrivesAndWaitsSeesWhatAllHaveWritten) {

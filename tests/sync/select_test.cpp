@@ -323,18 +323,11 @@ TEST_P(SelectTest, WaitsInTheOrderOfAllWhoWait) {
   tests::expectFirstInFirstOut<SelectSignalGate>(scheduler());
 }
 
-template <class Gate>
-void destroyAtOnce(Scheduler& scheduler, int numWorkers) {
-  for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<Gate>(scheduler, kind, tests::destructionRounds(kind, numWorkers) / 4);
-  }
-}
-
 TEST_P(SelectTest, WhatItWaitedForMayBeDestroyedAsSoonAsItReturns) {
-  destroyAtOnce<SelectReceiveGate>(scheduler(), numWorkers());
-  destroyAtOnce<SelectSendGate>(scheduler(), numWorkers());
-  destroyAtOnce<SelectSignalGate>(scheduler(), numWorkers());
-  destroyAtOnce<SelectRendezvousGate>(scheduler(), numWorkers());
+  tests::destroyAtOnce<SelectReceiveGate>(scheduler(), numWorkers(), 4);
+  tests::destroyAtOnce<SelectSendGate>(scheduler(), numWorkers(), 4);
+  tests::destroyAtOnce<SelectSignalGate>(scheduler(), numWorkers(), 4);
+  tests::destroyAtOnce<SelectRendezvousGate>(scheduler(), numWorkers(), 4);
 }
 
 TEST_P(SelectTest, AStopEndsTheWait) {

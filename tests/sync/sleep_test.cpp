@@ -13,6 +13,7 @@
 #include <weft/waitgroup.h>
 
 #include "late_turns.h"
+#include "restless.h"
 #include "waiting.h"
 
 namespace weft {
@@ -28,6 +29,7 @@ using tests::Kind;
 using tests::kKinds;
 using tests::LateTurns;
 using tests::milliseconds;
+using tests::Restless;
 using tests::SetBackClock;
 
 class SleepTest : public tests::WithScheduler {};
@@ -102,28 +104,13 @@ TEST_P(SleepTest, LetsOtherTasksOfTheThreadRun) {
   group.wait();
 }
 
-// A task that schedules itself again until it is told to stop.
-struct Restless {
-  void operator()() const {
-    turns->add();
-    if (mayStop->load()) {
-      stopped.done();
-    } else {
-      schedule(*this);
-    }
-  }
-  LateTurns* turns;
-  std::shared_ptr<std::atomic<bool>> mayStop = std::make_shared<std::atomic<bool>>(false);
-  WaitGroup stopped{1};
-};
-
 TEST_P(SleepTest, TimerFiresBesideTasksThatScheduleThemselvesAgain) {
   const int numTasks = numWorkers() == 0 ? 1 : numWorkers();
   WaitGroup slept(1);
   LateTurns turns;
-  std::vector<Restless> tasks;
+  Restless restless(numTasks, [&] { turns.add(); });
   for (int i = 0; i < numTasks; ++i) {
-    schedule(tasks.emplace_back(Restless{&turns}));
+    restless.start();
   }
   schedule([&, slept] {
     EXPECT_LE(turns.during(milliseconds(10), [](auto time) { sleep_until(time); }), LateTurns::kMost);
@@ -133,12 +120,6 @@ TEST_P(SleepTest, TimerFiresBesideTasksThatScheduleThemselvesAgain) {
   const Event never;
   const auto waitInVain = [&](auto time) { EXPECT_FALSE(never.wait_until(time)); };
   EXPECT_LE(turns.during(milliseconds(10), waitInVain), LateTurns::kMost);
-  for (const Restless& task : tasks) {
-    *task.mayStop = true;
-  }
-  for (const Restless& task : tasks) {
-    task.stopped.wait();
-  }
 }
 
 TEST_P(SleepTest, TimerFiresBesideFibersThatYieldForEver) {

@@ -145,22 +145,9 @@ class WaitGroupOnOneThreadTest : public tests::WithScheduler {};
 INSTANTIATE_TEST_SUITE_P(Workers, WaitGroupOnOneThreadTest, ::testing::Values(0, 1));
 
 TEST_P(WaitGroupOnOneThreadTest, WakesFirstInFirstOut) {
-  constexpr int kWaiters = 20;
-  WaitGroup group(1), back(kWaiters);
-  std::vector<int> order;
-  for (int i = 0; i < kWaiters; ++i) {
-    schedule([&, i] {
-      group.wait();
-      order.push_back(i);
-      back.done();
-    });
-    awaitThat([&] { return numWaiting(group) == i + 1; });
-  }
-  group.done();
-  back.wait();
-  for (int i = 0; i < kWaiters; ++i) {
-    EXPECT_EQ(order[static_cast<size_t>(i)], i);
-  }
+  const WaitGroup group(1);
+  tests::expectAllWokenFirstInFirstOut([&] { group.wait(); }, [&] { return numWaiting(group); },
+                                       [&] { group.done(); });
 }
 
 TEST_P(WaitGroupTest, MayBeUsedAgain) {
@@ -205,8 +192,8 @@ TEST_P(WaitGroupTest, WaitNeverReturnsBeforeTheWorkThatWasAddedBeforeIt) {
   }
 }
 
-// The same, step by step: between the two steps of a last done(), the count and the wake, work is added. It
-// waits for that done(), which wakes who waited until then.
+// Work is added between the two steps of a last done(), the count and the wake. It waits for that done(),
+// which wakes who waited until then.
 TEST_P(WaitGroupTest, AddWaitsForALastDoneThatIsOnItsWay) {
   WaitGroup group(1);
   std::atomic<bool> isAdded{false};
@@ -366,10 +353,7 @@ TEST_P(WaitGroupTest, HandlesInTasksOutliveTheFrameThatMadeThem) {
 }
 
 TEST_P(WaitGroupTest, MayBeDestroyedAsSoonAsWaitReturns) {
-  for (Kind kind : kKinds) {
-    tests::destroyAsSoonAsWaitReturns<tests::WaitGroupGate>(scheduler(), kind,
-                                                            tests::destructionRounds(kind, numWorkers()));
-  }
+  tests::destroyAtOnce<tests::WaitGroupGate>(scheduler(), numWorkers());
 }
 
 // The last of two done() must not touch the group once the waiter is back, though the other comes just
