@@ -14,6 +14,7 @@
 #include <mutex>
 #include <numeric>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -31,16 +32,6 @@ namespace weft::inline v0_1::detail {
 
 // What the tests see of a worker.
 struct WorkerTestAccess {
-  static Work waitForWork(Worker& worker) { return worker.waitForWork(); }
-  // Makes it ready, or queues it, again.
-  static void putBack(Worker& worker, Work work) {
-    if (work.fiber != nullptr) {
-      worker.ready_.push(*work.fiber);
-    } else {
-      worker.tasks_.pushPinned(work.task, false);
-    }
-  }
-  static void setEnding(Worker& worker, bool isEnding) { worker.isEnding_ = isEnding; }
   static std::chrono::nanoseconds searchBudget(Worker& worker) { return worker.idler_.search_.length({}); }
   static void steal(Worker& worker) {
     TaskNode* task = worker.stealer_.steal();
@@ -51,14 +42,7 @@ struct WorkerTestAccess {
   static Stealer newStealer(Worker& worker) {
     return Stealer(worker.group_, worker, worker.id_, worker.localDeque().stealer);
   }
-  // Runs what the worker finds.
-  static void runNext(Worker& worker) {
-    const Work work = worker.findWork(SearchScope::Everywhere);
-    ASSERT_NE(work.task, nullptr);
-    worker.runInPlace(work.task);
-  }
   static void* savedStackPointer(Worker& worker) { return worker.fibers().current().os.sp; }
-  static bool hasTimer(Worker& worker) { return worker.timers_.earliest() != kNever; }
 };
 
 struct SchedulerTestAccess {
@@ -74,7 +58,6 @@ struct SchedulerTestAccess {
 namespace weft {
 namespace {
 
-using detail::Work;
 using detail::Worker;
 using Access = detail::WorkerTestAccess;
 using std::chrono::microseconds;
@@ -274,60 +257,6 @@ TEST_F(WorkerTest, CountsQueuedTasksAndResumableFibers) {
   EXPECT_EQ(stats().numBlockedFibers, 0u);
   EXPECT_EQ(stats().numTasksRun, 3u + 3u + 4u + 1u);
   EXPECT_EQ(stats().numIdleFibers, stats().numFibers);
-}
-
-TEST_F(WorkerTest, WaitForWorkEndsWhenAFiberBecomesReady) {
-  Event go;
-  start([go] { go.wait(); });
-  std::thread other([go] { go.signal(); });
-  const Work work = Access::waitForWork(worker());
-  EXPECT_NE(work.fiber, nullptr);
-  EXPECT_EQ(work.task, nullptr);
-  Access::putBack(worker(), work);
-  other.join();
-}
-
-TEST_F(WorkerTest, WaitForWorkEndsWhenThereIsATask) {
-  bool ran = false;
-  schedule([&] { ran = true; });
-  const Work work = Access::waitForWork(worker());
-  EXPECT_NE(work.task, nullptr);
-  EXPECT_EQ(work.fiber, nullptr);
-  EXPECT_FALSE(ran) << "it only finds the task";
-  Access::putBack(worker(), work);
-  yield();
-  EXPECT_TRUE(ran);
-}
-
-TEST_F(WorkerTest, WaitForWorkEndsWhenATimeoutHasPassed) {
-  std::chrono::steady_clock::time_point time;
-  do {  // where the thread was preempted, the time has come before the task waits: then again
-    time = std::chrono::steady_clock::now() + microseconds(300);
-    start([time] { sleep_until(time); });
-  } while (!Access::hasTimer(worker()));
-  const Work work = Access::waitForWork(worker());
-  EXPECT_GE(std::chrono::steady_clock::now(), time);
-  EXPECT_NE(work.fiber, nullptr);
-  EXPECT_FALSE(Access::hasTimer(worker()));
-  Access::putBack(worker(), work);
-}
-
-TEST_F(WorkerTest, WaitForWorkEndsAtShutdown) {
-  Access::setEnding(worker(), true);
-  EXPECT_FALSE(Access::waitForWork(worker()));
-  Access::setEnding(worker(), false);
-}
-
-TEST_F(WorkerTest, WaitForWorkTakesNoShutdownForAnEndWhileAFiberWaits) {
-  Event go;
-  start([go] { go.wait(); });
-  Access::setEnding(worker(), true);
-  std::thread other([go] { go.signal(); });
-  const Work work = Access::waitForWork(worker());
-  EXPECT_NE(work.fiber, nullptr);
-  Access::setEnding(worker(), false);
-  Access::putBack(worker(), work);
-  other.join();
 }
 
 TEST_F(WorkerTest, FibersWokenByAnotherThreadResumeInTheOrderOfTheirWakes) {
@@ -584,31 +513,41 @@ TEST_F(WorkerThreadTest, IdleWorkersStayAsleepWhileOthersCompute) {
   } while (parks != parksBefore);
 }
 
-TEST_F(WorkerThreadTest, TakesFromTheInjectorBeforeItSteals) {
-  Scheduler scheduler(smallConfig(2, allocator()));
-  std::latch areHeld(2), isScheduled(1), isQueued(1), isOver(1);
-  std::vector<const char*> order;
+// Two tasks wait while one worker is held: one in the deque of that worker, one in the injector.
+// Returns: the one that the other worker runs first.
+std::string firstOfStolenAndInjected(Scheduler& scheduler) {
+  std::latch areHeld(2), isScheduled(1), isQueued(1), bothRan(2);
+  std::string first;
+  const auto run = [&](const char* name) {
+    first = first.empty() ? name : first;
+    bothRan.count_down();
+  };
   WaitGroup done(2);
   scheduler.enqueue(Task([&, done] {
     areHeld.arrive_and_wait();
-    schedule([&] { order.push_back("stolen"); });
+    schedule([&] { run("stolen"); });
     isScheduled.count_down();
-    isOver.wait();
+    bothRan.wait();
     done.done();
   }));
   scheduler.enqueue(Task([&, done] {
     areHeld.arrive_and_wait();
     isQueued.wait();
-    Access::runNext(*Worker::current());
-    Access::runNext(*Worker::current());
-    isOver.count_down();
     done.done();
   }));
   isScheduled.wait();
-  scheduler.enqueue(Task([&] { order.push_back("injected"); }));
+  scheduler.enqueue(Task([&] { run("injected"); }));
   isQueued.count_down();
   done.wait();
-  EXPECT_EQ(order, (std::vector<const char*>{"injected", "stolen"}));
+  return first;
+}
+
+// Where the other worker was kept off its processor for milliseconds, the task in the deque is stranded, and
+// may come first: then again. The test does not end where thefts always come first.
+TEST_F(WorkerThreadTest, TakesFromTheInjectorBeforeItSteals) {
+  Scheduler scheduler(smallConfig(2, allocator()));
+  while (firstOfStolenAndInjected(scheduler) != "injected") {
+  }
 }
 
 TEST_F(WorkerThreadTest, ThievesBeginWithDifferentVictims) {
@@ -635,27 +574,30 @@ TEST_F(WorkerThreadTest, ThievesBeginWithDifferentVictims) {
   EXPECT_EQ(starts.size(), static_cast<size_t>(kThieves));
 }
 
-TEST_F(WorkerThreadTest, AFullDequeOverflowsIntoAQueueOfAllWorkers) {
+// More than its deque holds, while it is in one task.
+TEST_F(WorkerThreadTest, WhatOverflowsADequeIsThereForTheOtherWorkers) {
   constexpr int kTasks = 10'000;
-  Scheduler scheduler(smallConfig(1, allocator()));
-  std::atomic<int> ran{0};
-  Scheduler::Stats inside;
-  WaitGroup done(kTasks + 1);
+  Scheduler scheduler(smallConfig(2, allocator()));
+  std::latch allRan(kTasks);
+  uint64_t numInjected = 0;
+  Event done;
   scheduler.enqueue(Task([&, done] {
+    std::latch isHeld(1), mayGoOn(1);
+    scheduler.enqueue(Task([&] {
+      isHeld.count_down();
+      mayGoOn.wait();
+    }));
+    isHeld.wait();
     for (int i = 0; i < kTasks; ++i) {
-      schedule([&ran, done] {
-        ++ran;
-        done.done();
-      });
+      schedule([&] { allRan.count_down(); });
     }
-    inside = scheduler.stats();
-    done.done();
+    numInjected = scheduler.stats().numInjected;
+    mayGoOn.count_down();
+    allRan.wait();
+    done.signal();
   }));
   done.wait();
-  EXPECT_EQ(ran, kTasks);
-  EXPECT_GT(inside.numInjected, 0u);
-  EXPECT_LE(inside.workers[0].num, 4096u);
-  EXPECT_EQ(inside.numInjected + inside.workers[0].num, static_cast<uint64_t>(kTasks));
+  EXPECT_GT(numInjected, 0u);
 }
 
 TEST_F(WorkerThreadTest, IdleFibersOfABurstAreGivenBackAfterwards) {
@@ -681,39 +623,6 @@ TEST_F(WorkerThreadTest, IdleFibersOfABurstAreGivenBackAfterwards) {
   Event again;
   scheduler.enqueue(Task([again] { again.signal(); }));
   again.wait();
-}
-
-TEST(IdleSetTest, TheWorkerParkedLastIsWokenFirst) {
-  if (tests::kUnderStress) {
-    GTEST_SKIP() << "which sleeper is woken is drawn";
-  }
-  detail::IdleSet<> idle(4);
-  detail::IdleSet<>::Sleeper sleepers[3];
-  for (auto& sleeper : sleepers) {
-    sleeper.parker = detail::acquireParker();
-    idle.beginSearch();
-    idle.addSleeper(sleeper);
-  }
-  struct NoHost {
-    bool seesSharedWork() { return false; }
-  } host;
-  for (const size_t expected : {size_t{2}, size_t{1}, size_t{0}}) {
-    idle.onPublish();
-    for (size_t i = 0; i < 3; ++i) {
-      EXPECT_EQ(sleepers[i].listed, i < expected) << "sleeper " << i;
-    }
-    EXPECT_TRUE(sleepers[expected].parker->tryPark()) << "it has its permit";
-    EXPECT_TRUE(idle.removeSleeper(sleepers[expected])) << "it is a searcher now";
-    // While it searches nobody else is woken.
-    idle.onPublish();
-    EXPECT_EQ(std::count_if(std::begin(sleepers), std::end(sleepers),
-                            [](const auto& sleeper) { return sleeper.listed; }),
-              static_cast<long>(expected));
-    idle.endSearch(host);
-  }
-  for (auto& sleeper : sleepers) {
-    detail::releaseParker(sleeper.parker);
-  }
 }
 
 using WorkerDeathTest = tests::DeathTest;
