@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "weft/taskgroup.h"
+#include "weft/detail/forkjoin/task_group_core.h"
 
 #include <exception>
 #include <memory>
@@ -21,8 +21,7 @@
 #include "weft/detail/base/owner.h"
 #include "weft/detail/base/spin_lock.h"
 
-namespace weft::inline v0_1 {
-
+namespace weft::inline v0_1::detail {
 namespace {
 
 // Returns: whether the exception that is being handled only says that a task has ended early, as
@@ -67,7 +66,7 @@ class Stops {
   void request(std::stop_source&& source) {
     if (numLevels_ == kMostLevels) {
       // Pooled nodes, since what a stop calls must not throw.
-      rest_ = ::new (detail::allocateNode(detail::NodeSize::Line)) Rest{std::move(source), rest_};
+      rest_ = ::new (allocateNode(NodeSize::Line)) Rest{std::move(source), rest_};
       return;
     }
     ++numLevels_;
@@ -80,7 +79,7 @@ class Stops {
       Rest* const rest = std::exchange(rest_, rest_->next);
       std::stop_source source = std::move(rest->source);
       rest->~Rest();
-      detail::freeNode(rest, detail::NodeSize::Line);
+      freeNode(rest, NodeSize::Line);
       request(std::move(source));
     }
   }
@@ -104,9 +103,24 @@ constinit thread_local Stops* Stops::first = nullptr;
 
 }  // namespace
 
-struct TaskGroup::Control {
+// A task that the executor runs, or drops.
+class TaskGroupCore::Running {
+ public:
+  explicit Running(TaskGroupCore& group);
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+ private:
+  friend Control;
+  Control& control_;
+  const void* const task_;
+  Running* next_;
+};
+
+struct TaskGroupCore::Control {
   struct Cancel {
-    TaskGroup* group;
+    TaskGroupCore* group;
     void operator()() const {
       if (Stops* ofParent = Stops::ofCaller()) {
         ofParent->request(group->markCanceled());
@@ -120,30 +134,30 @@ struct TaskGroup::Control {
   bool isOwnTask() {
     const std::scoped_lock guard(lock);
     const Running* task = firstRunning;
-    while (task != nullptr && !detail::isOrWaitsForCaller(task->task_)) {
+    while (task != nullptr && !isOrWaitsForCaller(task->task_)) {
       task = task->next_;
     }
     return task != nullptr;
   }
 
   std::optional<ExecutorReference> executor;
-  detail::SpinLock lock;
+  SpinLock lock;
   Running* firstRunning = nullptr;            // guarded by lock
   std::stop_source source{std::nostopstate};  // made when it is first asked for; guarded by lock
   std::optional<std::stop_callback<Cancel>> parent;
 };
 
-TaskGroup::TaskGroup(const std::stop_token& parent) {
+TaskGroupCore::TaskGroupCore(const std::stop_token& parent) {
   control().parent.emplace(parent, Control::Cancel{this});
 }
 
-TaskGroup::TaskGroup(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
+TaskGroupCore::TaskGroupCore(ExecutorReference executor, const std::stop_token& parent) : owner_(kNoOwner) {
   Control& own = control();
   own.executor = executor;
   own.parent.emplace(parent, Control::Cancel{this});
 }
 
-TaskGroup::Control& TaskGroup::control() {
+TaskGroupCore::Control& TaskGroupCore::control() {
   // (1) acquire: sees what was made; pairs with (2).
   Control* control = control_.load(std::memory_order_acquire);
   if (control == nullptr) {
@@ -158,21 +172,19 @@ TaskGroup::Control& TaskGroup::control() {
   return *control;
 }
 
-constinit thread_local TaskGroup::UnboundCall* TaskGroup::UnboundCall::innermost_ = nullptr;
+constinit thread_local TaskGroupCore::UnboundCall* TaskGroupCore::UnboundCall::innermost_ = nullptr;
 
-TaskGroup::UnboundCall::UnboundCall(TaskGroup& group)
+TaskGroupCore::UnboundCall::UnboundCall(TaskGroupCore& group)
     : group_(group), outer_(std::exchange(innermost_, this)) {
   group_.count_.addOther();
 }
 
-TaskGroup::UnboundCall::~UnboundCall() {
+TaskGroupCore::UnboundCall::~UnboundCall() {
   innermost_ = outer_;
-  if (detail::Waiter* waiter = group_.count_.endOfOther()) {
-    detail::wake(*waiter);
-  }
+  group_.endOfOther();
 }
 
-bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
+bool TaskGroupCore::UnboundCall::isOpen(const TaskGroupCore& group) {
   const UnboundCall* call = innermost_;
   while (call != nullptr && &call->group_ != &group) {
     call = call->outer_;
@@ -180,12 +192,13 @@ bool TaskGroup::UnboundCall::isOpen(const TaskGroup& group) {
   return call != nullptr;
 }
 
-TaskGroup::Running::Running(TaskGroup& group) : control_(group.control()), task_(detail::currentOwner()) {
+TaskGroupCore::Running::Running(TaskGroupCore& group)
+    : control_(group.control()), task_(detail::currentOwner()) {
   const std::scoped_lock guard(control_.lock);
   next_ = std::exchange(control_.firstRunning, this);
 }
 
-TaskGroup::Running::~Running() {
+TaskGroupCore::Running::~Running() {
   const std::scoped_lock guard(control_.lock);
   Running** link = &control_.firstRunning;
   while (*link != this) {
@@ -195,20 +208,20 @@ TaskGroup::Running::~Running() {
 }
 
 // The executor may run the task at once, and then go on with others that end the group.
-void TaskGroup::scheduleElsewhere(GroupNode& node, void (*invoke)(detail::TaskNode*, detail::TaskOp)) {
+void TaskGroupCore::scheduleElsewhere(GroupNode& node, Invoke invoke) {
   node.invoke = invoke;
   node.flags = 0;
   count_.addOther();
   Control& own = control();
   try {
-    own.executor->schedule(TaskHandle::fromVoidPointer(static_cast<detail::TaskNode*>(&node)));
+    own.executor->schedule(TaskHandle::fromVoidPointer(static_cast<TaskNode*>(&node)));
   } catch (...) {
     fail();
   }
 }
 
 // The drop is not kept as an exception at once, since schedule() may still throw a better one.
-void TaskGroup::drop() {
+void TaskGroupCore::drop() {
   if (!isCanceled()) {
     // relaxed: the end of the task publishes it to the waiter.
     state_.fetch_or(kDropped, std::memory_order_relaxed);
@@ -216,18 +229,36 @@ void TaskGroup::drop() {
   }
 }
 
-void TaskGroup::runAsTask(GroupNode& node) {
-  TaskGroup& owner = *node.group;
-  node.invoke(&node, detail::TaskOp::Call);
+void TaskGroupCore::endOfOther() {
+  if (Waiter* waiter = count_.endOfOther()) {
+    detail::wake(*waiter);
+  }
+}
+
+void TaskGroupCore::runElsewhere(GroupNode& node, TaskOp op, Invoke invoke) {
+  TaskGroupCore& owner = *node.group;
+  {
+    const Running running(owner);
+    if (op == TaskOp::Discard) {
+      owner.drop();  // so that the function is not called
+    }
+    invoke(&node, TaskOp::Call);
+  }
   owner.endOfOther();
 }
 
-void TaskGroup::callOwnAside(detail::LocalDeque& local) {
-  const detail::ExceptionsAside aside(local.exceptions);
+void TaskGroupCore::runAsTask(GroupNode& node) {
+  TaskGroupCore& owner = *node.group;
+  node.invoke(&node, TaskOp::Call);
+  owner.endOfOther();
+}
+
+void TaskGroupCore::callOwnAside(LocalDeque& local) {
+  const ExceptionsAside aside(local.exceptions);
   callOwnIn(local);
 }
 
-void TaskGroup::waitForOthers() {
+void TaskGroupCore::waitForOthers() {
   if (count_.isOver()) {
     return;
   }
@@ -242,7 +273,7 @@ void TaskGroup::waitForOthers() {
       "TaskGroup %p ended, or wait() was called, in one of its own tasks, which would wait for itself. "
       "Wait where the group was made, and keep it until then.",
       static_cast<const void*>(this));
-  detail::Waiter& self = detail::inlined::currentWaiter();
+  Waiter& self = detail::inlined::currentWaiter();
   if (!count_.isOverOrWakes(self)) {
     detail::inlined::block(self, "TaskGroup", this);
   }
@@ -250,7 +281,7 @@ void TaskGroup::waitForOthers() {
 }
 
 // A stop is requested outside of the lock, since it calls functions.
-void TaskGroup::cancel() noexcept {
+void TaskGroupCore::cancel() noexcept {
   Stops stops;
   stops.request(markCanceled());
   stops.requestRest();
@@ -258,7 +289,7 @@ void TaskGroup::cancel() noexcept {
 
 // Allocates nothing: a task that has failed may have done so for want of memory.
 // Returns: what is to be asked to stop, which may be nothing.
-std::stop_source TaskGroup::markCanceled() {
+std::stop_source TaskGroupCore::markCanceled() {
   // (4) acquire: sees the control in which a token's source was made; pairs with (3).
   const uint32_t before = state_.fetch_or(kCanceled, std::memory_order_acquire);
   if ((before & kHasSource) == 0) {
@@ -269,7 +300,7 @@ std::stop_source TaskGroup::markCanceled() {
   return shared.source;
 }
 
-std::stop_token TaskGroup::token() {
+std::stop_token TaskGroupCore::token() {
   Control& shared = control();
   std::scoped_lock guard(shared.lock);
   if (!shared.source.stop_possible()) {
@@ -284,33 +315,33 @@ std::stop_token TaskGroup::token() {
 }
 
 // Returns: where the caller keeps its exception, or null where another one is kept already.
-detail::EscapedException* TaskGroup::claimFailure() {
+EscapedException* TaskGroupCore::claimFailure() {
   // relaxed: the end of the task publishes the exception to the waiter.
   const uint32_t before = state_.fetch_or(kFailed, std::memory_order_relaxed);
   return (before & kFailed) == 0 ? std::construct_at(&failure_.exception) : nullptr;
 }
 
-void TaskGroup::fail() {
+void TaskGroupCore::fail() {
   if (isCanceled() && isTaskCanceled()) {
     return;
   }
-  if (detail::EscapedException* const exception = claimFailure()) {
+  if (EscapedException* const exception = claimFailure()) {
     exception->captureCurrent();
   }
   cancel();
 }
 
-void TaskGroup::tellOfDropped() {
+void TaskGroupCore::tellOfDropped() {
   // relaxed: no task is left.
   if ((state_.load(std::memory_order_relaxed) & kDropped) == 0) {
     return;
   }
-  if (detail::EscapedException* const exception = claimFailure()) {
-    detail::setNotExecuted(*exception);
+  if (EscapedException* const exception = claimFailure()) {
+    setNotExecuted(*exception);
   }
 }
 
-void TaskGroup::waitAndRethrow() {
+void TaskGroupCore::waitAndRethrow() {
   waitForOthers();
   tellOfDropped();
   // relaxed: no task is left.
@@ -319,7 +350,7 @@ void TaskGroup::waitAndRethrow() {
   }
 }
 
-void TaskGroup::finish() {
+void TaskGroupCore::finish() {
   callOwn();
   waitForOthers();
   // relaxed, both: no task is left.
@@ -344,4 +375,4 @@ void TaskGroup::finish() {
   delete shared;
 }
 
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail
