@@ -133,7 +133,7 @@ class Dispatcher {
     // With no thread active, nobody has the lock.
     return lock.numActive() == 0 && !hasQueued() && heap_.empty() && numAwaited_ == 0;
   }
-  // Any thread. A hint; FairWorker::hasQueued() is quicker.
+  // Any thread. A hint.
   bool hasQueued() { return hints.hasBacklog() || !front.empty() || !ready_.empty() || !due_.empty(); }
 
   alignas(kCacheLine) Inbox<FairTask> front;  // what was posted and not taken over yet; any thread pushes
@@ -166,8 +166,7 @@ class Dispatcher {
   Queue ready_;  // all other ready tasks
 };
 
-// How one thread takes from the queues of a Dispatcher: what is due first, with a turn for the other tasks
-// now and then. Only the thread itself uses it.
+// How one thread takes from a Dispatcher's queues: what is due first, with turns for the other tasks.
 class FairConsumer {
  public:
   explicit FairConsumer(Dispatcher& dispatcher) : due_(dispatcher.due_), ready_(dispatcher.ready_) {}

@@ -70,8 +70,8 @@ class FairQuiescence {
     });
   }
 
-  // A step of another scheduler has posted its own task to this one, and queues it when the step has ended.
-  // Then endKept() follows. Until then this scheduler is not empty, and does not end.
+  // A step of another scheduler has posted its own task to this one. Until endKept(), when that step has
+  // ended and queued the task, this scheduler is not empty, and does not end.
   void expectKept() {
     const std::scoped_lock guard(lock);
     ++numKept_;

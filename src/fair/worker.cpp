@@ -11,8 +11,6 @@
 #include "weft/debug.h"
 #include "weft/detail/base/ticks.h"
 
-// What a thread of a fair::TaskScheduler does while there is work: it dispatches, runs steps, and looks at
-// the front queue and the deadlines now and then.
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -170,7 +168,7 @@ FairTask* FairWorker::requeue(FairTask& task) {
   // The task goes into the backlog at once, behind what was posted before, unless other threads post so much
   // that it does not pay to take their tasks in each time.
   const bool hasFront = !core.dispatcher.front.empty();
-  // relaxed: as in next().
+  // relaxed: see next().
   if (isAlone() && (!hasFront || !core.dispatcher.hints.hasBacklog()) && !core.idle.isStopping()) {
     if (const auto hold = core.dispatcher.lock.tryTake(); hold != Hold::None) {
       if (hasFront) {
@@ -188,10 +186,9 @@ FairTask* FairWorker::requeue(FairTask& task) {
   return nullptr;
 }
 
-// The next task, for a thread that is the only active one and has a backlog. dispatch() would give the same
-// task, but makes sure of more, which takes a tenth of a short step's time.
-// Returns: null if it does not apply. Another thread is active, tasks are queued before the backlog, or there
-// is no backlog.
+// For a thread that is the only active one, where nothing is queued before the backlog. dispatch() would give
+// the same task, but makes sure of more, which takes a tenth of a short step's time.
+// Returns: null if that does not apply.
 inline FairTask* FairWorker::takeAlone() {
   if (!isAlone() || !core.dispatcher.hints.hasBacklog()) {
     return nullptr;

@@ -157,7 +157,7 @@ bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
     // A permit may be left over from an earlier wait, so test the state again each time.
     if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
       woken = ThreadWaiter::kWoken;
-      // (6) acquire: sees what the waker did, for a wake at the last moment; pairs with (2, 4).
+      // (6) acquire: for a wake at the last moment; pairs with (2, 4).
       return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
                                                 std::memory_order_relaxed);
     }

@@ -94,8 +94,7 @@ class Timers {
   // Returns: the first deadline, or kNever.
   TimePoint earliest() const { return heap_.empty() ? kNever : heap_.earliest()->deadline; }
 
-  // beginDue(): the deadline of a fiber has passed, and the fiber has not run since. endDue():
-  // now it has run.
+  // The deadline of a fiber has passed; the fiber has run since.
   void beginDue() { ++numDue_; }
   void endDue() { --numDue_; }
   bool areDue() const { return numDue_ != 0; }

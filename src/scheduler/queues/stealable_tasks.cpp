@@ -164,8 +164,7 @@ TaskNode* StealableTasks::takeInjected(uint32_t most) {
   if (queued == 0) {
     return nullptr;
   }
-  // Take a fair share, in one batch. It enters the deque reversed, so that the newest end
-  // yields the oldest task.
+  // A fair share, which enters the deque reversed, so that the newest end yields the oldest task.
   const size_t share = queued / static_cast<size_t>(numWorkers_) + 1;
   const auto wanted = static_cast<uint32_t>(std::min<size_t>({share, most, kInjectorBatch}));
   TaskNode* batch[kInjectorBatch];

@@ -36,11 +36,8 @@ class StealableTasks {
     int numWorkers;
   };
 
-  // `takesShared`: whether the worker runs tasks from the injector and the overflow. Workers that have a
-  // thread do.
+  // `takesShared`: whether the worker takes from the injector and the overflow. Workers with a thread do.
   StealableTasks(const Shared& shared, bool takesShared);
-  StealableTasks(const StealableTasks&) = delete;
-  StealableTasks& operator=(const StealableTasks&) = delete;
 
   // Requires, both: there is a deque.
   void push(TaskNode* node) {
@@ -75,8 +72,7 @@ class StealableTasks {
   void watchOldest(bool endsWindow, OldestWatch::Now now);
   bool doesOldestStarve() const { return watch_.starves(); }
 
-  // Moves the tasks of the deque to the overflow.
-  // Returns: whether there were any.
+  // Moves the tasks of the deque to the overflow. Returns: whether there were any.
   bool giveAway() { return local.deque != nullptr && moveToOverflow(Deque::kCapacity); }
 
   // Returns: whether takeOldestInjected() would find a task.

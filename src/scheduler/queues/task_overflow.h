@@ -147,7 +147,7 @@ class TaskOverflow {
     }
   }
 
-  // With the lock. relaxed: as above.
+  // With the lock. relaxed: see size().
   void addToSize(int64_t number) {
     size_.store(size() + static_cast<uint64_t>(number), std::memory_order_relaxed);
   }

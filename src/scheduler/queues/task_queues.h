@@ -23,8 +23,6 @@ class TaskQueues {
   // See StealableTasks().
   TaskQueues(const StealableTasks::Shared& shared, bool takesShared, Allocator* allocator)
       : stealable(shared, takesShared), pinnedLifo_(allocator) {}
-  TaskQueues(const TaskQueues&) = delete;
-  TaskQueues& operator=(const TaskQueues&) = delete;
 
   // Queues a task for this thread only, or one that was placed on this worker. `isOfTask`: a task of this
   // thread has scheduled it.

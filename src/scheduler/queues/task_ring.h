@@ -68,7 +68,7 @@ class TaskRing {
  private:
   TaskNode** slots() const { return static_cast<TaskNode**>(memory_.ptr); }
 
-  // relaxed: as above.
+  // relaxed: see size().
   void publishSize() { size_.store(newest_ - oldest_, std::memory_order_relaxed); }
 
   [[gnu::noinline]] void grow() {

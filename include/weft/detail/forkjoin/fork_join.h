@@ -82,8 +82,7 @@ struct LocalDeque {
   }
 
   // Counts a task that is about to be run in place as one that is dequeued.
-  // Returns: false if others have their turn. Then the task is left where it is, and the fiber that waits for
-  // it suspends.
+  // Returns: false if others have their turn. Then the fiber that waits for the task suspends.
   bool mayRunInPlace() {
     if (countDequeue()) [[unlikely]] {
       return mayRunInPlaceNow();
@@ -96,8 +95,7 @@ struct LocalDeque {
   // What the caller goes on with in any case.
   enum class GoesOn : uint8_t { WithPieces, WithTasks };
   WEFT_EXPORT static bool letOthersRunNow(GoesOn goesOn);
-  // The same for that: others go first if they have their turn.
-  // Returns: whether they had it.
+  // Returns: whether others had their turn, and went first.
   bool letOthersRunInTurn(GoesOn goesOn = GoesOn::WithPieces) {
     if (countDequeue()) [[unlikely]] {
       return letOthersRunNow(goesOn);
@@ -160,8 +158,7 @@ struct LocalDeque {
   // Returns: whether there is so little to take that a few steals during one long call would leave nothing.
   bool hasFewToSteal() const { return deque->size() < kOffered; }
 
-  // Returns: whether `node` was pushed last, and belongs to the caller again. If not, a thief has taken it,
-  // or newer tasks lie above it.
+  // Returns: whether `node` was the newest, and belongs to the caller again.
   bool takeBack(TaskNode& node) {
     TaskNode* newest = deque->take(stealer);
     if (newest == &node) [[likely]] {
@@ -186,8 +183,7 @@ extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque
 #endif
     ;
 
-// Returns: the calling thread's local deque, which is made if there was none; null where no scheduler is
-// bound.
+// Returns: the calling thread's local deque, made if there was none; null where no scheduler is bound.
 WEFT_EXPORT LocalDeque* openLocalDeque();
 
 inline LocalDeque* forkLane() {
@@ -195,8 +191,7 @@ inline LocalDeque* forkLane() {
   return local != nullptr ? local : openLocalDeque();
 }
 
-// Called between two steps of what the caller goes on with in any case. Counts as a dequeue where a scheduler
-// is bound.
+// Called between two steps of what the caller goes on with in any case. Counts as a dequeue.
 inline void letOthersRunInTurn() {
   if (LocalDeque* local = detail::forkLane()) [[likely]] {
     local->letOthersRunInTurn();
@@ -215,8 +210,7 @@ inline void assertStillBound(const LocalDeque* local) {
 // Queues `node` where the deque of this thread is full.
 WEFT_EXPORT void pushElsewhere(TaskNode* node);
 
-// A forked child that was not taken back calls this first: it runs as a task of its own, which was not
-// counted when it was forked.
+// A child that was not taken back calls this first: a fork is not counted as a task, and now it is one.
 inline void beginAsTask() { currentLocalDeque->counters.countScheduled(); }
 
 // Ends a child that was not taken back. Before this returns, the parent may go on, and the child's node may
