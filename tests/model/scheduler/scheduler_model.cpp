@@ -13,8 +13,8 @@
 // Seeded bug: include/weft/detail/park/idle.h:3 batch
 // Seeded bug: include/weft/detail/park/quiescence.h:1 join
 // Seeded bug: include/weft/detail/wait/rundown_protection.h:1:split late-task
-// Seeded bug: src/scheduler/core/scheduler_core.cpp:7 bound-thread-joins
-// Seeded bug: src/scheduler/core/scheduler_core.h:1 bound-thread-joins
+// Seeded bug: src/scheduler/queues/external_deques.h:1 bound-thread-joins
+// Seeded bug: src/scheduler/queues/external_deques.h:2 bound-thread-joins
 // Seeded bug: src/scheduler/core/thread_waiter.cpp:2 woken-from-outside
 // Seeded bug: src/scheduler/core/thread_waiter.cpp:5 woken-from-outside
 
