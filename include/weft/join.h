@@ -106,7 +106,7 @@ auto join(F&& first, Others&&... others)
   detail::assertCallable(first, "join()");
   (detail::assertCallable(others, "join()"), ...);
   std::tuple<detail::Child<Others>...> children(others...);
-  detail::LocalDeque* local = sizeof...(Others) != 0 ? detail::forkLane() : nullptr;
+  detail::LocalDeque* local = sizeof...(Others) != 0 ? detail::ownLocalDeque() : nullptr;
   // The newest child is called next; the oldest, which thieves take first, last.
   if (local != nullptr) [[likely]] {
     [&]<size_t... I>(std::index_sequence<I...>) {

@@ -14,7 +14,7 @@ struct SplitLoop::Half : TaskNode {
 
   static void runAsTask(TaskNode* node, TaskOp) {
     auto& self = *static_cast<Half*>(node);
-    LocalDeque* local = forkLane();
+    LocalDeque* local = ownLocalDeque();
     beginAsTask();
     ++local->numHalves;
     self.loop.capture(self.exception, [&self, local] {
@@ -39,7 +39,7 @@ void SplitLoop::runLazily(Stretch& all) {
   if (all.count == 0) {
     return;
   }
-  LocalDeque* local = forkLane();
+  LocalDeque* local = ownLocalDeque();
   if (local == nullptr && !hasToken_) {
     runPiece_(*this, all, all.count);
     return;
@@ -97,7 +97,7 @@ bool SplitLoop::letOthersRunInTurn(LocalDeque* local) {
 }
 
 void SplitLoop::splitEvenly(Stretch& stretch) {
-  LocalDeque* local = forkLane();
+  LocalDeque* local = ownLocalDeque();
   if (stretch.count <= evenGrain_) {
     if (isStopped()) [[unlikely]] {
       return;

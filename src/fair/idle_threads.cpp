@@ -87,10 +87,10 @@ bool IdleThreads::beginIdle(FairWorker& worker, bool isRetiring, TimePoint& unti
   if (isIdling) {
     enterIdle(worker);
     if (isLast) {
-      poller_ = nullptr;
+      watcher_ = nullptr;
       until = sleepUntil(kNever);
       quiescence_.wakeIfEmpty(woken);
-    } else if (poller_ == nullptr) {
+    } else if (watcher_ == nullptr) {
       const TimePoint now = TimePoint::clock::now();
       beginWatch(worker, now);
       until = sleepUntil(now + worker.tick);
@@ -105,24 +105,24 @@ bool IdleThreads::beginIdle(FairWorker& worker, bool isRetiring, TimePoint& unti
 bool IdleThreads::staysIdle(FairWorker& worker, TimePoint& until) {
   const std::scoped_lock guard(quiescence_.lock);
   const TimePoint now = TimePoint::clock::now();
-  const bool isPolling = poller_ == &worker;
+  const bool isWatching = watcher_ == &worker;
   const bool isQueued = dispatcher_.hasQueued() || dispatcher_.hints.isDue(now);
   const bool areOthersActive = dispatcher_.lock.numActive() != 0;
-  const bool leavesItToOthers = isPolling && areOthersActive && areStepsFine(now);
+  const bool leavesItToOthers = isWatching && areOthersActive && areStepsFine(now);
   bool stays = !isStopping() && (!isQueued || leavesItToOthers);
   until = kNever;
   if (stays && !areOthersActive) {
-    poller_ = isPolling ? nullptr : poller_;
+    watcher_ = isWatching ? nullptr : watcher_;
     if (marked_ == &worker || !dispatcher_.front.isParked()) {
       stays = takeMark(worker);
       until = sleepUntil(kNever);
     }
-  } else if (stays && isPolling) {
+  } else if (stays && isWatching) {
     watchOn(worker, now, isQueued, until);
-  } else if (stays && poller_ == nullptr && !dispatcher_.front.isParked()) {
+  } else if (stays && watcher_ == nullptr && !dispatcher_.front.isParked()) {
     beginWatch(worker, now);
     until = sleepUntil(now + worker.tick);
-  } else if (stays && poller_ == nullptr) {
+  } else if (stays && watcher_ == nullptr) {
     // This thread has stopped watching, or has the mark: some thread must sleep until the deadline.
     sleepUntil(kNever);
     // (1) `armed_` before another look at the deadlines: a thread that now adds an earlier one sees that no
@@ -146,7 +146,7 @@ void IdleThreads::watchOn(FairWorker& worker, TimePoint now, bool isQueued, Time
   } else if (worker.tick > kLongestTick && leaveMark(worker)) {
     // Another thread may have queued something and not have looked at hasNoWatcher() yet, which is still
     // false: one more tick.
-    poller_ = nullptr;
+    watcher_ = nullptr;
     until = sleepUntil(now + kLongestTick);
     return;
   }
@@ -166,8 +166,8 @@ void IdleThreads::leaveIdle(FairWorker& worker) {
     link = &(*link)->below;
   }
   *link = worker.below;
-  if (poller_ == &worker) {
-    poller_ = nullptr;
+  if (watcher_ == &worker) {
+    watcher_ = nullptr;
   }
   if (marked_ == &worker) {
     dispatcher_.front.cancelPark(markOf(worker));
@@ -205,7 +205,7 @@ bool IdleThreads::takeMark(FairWorker& worker) {
 }
 
 void IdleThreads::beginWatch(FairWorker& worker, TimePoint now) {
-  poller_ = &worker;
+  watcher_ = &worker;
   worker.tick = kFirstTick;
   watchedSteps_ = numStepsOfAll();
   watchedAt_ = now;
@@ -229,7 +229,7 @@ TimePoint IdleThreads::sleepUntil(TimePoint until) {
 
 void IdleThreads::publishIdle() {
   // relaxed: a hint to threads between two steps.
-  hasNoWatcher_.store(idle_ != nullptr && poller_ == nullptr, std::memory_order_relaxed);
+  hasNoWatcher_.store(idle_ != nullptr && watcher_ == nullptr, std::memory_order_relaxed);
 }
 
 void IdleThreads::seeToTheIdle(bool isQueued) {
@@ -241,7 +241,7 @@ void IdleThreads::seeToTheIdle(bool isQueued) {
     appointWatcher();
   } else if (!dispatcher_.front.isParked()) {
     quiescence_.lock.lock();
-    const bool isLeft = idle_ == nullptr || poller_ != nullptr || leaveMark(*idle_);
+    const bool isLeft = idle_ == nullptr || watcher_ != nullptr || leaveMark(*idle_);
     quiescence_.lock.unlock();
     if (!isLeft) {
       appointWatcher();
@@ -253,7 +253,7 @@ void IdleThreads::seeToTheIdle(bool isQueued) {
 void IdleThreads::appointWatcher() {
   Parker<>* parker = nullptr;
   quiescence_.lock.lock();
-  if (idle_ != nullptr && poller_ == nullptr) {
+  if (idle_ != nullptr && watcher_ == nullptr) {
     beginWatch(*idle_, TimePoint::clock::now());
     parker = idle_->parker;
     publishIdle();

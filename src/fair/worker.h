@@ -45,7 +45,7 @@ class FairWorker {
 
   // For IdleThreads, guarded by its lock.
   FairWorker* below = nullptr;      // in the stack of idle threads
-  std::chrono::nanoseconds tick{};  // while it polls
+  std::chrono::nanoseconds tick{};  // while it watches
 
  private:
   // Hints, read through this thread's consumers of the queues.

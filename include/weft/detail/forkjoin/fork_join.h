@@ -186,14 +186,14 @@ extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque
 // Returns: the calling thread's local deque, made if there was none; null where no scheduler is bound.
 WEFT_EXPORT LocalDeque* openLocalDeque();
 
-inline LocalDeque* forkLane() {
+inline LocalDeque* ownLocalDeque() {
   LocalDeque* local = currentLocalDeque;
   return local != nullptr ? local : openLocalDeque();
 }
 
 // Called between two steps of what the caller goes on with in any case. Counts as a dequeue.
 inline void letOthersRunInTurn() {
-  if (LocalDeque* local = detail::forkLane()) [[likely]] {
+  if (LocalDeque* local = detail::ownLocalDeque()) [[likely]] {
     local->letOthersRunInTurn();
   }
 }

@@ -39,7 +39,7 @@ struct ForBody {
 
 // Returns: the grain that gives each thread that may take part one piece.
 inline size_t grainForEachThread(size_t count) {
-  const LocalDeque* local = count != 0 ? forkLane() : nullptr;
+  const LocalDeque* local = count != 0 ? ownLocalDeque() : nullptr;
   const size_t numThreads = local != nullptr ? local->numOthers + size_t{1} : 1;
   return std::max<size_t>((count + numThreads - 1) / numThreads, 1);
 }

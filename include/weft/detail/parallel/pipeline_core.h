@@ -92,7 +92,7 @@ class Pipeline {
 
   // If a stage, or a move of an item, throws, the pipeline ends: no item may wait for one that is gone.
   void runToken() {
-    LocalDeque* const local = forkLane();
+    LocalDeque* const local = ownLocalDeque();
     const Token token{*this};
     Child<const Token> next(token);
     bool hasNext = local == nullptr;

@@ -118,7 +118,7 @@ class Quicksort {
     const auto sort = [this, unevenLeft](const Part& part) {
       sortPart(part.first, part.last, unevenLeft, part.isFirst);
     };
-    LocalDeque* local = mayFork ? forkLane() : nullptr;
+    LocalDeque* local = mayFork ? ownLocalDeque() : nullptr;
     if (local == nullptr) {
       sort(shorter);
       return true;

@@ -104,7 +104,7 @@ inline constexpr size_t kShortestStretch = 4096;
 
 template <class Cursor>
 size_t stretchOf(const Partition<Cursor>& range) {
-  const LocalDeque* local = forkLane();
+  const LocalDeque* local = ownLocalDeque();
   if (local == nullptr || local->numOthers == 0) {
     return range.count;
   }
