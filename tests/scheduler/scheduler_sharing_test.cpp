@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <weft/event.h>
+#include <weft/join.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
@@ -142,6 +143,30 @@ TEST_P(SchedulerSharingTest, CountsBlockedFibers) {
   EXPECT_GE(blocked(), static_cast<uint64_t>(numWorkers() == 0 ? kTasks - 1 : kTasks));
   go.signal();
   done.wait();
+}
+
+// A bound thread gets a deque at its first fork. For ThreadSanitizer, only the scheduler's locks order the
+// two threads.
+TEST_F(SchedulerSharingWithoutBindingTest, CountsWhileABoundThreadForksForTheFirstTime) {
+  Scheduler scheduler(smallConfig(1, allocator()));
+  std::atomic<int> numForked{0}, numSeen{0};
+  constexpr int kRounds = 10;
+  std::thread forking([&] {
+    for (int round = 1; round <= kRounds; ++round) {
+      Scheduler::Binding binding(scheduler);
+      join([] {}, [] {});
+      numForked.store(round, std::memory_order_relaxed);
+      while (numSeen.load(std::memory_order_relaxed) < round) {
+        std::this_thread::yield();
+      }
+    }
+  });
+  for (int seen = 0; seen < kRounds;) {
+    seen = numForked.load(std::memory_order_relaxed);
+    EXPECT_LE(sum(scheduler.stats(), &Scheduler::WorkerStats::num), 1u);
+    numSeen.store(seen, std::memory_order_relaxed);
+  }
+  forking.join();
 }
 
 TEST_F(SchedulerSharingWithoutBindingTest, WorksWithThreeHundredWorkers) {

@@ -170,7 +170,9 @@ Scheduler::Stats SchedulerCore::stats() {
   Scheduler::Stats stats;
   stats.numInjected = injector.size() + overflow.size();
   const std::scoped_lock guard(mutex_);
-  forEachWorkerOrBound([&](Worker& worker) { stats.workers.push_back(worker.stats()); });
+  // A bound thread may be about to get its deque.
+  externals.withSlots(
+      [&] { forEachWorkerOrBound([&](Worker& worker) { stats.workers.push_back(worker.stats()); }); });
   return stats;
 }
 

@@ -59,6 +59,13 @@ class ExternalDeques {
     entry->isTaken = false;
   }
 
+  // Calls f(), which may read the slots of other threads: add() sets none meanwhile.
+  template <class F>
+  void withSlots(F&& f) {
+    const std::scoped_lock guard(lock_);
+    f();
+  }
+
   // Any thread.
   template <class F>
   void forEach(F&& f) {
