@@ -30,16 +30,17 @@ class Window {
 
 // Prevents starvation: decides when others have their turn on a thread, and who has it.
 //
-// Others have a turn after 61 dequeues. If dequeues take longer than 2 us, others also have a turn after some
-// 100 us, as long as they have had less than an eighth of the time: 100 us after their last turn, then again
-// at once, until they have had their eighth, or 61 turns in a row.
+// Others have a turn after 61 dequeues. If dequeues take longer than 2 us, others also have a turn some 100
+// us after their last one, unless they have had an eighth of the time. Further turns follow at once, until
+// they have had that eighth, or 61 turns in a row.
 //
 // A poll looks whether a turn has come. The thread polls after as many dequeues as lately took 100 us, at
 // most 61. The number is halved, or more, when they take longer, and doubled when they take less. While a
 // timer is set, a poll comes after each dequeue, since only a poll finds the timer due.
 //
-// While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor: a look is a
-// system call. A look into an AsioContext is two, after 61: with 16 the benchmark echo was 3 % slower.
+// While fibers wait for I/O, a poll comes after 16 dequeues or some 100 us, for the reactor. A look into the
+// reactor is a system call. A look into an AsioContext is two, and comes after 61 dequeues: with 16, the
+// benchmark echo was 3 % slower.
 class FairnessInterval {
  public:
   // Oldest: the worker's own oldest task, if it starves. Stranded: a task in the deque of another thread.
@@ -50,7 +51,7 @@ class FairnessInterval {
 
   static constexpr uint32_t kInterval = 61;  // dequeues between the turns of others, at most
   static constexpr Ticks kSlice = ticksIn(100);
-  static constexpr Ticks kShare = 7;                // a tick for others after so many for all else
+  static constexpr Ticks kShare = 7;                // others have one tick, all else has so many
   static constexpr uint32_t kReactorInterval = 16;  // dequeues between two looks into the reactor
 
   // `untilPoll` counts the dequeues down, in inline code: see LocalDeque. There is a poll when it reaches 0.
@@ -70,7 +71,7 @@ class FairnessInterval {
       untilPoll_ = most;
     }
   }
-  // The thread has slept. What it does now may be something else, with longer dequeues.
+  // The thread has slept. Its dequeues may take longer now.
   void restart(Ticks now) {
     now_ = turnAt_ = now;
     areOthersRunning_ = false;
@@ -78,7 +79,7 @@ class FairnessInterval {
     pollWithin(1);
   }
 
-  // At a poll, first.
+  // The first step of a poll.
   void notePoll(Ticks now) {
     const Ticks elapsed = std::min(now - std::exchange(now_, now), kMostCredit);
     numDequeues_ += round_;
@@ -99,7 +100,7 @@ class FairnessInterval {
   uint32_t numInSlice() const { return numMeasured_; }
 
   // At a poll, while fibers wait for I/O. `interval`: dequeues until the next look.
-  // Returns: whether it is the reactor's turn. Where polls come sooner, because of timers, not every poll is.
+  // Returns: whether it is the reactor's turn. Because of timers there may be more polls than such turns.
   bool isReactorsTurn(uint32_t interval) {
     untilReactor_ -= std::min(untilReactor_, round_);
     if (untilReactor_ != 0 && now_ - reactorAt_ < kSlice) {
@@ -131,7 +132,7 @@ class FairnessInterval {
     numInRow_ = hadTurn_ ? numInRow_ + 1 : 1;
     return true;
   }
-  // Others had their turn. `isExtra`: something else would run now without it, so that its time is theirs.
+  // Others had their turn. `isExtra`: without it, something else would run now, so its time counts as theirs.
   void endTurn(bool isExtra) { areOthersRunning_ = isExtra; }
   // Nobody wants the turn. What others have saved up is lost: it would be a burst later.
   void passOver() {
@@ -158,7 +159,7 @@ class FairnessInterval {
 
   void adapt(Ticks elapsed) {
     if (elapsed > kSlice) {
-      // At least half as many. One dequeue may be as long as hours.
+      // At most half as many. One dequeue may take hours.
       const auto fewer = static_cast<uint32_t>(kSlice * round_ / elapsed);
       numMeasured_ = numInSlice_ = std::max<uint32_t>(1, std::min(fewer, numInSlice_ / 2));
     } else if (elapsed * numInSlice_ <= kSlice / 2 * round_) {

@@ -166,8 +166,8 @@ bool Worker::shouldEnd() {
     // (1) acquire: sees what the destroying thread did before; pairs with the store in stopWorkers().
     return group_.isStopping.load(std::memory_order_acquire) && group_.isFinished();
   }
-  // After the unbinding, tasks that workers may run are the workers'. This thread must not be an external
-  // thread of the idle set by the time a worker goes to sleep.
+  // After the unbinding, the workers get the tasks that they may run. This needs the full fence: by the time
+  // a worker goes to sleep, this thread may no longer be an external thread of the idle set.
   if (isEnding_ && group_.numWorkers > 0 && tasks_.stealable.giveAway()) {
     group_.idle.onPublishFromOutside();
   }
@@ -297,7 +297,7 @@ bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const voi
   return awaitWakeOrTime(self);
 }
 
-// Lets ready fibers go first, else a new task, for which a loop around yield() may wait.
+// Runs a ready fiber first. If none is ready, begins a task, since a loop around yield() may wait for it.
 void Worker::yield(FiberControlBlock& self) {
   noteForks(self);
   if (const Work work = findWork(SearchScope::Own)) {
@@ -342,8 +342,8 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
 
 void Worker::countIo() { localDeque().letOthersRunInTurn(); }
 
-// A task that has scheduled something takes no part in the inference of beginBlock(). So this makes the task
-// seem to have done so, which costs other waits nothing. Returns: whether it had.
+// beginBlock() concludes nothing from a wait of a task that has scheduled something. So this marks the task
+// as one that has, which costs other waits nothing. Returns: whether it was marked before.
 bool Worker::beginIo(bool usesReactor) {
   FiberControlBlock& self = fibers_.current();
   noteForks(self);

@@ -33,7 +33,7 @@ bool Worker::pollReactorInTurn() {
          idler_.reactor()->poll();
 }
 
-// At a poll, first.
+// The first step of a poll.
 inline void Worker::beginPoll() {
   if (currentFiber == nullptr) [[unlikely]] {
     assertNotForked("What runs after a task that returns or lets others run");
@@ -42,21 +42,21 @@ inline void Worker::beginPoll() {
   stealer_.publishPoll(fairness_.now());
 }
 
-// `next`: what goes on where it is nobody's turn.
+// `next`: what the worker goes on with if nobody has the turn.
 inline void Worker::lookAround(OldestWatch::Next next) {
   report_.printIfAsked();
   lookIntoInbox();
   if (!timers_.isEmpty()) {
     (void)timers_.date();
-    expireTimers();  // by the clock: the counter of ticks may be late after a suspension
+    expireTimers();  // by the clock: the counter of ticks may be late once the machine was suspended
   }
-  // Where turns follow one another closely, few of them are enough.
+  // Turns may follow one another closely: not each looks at the oldest tasks.
   const bool isFar =
       fairness_.numDequeues() - watchedAt_ >= kFarDequeues || watchWindow_.hasPassed(fairness_.now());
   if (isFar || tasks_.doesOldestStarve()) {
     watchOldest(next);
   }
-  // Halves of loops go on for long, beside each other: where there are many, one more need not hurry.
+  // Halves of loops run for long. A thread that has many of them need not hurry to find one more.
   if (mode_ == Mode::MultiThreaded &&
       strandedWindow_.hasPassed(fairness_.now(), 1 + localDeque().numHalves)) {
     stealer_.lookForStranded(fairness_.now());
@@ -122,9 +122,9 @@ TaskNode* Worker::takeFor(FairnessInterval::Whose whose) {
   WEFT_UNREACHABLE();
 }
 
-// Returns: whether this worker may take a stranded task: the next one once the last and what it scheduled are
-// done, or some milliseconds later. Otherwise a recursion whose other worker is off its processor would open
-// a subtree at each turn.
+// Returns: whether this worker may take a stranded task. It may take the next one some milliseconds after the
+// last one, or once that and what it scheduled are done. Otherwise a recursion whose other worker is off its
+// processor would open a subtree at each turn.
 bool Worker::mayTakeStranded() { return stealer_.hasStranded() && deque().endIndex() <= strandedMark_; }
 
 TaskNode* Worker::takeStranded() {
@@ -135,8 +135,8 @@ TaskNode* Worker::takeStranded() {
   return stealer_.stealStranded();
 }
 
-// A task that schedules others and waits for them might never come to the run loop. So others, if any, get
-// their turn after as many tasks in place as dequeues lie between two turns: the waiting task gives way.
+// A task that runs its children, or the pieces of a loop, in place might never come back to the run loop. So
+// each of these counts as a dequeue, and the task gives way if others have their turn.
 bool Worker::mayGoOn(OldestWatch::Next next) {
   beginPoll();
   bool areOthersNext = pollReactorInTurn();
