@@ -17,8 +17,8 @@
 //             thread that replaces the mark wakes it, through its parker alone: no access to the scheduler
 //             follows the push.
 //   watcher    An idle thread sleeps for a tick at a time while others are active, and looks for work that
-//             nobody takes. The tick grows from 50 us to 1 ms. When the watcher has found nothing for that
-//             long, it leaves its mark instead, and looks once more a tick later.
+//             nobody takes. The tick grows from 50 us to 1 ms. When the watcher has found nothing after
+//             such a long tick, it leaves its mark instead, and looks once more a tick later.
 //   between   An active thread is between two steps. Before it runs the next step, it makes one of the other
 //             conditions hold (seeToTheIdle). Before it becomes idle, it looks at every queue again
 //             (beginIdle).
@@ -29,8 +29,8 @@
 //
 // A watcher that finds work joins in, unless the active threads run such short steps that a further thread
 // would only get in their way. Then it goes on watching, and joins as soon as a step turns out to be long. An
-// active thread that finds itself among others with such short steps becomes idle ("retires"). So the cost of
-// steps is measured.
+// active thread that finds itself among others with such short steps becomes idle ("retires"). Both need to
+// know the cost of a step, which is therefore measured.
 //
 // The last thread that becomes idle takes the mark, and the deadline, over from the thread that left it. If
 // that fails, something was pushed. If it succeeds, nothing is queued: all other threads were idle already,
@@ -221,7 +221,7 @@ bool IdleThreads::areStepsFine(TimePoint now) {
 
 // Returns: the earlier of `until` and the earliest deadline. The caller sleeps until then.
 TimePoint IdleThreads::sleepUntil(TimePoint until) {
-  // relaxed: a hint; the thread that makes `earliest` earlier sees to the idle threads.
+  // relaxed: a hint; the thread that makes `earliest` earlier calls seeToTheIdle().
   const int64_t at = std::min<int64_t>(until.time_since_epoch().count(), dispatcher_.hints.earliest());
   armed_.store(at, std::memory_order_relaxed);
   return timeOf(at);
@@ -234,7 +234,7 @@ void IdleThreads::publishIdle() {
 
 void IdleThreads::seeToTheIdle(bool isQueued) {
   // This is done however short the last steps were, since the next one may be long. The thread that is woken
-  // polls for some ticks, and no other thread is woken during these.
+  // watches for some ticks, and no other thread is woken during these.
   // relaxed: a hint; this thread sees what it has changed itself.
   const bool isUnarmed = dispatcher_.hints.earliest() < armed_.load(std::memory_order_relaxed);
   if (isQueued || isUnarmed) {

@@ -14,8 +14,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// The threads of a fair::TaskScheduler that are idle: which of them watches the others, whose mark the front
-// queue bears, and until when they sleep. idle_threads.cpp explains it.
+// The threads of a fair::TaskScheduler that are idle: which one watches, whose mark the front queue bears,
+// and until when they sleep. idle_threads.cpp explains it.
 //
 // The lock of FairQuiescence guards all of it. The functions take the lock. Any thread may read the hints.
 class IdleThreads {
@@ -34,7 +34,7 @@ class IdleThreads {
   // An active thread, before a step: an idle thread must learn of what is queued, now or later.
   void seeToTheIdle(bool isQueued);
   // A hint: threads are idle, and none of them watches.
-  // relaxed: a thread that becomes idle meanwhile polls by itself, until it has left a mark.
+  // relaxed: a thread that becomes idle meanwhile watches by itself, until it has left a mark.
   bool hasNoWatcher() const { return hasNoWatcher_.load(std::memory_order_relaxed); }
 
   // One thread at a time spins: it looks for work before it sleeps.
@@ -77,7 +77,7 @@ class IdleThreads {
   std::atomic<bool> isSpinning_{false};
 
   FairWorker* idle_ = nullptr;     // a stack
-  FairWorker* watcher_ = nullptr;  // looks for work now and then while others are active
+  FairWorker* watcher_ = nullptr;  // looks for work at each tick while others are active
   FairWorker* marked_ = nullptr;   // whose mark was left in the front queue last
   uint64_t watchedSteps_ = 0;      // numStepsOfAll() when the watcher looked last
   TimePoint watchedAt_{};

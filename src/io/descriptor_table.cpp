@@ -69,7 +69,7 @@ void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
   wakeAll(claimed);
 }
 
-// Waits, unlocked, while condition() holds. Whoever ends that claims all who wait so, and each looks again.
+// Waits without the lock while condition() holds. Whoever makes it false claims all who wait in `closing`.
 template <class Condition>
 void awaitWhile(DescriptorSlot& slot, std::unique_lock<SpinLock>& guard, int fd, const Condition& condition) {
   while (condition()) {
@@ -114,14 +114,14 @@ uint32_t eventsOf(const DescriptorSlot& slot, const ReadinessReactor& reactor) {
   return events;
 }
 
-// Arms the reactor of `wait`, which begins. Returns: 0, an error number, or kHasCome.
+// Arms the reactor for `wait`, which begins now. Returns: 0, an error number, or kHasCome.
 int armFor(DescriptorSlot& slot, int fd, const ReadinessWait& wait) {
   ReadinessReactor& reactor = *wait.reactor;
   const bool isLasting = isLastingOf(slot, reactor);
   if (wait.mayLast && isLasting && slot.lasting.isSure) {
     return slot.lasting.isDrained ? 0 : kHasCome;
   }
-  // Others may wait for the registration of another worker.
+  // Waiters in the slot may rely on the registration of another worker.
   if (wait.mayLast && (slot.waiting.isEmpty() || isLasting)) {
     return makeLasting(slot, fd, reactor);
   }
@@ -210,7 +210,7 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   LastingRegistration& lasting = slot.lasting;
   const bool isLasting = isLastingOf(slot, reactor);
   if (number != (isLasting ? lasting.number : 0)) {
-    // It is of a file that has lost its number without weft's knowing, or another worker receives.
+    // The report is of a file whose number was closed without weft's knowledge, or another worker receives.
     if (!isLasting && eventsOf(slot, reactor) == 0) {
       reactor.forget(fd);
     }
@@ -228,7 +228,7 @@ void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t
   // A lasting registration reports once what comes. If that woke a receiver, it is armed again for the other
   // receivers. Armed again for urgent data alone, which wakes nobody, it would report without end.
   const bool isToArm = others != 0 && (!isLasting || (events & POLLIN) != 0);
-  // A waiter that cannot be armed for tries its operation, and finds out what is wrong.
+  // If arming fails, the others are woken too. Each tries its operation, and finds out what is wrong.
   if (isToArm && armAgain() != 0) {
     takeMatching(slot, reactor, 0, true, claimed);
   }

@@ -24,12 +24,12 @@ class ReadinessReactor : public Reactor {
   uint64_t number() const { return number_; }
 
   // Has poll() and park() wake fibers that wait for `fd`, by takeReady(), once one of `events` (of poll(2))
-  // holds. Reported once; asked for again if further fibers wait. `isKnown`: `fd` was asked for, probably.
+  // holds. Reports once; arm() is called again if further fibers wait. `isKnown`: probably armed before.
   // Returns: 0, or an error number; EPERM where `fd` is something that is always ready, such as a file.
   virtual int arm(int fd, uint32_t events, bool isKnown) = 0;
 
-  // Arms for what can be received from now on, with `number`, which is not 0: reports once if there is
-  // something, and then whatever comes. See LastingRegistration.
+  // Arms for what can be received, with `number`, which is not 0: reports once if there is something now, and
+  // then whatever comes. See LastingRegistration.
   virtual int armLasting(int fd, uint32_t number, bool isKnown) = 0;
   // Undoes arm() and armLasting().
   virtual void forget(int fd) = 0;
@@ -68,11 +68,12 @@ struct ReadinessWait {
 // Only with TCP has a receive that gets less than it asked for taken all that there was. (Elsewhere it may
 // end where other credentials, descriptors or kinds of records begin, also under TLS within the system.) With
 // plain TCP too it may end early, at the end of the stream and where urgent data are or were. The reactor
-// reports the end and unreceived urgent data; who receives these tells too. Then no such receive counts.
+// reports the end and unreceived urgent data, and noteUrgent() those that are received. From then on, a
+// receive that gets less than it asked for does not set isDrained.
 struct LastingRegistration {
   uint64_t reactor = 0;  // the number of the reactor; 0: there is none
   uint32_t number = 0;
-  bool isSure = false;      // a Socket asked for it that has its descriptor still
+  bool isSure = false;      // the Socket that asked for it still has its descriptor
   bool isPlainTcp = false;  // without a layer above it, and the end has not come
   bool isDrained = false;
 };
@@ -123,16 +124,16 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
 
 bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
 
-// Removes the waiters of `reactor` whose wait `events` ends, and appends them to `claimed`: one that reads,
-// one that writes, and all where there is an error or nobody at the other end. Arms the reactor for the
-// others. `number`: of the lasting registration that told of `events`; or 0.
+// Claims waiters of `reactor`, and appends them to `claimed`: for each of `events` the first that waits for
+// it, or all at an error or a hang-up. Arms the reactor for the others. `number`: of the lasting registration
+// that reported `events`; or 0.
 void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t number, uint32_t events,
                WaitList& claimed) noexcept;
 
 // What an operation keeps of the slot at its beginning.
 struct DescriptorState {
   uint32_t generation;
-  uint64_t drainedFor;  // the number of the reactor that tells of whatever comes, if there is nothing; or 0
+  uint64_t drainedFor;  // if all has been received: the reactor (its number) that reports what comes; else 0
 };
 // `slot` is that of `fd`. Waits for the end of a close.
 DescriptorState stateNow(DescriptorSlot& slot, int fd) noexcept;
@@ -152,10 +153,10 @@ void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found fou
 
 void beginSocket(int fd) noexcept;
 
-// Somebody is about to receive the urgent data of `fd` (MSG_OOB). After that no reactor tells of them.
+// Somebody is about to receive the urgent data of `fd` (MSG_OOB). No reactor reports received urgent data.
 void noteUrgent(int fd) noexcept;
 
-// Closes `fd` once all waits for it were ended and all calls have returned. Returns: what close(2) returns.
+// Cancels all waits for `fd`, and closes it once all calls have returned. Returns: what close(2) returns.
 int closeUnused(int fd) noexcept;
 
 // Ends all waits of fibers of `domain`, in which none begins from now on.
