@@ -87,7 +87,7 @@ void SplitLoop::runPieces(Stretch& stretch, LocalDeque* local, bool maySplit) {
   }
 }
 
-// Called after a piece on the thread of `local`, or null. Returns: whether others had their turn.
+// Called after a piece. `local`: this thread's, or null. Returns: whether others had their turn.
 bool SplitLoop::letOthersRunInTurn(LocalDeque* local) {
   if (local == nullptr) {
     return false;

@@ -27,8 +27,8 @@ namespace weft::inline v0_1::detail {
 //   It differs from the paper. The deque is filled up to a few children, not to one, so that a loop whose
 //   first iterations are its longest still offers something once a child is taken. A loop without a given
 //   grain measures its iterations (grain_estimator.h), and pushes nothing that is not worth waking a thread.
-// - Evenly, at multiples of a grain down to single parts, in a tree that is the same each time. A part is
-//   one piece if the caller asked for that grain. Otherwise it may be the whole loop, and consists of pieces.
+// - Evenly: halved at multiples of a grain until single parts are left, in a tree that is the same each time.
+//   A part is one piece if the caller gave the grain. Otherwise it runs in pieces, and may be the whole loop.
 // In both, ready fibers and due timers of the thread have their turn between two pieces, even if nobody
 // shares the loop. LoopOver knows what the loop calls. This class does not, so it is compiled once.
 class SplitLoop {
@@ -46,8 +46,8 @@ class SplitLoop {
   // Runs the next `count` iterations of the stretch, or fewer if they get dearer (PieceClock). Shortens it.
   // Returns: how many.
   using RunPiece = size_t(SplitLoop&, Stretch&, size_t count);
-  // Has runHalves() run the first `kept` iterations of the stretch and the others, with `local`.
-  // Returns: whether the others are left to do. Then the stretch consists of them.
+  // Splits the stretch after `kept` iterations, and has runHalves() run both halves, with `local`.
+  // Returns: whether the second half is left to do. Then the stretch is that half.
   using Split = bool(SplitLoop&, Stretch&, size_t kept, LocalDeque* local);
 
   SplitLoop(RunPiece* runPiece, Split* split, const std::stop_token& token, const char* what)
@@ -55,10 +55,10 @@ class SplitLoop {
   ~SplitLoop() = default;
 
   WEFT_EXPORT void runLazily(Stretch& all);
-  // `grain`: iterations of a part, maybe in pieces. `isForkedAlways`: even if the deque holds enough.
+  // `grain`: iterations of a part, which may run in pieces. `isForkedAlways`: even if the deque holds enough.
   WEFT_EXPORT void runEvenly(Stretch& all, size_t grain, bool isForkedAlways);
-  // Runs both, the second at the same time if a thief takes it, which it may unless `local` is null.
-  // Returns: whether the second is left to do, as part of the first.
+  // Runs both. A thief may run the second meanwhile, unless `local` is null.
+  // Returns: whether the second is left to the caller.
   WEFT_EXPORT bool runHalves(Stretch& first, Stretch& second, LocalDeque* local);
 
  private:

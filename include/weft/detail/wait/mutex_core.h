@@ -161,8 +161,8 @@ class MutexCore {
   static constexpr uint32_t kHeld = Word::kState, kOffered = 2 * kHeld, kWoken = 4 * kHeld,
                             kTimed = 8 * kHeld;
 
-  // With kPatienceTicks instead, a fiber that locks in a loop beside a waiter that cannot run waits for half
-  // of the time, and gets the mutex 15 to 25 % less often.
+  // With kPatienceTicks instead, a fiber that locks in a loop waits half of the time beside a waiter that
+  // cannot run, and gets the mutex 15 to 25 % less often.
   static constexpr uint32_t kRestTicks = 8 * kPatienceTicks;
 
   // Returns: whether it is time to offer the mutex: offerAt_ is not within the next kRestTicks.
@@ -171,7 +171,7 @@ class MutexCore {
   }
   bool isExpected(uint32_t word, uint32_t now) const { return (word & kWoken) != 0 && !isDue(word, now); }
 
-  // Returns: whether nobody waits, or a waiter is on the way and need not be given way to.
+  // Returns: whether it is not time to offer the mutex, and nobody waits or a waiter is on the way.
   bool needsNoWake(uint32_t word, uint32_t now) const {
     return (word & Word::kLocked) == 0 && !isDue(word, now) &&
            (word & (kWoken | Word::kWaiters)) != Word::kWaiters;
@@ -241,7 +241,7 @@ class MutexCore {
   bool take(bool isWaiter, const Host& host) {
     const bool areOthersOnTheWay = numOnTheWay_.get() != 0;
     const uint32_t ended = !isWaiter ? 0 : kOffered | kWoken | (areOthersOnTheWay ? 0 : kTimed);
-    // relaxed, all: the list's lock has seen what the last holder wrote, and is kept.
+    // relaxed, all: whoever took the list's lock, which is held, sees what the last holder wrote.
     uint32_t word = word_.bits.load(std::memory_order_relaxed);
     while (mayTake(word, isWaiter)) {
       if (word_.bits.compare_exchange_weak(word, (word | kHeld) & ~ended, std::memory_order_relaxed,
