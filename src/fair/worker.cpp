@@ -32,8 +32,8 @@ constinit thread_local FairWorker* currentFairWorker = nullptr;
 
 void FairWorker::watchForksOfSteps() {
   watchForks();
-  // So that look() finds out after the step. If this fails for want of memory, only the message in a child is
-  // lost.
+  // So that look() learns of the fork after the step. If this fails for want of memory, only the message in a
+  // child is lost.
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, [] {
     if (currentFairWorker != nullptr) {
       currentFairWorker->pacer_.lookNext();
@@ -187,7 +187,7 @@ FairTask* FairWorker::requeue(FairTask& task) {
 }
 
 // For a thread that is the only active one, where nothing is queued before the backlog. dispatch() would give
-// the same task, but makes sure of more, which takes a tenth of a short step's time.
+// the same task, after more checks, which take a tenth of a short step's time.
 // Returns: null if that does not apply.
 inline FairTask* FairWorker::takeAlone() {
   if (!isAlone() || !core.dispatcher.hints.hasBacklog()) {

@@ -17,7 +17,7 @@ namespace weft::inline v0_1::detail {
 // where the end does not move so, since the worker goes on with fibers, or with recurring tasks:
 //
 //   - the end was at the same place at each turn of 1,037 dequeues, or its lowest place was the same in four
-//     rows of as many or a little more; or
+//     rows of 1,037 dequeues or a little more; or
 //   - the lowest place of the end was the same in two windows of some 8 ms; or
 //   - the lowest place has not become lower for 64 windows. This is for loads that look like a recursion. A
 //     real one is delayed by nothing, and opens two subtrees a second.
@@ -32,7 +32,7 @@ namespace weft::inline v0_1::detail {
 // newest and the oldest have it by turns, and the oldest if the newest is a half. For the oldest, these two
 // rules also apply beside a fiber that takes tasks of its group in place.
 //
-// After its turn the next one has a turn at once, except after a half of a loop, or if the end is higher or
+// After its turn the next oldest has one at once, except after a half of a loop, or if the end is higher or
 // more fibers wait: then the task has scheduled others, which come first, or waits for a later one.
 //
 // Rejected: a turn after each 1,037 dequeues. A recursion of 100 million tasks had 100,000 stacks.
@@ -52,7 +52,7 @@ class OldestWatch {
     Next next;
   };
 
-  // At a turn, some times in 1,037 dequeues, or at each if the oldest starves. The queue is [begin, end).
+  // Called at some turns in 1,037 dequeues, at each if the oldest starves. The queue is [begin, end).
   void note(int64_t begin, int64_t end, const Now& now) {
     const auto [numDequeues, numBlocked, next] = now;
     isWaiting_ = next != Next::Oldest && end - begin > (next == Next::Newest ? 1 : 0);
@@ -179,7 +179,7 @@ class OldestWatch {
   Span row_, window_;
   uint64_t rowSince_ = 0;  // the dequeue with which the row began
   uint32_t numSameRows_ = 0, numSameWindows_ = 0;
-  uint32_t patience_ = 1;     // how many more rows and windows must be alike than at first, times
+  uint32_t patience_ = 1;     // times as many rows and windows must be alike as at first
   int64_t longest_ = kNoEnd;  // how long the queue was before the last turn of this kind
   bool hasGrown_ = false;     // whether it has been longer since
   bool isBesideLoop_ = false;
@@ -187,7 +187,7 @@ class OldestWatch {
   bool isWaiting_ = false;       // whether there is a task that something else goes before
   bool starves_ = false;
   Turn turn_ = Turn::Oldest;
-  bool wasNewests_ = false;                    // the last time that 64 windows had passed
+  bool wasNewests_ = false;                    // the last turn after 64 windows was the newest's
   int64_t mark_ = 0;                           // where the end is higher, the oldest starves no more
   uint64_t numBlocked_ = 0, blockedMark_ = 0;  // waiting fibers; with more, it starves no more
   int64_t high_ = 0;                           // the highest end of this window

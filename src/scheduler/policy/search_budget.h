@@ -22,10 +22,10 @@ namespace weft::inline v0_1::detail {
 // threads were awake than there were processors, searches that kept theirs made requests of 8 us take 100.
 //
 // Gaps slept through count too: otherwise it would not notice a sleep that was too early. After a long search
-// in vain it ignores some gaps, twice as many each time, until long searches succeed: so at least seven of
-// ten do. If it ignored none, searches in vain would take 60 % of the time instead of 3 % where gaps of 100
-// and 300 us take turns, and 18 % instead of 2 % where random gaps have a mean of 300 us. If it ignored 16
-// each time, it would sleep through 64 instead of 47 of 100 random gaps with a mean of 100 us.
+// in vain it ignores some gaps, twice as many each time, until long searches succeed. So at least seven of
+// ten long ones do. If it ignored none, searches in vain would take 60 % of the time instead of 3 % where
+// gaps of 100 and 300 us alternate, and 18 % instead of 2 % where random gaps have a mean of 300 us. If it
+// ignored 16 each time, it would sleep through 64 instead of 47 of 100 random gaps with a mean of 100 us.
 //
 // A program that computes takes the processor that is given away, for some time slices: 4 to 28 ms on Linux.
 // A search that finds work saves a wake. If the searches since the last such loss have saved less than this

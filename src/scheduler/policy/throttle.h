@@ -11,7 +11,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// Holds a worker back from starting tasks while very many of its fibers are blocked in a row.
+// Holds a worker back from starting tasks while very many of its fibers wait, each for the one before.
 //
 // The problem: each of a million tasks waits for the one before. Then all workers but one only open fibers
 // for tasks whose turn has not come. That takes gigabytes of stacks, and a wake across threads for each task.

@@ -14,8 +14,9 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-// Entering the thieves takes 16 to 40 us and interrupts others. Staying among them costs an owner that forks
-// a seventh of its time. So two steals less than this apart are quick: staying costs as much as entering.
+// To be counted as a thief takes a membarrier: 16 to 40 us, and it interrupts others. To stay counted costs
+// an owner that forks a seventh of its time. So two steals less than this apart are quick: to stay counted
+// between them costs as much as to be counted anew.
 constexpr auto kQuick = std::chrono::microseconds(300);
 constexpr uint32_t kManyQuick = 3;
 
@@ -55,7 +56,7 @@ void Stealer::lookForStranded(uint64_t now) {
   for (size_t i = 0; i < seen_.size(); ++i) {
     Worker& victim = *group_.workers[i];
     const uint64_t lastPoll = victim.lastPoll();
-    // Where the counters of two processors differ, the second look tells.
+    // The counters of two processors may differ. Then the second look at the same poll tells.
     const bool isSilent =
         lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) || (now > lastPoll && now - lastPoll >= kLong);
     seen_[i].isStranded = isSilent && &victim != &owner_ && !victim.deque().empty();
@@ -85,7 +86,7 @@ TaskNode* Stealer::stealStranded() {
   return node;
 }
 
-// From any of the bound threads that have tasks: one that always has some must not keep the others waiting.
+// Chooses at random among the bound threads that have tasks, so that none keeps the others waiting.
 TaskNode* Stealer::stealFromBoundThread() {
   StealingDeque<TaskNode>* chosen = nullptr;
   uint64_t numSeen = 0;
@@ -111,8 +112,7 @@ TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {
     return nullptr;
   }
   ++numSteals_;
-  // A stolen task may take long, and beside a thief that is counted a fork costs its owner 14 % more. To
-  // enter costs a membarrier. So stay counted only where many steals have followed one another closely.
+  // The stolen task may take long. So this thread stays counted only after several quick steals.
   const TimePoint now = TimePoint::clock::now();
   numQuick_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuick_ + 1 : 0;
   if (numQuick_ < kManyQuick) {

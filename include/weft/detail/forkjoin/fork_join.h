@@ -31,8 +31,8 @@
 //
 // A fork costs half as much where no thief can see it. So a LocalDeque whose deque has enough for all
 // thieves keeps further children in a list of its own, as in "Heartbeat Scheduling" by Acar, Charguéraud,
-// Guatto, Rainey and Sieczkowski (PLDI 2018). Not a timer but a theft is the beat: the next fork or join that
-// finds less than enough in the deque pushes all that are kept. Enough is a task for each thief, at least
+// Guatto, Rainey and Sieczkowski (PLDI 2018). The beat is a theft, not a timer: the next fork or join that
+// finds less than enough in the deque pushes all kept children. Enough is a task for each thief, at least
 // kOffered, and one more for each child that is kept. So if thieves find nothing while children are kept,
 // they have taken more than half of all during one call that neither forked nor joined. A LocalDeque keeps
 // only children of the fiber that runs: they are pushed before it suspends, and before anything newer enters

@@ -193,7 +193,7 @@ class IdleSet {
   Sleeper* newest_ = nullptr;  // guarded by lock_
 };
 
-// Looks for work until `host`'s worker has some, and sleeps in between. Begins and ends as no searcher.
+// Looks for work until `host`'s worker has some, and sleeps in between. Before and after, it is no searcher.
 //
 // Host: bool findWork()           this worker's own work, or the order to end; else shared work; one attempt
 //                               to steal from each victim; keeps what it finds
