@@ -17,6 +17,13 @@
 #define WEFT_EXPORT __attribute__((visibility("default")))
 #define WEFT_OWN __attribute__((visibility("hidden")))
 
+// WEFT_TLS ends the declaration of a thread-local variable: an access needs no call.
+#if defined(__ELF__)
+#define WEFT_TLS [[gnu::tls_model("initial-exec")]]
+#else
+#define WEFT_TLS
+#endif
+
 // A program whose headers do not fit its library does not link: with other containers, or fibers unknown to a
 // sanitizer, it would fail at run time. The name that the linker misses says what to mend. (With another
 // version it misses any function of weft's, as each version has its namespace.)

@@ -114,11 +114,7 @@ namespace detail {
 
 // The fiber whose stack is in use on this thread, even if a task runs in place on it. Only the scheduler
 // writes it. Its address may be kept across suspensions, since a fiber never changes threads.
-extern WEFT_EXPORT constinit thread_local Fiber* currentFiber
-#if defined(__ELF__)
-    [[gnu::tls_model("initial-exec")]]
-#endif
-    ;
+extern WEFT_EXPORT constinit thread_local Fiber* currentFiber WEFT_TLS;
 
 }  // namespace detail
 

@@ -47,11 +47,7 @@ struct NodeCache {
   bool dead;  // the thread is ending: nodes go straight to the depot
 };
 
-extern WEFT_EXPORT constinit thread_local NodeCache nodeCache
-#if defined(__ELF__)
-    [[gnu::tls_model("initial-exec")]]
-#endif
-    ;
+extern WEFT_EXPORT constinit thread_local NodeCache nodeCache WEFT_TLS;
 
 // The slow paths: the loaded magazine is empty, or larger than mostLoaded.
 WEFT_EXPORT void* reloadAndAllocateNode(NodeSize size);

@@ -56,18 +56,10 @@ struct TaskScope {
 
 // The scope of the task, or of the bound thread's own code, that runs on this thread; null if nothing is
 // bound. The scheduler and InPlaceScope write it. The variable's address may be kept across suspensions.
-extern WEFT_EXPORT constinit thread_local TaskScope* currentTask
-#if defined(__ELF__)
-    [[gnu::tls_model("initial-exec")]]
-#endif
-    ;
+extern WEFT_EXPORT constinit thread_local TaskScope* currentTask WEFT_TLS;
 
 // The scope of this thread's code outside of tasks. Its number is valid while a scheduler is bound.
-extern WEFT_EXPORT constinit thread_local TaskScope threadScope
-#if defined(__ELF__)
-    [[gnu::tls_model("initial-exec")]]
-#endif
-    ;
+extern WEFT_EXPORT constinit thread_local TaskScope threadScope WEFT_TLS;
 
 // Requires: a scheduler is bound.
 class InPlaceScope : public TaskScope {

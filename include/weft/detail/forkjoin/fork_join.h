@@ -177,11 +177,7 @@ struct LocalDeque {
 
 // The calling thread's local deque. Null if the thread is bound and has not forked yet, or if no scheduler is
 // bound to it. As for currentFiber, the address of this variable may be kept across suspensions.
-extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque
-#if defined(__ELF__)
-    [[gnu::tls_model("initial-exec")]]
-#endif
-    ;
+extern WEFT_EXPORT constinit thread_local LocalDeque* currentLocalDeque WEFT_TLS;
 
 // Returns: the calling thread's local deque, made if there was none; null where no scheduler is bound.
 WEFT_EXPORT LocalDeque* openLocalDeque();
