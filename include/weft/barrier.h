@@ -31,8 +31,6 @@ class WEFT_EXPORT BarrierBase {
  public:
   explicit BarrierBase(ptrdiff_t expected);
   ~BarrierBase();
-  BarrierBase(const BarrierBase&) = delete;
-  BarrierBase& operator=(const BarrierBase&) = delete;
 
  protected:
   BarrierPhase<>::Arrival arriveBy(ptrdiff_t n, const char* function);

@@ -114,7 +114,6 @@ class AsioReactor final : public Reactor {
     explicit Running(AsioReactor& reactor) : outer_(std::exchange(running, &reactor)) {}
     ~Running() { running = outer_; }
     Running(const Running&) = delete;
-    Running& operator=(const Running&) = delete;
 
    private:
     AsioReactor* const outer_;

@@ -35,7 +35,6 @@ class ExceptionsAside {
   }
   ~ExceptionsAside() { state_.restore(globals_); }
   ExceptionsAside(const ExceptionsAside&) = delete;
-  ExceptionsAside& operator=(const ExceptionsAside&) = delete;
 
  private:
   void** const globals_;

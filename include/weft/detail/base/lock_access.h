@@ -30,7 +30,6 @@ class Unlocked {
     }
   }
   Unlocked(const Unlocked&) = delete;
-  Unlocked& operator=(const Unlocked&) = delete;
 
  private:
   Lock& lock_;

@@ -43,7 +43,6 @@ class TaskBatch {
     }
   }
   TaskBatch(const TaskBatch&) = delete;
-  TaskBatch& operator=(const TaskBatch&) = delete;
 
   void add(TaskNode* node) {
     nodes_[count_++] = node;

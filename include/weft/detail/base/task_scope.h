@@ -67,7 +67,6 @@ class InPlaceScope : public TaskScope {
   InPlaceScope() : TaskScope(currentTask->inPlaceEnd), outer_(currentTask) { currentTask = this; }
   ~InPlaceScope() { currentTask = outer_; }
   InPlaceScope(const InPlaceScope&) = delete;
-  InPlaceScope& operator=(const InPlaceScope&) = delete;
 
   // Called after the end of each task and the destruction of its function.
   void endTask() {

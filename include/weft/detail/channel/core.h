@@ -62,7 +62,6 @@ class ChannelCore {
   constexpr explicit ChannelCore(MovedFrom)
       : type_(valueTypeOf<char>), capacity_(0), mask_(0), ahead_(0), slots_(nullptr), tail_(Side::kClosed) {}
   ChannelCore(const ChannelCore&) = delete;
-  ChannelCore& operator=(const ChannelCore&) = delete;
 
   // The fast paths, for a thread `who`. put(slot) makes a value; get(slot) takes it and always destroys it.
   // Return: false if only a section can tell.
@@ -132,7 +131,6 @@ class ChannelCore {
       }
     }
     Section(const Section&) = delete;
-    Section& operator=(const Section&) = delete;
 
     void lock() {
       core_.tail_.lockUnless(0, tail_);

@@ -23,7 +23,6 @@ namespace detail {
 class SelectCase {
  public:
   SelectCase(const SelectCase&) = delete;
-  SelectCase& operator=(const SelectCase&) = delete;
 
   const void* key() const { return primitive_; }
   void lock();

@@ -46,7 +46,6 @@ class SelectCore {
   // Requires: the cases are different objects, used for the first time. `first` is the case to try first.
   SelectCore(Case* const* cases, size_t count, size_t first) : cases_(cases), count_(count), first_(first) {}
   SelectCore(const SelectCore&) = delete;
-  SelectCore& operator=(const SelectCore&) = delete;
 
   static constexpr size_t kNone = SIZE_MAX;
 
@@ -101,7 +100,6 @@ class SelectCore {
       }
     }
     Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
 
     Case* const first;
   };

@@ -28,8 +28,6 @@ class PoolStorage {
   // Calls destroy(storage) once neither pool nor loan is left.
   PoolStorage(bool isPreserving, void (*destroy)(PoolStorage*)) noexcept
       : isPreserving_(isPreserving), destroy_(destroy) {}
-  PoolStorage(const PoolStorage&) = delete;
-  PoolStorage& operator=(const PoolStorage&) = delete;
 
   bool isPreserving() const { return isPreserving_; }
 

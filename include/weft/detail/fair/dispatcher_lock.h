@@ -33,10 +33,6 @@ class DispatcherLock {
  public:
   enum class Hold : uint8_t { None, Alone, BesideOthers };
 
-  DispatcherLock() = default;
-  DispatcherLock(const DispatcherLock&) = delete;
-  DispatcherLock& operator=(const DispatcherLock&) = delete;
-
   // How many threads are active: exact if the caller keeps it from changing. relaxed: publishes nothing.
   uint32_t numActive() const { return numActive_.load(std::memory_order_relaxed); }
 

@@ -108,7 +108,6 @@ class WEFT_EXPORT DagGraph {
   explicit DagGraph(Allocator* allocator);
   ~DagGraph();
   DagGraph(const DagGraph&) = delete;
-  DagGraph& operator=(const DagGraph&) = delete;
 
   // Before finish(). What throws changes nothing. After addNode(), `numEdges` addEdge() do not throw.
   uint32_t addNode(DagWork&& work, size_t numEdges);

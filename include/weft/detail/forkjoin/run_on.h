@@ -24,7 +24,6 @@ class TaskElsewhere : public TaskNode {
 
   explicit TaskElsewhere(F& function) : TaskNode{&invokeThis, nullptr, 0}, function_(function) {}
   TaskElsewhere(const TaskElsewhere&) = delete;
-  TaskElsewhere& operator=(const TaskElsewhere&) = delete;
 
   // Returns once the task has run, or was dropped. Then throws what schedule() threw.
   template <class E>

@@ -46,9 +46,6 @@ class TicketNode {
   // A ticket that comes before `after`.
   explicit TicketNode(TicketNode* after) : word_(kLinked), after_(after) {}
 
-  TicketNode(const TicketNode&) = delete;
-  TicketNode& operator=(const TicketNode&) = delete;
-
   // Requires: made with a link.
   TicketNode* after() const { return after_.get(); }
 

@@ -19,8 +19,6 @@ namespace detail {
 // The part of one of weft's executors that continuations keep alive. Drops tasks once the executor has ended.
 struct WEFT_EXPORT ExecutorLink : ReferenceCount {
   ExecutorLink() : ReferenceCount(1) {}
-  ExecutorLink(const ExecutorLink&) = delete;
-  ExecutorLink& operator=(const ExecutorLink&) = delete;
 
   // Any thread. Neither suspends nor blocks.
   virtual void schedule(TaskHandle task) = 0;

@@ -77,7 +77,6 @@ struct Unwrapped<SharedFuture<T>> {
 class WEFT_EXPORT LoopCall {
  public:
   LoopCall(const LoopCall&) = delete;
-  LoopCall& operator=(const LoopCall&) = delete;
 
   // Returns: this fiber's or thread's newest call with `state`, or if `orAny` with any state; or null.
   static LoopCall* around(const FutureCore& state, bool orAny) noexcept;

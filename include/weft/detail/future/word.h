@@ -83,10 +83,6 @@ class FutureWord {
     List list;
   };
 
-  FutureWord() = default;
-  FutureWord(const FutureWord&) = delete;
-  FutureWord& operator=(const FutureWord&) = delete;
-
   // Any thread. Returns: whether the result is there, and may be read.
   bool isReady() const {
     // (1) acquire: sees the result; pairs with (3).

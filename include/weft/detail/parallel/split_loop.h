@@ -32,10 +32,6 @@ namespace weft::inline v0_1::detail {
 // In both, ready fibers and due timers of the thread have their turn between two pieces, even if nobody
 // shares the loop. LoopOver knows what the loop calls. This class does not, so it is compiled once.
 class SplitLoop {
- public:
-  SplitLoop(const SplitLoop&) = delete;
-  SplitLoop& operator=(const SplitLoop&) = delete;
-
  protected:
   // Iterations of one thread. LoopOver adds where they begin, and their result.
   struct Stretch {

@@ -55,10 +55,6 @@ struct WakeFdOfParker<Sync, false> {};
 template <class Sync = StdSync, bool kHasWakeFd = true>
 class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
  public:
-  constexpr Parker() = default;
-  Parker(const Parker&) = delete;
-  Parker& operator=(const Parker&) = delete;
-
   // Blocks the thread until there is a permit, and consumes it.
   // Memory ordering: the owner sees all that came before each unpark() that made the permit.
   void park() { parkUntilOrForever(nullptr); }

@@ -58,10 +58,6 @@ class InboxLink {
 template <class Node, class Sync = StdSync>
 class Inbox {
  public:
-  Inbox() = default;
-  Inbox(const Inbox&) = delete;
-  Inbox& operator=(const Inbox&) = delete;
-
   // Any thread: appends `node`, which belongs to the inbox until popAll returns it.
   // Returns: the mark of the parked owner, which the caller must wake, or 0.
   // Memory ordering: the owner sees, after the popAll that returns `node`, what came before push. A caller

@@ -80,7 +80,6 @@ class SpareSegments {
   SpareSegments(Allocator* allocator, uint32_t max, uint32_t segmentSize)
       : allocator_(allocator), max_(max), segmentSize_(segmentSize) {}
   SpareSegments(const SpareSegments&) = delete;
-  SpareSegments& operator=(const SpareSegments&) = delete;
 
   ~SpareSegments() { destroyAll(top_.get()); }
 

@@ -72,8 +72,6 @@ class SegmentedQueue {
     tail_.segment.store(first, std::memory_order_relaxed);  // relaxed: no other thread knows the queue yet
     oldest_.set(first);
   }
-  SegmentedQueue(const SegmentedQueue&) = delete;
-  SegmentedQueue& operator=(const SegmentedQueue&) = delete;
 
   // Drops the items that are left. Requires: no thread uses the queue, and it has no consumers.
   ~SegmentedQueue() {

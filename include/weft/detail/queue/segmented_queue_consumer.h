@@ -21,7 +21,6 @@ class SegmentedQueue<T, Sync, SegmentSize, kProducers>::Consumer {
     queue_.lock_.unlock();
   }
   Consumer(const Consumer&) = delete;
-  Consumer& operator=(const Consumer&) = delete;
   ~Consumer() {
     queue_.lock_.lock();
     queue_.unlockWith(leave(nullptr));

@@ -61,8 +61,6 @@ class StealingDeque {
 
   // Not defaulted: value-initialisation would then zero the slots.
   StealingDeque() {}
-  StealingDeque(const StealingDeque&) = delete;
-  StealingDeque& operator=(const StealingDeque&) = delete;
 
   // Owner: appends `item` as the newest. Returns: false if the deque is full.
   bool push(T* item) {

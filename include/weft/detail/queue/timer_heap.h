@@ -24,7 +24,6 @@ class TimerHeap {
  public:
   explicit TimerHeap(Allocator* allocator = Allocator::Default) : allocator_(allocator) {}
   TimerHeap(const TimerHeap&) = delete;
-  TimerHeap& operator=(const TimerHeap&) = delete;
   ~TimerHeap() {
     if (memory_.ptr != nullptr) {
       allocator_->free(memory_);

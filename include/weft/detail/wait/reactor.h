@@ -34,7 +34,6 @@ class WEFT_EXPORT Reactor {
   explicit Reactor(Use use = Use::Io) noexcept : numWaiting_(use == Use::Asio ? 1 : 0), use_(use) {}
   virtual ~Reactor();
   Reactor(const Reactor&) = delete;
-  Reactor& operator=(const Reactor&) = delete;
 
   // Wakes the fibers whose I/O can go on. Neither suspends nor blocks. Returns: whether there were any.
   virtual bool poll() = 0;
@@ -60,7 +59,6 @@ class WithoutFibers {
   WEFT_EXPORT WithoutFibers() noexcept;
   WEFT_EXPORT ~WithoutFibers();
   WithoutFibers(const WithoutFibers&) = delete;
-  WithoutFibers& operator=(const WithoutFibers&) = delete;
 
  private:
   Fiber* const fiber_;
@@ -93,7 +91,6 @@ class IoWait {
   WEFT_EXPORT explicit IoWait(Reactor* reactor) noexcept;
   WEFT_EXPORT ~IoWait();
   IoWait(const IoWait&) = delete;
-  IoWait& operator=(const IoWait&) = delete;
 
  private:
   Reactor* const reactor_;
