@@ -7,7 +7,6 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
-#include <concepts>
 #include <cstddef>
 #include <exception>
 #include <iterator>

@@ -7,7 +7,6 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <concepts>
-#include <exception>
 #include <mutex>
 #include <stop_token>
 #include <type_traits>

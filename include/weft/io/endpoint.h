@@ -8,7 +8,6 @@
 
 #include <sys/socket.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <utility>
