@@ -39,11 +39,7 @@ class list {
       entry_ = entry_->next;
       return *this;
     }
-    iterator operator++(int) noexcept {
-      iterator old = *this;
-      ++*this;
-      return old;
-    }
+    iterator operator++(int) noexcept { return iterator(std::exchange(entry_, entry_->next)); }
     bool operator==(const iterator&) const noexcept = default;
 
    private:
@@ -59,8 +55,7 @@ class list {
       erase(begin());
     }
     while (chunks_ != nullptr) {
-      Chunk* const chunk = chunks_;
-      chunks_ = chunk->next;
+      Chunk* const chunk = std::exchange(chunks_, chunks_->next);
       allocator_->free(chunk->allocation);
     }
   }
@@ -108,8 +103,7 @@ class list {
       entry->next->previous = entry->previous;
     }
     entry->element()->~T();
-    entry->next = free_;
-    free_ = entry;
+    entry->next = std::exchange(free_, entry);
     --size_;
   }
 
@@ -138,8 +132,7 @@ class list {
     auto* const entries = reinterpret_cast<Entry*>(chunks_ + 1);
     for (size_t i = count; i-- > 0;) {
       Entry* const entry = ::new (static_cast<void*>(entries + i)) Entry;
-      entry->next = free_;
-      free_ = entry;
+      entry->next = std::exchange(free_, entry);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include "weft/debug.h"
@@ -58,18 +59,10 @@ class vector {
   vector& operator=(const vector<T, kOther>& other) {
     return assign(other);
   }
-  vector& operator=(vector&& other) {
-    if (this != &other) {
-      clear();
-      takeOver(other);
-    }
-    return *this;
-  }
+  vector& operator=(vector&& other) { return assign(std::move(other)); }
   template <int kOther>
   vector& operator=(vector<T, kOther>&& other) {
-    clear();
-    takeOver(other);
-    return *this;
+    return assign(std::move(other));
   }
 
   void push_back(const T& value) { emplace(value); }
@@ -137,7 +130,7 @@ class vector {
   template <class, int>
   friend class vector;
 
-  // Memory for elements, given back unless it is released.
+  // Memory for elements. Unless it is released, the destructor destroys `last`, if set, and frees it.
   struct Heap {
     Heap(Allocator* source, size_t count)
         : from(source),
@@ -145,6 +138,7 @@ class vector {
           capacity(count) {}
     ~Heap() {
       if (memory.ptr != nullptr) {
+        std::destroy_n(last, last != nullptr ? 1 : 0);
         from->free(memory);
       }
     }
@@ -155,6 +149,7 @@ class vector {
     Allocator* from;
     Allocation memory;
     size_t capacity;
+    T* last = nullptr;
   };
 
   T* inner() noexcept { return reinterpret_cast<T*>(inner_); }
@@ -189,17 +184,8 @@ class vector {
     } else {
       // First, since it may be made from an element of this vector.
       Heap larger(allocator, capacity_ < 4 ? 8 : capacity_ * 2);
-      T* const last = ::new (static_cast<void*>(larger.elements() + size_)) T(std::forward<Args>(args)...);
-      struct DestroyUnlessKept {
-        T* object;
-        ~DestroyUnlessKept() {
-          if (object != nullptr) {
-            std::destroy_at(object);
-          }
-        }
-      } guard{last};
+      larger.last = ::new (static_cast<void*>(larger.elements() + size_)) T(std::forward<Args>(args)...);
       adopt(larger);
-      guard.object = nullptr;
     }
     ++size_;
   }
@@ -213,10 +199,14 @@ class vector {
   }
 
   template <class Other>
-  vector& assign(const Other& other) {
+  vector& assign(Other&& other) {
     if (static_cast<const void*>(this) != &other) {
       clear();
-      append(other);
+      if constexpr (std::is_lvalue_reference_v<Other>) {
+        append(other);
+      } else {
+        takeOver(other);
+      }
     }
     return *this;
   }
