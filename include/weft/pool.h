@@ -148,7 +148,6 @@ class BoundedPool : public Pool<T> {
   static_assert(kCount > 0, "a BoundedPool needs an object");
 
  public:
-  using Item = typename Pool<T>::Item;
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
@@ -187,7 +186,6 @@ class BoundedPool : public Pool<T> {
 template <class T, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class UnboundedPool : public Pool<T> {
  public:
-  using Item = typename Pool<T>::Item;
   using Loan = typename Pool<T>::Loan;
 
   explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)

@@ -63,8 +63,7 @@ void PoolStorage::give(PoolItem* item) noexcept {
     wake(waiter);
     return;
   }
-  item->next = free_;
-  free_ = item;
+  item->next = std::exchange(free_, item);
   const bool isLast = --numUsers_ == 0;
   lock_.unlock();
   if (isLast) {
@@ -78,8 +77,7 @@ void PoolStorage::add(PoolItem* first) noexcept {
     last = last->next;
   }
   std::scoped_lock guard(lock_);
-  last->next = free_;
-  free_ = first;
+  last->next = std::exchange(free_, first);
 }
 
 }  // namespace weft::inline v0_1::detail
