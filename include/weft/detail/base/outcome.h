@@ -170,22 +170,10 @@ class ResultSlot {
 
  private:
   struct Nothing {};
-  template <class T>
-  struct Kept {
-    using type = Optional<std::remove_cv_t<T>>;
-  };
-  template <class T>
-    requires std::is_reference_v<T>
-  struct Kept<T> {
-    using type = std::remove_reference_t<T>*;
-  };
-  template <class T>
-    requires std::is_void_v<T>
-  struct Kept<T> {
-    using type = Nothing;
-  };
+  using Kept =
+      std::conditional_t<std::is_reference_v<R>, std::remove_reference_t<R>*, Optional<std::remove_cv_t<R>>>;
 
-  [[no_unique_address]] typename Kept<R>::type kept_{};
+  [[no_unique_address]] std::conditional_t<std::is_void_v<R>, Nothing, Kept> kept_{};
 };
 
 // The outcome of a call elsewhere: a result of type R (a value, a reference or void), or an exception.
