@@ -176,17 +176,10 @@ class Channel {
                   "weft::Channel<T>: what is sent must be a T, or convert to one implicitly. "
                   "If you mean an explicit conversion, such as from a pointer to a unique_ptr, "
                   "write send(T(value)).");
-    if constexpr (std::is_convertible_v<U, T>) {
-      return withConvertible(std::forward<U>(value), std::forward<F>(f));
-    } else {
-      return false;
-    }
-  }
-
-  template <class U, class F>
-  static bool withConvertible(U&& value, F&& f) {
     constexpr bool kIsMoved = std::is_object_v<U> && !std::is_const_v<U> && !std::is_trivially_copyable_v<U>;
-    if constexpr (std::is_same_v<U, T> || kIsMoved) {
+    if constexpr (!std::is_convertible_v<U, T>) {
+      return false;
+    } else if constexpr (std::is_same_v<U, T> || kIsMoved) {
       return f(value);
     } else {
       T object(std::forward<U>(value));
