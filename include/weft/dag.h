@@ -103,16 +103,11 @@ class DAGBuilder {
   // Returns: the node with which each run begins. It has no function.
   DAGNodeBuilder<T> root() { return {this, detail::DagGraph::kRoot}; }
 
-  // Adds a node that calls `function`, and returns it. The node needs a dependency before build().
-  template <class F>
-  DAGNodeBuilder<T> node(F&& function) {
-    return node(std::forward<F>(function), {});
-  }
-
-  // Adds a node that calls `function` when the nodes `after` have run, and returns it.
+  // Adds a node that calls `function` when the nodes `after` have run, and returns it. It needs one before
+  // build(), here or by addDependency().
   // Errors: what the allocator or a copy or a move of `function` throws. Then no node was added.
   template <class F>
-  DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after) {
+  DAGNodeBuilder<T> node(F&& function, std::initializer_list<DAGNodeBuilder<T>> after = {}) {
     if constexpr (!assertNode<std::decay_t<F>>()) {
       return root();
     } else if constexpr (!detail::assertKept<F>()) {
