@@ -10,12 +10,16 @@
 #include "io/posix_operations.h"
 #include "io/result.h"
 
-namespace weft::inline v0_1 {
-namespace detail {
+namespace weft::inline v0_1::io {
 namespace {
 
-using Files = FileTransfer<IoSystem>;
-using Ops = PosixOperations<IoSystem>;
+using detail::FileRequest;
+using detail::IoResult;
+using detail::orThrow;
+using detail::toErrorCode;
+using detail::toSize;
+using Files = detail::FileTransfer<detail::IoSystem>;
+using Ops = detail::PosixOperations<detail::IoSystem>;
 
 template <class Byte>
 iovec toPart(std::span<Byte> bytes) noexcept {
@@ -23,17 +27,6 @@ iovec toPart(std::span<Byte> bytes) noexcept {
 }
 
 }  // namespace
-}  // namespace detail
-
-namespace io {
-
-using detail::FileRequest;
-using detail::Files;
-using detail::IoResult;
-using detail::Ops;
-using detail::orThrow;
-using detail::toErrorCode;
-using detail::toSize;
 
 void UniqueFd::reset(int fd) noexcept {
   const int before = fd_.exchange(fd, std::memory_order_relaxed);
@@ -43,7 +36,7 @@ void UniqueFd::reset(int fd) noexcept {
 }
 
 size_t read(int fd, std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
-  const iovec part = detail::toPart(buffer);
+  const iovec part = toPart(buffer);
   return toSize(Files::readParts(fd, {&part, 1}, -1, wait, "io::read"), error);
 }
 
@@ -52,7 +45,7 @@ size_t read(int fd, std::span<std::byte> buffer, const Wait& wait) {
 }
 
 size_t write(int fd, std::span<const std::byte> data, std::error_code& error, const Wait& wait) noexcept {
-  const iovec part = detail::toPart(data);
+  const iovec part = toPart(data);
   return toSize(Files::writeParts(fd, {&part, 1}, wait, "io::write"), error);
 }
 
@@ -62,7 +55,7 @@ size_t write(int fd, std::span<const std::byte> data, const Wait& wait) {
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
               const Wait& wait) noexcept {
-  return toSize(Files::readAt(fd, detail::toPart(buffer), offset, wait), error);
+  return toSize(Files::readAt(fd, toPart(buffer), offset, wait), error);
 }
 
 size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait) {
@@ -71,7 +64,7 @@ size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& 
 
 size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, std::error_code& error,
                const Wait& wait) noexcept {
-  return toSize(Files::writeAt(fd, detail::toPart(data), offset, wait), error);
+  return toSize(Files::writeAt(fd, toPart(data), offset, wait), error);
 }
 
 size_t writeAt(int fd, std::span<const std::byte> data, uint64_t offset, const Wait& wait) {
@@ -165,12 +158,8 @@ UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error, 
 }
 
 UniqueFd open(const char* path, int flags, mode_t mode, const Wait& wait) {
-  std::error_code error;
-  UniqueFd opened = open(path, flags, mode, error, wait);
-  if (error) {
-    throw std::system_error(error, "weft::io::open, " + std::string(path != nullptr ? path : "no path"));
-  }
-  return opened;
+  return orThrow([&] { return "io::open, " + std::string(path != nullptr ? path : "no path"); },
+                 [&](auto& error) { return open(path, flags, mode, error, wait); });
 }
 
 void fsync(int fd, std::error_code& error, const Wait& wait) noexcept {
@@ -208,5 +197,4 @@ const char* backend() {
 
 void cancelAll(const Scheduler& scheduler) noexcept { detail::cancelWaits(detail::ioDomain(scheduler)); }
 
-}  // namespace io
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::io

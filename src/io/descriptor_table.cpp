@@ -49,24 +49,40 @@ bool isCanceled(const DescriptorSlot& slot, uint32_t generation, const IoDomain*
          (domain != nullptr && domain->isCanceled.load(std::memory_order_relaxed));
 }
 
-// Claims the waiters that `isMeant` is true for, and wakes them as canceled.
-template <class Predicate>
-void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
+// Calls step(claimed) with the slot locked, and then wakes those whom it has claimed.
+template <class Step>
+void claimAndWake(DescriptorSlot& slot, const Step& step) noexcept {
   WaitList claimed;
   {
     const std::scoped_lock guard(slot.lock);
-    for (Waiter* waiter = slot.waiting.front(); waiter != nullptr;) {
-      Waiter* const next = waiter->next;
-      auto& wait = *static_cast<ReadinessWait*>(waiter->data);
-      if (isMeant(wait)) {
-        wait.isCanceled = true;
-        slot.waiting.remove(*waiter);
-        claimed.pushClaimed(*waiter);
-      }
-      waiter = next;
-    }
+    step(claimed);
   }
   wakeAll(claimed);
+}
+
+// Moves the waiters whose wait isMeant() is true for to `claimed`.
+template <class Predicate>
+void claimIf(DescriptorSlot& slot, WaitList& claimed, const Predicate& isMeant) noexcept {
+  for (Waiter* waiter = slot.waiting.front(); waiter != nullptr;) {
+    Waiter* const next = waiter->next;
+    if (isMeant(*static_cast<ReadinessWait*>(waiter->data))) {
+      slot.waiting.remove(*waiter);
+      claimed.pushClaimed(*waiter);
+    }
+    waiter = next;
+  }
+}
+
+// Claims the waiters whose wait isMeant() is true for, and wakes them as canceled.
+template <class Predicate>
+void cancelIf(DescriptorSlot& slot, const Predicate& isMeant) noexcept {
+  claimAndWake(slot, [&](WaitList& claimed) {
+    claimIf(slot, claimed, [&](ReadinessWait& wait) {
+      const bool isClaimed = isMeant(wait);
+      wait.isCanceled = wait.isCanceled || isClaimed;
+      return isClaimed;
+    });
+  });
 }
 
 // Waits without the lock while condition() holds. Whoever makes it false claims all who wait in `closing`.
@@ -143,18 +159,15 @@ void endUseLocked(DescriptorSlot& slot, WaitList& claimed) {
 uint32_t takeMatching(DescriptorSlot& slot, const ReadinessReactor& reactor, uint32_t events, bool areAll,
                       WaitList& claimed) noexcept {
   uint32_t others = 0;
-  for (Waiter* waiter = slot.waiting.front(); waiter != nullptr;) {
-    Waiter* const next = waiter->next;
-    const auto& wait = *static_cast<const ReadinessWait*>(waiter->data);
-    if (wait.reactor == &reactor && (areAll || (wait.events & events) != 0)) {
+  claimIf(slot, claimed, [&](const ReadinessWait& wait) {
+    const bool isMeant = wait.reactor == &reactor && (areAll || (wait.events & events) != 0);
+    if (isMeant) {
       events &= ~wait.events;
-      slot.waiting.remove(*waiter);
-      claimed.pushClaimed(*waiter);
     } else if (wait.reactor == &reactor) {
       others |= withErrors(wait);
     }
-    waiter = next;
-  }
+    return isMeant;
+  });
   return others;
 }
 
@@ -196,11 +209,6 @@ int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) n
     slot.waiting.pushBack(self);
   }
   return error;
-}
-
-bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept {
-  const std::scoped_lock guard(slot.lock);
-  return slot.generation != generation;
 }
 
 void takeReady(DescriptorSlot& slot, int fd, ReadinessReactor& reactor, uint32_t number, uint32_t events,
@@ -271,25 +279,17 @@ bool beginUse(DescriptorSlot& slot, const Waiter& waiter) noexcept {
 }
 
 void endUse(DescriptorSlot& slot) noexcept {
-  WaitList claimed;
-  {
-    const std::scoped_lock guard(slot.lock);
-    endUseLocked(slot, claimed);
-  }
-  wakeAll(claimed);
+  claimAndWake(slot, [&](WaitList& claimed) { endUseLocked(slot, claimed); });
 }
 
 void endReceive(DescriptorSlot& slot, const ReadinessReactor& reactor, Found found) noexcept {
-  WaitList claimed;
-  {
-    const std::scoped_lock guard(slot.lock);
+  claimAndWake(slot, [&](WaitList& claimed) {
     if (isLastingOf(slot, reactor)) {
       const bool isAll = found == Found::TooLittle && slot.lasting.isPlainTcp && !slot.hadUrgent;
       slot.lasting.isDrained = found == Found::Nothing || isAll;
     }
     endUseLocked(slot, claimed);
-  }
-  wakeAll(claimed);
+  });
 }
 
 void beginSocket(int fd) noexcept {
@@ -331,13 +331,10 @@ int closeUnused(int fd) noexcept {
   }
   const int result = ::close(fd);
   error = errno;
-  WaitList claimed;
-  {
-    const std::scoped_lock guard(slot->lock);
+  claimAndWake(*slot, [&](WaitList& claimed) {
     slot->isClosing = false;
     claimed.claimAll(slot->closing);
-  }
-  wakeAll(claimed);
+  });
   errno = error;
   return result;
 }

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include <cerrno>
 #include <cstdint>
 
 #include "weft/detail/base/spin_lock.h"
@@ -121,8 +120,6 @@ inline constexpr int kHasCome = -1;
 // The wait is canceled at once if `fd` was closed since `generation`, or by cancelAll().
 // Returns: 0; otherwise an error number or kHasCome, and `self` does not wait.
 int addWaiter(DescriptorSlot& slot, int fd, uint32_t generation, Waiter& self) noexcept;
-
-bool isClosedSince(DescriptorSlot& slot, uint32_t generation) noexcept;
 
 // Claims waiters of `reactor`, and appends them to `claimed`: for each of `events` the first that waits for
 // it, or all at an error or a hang-up. Arms the reactor for the others. `number`: of the lasting registration

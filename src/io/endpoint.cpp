@@ -50,8 +50,10 @@ Endpoint endOf(int fd, const Call& call, std::error_code& error) {
 // The system would take what is before it for the whole.
 bool hasNul(std::string_view text) { return text.find('\0') != std::string_view::npos; }
 
-[[noreturn]] void throwBadAddress(const std::error_code& error, std::string_view text) {
-  throw std::system_error(error, "weft::io::Endpoint of \"" + std::string(text) + "\"");
+// Calls make(error), and throws if it sets an error.
+template <class Make>
+Endpoint endpointOf(std::string_view text, const Make& make) {
+  return detail::orThrow([&] { return "io::Endpoint of \"" + std::string(text) + "\""; }, make);
 }
 
 }  // namespace
@@ -84,12 +86,7 @@ Endpoint Endpoint::parse(std::string_view address, uint16_t port, std::error_cod
 }
 
 Endpoint Endpoint::parse(std::string_view address, uint16_t port) {
-  std::error_code error;
-  const Endpoint parsed = parse(address, port, error);
-  if (error) {
-    throwBadAddress(error, address);
-  }
-  return parsed;
+  return endpointOf(address, [&](auto& error) { return parse(address, port, error); });
 }
 
 Endpoint Endpoint::local(std::string_view path, std::error_code& error) noexcept {
@@ -107,12 +104,7 @@ Endpoint Endpoint::local(std::string_view path, std::error_code& error) noexcept
 }
 
 Endpoint Endpoint::local(std::string_view path) {
-  std::error_code error;
-  const Endpoint made = local(path, error);
-  if (error) {
-    throwBadAddress(error, path);
-  }
-  return made;
+  return endpointOf(path, [&](auto& error) { return local(path, error); });
 }
 
 Endpoint Endpoint::ofSocket(int fd, std::error_code& error) noexcept {
@@ -172,12 +164,8 @@ std::vector<Endpoint> resolve(const std::string& host, const std::string& servic
 }
 
 std::vector<Endpoint> resolve(const std::string& host, const std::string& service, const Wait& wait) {
-  std::error_code error;
-  std::vector<Endpoint> endpoints = resolve(host, service, error, wait);
-  if (error) {
-    throw std::system_error(error, "weft::io::resolve, " + host + ", " + service);
-  }
-  return endpoints;
+  return detail::orThrow([&] { return "io::resolve, " + host + ", " + service; },
+                         [&](auto& error) { return resolve(host, service, error, wait); });
 }
 
 }  // namespace weft::inline v0_1::io

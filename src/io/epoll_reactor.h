@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <new>
-#include <utility>
 
 #include "io/descriptor_table.h"
 #include "io/file_ring.h"

@@ -4,7 +4,6 @@
 #include "io/file_wait.h"
 
 #include <cerrno>
-#include <mutex>
 
 #include "weft/detail/wait/stoppable.h"
 

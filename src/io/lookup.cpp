@@ -69,7 +69,7 @@ int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits) {
   auto share = std::make_unique<Share>(lookup);
   DescriptorSlot& slot = slotOfNoDescriptor();
   Waiter& self = currentWaiter();
-  ReadinessWait wait{nullptr, currentIoDomain(), 0, false};
+  ReadinessWait wait{.domain = currentIoDomain()};
   self.data = &wait;
   std::optional<IoWait> scope;
   if (currentFiber != nullptr) {
@@ -84,10 +84,7 @@ int awaitLookup(const std::shared_ptr<Lookup>& lookup, const io::Wait& limits) {
   const WaitEnd end = blockStoppable(self, limits.deadline, limits.stop, claim, "io::resolve", nullptr);
   const std::scoped_lock guard(slot.lock);
   lookup->waiter = nullptr;
-  if (lookup->isDone) {
-    return 0;
-  }
-  return end == WaitEnd::TimedOut ? ETIMEDOUT : ECANCELED;
+  return lookup->isDone ? 0 : errorOf(end, wait);
 }
 
 }  // namespace weft::inline v0_1::detail

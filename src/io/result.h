@@ -39,15 +39,20 @@ size_t doAll(std::span<Byte> bytes, const Step& step) {
   return done;
 }
 
-// Calls call(error), and throws if it sets an error. `what`: "io::read".
-template <class Call>
-auto orThrow(const char* what, int fd, const Call& call) {
+// Calls call(error), and throws if it sets an error. The exception's text begins with "weft::" and name().
+template <class Name, class Call>
+auto orThrow(const Name& name, const Call& call) {
   std::error_code error;
   auto result = call(error);
   if (error) {
-    throw std::system_error(error, "weft::" + std::string(what) + ", fd " + std::to_string(fd));
+    throw std::system_error(error, "weft::" + name());
   }
   return result;
+}
+
+template <class Call>
+auto orThrow(const char* what, int fd, const Call& call) {
+  return orThrow([&] { return std::string(what) + ", fd " + std::to_string(fd); }, call);
 }
 
 }  // namespace weft::inline v0_1::detail

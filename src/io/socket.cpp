@@ -144,12 +144,8 @@ Socket Socket::connect(const Endpoint& peer, std::error_code& error, const Wait&
 }
 
 Socket Socket::connect(const Endpoint& peer, const Wait& wait) {
-  std::error_code error;
-  Socket connected = connect(peer, error, wait);
-  if (error) {
-    throw std::system_error(error, "weft::io::connect, " + peer.toString());
-  }
-  return connected;
+  return detail::orThrow([&] { return "io::connect, " + peer.toString(); },
+                         [&](auto& error) { return connect(peer, error, wait); });
 }
 
 size_t Socket::recv(std::span<std::byte> buffer, std::error_code& error, const Wait& wait) noexcept {
@@ -204,12 +200,8 @@ Listener Listener::listen(const Endpoint& at, int backlog, std::error_code& erro
 }
 
 Listener Listener::listen(const Endpoint& at, int backlog) {
-  std::error_code error;
-  Listener listener = listen(at, backlog, error);
-  if (error) {
-    throw std::system_error(error, "weft::io::Listener at " + at.toString());
-  }
-  return listener;
+  return detail::orThrow([&] { return "io::Listener at " + at.toString(); },
+                         [&](auto& error) { return listen(at, backlog, error); });
 }
 
 Socket Listener::accept(Endpoint* peer, std::error_code& error, const Wait& wait) noexcept {

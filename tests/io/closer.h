@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <mutex>
 #include <string_view>
 #include <thread>
 
@@ -35,7 +36,7 @@ class Closer {
         EXPECT_EQ(::dup(others_.reader.get()), number_) << "the system takes the lowest number";
       }
     });
-    while (!detail::isClosedSince(slot_, before_.generation)) {
+    while (!isClosing()) {
       std::this_thread::yield();
     }
   }
@@ -60,6 +61,11 @@ class Closer {
   }
 
  private:
+  bool isClosing() const {
+    const std::scoped_lock guard(slot_.lock);
+    return slot_.generation != before_.generation;
+  }
+
   const int number_;
   int error_ = 0;
   const Ends others_ = makeEnds();
