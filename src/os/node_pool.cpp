@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
-#include <utility>
 
 #include "os/keep_loaded.h"
+#include "os/thread_end.h"
 #include "weft/debug.h"
 #include "weft/detail/base/spin_lock.h"
 #include "weft/sanitizers.h"
@@ -50,15 +50,11 @@ constexpr size_t bytesOf(int size) { return kLine << size; }
 
 // Only the pool may touch a free node's memory; it makes its own links accessible to itself.
 void poison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
-#if WEFT_ADDRESS_SANITIZER_ENABLED
-  __asan_poison_memory_region(node, bytes);
-#endif
+  WEFT_ADDRESS_SANITIZER_ONLY(__asan_poison_memory_region(node, bytes));
 }
 
 void unpoison([[maybe_unused]] void* node, [[maybe_unused]] size_t bytes) noexcept {
-#if WEFT_ADDRESS_SANITIZER_ENABLED
-  __asan_unpoison_memory_region(node, bytes);
-#endif
+  WEFT_ADDRESS_SANITIZER_ONLY(__asan_unpoison_memory_region(node, bytes));
 }
 
 class OpenNode {
@@ -85,22 +81,19 @@ void giveToDepot(Depot& depot, Magazine& magazine) noexcept {
   magazine = {};
 }
 
-struct FlushAtThreadEnd {
-  ~FlushAtThreadEnd() {
-    nodeCache.dead = true;
-    nodeCache.mostLoaded = 0;
-    for (int size = 0; size < kNumSizes; ++size) {
-      giveToDepot(depots[size], nodeCache.loaded[size]);
-      giveToDepot(depots[size], nodeCache.spare[size]);
-    }
+void flush(void*) {
+  nodeCache.dead = true;
+  nodeCache.mostLoaded = 0;
+  for (int size = 0; size < kNumSizes; ++size) {
+    giveToDepot(depots[size], nodeCache.loaded[size]);
+    giveToDepot(depots[size], nodeCache.spare[size]);
   }
-};
+}
 
 void registerThread() {
   if (!nodeCache.registered) {
     keepLoaded();
-    static thread_local FlushAtThreadEnd flush;
-    (void)flush;
+    atThreadEnd(&flush);
     nodeCache.registered = true;
     nodeCache.mostLoaded = kMagazine;
   }

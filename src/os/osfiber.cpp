@@ -79,9 +79,7 @@ void OSFiber::initThread() {
   stackBase = own.base;
   stackSize = own.size;
 #endif
-#if WEFT_THREAD_SANITIZER_ENABLED
-  sanitizerState = __tsan_get_current_fiber();
-#endif
+  WEFT_THREAD_SANITIZER_ONLY(sanitizerState = __tsan_get_current_fiber());
 }
 
 void OSFiber::init(void* base, size_t size, void (*entry)(void*), void* arg) {
@@ -96,9 +94,7 @@ void OSFiber::init(void* base, size_t size, void (*entry)(void*), void* arg) {
   entry = &completeFirstSwitch;
   arg = call;
 #endif
-#if WEFT_THREAD_SANITIZER_ENABLED
-  sanitizerState = __tsan_create_fiber(0);
-#endif
+  WEFT_THREAD_SANITIZER_ONLY(sanitizerState = __tsan_create_fiber(0));
   sp = weft_fiber_prepare(top, entry, arg);
 }
 
@@ -123,9 +119,7 @@ void OSFiber::destroy() {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __sanitizer_start_switch_fiber(&from.sanitizerState, to.stackBase, to.stackSize);
 #endif
-#if WEFT_THREAD_SANITIZER_ENABLED
-  __tsan_switch_to_fiber(to.sanitizerState, 0);
-#endif
+  WEFT_THREAD_SANITIZER_ONLY(__tsan_switch_to_fiber(to.sanitizerState, 0));
   weft_fiber_switch(&from.sp, to.sp);
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __sanitizer_finish_switch_fiber(std::exchange(from.sanitizerState, nullptr), nullptr, nullptr);

@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -48,20 +49,16 @@ Slot* mapSlab() {
 }
 
 Slot* takeSlot() {
-  slots.lock.lock();
-  Slot* slot = slots.free;
-  if (slot != nullptr) {
-    slots.free = slot->nextFree;
-  } else {
-    if (slots.numFresh == 0) {
-      slots.fresh = mapSlab();
-      slots.numFresh = kSlotsPerSlab;
-    }
-    slot = slots.fresh++;
-    slots.numFresh--;
+  const std::scoped_lock guard(slots.lock);
+  if (slots.free != nullptr) {
+    return std::exchange(slots.free, slots.free->nextFree);
   }
-  slots.lock.unlock();
-  return slot;
+  if (slots.numFresh == 0) {
+    slots.fresh = mapSlab();
+    slots.numFresh = kSlotsPerSlab;
+  }
+  --slots.numFresh;
+  return slots.fresh++;
 }
 
 // The calling thread's parker. Plain data outlives all thread_local objects, so their destructors may park.
@@ -84,10 +81,8 @@ Parker<>* acquireParker() {
 
 void releaseParker(Parker<>* parker) {
   auto* slot = reinterpret_cast<Slot*>(parker);
-  slots.lock.lock();
-  slot->nextFree = slots.free;
-  slots.free = slot;
-  slots.lock.unlock();
+  const std::scoped_lock guard(slots.lock);
+  slot->nextFree = std::exchange(slots.free, slot);
 }
 
 Parker<>& threadParker() { return ownParker != nullptr ? *ownParker : acquireOwnParker(); }

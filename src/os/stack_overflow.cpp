@@ -94,15 +94,13 @@ struct Registers {
   uintptr_t sp;
 };
 
-Registers registersOf([[maybe_unused]] const void* context) {
+Registers registersOf(const void* context) {
+  [[maybe_unused]] const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
 #if defined(__x86_64__)
-  const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
   return {static_cast<uintptr_t>(machine.gregs[REG_RIP]), static_cast<uintptr_t>(machine.gregs[REG_RSP])};
 #elif defined(__aarch64__)
-  const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
   return {machine.pc, machine.sp};
 #elif defined(__riscv)
-  const mcontext_t& machine = static_cast<const ucontext_t*>(context)->uc_mcontext;
   return {machine.__gregs[REG_PC], machine.__gregs[REG_SP]};
 #else
   return {};
@@ -209,11 +207,11 @@ void restoreDefaultAction(int signal) {
 // Does what would have happened without weft.
 void passOn(int signal, siginfo_t* info, void* context) {
   const bool isFault = info->si_code > 0;  // else the signal was sent
-  if ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_IGN && !isFault) {
+  const bool isSimple = (previous.sa_flags & SA_SIGINFO) == 0;
+  if (isSimple && previous.sa_handler == SIG_IGN && !isFault) {
     return;
   }
-  if ((previous.sa_flags & SA_SIGINFO) == 0 &&
-      (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN)) {
+  if (isSimple && (previous.sa_handler == SIG_DFL || previous.sa_handler == SIG_IGN)) {
     // A faulting instruction faults again after the return. A signal that was sent has to be sent again.
     restoreDefaultAction(signal);
     if (!isFault) {
@@ -230,10 +228,10 @@ void passOn(int signal, siginfo_t* info, void* context) {
   if ((previous.sa_flags & SA_RESETHAND) != 0) {
     restoreDefaultAction(signal);
   }
-  if ((previous.sa_flags & SA_SIGINFO) != 0) {
-    previous.sa_sigaction(signal, info, context);
-  } else {
+  if (isSimple) {
     previous.sa_handler(signal);
+  } else {
+    previous.sa_sigaction(signal, info, context);
   }
 }
 

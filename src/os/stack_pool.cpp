@@ -254,9 +254,7 @@ void StackPool::releaseBatch(const Stack* stacks, uint32_t count) noexcept {
 }
 
 void StackPool::scrub([[maybe_unused]] const Stack& stack) noexcept {
-#if WEFT_ADDRESS_SANITIZER_ENABLED
-  __asan_unpoison_memory_region(stack.base, stack.size);
-#endif
+  WEFT_ADDRESS_SANITIZER_ONLY(__asan_unpoison_memory_region(stack.base, stack.size));
 }
 
 StackPool::Stats StackPool::stats() noexcept {

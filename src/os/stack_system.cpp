@@ -18,9 +18,10 @@
 
 #if __has_include(<valgrind/valgrind.h>)
 #include <valgrind/valgrind.h>
-#define WEFT_VALGRIND 1
 #else
-#define WEFT_VALGRIND 0
+#define RUNNING_ON_VALGRIND 0
+#define VALGRIND_STACK_REGISTER(low, high) 0
+#define VALGRIND_STACK_DEREGISTER(id) (void)0
 #endif
 
 // Weak: it is there if the program is linked with a leak checker, no matter how weft was built.
@@ -183,39 +184,25 @@ void setStackGuards(GuardKind kind, size_t maxProtectGuards) noexcept {
   guards.warned.store(false, std::memory_order_relaxed);
 }
 
-bool runsOnValgrind() noexcept {
-#if WEFT_VALGRIND
-  return RUNNING_ON_VALGRIND != 0;
-#else
-  return false;
-#endif
-}
+bool runsOnValgrind() noexcept { return RUNNING_ON_VALGRIND != 0; }
 
-void registerRoots([[maybe_unused]] const char* memory, [[maybe_unused]] size_t bytes) noexcept {
+void registerRoots(const char* memory, size_t bytes) noexcept {
   if (&__lsan_register_root_region != nullptr) {
     __lsan_register_root_region(memory, bytes);
   }
 }
 
-void unregisterRoots([[maybe_unused]] const char* memory, [[maybe_unused]] size_t bytes) noexcept {
+void unregisterRoots(const char* memory, size_t bytes) noexcept {
   if (&__lsan_unregister_root_region != nullptr) {
     __lsan_unregister_root_region(memory, bytes);
   }
 }
 
 uint32_t valgrindRegister([[maybe_unused]] const Stack& stack) noexcept {
-#if WEFT_VALGRIND
   return static_cast<uint32_t>(VALGRIND_STACK_REGISTER(stack.bottom(), stack.top() - 1));
-#else
-  return 0;
-#endif
 }
 
-void valgrindForget([[maybe_unused]] uint32_t id) noexcept {
-#if WEFT_VALGRIND
-  VALGRIND_STACK_DEREGISTER(id);
-#endif
-}
+void valgrindForget([[maybe_unused]] uint32_t id) noexcept { VALGRIND_STACK_DEREGISTER(id); }
 
 // Frames up to 64 KiB cannot step over it. It has an odd number of pages, as have a stack and its guard
 // together: otherwise the tops of all stacks would share few entries of the TLB, chosen by the last bits.

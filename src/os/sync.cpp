@@ -4,7 +4,6 @@
 #include "weft/detail/base/sync.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -83,9 +82,7 @@ bool StdSync::futexWait(std::atomic<uint32_t>& word, uint32_t expected, const Ti
   using std::chrono::nanoseconds;
   const int64_t ns = std::chrono::duration_cast<nanoseconds>(deadline->time_since_epoch()).count();
   const int64_t since = ns < 0 ? 0 : ns;
-  timespec until;
-  until.tv_sec = static_cast<time_t>(since / 1'000'000'000);
-  until.tv_nsec = static_cast<long>(since % 1'000'000'000);
+  const timespec until{static_cast<time_t>(since / 1'000'000'000), static_cast<long>(since % 1'000'000'000)};
   return futex(word, FUTEX_WAIT_BITSET, expected, &until) == 0 || errno != ETIMEDOUT;
 }
 

@@ -59,27 +59,20 @@ Thread::Core coreAt(size_t index) {
   return core;
 }
 
-class AnyOf final : public Thread::Affinity::Policy {
+// Gives each thread all processors of a list, or one of them in turn.
+class FromList final : public Thread::Affinity::Policy {
  public:
-  explicit AnyOf(Thread::Affinity&& affinity) : affinity_(std::move(affinity)) {}
-  Thread::Affinity get(uint32_t, Allocator* allocator) const override { return {affinity_, allocator}; }
-
- private:
-  const Thread::Affinity affinity_;
-};
-
-class OneOf final : public Thread::Affinity::Policy {
- public:
-  explicit OneOf(Thread::Affinity&& affinity) : affinity_(std::move(affinity)) {}
+  FromList(Thread::Affinity&& list, bool isOneEach) : list_(std::move(list)), isOneEach_(isOneEach) {}
   Thread::Affinity get(uint32_t threadId, Allocator* allocator) const override {
-    if (affinity_.count() == 0) {
-      return Thread::Affinity(allocator);
+    if (!isOneEach_ || list_.count() == 0) {
+      return {list_, allocator};
     }
-    return {{affinity_[threadId % affinity_.count()]}, allocator};
+    return {{list_[threadId % list_.count()]}, allocator};
   }
 
  private:
-  const Thread::Affinity affinity_;
+  const Thread::Affinity list_;
+  const bool isOneEach_;
 };
 
 }  // namespace
@@ -89,13 +82,13 @@ Thread::Affinity::Policy::~Policy() = default;
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::anyOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
   return detail::assertAllocator(allocator, "Thread::Affinity::Policy::anyOf()")
-      ->make_shared<AnyOf>(std::move(affinity));
+      ->make_shared<FromList>(std::move(affinity), false);
 }
 
 std::shared_ptr<Thread::Affinity::Policy> Thread::Affinity::Policy::oneOf(Affinity&& affinity,
                                                                           Allocator* allocator) {
   return detail::assertAllocator(allocator, "Thread::Affinity::Policy::oneOf()")
-      ->make_shared<OneOf>(std::move(affinity));
+      ->make_shared<FromList>(std::move(affinity), true);
 }
 
 Thread::Affinity::Affinity(Allocator* allocator) : cores_(allocator) {}
@@ -275,21 +268,17 @@ int NativeThread::start(void (*entry)(void*), void* argument, const Options& opt
   entry_ = entry;
   argument_ = argument;
   std::snprintf(name_, sizeof(name_), "%s", options.name != nullptr ? options.name : "");
+  const auto create = [&] { return ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this); };
   CpuMask mask;
-  if (needsMask(options.affinity, mask)) {
-    error = mask.setIn(attributes.value);
-    if (error == 0) {
-      error = ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this);
-    }
-    joinable_ = error == 0;
-    if (error != EINVAL) {
-      return error;
-    }
+  const bool hasMask = needsMask(options.affinity, mask);
+  error = hasMask ? mask.setIn(attributes.value) : 0;
+  error = error == 0 ? create() : error;
+  if (hasMask && error == EINVAL) {
     WEFT_WARN("thread %s: this process may use no processor of the thread's affinity, which is ignored.",
               name_);
     mask.clearIn(attributes.value);
+    error = create();
   }
-  error = ::pthread_create(&handle_, &attributes.value, &NativeThread::run, this);
   joinable_ = error == 0;
   return error;
 }
