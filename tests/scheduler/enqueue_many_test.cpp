@@ -391,12 +391,14 @@ TEST_P(EnqueueManyTest, AsManyWorkersWakeAsThereAreTasks) {
     });
     std::latch allRun(numWorkers());
     WaitGroup left(static_cast<unsigned>(numWorkers()));
-    enqueueAll(madeAgain(numWorkers(), [&](int) {
+    // A task may read the range after enqueueAll() has returned.
+    auto tasks = madeAgain(numWorkers(), [&](int) {
       return [&allRun, left] {
         allRun.arrive_and_wait();  // blocks the thread
         left.done();
       };
-    }));
+    });
+    enqueueAll(tasks);
     left.wait();
   };
   if (numWorkers() == 0) {
@@ -404,9 +406,9 @@ TEST_P(EnqueueManyTest, AsManyWorkersWakeAsThereAreTasks) {
   }
   const int rounds = numWorkers() > 8 ? 3 : 30;
   for (int i = 0; i < rounds; ++i) {
-    expectAllAtOnce([](auto&& tasks) { scheduleMany(tasks); });
-    expectAllAtOnce([this](auto&& tasks) { std::thread([&] { scheduler().enqueueMany(tasks); }).join(); });
-    expectAllAtOnce([](auto&& tasks) { schedule([&] { scheduleMany(tasks); }); });
+    expectAllAtOnce([](auto& tasks) { scheduleMany(tasks); });
+    expectAllAtOnce([this](auto& tasks) { std::thread([&] { scheduler().enqueueMany(tasks); }).join(); });
+    expectAllAtOnce([](auto& tasks) { schedule([&tasks] { scheduleMany(tasks); }); });
   }
 }
 
