@@ -12,16 +12,6 @@
 
 namespace weft::inline v0_1::detail {
 
-// Takes `self` out of `list`, with the list's lock held. Returns: whether it was there.
-template <class List, class Waiter>
-bool removeIfLinked(List& list, Waiter& self) {
-  const bool isLinked = self.isLinked;
-  if (isLinked) {
-    list.remove(self);
-  }
-  return isLinked;
-}
-
 // The word behind a primitive, and the list of its waiters.
 //
 //   kLocked          the list is being changed

@@ -137,14 +137,21 @@ WEFT_EXPORT bool blockPatiently(Waiter& self, const char* what, const void* obje
 // Lets the ready fibers of the caller's thread go first, if that was not done for kPatience.
 WEFT_EXPORT void giveWay(Waiter& self);
 
-// Takes `self` out of `list`, which `lock` guards. Returns: whether it was there; if not, a wake is owed.
-template <class Lock>
-bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
-  lock.lock();
+// Takes `self` out of `list`, with the list's lock held. Returns: whether it was there.
+template <class List, class AnyWaiter>
+bool removeIfLinked(List& list, AnyWaiter& self) {
   const bool isLinked = self.isLinked;
   if (isLinked) {
     list.remove(self);
   }
+  return isLinked;
+}
+
+// Takes `self` out of `list`, which `lock` guards. Returns: whether it was there; if not, a wake is owed.
+template <class Lock>
+bool unlinkIfLinked(Waiter& self, Lock& lock, WaitList& list) {
+  lock.lock();
+  const bool isLinked = detail::removeIfLinked(list, self);
   lock.unlock();
   return isLinked;
 }
