@@ -23,27 +23,20 @@ namespace detail {
 
 // The part of one function in the result of join().
 template <class R>
-struct JoinPart {
-  using type = std::tuple<R>;
-  template <class Slot>
-  static type take(Slot& result) {
-    return type(result.take());
-  }
-};
-template <class R>
-  requires std::is_void_v<R>
-struct JoinPart<R> {
-  using type = std::tuple<>;
-  template <class Slot>
-  static type take(Slot&) {
+using JoinPart = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::tuple<R>>;
+
+template <class R, class Slot>
+JoinPart<R> takePart([[maybe_unused]] Slot& result) {
+  if constexpr (std::is_void_v<R>) {
     return {};
+  } else {
+    return JoinPart<R>(result.take());
   }
-};
+}
 
 template <class... R>
-using JoinResult =
-    std::conditional_t<(std::is_void_v<R> && ...), void,
-                       decltype(std::tuple_cat(std::declval<typename JoinPart<R>::type>()...))>;
+using JoinResult = std::conditional_t<(std::is_void_v<R> && ...), void,
+                                      decltype(std::tuple_cat(std::declval<JoinPart<R>>()...))>;
 
 // Completes the children from kBegin on, and throws `first`, which an earlier function has thrown.
 template <size_t kBegin, class... Children>
@@ -125,8 +118,8 @@ auto join(F&& first, Others&&... others)
   if constexpr (kCanReturn && !std::is_void_v<detail::JoinResult<First, std::invoke_result_t<Others>...>>) {
     return std::apply(
         [&](auto&... child) {
-          return std::tuple_cat(detail::JoinPart<First>::take(result),
-                                detail::JoinPart<std::invoke_result_t<Others>>::take(child.result())...);
+          return std::tuple_cat(detail::takePart<First>(result),
+                                detail::takePart<std::invoke_result_t<Others>>(child.result())...);
         },
         children);
   }

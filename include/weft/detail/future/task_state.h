@@ -64,10 +64,8 @@ struct Unwrapped<Future<T>> {
   static void take(Outcome<T>& to, const FutureHandle& from) { to.takeFrom(FutureAccess::outcome<T>(from)); }
 };
 template <class T>
-struct Unwrapped<SharedFuture<T>> {
-  static constexpr bool kIsFuture = true;
+struct Unwrapped<SharedFuture<T>> : Unwrapped<Future<T>> {
   using Returned = SharedFuture<T>;
-  using Result = T;
   static void take(Outcome<T>& to, const FutureHandle& from) {
     to.takeFrom(std::as_const(FutureAccess::outcome<T>(from)));
   }
@@ -233,18 +231,14 @@ class TaskState final : public FutureState<typename Unwrapped<typename Body::Ret
     }
     if constexpr (requires { typename Body::Parent; }) {
       auto& loop = static_cast<TellLoop&>(*answer);
-      if (passesErrorOn(loop) || isCompleteOnceScheduled(loop)) {
+      const bool isSkipped = body_.passesErrorOn(this->outcome.error());
+      if (isSkipped) {
+        destroyBodyWithin(loop);
+      }
+      if (isSkipped || isCompleteOnceScheduled(loop)) {
         answer->next = this;
       }
     }
-  }
-
-  bool passesErrorOn(TellLoop& loop) {
-    const bool isSkipped = body_.passesErrorOn(this->outcome.error());
-    if (isSkipped) {
-      destroyBodyWithin(loop);
-    }
-    return isSkipped;
   }
 
   // The executor may destroy the body, and the state, before this returns. If the move of a program's

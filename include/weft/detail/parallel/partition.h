@@ -185,13 +185,10 @@ template <class Range>
 struct FirstOf {
   using type = std::remove_cvref_t<decltype(std::begin(std::declval<Range&>()))>;
 };
-template <class Iterator>
-struct FirstOf<Partition<Iterator>> {
-  using type = Iterator;
-};
-template <class Iterator>
-struct FirstOf<const Partition<Iterator>> {
-  using type = Iterator;
+template <class Range>
+  requires kIsPartition<std::remove_cv_t<Range>>
+struct FirstOf<Range> {
+  using type = decltype(Range::first);
 };
 
 // The elements of a range, or between two ends.
