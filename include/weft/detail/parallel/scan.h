@@ -155,7 +155,7 @@ constexpr bool assertCopied() {
   return kIsCopied;
 }
 
-template <class Cursor, class Out, class T, class Op>
+template <class T, class Cursor, class Out, class Op>
 Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> init, bool isInclusive) {
   // Not joined by &&: the compiler then reports the first error only.
   if constexpr (kIsRefused<Cursor>) {
@@ -189,34 +189,32 @@ Out scanOf(const Partition<Cursor>& range, Out out, Op& op, std::optional<T> ini
 template <detail::Partitionable Range, class Out,
           detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
 Out parallelScan(Range&& range, Out out, Op&& op = {}) {
-  using T = detail::ElementOf<Range>;
-  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op, std::optional<T>(), true);
+  return detail::scanOf<detail::ElementOf<Range>>(detail::partition(std::forward<Range>(range)), out, op, {},
+                                                  true);
 }
 template <detail::Partitionable Range, class Out, class Op, class T>
   requires detail::Operation<Op, T>
 Out parallelScan(Range&& range, Out out, Op&& op, T init) {
-  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
-                        std::optional<T>(std::move(init)), true);
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), true);
 }
 template <class T, class Out, detail::Operation<T> Op = std::plus<>>
 Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
-  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(), true);
+  return detail::scanOf<T>(detail::partition(elements), out, op, {}, true);
 }
 template <class Element, class Out, class Op, class T>
   requires detail::Operation<Op, T>
 Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op, T init) {
-  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), true);
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), true);
 }
 template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
   requires detail::Endpoints<Begin, End>
 Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
-  using T = detail::ElementOf<Begin, End>;
-  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(), true);
+  return detail::scanOf<detail::ElementOf<Begin, End>>(detail::partition(begin, end), out, op, {}, true);
 }
 template <class Begin, class End, class Out, class Op, class T>
   requires detail::Endpoints<Begin, End>
 Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
-  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), true);
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), true);
 }
 
 // Writes prefixes without their element, as std::exclusive_scan does: init, op(init, a), ...
@@ -224,17 +222,16 @@ Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
 template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
 Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
-  return detail::scanOf(detail::partition(std::forward<Range>(range)), out, op,
-                        std::optional<T>(std::move(init)), false);
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), false);
 }
 template <class Element, class Out, class T, detail::Operation<T> Op = std::plus<>>
 Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {}) {
-  return detail::scanOf(detail::partition(elements), out, op, std::optional<T>(std::move(init)), false);
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), false);
 }
 template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
   requires detail::Endpoints<Begin, End>
 Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
-  return detail::scanOf(detail::partition(begin, end), out, op, std::optional<T>(std::move(init)), false);
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), false);
 }
 
 template <Executor E, class... Args>
