@@ -263,14 +263,6 @@ void give(BlockingThread& thread, BlockingCall& call) {
   parker->unpark();
 }
 
-[[noreturn]] void reportUnstartedThread(int error) {
-  constexpr const char* kMessage =
-      "weft::blocking_call: the system granted no further thread. "
-      "Bound the calls at one time (BlockingThreads::setMaxCount), "
-      "or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
-  throw std::system_error(error, std::generic_category(), kMessage);
-}
-
 // Starts a thread, which is counted already, that makes `call`. Returns: 0, or the error number.
 int startThread(BlockingCall& call) { return startDetachedThread(&runBlockingThread, &call); }
 
@@ -348,7 +340,11 @@ Granted findThread(BlockingCall& call, BlockingThread*& idle) {
 
 void callOnBlockingThread(void (*run)(void*), void* argument) {
   if (const int error = tryOnBlockingThread(run, argument); error != 0) {
-    reportUnstartedThread(error);
+    constexpr const char* kMessage =
+        "weft::blocking_call: the system granted no further thread. "
+        "Bound the calls at one time (BlockingThreads::setMaxCount), "
+        "or raise the limit on threads (ulimit -u, the cgroup's pids.max)";
+    throw std::system_error(error, std::generic_category(), kMessage);
   }
 }
 

@@ -175,13 +175,10 @@ bool FutureCore::waitUntil(TimePoint deadline, const std::stop_token& token) {
     return false;
   }
   freePutOff();
-  Word::Room* room = word.enter(makeRoom, freeRoom);
-  if (room == nullptr) {
-    return true;
-  }
   Waiter& self = currentWaiter();
   WaitingListener listener(self);
-  if (!room->add(listener)) {
+  Word::Room* room = word.enter(makeRoom, freeRoom);
+  if (room == nullptr || !room->add(listener)) {
     return true;
   }
   const auto claim = [&] { return unlinkIfLinked(self, room->lock, room->list.waiters); };
