@@ -34,8 +34,7 @@ struct LockHost {
 };
 
 // How the core of a lock waits until a deadline, or until a stop is requested.
-struct LimitedLockHost {
-  static TimePoint now() { return LockHost::now(); }
+struct LimitedLockHost : LockHost {
   void block(Waiter& self) const { detail::block(self, what, object); }
   bool blockUntil(Waiter& self, TimePoint deadline) const {
     // A wait that tries again but never gives up may be part of a deadlock. A wait that gives up is not.
@@ -47,14 +46,10 @@ struct LimitedLockHost {
                ? detail::blockPatiently(self, what, object)
                : detail::blockUntil(self, std::min<TimePoint>(now() + kPatience, until), what, object);
   }
-  static void giveWay(Waiter& self) { detail::giveWay(self); }
-  static void wakeAll(const WaitList& woken) { detail::wakeAll(woken); }
   TimePoint limit() const { return until; }
   bool isStopped() const { return token.stop_requested(); }
   bool hasLeft() const { return isTakenOut; }
 
-  const char* what;
-  const void* object;
   TimePoint until;
   const std::stop_token& token;
   bool isTakenOut = false;  // written by the stop's callback before it wakes the waiter

@@ -20,7 +20,7 @@ bool mutex::waitFor(detail::TimePoint deadline, const std::stop_token& token, co
   // relaxed: see setOwner.
   detail::assertMayWaitFor(owner_.load(std::memory_order_relaxed), waitsForEver, name, this);
   return detail::lockWithin(
-      detail::LimitedLockHost{name, this, deadline, token},
+      detail::LimitedLockHost{{name, this}, deadline, token},
       [this](detail::Waiter& self, const detail::LimitedLockHost& host) { return core_.lock(self, host); },
       [this](detail::Waiter& self) { return core_.leave(self); });
 }

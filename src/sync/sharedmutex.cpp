@@ -19,7 +19,7 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
     return lock_.lock(detail::currentWaiter(), how, detail::LockHost{kName, this});
   }
   return detail::lockWithin(
-      detail::LimitedLockHost{kName, this, deadline, token},
+      detail::LimitedLockHost{{kName, this}, deadline, token},
       [this, how](detail::Waiter& self, const detail::LimitedLockHost& host) {
         return lock_.lock(self, how, host);
       },
