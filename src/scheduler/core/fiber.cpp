@@ -34,24 +34,18 @@ void wakeAll(const WaitList& claimed) noexcept {
 void block(Waiter& self, const char* what, const void* object) { inlined::block(self, what, object); }
 
 bool blockUntil(Waiter& self, TimePoint deadline, const char* what, const void* object) {
-  if (self.fiber != nullptr) {
-    return self.fiber->worker->blockUntil(*self.fiber, deadline, what, object);
-  }
-  return blockThreadUntil(self, deadline);
+  return self.fiber != nullptr ? self.fiber->worker->blockUntil(*self.fiber, deadline, what, object)
+                               : blockThreadUntil(self, deadline);
 }
 
 bool blockForLock(Waiter& self, TimePoint deadline, const char* what, const void* object) {
-  if (self.fiber != nullptr) {
-    return self.fiber->worker->blockForLock(*self.fiber, deadline, what, object);
-  }
-  return parkThreadUntil(self, deadline);
+  return self.fiber != nullptr ? self.fiber->worker->blockForLock(*self.fiber, deadline, what, object)
+                               : parkThreadUntil(self, deadline);
 }
 
 bool blockPatiently(Waiter& self, const char* what, const void* object) {
-  if (self.fiber != nullptr) {
-    return self.fiber->worker->blockPatiently(*self.fiber, what, object);
-  }
-  return parkThreadUntil(self, TimePoint::clock::now() + kPatience);
+  return self.fiber != nullptr ? self.fiber->worker->blockPatiently(*self.fiber, what, object)
+                               : parkThreadUntil(self, TimePoint::clock::now() + kPatience);
 }
 
 void giveWay(Waiter& self) {

@@ -30,7 +30,7 @@ IoDomain& ioDomain(const Scheduler& scheduler) noexcept { return scheduler.core_
 
 void countIo() {
   if (Worker* const worker = Worker::current()) {
-    worker->countIo();
+    worker->localDeque().letOthersRunInTurn();
   }
 }
 

@@ -120,7 +120,6 @@ class SchedulerCore final : public WorkerGroup {
   void awaitReports(Worker* own);
   template <class Condition>
   void awaitEnd(Condition isMet);
-  void awaitUnbound();
   void reportWait(std::chrono::nanoseconds waited);
 
   const SchedulerExists exists_;

@@ -37,14 +37,11 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 
 void SchedulerCore::shutDown() {
   assertNotForked("~Scheduler");
-  awaitUnbound();
+  const auto areAllUnbound = [this] { return numBound_ == 0; };
+  awaitEnd(areAllUnbound);
   stopWorkers();
   // The last tasks may have bound a thread, which may still use the core after the workers have ended.
-  awaitUnbound();
-}
-
-void SchedulerCore::awaitUnbound() {
-  awaitEnd([this] { return numBound_ == 0; });
+  awaitEnd(areAllUnbound);
 }
 
 template <class Condition>

@@ -36,6 +36,14 @@ struct ThreadWaiter : Waiter {
     return now == kWoken || now == kCalling;
   }
 
+  // Returns: whether the wake has come. Then the waiter is ready for another wait.
+  bool takeWake() {
+    uintptr_t woken = kWoken;
+    // (5) acquire: sees what the waker did before; pairs with (2, 4).
+    return state.compare_exchange_strong(woken, kNotWoken, std::memory_order_acquire,
+                                         std::memory_order_relaxed);
+  }
+
   // Replaces the callback by `callback`, which may be null. Returns: false if the wake came first.
   bool replace(Callback* callback) {
     // relaxed: the thread's own callback, or a guess for the compare-exchange.
@@ -55,7 +63,7 @@ struct ThreadWaiter : Waiter {
     Parker<>* const ownParker = parker;
     uintptr_t before = kNotWoken;
     // (2) acq_rel: the thread sees what the waker did; the waker sees the callback complete; pairs
-    // with (1, 3, 5, 6). The waiter may be gone after it.
+    // with (1, 3, 5). The waiter may be gone after it.
     while (!state.compare_exchange_weak(before, isCallback(before) ? kCalling : kWoken,
                                         std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
@@ -70,7 +78,7 @@ struct ThreadWaiter : Waiter {
     runOrDie([&] { (*callback)(); }, "the function of WaitHandle::onReady()");
     // Its captures may refer to objects that are destroyed once the wait returns.
     callback.reset();
-    // (4) release: the callback has returned; the last access to the waiter; pairs with (1, 5, 6).
+    // (4) release: the callback has returned; the last access to the waiter; pairs with (1, 5).
     state.store(kWoken, std::memory_order_release);
   }
 
@@ -150,18 +158,11 @@ bool watchFor(const ThreadWaiter& self, TimePoint begin, TimePoint deadline) {
 
 // Returns: whether it was woken before the deadline.
 bool sleepUntilWoken(ThreadWaiter& self, TimePoint deadline) {
-  uintptr_t woken = ThreadWaiter::kWoken;
-  // (5) acquire: sees what the waker did before; pairs with (2, 4).
-  while (!self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
-                                             std::memory_order_relaxed)) {
-    // A permit may be left over from an earlier wait, so test the state again each time.
+  // A permit may be left over from an earlier wait, so test the state again each time.
+  while (!self.takeWake()) {
     if (!self.parker->parkUntil(deadline) && TimePoint::clock::now() >= deadline) {
-      woken = ThreadWaiter::kWoken;
-      // (6) acquire: for a wake at the last moment; pairs with (2, 4).
-      return self.state.compare_exchange_strong(woken, ThreadWaiter::kNotWoken, std::memory_order_acquire,
-                                                std::memory_order_relaxed);
+      return self.takeWake();  // one may have come at the last moment
     }
-    woken = ThreadWaiter::kWoken;
   }
   return true;
 }
@@ -211,8 +212,6 @@ bool blockThreadUntil(Waiter& waiter, TimePoint deadline) {
 }
 
 bool hasWaitHandler() noexcept { return currentFiber == nullptr && isHandlerOn; }
-
-void blockThread(Waiter& waiter) { blockThreadUntil(waiter, kNever); }
 
 void wakeThread(Waiter& waiter) noexcept { static_cast<ThreadWaiter&>(waiter).wakeUp(); }
 

@@ -31,7 +31,7 @@ inline void block(Waiter& self, const char* what, const void* object) {
   if (self.fiber != nullptr) [[likely]] {
     self.fiber->worker->block(*self.fiber, what, object);
   } else {
-    blockThread(self);
+    blockThreadUntil(self, kNever);
   }
 }
 

@@ -45,7 +45,6 @@ struct FiberControlBlock final : Fiber {
   SingleWriterPointer<const void> task;  // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;      // the task's values of FiberLocals
 
-  void setTaskNumber(uint64_t value) { number = value; }
   // The tops of stacks are spread over so many bytes: the size in `os` is up to that much smaller.
   static constexpr size_t kSpread = 1024;
   Stack stack() const {
@@ -66,7 +65,6 @@ static_assert(sizeof(FiberControlBlock) <= 192, "a hundred thousand blocked fibe
 
 // The waiting of a thread that runs no fibers, defined in thread_waiter.cpp.
 Waiter& threadWaiter() noexcept;
-void blockThread(Waiter& self);
 bool blockThreadUntil(Waiter& self, TimePoint deadline);
 bool parkThreadUntil(Waiter& self, TimePoint deadline);  // without the wait handler
 void wakeThread(Waiter& waiter) noexcept;

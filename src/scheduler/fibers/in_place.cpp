@@ -24,12 +24,8 @@ InPlaceFibers::~InPlaceFibers() {
 }
 
 InPlaceFiber& InPlaceFibers::take(FiberControlBlock& host) {
-  InPlaceFiber* fiber = spares_;
-  if (fiber != nullptr) {
-    spares_ = fiber->nextSpare;
-  } else {
-    fiber = allocator_->create<InPlaceFiber>(numMade_++);
-  }
+  InPlaceFiber* const fiber = spares_ != nullptr ? std::exchange(spares_, spares_->nextSpare)
+                                                 : allocator_->create<InPlaceFiber>(numMade_++);
   fiber->host = &host;
   fiber->permit.reset();
   return *fiber;

@@ -59,12 +59,11 @@ TaskPlace WorkerReport::placeOf(const FiberControlBlock& fiber) const {
 // For any thread. The fiber is looked up, since its address alone does not publish it.
 TaskPlace WorkerReport::currentPlace() const {
   const FiberControlBlock* const fiber = running_.look();
-  TaskPlace place{workerId_};
   if (fiber == &running_.main()) {
-    place = placeOf(*fiber);
-  } else {
-    findFiberOf(fiber->scope(), place);
+    return placeOf(*fiber);
   }
+  TaskPlace place{workerId_};
+  findFiberOf(fiber->scope(), place);
   return place;
 }
 

@@ -108,17 +108,13 @@ void Idler::awaitReady(TimePoint until) {
   for (; !worker_.gatherReady() && now < until; now = TimePoint::clock::now()) {
     if (now < busyUntil) {
       watchInbox(parts_.inbox);
-    } else if (parts_.inbox.tryPark()) {
+    } else if (tryParkInbox()) {
       parkUntil(until);
-      parts_.inbox.cancelPark();
+      cancelParkInbox();
     }
     pollReactor();
   }
 }
-
-bool Idler::tryParkInbox() { return parts_.inbox.tryPark(); }
-
-void Idler::cancelParkInbox() { parts_.inbox.cancelPark(); }
 
 void Idler::sleepForOwnWork() {
   tidyUp();

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -62,8 +61,8 @@ class Idler {
   bool findWork() { return look(SearchScope::Everywhere); }
   bool seesSharedWork();
   bool spinForWork() { return findWork() || spin(SearchScope::Everywhere); }
-  bool tryParkInbox();
-  void cancelParkInbox();
+  bool tryParkInbox() { return parts_.inbox.tryPark(); }
+  void cancelParkInbox() { parts_.inbox.cancelPark(); }
   void tidyUp();
   void park();
 

@@ -140,7 +140,7 @@ void Worker::runTask(TaskNode* node) {
   FiberControlBlock& fiber = fibers_.current();
   fiber.task.set(reinterpret_cast<const void*>(node->invoke));
   fiber.permit.reset();
-  fiber.setTaskNumber(++taskNumber_);
+  fiber.scope()->number = ++taskNumber_;
   noteForks(fiber);
   fiber.hasScheduled = false;
   runOrDie(node);
@@ -201,12 +201,11 @@ void Worker::drainInbox() {
     FiberControlBlock* next = fiber->inboxNext.get();
     if (mailbox_.isNotice(*fiber)) {
       takeMail();
-      fiber = next;
-      continue;
+    } else {
+      fiber->isWoken = true;
+      throttle_.noteForeignWakes(fiber->isWokenFromOutside ? 1 : 0);
+      ready_.push(*fiber);
     }
-    fiber->isWoken = true;
-    throttle_.noteForeignWakes(fiber->isWokenFromOutside ? 1 : 0);
-    ready_.push(*fiber);
     fiber = next;
   }
 }
@@ -340,8 +339,6 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
   return *fiber;
 }
 
-void Worker::countIo() { localDeque().letOthersRunInTurn(); }
-
 // beginBlock() concludes nothing from a wait of a task that has scheduled something. So this marks the task
 // as one that has, which costs other waits nothing. Returns: whether it was marked before.
 bool Worker::beginIo(bool usesReactor) {
@@ -362,16 +359,14 @@ void Worker::endIo(bool hadScheduled) {
 }
 
 Scheduler::WorkerStats Worker::stats() const {
-  Scheduler::WorkerStats stats;
-  stats.workerId = mode_ == Mode::MultiThreaded ? id_ : -1;
-  stats.num = ready_.size() + tasks_.size();
-  stats.numBlockedFibers = numBlocked_.get();
-  stats.numIdleFibers = pool_.numIdle();
-  stats.numFibers = pool_.num();
-  stats.numTasksRun = counters().ended();
-  stats.numSteals = stealer_.numSteals();
-  stats.numParks = idler_.numParks();
-  return stats;
+  return {.workerId = mode_ == Mode::MultiThreaded ? id_ : -1,
+          .num = ready_.size() + tasks_.size(),
+          .numBlockedFibers = numBlocked_.get(),
+          .numIdleFibers = pool_.numIdle(),
+          .numFibers = pool_.num(),
+          .numTasksRun = counters().ended(),
+          .numSteals = stealer_.numSteals(),
+          .numParks = idler_.numParks()};
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -104,7 +104,6 @@ class Worker {
   // Begin and end a wait of the current fiber for I/O: see IoWait.
   bool beginIo(bool usesReactor);
   void endIo(bool hadScheduled);
-  void countIo();
   Idler& idler() { return idler_; }
 
   // For the Idler. Returns: what to do next, or nothing.
