@@ -83,7 +83,7 @@ void FairCore::enqueue(FairTask& newest, FairTask& oldest) {
   const FairWorker* worker = currentFairWorker;
   if (workers.size() == 1 && worker != nullptr && &worker->core == this && &newest == &oldest &&
       dispatcher.front.empty()) {
-    // An only thread always has the dispatcher lock, and nobody needs to be woken.
+    // The only thread counts as the holder of the dispatcher lock, and nobody needs to be woken.
     dispatcher.accept(newest);
     dispatcher.publishBacklog();
     return;

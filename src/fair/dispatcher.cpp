@@ -13,6 +13,7 @@ constexpr uint32_t kSpareBlocks = 16;
 
 // Tasks that the dispatcher hands to the ready queue at once.
 constexpr uint32_t kRefill = 64;
+
 // Tasks often lie in a row: in an array, or in nodes that were allocated one after another. So the address of
 // a task that was posted some posts before `older` is guessed, and its line is fetched from the poster's
 // cache. The intake takes a quarter less time by it, and no more if the guess is wrong.
@@ -62,15 +63,15 @@ void Dispatcher::refillReady() {
 }
 
 // `task` has a deadline, and has been posted, or pushed by a waker. `now`: TimePoint::min() until it is read.
-// Returns: true if the task goes into the backlog. False if it is in the heap now, from which expire() takes
-// it even if its deadline has come already, or if it is in the due queue.
+// Returns: true if the caller is to append the task to the backlog; false if the task is now in the due queue
+// or in the heap. From the heap expire() takes it, even if its deadline has come already.
 bool Dispatcher::isReady(FairTask& task, TimePoint& now) {
   forgetWait(task);
   if (task.state.tryWait()) {
     heap_.add(&task);
     return false;
   }
-  // The task was woken. If its deadline has come too, the wake must not make it run later.
+  // The task was woken. If its deadline has come too, it is due: the wake must not make it run later.
   if (task.deadline == kNever) {
     return true;
   }
@@ -93,7 +94,7 @@ void Dispatcher::forgetWait(FairTask& task) {
   }
 }
 
-// Counts a task that was taken out of the heap, but which a waker has claimed and is about to push.
+// Counts a task that was taken out of the heap, and that a waker has claimed and is about to push.
 void Dispatcher::await(FairTask& task) {
   task.timerIndex = kAwaited;
   ++numAwaited_;

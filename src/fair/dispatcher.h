@@ -17,23 +17,23 @@
 
 namespace weft::inline v0_1::detail {
 
-// What the dispatcher lets threads know that do not have its lock. The holder of the lock publishes, unless a
-// comment says otherwise; any thread reads.
+// What a thread without the dispatcher lock knows of the dispatcher. The holder of the lock publishes, unless
+// a comment says otherwise; any thread reads.
 //
-// relaxed, throughout: hints about when to look. The dispatcher lock guards what they tell of. They are
-// written only if they change, since other threads read them.
+// relaxed, throughout: the values are hints about when to look. The dispatcher lock guards what they
+// describe. A value is stored only if it changes, since other threads read its cache line.
 class DispatchHints {
  public:
   static constexpr int64_t kNoEarliest = std::numeric_limits<int64_t>::max();
 
   bool hasBacklog() const { return hasBacklog_.load(std::memory_order_relaxed); }
-  // Of the heap, in the clock's ticks.
+  // The earliest deadline of the heap, in the clock's ticks.
   int64_t earliest() const { return earliest_.load(std::memory_order_relaxed); }
   bool isDue(TimePoint now) const { return earliest() <= now.time_since_epoch().count(); }
   bool hasDue() const { return earliest() != kNoEarliest && isDue(TimePoint::clock::now()); }
   // Whether there are deadlines. If so, a thread looks at them after each long step.
   bool hasTimed() const { return numTimed_.load(std::memory_order_relaxed) != 0; }
-  // Whether some of them are posted and not taken over yet.
+  // Whether tasks with deadlines are posted and not taken over yet.
   bool hasTimedOnItsWay() const { return numTimed_.load(std::memory_order_relaxed) >= kOnItsWay; }
   uint32_t wantedRoom() const { return wantedRoom_.load(std::memory_order_relaxed); }
 
@@ -43,13 +43,13 @@ class DispatchHints {
       numTimed_.fetch_add(kOnItsWay, std::memory_order_relaxed);
     }
   }
-  // The task is taken over. Or, by any thread: it is not pushed after all.
+  // The holder of the lock, which takes the task over; or any thread that does not push it after all.
   void takeOffItsWay(const FairTask& task) {
     if (task.hasTime()) {
       numTimed_.fetch_sub(kOnItsWay, std::memory_order_relaxed);
     }
   }
-  // Any thread: room for so many tasks in the heap.
+  // Any thread: asks for room for this many tasks in the heap.
   void wantRoom(uint32_t numTasks) { wantedRoom_.store(numTasks, std::memory_order_relaxed); }
 
   void publishBacklog(bool isThere) {
@@ -83,8 +83,8 @@ class DispatchHints {
 // otherwise into the heap of deadlines; from the heap into the due queue; from the backlog into the ready
 // queue.
 //
-// Everything is for the holder of `lock`, but for `front` and `hints`, and where a comment says otherwise. An
-// only thread always has the lock.
+// Only the holder of `lock` uses members other than `front` and `hints`, unless a comment says otherwise.
+// The only thread of a scheduler counts as the holder.
 class Dispatcher {
  public:
   Dispatcher(Allocator* allocator, uint32_t blockSize);
@@ -106,7 +106,7 @@ class Dispatcher {
   void publishBacklog() { hints.publishBacklog(!backlog_.isEmpty()); }
 
   bool isBacklogEmpty() const { return backlog_.isEmpty(); }
-  // Requires, both: the backlog is not empty.
+  // pop() and popAndShare() require that the backlog is not empty.
   FairTask* pop() {
     FairTask* const task = backlog_.pop();
     if (backlog_.isEmpty()) [[unlikely]] {
@@ -124,8 +124,7 @@ class Dispatcher {
     return task;
   }
 
-  // Takes what is queued, and what waits, out of all queues.
-  // Requires: no thread runs.
+  // Takes all tasks, queued or waiting, out of the queues and the heap. Requires: no thread runs.
   FairChain takeAll();
   // Whether no thread is active, and no task is queued or waits.
   // Requires: no thread becomes active meanwhile.
@@ -174,7 +173,7 @@ class FairConsumer {
   // A hint.
   bool isEmpty() { return due_.empty() && ready_.empty(); }
 
-  // Returns: null also while it is the turn of the other tasks.
+  // Returns: a task, or null: also if only due tasks are queued, and it is the turn of the others.
   FairTask* pop() {
     if (!due_.empty()) [[unlikely]] {
       if (FairTask* const task = popDue()) {
@@ -183,7 +182,8 @@ class FairConsumer {
     }
     return ready_.empty() ? nullptr : popReady();
   }
-  // pop() with the dispatcher lock. `hasBacklog`: then it may be the backlog's turn.
+  // pop() for the holder of the dispatcher lock. Returns: null if nothing is queued, or if the backlog, which
+  // is not empty where `hasBacklog`, has its turn.
   [[gnu::noinline]] FairTask* popQueued(bool hasBacklog) {
     FairTask* task = popDue();
     task = task == nullptr ? popReady() : task;
@@ -193,7 +193,7 @@ class FairConsumer {
     }
     return task;
   }
-  // It was the turn of the other tasks, of which there were none, or one that was in no queue.
+  // Ends the turn of the other tasks: none was there, or one ran that was in no queue.
   void endTurn() { dueInARow_ = 0; }
 
  private:
@@ -203,7 +203,7 @@ class FairConsumer {
   [[gnu::noinline]] FairTask* popDue() {
     FairTask* task = nullptr;
     if (dueInARow_ >= kDueInARow || !due_.pop(task)) {
-      return nullptr;  // even if pop() has seen a task that another thread took
+      return nullptr;  // not `task`: a pop() that fails may have stored one that another thread took
     }
     ++dueInARow_;
     return task;

@@ -20,7 +20,7 @@
 // Tries a system call that does not block, waits until its descriptor is ready, and tries again.
 namespace weft::inline v0_1::detail {
 
-// Calls call(), again after a signal, and takes its result and errno.
+// Calls call(), and calls it again if a signal interrupted it. Returns: its result and errno.
 template <class Call>
 IoResult resultOf(const Call& call) {
   ssize_t value = 0;
@@ -34,7 +34,7 @@ inline bool wouldWait(const IoResult& result) {
   return result.error == EAGAIN || result.error == EWOULDBLOCK;
 }
 
-// One call of the API on a descriptor, which may make several system calls. It is made anew for each.
+// One call of the API on a descriptor, which may make several system calls. Each call makes an IoRetry.
 template <class Sys>
 class IoRetry {
  public:
@@ -71,7 +71,7 @@ class IoRetry {
   template <class Attempt>
   IoResult goOn(IoResult result, uint32_t events, const Attempt& attempt) {
     if (!wouldWait(result)) {
-      // After ENOTSOCK another call follows at once. A switch between lets others close the descriptor.
+      // After ENOTSOCK the caller calls again at once. A suspension would let others close the descriptor.
       if (result.error != ENOTSOCK) {
         countIo();
       }
@@ -98,7 +98,7 @@ class IoRetry {
     return result;
   }
 
-  // run() where the system does not tell when an attempt would succeed: it pauses in between, longer each
+  // run() where the system does not tell when an attempt would succeed. Pauses between attempts, longer each
   // time, so that a thousand such waits leave the processors to others.
   template <class Attempt>
   IoResult runWithPauses(const Attempt& attempt) {
@@ -124,10 +124,10 @@ class IoRetry {
     return isDrained ? runAfterWait(POLLIN, attempt) : run(POLLIN, attempt);
   }
 
-  // Returns: whether one of `events` holds; otherwise errno is EAGAIN, or what is wrong. In `found`: which.
+  // Returns: whether one of `events` holds, which it stores in `found`. If not, errno is EAGAIN or the error.
   bool isReady(uint32_t events, short* found = nullptr) {
     if (call_.fd < 0) {
-      errno = EBADF;  // poll(2) would leave it out
+      errno = EBADF;  // poll(2) ignores negative descriptors
       return false;
     }
     pollfd descriptor{call_.fd, static_cast<short>(events), 0};
@@ -149,10 +149,10 @@ class IoRetry {
                                    : awaitOnFiber<Sys>(call_, events, received_ != 0);
   }
 
-  // After an attempt in vain the next wait may end at once, again and again: where nobody reads the error
-  // queue, or a descriptor counts as ready for less than is asked for (a peek at an offset where nothing is
-  // yet, or an eventfd without room for the number). Then the next wait is a pause. Others may also have
-  // taken what was ready, some times in a row. `numInVain`: such attempts in a row.
+  // Called after an attempt in vain. Pauses if the next wait would end at once, again and again: if nobody
+  // reads the error queue, or if the descriptor is ready for less than is asked for (a peek at an offset
+  // where nothing is yet, or an eventfd without room for the number). Others may also have taken what was
+  // ready. So it pauses at once if only errors are there, else after several attempts in a row (`numInVain`).
   [[gnu::cold, gnu::noinline]] int pauseIfInVain(uint32_t events, int& numInVain) {
     constexpr int kMostInVain = 8;
     short found = 0;
@@ -166,7 +166,7 @@ class IoRetry {
     return isForErrors || numInVain == kMostInVain ? pause(call_, std::chrono::milliseconds(1)) : 0;
   }
 
-  // Waits, then tries, even if a deadline or a stop ended the wait: what can be done at once is done.
+  // Waits, then tries. Tries even if a deadline or a stop ended the wait, since the data may be there.
   template <class Attempt>
   IoResult runAfterWait(uint32_t events, const Attempt& attempt) {
     const int error = await(events);
@@ -191,7 +191,7 @@ class IoRetry {
   }
 
   const IoCall call_;
-  size_t received_ = 0;  // how much a Socket asks for; 0 where it is another operation
+  size_t received_ = 0;  // the bytes that receive() asks for; 0 in other operations
 };
 
 }  // namespace weft::inline v0_1::detail

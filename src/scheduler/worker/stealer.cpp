@@ -15,12 +15,12 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 // To be counted as a thief takes a membarrier: 16 to 40 us, and it interrupts others. To stay counted costs
-// an owner that forks a seventh of its time. So two steals less than this apart are quick: to stay counted
-// between them costs as much as to be counted anew.
+// an owner that forks a seventh of its time. In kQuick these two costs are equal. So steals that are less
+// than this apart are quick.
 constexpr auto kQuick = std::chrono::microseconds(300);
 constexpr uint32_t kManyQuick = 3;
 
-// A worker that has not polled for so many ticks is in one task for long.
+// A worker that has not polled for this many ticks is in one task for long.
 constexpr uint64_t kLong = ticksIn(3'000);
 
 }  // namespace
@@ -56,7 +56,7 @@ void Stealer::lookForStranded(uint64_t now) {
   for (size_t i = 0; i < seen_.size(); ++i) {
     Worker& victim = *group_.workers[i];
     const uint64_t lastPoll = victim.lastPoll();
-    // The counters of two processors may differ. Then the second look at the same poll tells.
+    // The tick counters of two processors may differ. So a poll that was seen at the last call is old, too.
     const bool isSilent =
         lastPoll == std::exchange(seen_[i].lastPoll, lastPoll) || (now > lastPoll && now - lastPoll >= kLong);
     seen_[i].isStranded = isSilent && &victim != &owner_ && !victim.deque().empty();
@@ -81,7 +81,7 @@ TaskNode* Stealer::stealStranded() {
     node = victim.lastPoll() == seen.lastPoll ? stealFrom(victim.deque()) : nullptr;
     seen.isStranded = node != nullptr;
   }
-  // One half of a loop at a time: it goes on for long, and splits again.
+  // A forked task may be half of a loop, which runs for long and splits again. So take one at a time.
   hasStranded_ = node != nullptr && !isForked(*node);
   return node;
 }

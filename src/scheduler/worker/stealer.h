@@ -29,15 +29,15 @@ class Stealer {
 
   // Tries each other worker once, from a random one on, and then one of the bound threads that fork.
   TaskNode* steal();
-  // Which worker the next theft begins with, drawn by each thief so that they do not crowd around one victim.
+  // The worker with which the next theft begins. Each thief draws it, so that they do not crowd around one.
   uint64_t nextStart();
 
-  // For a busy worker, every three milliseconds or more: looks which workers have tasks and have not polled
-  // as long, or since the last call. `now`: ticks(). Bound threads poll only while they wait, so one task of
-  // those that fork is always stranded.
+  // For a busy worker, every three milliseconds or more: notes which workers have tasks, but have not polled
+  // for three milliseconds, or since the last call. `now`: ticks(). Bound threads poll only while they wait.
+  // So if a bound thread that forks has tasks, one of them counts as stranded.
   void lookForStranded(uint64_t now);
   bool hasStranded() const { return hasStranded_; }
-  // Returns: a stranded task, or null. Begins at a random worker, since one may have tasks always.
+  // Returns: a stranded task, or null. Begins at a random worker, so that all have their turn.
   TaskNode* stealStranded();
 
   // Tells the others that this worker is not in one task for long. `now`: ticks().

@@ -10,7 +10,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// A member of Parker that a parker without a wake eventfd does without.
+// The member that only a parker with a wake eventfd has.
 template <class Sync, bool kHasWakeFd>
 struct WakeFdOfParker {
   // Written once, by an owner.
@@ -45,13 +45,13 @@ struct WakeFdOfParker<Sync, false> {};
 // W2, its write ends a later sleep for no reason, perhaps that of the parker's next owner. So the wake
 // eventfd stays open, and an owner looks again at what it waits for, as after any permit.
 //
-// unpark is an exchange even if a permit is there already. After a mere load, the owner that takes the permit
-// would not see what came before this unpark.
+// unpark is an exchange even if a permit is there already. If it only loaded the state, the owner that takes
+// the permit would not see what came before this unpark.
 //
 // unpark's last access to the parker is the futex wake, or the load of its wakeFd. By then the owner may have
 // returned and gone. So parkers live in process-wide memory (acquireParker), or outlive the call.
 //
-// kHasWakeFd: whether the owner may sleep elsewhere. A parker without is a single word.
+// kHasWakeFd: whether the owner may sleep elsewhere. If not, a parker is a single word.
 template <class Sync = StdSync, bool kHasWakeFd = true>
 class Parker : WakeFdOfParker<Sync, kHasWakeFd> {
  public:

@@ -15,12 +15,12 @@
 
 namespace weft::inline v0_1::detail {
 
-// The word and the list behind WaitGroup: its state is the count.
+// The word and the list behind WaitGroup. The state of the word is the count.
 //
-// end() subtracts at any time, without looking. If it makes the count zero and sees no bit, it no longer
-// touches the word. If it sees a bit, it comes back, takes the lock and wakes all waiters. So a wait that
-// finds the whole word zero may return, and the group may go. If the count is zero beside a bit, only the
-// end() that comes back may make the word zero.
+// end() subtracts at any time, without looking. If it makes the count zero and sees neither kLocked nor
+// kWaiters, it no longer touches the word. If it sees one of these bits, it comes back, takes the lock and
+// wakes all waiters. So a wait that finds the whole word zero may return, and the group may go. If the count
+// is zero beside a bit, only the end() that comes back may make the word zero.
 //
 // What must not happen:
 //     a holder of the lock                  the last end()
@@ -45,7 +45,7 @@ class WaitGroupCore {
   static constexpr uint32_t kOne = Word::kState, kMax = 1u << 30;
 
   explicit WaitGroupCore(uint32_t count) : word_(count * kOne) {}
-  // A count of zero beside kWaiters: wait() does not take it for the end, and add() has to wait.
+  // The count is zero beside kWaiters, so wait() does not take it for the end, and add() has to wait.
   constexpr explicit WaitGroupCore(MovedFrom) : word_(Word::kWaiters) {}
 
   // Calls onHold() each time that it has to wait a moment. Returns: the word before.
@@ -77,8 +77,8 @@ class WaitGroupCore {
     return word_.bits.fetch_sub(kOne, std::memory_order_acq_rel);
   }
 
-  // Does end() in the most frequent case: the last piece of work ends, and somebody waits. Locks, too.
-  // Returns: whether it did; if so, the caller owes a claimAll().
+  // Does end() in the most frequent case: the last piece of work ends, and somebody waits. Also takes the
+  // lock. Returns: whether it did; if so, the caller owes a claimAll().
   bool tryEnd() {
     uint32_t expected = kOne | Word::kWaiters;
     // relaxed: a guess for the compare-exchange.
@@ -93,9 +93,9 @@ class WaitGroupCore {
     // (3) acquire: sees the work of every end(); pairs with (1, 2) and with unlockTo().
     return word_.bits.load(std::memory_order_acquire) == 0;
   }
-  // relaxed: nothing is concluded from a count of zero.
+  // Whether the count is zero. relaxed: no caller concludes anything if it is.
   bool isZero() const { return word_.bits.load(std::memory_order_relaxed) < kOne; }
-  // relaxed: for the destructor.
+  // Whether somebody waits. relaxed: for the destructor.
   bool isAwaited() const { return (word_.bits.load(std::memory_order_relaxed) & Word::kWaiters) != 0; }
 
   // Queues `self`, which will not give up, if it is the first waiter.
@@ -103,7 +103,7 @@ class WaitGroupCore {
   bool tryQueueFirst(Waiter& self) {
     uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     while (old >= kOne && (old & Word::kBits) == 0) {
-      // (4) acquire: first_ is empty; pairs with unlockTo(). The next step brings what the caller did before.
+      // (4) acquire: first_ is empty; pairs with unlockTo(). The store to first_ publishes what came before.
       if (word_.bits.compare_exchange_weak(old, old | Word::kWaiters, std::memory_order_acquire,
                                            std::memory_order_relaxed)) {
         // (5) release: the waiter is complete; pairs with (6).
@@ -144,7 +144,7 @@ class WaitGroupCore {
     Waiter* first = nullptr;
     List all;
   };
-  // For the last end(). The last access.
+  // For the last end(), with kLocked held. Accesses the core for the last time.
   Claimed claimAll() {
     Claimed claimed;
     if (word_.list.isEmpty()) {
