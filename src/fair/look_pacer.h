@@ -19,19 +19,19 @@ class LookPacer {
  public:
   // Threads with shorter steps than this lose more by getting in each other's way than they gain.
   static constexpr uint64_t kFineStepNs = 150;
-  // So many short steps beside other threads, and a thread retires.
+  // A thread retires after this many short steps in a row beside other threads.
   static constexpr uint32_t kFineStepsUntilRetired = 256;
   // A step that takes longer is followed by a look at the deadlines, if there are any.
   static constexpr uint64_t kLongTicks = ticksIn(2);
-  // How long a thread runs steps between two looks, if the steps take as long as those before, and how many
+  // How long a thread runs steps between two looks if the steps take as long as those before. And how many
   // steps at most. A look costs 50 to 100 ns: after each 16 steps of 30 ns it was a tenth of their time.
   static constexpr uint64_t kLookAfterNs = 4'000;
   static constexpr uint64_t kLookAfterSteps = 64;
-  // While there is work, a thread leaves the front queue to its producers for so long. An intake after each
+  // While there is work, a thread leaves the front queue to its producers for this long. An intake after each
   // step of 3 us took a tenth of the time of five threads.
   static constexpr std::chrono::nanoseconds kIntakePause{20'000};
 
-  // The thread begins, or has slept: it looks before its next step. `numSteps`: of the thread so far.
+  // The thread begins, or has slept: it looks before its next step. `numSteps`: those run so far.
   void restart(TimePoint now, uint64_t numSteps) {
     lookedAt_ = now;
     stepsAtLook_ = numSteps;
@@ -39,14 +39,12 @@ class LookPacer {
   }
   void lookNext() { untilLook_ = 1; }
 
-  // Before each step.
-  // Returns: whether it is time to look.
+  // Called before each step. Returns: whether it is time to look.
   bool countStep() { return --untilLook_ == 0; }
   // Whether the step since the last call was a long one. `now`: in ticks().
   bool wasLong(uint64_t now) { return now - std::exchange(ticks_, now) >= kLongTicks; }
 
-  // At a look, first.
-  // Returns: whether the thread should retire.
+  // Called first at a look. Returns: whether the thread should retire.
   bool noteLook(TimePoint now, uint64_t numSteps, bool isAlone) {
     const uint64_t steps = std::max<uint64_t>(numSteps - stepsAtLook_, 1);
     const auto ns = static_cast<uint64_t>(std::max<int64_t>((now - lookedAt_).count(), 0)) / steps;
@@ -77,9 +75,9 @@ class LookPacer {
   }
 
   uint32_t untilLook_ = 1;
-  uint32_t lookEvery_ = 1;  // since the last look
+  uint32_t lookEvery_ = 1;  // steps from the last look to the next
   uint32_t fineSteps_ = 0;  // in a row, beside others
-  uint64_t ticks_ = 0;      // at wasLong()
+  uint64_t ticks_ = 0;      // at the last wasLong()
   TimePoint lookedAt_{};
   uint64_t stepsAtLook_ = 0;
   TimePoint intakeAt_{};

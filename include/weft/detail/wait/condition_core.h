@@ -33,7 +33,7 @@ class ConditionCore {
     return word_.giveUp(self);
   }
 
-  // Each returns whom to wake. The last access.
+  // Each returns whom to wake. The last access to the core.
   auto* claimFirst() {
     word_.lock();
     auto* first = word_.list.popFront();

@@ -140,7 +140,7 @@ class EventCore {
     Waiter* first = nullptr;
     List all;
   };
-  // Signals, with the lock held. `wasSignalled` is the result of lock(). The last access.
+  // Signals, with the lock held. `wasSignalled` is the result of lock(). The last access to the core.
   Claimed signalAndUnlock(uintptr_t wasSignalled) {
     Claimed claimed;
     if (isAuto()) {

@@ -14,7 +14,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// The word and the list behind Latch: its state is the count.
+// The word and the list behind Latch. The state of the word is the count.
 //
 // The last waiter that returns may destroy the latch. So nobody may look for waiters after the step that
 // makes the count zero. If somebody waits, or is about to, that step takes kLocked; its owner wakes all
@@ -66,7 +66,7 @@ class LatchCore {
   // For the last countDown(), which returned true. Returns: whom to wake.
   List open() {
     List claimed = word_.claimAll();
-    // The last access. At zero, others only wait for kLocked.
+    // The last access to the core. At zero, others only wait for kLocked.
     word_.unlockTo(0);
     return claimed;
   }

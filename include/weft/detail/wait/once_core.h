@@ -67,7 +67,7 @@ class OnceCore {
     return word_.giveUp(self);
   }
 
-  // Called by the runner after its function. Ends the run if nobody waits; that is the last access then.
+  // Called by the runner after its function. Ends the run if nobody waits. Then that is its last access.
   // Returns: whether it did; if not, call end().
   bool tryEnd(bool hasReturned) {
     uint32_t expected = kRunning;

@@ -15,7 +15,7 @@
 
 namespace weft::inline v0_1::detail {
 
-// The word and the list behind Semaphore. Its state is the number of permits, zero while somebody waits.
+// The word and the list behind Semaphore. The word's state is the number of permits: 0 while somebody waits.
 //
 // A permit is taken by a compare-exchange, whatever the bits. It is given by a compare-exchange while both
 // bits are clear, and under the lock otherwise, because waiters that are queueing or queued must be found. A
@@ -46,13 +46,13 @@ class SemaphoreCore {
     return false;
   }
 
-  // Gives `count` permits if nobody waits; that is the last access then.
+  // Gives `count` permits if nobody waits. Then that is the last access to the core.
   // Requires: 0 <= count, and there is room; else a message ends the program.
   // Returns: whether it did; if not, call give().
   bool tryGive(ptrdiff_t count) {
     uint32_t old = word_.bits.load(std::memory_order_relaxed);  // relaxed: a guess for the compare-exchange
     for (check(old, count); (old & Word::kBits) == 0; check(old, count)) {
-      // (2) release: publishes what came before to who takes a permit; pairs with (1) and lockBit's acquire.
+      // (2) release: publishes what came before to the taker; pairs with (1) and lockBit's acquire.
       if (word_.bits.compare_exchange_weak(old, old + static_cast<uint32_t>(count) * kOne,
                                            std::memory_order_release, std::memory_order_relaxed)) {
         return true;
@@ -61,7 +61,7 @@ class SemaphoreCore {
     return false;
   }
 
-  // Gives `count` permits, to the waiters first. Returns: whom to wake. The last access.
+  // Gives `count` permits, to the waiters first. Returns: whom to wake. The last access to the core.
   List give(ptrdiff_t count) {
     word_.lock();
     List claimed;
@@ -91,7 +91,7 @@ class SemaphoreCore {
 
  private:
   static void check(uint32_t before, ptrdiff_t count) {
-    // size_t: a negative number is too large.
+    // As a size_t, a negative number is too large.
     const auto added = static_cast<size_t>(count);
     const size_t there = size_t{before} / kOne;
     WEFT_ASSERT(

@@ -74,7 +74,7 @@ class SharedWord {
     return false;
   }
 
-  // Releases an exclusive hold if nobody waits; that is the last access then.
+  // Releases an exclusive hold if nobody waits. Then that is the last access to the word.
   // Returns: whether it did; if not, call unlock().
   bool tryUnlock() {
     Word expected = kWriter;

@@ -144,7 +144,7 @@ class WaitGroupCore {
     Waiter* first = nullptr;
     List all;
   };
-  // For the last end(), with kLocked held. Accesses the core for the last time.
+  // For the last end(), with kLocked held. The last access to the core.
   Claimed claimAll() {
     Claimed claimed;
     if (word_.list.isEmpty()) {
