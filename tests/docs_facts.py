@@ -66,7 +66,7 @@ NUMBERS = [
     ("docs/parallel.md", r"last piece: ([\d,]+) us", GRAIN, "kWorthStealing / kTicksPerMicrosecond"),
     ("docs/parallel.md", r"([\d,]+) us if a worker must be woken",
      GRAIN, "kWorthWaking / kTicksPerMicrosecond"),
-    ("docs/fair.md", r"After ([\d,]+) due tasks", "src/fair/consumer.h", "kDueInARow"),
+    ("docs/fair.md", r"After ([\d,]+) due tasks", "src/fair/dispatcher.h", "kDueInARow"),
     ("docs/fair.md", r"after about ([\d,]+) us", PACER, "kLookAfterNs / 1000"),
     ("docs/fair.md", r"after ([\d,]+) steps at most", PACER, "kLookAfterSteps"),
     ("docs/fair.md", r"less than ([\d,]+) us ago", PACER, "kIntakePause / 1000"),
@@ -182,8 +182,9 @@ class Facts:
                 self.checkLine(page, "%s:%d" % (page, number), line, isPage=page != ".ci/run")
             self.checkLinks(page)
         for name in self.files:
-            if name.endswith((".h", ".cpp", ".S", ".cmake", "CMakeLists.txt")) and "/corpus/" not in name:
-                mark = r"//+ ?(.*)" if name.endswith((".h", ".cpp", ".S")) else r"# ?(.*)"
+            hasSlashes = name.endswith((".h", ".cpp", ".S", ".pml"))
+            if (hasSlashes or name.endswith((".cmake", "CMakeLists.txt"))) and "/corpus/" not in name:
+                mark = r"//+ ?(.*)" if hasSlashes else r"# ?(.*)"
                 for number, line in enumerate(self.text[name].split("\n"), 1):
                     comment = re.search(r"(?:^|\s)" + mark, line)
                     if comment and "Copyright" not in line:
@@ -292,6 +293,9 @@ class Facts:
         for page, pattern, source, expression in NUMBERS:
             found = re.findall(pattern, self.text[page])
             self.expect(found, page, "nothing matches \"%s\"" % pattern)
+            name = CONSTANT.search(expression).group(1)
+            isThere = re.search(r"\b%s\b" % name, self.text.get(source, ""))
+            self.expect(isThere, source, "there is no %s" % name)
             try:
                 value = self.valueOf(expression, source)
             except KeyError as name:

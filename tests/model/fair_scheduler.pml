@@ -1,8 +1,8 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the threads of a fair::TaskScheduler share out work, sleep, watch for deadlines, and are woken: worker.cpp, dispatcher.cpp,
-// consumer.h, idle_threads.cpp and quiescence.h of src/fair and dispatcher_lock.h by hand, statement by statement where threads meet;
+// How the threads of a fair::TaskScheduler share out work, sleep, watch for deadlines, and are woken: worker.cpp, dispatcher.h,
+// dispatcher.cpp, idle_threads.cpp and quiescence.h of src/fair and dispatcher_lock.h by hand, statement by statement where threads meet;
 // each inline bears the name of its function there. For Spin, since the promises are about liveness: under weak fairness all of
 //
 //   - each posted task runs, as often as it was posted, and the tasks are taken in the order of the posts
