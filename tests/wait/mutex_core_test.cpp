@@ -85,6 +85,17 @@ class MutexCoreTest : public ::testing::Test {
     EXPECT_TRUE(core.isLocked()) << "newcomers have to wait";
   }
 
+  // Unlocks one tick too early, takes the mutex, and unlocks in time, which offers it.
+  void expectOfferAfter(int ticks) {
+    now += (ticks - 1) * kTick;
+    EXPECT_EQ(unlock(), 0);
+    EXPECT_FALSE(core.isOffered());
+    EXPECT_TRUE(core.tryLock());
+    now += kTick;
+    EXPECT_EQ(unlock(), 0);
+    EXPECT_TRUE(core.isOffered());
+  }
+
   TimePoint now{1'000'000 * kTick};
   Core core;
   Waiter first, second;
@@ -139,13 +150,7 @@ TEST_F(MutexCoreTest, IsOfferedOnceAWakeHasGoneUnansweredForAMillisecond) {
   EXPECT_TRUE(core.tryLock());
   EXPECT_TRUE(lock(first, {[&](TimePoint) {
                      passOver();
-                     now += (kPatienceTicks - 1) * kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_FALSE(core.isOffered());
-                     EXPECT_TRUE(core.tryLock());
-                     now += kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_TRUE(core.isOffered());
+                     expectOfferAfter(kPatienceTicks);
                      return kWoken;
                    }}));
   EXPECT_EQ(unlock(), 0);
@@ -163,13 +168,7 @@ TEST_F(MutexCoreTest, TheNextIsWokenTooWhereAWakeGoesUnanswered) {
                                         return kWoken;
                                       }}));
                      // The first has not come, and the mutex is offered to it later.
-                     now += (kRest - 1) * kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_FALSE(core.isOffered());
-                     EXPECT_TRUE(core.tryLock());
-                     now += kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_TRUE(core.isOffered());
+                     expectOfferAfter(kRest);
                      return kWoken;
                    }}));
   EXPECT_EQ(unlock(), 0);
@@ -260,13 +259,7 @@ TEST_F(MutexCoreTest, AWaiterDoesNotTakeWhatIsFreeForAnotherThatIsOnTheWay) {
                                                  return kTimeIsUp;
                                                }}));
                      // The mutex is offered to the first now and then.
-                     now += (kRest - 1) * kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_FALSE(core.isOffered());
-                     EXPECT_TRUE(core.tryLock());
-                     now += kTick;
-                     EXPECT_EQ(unlock(), 0);
-                     EXPECT_TRUE(core.isOffered());
+                     expectOfferAfter(kRest);
                      return kWoken;
                    }}));
   EXPECT_EQ(unlock(), 0);
@@ -297,13 +290,7 @@ TEST_F(MutexCoreTest, AWakeIsAnsweredWithinAMillisecondAlsoWhereTheOfferIsFarAwa
   const auto thirdIsWoken = [&] {
     EXPECT_TRUE(lock(third, {[&](TimePoint) {
                        passOver();
-                       now += (kPatienceTicks - 1) * kTick;
-                       EXPECT_EQ(unlock(), 0);
-                       EXPECT_FALSE(core.isOffered());
-                       EXPECT_TRUE(core.tryLock());
-                       now += kTick;
-                       EXPECT_EQ(unlock(), 0);
-                       EXPECT_TRUE(core.isOffered());
+                       expectOfferAfter(kPatienceTicks);
                        return kWoken;
                      }}));
   };
