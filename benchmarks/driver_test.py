@@ -112,9 +112,16 @@ class DriverTest(unittest.TestCase):
         self.assertEqual(len(self.processes), 1)
         self.assertIn("wrong", table.make(results))
 
+    def test_other_numbers_of_workers_are_for_workloads_that_have_several(self):
+        def case(workload, workers):
+            return run.Case({"question": "fib", "library": "weft", "kind": "run", "program": "p"}, workload, workers)
+        cases = run.with_more_workers([case("fib", 1), case("fib", 2), case("once", 1)], [2, 4])
+        self.assertEqual([(case.workload, case.workers) for case in cases],
+                         [("fib", 1), ("fib", 2), ("once", 1), ("fib", 4)])
+
     def test_a_quick_run_needs_one_process_each_and_only_the_bars_with_a_limit(self):
         cases = cases_of("sharedmutex", "weft", [("mixed", 2)]) + cases_of("fib", "weft", [("join", 1)])
-        args = SimpleNamespace(only=None, libraries=None, quick=True)
+        args = SimpleNamespace(only=None, libraries=None, workloads=None, workers=[], quick=True)
         questions = run.select({"sharedmutex": cases[:1], "fib": cases[1:]}, args)
         self.assertEqual(list(questions), ["fib"])
         self.measure(questions, empty_results(runs=1, quick=True), [({"ms": 1}, BUSY)])

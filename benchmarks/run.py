@@ -58,6 +58,9 @@ def parse_arguments():
     parser.add_argument("--only", nargs="+", metavar="QUESTION", help="run these questions only")
     parser.add_argument("--libraries", nargs="+", metavar="LIBRARY", help="run these libraries only")
     parser.add_argument("--runs", type=int, default=5, help="processes per measurement (default: 5)")
+    parser.add_argument("--workloads", nargs="+", metavar="WORKLOAD", help="run these workloads only")
+    parser.add_argument("--workers", type=int, nargs="+", default=[], metavar="N",
+                        help="beside the numbers of workers that a program lists, these, where it lists several")
     parser.add_argument("--quick", action="store_true", help="one process for each figure that a bar with a limit needs")
     parser.add_argument("--resume", action="store_true", help="go on with the run that was stopped")
     parser.add_argument("--tiny", action="store_true", help="toy sizes, one run: checks the oracles only")
@@ -149,6 +152,17 @@ def all_questions(manifest, only, libraries):
     return questions
 
 
+def with_more_workers(cases, counts):
+    """Returns the cases, and those workloads that have several numbers of workers once more with each of `counts`."""
+    of_workload = {}
+    for case in cases:
+        if case.key not in bars.BORROWED:
+            of_workload.setdefault((case.program["program"], case.workload), []).append(case)
+    more = [Case(same[0].program, same[0].workload, count) for same in of_workload.values() if len(same) > 1
+            for count in counts if count not in [case.workers for case in same]]
+    return cases + [case for case in more if case.program["kind"] == "run"]
+
+
 def select(questions, args):
     """Returns the cases of the questions and libraries that were asked for."""
     unknown = set(args.only or []) - set(questions)
@@ -157,7 +171,9 @@ def select(questions, args):
     needed = bars.keys_of_limits() if args.quick else None
     chosen = {}
     for name, cases in questions.items():
+        cases = with_more_workers(cases, args.workers)
         cases = [case for case in cases if (not args.libraries or case.program["library"] in args.libraries)
+                 and (not args.workloads or case.workload in args.workloads)
                  and (needed is None or case.key in needed)]
         if cases and (not args.only or name in args.only):
             chosen[name] = cases

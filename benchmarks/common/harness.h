@@ -7,7 +7,8 @@
 // that it can be run with:
 //
 //   prog --list                                  one JSON line per workload and worker count
-//   prog --workload NAME --workers N             one measurement, one JSON line
+//   prog --workload NAME --workers N             one measurement, one JSON line; what lists several numbers
+//                                                of workers runs with any number
 //   prog --tiny [--workload NAME --workers N]    the same with toy sizes; all of them when none is named
 //
 // A wrong answer ends the process with status 1 and prints no figure.
@@ -126,8 +127,17 @@ struct Arguments {
   bool tiny = false;
   bool list = false;
 
-  bool selects(const Workload& w, int count) const {
-    return (workload.empty() || workload == w.name) && (workers < 0 || workers == count);
+  // Returns: the numbers of workers with which `w` is asked for.
+  std::vector<int> countsOf(const Workload& w) const {
+    if (!workload.empty() && workload != w.name) {
+      return {};
+    }
+    if (workers < 0) {
+      return w.workers;
+    }
+    const bool isListed = std::find(w.workers.begin(), w.workers.end(), workers) != w.workers.end();
+    const bool isScalable = !workload.empty() && workers > 0 && w.workers.size() > 1;
+    return isListed || isScalable ? std::vector<int>{workers} : std::vector<int>{};
   }
 };
 
@@ -157,10 +167,7 @@ inline int runMain(int argc, char** argv, const char* question, const char* libr
   Arguments args = parse(argc, argv);
   int matches = 0;
   for (auto& w : workloads) {
-    for (int workers : w.workers) {
-      if (!args.selects(w, workers)) {
-        continue;
-      }
+    for (int workers : args.countsOf(w)) {
       matches++;
       if (args.list) {
         std::printf("{\"workload\": \"%s\", \"workers\": %d}\n", w.name, workers);

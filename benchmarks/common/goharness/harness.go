@@ -124,7 +124,11 @@ func Main(question string, workloads []Workload) {
 	flag.Parse()
 	matches := 0
 	for _, w := range workloads {
-		for _, count := range w.Workers {
+		counts := w.Workers
+		if *name == w.Name && *workers > 0 && len(w.Workers) > 1 {
+			counts = []int{*workers}
+		}
+		for _, count := range counts {
 			if (*name != "" && *name != w.Name) || (*workers >= 0 && *workers != count) {
 				continue
 			}
