@@ -1,0 +1,48 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <weft/trace.h>
+#include <weft/weft.h>
+
+#include <cstdint>
+#include <cstdio>
+
+// A task that is a class has a name, which a report can print.
+struct Reader {
+  weft::Event loaded;
+  weft::WaitGroup done;
+
+  void operator()() const {
+    WEFT_SCOPED_EVENT("reader");  // an event on the time line, if weft is built with WEFT_TRACE_ENABLED
+    loaded.wait();
+    done.done();
+  }
+};
+
+uint64_t numWaiting(const weft::Scheduler& scheduler) {
+  uint64_t count = 0;
+  for (const auto& worker : scheduler.stats().workers) {
+    count += worker.numBlockedFibers;
+  }
+  return count;
+}
+
+int main() {
+  auto config = weft::Scheduler::Config().setWorkerThreadCount(2);
+  config.setWorkerThreadInitializer([](int id) { weft::Thread::setName("reader %d", id); });
+  weft::Scheduler scheduler(config);
+  weft::Scheduler::Binding bound(scheduler);
+
+  weft::Event loaded(weft::Event::Mode::Manual);
+  weft::WaitGroup done(1);
+  weft::schedule(Reader{loaded, done});
+  while (numWaiting(scheduler) == 0) {
+    weft::yield();
+  }
+
+  std::puts("one fiber waits");
+  scheduler.reportBlockedFibers();  // prints to stderr
+  loaded.signal();
+  done.wait();
+  std::puts("no fiber waits");
+}
