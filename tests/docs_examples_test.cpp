@@ -28,7 +28,8 @@
 #include <weft/weft.h>
 
 // Examples of docs/*.md and of the public headers' comments, word for word, and tests that all of them are in
-// some test, that they print what the page says, and that the pages name nothing that the code does not have.
+// some test or program of examples/, that they print what the page says, and that the pages name nothing that
+// the code does not have.
 
 namespace {
 
@@ -365,8 +366,10 @@ TEST(DocsExamplesTest, ManyTasksOfARangeRun) {
 
 TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   std::string tests;
-  for (const auto& test : filesIn("tests", ".cpp")) {
-    tests += withoutLayout(contents(test));
+  for (const char* folder : {"examples", "tests"}) {
+    for (const auto& test : filesIn(folder, ".cpp")) {
+      tests += withoutLayout(contents(test));
+    }
   }
   size_t numExamples = 0;
   for (const auto& page : filesIn("docs", ".md")) {
