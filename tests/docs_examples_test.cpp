@@ -394,6 +394,31 @@ TEST(DocsExamplesTest, ExamplesAreThoseOfThePagesAndHeaders) {
   EXPECT_GE(numExamples, 21u);
 }
 
+// Returns: a source without the comment about its licence.
+std::string withoutLicence(const std::string& source) {
+  EXPECT_TRUE(source.starts_with("// Copyright"));
+  return source.substr(source.find("\n\n") + 2);
+}
+
+// tests/examples runs the programs, and compares what they print with their .expected files.
+TEST(DocsExamplesTest, StepsOfTheTutorialShowTheirProgramsAndWhatThesePrint) {
+  size_t numSteps = 0;
+  for (const auto& page : filesIn("docs/tutorial", ".md")) {
+    const std::string step = page.stem();
+    if (step == "index") {
+      EXPECT_EQ(blocks(page, "cmake"), blocks(kRoot / "README.md", "cmake"));
+      continue;
+    }
+    ++numSteps;
+    const auto programs = blocks(page, "cpp"), printed = blocks(page, "text");
+    ASSERT_EQ(programs.size(), 1u) << page;
+    ASSERT_EQ(printed.size(), 1u) << page;
+    EXPECT_EQ(programs[0], withoutLicence(contents(kRoot / "examples/tutorial" / (step + ".cpp"))));
+    EXPECT_EQ(printed[0], contents(kRoot / "tests/examples" / ("tutorial_" + step + ".expected")));
+  }
+  EXPECT_EQ(numSteps, filesIn("examples/tutorial", ".cpp").size());
+}
+
 // Adds the identifiers in `text`.
 void collectWords(const std::string& text, std::set<std::string>& words) {
   const std::regex word("[A-Za-z_][A-Za-z0-9_]*");
