@@ -274,7 +274,8 @@ std::vector<fs::path> filesIn(const fs::path& folder, const std::string& extensi
 }
 
 const std::vector<fs::path> kPages = {kRoot / "docs/architecture.md", kRoot / "docs/scheduler.md",
-                                      kRoot / "docs/stacks.md", kRoot / "docs/waiting.md"};
+                                      kRoot / "docs/stacks.md", kRoot / "docs/waiting.md",
+                                      kRoot / "docs/which.md"};
 
 // Returns: the fenced blocks of a page that are marked with `language`.
 std::vector<std::string> blocks(const fs::path& page, const std::string& language) {
