@@ -438,6 +438,20 @@ std::string all(const std::string& text, const char* pattern) {
   return result;
 }
 
+// Returns: the second cells of the rows of all tables.
+std::string middleColumns(const std::string& page) {
+  const std::regex row("\\|[^|]*\\|([^|]*)\\|.*");
+  std::istringstream text(page);
+  std::string result;
+  for (std::string line; std::getline(text, line);) {
+    std::smatch match;
+    if (std::regex_match(line, match, row)) {
+      result += match[1].str() + "\n";
+    }
+  }
+  return result;
+}
+
 TEST(DocsExamplesTest, PagesAndFlowchartsNameOnlyWhatTheCodeHas) {
   // Names of other things: folders, the system's functions, options of tools.
   std::set<std::string> known = {"alloca", "cfenv",    "layers",   "include", "mlockall",
@@ -456,6 +470,8 @@ TEST(DocsExamplesTest, PagesAndFlowchartsNameOnlyWhatTheCodeHas) {
   for (const auto& page : kPages) {
     codes.emplace_back(page, all(std::regex_replace(prose(page), test, ""), "`([^`]+)`"));
   }
+  const fs::path comingFrom = kRoot / "docs/coming_from.md";
+  codes.emplace_back(comingFrom, all(middleColumns(prose(comingFrom)), "`([^`]+)`"));
   for (const auto& image : filesIn("docs/images", ".svg")) {
     codes.emplace_back(image, all(contents(image), "<tspan class=\"c\">([^<]*)</tspan>"));
   }
