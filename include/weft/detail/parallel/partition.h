@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/detail/parallel/irange.h"
+#include "weft/parallel/irange.h"
 #include "weft/executor.h"
 
 // What the parallel algorithms run over.

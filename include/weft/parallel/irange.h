@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -123,3 +126,5 @@ constexpr auto irange(Begin begin, End end, Step step = 1) {
 }
 
 }  // namespace weft::inline v0_1
+
+#include "weft/detail/base/macros_end.h"
