@@ -6,29 +6,38 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/parallel/for.h"
-#include "weft/detail/parallel/pipeline.h"
-#include "weft/detail/parallel/reduce.h"
-#include "weft/detail/parallel/scan.h"
-#include "weft/detail/parallel/sort.h"
-#include "weft/detail/parallel/transform.h"
+#include "weft/detail/forkjoin/run_on.h"
+#include "weft/executor.h"
 #include "weft/join.h"
+#include "weft/parallel/blocks2d.h"
+#include "weft/parallel/for.h"
+#include "weft/parallel/irange.h"
+#include "weft/parallel/partition.h"
+#include "weft/parallel/partitioner.h"
+#include "weft/parallel/pipeline.h"
+#include "weft/parallel/reduce.h"
+#include "weft/parallel/scan.h"
+#include "weft/parallel/sort.h"
+#include "weft/parallel/stage.h"
+#include "weft/parallel/transform.h"
 
 // Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
 // takes is a plain call. What join.h says about its functions holds here too. See docs/parallel.md.
 //
-// Each algorithm is described where it is declared, in weft/detail/parallel:
+// The headers of weft/parallel declare them:
 // - for.h: parallelFor(range, f[, token])
 // - reduce.h: parallelReduce(range, init[, reduce]), parallelMapReduce(range, init, map[, reduce])
 // - transform.h: parallelTransform(range, out, f)
 // - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
 // - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
-// - pipeline.h: parallelPipeline(maxTokens, stages...)
-// - partition.h: autoPartitioner(range[, grain]), staticPartitioner(range[, grain]), in place of a range A
-// range may also be two iterators, or two integers. All take an executor before their other arguments.
+// - pipeline.h: parallelPipeline(maxTokens, stages...), with the stages of stage.h
+// A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of
+// blocks2d.h, or what partitioner.h makes of a range: autoPartitioner(range[, grain]),
+// staticPartitioner(range[, grain]). All take an executor before their other arguments.
 namespace weft::inline v0_1 {
 
 // join() for functions whose results are not needed.

@@ -6,7 +6,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <iterator>
 #include <optional>
 #include <stdexcept>
@@ -14,22 +13,11 @@
 #include <utility>
 
 #include "weft/detail/base/throw_or_die.h"
-#include "weft/parallel/irange.h"
 #include "weft/executor.h"
+#include "weft/parallel/irange.h"
+#include "weft/parallel/partition.h"
 
-// What the parallel algorithms run over.
-namespace weft::inline v0_1 {
-
-// A range, cut into pieces, each for one thread: see autoPartitioner() and staticPartitioner().
-template <class Iterator>
-struct Partition {
-  Iterator first;
-  size_t count;
-  size_t grain = 0;  // 0: the algorithm chooses it
-  bool isStatic = false;
-};
-
-namespace detail {
+namespace weft::inline v0_1::detail {
 
 template <class T>
 inline constexpr bool kIsPartition = false;
@@ -265,32 +253,4 @@ auto partitionWithGrain(Range&& range, std::optional<std::ptrdiff_t> grain, bool
   return result;
 }
 
-}  // namespace detail
-
-// Returns: `range` for any parallel algorithm, to be split while a thread is idle, as a plain range is; a
-// part again when a thread has taken it. `grain` is how many elements are worth waking a thread: they are run
-// in a row. Without a grain the algorithm measures the elements, and does not split what is not worth it.
-//
-//   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
-// Errors: std::invalid_argument if the grain is zero or negative.
-// Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
-template <detail::Partitionable Range>
-auto autoPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
-  return detail::partitionWithGrain(std::forward<Range>(range), grain, false);
-}
-template <class T>
-auto autoPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdiff_t> grain = {}) {
-  return detail::partitionWithGrain(elements, grain, false);
-}
-
-// Splits the range once, into pieces of `grain` elements or one for each thread. For equal elements.
-template <detail::Partitionable Range>
-auto staticPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
-  return detail::partitionWithGrain(std::forward<Range>(range), grain, true);
-}
-template <class T>
-auto staticPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdiff_t> grain = {}) {
-  return detail::partitionWithGrain(elements, grain, true);
-}
-
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail

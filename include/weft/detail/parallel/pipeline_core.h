@@ -16,17 +16,10 @@
 #include "weft/detail/base/throw_or_die.h"
 #include "weft/detail/forkjoin/fork_join.h"
 #include "weft/mutex.h"
+#include "weft/parallel/stage.h"
 #include "weft/tsa.h"
 
-namespace weft::inline v0_1 {
-
-enum class StageOrder {
-  Serial,            // one item at a time, in the order in which the first stage made them
-  SerialOutOfOrder,  // one item at a time, in any order
-  Parallel,          // many items at the same time
-};
-
-namespace detail {
+namespace weft::inline v0_1::detail {
 
 // Lets one item at a time pass, in a Serial stage the one whose turn it is.
 class StageGate {
@@ -217,6 +210,4 @@ class Pipeline {
   std::atomic<bool> isStopped_{false};  // false -> true, by a token whose stage has thrown
 };
 
-}  // namespace detail
-
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail

@@ -4,24 +4,18 @@
 #pragma once
 
 #include <concepts>
-#include <cstddef>
-#include <functional>
-#include <initializer_list>
 #include <optional>
 #include <stop_token>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
 #include "weft/detail/parallel/split_loop.h"
-#include "weft/executor.h"
+#include "weft/parallel/partition.h"
 
-namespace weft::inline v0_1 {
-
-namespace detail {
+namespace weft::inline v0_1::detail {
 
 template <class T, class Map, class Reduce>
 struct ReduceBody {
@@ -126,95 +120,4 @@ struct Identity {
 
 inline constexpr Identity kIdentity;
 
-}  // namespace detail
-
-// Returns: reduce(init, reduce(a, reduce(b, ...))) in the order of elements, with parentheses anywhere.
-//
-//   const double sum = weft::parallelReduce(values, 0.0);
-//   const int largest = weft::parallelReduce(0, n, INT_MIN, [](int a, int b) { return std::max(a, b); });
-// Range, splitting, suspension, errors and lifetimes are those of parallelFor(). With a partitioner that has
-// a grain, the parentheses depend only on that and on the number of elements: floating-point sums are equal
-// each time.
-// Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
-// T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
-template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
-T parallelReduce(Range&& range, T init, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), detail::kIdentity,
-                          reduce);
-}
-template <class Begin, class End, class T, detail::Operation<T> Reduce = std::plus<>>
-  requires detail::Endpoints<Begin, End>
-T parallelReduce(Begin begin, End end, T init, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(begin, end), std::move(init), detail::kIdentity, reduce);
-}
-template <class Element, class T, detail::Operation<T> Reduce = std::plus<>>
-T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(elements), std::move(init), detail::kIdentity, reduce);
-}
-
-// parallelReduce() over what `map` makes of each element.
-//
-//   const auto sizeOf = [](const File& file) { return file.size(); };
-//   const size_t total = weft::parallelMapReduce(files, size_t{0}, sizeOf);
-template <detail::Partitionable Range, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
-}
-template <class Begin, class End, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-  requires detail::Endpoints<Begin, End>
-T parallelMapReduce(Begin begin, End end, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(begin, end), std::move(init), map, reduce);
-}
-template <class Element, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
-T parallelMapReduce(std::initializer_list<Element> elements, T init, Map&& map, Reduce&& reduce = {}) {
-  return detail::reduceOf(detail::partition(elements), std::move(init), map, reduce);
-}
-
-template <detail::Partitionable Range, class T, class Reduce>
-  requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
-T parallelReduce(Range&&, T init, Reduce&&) {
-  static_assert(detail::kAlwaysFalse<Reduce>,
-                "parallelReduce(range, init, reduce): reduce cannot be called with two values "
-                "of the type of `init`.");
-  return init;
-}
-template <detail::Partitionable Range, class T, class Map, class Reduce>
-  requires(!detail::Operation<Reduce, T> && !detail::Endpoints<std::decay_t<Range>, T>)
-T parallelMapReduce(Range&&, T init, Map&&, Reduce&&) {
-  static_assert(detail::kAlwaysFalse<Reduce>,
-                "parallelMapReduce(range, init, map, reduce): reduce cannot be called with two values "
-                "of the type of `init`.");
-  return init;
-}
-
-template <class First, class Second, class... Args>
-  requires detail::NoFirstArgument<First>
-void parallelReduce(First&&, Second&&, Args&&...) {
-  detail::assertFirstArgument<First>();
-}
-template <class First, class Second, class... Args>
-  requires detail::NoFirstArgument<First>
-void parallelMapReduce(First&&, Second&&, Args&&...) {
-  detail::assertFirstArgument<First>();
-}
-
-template <Executor E, class... Args>
-auto parallelReduce(E&& executor, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelReduce(std::forward<Args>(args)...); });
-}
-template <Executor E, class Element, class... Args>
-auto parallelReduce(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelReduce(elements, std::forward<Args>(args)...); });
-}
-
-template <Executor E, class... Args>
-auto parallelMapReduce(E&& executor, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelMapReduce(std::forward<Args>(args)...); });
-}
-template <Executor E, class Element, class... Args>
-auto parallelMapReduce(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
-  return detail::runOn(executor,
-                       [&] { return weft::parallelMapReduce(elements, std::forward<Args>(args)...); });
-}
-
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail

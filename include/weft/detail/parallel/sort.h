@@ -5,20 +5,14 @@
 
 #include <concepts>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <type_traits>
+#include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/forkjoin/run_on.h"
-#include "weft/detail/parallel/merge_sort.h"
 #include "weft/detail/parallel/partition.h"
-#include "weft/detail/parallel/quicksort.h"
-#include "weft/executor.h"
 
-namespace weft::inline v0_1 {
-
-namespace detail {
+namespace weft::inline v0_1::detail {
 
 template <class Iterator>
 concept RandomAccess = requires(Iterator a, std::ptrdiff_t n) {
@@ -76,67 +70,4 @@ constexpr bool assertNoPartitioner() {
   return !kIsPartition<std::remove_cvref_t<Range>>;
 }
 
-}  // namespace detail
-
-// Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. The second iterator may be a sentinel. Does nothing if it lies before the first. Needs some stack.
-//
-//   weft::parallelSort(words,
-//                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
-// Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone. Suspends the fiber
-// until all elements are sorted, and runs nothing else on this stack meanwhile.
-// Requires: `less` may be called on several threads at the same time. Elements can be moved. If `less` is no
-// strict weak order, such as std::less_equal, the final order is unspecified.
-// Errors: what escapes `less` is thrown here once nothing touches the elements. They are all there, in an
-// unspecified order. What escapes a move of an element is thrown too; then that element, and the one with
-// which it was being exchanged, may be lost.
-template <detail::Endpoint Iterator, class End, class Less = std::less<>>
-  requires detail::Endpoints<Iterator, End>
-void parallelSort(Iterator first, End end, Less&& less = {}) {
-  detail::sortWith<detail::Quicksort>(first, end, less, "parallelSort");
-}
-template <detail::Partitionable Range, class Less = std::less<>>
-  requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
-void parallelSort(Range&& range, Less&& less = {}) {
-  if constexpr (detail::assertNoPartitioner<Range>()) {
-    weft::parallelSort(std::begin(range), std::end(range), less);
-  }
-}
-
-// As parallelSort(), but keeps the order of equal elements. Allocates memory for up to half of the elements.
-// Errors: as parallelSort(), and std::bad_alloc.
-template <detail::Endpoint Iterator, class End, class Less = std::less<>>
-  requires detail::Endpoints<Iterator, End>
-void parallelStableSort(Iterator first, End end, Less&& less = {}) {
-  detail::sortWith<detail::MergeSort>(first, end, less, "parallelStableSort");
-}
-template <detail::Partitionable Range, class Less = std::less<>>
-  requires(!detail::Endpoints<std::decay_t<Range>, std::decay_t<Less>>)
-void parallelStableSort(Range&& range, Less&& less = {}) {
-  if constexpr (detail::assertNoPartitioner<Range>()) {
-    weft::parallelStableSort(std::begin(range), std::end(range), less);
-  }
-}
-
-template <class First, class Second, class... Args>
-  requires detail::NoFirstArgument<First>
-void parallelSort(First&&, Second&&, Args&&...) {
-  detail::assertFirstArgument<First>();
-}
-template <class First, class Second, class... Args>
-  requires detail::NoFirstArgument<First>
-void parallelStableSort(First&&, Second&&, Args&&...) {
-  detail::assertFirstArgument<First>();
-}
-
-template <Executor E, class... Args>
-auto parallelSort(E&& executor, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelSort(std::forward<Args>(args)...); });
-}
-
-template <Executor E, class... Args>
-auto parallelStableSort(E&& executor, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelStableSort(std::forward<Args>(args)...); });
-}
-
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail

@@ -4,21 +4,17 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
-#include <stdexcept>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "weft/detail/base/callable.h"
-#include "weft/detail/forkjoin/run_on.h"
 #include "weft/detail/parallel/for.h"
 #include "weft/detail/parallel/partition.h"
-#include "weft/executor.h"
+#include "weft/detail/parallel/split_loop.h"
+#include "weft/parallel/partition.h"
 
-namespace weft::inline v0_1 {
-
-namespace detail {
+namespace weft::inline v0_1::detail {
 
 template <class Iterator>
 inline constexpr bool kIsSteppable = requires(Iterator at) { at += 1; };
@@ -71,56 +67,4 @@ Out transformTo(Out out, F& function, const Partition<Iterator>& range, Others..
   return out;
 }
 
-}  // namespace detail
-
-// Writes function(element) for each element of a range to `out`, which may be its begin. See parallelFor().
-// Returns: the end of what was written.
-//
-//   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
-// Requires: `out` is a forward iterator to as many assignable elements, not to the bits of a vector<bool>.
-template <detail::Partitionable Range, class Out, class F>
-Out parallelTransform(Range&& range, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
-}
-template <class T, class Out, class F>
-Out parallelTransform(std::initializer_list<T> elements, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(elements));
-}
-
-// With two ranges, writes function(a, b) for each pair of elements.
-//
-//   weft::parallelTransform(a, b, sums.begin(), std::plus<>());
-// The first range may be two iterators, and the second one its first iterator, as for std::transform.
-// Errors: std::invalid_argument if the second range is shorter than the first.
-template <class First, class Second, class Out, class F>
-  requires(!Executor<First>)
-Out parallelTransform(First&& first, Second&& second, Out out, F&& function) {
-  if constexpr (detail::Partitionable<First> && detail::Partitionable<Second>) {
-    const auto range = detail::partition(std::forward<First>(first));
-    const auto other = detail::partition(std::forward<Second>(second));
-    if (other.count < range.count) [[unlikely]] {
-      detail::throwOrDie(
-          std::invalid_argument("parallelTransform() got a second range that is shorter than the first."));
-    }
-    return detail::transformTo(out, function, range, other.first);
-  } else {
-    return detail::transformTo(out, function, detail::partition(first, second));
-  }
-}
-template <class Begin, class End, detail::Endpoint Other, class Out, class F>
-  requires detail::Endpoints<Begin, End>
-Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) {
-  return detail::transformTo(out, function, detail::partition(begin, end), other);
-}
-
-template <Executor E, class... Args>
-auto parallelTransform(E&& executor, Args&&... args) {
-  return detail::runOn(executor, [&] { return weft::parallelTransform(std::forward<Args>(args)...); });
-}
-template <Executor E, class Element, class... Args>
-auto parallelTransform(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
-  return detail::runOn(executor,
-                       [&] { return weft::parallelTransform(elements, std::forward<Args>(args)...); });
-}
-
-}  // namespace weft::inline v0_1
+}  // namespace weft::inline v0_1::detail

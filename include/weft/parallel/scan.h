@@ -1,0 +1,101 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
+#include <functional>
+#include <initializer_list>
+#include <utility>
+
+#include "weft/detail/forkjoin/run_on.h"
+#include "weft/detail/parallel/partition.h"
+#include "weft/detail/parallel/scan.h"
+#include "weft/executor.h"
+
+namespace weft::inline v0_1 {
+
+// Writes the prefixes of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c), ...,
+// with parentheses anywhere. `init`, if given, comes first. `out` may be where the range begins.
+// Returns: the end of what was written.
+//
+//   weft::parallelScan(lengths, ends.begin());
+// Range, suspension, errors and lifetimes are those of parallelFor(). With workers to share it, calls `op`
+// about twice for each element, and allocates a T for each stretch of some thousand elements (or a grain).
+// Requires: T is the type of `init`, or else of the elements. T can be copied and assigned. op(T, T) gives a
+// T, is associative, and may be called on several threads at the same time. `out` is a forward iterator to as
+// many assignable elements, not to the bits of a vector<bool>.
+template <detail::Partitionable Range, class Out,
+          detail::Operation<detail::ElementOf<Range>> Op = std::plus<>>
+Out parallelScan(Range&& range, Out out, Op&& op = {}) {
+  return detail::scanOf<detail::ElementOf<Range>>(detail::partition(std::forward<Range>(range)), out, op, {},
+                                                  true);
+}
+template <detail::Partitionable Range, class Out, class Op, class T>
+  requires detail::Operation<Op, T>
+Out parallelScan(Range&& range, Out out, Op&& op, T init) {
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), true);
+}
+template <class T, class Out, detail::Operation<T> Op = std::plus<>>
+Out parallelScan(std::initializer_list<T> elements, Out out, Op&& op = {}) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, {}, true);
+}
+template <class Element, class Out, class Op, class T>
+  requires detail::Operation<Op, T>
+Out parallelScan(std::initializer_list<Element> elements, Out out, Op&& op, T init) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), true);
+}
+template <class Begin, class End, detail::Endpoint Out, class Op = std::plus<>>
+  requires detail::Endpoints<Begin, End>
+Out parallelScan(Begin begin, End end, Out out, Op&& op = {}) {
+  return detail::scanOf<detail::ElementOf<Begin, End>>(detail::partition(begin, end), out, op, {}, true);
+}
+template <class Begin, class End, class Out, class Op, class T>
+  requires detail::Endpoints<Begin, End>
+Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), true);
+}
+
+// Writes prefixes without their element, as std::exclusive_scan does: init, op(init, a), ...
+//
+//   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
+template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
+Out parallelExclusiveScan(Range&& range, Out out, T init, Op&& op = {}) {
+  return detail::scanOf<T>(detail::partition(std::forward<Range>(range)), out, op, std::move(init), false);
+}
+template <class Element, class Out, class T, detail::Operation<T> Op = std::plus<>>
+Out parallelExclusiveScan(std::initializer_list<Element> elements, Out out, T init, Op&& op = {}) {
+  return detail::scanOf<T>(detail::partition(elements), out, op, std::move(init), false);
+}
+template <class Begin, class End, class Out, class T, detail::Operation<T> Op = std::plus<>>
+  requires detail::Endpoints<Begin, End>
+Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
+  return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), false);
+}
+
+// parallelScan(args...) as a task of `executor`, as parallelFor() with an executor.
+template <Executor E, class... Args>
+auto parallelScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelScan(elements, std::forward<Args>(args)...); });
+}
+
+// parallelExclusiveScan(args...) as a task of `executor`, as parallelFor() with an executor.
+template <Executor E, class... Args>
+auto parallelExclusiveScan(E&& executor, Args&&... args) {
+  return detail::runOn(executor, [&] { return weft::parallelExclusiveScan(std::forward<Args>(args)...); });
+}
+template <Executor E, class Element, class... Args>
+auto parallelExclusiveScan(E&& executor, std::initializer_list<Element> elements, Args&&... args) {
+  return detail::runOn(executor,
+                       [&] { return weft::parallelExclusiveScan(elements, std::forward<Args>(args)...); });
+}
+
+}  // namespace weft::inline v0_1
+
+#include "weft/detail/base/macros_end.h"
