@@ -184,15 +184,11 @@ auto makeReady(const F& write) {
 template <class Self, class T>
 class FutureBase : public FutureHandle {
  public:
-  // As wait().
-  // Returns: the exception that get() would throw, or null.
+  // See Future.
   std::exception_ptr exception() const {
     wait();
     return FutureAccess::outcome<T>(*this).error().pointer();
   }
-
-  // Returns: whether get() would throw; false before there is a result. Neither suspends nor blocks.
-  // Requires: valid().
   bool failed() const {
     return core("failed").isReady() && static_cast<bool>(FutureAccess::outcome<T>(*this).error());
   }

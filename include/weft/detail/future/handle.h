@@ -19,31 +19,17 @@ namespace weft::inline v0_1::detail {
 // The common part of all futures.
 class FutureHandle {
  public:
-  // Returns: whether there is a state. False after Future(), and after get(), then() or share() of a Future.
+  // The functions of futures that need no type of the result: see Future.
   bool valid() const noexcept { return core_.get() != nullptr; }
-
-  // Returns: whether there is a result or an exception. Neither suspends nor blocks. A loop around ready()
-  // lets nothing else run on this thread, maybe not even the task: call yield() in it, or wait().
-  // Requires: valid().
-  // Memory ordering: if it is true, the caller sees what came before the task's end, or the promise was set.
   bool ready() const { return core("ready").isReady(); }
-
-  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker scheduled the task
-  // last, and no thread has begun it, the task is called on this fiber.
-  // Requires: valid().
-  // Memory ordering: as ready().
   void wait() const { core("wait").wait(); }
-
-  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A future that is ready already wins.
   bool wait(const std::stop_token& token) const { return core("wait").waitUntil(kNever, token); }
   template <class Rep, class Period>
-  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) const {
     return core("wait_for").waitUntil(detail::deadlineAfter(duration), token);
   }
   template <class Clock, class Duration>
-  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
-                  const std::stop_token& token = {}) const {
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) const {
     FutureCore& state = core("wait_until");
     return detail::waitUntilByClock(time, token,
                                     [&](TimePoint deadline) { return state.waitUntil(deadline, token); });

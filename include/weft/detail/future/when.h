@@ -15,9 +15,9 @@
 
 #include "weft/detail/future/handle.h"
 #include "weft/detail/future/state.h"
-#include "weft/future.h"
+#include "weft/future/future.h"
 
-// whenAll() and whenAny(). Included by future.h.
+// whenAll() and whenAny().
 namespace weft::inline v0_1 {
 
 // The result of whenAny(): all the futures, and which of them was the first to be ready.

@@ -1,0 +1,186 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
+#include <chrono>
+#include <exception>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include "weft/detail/base/outcome.h"
+#include "weft/detail/future/continuation.h"
+#include "weft/detail/future/launch.h"
+#include "weft/detail/future/state.h"
+#include "weft/detail/future/task_state.h"
+
+namespace weft::inline v0_1 {
+
+// The future result of a task: a movable value of type T, a reference, nothing (void), or an exception.
+//
+//   weft::Future<Image> image = weft::async([=] { return load(path); });
+//   weft::Future<Size> size = image.then([](Image loaded) { return loaded.size(); });
+//   print(size.get());
+// A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
+// does not affect its task, but loses the task's exception: if a failure matters, call get() or exception(),
+// or chain a then() that takes the future. Misuse of a future without state ends the program with a message.
+// whenAll() and whenAny() make one future of several.
+template <class T>
+class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
+  using Base = detail::FutureBase<Future<T>, T>;
+
+ public:
+  // Has no state. It may be assigned to and destroyed.
+  Future() noexcept = default;
+  Future(Future&&) noexcept = default;
+  Future& operator=(Future&&) noexcept = default;
+
+  // Returns: whether there is a state. False after Future(), and after get(), then() or share().
+  bool valid() const noexcept { return Base::valid(); }
+
+  // Returns: whether there is a result or an exception. Neither suspends nor blocks. A loop around ready()
+  // lets nothing else run on this thread, maybe not even the task: call yield() in it, or wait().
+  // Requires: valid().
+  // Memory ordering: if it is true, the caller sees what came before the task's end, or the promise was set.
+  bool ready() const { return Base::ready(); }
+
+  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker scheduled the task
+  // last, and no thread has begun it, the task is called on this fiber.
+  // Requires: valid().
+  // Memory ordering: as ready().
+  void wait() const { Base::wait(); }
+
+  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
+  // Returns: false if one of these came first. A future that is ready already wins.
+  bool wait(const std::stop_token& token) const { return Base::wait(token); }
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
+    return Base::wait_for(duration, token);
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
+    return Base::wait_until(time, token);
+  }
+
+  // Returns: whether get() would throw; false before there is a result. Neither suspends nor blocks.
+  // Requires: valid().
+  bool failed() const { return Base::failed(); }
+
+  // As wait().
+  // Returns: the exception that get() would throw, or null. The future stays valid.
+  // Requires: valid().
+  std::exception_ptr exception() const { return Base::exception(); }
+
+  // As wait().
+  // Returns: the result, or throws the exception.
+  // Requires: valid(). Afterwards the future is not valid any more.
+  T get() {
+    this->core("get").waitAsOwner();
+    Future consumed(std::move(*this));
+    detail::Outcome<T>& outcome = detail::FutureAccess::outcome<T>(consumed);
+    if (outcome.error()) [[unlikely]] {
+      detail::EscapedException thrown = std::move(outcome.error());
+      consumed = Future();  // before it throws: nothing is left to a destructor
+      thrown.rethrow();
+    }
+    return outcome.take();
+  }
+
+  // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
+  // takes the future is always called, the others only with a value: otherwise the exception is passed on.
+  // Without an executor f is a task of the scheduler that is bound to the thread that makes the future ready
+  // (this one if it is ready), or else of defaultExecutor(). Neither suspends nor blocks.
+  // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
+  // executor.schedule() throws, the returned future gets that exception too.
+  // Requires: valid(). Afterwards the future is not valid any more.
+  // Lifetime: a temporary executor and an ExecutorReference are kept. Schedulers, PoolExecutors and
+  // MainLoopExecutors may end before: then the task is not executed. Any other executor is referred to.
+  template <class F>
+  auto then(F&& f) {
+    return Base::template chain<T>(std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto then(E&& executor, F&& f) {
+    return Base::template chain<T>(std::move(*this), std::forward<E>(executor), std::forward<F>(f));
+  }
+
+  // Returns: the same result as a future that may be copied.
+  // Requires: valid(). Afterwards the future is not valid any more.
+  SharedFuture<T> share() {
+    (void)this->core("share");
+    return SharedFuture<T>(std::move(*this));
+  }
+
+ private:
+  friend struct detail::FutureAccess;
+  friend class SharedFuture<T>;
+  explicit Future(detail::FutureState<T>* state) noexcept : Base(state) {}
+};
+
+// A Future whose result may be read any number of times, by any number of copies. Like a shared_ptr, each
+// copy may be used by one thread at a time, or by several that do not change it.
+//
+//   weft::SharedFuture<Settings> settings = weft::async(readSettings).share();
+//   for (Service& service : services) {
+//     weft::schedule([&service, settings] { service.start(settings.get()); });
+//   }
+template <class T>
+class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
+  using Base = detail::FutureBase<SharedFuture<T>, T>;
+  using Value = std::conditional_t<std::is_void_v<T> || std::is_reference_v<T>, T,
+                                   std::add_lvalue_reference_t<const T>>;
+
+ public:
+  SharedFuture() noexcept = default;
+  SharedFuture(const SharedFuture&) noexcept = default;
+  SharedFuture(SharedFuture&&) noexcept = default;
+  SharedFuture& operator=(const SharedFuture&) noexcept = default;
+  SharedFuture& operator=(SharedFuture&&) noexcept = default;
+  SharedFuture(Future<T>&& future) noexcept
+      : Base(static_cast<detail::FutureHandle&&>(future)) {}  // NOLINT(google-explicit-constructor): as std's
+
+  // As the functions of Future.
+  bool valid() const noexcept { return Base::valid(); }
+  bool ready() const { return Base::ready(); }
+  void wait() const { Base::wait(); }
+  bool wait(const std::stop_token& token) const { return Base::wait(token); }
+  template <class Rep, class Period>
+  bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
+    return Base::wait_for(duration, token);
+  }
+  template <class Clock, class Duration>
+  bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
+                  const std::stop_token& token = {}) const {
+    return Base::wait_until(time, token);
+  }
+  bool failed() const { return Base::failed(); }
+  std::exception_ptr exception() const { return Base::exception(); }
+
+  // As wait().
+  // Returns: a reference to the result, or throws the exception.
+  // Requires: valid().
+  Value get() const {
+    this->core("get").wait();
+    return static_cast<const detail::Outcome<T>&>(detail::FutureAccess::outcome<T>(*this)).look();
+  }
+
+  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this stays valid.
+  template <class F>
+  auto then(F&& f) const {
+    return Base::template chain<Value>(SharedFuture(*this), detail::BoundOrDefaultExecutor(),
+                                       std::forward<F>(f));
+  }
+  template <class E, class F>
+  auto then(E&& executor, F&& f) const {
+    return Base::template chain<Value>(SharedFuture(*this), std::forward<E>(executor), std::forward<F>(f));
+  }
+};
+
+}  // namespace weft::inline v0_1
+
+#include "weft/detail/base/macros_end.h"
