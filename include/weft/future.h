@@ -12,10 +12,10 @@
 // - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again
 // - promise.h: Promise sets the result of a future; makeReadyFuture() and makeExceptionalFuture()
 // - when.h: whenAll() and whenAny() make one future of several
-#include "weft/detail/future/when.h"
 #include "weft/executor.h"
 #include "weft/future/async.h"
 #include "weft/future/future.h"
 #include "weft/future/promise.h"
+#include "weft/future/when.h"
 
 #include "weft/detail/base/macros_end.h"

@@ -227,5 +227,36 @@ TEST_P(WhenTest, ContinuationsOfWhenAll) {
   EXPECT_EQ(sum.get(), 3);
 }
 
+// The examples of when.h.
+struct Page {
+  size_t size;
+};
+Page fetch(const std::string& address) { return {address.size()}; }
+
+TEST_P(WhenTest, AllPagesOfTheExample) {
+  const std::vector<std::string> addresses{"a", "bc", "def"};
+  size_t sizes = 0;
+  const auto show = [&sizes](Page page) { sizes = sizes * 10 + page.size; };
+  std::vector<weft::Future<Page>> pages;
+  for (const std::string& address : addresses) {
+    pages.push_back(weft::async([address] { return fetch(address); }));
+  }
+  for (weft::Future<Page>& page : weft::whenAll(pages).get()) {
+    show(page.get());
+  }
+  EXPECT_EQ(sizes, 123u);
+}
+
+TEST_P(WhenTest, AnyOfTheExampleIsTheOneThatIsReady) {
+  size_t sizes = 0;
+  const auto show = [&sizes](Page page) { sizes = page.size; };
+  Promise<Page> never;
+  Future<Page> cached = never.get_future();
+  Future<Page> fetched = async([] { return fetch("address"); });
+  auto first = weft::whenAny(std::move(cached), std::move(fetched)).get();
+  show(first.index == 0 ? std::get<0>(first.futures).get() : std::get<1>(first.futures).get());
+  EXPECT_EQ(sizes, 7u);
+}
+
 }  // namespace
 }  // namespace weft

@@ -17,17 +17,11 @@
 #include "weft/detail/future/state.h"
 #include "weft/future/future.h"
 
-// whenAll() and whenAny().
+// How whenAll() and whenAny() are done.
 namespace weft::inline v0_1 {
 
-// The result of whenAny(): all the futures, and which of them was the first to be ready.
 template <class Futures>
-struct WhenAnyResult {
-  static constexpr size_t kNone = static_cast<size_t>(-1);
-
-  size_t index = kNone;  // kNone only where there were no futures
-  Futures futures;       // a std::vector or a std::tuple, in their order
-};
+struct WhenAnyResult;
 
 namespace detail {
 
@@ -256,41 +250,5 @@ auto whenRange(Iterator begin, const End& end) {
 }
 
 }  // namespace detail
-
-// Takes futures over, and copies SharedFutures. Without futures the result is ready at once.
-// Requires: each is valid().
-// Returns: a future that is ready when all are; its value is a std::vector or a std::tuple of them.
-// Errors: std::bad_alloc. Then the caller keeps them, unless in a single-pass range of unknown size.
-template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
-auto whenAll(Iterator begin, End end) {
-  return detail::whenRange<true>(std::move(begin), end);
-}
-template <std::ranges::input_range Range>
-  requires(!detail::kIsFuture<Range>)
-auto whenAll(Range&& range) {
-  return weft::whenAll(std::ranges::begin(range), std::ranges::end(range));
-}
-template <class... Futures>
-  requires(!detail::kAreRange<Futures...>)
-auto whenAll(Futures&&... futures) {
-  return detail::whenEach<true>(std::forward<Futures>(futures)...);
-}
-
-// As whenAll(), but ready when one of them is, with a WhenAnyResult. The other futures keep nothing of the
-// call: a loop may wait for one SharedFuture again and again.
-template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
-auto whenAny(Iterator begin, End end) {
-  return detail::whenRange<false>(std::move(begin), end);
-}
-template <std::ranges::input_range Range>
-  requires(!detail::kIsFuture<Range>)
-auto whenAny(Range&& range) {
-  return weft::whenAny(std::ranges::begin(range), std::ranges::end(range));
-}
-template <class... Futures>
-  requires(!detail::kAreRange<Futures...>)
-auto whenAny(Futures&&... futures) {
-  return detail::whenEach<false>(std::forward<Futures>(futures)...);
-}
 
 }  // namespace weft::inline v0_1

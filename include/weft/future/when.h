@@ -1,0 +1,78 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
+#include <cstddef>
+#include <iterator>
+#include <ranges>
+#include <utility>
+
+#include "weft/detail/future/when.h"
+
+namespace weft::inline v0_1 {
+
+// The value of whenAny()'s future: all the futures, and which of them was the first to be ready.
+template <class Futures>
+struct WhenAnyResult {
+  static constexpr size_t kNone = static_cast<size_t>(-1);
+
+  size_t index = kNone;  // kNone only where there were no futures
+  Futures futures;       // a std::vector or a std::tuple, in their order
+};
+
+// Takes futures over, and copies SharedFutures. They are the elements of a range, lie between two iterators,
+// or are the arguments. Without futures the result is ready at once. Neither suspends nor blocks.
+//
+//   std::vector<weft::Future<Page>> pages;
+//   for (const std::string& address : addresses) {
+//     pages.push_back(weft::async([address] { return fetch(address); }));
+//   }
+//   for (weft::Future<Page>& page : weft::whenAll(pages).get()) {
+//     show(page.get());
+//   }
+// Requires: each is valid().
+// Returns: a future that is ready when all are. Its value is a std::vector of them, in their order, or a
+// std::tuple if they are the arguments. It has no exception: each of them throws its own.
+// Errors: std::bad_alloc. Then the caller keeps them, unless in a single-pass range of unknown size.
+template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
+auto whenAll(Iterator begin, End end) {
+  return detail::whenRange<true>(std::move(begin), end);
+}
+template <std::ranges::input_range Range>
+  requires(!detail::kIsFuture<Range>)
+auto whenAll(Range&& range) {
+  return weft::whenAll(std::ranges::begin(range), std::ranges::end(range));
+}
+template <class... Futures>
+  requires(!detail::kAreRange<Futures...>)
+auto whenAll(Futures&&... futures) {
+  return detail::whenEach<true>(std::forward<Futures>(futures)...);
+}
+
+// As whenAll(), but ready when one of them is, with a WhenAnyResult. The other futures keep nothing of the
+// call: a loop may wait for one SharedFuture again and again.
+//
+//   auto first = weft::whenAny(std::move(cached), std::move(fetched)).get();
+//   show(first.index == 0 ? std::get<0>(first.futures).get() : std::get<1>(first.futures).get());
+template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
+auto whenAny(Iterator begin, End end) {
+  return detail::whenRange<false>(std::move(begin), end);
+}
+template <std::ranges::input_range Range>
+  requires(!detail::kIsFuture<Range>)
+auto whenAny(Range&& range) {
+  return weft::whenAny(std::ranges::begin(range), std::ranges::end(range));
+}
+template <class... Futures>
+  requires(!detail::kAreRange<Futures...>)
+auto whenAny(Futures&&... futures) {
+  return detail::whenEach<false>(std::forward<Futures>(futures)...);
+}
+
+}  // namespace weft::inline v0_1
+
+#include "weft/detail/base/macros_end.h"
