@@ -14,8 +14,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "weft/detail/container/list.h"
-#include "weft/detail/container/small_vector.h"
+#include "weft/containers/list.h"
+#include "weft/containers/vector.h"
 #include "weft/memory.h"
 
 // Containers that take their memory from an Allocator.

@@ -312,5 +312,28 @@ TEST_F(ContainersTest, ListRespectsLargeAlignments) {
   }
 }
 
+// The examples of vector.h and list.h.
+TEST_F(ContainersTest, PrimesOfTheExample) {
+  const auto use = [](const int* data, size_t size) {
+    EXPECT_EQ(size, 1u);
+    EXPECT_EQ(*data, 2);
+  };
+  weft::containers::vector<int, 16> primes;
+  primes.push_back(2);
+  use(primes.data(), primes.size());
+}
+
+TEST_F(ContainersTest, JobsOfTheExample) {
+  struct Job {
+    explicit Job(int) {}
+  };
+  Allocator* const allocator = this->allocator();
+  const int arguments = 1;
+  weft::containers::list<Job> jobs(allocator);
+  auto job = jobs.emplace_front(arguments);
+  jobs.erase(job);
+  EXPECT_EQ(jobs.size(), 0u);
+}
+
 }  // namespace
 }  // namespace weft

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
 #include <cstddef>
 #include <iterator>
 #include <new>
@@ -144,3 +147,5 @@ class list {
 };
 
 }  // namespace weft::inline v0_1::containers
+
+#include "weft/detail/base/macros_end.h"

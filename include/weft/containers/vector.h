@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -238,3 +241,5 @@ class vector {
 };
 
 }  // namespace weft::inline v0_1::containers
+
+#include "weft/detail/base/macros_end.h"
