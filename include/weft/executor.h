@@ -20,9 +20,9 @@
 #include "weft/detail/base/deadline.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/future/executor_link.h"
-#include "weft/detail/wait/wait_handler.h"
 #include "weft/export.h"
 #include "weft/scheduler.h"
+#include "weft/waithandler.h"
 
 namespace weft::inline v0_1 {
 

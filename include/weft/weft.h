@@ -46,3 +46,4 @@
 #include "weft/ticket.h"
 #include "weft/trace.h"
 #include "weft/waitgroup.h"
+#include "weft/waithandler.h"

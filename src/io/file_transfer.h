@@ -24,7 +24,7 @@
 #include "io/result.h"
 #include "io/sigpipe.h"
 #include "io/system.h"
-#include "weft/detail/wait/wait_handler.h"
+#include "weft/waithandler.h"
 
 // Transfers of what may be a file. poll(2) does not wait for a file: io_uring or a blocking thread does.
 namespace weft::inline v0_1::detail {

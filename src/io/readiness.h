@@ -14,8 +14,8 @@
 #include "io/io_call.h"
 #include "io/system.h"
 #include "weft/debug.h"
-#include "weft/detail/wait/wait_handler.h"
 #include "weft/io/descriptor.h"
+#include "weft/waithandler.h"
 
 // How an operation waits until its descriptor is ready.
 namespace weft::inline v0_1::detail {

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <thread>
 
-#include <weft/detail/wait/wait_handler.h>
+#include <weft/waithandler.h>
 
 #include "io/io_pairs.h"
 

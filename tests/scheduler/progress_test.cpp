@@ -14,7 +14,6 @@
 
 #include <weft/channel.h>
 #include <weft/conditionvariable.h>
-#include <weft/detail/wait/wait_handler.h>
 #include <weft/event.h>
 #include <weft/fiber.h>
 #include <weft/future.h>
@@ -27,6 +26,7 @@
 #include <weft/sleep.h>
 #include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
+#include <weft/waithandler.h>
 
 #include "in_task.h"
 #include "restless.h"

@@ -17,6 +17,7 @@
 #include <weft/mutex.h>
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
+#include <weft/waithandler.h>
 
 #include "waiting.h"
 
@@ -330,6 +331,39 @@ TEST_F(WaitHandlerDeathTest, OneThatThrows) {
         Event().wait();
       },
       "weft: fatal: an exception escaped from a wait handler: .*no window");
+}
+
+// The example of waithandler.h.
+struct Window {
+  void postEmptyMessage() {
+    const std::lock_guard guard(mutex);
+    ++numMessages;
+    changed.notify_one();
+  }
+  void dispatchOneMessage() {
+    std::unique_lock guard(mutex);
+    changed.wait(guard, [this] { return numMessages != 0; });
+    --numMessages;
+  }
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  int numMessages = 0;
+};
+
+TEST(WaitHandlerTest, WindowOfTheExampleGoesOn) {
+  Window window;
+  WithHandler restore(nullptr);
+  weft::setThreadWaitHandler([&window](weft::WaitHandle wait) {
+    wait.onReady([&window] { window.postEmptyMessage(); });
+    while (!wait.ready()) {
+      window.dispatchOneMessage();
+    }
+  });
+  Event event;
+  std::thread signaller([event] { event.signal(); });
+  event.wait();
+  signaller.join();
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/park/parker.h"
-#include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
+#include "weft/waithandler.h"
 
 // How a thread that runs no fibers waits: it parks, or calls its wait handler. A wait inside a handler gets a
 // waiter of its own, in the frame of the outer wait, whose waiter may be linked somewhere.

@@ -11,9 +11,9 @@
 #include "weft/detail/park/permit.h"
 #include "weft/detail/queue/inbox.h"
 #include "weft/detail/queue/timer_heap.h"
-#include "weft/detail/wait/wait_handler.h"
 #include "weft/detail/wait/waiter.h"
 #include "weft/fiber.h"
+#include "weft/waithandler.h"
 
 namespace weft::inline v0_1::detail {
 

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include "weft/detail/base/language.h"
+#include "weft/detail/base/macros_begin.h"
+
 #include <functional>
 
 #include "weft/detail/base/deadline.h"
@@ -70,3 +73,5 @@ WEFT_EXPORT bool hasWaitHandler() noexcept;
 }  // namespace detail
 
 }  // namespace weft::inline v0_1
+
+#include "weft/detail/base/macros_end.h"
