@@ -88,7 +88,7 @@ add_test(NAME stress_choices
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/model/scheduler/change.py ${CMAKE_CURRENT_SOURCE_DIR}/stress/choices.txt
     ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/stress_choices)
 
-# The layout, by the one version of the tool that .ci/run installs: others differ.
+# The layout, by the one version of clang-format that .ci/run installs (others differ), and the width of pages.
 find_program(WEFT_CLANG_FORMAT clang-format-19)
 if(WEFT_CLANG_FORMAT)
   add_test(NAME format

@@ -289,9 +289,13 @@ class Facts:
                 return self.valueOf(found.group(1) or found.group(2), place)
         raise KeyError(name)
 
+    def findInProse(self, pattern, page):
+        """What `pattern` finds on a page, whose lines may break at each space of the pattern."""
+        return re.findall(pattern.replace(" ", r"\s+"), self.text[page])
+
     def checkNumbers(self):
         for page, pattern, source, expression in NUMBERS:
-            found = re.findall(pattern, self.text[page])
+            found = self.findInProse(pattern, page)
             self.expect(found, page, "nothing matches \"%s\"" % pattern)
             name = CONSTANT.search(expression).group(1)
             isThere = re.search(r"\b%s\b" % name, self.text.get(source, ""))
@@ -308,7 +312,7 @@ class Facts:
 
     def checkCounts(self):
         for page, pattern, tests in COUNTS if self.tests is not None else []:
-            found = re.findall(pattern, self.text[page])
+            found = self.findInProse(pattern, page)
             self.expect(found, page, "nothing matches \"%s\"" % pattern)
             value = sum(re.fullmatch(tests, test) is not None for test in self.tests)
             for number in found:

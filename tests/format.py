@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Fails where clang-format would change a C++ file of the tree, or where a line has more columns than it may: format.py ROOT CLANG_FORMAT
+"""Fails where clang-format would change a C++ file, or where a line is too long: format.py ROOT CLANG_FORMAT
 
-(The tool breaks no comments, which may be tables, and no messages.)
+The limit of .clang-format is checked in all lines of C++ files (clang-format breaks neither comments, which may be
+tables, nor messages), and in the prose of Markdown files.
 """
 
 import pathlib
@@ -11,18 +12,39 @@ import re
 import subprocess
 import sys
 
+FOLDERS = ("benchmarks", "docs", "examples", "include", "src", "tests")
+ONE_LINE_EACH = ("CHANGELOG.md",)  # each change has one line, so that changes merge
+
+
+def prose(lines):
+    """The numbered lines of a page that can be wrapped: no code, no table, no heading, no word or image alone."""
+    isCode = False
+    for number, line in lines:
+        isFence = line.lstrip().startswith("```")
+        isCode = isCode != isFence
+        text = re.sub(r"^\s*(?:[-*>]|\d+\.)\s+", "", line).strip()
+        if not isCode and not isFence and " " in text and not re.match(r"\||#|!\[|    ", line):
+            yield number, line
+
+
+def tooLong(path, limit):
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    for number, line in prose(lines) if path.suffix == ".md" else lines:
+        if len(line) > limit:
+            yield "%s:%d: %d columns" % (path, number, len(line))
+
 
 def main():
     root, clang_format = pathlib.Path(sys.argv[1]), sys.argv[2]
     limit = int(re.search(r"ColumnLimit: (\d+)", (root / ".clang-format").read_text(encoding="utf-8")).group(1))
-    folders = ("benchmarks", "examples", "include", "src", "tests")
-    files = sorted(path for folder in folders for path in (root / folder).rglob("*") if path.suffix in (".h", ".cpp"))
-    too_long = [f"{path.relative_to(root)}:{number}: {len(line)} columns"
-                for path in files
-                for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if len(line) > limit]
-    print("\n".join(too_long) or f"{len(files)} files have lines of at most {limit} columns")
-    formatted = subprocess.run([clang_format, "--dry-run", "--Werror", *files], check=False)
-    return 1 if too_long or formatted.returncode != 0 else 0
+    files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*"))
+    sources = [path for path in files if path.suffix in (".h", ".cpp")]
+    pages = [path for path in files if path.suffix == ".md" and path.name not in ONE_LINE_EACH]
+    wrong = [message for path in sources + pages for message in tooLong(path, limit)]
+    print("\n".join(wrong) or "%d sources and %d pages have lines of at most %d columns"
+          % (len(sources), len(pages), limit))
+    formatted = subprocess.run([clang_format, "--dry-run", "--Werror", *sources], check=False)
+    return 1 if wrong or formatted.returncode != 0 or not sources or not pages else 0
 
 
 if __name__ == "__main__":
