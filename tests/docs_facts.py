@@ -86,6 +86,7 @@ NUMBERS = [
     ("docs/io.md", r"at most ([\d,]+) threads for each worker", "src/io/uring_system.cpp", "kMostThreads"),
     ("docs/io.md", r"After (\w+) tries in a row", "src/io/io_retry.h", "kMostInVain"),
     ("docs/io.md", r"so on up to ([\d,]+) ms", "src/io/io_retry.h", "kLongest"),
+    ("docs/glossary.md", r"depot \| ([\d,]+) free", "src/os/node_pool.cpp", "kMagazine"),
     ("docs/waiting.md", r"every ([\d,]+) seconds \(`kBetween",
      "include/weft/detail/base/deadline.h", "kBetweenLooksAtClock"),
 ]
@@ -333,7 +334,7 @@ class Facts:
 
     def checkMembers(self):
         words, types = self.words, self.types
-        for page in ("docs/architecture.md", "docs/CONTRIBUTING.md", "docs/scheduler.md"):
+        for page in ("docs/architecture.md", "docs/glossary.md", "docs/scheduler.md"):
             for number, line in enumerate(self.text[page].split("\n"), 1):
                 named = [name for path in PATH.findall(line) for name in self.find(path, "")]
                 stems = {name.rsplit(".", 1)[0] for name in named}
