@@ -6,9 +6,9 @@
     docs_facts.py ROOT [--tests BUILD]
 
 Checked are paths, links and their anchors, commands (presets, parts of .ci/run, labels and names of tests,
-options of scripts and of the build), numbers that stand for a constant (the table NUMBERS), the members that
-a page names beside a file, and those that comments name. With --tests, the names of tests are those of the
-build folder BUILD.
+options of scripts and of the build), numbers that stand for a constant (the table NUMBERS) or count something
+(COUNTS, OCCURRENCES), the functions and members that a page names beside a file, and those that comments
+name. With --tests, the names of tests are those of the build folder BUILD.
 """
 
 import argparse
@@ -97,6 +97,17 @@ COUNTS = [
     ("docs/reliability.md", r"models` runs ([\d,]+) programs", r"model_(?!scheduler_)\w+_briefly"),
     ("docs/reliability.md", r"([\d,]+) small programs", r"model_scheduler_(?!finds_)[\w-]+_briefly"),
 ]
+# (page, the number's place, files, what is counted in them)
+OCCURRENCES = [
+    ("docs/reliability.md", r"programs with ([\d,]+) suites", r"tests/model/\w+_model\.cpp",
+     r"\bexplore(?:Finite)?<"),
+    ("docs/reliability.md", r"models, with ([\d,]+) suites, are also searched", r"tests/model/\w+_model\.cpp",
+     r"\bexploreFinite<"),
+    ("docs/reliability.md", r"([\d,]+) operations use the primitives", r"tests/fuzz/ops_\w+\.cpp",
+     r"(?m)^    \{\.name"),
+    ("docs/reliability.md", r"threads in ([\d,]+) scenarios", r"tests/model/fair_scheduler\.pml",
+     r"(?m)^#\w+ SCENARIO == \d+"),
+]
 WORDS = {"four": 4, "eight": 8, "sixteen": 16}
 
 # What pages and comments name that is no file of this tree: the system's, another project's, or written by
@@ -112,6 +123,7 @@ CONSTANT = re.compile(r"\b(?:\w+::)*(k?[A-Z]\w*)\b")
 TYPE = re.compile(r"\b(?:class|struct)\s+(?:\w+\([^)]*\)\s+)?(?:WEFT_\w+\s+)?(\w+)")
 NAME = re.compile(r"`(\w+)(?:\(\))?`(?! or )")
 NAMED = re.compile(r"\b(k[A-Z]\w+)|\b[Ss]ee ([A-Z]\w*)\b(?! and [A-Z]|, )")  # but for authors
+IN_FILE = re.compile(r"`(?:\w+::)*(\w+)\(\)`\s+\(`((?:src|include)/[\w/.]+)`")
 MEMBER = re.compile(r"`(?:\w+::)*?([A-Z]\w+)::(\w+)(?:\(\))?`")
 
 
@@ -320,6 +332,24 @@ class Facts:
                 said = int(number.replace(",", ""))
                 self.expect(said == value, page, "says %s where %d tests are %s" % (number, value, tests))
 
+    def checkOccurrences(self):
+        for page, pattern, files, what in OCCURRENCES:
+            found = self.findInProse(pattern, page)
+            self.expect(found, page, "nothing matches \"%s\"" % pattern)
+            sources = [text for name, text in self.text.items() if re.fullmatch(files, name)]
+            value = sum(len(re.findall(what, text)) for text in sources)
+            for number in found:
+                said = int(number.replace(",", ""))
+                self.expect(said == value, page, "says %s where there are %d of %s" % (number, value, what))
+
+    # Functions with the file behind them: `f()` (`path`).
+
+    def checkFunctionsInProse(self):
+        for page in self.pages:
+            for function, path in IN_FILE.findall(self.text[page]):
+                stem = path.rsplit(".", 1)[0]
+                self.expect(function in self.words.get(stem, ()), page, "%s has no %s()" % (path, function))
+
     # Members of classes, beside files.
 
     def readCode(self):
@@ -377,7 +407,9 @@ def main():
     facts.checkCommands()
     facts.checkNumbers()
     facts.checkCounts()
+    facts.checkOccurrences()
     facts.readCode()
+    facts.checkFunctionsInProse()
     facts.checkMembers()
     facts.checkNamesInComments()
     print("%d facts of documents and comments" % facts.count)
