@@ -80,12 +80,24 @@ NUMBERS = [
     ("docs/stacks.md", r"keeps up to ([\d,]+) in advance",
      "src/scheduler/fibers/fiber_factory.h", "kStackBatch"),
     ("docs/stacks.md", r"of a worker \| ([\d,]+) \|", "src/scheduler/fibers/fiber_pool.cpp", "kIdleKept"),
-    ("docs/stacks.md", r"needed for ([\d,]+) milliseconds",
+    ("docs/stacks.md", r"needed them for ([\d,]+) milliseconds",
      "src/scheduler/fibers/fiber_pool.cpp", "kTrimAfter"),
     ("docs/stacks.md", r"back ([\d,]+) at a time", "src/scheduler/fibers/fiber_pool.cpp", "kTrimmedAtOnce"),
     ("docs/io.md", r"at most ([\d,]+) threads for each worker", "src/io/uring_system.cpp", "kMostThreads"),
     ("docs/io.md", r"After (\w+) tries in a row", "src/io/io_retry.h", "kMostInVain"),
     ("docs/io.md", r"so on up to ([\d,]+) ms", "src/io/io_retry.h", "kLongest"),
+    ("docs/io.md", r"about ([\d,]+) million descriptors",
+     "src/io/descriptor_table.cpp", "kNumChunks * kSlotsPerChunk // 1000000"),
+    ("docs/io.md", r"flag once in ([\d,]+) calls", "src/io/descriptor_table.cpp", "kMostRecalls + 1"),
+    ("docs/futures.md", r"limit of (\w+) also", "src/async/future.cpp", "kNestedLoops + 1"),
+    ("docs/channels.md", r"at most ([\d,]+) values", "src/sync/channel.cpp", "kBatch"),
+    ("docs/marl_compatibility.md", r"unchecked \| ([\d,]+), checked",
+     "include/weft/scheduler.h", "kMaxWorkerThreads"),
+    ("docs/waiting.md", r"while others read: ([\d,]+) of them",
+     "include/weft/detail/wait/shared_word.h", "kMaxPasses"),
+    ("docs/scheduler.md", r"closely, (\w+) or more within", "src/scheduler/worker/stealer.cpp", "kManyQuick"),
+    ("docs/reliability.md", r"up to ([\d,]+) operations", "tests/fuzz/program.h", "kMaxOps"),
+    ("docs/reliability.md", r"in up to ([\d,]+) scripts", "tests/fuzz/program.h", "kMaxScripts"),
     ("docs/glossary.md", r"depot \| ([\d,]+) free", "src/os/node_pool.cpp", "kMagazine"),
     ("docs/waiting.md", r"every ([\d,]+) seconds \(`kBetween",
      "include/weft/detail/base/deadline.h", "kBetweenLooksAtClock"),
@@ -108,7 +120,7 @@ OCCURRENCES = [
     ("docs/reliability.md", r"threads in ([\d,]+) scenarios", r"tests/model/fair_scheduler\.pml",
      r"(?m)^#\w+ SCENARIO == \d+"),
 ]
-WORDS = {"four": 4, "eight": 8, "sixteen": 16}
+WORDS = {"three": 3, "four": 4, "five": 5, "eight": 8, "sixteen": 16}
 
 # What pages and comments name that is no file of this tree: the system's, another project's, or written by
 # a program.
