@@ -42,7 +42,7 @@ struct Faults {
 };
 
 inline thread_local Faults transfers, messages, flagChanges, accepts, connects;
-inline thread_local Faults waits, controls, wakeFds, epolls, polls;
+inline thread_local Faults epollWaits, controls, wakeFds, epolls, polls;
 inline thread_local int numFlagLooks = 0;
 inline thread_local bool hasLayer = false;  // of TLS, as all TCP sockets then
 
@@ -82,7 +82,7 @@ struct FaultySystem : IoSystem {
     return controls.fails() ? -1 : IoSystem::control(epoll, operation, fd, event);
   }
   static int wait(int epoll, epoll_event* events, int most, TimePoint deadline) {
-    return waits.fails() ? -1 : IoSystem::wait(epoll, events, most, deadline);
+    return epollWaits.fails() ? -1 : IoSystem::wait(epoll, events, most, deadline);
   }
   static int poll(pollfd* descriptors, nfds_t count, TimePoint deadline) {
     return polls.fails() ? -1 : IoSystem::poll(descriptors, count, deadline);
@@ -101,7 +101,7 @@ class IoFaultsTest : public ::testing::TestWithParam<bool> {
  protected:
   void TearDown() override {
     transfers = messages = flagChanges = accepts = connects = Faults();
-    waits = controls = wakeFds = epolls = polls = Faults();
+    epollWaits = controls = wakeFds = epolls = polls = Faults();
     hasLayer = false;
   }
 

@@ -54,7 +54,7 @@ TEST_P(IoFaultsTest, AnInterruptedCallIsMadeAgain) {
 TEST_P(IoFaultsTest, AnInterruptedSleepGoesOn) {
   run([&] {
     Ends ends = makeEnds();
-    waits.errors = polls.errors = std::vector<int>(20, EINTR);
+    epollWaits.errors = polls.errors = std::vector<int>(20, EINTR);
     std::thread writer([&] { io::write(ends.writer.get(), bytesOf("hello")); });
     EXPECT_EQ(read(ends.reader.get()).value, 5);
     writer.join();
