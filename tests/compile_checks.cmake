@@ -71,6 +71,10 @@ add_test(NAME docs_facts
   COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/docs_facts.py ${PROJECT_SOURCE_DIR}
     --tests ${CMAKE_BINARY_DIR})
 
+# Whether the charts and tables of the page of performance are those of its figures.
+add_test(NAME performance_page
+  COMMAND Python3::Interpreter -B ${PROJECT_SOURCE_DIR}/benchmarks/page_charts.py --check)
+
 # The gate itself, with programs that only pretend to build and test.
 find_program(WEFT_GIT git)
 if(WEFT_GIT)
