@@ -26,8 +26,14 @@
 
 namespace weft::inline v0_1 {
 
+template <class T>
+class Future;
+template <class T>
+class SharedFuture;
+
 namespace detail {
 class EscapedException;
+class FutureHandle;
 struct MainLoop;
 struct TaskHandleAccess;
 [[noreturn, gnu::cold]] WEFT_EXPORT void reportNoTask(const char* function);
@@ -181,8 +187,9 @@ class PoolExecutor {
 //     mainLoop.runAll();
 //     window.nextFrame();
 //   }
-// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly. Its end
-// drops tasks that are left and later continuations: their futures throw TaskNotExecuted.
+// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly, but by
+// runUntil(future). Its end drops tasks that are left and later continuations: their futures throw
+// TaskNotExecuted.
 class MainLoopExecutor {
  public:
   WEFT_EXPORT MainLoopExecutor();
@@ -219,6 +226,24 @@ class MainLoopExecutor {
     return token.stop_requested() ? 0 : runWhile([&] { return !token.stop_requested(); });
   }
 
+  // Runs tasks, also those that come meanwhile, until `future` is ready. Then no task begins any more. While
+  // there is no task, suspends the fiber or blocks the thread. On a fiber, other fibers have their turn after
+  // each task.
+  //
+  //   weft::Future<void> closed = window.whenClosed();
+  //   mainLoop.runUntil(closed);
+  // Requires: future.valid(). Returns: how many tasks it has run. The future keeps its result.
+  // Memory ordering: as Future::ready().
+  // Lifetime: a task may destroy the executor. The call goes on until the future is ready.
+  template <class T>
+  size_t runUntil(const Future<T>& future) {
+    return runUntilReady(future);
+  }
+  template <class T>
+  size_t runUntil(const SharedFuture<T>& future) {
+    return runUntilReady(future);
+  }
+
  private:
   friend struct detail::ExecutorAccess;
 
@@ -228,6 +253,7 @@ class MainLoopExecutor {
     return run([](const void* function) { return (*static_cast<const F*>(function))(); }, &mayGoOn);
   }
   WEFT_EXPORT size_t run(bool (*mayGoOn)(const void*), const void* context);
+  WEFT_EXPORT size_t runUntilReady(const detail::FutureHandle& future);
 
   detail::MainLoop* const loop_;
 };

@@ -3,6 +3,7 @@
 
 #include "weft/executor.h"
 
+#include <atomic>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -11,9 +12,13 @@
 #include "async/task_thread.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/process_fork.h"
+#include "scheduler/worker/worker.h"
 #include "weft/cancellation.h"
+#include "weft/conditionvariable.h"
 #include "weft/debug.h"
+#include "weft/detail/base/node_memory.h"
 #include "weft/detail/base/spin_lock.h"
+#include "weft/detail/base/sync.h"
 #include "weft/detail/future/task_state.h"
 #include "weft/detail/queue/segmented_queue.h"
 
@@ -124,10 +129,25 @@ Scheduler::Config poolConfig(size_t numWorkers, std::function<void()> prerun, st
 namespace detail {
 
 // Threads that have entered push tasks.
+//
+// What must not happen: runUntil() sleeps beside a task, or though its future is ready.
+//     schedule()                        runUntil()
+//     pushes the task
+//     reads numAwaiting: 0
+//                                       increments numAwaiting
+//                                       finds no task, and sleeps
+// It cannot, by the two fences between the lines: schedule() reads the increment, or pop() sees the task. In
+// the first case, and when the future is ready, wake() takes the lock once. A runUntil() that had it before
+// is queued in `changed`, and is notified. One that takes it afterwards sees the task, or the ready future.
 struct MainLoop final : ExecutorLink {
   void schedule(TaskHandle task) override {
     if (task && rundown.enter()) {
       tasks.push(static_cast<TaskNode*>(task.toVoidPointer()));
+      StdSync::lightFence();
+      // relaxed: the fences order it.
+      if (numAwaiting.load(std::memory_order_relaxed) != 0) {
+        wake();
+      }
       rundown.leave();
     }
   }
@@ -137,6 +157,26 @@ struct MainLoop final : ExecutorLink {
     TaskNode* node = nullptr;
     const std::scoped_lock guard(lock);
     return consumer.pop(node) ? TaskHandleAccess::make(node) : TaskHandle();
+  }
+
+  // Called between beginAwait() and endAwait(). Returns: a task, or none once `future` is ready.
+  TaskHandle await(const FutureCore& future) {
+    TaskNode* node = nullptr;
+    std::unique_lock guard(lock);
+    changed.wait(guard, [&] { return future.isReady() || consumer.pop(node); });
+    return node != nullptr ? TaskHandleAccess::make(node) : TaskHandle();
+  }
+  void beginAwait() {
+    numAwaiting.fetch_add(1, std::memory_order_relaxed);  // relaxed: the fences order it
+    StdSync::heavyFence();
+  }
+  // relaxed: a thread that reads the count from before takes the lock for nothing.
+  void endAwait() { numAwaiting.fetch_sub(1, std::memory_order_relaxed); }
+
+  void wake() {
+    lock.lock();
+    lock.unlock();
+    changed.notify_all();
   }
 
   void end() {
@@ -150,7 +190,28 @@ struct MainLoop final : ExecutorLink {
   Tasks tasks;
   SpinLock lock;
   Tasks::Consumer consumer{tasks};  // guarded by lock
+  ConditionVariable changed;        // there is a task, or a future of runUntil() is ready
+  // The calls of runUntil() that have not returned. They increment and decrement, schedule() loads.
+  std::atomic<uint32_t> numAwaiting{0};
 };
+
+namespace {
+
+// Wakes the loop when a future is ready. It may be told after runUntil() has returned: it keeps the loop.
+struct WakesLoop : TaskNode {
+  explicit WakesLoop(MainLoop& toWake) : TaskNode{&invokeThis, nullptr, 0}, loop(&toWake) { loop->retain(); }
+  ~WakesLoop() { loop->release(); }
+
+  static void invokeThis(TaskNode* node, TaskOp) {
+    auto& self = *static_cast<WakesLoop*>(node);
+    self.loop->wake();
+    NodeMemory<WakesLoop>::destroy(self);
+  }
+
+  MainLoop* const loop;
+};
+
+}  // namespace
 
 void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
 
@@ -196,6 +257,37 @@ size_t MainLoopExecutor::run(bool (*mayGoOn)(const void*), const void* context) 
     task.run();
     ++count;
   } while (mayGoOn(context));
+  return count;
+}
+
+// A task may destroy the executor, and use up the future.
+size_t MainLoopExecutor::runUntilReady(const detail::FutureHandle& future) {
+  detail::FutureCore& core = detail::FutureAccess::checkedCore(future, "MainLoopExecutor::runUntil");
+  if (core.isReady()) {
+    return 0;
+  }
+  detail::MainLoop& loop = *loop_;
+  core.tellWhenReady(*detail::NodeMemory<detail::WakesLoop>::make(loop));
+  core.retain();
+  const detail::Shared<detail::FutureCore> keptCore = detail::Shared<detail::FutureCore>::adopt(&core);
+  const detail::KeptExecutor keptLoop(loop);
+  size_t count = 0;
+  loop.beginAwait();
+  while (!core.isReady()) {
+    TaskHandle task = loop.pop();
+    if (!task) {
+      detail::FutureCore::freePutOff();
+      task = loop.await(core);
+    }
+    if (task) {
+      task.run();
+      ++count;
+      if (detail::Worker::current() != nullptr) {
+        yield();  // what makes the future ready may be a fiber or a task of this thread
+      }
+    }
+  }
+  loop.endAwait();
   return count;
 }
 

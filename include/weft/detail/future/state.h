@@ -105,6 +105,9 @@ struct FutureCore : TaskNode, ReferenceCount {
   // Returns: whether `listener` was not invoked, and never will be. If false, it was or is about to be.
   WEFT_EXPORT bool forget(LeavingListener& listener);
 
+  // Called before this stack waits for something that a future brings: has told what TellLoop::putOff has.
+  static void freePutOff() noexcept;
+
   // The result was written: makes the state ready, and drops the caller's reference.
   void complete() noexcept {
     if (step == Step::RunByOwner) {
@@ -131,7 +134,6 @@ struct FutureCore : TaskNode, ReferenceCount {
   WEFT_EXPORT void waitForOthers();
   WEFT_EXPORT bool runAsOwner();
   WEFT_EXPORT void completeShared() noexcept;
-  static void freePutOff() noexcept;
   static void tell(FutureListeners& listeners, int numOuter) noexcept;
   static void tellWithin(TellLoop& outer, FutureListeners& listeners) noexcept;
 };
