@@ -152,5 +152,102 @@ TEST_P(HowtoLineReaderTest, GivesTheLinesOfAPipe) {
   EXPECT_FALSE(error);
 }
 
+// docs/howto/stop_server.md
+using Request = std::byte[16];
+
+void handle(weft::io::Socket socket, const std::stop_token& stop, const std::stop_token& abort) {
+  std::error_code error;
+  while (!error) {
+    Request request;
+    // Until a request has begun, a stop ends the wait.
+    const size_t begun = socket.recv(request, error, {.stop = stop});
+    if (begun == 0) {
+      break;
+    }
+    // A request that has begun is answered after a stop too.
+    const std::span rest = std::span(request).subspan(begun);
+    if (socket.recvAll(rest, error, {.stop = abort}) == rest.size()) {
+      socket.send(request, error, {.stop = abort});
+    }
+  }
+}
+
+// Returns some time after a stop: once all requests are answered, or `grace` later.
+void serveUntil(weft::io::Listener& listener, const std::stop_token& stop, std::chrono::milliseconds grace) {
+  std::stop_source abort;
+  const weft::Event ended(weft::Event::Mode::Manual);
+  weft::WaitGroup timer(1);
+  weft::schedule([=]() mutable {
+    weft::select(weft::onStop(stop), weft::onSignal(ended));
+    if (!ended.wait_for(grace)) {
+      abort.request_stop();
+    }
+    timer.done();
+  });
+  weft::io::serve(listener,
+                  [&](weft::io::Socket socket) { handle(std::move(socket), stop, abort.get_token()); },
+                  {.stop = stop});
+  ended.signal();
+  timer.wait();
+}
+
+class HowtoStopServerTest : public weft::tests::WithScheduler {
+ protected:
+  // Stops a server after its first reply, with or without half of a further request.
+  size_t bytesOfReply(std::chrono::milliseconds grace, bool hasHalf) {
+    weft::io::Listener listener = weft::io::Listener::listen(weft::io::Endpoint::parse("127.0.0.1", 0));
+    std::stop_source stop;
+    weft::WaitGroup client(1);
+    size_t count = 0;
+    weft::schedule([&, client] {
+      weft::io::Socket socket = weft::io::Socket::connect(listener.endpoint());
+      Request request = {}, reply = {};
+      std::error_code error;
+      socket.send(request, error);
+      socket.recvAll(reply, error);  // the server has the connection
+      if (hasHalf) {
+        socket.send(std::span(request).first(8), error);
+      }
+      stop.request_stop();
+      count = socket.recvAll(reply, error);
+      client.done();
+    });
+    serveUntil(listener, stop.get_token(), grace);
+    client.wait();
+    return count;
+  }
+};
+WEFT_INSTANTIATE_WITH_SCHEDULER(HowtoStopServerTest);
+
+TEST_P(HowtoStopServerTest, ARequestThatNeverEndsIsAborted) {
+  EXPECT_EQ(bytesOfReply(std::chrono::milliseconds(1), true), 0u);
+}
+
+// It would take an hour otherwise.
+TEST_P(HowtoStopServerTest, EndsAtOnceWhenNothingIsLeftToAnswer) {
+  EXPECT_EQ(bytesOfReply(std::chrono::hours(1), false), 0u);
+}
+
+// docs/howto/signal_handlers.md
+void logSignals(const weft::io::UniqueFd& signals, int& last) {
+  signalfd_siginfo signal;
+  weft::io::read(signals.get(), std::as_writable_bytes(std::span(&signal, 1)));
+  last = static_cast<int>(signal.ssi_signo);
+}
+
+TEST_F(HowtoCtrlCIoTest, ASignalIsRead) {
+  EXPECT_EXIT(
+      {
+        const weft::io::UniqueFd signals = catchInterrupts();
+        weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+        weft::Scheduler::Binding bound(scheduler);
+        int last = 0;
+        kill(getpid(), SIGTERM);
+        logSignals(signals, last);
+        std::exit(last);
+      },
+      ::testing::ExitedWithCode(SIGTERM), "");
+}
+
 }  // namespace
 }  // namespace howto_io
