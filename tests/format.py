@@ -37,7 +37,7 @@ def tooLong(path, limit):
 def main():
     root, clang_format = pathlib.Path(sys.argv[1]), sys.argv[2]
     limit = int(re.search(r"ColumnLimit: (\d+)", (root / ".clang-format").read_text(encoding="utf-8")).group(1))
-    files = sorted(path for folder in FOLDERS for path in (root / folder).rglob("*"))
+    files = sorted([*root.glob("*.md"), *(path for folder in FOLDERS for path in (root / folder).rglob("*"))])
     sources = [path for path in files if path.suffix in (".h", ".cpp")]
     pages = [path for path in files if path.suffix == ".md" and path.name not in ONE_LINE_EACH]
     wrong = [message for path in sources + pages for message in tooLong(path, limit)]
