@@ -26,14 +26,14 @@ OTHERS = {CursorKind.ENUM_DECL, CursorKind.TYPE_ALIAS_DECL, CursorKind.TYPE_ALIA
           CursorKind.FIELD_DECL, CursorKind.CONCEPT_DECL}
 SHOWN = CLASSES | FUNCTIONS | OTHERS
 # What each comment may say after what a declaration does.
-LABELS = ("Requires", "Returns?", "Throws", "Memory ordering", "Lifetime", "Threads")
+LABELS = ("Requires?", "Returns?", "Gives", "Errors", "Throws", "Memory ordering", "Lifetime", "Threads")
 
 
 class Entry:
     """Declarations that share a comment. `members` are the entries of a class."""
 
-    def __init__(self, name, kind, line):
-        self.name, self.kind, self.line = name, kind, line
+    def __init__(self, name, kind, line, space=""):
+        self.name, self.kind, self.line, self.space = name, kind, line, space
         self.signatures, self.comment, self.members, self.enumerators = [], [], [], []
         self.is_special = True  # until a declaration is added that is not
 
@@ -52,6 +52,22 @@ class Header:
         while first >= 0 and re.match(r"\s*//", self.lines[first]):
             first -= 1
         return [re.sub(r"^\s*// ?", "", text).rstrip() for text in self.lines[first + 1:above + 1]]
+
+    def comment_above_macro(self, line):
+        """As comment_above(), or above an #if, or above the macro of the line before."""
+        above = line - 1
+        while above > 1 and re.match(r"#if |#define WEFT_", self.lines[above - 1]):
+            above -= 1
+        return self.comment_above(line) or self.comment_above(above + 1)
+
+    def introduction(self, entities):
+        """Returns the comment that belongs to the header: it stands before the first entity, and above none."""
+        first = min((entity.line for entity in entities), default=len(self.lines))
+        for number in range(self.lines.index("#pragma once") + 1, first):
+            is_end = self.lines[number - 1].startswith("//") and not self.lines[number].startswith("//")
+            if is_end and re.match(r"$|#include|#if|namespace", self.lines[number]):
+                return self.comment_above(number + 1)
+        return []
 
     def comment_behind(self, line):
         match = re.search(r"[;,{\w)]\s+// (?!NOLINT)(.*)$", self.lines[line - 1])
@@ -76,10 +92,27 @@ def signature(header, cursor):
     else:
         text = until_semicolon(text)
     text = re.sub(r"//.*", "", text)
-    text = re.sub(r"\bWEFT_(EXPORT|\w*INLINE)\b ?|\[\[(nodiscard|maybe_unused|gnu::\w+|likely)[^\]]*\]\] ?", "", text)
+    if re.search(r"^#", text, re.MULTILINE):  # a value that depends on the system
+        text = text[:text.index(" =")]
     lines = [line.rstrip() for line in text.split("\n") if line.strip()]
     indent = min(len(line) - len(line.lstrip()) for line in lines)
-    return "\n".join(line[indent:] for line in lines).rstrip(" ;") + ("" if cursor.kind in CLASSES else ";")
+    lines = without_attributes([line[indent:] for line in lines])
+    return "\n".join(lines).rstrip(" ;") + ("" if cursor.kind in CLASSES else ";")
+
+
+def without_attributes(lines):
+    """Drops what only a compiler reads. Lines that are aligned with the one before move along."""
+    out, moved = [], 0
+    for line in lines:
+        shorter = re.sub(r"\bWEFT_(EXPORT|OWN|\w*INLINE|\w*CAPABILITY(\([^()]*\))?)(?!\w) ?|\[\[[^\]]*\]\] ?", "", line)
+        shorter = re.sub(r" WEFT_(NO_THREAD_SAFETY_ANALYSIS|\w*(ACQUIRE|RELEASE)\w*\([^()]*\))", "", shorter)
+        if len(line) - len(line.lstrip()) > moved + 4:
+            shorter = shorter[moved:]
+        else:
+            moved = 0 if shorter.endswith(line.lstrip()[:8]) else len(line) - len(shorter.lstrip())
+        if shorter.strip():
+            out.append(shorter.rstrip())
+    return out
 
 
 def until_semicolon(text):
@@ -119,6 +152,12 @@ def is_special(cursor):
     return cursor.spelling in ("operator=", "operator==", "operator!=", "what")
 
 
+def is_message(header, cursor):
+    """Returns whether the overload exists only to say, when it is compiled, what is wrong with a call."""
+    text = "\n".join(header.lines[cursor.extent.start.line - 1:cursor.extent.end.line])
+    return cursor.kind in FUNCTIONS and re.search(r"\{\s*(static_assert\([^;]*kAlwaysFalse|detail::assertFairStep)", text)
+
+
 def is_public(cursor):
     return cursor.access_specifier in (AccessSpecifier.PUBLIC, AccessSpecifier.INVALID)
 
@@ -133,7 +172,7 @@ def declarations(header, scope):
                 yield from declarations(header, cursor)
         elif cursor.kind == CursorKind.FRIEND_DECL:
             yield from (child for child in cursor.get_children() if child.kind in FUNCTIONS)
-        elif cursor.kind in SHOWN and is_public(cursor):
+        elif cursor.kind in SHOWN and is_public(cursor) and not is_message(header, cursor):
             is_forward = cursor.kind in CLASSES and not cursor.is_definition()
             is_guide = cursor.spelling.startswith("<deduction guide")
             if cursor.spelling and not is_forward and not is_guide and "unnamed" not in cursor.spelling:
@@ -152,7 +191,7 @@ def entries(header, scope):
         comment = header.comment_above(start) or header.comment_behind(cursor.extent.end.line)
         shares = found and not comment and start <= end + 1 and cursor.kind not in CLASSES
         if not shares:
-            found.append(Entry(cursor.spelling, cursor.kind, start))
+            found.append(Entry(cursor.spelling, cursor.kind, start, space_of(cursor)))
             found[-1].comment = comment
         entry = found[-1]
         entry.signatures.append(signature(header, cursor))
@@ -168,6 +207,13 @@ def entries(header, scope):
     return found
 
 
+def space_of(cursor):
+    """Returns the namespace within weft, as "io::", of what is no member."""
+    parent = cursor.semantic_parent
+    is_inner = parent and parent.kind == CursorKind.NAMESPACE and parent.spelling not in ("weft", "v0_1")
+    return parent.spelling + "::" if is_inner else ""
+
+
 def belongs(header, cursor, scope):
     """Returns whether the declaration is no definition of a member outside of its class."""
     parent = cursor.semantic_parent
@@ -175,11 +221,11 @@ def belongs(header, cursor, scope):
 
 
 def macros(header):
-    """Returns entries of the macros that the header leaves to its users: those with a comment right above."""
+    """Returns entries of the macros that the header leaves to its users: those with a comment."""
     found = []
     for number, text in enumerate(header.lines, 1):
-        match = re.match(r"#\s*define ((WEFT_\w+|defer)(\([^)]*\))?)", text)
-        comment = header.comment_above(number) if match else []
+        match = re.match(r"#\s*define ((WEFT_\w+\b(?<!_)|defer)(\([^)]*\))?)", text)
+        comment = header.comment_above_macro(number) if match else []
         if comment and not any(entry.name == match.group(2) for entry in found):
             found.append(Entry(match.group(2), None, number))
             found[-1].signatures, found[-1].comment, found[-1].is_special = [match.group(1)], comment, False
@@ -216,22 +262,22 @@ def markdown(comment, link):
         if match:
             out += ["", "**%s:** %s" % (match.group(1), link(escaped(match.group(2))))]
         else:
-            if re.match(r"[-*] ", line) and out and out[-1] and not re.match(r"[-*] |  ", out[-1]):
-                out.append("")
+            if line and out and out[-1] and bool(re.match(r"[-*] ", line)) != bool(re.match(r"[-*] ", out[-1])):
+                out.append("")  # a list begins or ends
             out.append(link(("- " if line[:2] in ("- ", "* ") else "") + escaped(line[2:] if line[:2] in ("- ", "* ") else line)))
     return "\n".join(out + (["```"] if is_code else []))
 
 
 def write_entry(entry, level, out, link, scope=""):
     names = list(dict.fromkeys([entry.name.split("<")[0] if entry.kind == CursorKind.CONSTRUCTOR else entry.name, *names_of(entry)]))
-    title = ", ".join("`%s`" % name for name in [scope + names[0]] + names[1:])
+    title = ", ".join("`%s`" % name for name in [entry.space + scope + names[0]] + names[1:])
     out += ["", "%s %s" % ("#" * level, title), "", "```cpp", *entry.signatures, "```"]
     if entry.comment:
         out += ["", markdown(entry.comment, link)]
     if entry.enumerators:
         out += ["", "| value | |", "|---|---|"]
         out += ["| `%s` | %s |" % (name, link(escaped(text))) for name, text in entry.enumerators]
-    write_entries(entry.members, level + 1, out, link, scope + entry.name + "::")
+    write_entries(entry.members, level + 1, out, link, entry.space + scope + entry.name + "::")
 
 
 def write_entries(found, level, out, link, scope=""):
@@ -302,14 +348,20 @@ def main():
 
 
 def linkable(include, pages):
-    """Returns the pages of the names that mean one thing: those that no member has."""
+    """Returns the pages of the names that mean one thing: "io::read", and (space, name) if no member has it."""
     def members(found):
         for entry in found:
             yield from (member.name for member in entry.members)
             yield from members(entry.members)
     taken = {name for _, found in pages.values() for name in members(found)}
-    return {entry.name: page_name(include, path) for path, (_, found) in pages.items() for entry in found
-            if entry.name not in taken or entry.kind in CLASSES}
+    places = {}
+    for path, (_, found) in pages.items():
+        for entry in found:
+            if entry.space:
+                places[entry.space + entry.name] = page_name(include, path)
+            if entry.name not in taken or entry.kind in CLASSES:
+                places[(entry.space, entry.name)] = page_name(include, path)
+    return places
 
 
 def page_name(include, path):
@@ -323,20 +375,24 @@ def anchor(name):
 def write_page(include, path, found, folder, places):
     page = page_name(include, path)
 
+    spaces = sorted({"", *(entry.space for entry in found)}, reverse=True)
+
     def link(text):
         """Links names of other headers, and the pages that a comment names."""
         text = re.sub(r"\bdocs/([\w/]+\.md)", r"[\1](../\1)", text)
 
         def to_page(match):
             name = match.group(2)
-            place = places.get(name)
+            place = next((places[key] for key in [name, *((space, name) for space in spaces)] if key in places), None)
             if place is None or place == page:
                 return match.group(0)
             return "[%s](%s.md)" % (match.group(0), place)
-        return re.sub(r"`(weft::)?(\w+)(\(\))?`", to_page, text)
+        return re.sub(r"`(weft::)?((?:\w+::)?\w+)(\(\))?`", to_page, text)
 
     name = path.relative_to(include)
     out = ["# %s" % name, "", "```cpp", "#include <%s>" % name, "```"]
+    introduction = Header(path).introduction([entry for entry in found if entry.kind is not None])
+    out += ["", markdown(introduction, link)] if introduction else []
     write_entries(found, 2, out, link)
     (folder / (page + ".md")).write_text("\n".join(out) + "\n", encoding="utf-8")
 
@@ -346,7 +402,7 @@ def write_index(include, pages, folder):
            "`weft/defer.h`.", "", "| header | names |", "|---|---|"]
     for path, (_, found) in pages.items():
         page = page_name(include, path)
-        names = list(dict.fromkeys(entry.name for entry in found))
+        names = list(dict.fromkeys(entry.space + entry.name for entry in found))
         out.append("| [%s](%s.md) | %s |" % (path.relative_to(include), page, ", ".join("`%s`" % name for name in names)))
     out += ["", "```{toctree}", ":hidden:", ""] + [page_name(include, path) for path in pages] + ["```"]
     (folder / "index.md").write_text("\n".join(out) + "\n", encoding="utf-8")
