@@ -48,6 +48,10 @@ class Header:
     def comment_above(self, line):
         """Returns the `//` lines that end right above the line (counted from 1)."""
         above = line - 2
+        if re.match(r"#(if|else)", self.lines[above]):  # the comment stands above the #if
+            while not self.lines[above].startswith("#if"):
+                above -= 1
+            above -= 1
         first = above
         while first >= 0 and re.match(r"\s*//", self.lines[first]):
             first -= 1
@@ -171,7 +175,8 @@ def declarations(header, scope):
             if cursor.spelling != "detail":
                 yield from declarations(header, cursor)
         elif cursor.kind == CursorKind.FRIEND_DECL:
-            yield from (child for child in cursor.get_children() if child.kind in FUNCTIONS)
+            yield from (child for child in cursor.get_children()
+                        if child.kind in FUNCTIONS and child.semantic_parent.spelling != "detail")
         elif cursor.kind in SHOWN and is_public(cursor) and not is_message(header, cursor):
             is_forward = cursor.kind in CLASSES and not cursor.is_definition()
             is_guide = cursor.spelling.startswith("<deduction guide")
