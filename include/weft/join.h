@@ -144,7 +144,7 @@ auto join(E&& executor, F&& first, Others&&... others)
 template <class F, class... Others>
   requires(!Executor<F> && !(std::is_invocable_v<F> && ... && std::is_invocable_v<Others>))
 void join(F&&, Others&&...) {
-  static_assert((std::is_invocable_v<F> && ... && std::is_invocable_v<Others>),
+  static_assert(detail::kAlwaysFalse<F>,
                 "join(f, g, ...): one of the functions cannot be called without arguments.");
 }
 
