@@ -54,6 +54,7 @@ class StoppableUseFiber;
 // Lifetime: what the operation uses may be destroyed as soon as the function has returned.
 class UseFiber {
  public:
+  // asio::error_code, or boost::system::error_code.
   using ErrorCode = detail::AsioErrorCode;
 
   constexpr UseFiber() noexcept = default;
@@ -81,12 +82,14 @@ class UseFiber {
 
   ErrorCode* error_ = nullptr;
 };
+// The token itself: pass it where Asio takes a handler.
 inline constexpr UseFiber useFiber;
 
 #if WEFT_ASIO_CAN_CANCEL
-// What useFiber(token) is.
+// What useFiber(stopToken) is: a completion token as UseFiber, whose operation a stop cancels.
 class StoppableUseFiber {
  public:
+  // As UseFiber's.
   StoppableUseFiber operator[](UseFiber::ErrorCode& error) const noexcept { return {&error, token_}; }
 
  private:
@@ -130,10 +133,12 @@ class AsioExecutor;
 // Errors: the constructor throws std::system_error if the system grants no thread, or no descriptor.
 class AsioContext {
  public:
-  using executor_type = AsioExecutor;
+  using executor_type = AsioExecutor;  // what get_executor() returns
 
+  // Runs posts and handlers on any worker of `scheduler`, and waits for operations on a thread of its own.
   explicit AsioContext(Scheduler& scheduler)
       : scheduler_(scheduler), guard_(context_.get_executor()), thread_([this] { runUntilEnd(); }) {}
+  // Runs posts and handlers on `worker`, a worker thread numbered from 0, which also waits for operations.
   // Suspends the fiber, or blocks the thread, until the worker has taken it.
   AsioContext(Scheduler& scheduler, int worker)
       : scheduler_(scheduler), worker_(worker), guard_(context_.get_executor()) {
@@ -156,6 +161,7 @@ class AsioContext {
     }
   }
 
+  // For Asio, as those of asio::io_context: sockets and timers are made with the context or its executor.
   AsioExecutor get_executor() noexcept;
   operator asio::execution_context&() noexcept { return context_; }  // NOLINT(google-explicit-constructor)
 

@@ -69,6 +69,7 @@ class Channel {
  public:
   class Iterator;
 
+  // Makes a channel that has room for `capacity` values, in memory of `allocator`.
   // Requires: capacity is from 0 to 2^31; otherwise a message ends the program.
   explicit Channel(size_t capacity = 0, Allocator* allocator = Allocator::Default)
       : state_(detail::Shared<State>::adopt(State::make(allocator, capacity, detail::valueTypeOf<T>))) {}
@@ -153,9 +154,10 @@ class Channel {
   // Memory ordering: a receive() that ends by close() sees what was written before close().
   void close() const { state_.checked().close(); }
 
+  // Returns: whether the channel is closed. Values may still be in it.
   bool isClosed() const { return state_.checked().isClosed(); }
 
-  // The number of values that fit, and that are there. size() may have changed already.
+  // Return: how many values fit, and how many are there. size() may have changed already.
   size_t capacity() const { return state_.checked().capacity(); }
   size_t size() const { return state_.checked().size(); }
 
@@ -231,9 +233,9 @@ class Channel {
 template <class T>
 class Channel<T>::Iterator {
  public:
+  // What std::input_iterator asks for. operator++ receives the next value, and waits for it.
   using value_type = T;
   using difference_type = ptrdiff_t;
-
   T& operator*() const { return *value_; }
   T* operator->() const { return std::addressof(*value_); }
   Iterator& operator++() {

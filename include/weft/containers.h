@@ -24,20 +24,16 @@
 //   weft::containers::map<std::string, int> places(allocator);
 namespace weft::inline v0_1::containers {
 
-// vector<T, kBaseCapacity> and list<T> are weft's own, the others the standard library's.
-
+// The containers of the standard library, with an Allocator. vector<T, kBaseCapacity> and list<T> are weft's
+// own.
 template <class T>
 using deque = std::deque<T, StlAllocator<T>>;
-
 template <class Key, class Value, class Compare = std::less<Key>>
 using map = std::map<Key, Value, Compare, StlAllocator<std::pair<const Key, Value>>>;
-
 template <class Key, class Compare = std::less<Key>>
 using set = std::set<Key, Compare, StlAllocator<Key>>;
-
 template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 using unordered_map = std::unordered_map<Key, Value, Hash, Equal, StlAllocator<std::pair<const Key, Value>>>;
-
 template <class Key, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 using unordered_set = std::unordered_set<Key, Hash, Equal, StlAllocator<Key>>;
 

@@ -44,6 +44,7 @@ class DAG {
   using Data = std::conditional_t<std::is_void_v<T>, char, T>;
 
  public:
+  // What makes a DAG of this type, and a node in it while it is built.
   using Builder = DAGBuilder<T>;
   using NodeBuilder = DAGNodeBuilder<T>;
 
@@ -95,6 +96,7 @@ class DAGNodeBuilder {
 template <class T>
 class DAGBuilder {
  public:
+  // The graph takes its memory from `allocator`.
   explicit(false) DAGBuilder(Allocator* allocator = Allocator::Default)
       : graph_(detail::assertAllocator(allocator, "DAGBuilder")->make_unique<detail::DagGraph>(allocator)) {}
   DAGBuilder(const DAGBuilder&) = delete;

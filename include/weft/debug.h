@@ -10,8 +10,8 @@
 
 #include "weft/export.h"
 
-// Loud errors, in release builds too; only WEFT_DCHECK depends on the kind of build. An assertion that holds
-// costs one predicted branch. A message says what went wrong, where, and how to mend it:
+// Assertions and messages, in release builds too; only WEFT_DCHECK depends on the kind of build. An assertion
+// that holds costs one predicted branch. A message says what went wrong, where, and how to mend it:
 //
 //   WEFT_ASSERT(n > 0, "WaitGroup::done() was called more often than add() asked for (count is %d).", n);
 
@@ -74,6 +74,7 @@ WEFT_EXPORT void writeStderr(const char* text, size_t size) noexcept;
 // Prints a warning: WEFT_WARN(format, ...).
 #define WEFT_WARN(...) ::weft::warn(__VA_ARGS__)
 
+// Ends the program with a message that names `feature`, unless a scheduler is bound to the calling thread.
 #define WEFT_ASSERT_HAS_BOUND_SCHEDULER(feature) ::weft::assert_has_bound_scheduler(feature)
 
 #include "weft/detail/base/macros_end.h"

@@ -31,11 +31,13 @@ struct SelectAccess;
 // Lifetime: the last copy may be destroyed once every wait() has returned, even if signal() has not yet.
 class Event {
  public:
+  // How long a signal lasts.
   enum class Mode : uint8_t {
     Auto,    // a signal lets one wait() return, and is used up by it
     Manual,  // a signal lets every wait() return until clear()
   };
 
+  // Makes an event, which is signalled if `initialState` is true.
   explicit(false)
       Event(Mode mode = Mode::Auto, bool initialState = false, Allocator* allocator = Allocator::Default)
       : state_(allocator, mode, initialState) {}

@@ -113,12 +113,14 @@ concept Executor =
 // Lifetime: the executor, also one of weft's, must live as long as it is used, also by continuations.
 class ExecutorReference {
  public:
+  // Refers to `executor`.
   template <Executor E>
     requires(!std::derived_from<std::remove_cvref_t<E>, ExecutorReference>)
   ExecutorReference(E& executor) noexcept  // NOLINT(google-explicit-constructor): it stands for the executor
       : executor_(const_cast<void*>(static_cast<const void*>(std::addressof(executor)))),
         schedule_([](void* to, TaskHandle task) { static_cast<E*>(to)->schedule(std::move(task)); }) {}
 
+  // Calls executor.schedule().
   void schedule(TaskHandle task) const { schedule_(executor_, std::move(task)); }
 
  private:
@@ -129,8 +131,10 @@ class ExecutorReference {
 // Runs tasks at once, within schedule().
 class InlineExecutor {
  public:
+  // Returns when the task has ended.
   void schedule(TaskHandle task) const { task.run(); }
 };
+// Returns: an InlineExecutor that always exists.
 inline const InlineExecutor& inlineExecutor() noexcept {
   static constexpr InlineExecutor executor;
   return executor;
@@ -141,8 +145,10 @@ inline const InlineExecutor& inlineExecutor() noexcept {
 // Errors: schedule() throws std::system_error if the system grants no thread.
 class ThreadExecutor {
  public:
+  // Returns at once.
   WEFT_EXPORT void schedule(TaskHandle task) const;
 };
+// Returns: a ThreadExecutor that always exists.
 inline const ThreadExecutor& threadExecutor() noexcept {
   static constexpr ThreadExecutor executor;
   return executor;

@@ -62,6 +62,7 @@ WEFT_EXPORT uint64_t newFiberLocalKey() noexcept;
 template <class T>
 class FiberLocal {
  public:
+  // Makes a FiberLocal whose values are made by T's default constructor.
   FiberLocal()
     requires std::default_initializable<T>
       : initializer_([] { return T(); }) {}
@@ -71,6 +72,7 @@ class FiberLocal {
                   "weft::FiberLocal<T>: T has no default constructor, so say how the value is made. Write "
                   "weft::FiberLocal<T> local([] { return T(...); }).");
   }
+  // Makes a FiberLocal whose values are made by `initializer`.
   explicit FiberLocal(std::function<T()> initializer) : initializer_(std::move(initializer)) {
     detail::assertCallable(initializer_, "FiberLocal()");
   }
@@ -101,6 +103,7 @@ class FiberLocal {
     }
     return make(first);
   }
+  // As get().
   T& operator*() const { return get(); }
   T* operator->() const { return std::addressof(get()); }
 

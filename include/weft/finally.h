@@ -31,6 +31,7 @@ class Finally {
 template <class F>
 class FinallyImpl final : public Finally {
  public:
+  // Keeps a copy of `function`, or takes it over. make_finally() is shorter.
   explicit FinallyImpl(const F& function) : function_(function) { assertNotEmpty(); }
   explicit FinallyImpl(F&& function) : function_(std::move(function)) { assertNotEmpty(); }
   FinallyImpl(FinallyImpl&& other) noexcept(std::is_nothrow_move_constructible_v<F>)

@@ -31,11 +31,12 @@ template <class T>
   return rest == 0 ? value : static_cast<T>(value + (alignment - rest));
 }
 
-// `type` is raw storage of kSize bytes, aligned to kAlignment.
+// Has a `type` for raw memory, as std::aligned_storage has.
 template <size_t kSize, size_t kAlignment>
 struct aligned_storage {
+  // Raw memory of kSize bytes, aligned to kAlignment.
   struct alignas(kAlignment) type {
-    unsigned char data[kSize];
+    unsigned char data[kSize];  // uninitialised
   };
 };
 
@@ -46,23 +47,24 @@ struct Allocation {
     Undefined = 0,
     Stack,   // a fiber's stack
     Create,  // create(), make_unique(), make_unique_n(), make_shared()
-    Vector,
-    List,
-    Stl,    // StlAllocator
-    Count,  // how many usages there are
+    Vector,  // containers::vector
+    List,    // containers::list
+    Stl,     // StlAllocator
+    Count,   // how many usages there are
   };
 
+  // What is asked of an allocator.
   struct Request {
-    size_t size = 0;         // bytes
-    size_t alignment = 0;    // a power of two, or 0 for the alignment that fits every scalar
-    bool useGuards = false;  // accesses before the memory, and past its last page, fault
-    Usage usage = Usage::Undefined;
+    size_t size = 0;                 // bytes
+    size_t alignment = 0;            // a power of two, or 0 for the alignment that fits every scalar
+    bool useGuards = false;          // accesses before the memory, and past its last page, fault
+    Usage usage = Usage::Undefined;  // what the memory is for
 
     friend bool operator==(const Request&, const Request&) = default;
   };
 
-  void* ptr = nullptr;
-  Request request;
+  void* ptr = nullptr;  // the memory
+  Request request;      // for which it was allocated
 };
 
 // The source of memory for weft. Derive from it to supply your own.
@@ -85,18 +87,21 @@ class WEFT_EXPORT Allocator {
 
   // Destroys what make_unique() made. Knows its size, also through a pointer to a base.
   struct Deleter {
+    // For `numObjects` objects in memory of `owner`; without arguments, for a null pointer only.
     Deleter() noexcept = default;
     Deleter(Allocator* owner, size_t numObjects) noexcept : allocator(owner), count(numObjects) {}
 
+    // Destroys the objects that begin at `object`, and frees their memory.
     template <class T>
     void operator()(T* object) const;
 
-    Allocator* allocator = nullptr;
-    size_t count = 0;      // objects
-    size_t size = 0;       // bytes of one object, 0 for sizeof(T)
-    size_t alignment = 0;  // of one object, where size is not 0
+    Allocator* allocator = nullptr;  // to which the memory goes back
+    size_t count = 0;                // objects
+    size_t size = 0;                 // bytes of one object, 0 for sizeof(T)
+    size_t alignment = 0;            // of one object, where size is not 0
   };
 
+  // A std::unique_ptr whose object lies in memory of an Allocator.
   template <class T>
   using unique_ptr = std::unique_ptr<T, Deleter>;
 
@@ -142,17 +147,19 @@ class WEFT_EXPORT Allocator {
 //   assert(allocator.stats().numAllocations() == 0);
 class WEFT_EXPORT TrackedAllocator final : public Allocator {
  public:
+  // What is allocated now for one usage.
   struct UsageStats {
     size_t count = 0;  // allocations
     size_t bytes = 0;
   };
 
-  // What is allocated now.
+  // What is allocated now, for each usage and in all.
   struct WEFT_EXPORT Stats {
+    // Return: the sums over all usages.
     size_t numAllocations() const noexcept;
     size_t bytesAllocated() const noexcept;
 
-    std::array<UsageStats, static_cast<size_t>(Allocation::Usage::Count)> byUsage;
+    std::array<UsageStats, static_cast<size_t>(Allocation::Usage::Count)> byUsage;  // index: a Usage
   };
 
   // Lifetime: `inner` must outlive this allocator.
@@ -164,6 +171,7 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
   // Returns: the counts: exact while no other thread allocates.
   Stats stats() const noexcept;
 
+  // Count, and call the functions of the inner allocator.
   Allocation allocate(const Allocation::Request& request) override;
   void free(const Allocation& allocation) override;
 
@@ -183,6 +191,7 @@ class WEFT_EXPORT TrackedAllocator final : public Allocator {
 //   std::vector<int, weft::StlAllocator<int>> numbers{weft::StlAllocator<int>(allocator)};
 template <class T>
 struct StlAllocator {
+  // What std::allocator_traits and containers ask for.
   using value_type = T;
   using pointer = T*;
   using const_pointer = const T*;
@@ -194,22 +203,23 @@ struct StlAllocator {
   using propagate_on_container_swap = std::true_type;
   using is_always_equal = std::false_type;
 
+  // What std::allocator_traits asks for.
   template <class U>
   struct rebind {
-    using other = StlAllocator<U>;
+    using other = StlAllocator<U>;  // which takes its memory from the same Allocator
   };
 
+  // Takes its memory from `source`, or from where `other` takes it.
   StlAllocator(Allocator* source) noexcept;
   template <class U>
   StlAllocator(const StlAllocator<U>& other) noexcept : allocator(other.allocator) {}
 
+  // What std::allocator_traits and containers ask for.
   [[nodiscard]] T* allocate(size_t count);
   void deallocate(T* object, size_t count);
-
   T* address(T& object) const noexcept { return std::addressof(object); }
   const T* address(const T& object) const noexcept { return std::addressof(object); }
   size_t max_size() const noexcept { return std::numeric_limits<size_t>::max() / sizeof(T); }
-
   void construct(T* at, const T& value) { ::new (static_cast<void*>(at)) T(value); }
   template <class U, class... Args>
   void construct(U* at, Args&&... args) {
@@ -220,13 +230,12 @@ struct StlAllocator {
   void destroy(U* object) {
     object->~U();
   }
-
   template <class U>
   friend bool operator==(const StlAllocator& a, const StlAllocator<U>& b) noexcept {
     return a.allocator == b.allocator;
   }
 
-  Allocator* allocator;
+  Allocator* allocator;  // from which the memory comes
 };
 
 }  // namespace weft::inline v0_1

@@ -129,6 +129,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
 // Holds a mutex for a scope. It may release the mutex and take it again in between.
 class WEFT_SCOPED_CAPABILITY lock {
  public:
+  // Locks `guarded`, as mutex::lock() does. The destructor unlocks it, if it is locked by this object.
   explicit lock(mutex& guarded) WEFT_ACQUIRE(guarded) : mutex_(&guarded) { mutex_->lock(); }
   ~lock() WEFT_RELEASE() {
     if (isHeld_) {
@@ -138,8 +139,9 @@ class WEFT_SCOPED_CAPABILITY lock {
   lock(const lock&) = delete;
   lock& operator=(const lock&) = delete;
 
+  // Returns: whether the mutex is locked by this object.
   bool owns_lock() const { return isHeld_; }
-  // marl's names, for code that clang's thread-safety analysis cannot follow.
+  // Lock and unlock the mutex, unseen by clang's thread-safety analysis. For code that it cannot follow.
   void lock_no_tsa() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     mutex_->lock();
     isHeld_ = true;

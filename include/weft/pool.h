@@ -30,6 +30,7 @@ enum class PoolPolicy {
 template <class T>
 class Pool {
  public:
+  // For weft's own use.
   using Item = detail::PoolObject<T>;
 
   // An object on loan. A handle: copies share the loan, and the last copy gives the object back.
@@ -130,6 +131,7 @@ class Pool {
   }
 };
 
+// An object of type T on loan from a pool.
 template <class T>
 using Loan = typename Pool<T>::Loan;
 
@@ -148,8 +150,10 @@ class BoundedPool : public Pool<T> {
   static_assert(kCount > 0, "a BoundedPool needs an object");
 
  public:
+  // An object on loan from this pool.
   using Loan = typename Pool<T>::Loan;
 
+  // The pool takes its memory from `allocator`.
   explicit(false) BoundedPool(Allocator* allocator = Allocator::Default)
       : storage_(detail::assertAllocator(allocator, "BoundedPool")
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
@@ -186,8 +190,10 @@ class BoundedPool : public Pool<T> {
 template <class T, PoolPolicy kPolicy = PoolPolicy::Reconstruct>
 class UnboundedPool : public Pool<T> {
  public:
+  // An object on loan from this pool.
   using Loan = typename Pool<T>::Loan;
 
+  // The pool takes its memory from `allocator`.
   explicit(false) UnboundedPool(Allocator* allocator = Allocator::Default)
       : storage_(detail::assertAllocator(allocator, "UnboundedPool")
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}

@@ -51,17 +51,19 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 //   done.wait();
 class WEFT_EXPORT Scheduler {
  public:
+  // marl's names. weft's functions take any callable and the times of any clock.
   using Fiber = weft::Fiber;
   using TimePoint = std::chrono::system_clock::time_point;
   using Predicate = std::function<bool()>;
   using ThreadInitializer = std::function<void(int workerId)>;
 
-  static constexpr int kMaxWorkerThreads = 4096;
+  static constexpr int kMaxWorkerThreads = 4096;  // the most that a Config may ask for
 
-  // Each setX returns the object, so that calls can be chained.
+  // How a scheduler is made: its threads, its memory, and the size of its stacks.
   struct WEFT_EXPORT Config {
-    static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;
+    static constexpr size_t DefaultFiberStackSize = size_t{1024} * 1024;  // bytes
 
+    // How many worker threads there are, and what they call.
     struct WorkerThread {
       int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
       // Called on each worker thread before its first task; must not throw. Tasks may begin while it waits.
@@ -71,7 +73,7 @@ class WEFT_EXPORT Scheduler {
       ThreadInitializer finalizer;
     };
 
-    WorkerThread workerThread;
+    WorkerThread workerThread;  // threads of the scheduler's own; at first none
     // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
     // process. The state of an Event or a WaitGroup comes from the allocator that it was given.
     // Requires: it neither throws nor waits by weft, since it is called in the middle of waits and switches.
@@ -88,6 +90,7 @@ class WEFT_EXPORT Scheduler {
     // environment variable WEFT_NUM_THREADS overrides both.
     static Config allCores();
 
+    // Each sets a member, and returns the object, so that calls can be chained.
     Config& setAllocator(Allocator* value);
     Config& setFiberStackSize(size_t bytes);
     Config& setIdleSearch(std::chrono::nanoseconds longest);
@@ -108,6 +111,7 @@ class WEFT_EXPORT Scheduler {
     uint64_t numSteals = 0;         // tasks taken from other workers
     uint64_t numParks = 0;          // times the thread went to sleep
   };
+  // What all workers have queued and done.
   struct Stats {
     std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
     uint64_t numInjected = 0;          // tasks in queues of all workers: the injector and the overflow
@@ -116,6 +120,7 @@ class WEFT_EXPORT Scheduler {
   // Binds a scheduler to the calling thread for the time of a scope.
   class Binding {
    public:
+    // Calls scheduler.bind(); the destructor calls unbind().
     explicit Binding(Scheduler& scheduler) { scheduler.bind(); }
     ~Binding() { Scheduler::unbind(); }
     Binding(const Binding&) = delete;
@@ -182,9 +187,10 @@ class WEFT_EXPORT Scheduler {
   // waits for its turn longer than the scheduler lives throws TaskNotExecuted.
   void schedule(TaskHandle task);
 
+  // Returns: the configuration with which the scheduler was made.
   const Config& config() const noexcept;
 
-  // Any thread. For tools and tests: takes a lock and looks at every worker.
+  // Returns: what every worker has queued and done. For tools and tests: takes a lock. Any thread.
   Stats stats() const;
 
   // For a program that hangs: every worker prints to stderr which of its fibers wait, in what task and for

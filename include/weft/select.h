@@ -111,7 +111,8 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 
 }  // namespace detail
 
-// The cases of select(), to be made in its call, as they refer to arguments. Only onReceive needs a handler.
+// Waits for one of several things: select(), and its cases. A case must be made in the call of select(),
+// since it refers to its arguments. Only onReceive() needs a handler.
 
 // Receives from `channel`, and calls handler(std::optional<T>): empty if the channel is closed and empty.
 template <class T, class Handler>

@@ -26,11 +26,13 @@ namespace weft::inline v0_1 {
 // A callable of up to 104 bytes lies in a pooled node: making and running such a task does not call malloc.
 class Task {
  public:
+  // How a scheduler runs the task.
   enum class Flags : uint32_t {
-    None = 0,
+    None = 0,        // on any worker, if there are workers
     SameThread = 1,  // run on the thread that schedules it, and on no other
   };
 
+  // Makes an empty task.
   Task() noexcept = default;
 
   // Takes over `function`. An empty std::function or a null function pointer makes an empty task.
@@ -63,6 +65,7 @@ class Task {
     }
   }
 
+  // Returns: whether there is a function.
   explicit operator bool() const noexcept { return node_ != nullptr; }
 
   // Calls the function on this thread. It may be called again.
@@ -77,7 +80,7 @@ class Task {
     return node_ != nullptr && (node_->flags & static_cast<uint32_t>(flags)) == static_cast<uint32_t>(flags);
   }
 
-  // Gives up the node to a caller that runs or discards it.
+  // For weft's own use: gives the function up to a caller that runs or discards it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
 
  protected:

@@ -28,16 +28,19 @@ namespace weft::inline v0_1 {
 //   thread.join();
 class WEFT_EXPORT Thread {
  public:
+  // What a thread runs.
   using Func = std::function<void()>;
 
   // A logical processor. `pthread` is used, except on Windows.
   struct Core {
+    // Its number on Windows.
     struct Windows {
       uint8_t group;  // of processors
       uint8_t index;  // within the group
     };
+    // Its number on other systems.
     struct Pthread {
-      uint16_t index;
+      uint16_t index;  // as the system counts processors
     };
 
     union {
@@ -45,13 +48,14 @@ class WEFT_EXPORT Thread {
       Windows windows;
     };
 
+    // Compare by number.
     bool operator==(Core other) const noexcept { return pthread.index == other.pthread.index; }
     bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
   };
 
   // A set of processors, in ascending order. As a thread's affinity the empty set means any processor.
   struct WEFT_EXPORT Affinity {
-    // Whether threads can be bound to processors on this system.
+    // Whether threads can be bound to processors on this system: true on Linux.
     static constexpr bool supported =
 #if defined(__linux__)
         true;
@@ -74,6 +78,7 @@ class WEFT_EXPORT Thread {
       virtual Affinity get(uint32_t threadId, Allocator* allocator) const = 0;
     };
 
+    // Makes an empty set, a set of `cores` (in any order), or a copy. Its memory comes from `allocator`.
     explicit Affinity(Allocator* allocator = Allocator::Default);
     Affinity(std::initializer_list<Core> cores, Allocator* allocator = Allocator::Default);
     Affinity(std::span<const Core> cores, Allocator* allocator = Allocator::Default);
@@ -84,6 +89,7 @@ class WEFT_EXPORT Thread {
     // Returns: the processors on which the calling thread may run: all of the process's, unless it was bound.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
+    // Returns: how many processors are in the set.
     size_t count() const noexcept { return cores_.size(); }
 
     // Returns: the processor at `index`, which is below count(), in ascending order.

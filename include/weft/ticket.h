@@ -41,6 +41,7 @@ namespace weft::inline v0_1 {
 // Lifetime: tickets may outlive their queue.
 class Ticket {
  public:
+  // A function for onCall(), which takes any callable.
   using OnCall = std::function<void()>;
   class Queue;
 

@@ -11,8 +11,11 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Events on a time line, for chrome://tracing and ui.perfetto.dev. Off unless WEFT_TRACE_ENABLED is defined
-// as 1, by a compiler flag or by CMake's option: then the macros are empty and evaluate nothing.
+// Events on a time line, for chrome://tracing and ui.perfetto.dev. Programs use the macros, with names as for
+// printf: a format and arguments.
+
+// Whether there are events: 0, unless a compiler flag or CMake's option defines it as 1. With 0 the macros of
+// this header are empty and evaluate nothing.
 #if !defined(WEFT_TRACE_ENABLED)
 #define WEFT_TRACE_ENABLED 0
 #endif
@@ -22,33 +25,37 @@ namespace weft::inline v0_1 {
 // Writes events as JSON in Chrome's trace format to the file that the environment variable WEFT_TRACE_FILE
 // names, or chrome.trace in the current directory, which is complete once the program has exited. Each fiber
 // has a line of its own, since its events overlap with those of its thread's other fibers.
-//
-// Programs use the macros below, with names as for printf: a format and arguments.
 class WEFT_EXPORT Trace {
  public:
   static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
 
-  // The first call opens the file.
+  // Returns: the only Trace. The first call opens the file.
   static Trace* get();
 
-  // Any thread. These functions block for a write to a buffer, and now and then to the file.
+  // Name the line of the calling fiber or thread; begin an event on it; end the newest event on it. Any
+  // thread. Block for a write to a buffer, and now and then to the file.
   [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
   void endEvent();
-  // Asynchronous events may begin and end on different threads. Beginning and end have equal `id` and name.
+  // Begin and end an event that may begin and end on different threads. Beginning and end have equal `id` and
+  // name.
   [[gnu::format(printf, 3, 4)]] void beginAsyncEvent(uint32_t id, const char* format, ...);
   [[gnu::format(printf, 3, 4)]] void endAsyncEvent(uint32_t id, const char* format, ...);
 
+  // An event that lasts as long as the object: what WEFT_SCOPED_EVENT makes.
   class WEFT_EXPORT ScopedEvent {
    public:
+    // Begins the event; the destructor ends it.
     [[gnu::format(printf, 2, 3)]] explicit ScopedEvent(const char* format, ...);
     ~ScopedEvent();
     ScopedEvent(const ScopedEvent&) = delete;
     ScopedEvent& operator=(const ScopedEvent&) = delete;
   };
 
+  // An asynchronous event that lasts as long as the object: what WEFT_SCOPED_ASYNC_EVENT makes.
   class WEFT_EXPORT ScopedAsyncEvent {
    public:
+    // Begins the event; the destructor ends it, on any thread.
     [[gnu::format(printf, 3, 4)]] ScopedAsyncEvent(uint32_t id, const char* format, ...);
     ~ScopedAsyncEvent();
     ScopedAsyncEvent(const ScopedAsyncEvent&) = delete;
@@ -74,7 +81,8 @@ class WEFT_EXPORT Trace {
 // An event from here to the end of the scope: WEFT_SCOPED_EVENT("parse %s", path).
 #define WEFT_SCOPED_EVENT(...) \
   const ::weft::Trace::ScopedEvent WEFT_CONCAT(weft_event_, __LINE__)(__VA_ARGS__)
-// An event from one place to another: WEFT_BEGIN_ASYNC_EVENT(request.id, "request").
+// An event from one place to another, on any threads. It begins with
+// WEFT_BEGIN_ASYNC_EVENT(request.id, "request") and ends with WEFT_END_ASYNC_EVENT(request.id, "request").
 #define WEFT_BEGIN_ASYNC_EVENT(id, ...) ::weft::Trace::get()->beginAsyncEvent(id, __VA_ARGS__)
 #define WEFT_END_ASYNC_EVENT(id, ...) ::weft::Trace::get()->endAsyncEvent(id, __VA_ARGS__)
 // Begins and ends an asynchronous event with a scope: WEFT_SCOPED_ASYNC_EVENT(request.id, "request").

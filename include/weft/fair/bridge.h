@@ -135,7 +135,7 @@ class [[nodiscard]] PendingSignal {
  public:
   // Has nothing to withdraw.
   PendingSignal() = default;
-  // For signalAfter(). Takes over a reference.
+  // For weft's own use, by signalAfter(). Takes over a reference.
   explicit PendingSignal(weft::detail::FairNotifier& notifier) noexcept : notifier_(&notifier) {}
   PendingSignal(PendingSignal&& other) noexcept : notifier_(std::exchange(other.notifier_, nullptr)) {}
   PendingSignal& operator=(PendingSignal&& other) noexcept {

@@ -43,7 +43,9 @@ namespace weft::inline v0_1::fair {
 template <class T = void>
 class [[nodiscard]] Coro {
  public:
+  // What the language asks for.
   struct promise_type : detail::CoroResult<T> {
+    // What the language asks for.
     Coro get_return_object() {
       this->handle = std::coroutine_handle<promise_type>::from_promise(*this);
       return Coro(*this);
@@ -62,7 +64,8 @@ class [[nodiscard]] Coro {
     }
   }
 
-  // Suspends the awaiting coroutine until this one has ended; not, if this one does not suspend.
+  // Begins this coroutine. The awaiting one is suspended until it has ended, unless it ends without a
+  // suspension.
   // Requires: the Coro was neither awaited before nor moved from.
   // Returns: what this coroutine returned.
   // Lifetime: its arguments are destroyed as soon as it has returned.
@@ -111,6 +114,7 @@ class [[nodiscard]] Coro {
 // body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not.
 class WEFT_EXPORT CoroTask : public Task {
  public:
+  // Makes a task whose first step begins `body`.
   explicit CoroTask(Coro<> body);
   ~CoroTask();
 
@@ -125,7 +129,7 @@ class WEFT_EXPORT CoroTask : public Task {
   void wait() { waitUntil(detail::kNever); }
 
   // As wait(), for at most `duration`, or until `time`; never early by that clock.
-  // Return: false if the time was up first.
+  // Returns: false if the time was up first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
     return waitUntil(detail::deadlineAfter(duration));
@@ -203,9 +207,8 @@ struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : Coro
 
 namespace weft::inline v0_1::fair {
 
-// For coroutines that run in a CoroTask. Await each: `co_await fair::yield()`.
-
-// Posts the task again.
+// Posts the task again: `co_await weft::fair::yield()`. As the other functions of this header, it is for
+// coroutines that run in a CoroTask, and has no effect without co_await.
 inline detail::CoroPost<detail::CoroNoResult> yield() {
   return {nullptr, detail::FairTask::kNoDeadline, false, {}};
 }
@@ -234,6 +237,7 @@ inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::
 // Gives: whether there was a signal.
 inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nullptr, time, true, {}}}; }
 
+// As signalUntil(), with a duration from now.
 template <class Rep, class Period>
 detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& duration) {
   return fair::signalUntil(detail::deadlineAfter(duration));
@@ -244,11 +248,11 @@ inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
   return {nullptr, detail::kNever, true, {}};
 }
 
-// Gives the CoroTask* of the awaiting coroutine, without suspending.
+// What self() returns.
 struct [[nodiscard("nothing happens without co_await")]] Self {
+  // What the language and Coro ask for.
   using IsCoroAwaiter = void;
   CoroTask* task = nullptr;
-
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> asking) noexcept {
@@ -257,6 +261,7 @@ struct [[nodiscard("nothing happens without co_await")]] Self {
   }
   CoroTask* await_resume() const noexcept { return task; }
 };
+// Gives the CoroTask* of the awaiting coroutine, without suspending: `co_await weft::fair::self()`.
 inline Self self() { return {}; }
 
 }  // namespace weft::inline v0_1::fair

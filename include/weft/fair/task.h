@@ -39,6 +39,7 @@ class TaskScheduler;
 // program with a message. So declare tasks before their scheduler, or wait for their end.
 class Task : private detail::FairTask {
  public:
+  // The time of a deadline.
   using TimePoint = std::chrono::steady_clock::time_point;
 
   // Makes a task without a callback. A step before setCallback() ends the program with a message.
@@ -102,7 +103,7 @@ class Task : private detail::FairTask {
   // As setDeadline(), but only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline(), if a deadline was set and `time` is earlier; otherwise nothing.
+  // As setDeadline() or setDelay(), if a deadline was set and the new one is earlier; otherwise nothing.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);

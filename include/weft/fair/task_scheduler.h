@@ -40,18 +40,20 @@ namespace weft::inline v0_1::fair {
 // Only waitEmpty(), stop() and the destructor suspend or block.
 class WEFT_EXPORT TaskScheduler {
  public:
+  // The memory of a TaskScheduler.
   struct WEFT_EXPORT Config {
     Allocator* allocator = Allocator::Default;  // for queues and the heap of deadlines; must not throw
     // Slots in a segment of the ready queue, 1 or more. Each thread takes a lock once a segment.
     uint32_t blockSize = 62;
 
+    // Each sets a member, and returns the object, so that calls can be chained.
     Config& setAllocator(Allocator* value);
     Config& setBlockSize(uint32_t slots);
   };
 
   // What a thread has done. Exact while no step runs and nothing is queued.
   struct ThreadStats {
-    uint64_t numSteps = 0;
+    uint64_t numSteps = 0;       // how many steps it has run
     uint64_t numDispatches = 0;  // how often it dispatched, or took over what was posted
     uint64_t numParks = 0;       // how often it went to sleep
   };
@@ -169,12 +171,13 @@ class WEFT_EXPORT TaskScheduler {
   // Errors: std::bad_alloc. Then all tasks are queued in that order, without their deadlines.
   [[nodiscard]] std::vector<Task*> takeBack();
 
-  // Any thread, at any time.
+  // Returns: what each thread has done. Any thread, at any time.
   std::vector<ThreadStats> stats() const;
 
   // Returns: the scheduler whose step is the caller, or null.
   static TaskScheduler* current() noexcept;
 
+  // Return: what the constructor was given.
   const std::string& name() const noexcept;
   int numThreads() const noexcept;
 

@@ -39,7 +39,8 @@ class Scheduler;
 // Memory ordering: none between those who write and those who read.
 namespace weft::inline v0_1::io {
 
-using TimePoint = detail::TimePoint;  // of std::chrono::steady_clock
+// A time of std::chrono::steady_clock.
+using TimePoint = detail::TimePoint;
 
 // How a wait of an operation may end without success: the operation has then done nothing, so nothing
 // received or sent is lost. An operation that need not wait succeeds, whatever the time.
@@ -54,6 +55,7 @@ struct Wait {
 // Lifetime: must not be moved to, or destroyed, while others use it.
 class UniqueFd {
  public:
+  // Owns nothing, or takes over `fd`.
   UniqueFd() = default;
   explicit UniqueFd(int fd) noexcept : fd_(fd) {}
   UniqueFd(UniqueFd&& other) noexcept : fd_(other.release()) {}
@@ -64,10 +66,15 @@ class UniqueFd {
   // Closes it as close() does, ignoring errors.
   ~UniqueFd() { reset(); }
 
-  // relaxed, here and below: a number publishes nothing. Operations see its close by the lock of its slot.
-  int get() const noexcept { return fd_.load(std::memory_order_relaxed); }
+  // Returns: the number; -1 if there is none.
+  int get() const noexcept {
+    // relaxed, as in release(): a number publishes nothing. Operations see its close by the lock of its slot.
+    return fd_.load(std::memory_order_relaxed);
+  }
   explicit operator bool() const noexcept { return get() >= 0; }
+  // Gives the number up to the caller, who closes it. Returns: the number; -1 if there was none.
   int release() noexcept { return fd_.exchange(-1, std::memory_order_relaxed); }
+  // Closes the descriptor, as close() does but ignoring errors, and takes over `fd`.
   WEFT_EXPORT void reset(int fd = -1) noexcept;
 
  private:

@@ -24,31 +24,33 @@ namespace weft::inline v0_1::io {
 //   weft::io::Endpoint server = weft::io::Endpoint::parse("127.0.0.1", 8080);
 class Endpoint {
  public:
-  Endpoint() = default;  // no address
+  // Has no address, or a copy of `address`, which has `size` bytes.
+  Endpoint() = default;
   WEFT_EXPORT Endpoint(const sockaddr* address, socklen_t size) noexcept;
 
-  // `address`: as 127.0.0.1 or ::1; "0.0.0.0" and "::" mean all addresses of this machine.
+  // Returns: the endpoint of an internet address such as "127.0.0.1" or "::1". "0.0.0.0" and "::" mean all
+  // addresses of this machine.
   // Errors: invalid_argument if it is neither. Names are for resolve().
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port);
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
 
-  // A socket in the file system.
+  // Returns: the endpoint of a socket in the file system.
   // Errors: filename_too_long beyond 107 bytes, invalid_argument if it is empty or has a zero byte.
   WEFT_EXPORT static Endpoint local(std::string_view path);
   WEFT_EXPORT static Endpoint local(std::string_view path, std::error_code& error) noexcept;
 
-  // The two ends of the socket `fd`.
+  // Return: this end, and the other end, of the connection of the socket `fd`.
   WEFT_EXPORT static Endpoint ofSocket(int fd, std::error_code& error) noexcept;
   WEFT_EXPORT static Endpoint ofPeer(int fd, std::error_code& error) noexcept;
 
-  int family() const noexcept {
-    return address_.ss_family;  // AF_INET, ...; AF_UNSPEC if there is no address
-  }
-  // 0 if there is none.
+  // Returns: AF_INET, AF_INET6 or AF_UNIX; AF_UNSPEC if there is no address.
+  int family() const noexcept { return address_.ss_family; }
+  // Returns: the port; 0 if there is none.
   WEFT_EXPORT uint16_t port() const noexcept;
-  // As 127.0.0.1:80, [::1]:80, or a path.
+  // Returns: a text such as 127.0.0.1:80, [::1]:80, or a path.
   WEFT_EXPORT std::string toString() const;
 
+  // Return: the address for system calls, and its size in bytes.
   const sockaddr* data() const noexcept { return reinterpret_cast<const sockaddr*>(&address_); }
   socklen_t size() const noexcept { return size_; }
 

@@ -24,10 +24,11 @@ namespace weft::inline v0_1::io {
 //   weft::io::File file = weft::io::File::open("data", O_RDONLY);
 class File {
  public:
+  // Has no file, or owns that of `fd`.
   File() = default;
   explicit File(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
 
-  // See weft::io::open().
+  // Opens a file, as weft::io::open() does.
   static File open(const char* path, int flags, mode_t mode = 0666, const Wait& wait = {}) {
     return File(io::open(path, flags, mode, wait));
   }
@@ -36,7 +37,7 @@ class File {
     return File(io::open(path, flags, mode, error, wait));
   }
 
-  // See weft::io::readAt() and so on.
+  // As weft::io::readAt(), writeAt() and fsync().
   size_t readAt(std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {}) {
     return io::readAt(fd(), buffer, offset, wait);
   }
@@ -54,9 +55,10 @@ class File {
   void sync(const Wait& wait = {}) { fsync(fd(), wait); }
   void sync(std::error_code& error, const Wait& wait = {}) noexcept { fsync(fd(), error, wait); }
 
-  // Returns: in bytes.
+  // Returns: the size of the file in bytes.
   WEFT_EXPORT uint64_t size(std::error_code& error) const noexcept;
 
+  // As those of UniqueFd: the descriptor, whether there is one, and who gives it up.
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   UniqueFd release() noexcept { return std::move(fd_); }

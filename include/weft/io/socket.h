@@ -35,25 +35,27 @@ WEFT_EXPORT void connect(int fd, const Endpoint& peer, std::error_code& error,
 //   socket.send(std::as_bytes(std::span("hello")));
 class Socket {
  public:
+  // Has no socket, or owns that of `fd`.
   Socket() = default;
   WEFT_EXPORT explicit Socket(UniqueFd fd) noexcept;
 
+  // Makes a socket and connects it to `peer`. Suspends the fiber, or blocks the thread, meanwhile.
   WEFT_EXPORT static Socket connect(const Endpoint& peer, const Wait& wait = {});
   WEFT_EXPORT static Socket connect(const Endpoint& peer, std::error_code& error,
                                     const Wait& wait = {}) noexcept;
 
-  // See weft::io::recv() and so on. A waiting receive takes fewer system calls than recv() does, since the
-  // worker's epoll keeps the socket. So nobody else may close it, or reuse its number by dup2(2), while the
-  // Socket owns it. Receive urgent data (MSG_OOB) by weft::io::recv(fd(), ...). Set up TLS in the system
-  // (TCP_ULP) before the Socket is made, or make another one of release() afterwards.
+  // Receives what is there, as weft::io::recv() does. A wait takes fewer system calls than in that function,
+  // since the worker's epoll keeps the socket. So nobody else may close it, or reuse its number by dup2(2),
+  // while the Socket owns it. Receive urgent data (MSG_OOB) by weft::io::recv(fd(), ...). Set up TLS in the
+  // system (TCP_ULP) before the Socket is made, or make another one of release() afterwards.
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, const Wait& wait = {});
   WEFT_EXPORT size_t recv(std::span<std::byte> buffer, std::error_code& error,
                           const Wait& wait = {}) noexcept;
-  // Until the buffer is full or the end comes.
+  // Receives until the buffer is full or the stream ends, as weft::io::readAll() does.
   WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, const Wait& wait = {});
   WEFT_EXPORT size_t recvAll(std::span<std::byte> buffer, std::error_code& error,
                              const Wait& wait = {}) noexcept;
-  // All of `data`. See weft::io::sendAll().
+  // Sends all of `data`, as weft::io::sendAll() does.
   WEFT_EXPORT size_t send(std::span<const std::byte> data, const Wait& wait = {});
   WEFT_EXPORT size_t send(std::span<const std::byte> data, std::error_code& error,
                           const Wait& wait = {}) noexcept;
@@ -63,11 +65,12 @@ class Socket {
   // Sends small messages at once. Does nothing to a local socket.
   WEFT_EXPORT void setNoDelay() noexcept;
 
+  // As those of UniqueFd: the descriptor, whether there is one, and who gives it up.
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   UniqueFd release() noexcept { return std::move(fd_); }
-  // See weft::io::close(). Any thread, also while fibers send and receive: their operations end with
-  // operation_canceled. Later ones give bad_file_descriptor.
+  // Closes the socket, as weft::io::close() does. Any thread, also while fibers send and receive: their
+  // operations end with operation_canceled. Later ones give bad_file_descriptor.
   void close() noexcept { fd_.reset(); }
 
  private:
@@ -77,23 +80,26 @@ class Socket {
 // A socket that accepts connections.
 class Listener {
  public:
+  // Has no socket, or owns that of `fd`, which listens already.
   Listener() = default;
   explicit Listener(UniqueFd fd) noexcept : fd_(std::move(fd)) {}
 
-  // Port 0 lets the system choose: see endpoint(). An internet address may be used again at once after a
-  // program has ended (SO_REUSEADDR). `backlog`: how many connections wait to be accepted.
+  // Makes a socket that listens at `at`. Port 0 lets the system choose one: see endpoint(). An internet
+  // address may be used again at once after a program has ended (SO_REUSEADDR). `backlog`: how many
+  // connections wait to be accepted.
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog = 1024);
   WEFT_EXPORT static Listener listen(const Endpoint& at, int backlog, std::error_code& error) noexcept;
 
-  // See weft::io::accept().
+  // Accepts a connection, as weft::io::accept() does.
   WEFT_EXPORT Socket accept(Endpoint* peer = nullptr, const Wait& wait = {});
   WEFT_EXPORT Socket accept(Endpoint* peer, std::error_code& error, const Wait& wait = {}) noexcept;
 
-  // Where it listens; no address after an error.
+  // Returns: where it listens; no address after an error.
   WEFT_EXPORT Endpoint endpoint() const noexcept;
+  // As those of UniqueFd: the descriptor, and whether there is one.
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
-  // See Socket::close().
+  // Closes the socket, as Socket::close() does.
   void close() noexcept { fd_.reset(); }
 
  private:
