@@ -92,7 +92,7 @@ def signature(header, cursor):
     start = first_line(header, cursor)
     text = "\n".join(header.lines[start - 1:cursor.extent.end.line + 1])
     if cursor.kind in FUNCTIONS or cursor.kind in CLASSES:
-        text = until_body(text, cursor.kind == CursorKind.CONSTRUCTOR, cursor.kind in CLASSES)
+        text = until_body(text, cursor.kind in CLASSES)
     else:
         text = until_semicolon(text)
     text = re.sub(r"//.*", "", text)
@@ -128,28 +128,34 @@ def until_semicolon(text):
     return text
 
 
-def until_body(text, is_constructor, is_class):
-    depth, seen_parameters = 0, False
+def until_body(text, is_class):
+    """Returns the text up to the body, initialisers or base classes. A body begins a line, or ends one."""
+    depth, in_expression, seen_parameters = 0, 0, False
     for at, char in enumerate(text):
         depth += (char in "([") - (char in ")]")
+        in_expression += (char == "{" and in_expression > 0) - (char == "}" and in_expression > 0)
         seen_parameters |= char == ")" and depth == 0
-        if depth:
+        if depth or in_expression:
             continue
-        if char == "{" or char == ";":
-            if char == "{" and re.search(r"requires\s*(\([^()]*\)\s*)?$", text[:at]):
-                depth += 1000  # a requires-expression
-                continue
-            return text[:at]
-        is_colon = char == ":" and text[at - 1] != ":" and text[at + 1] != ":"
-        if is_colon and (is_class or (is_constructor and seen_parameters)):
-            return text[:at]
+        before = text[:at]
+        if char == "{" and re.search(r"requires\s*(\([^()]*\) )?$", before):
+            in_expression = 1
+        elif char in "{;":
+            return before
+        elif char == ":" and ":" not in (text[at - 1], text[at + 1]) and (is_class or seen_parameters):
+            base = re.match(r": (public [\w:]+) \{", text[at:])
+            return before.rstrip() + (" : " + base.group(1) if base and is_class and "detail" not in base.group(1) else "")
     return text
 
 
+def is_deleted(cursor):
+    tokens = [token.spelling for token in cursor.get_tokens()] if cursor.kind in FUNCTIONS else []
+    return tokens[-2:] == ["=", "delete"] or tokens[-3:] == ["=", "delete", ";"]
+
+
 def is_special(cursor):
-    """Returns whether everybody knows what the member does: copy, move, destroy, or one that is not to be called."""
-    text = " ".join(token.spelling for token in cursor.get_tokens())
-    if cursor.kind == CursorKind.DESTRUCTOR or re.search(r"= delete ;?$", text + " ;") or "= delete" in text:
+    """Returns whether everybody knows what the member does: copy, move or destroy."""
+    if cursor.kind == CursorKind.DESTRUCTOR:
         return True
     if cursor.kind in (CursorKind.CONSTRUCTOR, CursorKind.FUNCTION_TEMPLATE):
         return cursor.is_copy_constructor() or cursor.is_move_constructor() or cursor.is_default_constructor()
@@ -177,7 +183,7 @@ def declarations(header, scope):
         elif cursor.kind == CursorKind.FRIEND_DECL:
             yield from (child for child in cursor.get_children()
                         if child.kind in FUNCTIONS and child.semantic_parent.spelling != "detail")
-        elif cursor.kind in SHOWN and is_public(cursor) and not is_message(header, cursor):
+        elif cursor.kind in SHOWN and is_public(cursor) and not is_message(header, cursor) and not is_deleted(cursor):
             is_forward = cursor.kind in CLASSES and not cursor.is_definition()
             is_guide = cursor.spelling.startswith("<deduction guide")
             if cursor.spelling and not is_forward and not is_guide and "unnamed" not in cursor.spelling:
@@ -216,6 +222,8 @@ def space_of(cursor):
     """Returns the namespace within weft, as "io::", of what is no member."""
     parent = cursor.semantic_parent
     is_inner = parent and parent.kind == CursorKind.NAMESPACE and parent.spelling not in ("weft", "v0_1")
+    if parent and parent.kind in CLASSES and cursor.lexical_parent.kind == CursorKind.NAMESPACE:
+        return space_of(parent) + parent.spelling + "::"  # a class that is defined outside of its class
     return parent.spelling + "::" if is_inner else ""
 
 
@@ -274,8 +282,10 @@ def markdown(comment, link):
 
 
 def write_entry(entry, level, out, link, scope=""):
-    names = list(dict.fromkeys([entry.name.split("<")[0] if entry.kind == CursorKind.CONSTRUCTOR else entry.name, *names_of(entry)]))
-    title = ", ".join("`%s`" % name for name in [entry.space + scope + names[0]] + names[1:])
+    names = all_names(entry)
+    rest = names[1:] if len(names) <= 8 else names[1:3]
+    title = ", ".join("`%s`" % name for name in [entry.space + scope + names[0], *rest])
+    title += " and others" if len(rest) < len(names) - 1 else ""
     out += ["", "%s %s" % ("#" * level, title), "", "```cpp", *entry.signatures, "```"]
     if entry.comment:
         out += ["", markdown(entry.comment, link)]
@@ -299,9 +309,17 @@ def write_entries(found, level, out, link, scope=""):
             write_entry(entry, min(level, 4), out, link, scope)
 
 
+def all_names(entry):
+    name = entry.name.split("<")[0] if entry.name != "operator<" else entry.name
+    return list(dict.fromkeys([name, *names_of(entry)]))
+
+
 def names_of(entry):
     for text in entry.signatures:
-        match = re.search(r"(operator\s*[^\s(]+|~?\w+)\s*\(", re.sub(r"^template\s*<.*?>\n", "", text))
+        alias = re.search(r"\busing (\w+) =", text)
+        if alias:
+            yield alias.group(1)
+        match = re.search(r"(operator\s*(?:\(\)|[^\s(]+)|~?\w+)\s*\(", re.sub(r"^template\s*<.*?>\n", "", text))
         if match and entry.kind in FUNCTIONS and match.group(1) not in ("requires", "explicit", "noexcept"):
             yield match.group(1)
 
@@ -362,10 +380,11 @@ def linkable(include, pages):
     places = {}
     for path, (_, found) in pages.items():
         for entry in found:
-            if entry.space:
-                places[entry.space + entry.name] = page_name(include, path)
-            if entry.name not in taken or entry.kind in CLASSES:
-                places[(entry.space, entry.name)] = page_name(include, path)
+            for name in all_names(entry):
+                if entry.space:
+                    places[entry.space + name] = page_name(include, path)
+                if name not in taken or (entry.kind in CLASSES and name[0].isupper()):
+                    places[(entry.space, name)] = page_name(include, path)
     return places
 
 
@@ -389,7 +408,8 @@ def write_page(include, path, found, folder, places):
         def to_page(match):
             name = match.group(2)
             place = next((places[key] for key in [name, *((space, name) for space in spaces)] if key in places), None)
-            if place is None or place == page:
+            is_variable = match.group(0) == "`%s`" % name and name.islower()
+            if place is None or place == page or is_variable:
                 return match.group(0)
             return "[%s](%s.md)" % (match.group(0), place)
         return re.sub(r"`(weft::)?((?:\w+::)?\w+)(\(\))?`", to_page, text)
@@ -407,7 +427,7 @@ def write_index(include, pages, folder):
            "`weft/defer.h`.", "", "| header | names |", "|---|---|"]
     for path, (_, found) in pages.items():
         page = page_name(include, path)
-        names = list(dict.fromkeys(entry.space + entry.name for entry in found))
+        names = list(dict.fromkeys(entry.space + name for entry in found for name in all_names(entry)))
         out.append("| [%s](%s.md) | %s |" % (path.relative_to(include), page, ", ".join("`%s`" % name for name in names)))
     out += ["", "```{toctree}", ":hidden:", ""] + [page_name(include, path) for path in pages] + ["```"]
     (folder / "index.md").write_text("\n".join(out) + "\n", encoding="utf-8")
