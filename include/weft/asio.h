@@ -6,10 +6,10 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// weft with Asio: docs/asio.md. weft/weft.h leaves this header out, since it needs Asio: the standalone one
-// or Boost's. WEFT_ASIO_BOOST, 0 or 1 in the whole program, chooses; by default the standalone one, if it is
-// there. weft::asio is its namespace. WEFT_ASIO_CAN_CANCEL: whether a single operation can be cancelled (from
-// 1.19 on).
+// Lets functions of Asio suspend a fiber: docs/asio.md. weft/weft.h leaves this header out, since it needs
+// Asio. WEFT_ASIO_BOOST, alike in the whole program, chooses: 1 is Boost's, 0 is the standalone one. If it is
+// not defined, the standalone one is used where it is there. weft::asio is the namespace of the chosen one.
+// WEFT_ASIO_CAN_CANCEL tells whether it can cancel a single operation (from 1.19 on).
 #include <atomic>
 #include <memory>
 #include <stop_token>
@@ -89,7 +89,7 @@ inline constexpr UseFiber useFiber;
 // What useFiber(stopToken) is: a completion token as UseFiber, whose operation a stop cancels.
 class StoppableUseFiber {
  public:
-  // As UseFiber's.
+  // Returns: the token that also assigns the error, or no error, to `error`.
   StoppableUseFiber operator[](UseFiber::ErrorCode& error) const noexcept { return {&error, token_}; }
 
  private:
@@ -118,7 +118,7 @@ class AsioExecutor;
 //     socket.async_connect(endpoint, weft::useFiber);
 //   });
 // Sockets and timers are made with it as with an io_context. It starts one thread, which waits for all of
-// them, and makes tasks of handlers, but calls those of useFiber, which wake a fiber.
+// them. Their handlers run as tasks. The thread itself calls those of useFiber, which only wake a fiber.
 //
 // With a worker it starts no thread. That worker polls it, as it polls weft::io, and runs all posts and
 // handlers as tasks of its own, but for the handlers of useFiber. So a fiber that is begun by asio::post()

@@ -87,6 +87,7 @@ class Barrier : private detail::BarrierBase {
     uint32_t phase_;
   };
 
+  // Makes a barrier for `expected` arrivals in each phase. `function` is called at the end of each phase.
   // Requires: 0 <= expected < 2^31; otherwise a message ends the program.
   explicit Barrier(ptrdiff_t expected, CompletionFunction function = CompletionFunction())
       : BarrierBase(expected), function_(std::move(function)) {
@@ -98,7 +99,8 @@ class Barrier : private detail::BarrierBase {
 
   // Arrives `n` times. Neither suspends nor blocks, except in the completion function.
   // Requires: at least `n` are still expected in this phase; otherwise a message ends the program.
-  // Memory ordering: the completion function sees what was written before arrive(); a caller of wait(), both.
+  // Memory ordering: the completion function sees what was written before each arrive(). After wait() the
+  // caller sees that, and what the completion function has written.
   [[nodiscard]] arrival_token arrive(ptrdiff_t n = 1) { return arriveAs(n, "arrive"); }
 
   // Suspends the fiber, or blocks the thread, until the phase of `arrival` has ended.
@@ -125,7 +127,7 @@ class Barrier : private detail::BarrierBase {
         time, token, [&](detail::TimePoint deadline) { return waitWith(arrival, deadline, token); });
   }
 
-  // As wait(arrive()).
+  // Arrives once, then waits as wait() does.
   void arrive_and_wait() { wait(arriveAs(1, "arrive_and_wait")); }
   bool arrive_and_wait(const std::stop_token& token) { return wait(arriveAs(1, "arrive_and_wait"), token); }
 

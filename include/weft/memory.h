@@ -111,6 +111,7 @@ class WEFT_EXPORT Allocator {
   // Default does. The allocator of a scheduler's Config must not throw; otherwise a message ends the program.
   virtual Allocation allocate(const Allocation::Request& request) = 0;
 
+  // Gives memory back.
   // Requires: `allocation`, request included, came from this allocator's allocate(), and is freed once.
   virtual void free(const Allocation& allocation) = 0;
 
@@ -118,6 +119,7 @@ class WEFT_EXPORT Allocator {
   template <class T, class... Args>
   [[nodiscard]] T* create(Args&&... args);
 
+  // Destroys the object, and gives its memory back.
   // Requires: `object` came from create<T>() with this T.
   template <class T>
   void destroy(T* object);

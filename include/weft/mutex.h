@@ -76,6 +76,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
+  // Releases the mutex, and wakes a waiter if need be.
   // Requires: the caller, a fiber or else a thread, holds the mutex; otherwise a message ends the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {

@@ -26,7 +26,7 @@ enum class PoolPolicy {
   Preserve,     // objects are made with the pool, or when it grows, and go from loan to loan as they are
 };
 
-// The common part of the pools of T.
+// The base of BoundedPool and UnboundedPool. Has the type of their loans.
 template <class T>
 class Pool {
  public:
@@ -37,7 +37,7 @@ class Pool {
   // Lifetime: a loan may outlive its pool. Any thread may keep, copy and drop it.
   class Loan {
    public:
-    // Has no object.
+    // Has no object, or shares or takes over the loan `other`.
     Loan() noexcept = default;
     Loan(const Loan& other) noexcept : item_(other.item_) {
       if (item_ != nullptr) {
@@ -55,7 +55,7 @@ class Pool {
     }
     ~Loan() { reset(); }
 
-    // Require: there is an object.
+    // Requires: there is an object.
     T& operator*() const {
       WEFT_ASSERT(item_ != nullptr,
                   "a Loan without an object was used: it was made by Loan(), reset, moved from, "
@@ -67,7 +67,7 @@ class Pool {
     // Returns: the object, or null.
     T* get() const noexcept { return item_ != nullptr ? item_->object() : nullptr; }
 
-    // Drops this copy.
+    // Drops this copy. If it is the last one, the object goes back to its pool.
     void reset() {
       if (Item* item = std::exchange(item_, nullptr); item != nullptr && isLast(*item)) {
         if (!item->home->isPreserving()) {
@@ -199,7 +199,7 @@ class UnboundedPool : public Pool<T> {
                      ->template create<Storage>(allocator, kPolicy == PoolPolicy::Preserve)) {}
 
   // Borrows an object, and allocates memory when the pool grows. Neither suspends nor blocks.
-  // Memory ordering: as for BoundedPool.
+  // Memory ordering: as for BoundedPool::borrow().
   Loan borrow() const {
     detail::PoolItem* item = storage_->tryTake();
     while (item == nullptr) {

@@ -131,7 +131,8 @@ class WEFT_EXPORT TaskScheduler {
         [&] { row.reset(); });
   }
 
-  // Lets a waiting task run soon, and any other not wait at its next post, unless it is about to run.
+  // Lets a waiting task run soon. A task that does not wait now will not wait at its next post either, unless
+  // it is about to run.
   // Requires: the task exists until this returns. See signal().
   // Memory ordering: the step that follows sees what came before.
   void wakeup(Task* task);
@@ -167,7 +168,8 @@ class WEFT_EXPORT TaskScheduler {
   // Takes all tasks that are queued or wait out of the scheduler. They belong to the caller, without their
   // deadlines; but a CoroTask that is posted again waits on. One-shot tasks and those of fair::async() stay.
   // Requires: the scheduler is stopped.
-  // Returns: the ready tasks, in order; those that were posted or woken last, in order; those that waited.
+  // Returns: first the ready tasks, in order; then those that were posted or woken last, in order; then those
+  // that waited.
   // Errors: std::bad_alloc. Then all tasks are queued in that order, without their deadlines.
   [[nodiscard]] std::vector<Task*> takeBack();
 

@@ -66,13 +66,14 @@ class UniqueFd {
   // Closes it as close() does, ignoring errors.
   ~UniqueFd() { reset(); }
 
-  // Returns: the number; -1 if there is none.
+  // Return: the number, or -1 if there is none; whether there is one.
   int get() const noexcept {
     // relaxed, as in release(): a number publishes nothing. Operations see its close by the lock of its slot.
     return fd_.load(std::memory_order_relaxed);
   }
   explicit operator bool() const noexcept { return get() >= 0; }
-  // Gives the number up to the caller, who closes it. Returns: the number; -1 if there was none.
+  // Gives the number up to the caller, who closes it.
+  // Returns: the number; -1 if there was none.
   int release() noexcept { return fd_.exchange(-1, std::memory_order_relaxed); }
   // Closes the descriptor, as close() does but ignoring errors, and takes over `fd`.
   WEFT_EXPORT void reset(int fd = -1) noexcept;
@@ -94,9 +95,10 @@ WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, const Wait& wa
 WEFT_EXPORT size_t write(int fd, std::span<const std::byte> data, std::error_code& error,
                          const Wait& wait = {}) noexcept;
 
-// As read() and write(), at an offset of a file, whose own position stays. io_uring reads what must come from
-// a disk, if it is the backend(), and otherwise a thread of blocking_call(). read() and write() use the
-// latter, so that their calls on one file follow one another. There nothing ends a read that has begun.
+// As read() and write(), at an offset of a file, whose own position stays. What must come from a disk is read
+// by io_uring, if it is the backend(), and otherwise by a thread of blocking_call(). read() and write() use
+// such a thread in any case, so that their calls on one file follow one another. Once a thread has begun to
+// read, nothing ends the read early.
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {});
 WEFT_EXPORT size_t readAt(int fd, std::span<std::byte> buffer, uint64_t offset, std::error_code& error,
                           const Wait& wait = {}) noexcept;
@@ -112,7 +114,7 @@ WEFT_EXPORT size_t writev(int fd, std::span<const iovec> data, const Wait& wait 
 WEFT_EXPORT size_t writev(int fd, std::span<const iovec> data, std::error_code& error,
                           const Wait& wait = {}) noexcept;
 
-// For sockets; `flags` as of recv(2). MSG_WAITALL does nothing here: see readAll().
+// Receive from a socket and send to it. `flags` are those of recv(2), without MSG_WAITALL: see readAll().
 WEFT_EXPORT size_t recv(int fd, std::span<std::byte> buffer, int flags, const Wait& wait = {});
 WEFT_EXPORT size_t recv(int fd, std::span<std::byte> buffer, int flags, std::error_code& error,
                         const Wait& wait = {}) noexcept;
@@ -138,12 +140,13 @@ WEFT_EXPORT size_t sendAll(int fd, std::span<const std::byte> data, const Wait& 
 WEFT_EXPORT size_t sendAll(int fd, std::span<const std::byte> data, std::error_code& error,
                            const Wait& wait = {}) noexcept;
 
-// Opens a file, with O_CLOEXEC. `flags` and `mode` as of open(2). By io_uring or a thread of blocking_call().
+// Opens a file, with O_CLOEXEC. `flags` and `mode` as of open(2). Waits for io_uring, or for a thread of
+// blocking_call().
 WEFT_EXPORT UniqueFd open(const char* path, int flags, mode_t mode = 0666, const Wait& wait = {});
 WEFT_EXPORT UniqueFd open(const char* path, int flags, mode_t mode, std::error_code& error,
                           const Wait& wait = {}) noexcept;
 
-// Waits until the file is on the disk. By io_uring or a thread of blocking_call().
+// Waits until the file is on the disk: for io_uring, or for a thread of blocking_call().
 WEFT_EXPORT void fsync(int fd, const Wait& wait = {});
 WEFT_EXPORT void fsync(int fd, std::error_code& error, const Wait& wait = {}) noexcept;
 
