@@ -165,7 +165,7 @@ def is_special(cursor):
 def is_message(header, cursor):
     """Returns whether the overload exists only to say, when it is compiled, what is wrong with a call."""
     text = "\n".join(header.lines[cursor.extent.start.line - 1:cursor.extent.end.line])
-    return cursor.kind in FUNCTIONS and re.search(r"\{\s*(static_assert\([^;]*kAlwaysFalse|detail::assertFairStep)", text)
+    return cursor.kind in FUNCTIONS and re.search(r"\{\s*(static_assert\([^;]*kAlwaysFalse|detail::assertF(airStep|irstArgument))", text)
 
 
 def is_public(cursor):

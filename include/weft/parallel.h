@@ -35,6 +35,7 @@
 // - scan.h: parallelScan(range, out[, op]), parallelExclusiveScan(range, out, init[, op])
 // - sort.h: parallelSort(range[, less]), parallelStableSort(range[, less])
 // - pipeline.h: parallelPipeline(maxTokens, stages...), with the stages of stage.h
+//
 // A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of
 // blocks2d.h, or what partitioner.h makes of a range: autoPartitioner(range[, grain]),
 // staticPartitioner(range[, grain]). All take an executor before their other arguments.

@@ -27,14 +27,15 @@ class list {
   struct Entry;
 
  public:
+  // A forward iterator. It stays valid until its element is erased.
   class iterator {
    public:
+    // What std::iterator_traits and algorithms ask for.
     using iterator_category = std::forward_iterator_tag;
     using value_type = T;
     using difference_type = ptrdiff_t;
     using pointer = T*;
     using reference = T&;
-
     iterator() noexcept = default;
     T* operator->() const noexcept { return entry_->element(); }
     T& operator*() const noexcept { return *entry_->element(); }
@@ -51,6 +52,7 @@ class list {
     Entry* entry_ = nullptr;
   };
 
+  // Makes an empty list, whose memory comes from `source`.
   explicit(false) list(Allocator* source = Allocator::Default) noexcept
       : allocator_(detail::assertAllocator(source, "containers::list")) {}
   ~list() {
@@ -65,6 +67,7 @@ class list {
   list(const list&) = delete;
   list& operator=(const list&) = delete;
 
+  // The range of the elements, and their number.
   iterator begin() noexcept { return iterator(first_); }
   iterator end() noexcept { return iterator(nullptr); }
   size_t size() const noexcept { return size_; }

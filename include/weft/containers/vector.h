@@ -28,6 +28,7 @@ class vector {
   static_assert(kBaseCapacity >= 0, "a capacity below zero makes no sense");
 
  public:
+  // What generic code asks of a container.
   using value_type = T;
   using size_type = size_t;
   using reference = T&;
@@ -35,9 +36,11 @@ class vector {
   using iterator = T*;
   using const_iterator = const T*;
 
+  // Makes an empty vector, whose memory comes from `source`.
   explicit(false) vector(Allocator* source = Allocator::Default) noexcept
       : allocator(detail::assertAllocator(source, "containers::vector")) {}
 
+  // Copies the elements.
   vector(const vector& other, Allocator* source = Allocator::Default) : vector(source) { append(other); }
   template <int kOther>
   explicit(false) vector(const vector<T, kOther>& other, Allocator* source = Allocator::Default)
@@ -57,6 +60,7 @@ class vector {
     freeHeap();
   }
 
+  // Replaces the elements; the vector keeps its allocator.
   vector& operator=(const vector& other) { return assign(other); }
   template <int kOther>
   vector& operator=(const vector<T, kOther>& other) {
@@ -68,6 +72,7 @@ class vector {
     return assign(std::move(other));
   }
 
+  // Adds an element at the end.
   void push_back(const T& value) { emplace(value); }
   void push_back(T&& value) { emplace(std::move(value)); }
   void emplace_back(T&& value) { emplace(std::move(value)); }
@@ -116,6 +121,7 @@ class vector {
   T& back() { return (*this)[size_ - 1]; }
   const T& back() const { return (*this)[size_ - 1]; }
 
+  // The range of the elements.
   T* begin() noexcept { return elements_; }
   const T* begin() const noexcept { return elements_; }
   T* end() noexcept { return elements_ + size_; }
@@ -123,11 +129,12 @@ class vector {
   T* data() noexcept { return elements_; }
   const T* data() const noexcept { return elements_; }
 
+  // The number of elements, and whether it is zero.
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
   size_t cap() const noexcept { return capacity_; }  // how many elements fit without an allocation
 
-  Allocator* const allocator;
+  Allocator* const allocator;  // where the memory comes from
 
  private:
   template <class, int>

@@ -141,6 +141,7 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   SharedFuture(SharedFuture&&) noexcept = default;
   SharedFuture& operator=(const SharedFuture&) noexcept = default;
   SharedFuture& operator=(SharedFuture&&) noexcept = default;
+  // Takes the result over, as Future::share() does.
   SharedFuture(Future<T>&& future) noexcept
       : Base(static_cast<detail::FutureHandle&&>(future)) {}  // NOLINT(google-explicit-constructor): as std's
 

@@ -18,10 +18,9 @@ namespace weft::inline v0_1 {
 // The value of whenAny()'s future: all the futures, and which of them was the first to be ready.
 template <class Futures>
 struct WhenAnyResult {
-  static constexpr size_t kNone = static_cast<size_t>(-1);
-
-  size_t index = kNone;  // kNone only where there were no futures
-  Futures futures;       // a std::vector or a std::tuple, in their order
+  static constexpr size_t kNone = static_cast<size_t>(-1);  // no future
+  size_t index = kNone;                                     // kNone only where there were no futures
+  Futures futures;                                          // a std::vector or a std::tuple, in their order
 };
 
 // Takes futures over, and copies SharedFutures. They are the elements of a range, lie between two iterators,

@@ -17,7 +17,7 @@ namespace weft::inline v0_1 {
 
 // A part of a plane: the rows [rowBegin, rowEnd) of the columns [columnBegin, columnEnd).
 struct Block2D {
-  std::ptrdiff_t rowBegin, rowEnd, columnBegin, columnEnd;
+  std::ptrdiff_t rowBegin, rowEnd, columnBegin, columnEnd;  // each end is the first number behind
 };
 
 // Returns: `plane` in blocks of that many rows and columns, of which the last may be smaller.

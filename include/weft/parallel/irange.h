@@ -24,21 +24,26 @@ namespace weft::inline v0_1 {
 template <std::integral Int>
 class NumberIterator {
  public:
+  // What std::iterator_traits and the concept std::random_access_iterator ask for.
   using iterator_concept = std::random_access_iterator_tag;
   using iterator_category = std::input_iterator_tag;  // since it yields values, not references
   using value_type = Int;
   using difference_type = std::ptrdiff_t;
   using reference = Int;
   using pointer = void;
-
   constexpr NumberIterator() = default;
+  // Points to the number first + step * index.
   constexpr NumberIterator(Int first, Int step, difference_type index)
       : first_(first), step_(step), index_(index) {}
 
-  // Unsigned, since the end of a range may be beyond what Int can hold.
-  constexpr Int operator*() const { return static_cast<Int>(Word(first_) + Word(step_) * Word(index_)); }
+  // The number, and the number that is `n` steps away.
+  constexpr Int operator*() const {
+    // Unsigned, since the end of a range may be beyond what Int can hold.
+    return static_cast<Int>(Word(first_) + Word(step_) * Word(index_));
+  }
   constexpr Int operator[](difference_type n) const { return *(*this + n); }
 
+  // Steps and comparisons, as pointers have them.
   constexpr NumberIterator& operator+=(difference_type n) {
     index_ += n;
     return *this;
@@ -69,13 +74,15 @@ class NumberIterator {
   difference_type index_ = 0;
 };
 
-// The numbers of irange().
+// The range that irange() returns. It holds no numbers, but computes them.
 template <std::integral Int>
 class NumberRange {
  public:
+  // The `count` numbers first, first + step, first + 2 * step, and so on.
   constexpr NumberRange(Int first, Int step, std::ptrdiff_t count)
       : first_(first), step_(step), count_(count) {}
 
+  // What a range has. Requires: the index is below size().
   constexpr NumberIterator<Int> begin() const { return {first_, step_, 0}; }
   constexpr NumberIterator<Int> end() const { return {first_, step_, count_}; }
   constexpr size_t size() const { return static_cast<size_t>(count_); }

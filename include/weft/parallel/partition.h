@@ -14,10 +14,10 @@ namespace weft::inline v0_1 {
 // one. All parallel algorithms but the sorts take it in place of a range.
 template <class Iterator>
 struct Partition {
-  Iterator first;
-  size_t count;
-  size_t grain = 0;  // 0: the algorithm chooses it
-  bool isStatic = false;
+  Iterator first;         // where the range begins
+  size_t count;           // elements
+  size_t grain = 0;       // elements of a piece; 0: the algorithm chooses it
+  bool isStatic = false;  // whether the pieces are fixed before the first one begins
 };
 
 }  // namespace weft::inline v0_1

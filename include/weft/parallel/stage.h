@@ -23,8 +23,8 @@ enum class StageOrder {
 // A stage of parallelPipeline().
 template <StageOrder kStageOrder, class F>
 struct Stage {
-  static constexpr StageOrder kOrder = kStageOrder;
-  F function;
+  static constexpr StageOrder kOrder = kStageOrder;  // how it takes its items
+  F function;                                        // what it does with an item
 };
 
 // Return: `function` as a stage of parallelPipeline().
