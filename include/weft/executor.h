@@ -41,14 +41,15 @@ struct TaskHandleAccess;
 WEFT_EXPORT void setNotExecuted(EscapedException& error);
 }  // namespace detail
 
-// Thrown by the future of a task that its executor dropped without having run it.
+// What a future throws if an executor dropped its task without running it.
 class WEFT_EXPORT TaskNotExecuted : public std::exception {
  public:
   const char* what() const noexcept override;
 };
 
-// The only owner of a task that an executor is to run once. Only weft makes one. Destroying a handle that has
-// not run cancels its task: the task's future throws TaskNotExecuted.
+// Owns a task that an executor is to run once. Only weft makes handles that have a task. Destroying one that
+// has not run cancels the task: its future throws TaskNotExecuted.
+// An executor of your own may keep handles and run them later:
 //
 //   struct NextFrame {
 //     void schedule(weft::TaskHandle task) { tasks.push_back(std::move(task)); }
@@ -56,10 +57,10 @@ class WEFT_EXPORT TaskNotExecuted : public std::exception {
 //   };
 class TaskHandle {
  public:
-  // Has no task. For containers.
+  // Makes a handle without a task, or moves one. A handle that was moved from has no task.
   TaskHandle() noexcept = default;
   TaskHandle(TaskHandle&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
-  // Cancels the task that this handle had.
+  // Cancels the task that this handle has. An assignment then takes over the other handle's task.
   TaskHandle& operator=(TaskHandle&& other) noexcept {
     TaskHandle taken(std::move(other));
     std::swap(node_, taken.node_);
@@ -84,14 +85,15 @@ class TaskHandle {
     node->invoke(node, detail::TaskOp::Run);
   }
 
-  // As run(), with `handler` as the thread's wait handler meanwhile: setThreadWaitHandler().
+  // As run(). On a thread that runs no fiber, `handler` is the wait handler meanwhile: see
+  // setThreadWaitHandler().
   WEFT_EXPORT void runWithWaitHandler(WaitHandler handler);
 
   // Gives the task up, to pass it through a C interface.
   // Returns: a pointer for fromVoidPointer(). Null if there is no task.
   void* toVoidPointer() noexcept { return std::exchange(node_, nullptr); }
 
-  // Takes a task over again.
+  // Takes over a task that toVoidPointer() gave up.
   // Requires: `pointer` came from toVoidPointer(), and is used once.
   static TaskHandle fromVoidPointer(void* pointer) noexcept {
     return TaskHandle(static_cast<detail::TaskNode*>(pointer));
@@ -104,13 +106,15 @@ class TaskHandle {
   detail::TaskNode* node_ = nullptr;
 };
 
-// A type that runs tasks: executor.schedule(TaskHandle) calls its run() once, on any thread, now or later.
+// A type that runs tasks: its schedule() calls TaskHandle::run() of each task once, on any thread, now or
+// later.
 template <class E>
 concept Executor =
     requires(std::remove_reference_t<E>& executor, TaskHandle task) { executor.schedule(std::move(task)); };
 
-// A reference to any executor, without its type.
-// Lifetime: the executor, also one of weft's, must live as long as it is used, also by continuations.
+// Refers to an executor of any type, for code that is no template.
+// Lifetime: the executor must outlive every use of the reference, by continuations too. This holds for weft's
+// executors as well.
 class ExecutorReference {
  public:
   // Refers to `executor`.
@@ -131,7 +135,7 @@ class ExecutorReference {
 // Runs tasks at once, within schedule().
 class InlineExecutor {
  public:
-  // Returns when the task has ended.
+  // Runs `task` on the calling thread, and returns when it has ended.
   void schedule(TaskHandle task) const { task.run(); }
 };
 // Returns: an InlineExecutor that always exists.
@@ -140,12 +144,12 @@ inline const InlineExecutor& inlineExecutor() noexcept {
   return executor;
 }
 
-// Runs each task on a thread of its own. The end of the process does not wait for these threads: it ends them
-// after main() has returned and static objects were destroyed. So wait for tasks that use static objects.
+// Runs each task on a thread of its own. At its end the process does not wait for these threads. They may
+// still run while static objects are destroyed, so wait for tasks that use such objects.
 // Errors: schedule() throws std::system_error if the system grants no thread.
 class ThreadExecutor {
  public:
-  // Returns at once.
+  // Starts a thread for `task`, and does not wait for it.
   WEFT_EXPORT void schedule(TaskHandle task) const;
 };
 // Returns: a ThreadExecutor that always exists.
@@ -154,26 +158,26 @@ inline const ThreadExecutor& threadExecutor() noexcept {
   return executor;
 }
 
-// Runs tasks on `numWorkers` worker threads of its own, as fibers.
+// Runs tasks on fibers, on worker threads of its own. Its users need not bind a scheduler.
 //
 //   weft::PoolExecutor pool(4, openDatabase, closeDatabase);
 //   weft::Future<int> count = weft::async(pool, [] { return countRows(); });
 class PoolExecutor {
  public:
-  // Calls `prerun` once on each worker thread before its first task, and `postrun` after its last one.
-  // Neither may throw. postrun may wait, but must not schedule tasks.
+  // Starts `numWorkers` worker threads. Each calls `prerun` before its first task and `postrun` after its
+  // last one. Neither may throw. `postrun` may wait, but must not schedule tasks.
   // Requires: numWorkers > 0.
-  // Errors: as Scheduler().
+  // Errors: as the constructor of Scheduler.
   WEFT_EXPORT explicit PoolExecutor(size_t numWorkers, std::function<void()> prerun = nullptr,
                                     std::function<void()> postrun = nullptr);
-  // Waits until all tasks have ended, also those that come while an earlier one runs. Later tasks are
-  // dropped: the futures of continuations that waited for their turn throw TaskNotExecuted.
+  // Waits until all tasks have ended, also those that come while an earlier one runs. A continuation whose
+  // turn comes later is dropped: its future throws TaskNotExecuted.
   // Requires: the caller is not a task of the pool.
   WEFT_EXPORT ~PoolExecutor();
   PoolExecutor(const PoolExecutor&) = delete;
   PoolExecutor& operator=(const PoolExecutor&) = delete;
 
-  // Any thread. Neither suspends nor blocks.
+  // Queues `task` for the workers. Any thread. Neither suspends nor blocks.
   void schedule(TaskHandle task) { scheduler_.schedule(std::move(task)); }
 
   // Returns: the scheduler on which the tasks run. Other threads may be bound to it.
@@ -193,9 +197,9 @@ class PoolExecutor {
 //     mainLoop.runAll();
 //     window.nextFrame();
 //   }
-// First in, first out. The thread that runs the tasks must not wait for one of them, even indirectly, but by
-// runUntil(future). Its end drops tasks that are left and later continuations: their futures throw
-// TaskNotExecuted.
+// Tasks run first in, first out. The thread that runs them must wait for one of them, even indirectly, only
+// by runUntil(future). The destructor drops the tasks that are left. Continuations whose turn comes later are
+// dropped too. The futures of both throw TaskNotExecuted.
 class MainLoopExecutor {
  public:
   WEFT_EXPORT MainLoopExecutor();
@@ -203,7 +207,7 @@ class MainLoopExecutor {
   MainLoopExecutor(const MainLoopExecutor&) = delete;
   MainLoopExecutor& operator=(const MainLoopExecutor&) = delete;
 
-  // Any thread. Neither suspends nor blocks.
+  // Queues `task` for the owner. Any thread. Neither suspends nor blocks.
   WEFT_EXPORT void schedule(TaskHandle task);
 
   // Runs the oldest task on this thread.
@@ -221,7 +225,7 @@ class MainLoopExecutor {
   size_t runFor(const std::chrono::duration<Rep, Period>& budget) {
     return runUntil(detail::deadlineAfter(budget));
   }
-  // As runFor(), with the time at which the budget is spent.
+  // As runAll(), but no task begins after `time`. At least one task runs, if there is one.
   template <class Clock, class Duration>
   size_t runUntil(const std::chrono::time_point<Clock, Duration>& time) {
     return runWhile([&] { return Clock::now() < time; });
@@ -232,14 +236,14 @@ class MainLoopExecutor {
     return token.stop_requested() ? 0 : runWhile([&] { return !token.stop_requested(); });
   }
 
-  // Runs tasks, also those that come meanwhile, until `future` is ready. Then no task begins any more. While
-  // there is no task, suspends the fiber or blocks the thread. On a fiber, other fibers have their turn after
-  // each task.
+  // Runs tasks, also those that come meanwhile, until `future` is ready. While there is no task, suspends the
+  // fiber or blocks the thread. On a fiber, other ready fibers run after each task.
   //
   //   weft::Future<void> closed = window.whenClosed();
   //   mainLoop.runUntil(closed);
-  // Requires: future.valid(). Returns: how many tasks it has run. The future keeps its result.
-  // Memory ordering: as Future::ready().
+  // Requires: future.valid(). The future keeps its result.
+  // Returns: how many tasks it has run.
+  // Memory ordering: as for a Future::ready() that returns true.
   // Lifetime: a task may destroy the executor. The call goes on until the future is ready.
   template <class T>
   size_t runUntil(const Future<T>& future) {
@@ -264,9 +268,10 @@ class MainLoopExecutor {
   detail::MainLoop* const loop_;
 };
 
-// Makes `executor` the default executor of the process; without a value, weft's own pool.
-// Returns: the executor that was set before.
-// Lifetime: the executor must live as long as it may be asked for.
+// Sets what defaultExecutor() returns in the whole process. Without a value that is weft's own pool. Any
+// thread.
+// Returns: the executor that was set before, if any.
+// Lifetime: the executor must live as long as somebody may schedule a task on it.
 WEFT_EXPORT std::optional<ExecutorReference> setDefaultExecutor(std::optional<ExecutorReference> executor);
 
 namespace detail {
@@ -279,10 +284,11 @@ WEFT_EXPORT bool scheduleIfBound(TaskNode* node);
 
 }  // namespace detail
 
-// Returns: the executor that async() uses if no scheduler is bound: what setDefaultExecutor() has set, or a
-// pool as by Scheduler::Config::allCores(), which starts with its first use. The end of the process does not
-// wait for the pool's tasks: wait for the futures of tasks that must end. A program may instead define
-// WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, alike in all its files.
+// Returns: the executor that async() uses if no scheduler is bound: what setDefaultExecutor() has set, or
+// else weft's own pool. The pool starts when it is first used, as by Scheduler::Config::allCores(). At its
+// end the process does not wait for the pool's tasks: wait for the futures of tasks that must end. If a
+// program defines the macro WEFT_DEFAULT_EXECUTOR as an expression, such as `myExecutor()`, this returns its
+// value. All files of the program must define it alike.
 #if defined(WEFT_DEFAULT_EXECUTOR)
 inline decltype(auto) defaultExecutor() { return (WEFT_DEFAULT_EXECUTOR); }
 #else

@@ -6,7 +6,8 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
-// Results of tasks. The headers of weft/future declare what this one includes. See docs/futures.md.
+// Futures give the results of tasks once they are there. This header includes those of weft/future. See
+// docs/futures.md.
 //
 // - async.h: async([executor, ][token, ]f) schedules a task, and returns the future of its result
 // - future.h: Future, whose result is read once; SharedFuture, whose result may be read again and again

@@ -16,16 +16,20 @@
 
 namespace weft::inline v0_1 {
 
-// Schedules function() as a task on the bound scheduler, or else on defaultExecutor(). Takes one allocation,
-// pooled if function and result are small. Neither suspends nor blocks.
-// Returns: the future of what the function returns, or of the result of the future that it returns.
-// Memory ordering: the function sees what came before.
+// Schedules function() as a task, and gives its result as a future. The task runs on the scheduler that is
+// bound to the calling thread. If none is bound, it runs on defaultExecutor(). Neither suspends nor blocks.
+//
+//   weft::Future<Image> image = weft::async([=] { return load(path); });
+// Takes one allocation. It comes from a pool if function and result are small.
+// Returns: the future of what the function returns. If that is a future, the future of its result.
+// Memory ordering: the function sees what was written before async().
 template <class F>
 auto async(F&& function) {
   return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function));
 }
 
-// Schedules by executor.schedule(TaskHandle), and throws what that throws.
+// Schedules the task by executor.schedule(TaskHandle), and throws what that throws. With `token`, as
+// async(token, function).
 template <class E, class F>
   requires(!std::same_as<std::remove_cvref_t<E>, std::stop_token>)
 auto async(E&& executor, F&& function) {
@@ -36,8 +40,8 @@ auto async(E&& executor, std::stop_token token, F&& function) {
   return detail::launchCall(executor, std::forward<F>(function), std::move(token));
 }
 
-// Does not call the function if a stop of `token` comes before it begins: then the future throws
-// TaskCanceled. The function may take the token.
+// As async(function), but if a stop of `token` comes before the function begins, it is not called, and the
+// future throws TaskCanceled. If the function takes a std::stop_token, it gets `token`.
 template <class F>
 auto async(std::stop_token token, F&& function) {
   return detail::launchCall(detail::BoundOrDefaultExecutor(), std::forward<F>(function), std::move(token));

@@ -20,42 +20,46 @@
 
 namespace weft::inline v0_1 {
 
-// The future result of a task: a movable value of type T, a reference, nothing (void), or an exception.
+// Gives the result of a task once it is there: a movable value of type T, a reference, nothing (void), or an
+// exception.
 //
 //   weft::Future<Image> image = weft::async([=] { return load(path); });
 //   weft::Future<Size> size = image.then([](Image loaded) { return loaded.size(); });
 //   print(size.get());
 // A Future owns a result that is read once. share() gives a future that may be copied. Destroying a future
 // does not affect its task, but loses the task's exception: if a failure matters, call get() or exception(),
-// or chain a then() that takes the future. Misuse of a future without state ends the program with a message.
-// whenAll() and whenAny() make one future of several.
+// or chain a then() that takes the future. A call that requires valid(), on a future that is not, ends the
+// program with a message. whenAll() and whenAny() make one future of several.
 template <class T>
 class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   using Base = detail::FutureBase<Future<T>, T>;
 
  public:
-  // Has no state. It may be assigned to and destroyed.
+  // Makes a future without a result to wait for, or moves one. Without a result it may be assigned to and
+  // destroyed.
   Future() noexcept = default;
   Future(Future&&) noexcept = default;
   Future& operator=(Future&&) noexcept = default;
 
-  // Returns: whether there is a state. False after Future(), and after get(), then() or share().
+  // Returns: whether the future stands for a result. False after Future(), and after get(), then() or
+  // share().
   bool valid() const noexcept { return Base::valid(); }
 
   // Returns: whether there is a result or an exception. Neither suspends nor blocks. A loop around ready()
-  // lets nothing else run on this thread, maybe not even the task: call yield() in it, or wait().
+  // lets nothing else run on this thread, perhaps not even the task: call yield() in the loop, or use wait().
   // Requires: valid().
-  // Memory ordering: if it is true, the caller sees what came before the task's end, or the promise was set.
+  // Memory ordering: after true, the caller sees what was written before the task ended or the promise was
+  // set.
   bool ready() const { return Base::ready(); }
 
-  // Suspends the fiber, or blocks the thread, until the future is ready. If this worker scheduled the task
-  // last, and no thread has begun it, the task is called on this fiber.
+  // Suspends the fiber, or blocks the thread, until the future is ready. If the task is the last one that
+  // this worker has scheduled, and no thread has begun it, the task is called on this fiber.
   // Requires: valid().
-  // Memory ordering: as ready().
+  // Memory ordering: as for a ready() that returns true.
   void wait() const { Base::wait(); }
 
-  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A future that is ready already wins.
+  // As wait(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its clock.
+  // Returns: false if the stop or the time came first. True if the future was ready at the call.
   bool wait(const std::stop_token& token) const { return Base::wait(token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {
@@ -67,16 +71,17 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return Base::wait_until(time, token);
   }
 
-  // Returns: whether get() would throw; false before there is a result. Neither suspends nor blocks.
+  // Returns: whether get() would throw. False as long as the future is not ready. Neither suspends nor
+  // blocks.
   // Requires: valid().
   bool failed() const { return Base::failed(); }
 
-  // As wait().
+  // Waits as wait() does.
   // Returns: the exception that get() would throw, or null. The future stays valid.
   // Requires: valid().
   std::exception_ptr exception() const { return Base::exception(); }
 
-  // As wait().
+  // Waits as wait() does, and takes the result.
   // Returns: the result, or throws the exception.
   // Requires: valid(). Afterwards the future is not valid any more.
   T get() {
@@ -92,14 +97,16 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   }
 
   // Runs the first of f(value), f(Future) and f() that can be called, once this future is ready. An f that
-  // takes the future is always called, the others only with a value: otherwise the exception is passed on.
-  // Without an executor f is a task of the scheduler that is bound to the thread that makes the future ready
-  // (this one if it is ready), or else of defaultExecutor(). Neither suspends nor blocks.
+  // takes the future is always called. Another f is called only if there is a value: an exception is passed
+  // on to the returned future. Without an executor, f is a task of the scheduler that is bound to the thread
+  // that makes the future ready, or to the calling thread if the future is ready already. If none is bound,
+  // it is a task of defaultExecutor(). Neither suspends nor blocks.
   // Returns: the future of what f returns. If f returns a future, the future of that future's result. If
   // executor.schedule() throws, the returned future gets that exception too.
   // Requires: valid(). Afterwards the future is not valid any more.
-  // Lifetime: a temporary executor and an ExecutorReference are kept. Schedulers, PoolExecutors and
-  // MainLoopExecutors may end before: then the task is not executed. Any other executor is referred to.
+  // Lifetime: keeps a temporary executor, and a copy of an ExecutorReference. A Scheduler, PoolExecutor or
+  // MainLoopExecutor may end before f has its turn: then the returned future throws TaskNotExecuted. Any
+  // other executor must live until then.
   template <class F>
   auto then(F&& f) {
     return Base::template chain<T>(std::move(*this), detail::BoundOrDefaultExecutor(), std::forward<F>(f));
@@ -122,13 +129,14 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
   explicit Future(detail::FutureState<T>* state) noexcept : Base(state) {}
 };
 
-// A Future whose result may be read any number of times, by any number of copies. Like a shared_ptr, each
-// copy may be used by one thread at a time, or by several that do not change it.
+// A future whose result may be read any number of times. Copies share the result.
 //
 //   weft::SharedFuture<Settings> settings = weft::async(readSettings).share();
 //   for (Service& service : services) {
 //     weft::schedule([&service, settings] { service.start(settings.get()); });
 //   }
+// Threads: several threads may use one SharedFuture while none assigns to it, moves it or destroys it. Or
+// give each thread a copy of its own.
 template <class T>
 class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T> {
   using Base = detail::FutureBase<SharedFuture<T>, T>;
@@ -145,7 +153,7 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   SharedFuture(Future<T>&& future) noexcept
       : Base(static_cast<detail::FutureHandle&&>(future)) {}  // NOLINT(google-explicit-constructor): as std's
 
-  // As the functions of Future.
+  // As Future's functions of these names.
   bool valid() const noexcept { return Base::valid(); }
   bool ready() const { return Base::ready(); }
   void wait() const { Base::wait(); }
@@ -162,15 +170,16 @@ class [[nodiscard]] SharedFuture : public detail::FutureBase<SharedFuture<T>, T>
   bool failed() const { return Base::failed(); }
   std::exception_ptr exception() const { return Base::exception(); }
 
-  // As wait().
-  // Returns: a reference to the result, or throws the exception.
+  // Waits as wait() does, and returns a reference to the result.
+  // Returns: the result, or throws the exception.
   // Requires: valid().
+  // Lifetime: the result lives as long as a SharedFuture to it.
   Value get() const {
     this->core("get").wait();
     return static_cast<const detail::Outcome<T>&>(detail::FutureAccess::outcome<T>(*this)).look();
   }
 
-  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this stays valid.
+  // As Future::then(), but f gets a `const T&` or a SharedFuture, and this future stays valid.
   template <class F>
   auto then(F&& f) const {
     return Base::template chain<Value>(SharedFuture(*this), detail::BoundOrDefaultExecutor(),

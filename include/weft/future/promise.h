@@ -21,20 +21,21 @@
 
 namespace weft::inline v0_1 {
 
-// Thrown by a future whose promise was destroyed before it was set.
+// What a future throws if its promise was destroyed before it was set.
 class WEFT_EXPORT BrokenPromise : public std::exception {
  public:
   const char* what() const noexcept override;
 };
 
-// Sets the result of a future explicitly.
+// Sets the result of a future by hand: in a callback of another library, for example.
 //
 //   weft::Promise<Reply> promise;
 //   weft::Future<Reply> reply = promise.get_future();
 //   connection.onReply([promise = std::move(promise)](Reply r) mutable { promise.set_value(std::move(r)); });
-// The first set wins. Several threads may set one promise, which must exist until all these calls have
-// returned. A promise that is destroyed unset gives its future a BrokenPromise. The thread that sets a
-// promise calls schedule() for continuations, which may run them at once. Neither suspends nor blocks.
+// Only the first call that sets the promise counts. Several threads may call, and the promise must exist
+// until all these calls have returned. A promise that is destroyed unset gives its future a BrokenPromise.
+// The thread that sets a promise calls the schedule() of its continuations' executors, which may run the
+// continuations at once. The functions themselves neither suspend nor block.
 template <class T>
 class Promise {
  public:
@@ -48,8 +49,9 @@ class Promise {
   }
   ~Promise() { detail::abandon(state_); }
 
-  // Returns: the future.
-  // Requires: this is the first call, and the promise was not moved from.
+  // Returns: the future that this promise makes ready.
+  // Requires: this is the first call, and the promise was not moved from. Otherwise a message ends the
+  // program.
   Future<T> get_future() {
     detail::PlainState<T>& state = checked("get_future");
     if (std::exchange(hasFuture_, true)) [[unlikely]] {
@@ -59,9 +61,9 @@ class Promise {
     return detail::FutureAccess::make(&state);
   }
 
-  // Make the future ready.
-  // Return: false if it was set before; then nothing changes.
-  // Memory ordering: a thread that finds the future ready sees what came before.
+  // Gives the future a value, and makes it ready.
+  // Returns: false if the promise was set before. Then nothing changes.
+  // Memory ordering: a thread that finds the future ready sees what was written before the call.
   // Lifetime: the promise may be destroyed as soon as a thread has found the future ready.
   template <class U = T>
     requires detail::kIsValue<T, U&&>
@@ -86,15 +88,16 @@ class Promise {
         "Write set_value(T(value)), if you mean that.");
     return false;
   }
+  // As set_value(), but gives the future an exception.
   // Requires: `exception` is not null.
   bool set_exception(std::exception_ptr exception) {
     detail::assertException(exception);
     return set([&](detail::Outcome<T>& outcome) { outcome.error().set(std::move(exception)); });
   }
-  // `error`: a temporary whose class derives from std::exception, as std::runtime_error("why"). A reference
-  // is refused: its copy could lose a derived part. In a catch block write
-  // set_exception(std::current_exception()). Without exceptions and run-time type information it becomes a
-  // std::runtime_error.
+  // As set_exception(std::exception_ptr), with a temporary whose class derives from std::exception, such as
+  // std::runtime_error("why"). A reference does not compile: a copy of it could lose a derived part. In a
+  // catch block write set_exception(std::current_exception()). Without exceptions and run-time type
+  // information the error becomes a std::runtime_error.
   template <class Error, bool kIsTyped = detail::kExceptionsAreTyped>
     requires(!std::convertible_to<Error, std::exception_ptr>)
   bool set_exception(Error&& error) {
@@ -129,7 +132,8 @@ class Promise {
   bool hasFuture_ = false;
 };
 
-// Return: a ready future; of a reference, if `value` comes from std::ref() or std::cref().
+// Returns: a future that is ready, and has `value`. It is a future of a reference if `value` comes from
+// std::ref() or std::cref().
 template <class T>
 Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
   using Result = std::unwrap_ref_decay_t<T>;
@@ -138,7 +142,7 @@ Future<std::unwrap_ref_decay_t<T>> makeReadyFuture(T&& value) {
 inline Future<void> makeReadyFuture() {
   return detail::makeReady<void>([](auto&) {});
 }
-// `error`: as for Promise::set_exception().
+// Returns: a future that is ready, and has an exception. `error` is as for Promise::set_exception().
 template <class T, class Error, bool kIsTyped = detail::kExceptionsAreTyped>
   requires(!std::convertible_to<Error, std::exception_ptr>)
 Future<T> makeExceptionalFuture(Error&& error) {

@@ -18,13 +18,14 @@ namespace weft::inline v0_1 {
 // The value of whenAny()'s future: all the futures, and which of them was the first to be ready.
 template <class Futures>
 struct WhenAnyResult {
-  static constexpr size_t kNone = static_cast<size_t>(-1);  // no future
-  size_t index = kNone;                                     // kNone only where there were no futures
-  Futures futures;                                          // a std::vector or a std::tuple, in their order
+  static constexpr size_t kNone = static_cast<size_t>(-1);  // the index if there were no futures
+  size_t index = kNone;                                     // of the future that was ready first
+  Futures futures;                                          // in their order: a std::vector or a std::tuple
 };
 
-// Takes futures over, and copies SharedFutures. They are the elements of a range, lie between two iterators,
-// or are the arguments. Without futures the result is ready at once. Neither suspends nor blocks.
+// Makes one future of several: it is ready when all of them are. They are the elements of a range, lie
+// between two iterators, or are the arguments. A Future is taken over, a SharedFuture is copied. Without
+// futures the result is ready at once. Neither suspends nor blocks.
 //
 //   std::vector<weft::Future<Page>> pages;
 //   for (const std::string& address : addresses) {
@@ -33,10 +34,11 @@ struct WhenAnyResult {
 //   for (weft::Future<Page>& page : weft::whenAll(pages).get()) {
 //     show(page.get());
 //   }
-// Requires: each is valid().
-// Returns: a future that is ready when all are. Its value is a std::vector of them, in their order, or a
-// std::tuple if they are the arguments. It has no exception: each of them throws its own.
-// Errors: std::bad_alloc. Then the caller keeps them, unless in a single-pass range of unknown size.
+// Requires: each future is valid().
+// Returns: a future whose value is all the futures, in their order: a std::vector, or a std::tuple if they
+// are the arguments. It has no exception itself: each of its futures throws its own.
+// Errors: std::bad_alloc. Then the caller keeps the futures, except those of a single-pass range of unknown
+// size.
 template <std::input_iterator Iterator, std::sentinel_for<Iterator> End>
 auto whenAll(Iterator begin, End end) {
   return detail::whenRange<true>(std::move(begin), end);
@@ -52,8 +54,8 @@ auto whenAll(Futures&&... futures) {
   return detail::whenEach<true>(std::forward<Futures>(futures)...);
 }
 
-// As whenAll(), but ready when one of them is, with a WhenAnyResult. The other futures keep nothing of the
-// call: a loop may wait for one SharedFuture again and again.
+// As whenAll(), but ready when one of the futures is. The value is a WhenAnyResult. Afterwards the other
+// futures keep no memory of the call, so a loop may pass one SharedFuture again and again.
 //
 //   auto first = weft::whenAny(std::move(cached), std::move(fetched)).get();
 //   show(first.index == 0 ? std::get<0>(first.futures).get() : std::get<1>(first.futures).get());
