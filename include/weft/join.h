@@ -67,8 +67,9 @@ template <size_t kBegin, class... Children>
 
 }  // namespace detail
 
-// Calls all functions, and returns when all have returned. The first is called on the caller's fiber or
-// thread. So is each of the others, unless an idle worker takes it first.
+// Calls functions, at the same time if workers are idle, and returns when all have returned. The caller's
+// fiber or thread calls the first function. It also calls each other function, unless an idle worker takes
+// that first.
 //
 //   long fib(int n) {
 //     if (n < 2) return n;
@@ -76,14 +77,17 @@ template <size_t kBegin, class... Children>
 //     return a + b;
 //   }
 // A fork costs a few nanoseconds and no allocation, so functions may be small. If a function was taken and
-// has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. If no scheduler is
-// bound these are plain calls (docs/forkjoin.md), so no function may wait for what a later one does.
+// has not returned yet, the fiber suspends, and nothing else runs on this stack meanwhile. Without a bound
+// scheduler these are plain calls, one after the other (docs/forkjoin.md). So no function may wait for what a
+// later one does.
 //
 // A function that no worker takes is part of the task that calls join(). A function that was taken is a task
-// of its own. It must not depend on which it is: it must not lock what the caller holds, must unlock what it
-// locks, wait only for its own Fiber::current(), and use only FiberLocals that it sets itself.
+// of its own. Write functions that work both ways: a function must not lock what the caller holds, must
+// unlock what it locks, may wait only for its own Fiber::current(), and may use only FiberLocals that it sets
+// itself.
 //
-// A loop that only joins lets no timer and no woken fiber of its thread run. Call yield() now and then.
+// While a loop only joins, no timer and no woken fiber of its thread has a turn. Call yield() in it now and
+// then.
 // Returns: a tuple of what the functions return, in their order, references included, without the functions
 // that return nothing. Returns nothing if no function returns anything.
 // Errors: once all have returned, throws the exception of the first argument that threw.
@@ -91,7 +95,7 @@ template <size_t kBegin, class... Children>
 // Lifetime: the functions are used in place, not copied.
 //
 // After Frigo, Leiserson and Randall, "The Implementation of the Cilk-5 Multithreaded Language" (PLDI 1998),
-// with child stealing: the caller goes on with the first function, and thieves take the rest.
+// with child stealing: the caller goes on with the first function, and idle workers take the others.
 template <class F, class... Others>
 auto join(F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {
@@ -125,13 +129,13 @@ auto join(F&& first, Others&&... others)
   }
 }
 
-// Joins as a task of `executor`, while the caller waits. On a Scheduler or a PoolExecutor the workers share
-// the functions. On other executors they are called one after the other. The caller's thread calls none of
-// them, unless it is bound to that scheduler or runs the executor's tasks.
+// Calls join(first, others...) in a task of `executor`, and waits for that task. On a Scheduler or a
+// PoolExecutor the workers share the functions. On other executors they are called one after the other. The
+// caller's thread calls none of them, unless it is bound to that scheduler or runs the executor's tasks.
 //
 //   auto [a, b] = weft::join(weft::defaultExecutor(), [&] { return fib(30); }, [&] { return fib(29); });
-// Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
 // Requires: the executor needs neither the caller's thread nor what the caller holds, such as a lock.
+// Errors: also what executor.schedule() throws, and TaskNotExecuted if the executor drops the task.
 template <Executor E, class F, class... Others>
 auto join(E&& executor, F&& first, Others&&... others)
     -> detail::JoinResult<std::invoke_result_t<F>, std::invoke_result_t<Others>...> {

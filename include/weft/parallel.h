@@ -25,8 +25,9 @@
 #include "weft/parallel/stage.h"
 #include "weft/parallel/transform.h"
 
-// Parallel algorithms. They are split while they run, by the mechanism of join(): a part that no other thread
-// takes is a plain call. What join.h says about its functions holds here too. See docs/parallel.md.
+// Parallel algorithms. They split their work while they run, as join() does: a part that no other thread
+// takes is a plain call. So what join() asks of its functions holds for the functions here.
+// See docs/parallel.md.
 //
 // The headers of weft/parallel declare them:
 // - for.h: parallelFor(range, f[, token])
@@ -38,10 +39,10 @@
 //
 // A range may also be two iterators, two integers, irange(begin, end[, step]) of irange.h, blocks2D() of
 // blocks2d.h, or what partitioner.h makes of a range: autoPartitioner(range[, grain]),
-// staticPartitioner(range[, grain]). All take an executor before their other arguments.
+// staticPartitioner(range[, grain]). All algorithms may take an executor before their other arguments.
 namespace weft::inline v0_1 {
 
-// join() for functions whose results are not needed.
+// Calls functions as join() does, and drops what they return.
 //
 //   weft::parallelInvoke([&] { index(left); }, [&] { index(right); });
 template <class F, class... Others>
@@ -59,7 +60,7 @@ void parallelInvoke(F&& first, Others&&... others) {
 }
 inline void parallelInvoke() {}
 
-// Invokes as a task of `executor`, like join(executor, ...).
+// Calls the functions in a task of `executor`, as join(executor, ...) does, and drops what they return.
 template <Executor E, class... Functions>
 void parallelInvoke(E&& executor, Functions&&... functions) {
   detail::runOn(executor, [&] { weft::parallelInvoke(std::forward<Functions>(functions)...); });

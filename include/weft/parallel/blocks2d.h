@@ -15,15 +15,18 @@
 
 namespace weft::inline v0_1 {
 
-// A part of a plane: the rows [rowBegin, rowEnd) of the columns [columnBegin, columnEnd).
+// A rectangle of rows and columns: rows from rowBegin to rowEnd - 1, columns from columnBegin to columnEnd -
+// 1.
 struct Block2D {
   std::ptrdiff_t rowBegin, rowEnd, columnBegin, columnEnd;  // each end is the first number behind
 };
 
-// Returns: `plane` in blocks of that many rows and columns, of which the last may be smaller.
+// Cuts a plane into blocks, for a loop that is faster if neighbouring rows and columns are used together.
 //
 //   weft::parallelFor(weft::blocks2D({0, height, 0, width}, 64, 64),
 //                     [&](const weft::Block2D& block) { transpose(block); });
+// Returns: a range of Block2D for any parallel algorithm but the sorts. Each has `blockRows` rows and
+// `blockColumns` columns, or fewer at the end of the plane.
 // Errors: std::invalid_argument if a block's side is not positive, or if counts exceed a std::ptrdiff_t.
 inline auto blocks2D(const Block2D& plane, std::ptrdiff_t blockRows, std::ptrdiff_t blockColumns) {
   if (blockRows <= 0 || blockColumns <= 0) [[unlikely]] {

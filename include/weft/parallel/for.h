@@ -18,17 +18,19 @@
 namespace weft::inline v0_1 {
 
 // Calls function(element) for each element of a range, on the caller's fiber or thread and on those of idle
-// workers. The range: a container, two iterators or numbers, an irange(), a list in braces, or a partitioner.
+// workers. The range is a container, two iterators or integers, an irange(), a list in braces, or a
+// partitioner.
 //
 //   weft::parallelFor(0, image.height(), [&](int y) { render(image.row(y)); });
 //   weft::parallelFor(names, [](std::string& name) { normalize(name); });
 // The range is split while it runs, if a worker is idle and the rest is worth it (unless a partitioner
-// changes that): a small loop costs next to nothing, and a long loop is shared, whatever its elements cost.
-// Without a bound scheduler this is a plain loop. Neighbouring elements are called in their order on one
-// thread. Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile.
-// Once `token` is asked to stop, no pieces begin, running ones end, and nothing is thrown.
+// changes that). A small loop costs next to nothing, and a long loop is shared, whatever its elements cost.
+// Without a bound scheduler this is a plain loop. One thread calls the elements of a piece in their order.
+// Suspends the fiber until all calls have returned, and runs nothing else on this stack meanwhile. Once a
+// stop of `token` is requested, no more pieces begin, those that run are finished, and nothing is thrown.
 // Requires: `function` may be called on several threads at the same time. No call waits for a later one.
-// Errors: leaves the rest out, and throws the first element's exception once running calls have ended.
+// Errors: once a call throws, no more pieces begin. When those that run have ended, throws the exception of
+// the first element, in the order of the range, whose call threw.
 // Memory ordering: afterwards the caller sees what the calls have written.
 // Lifetime: the range and the function are used in place, not copied.
 template <detail::Partitionable Range, class F>
@@ -45,8 +47,9 @@ void parallelFor(std::initializer_list<T> elements, F&& function, const std::sto
   detail::forEachOf(detail::partition(elements), function, token, "parallelFor");
 }
 
-// Runs the loop as a task of `executor`, while the caller waits, as all parallel algorithms do if they are
-// given one. The workers of a Scheduler or a PoolExecutor share the loop. Elsewhere it is a plain loop.
+// Runs the loop in a task of `executor`, and waits for that task. The workers of a Scheduler or a
+// PoolExecutor share the loop. On other executors it is a plain loop. All parallel algorithms may be given an
+// executor.
 //
 //   weft::parallelFor(weft::defaultExecutor(), 0, image.height(), [&](int y) { render(image.row(y)); });
 // If the caller's thread is bound to that scheduler, it takes part.

@@ -24,9 +24,9 @@ namespace weft::inline v0_1 {
 template <std::integral Int>
 class NumberIterator {
  public:
-  // What std::iterator_traits and the concept std::random_access_iterator ask for.
+  // The types that std::iterator_traits and the concept std::random_access_iterator ask for.
   using iterator_concept = std::random_access_iterator_tag;
-  using iterator_category = std::input_iterator_tag;  // since it yields values, not references
+  using iterator_category = std::input_iterator_tag;  // it yields values, not references
   using value_type = Int;
   using difference_type = std::ptrdiff_t;
   using reference = Int;
@@ -82,7 +82,8 @@ class NumberRange {
   constexpr NumberRange(Int first, Int step, std::ptrdiff_t count)
       : first_(first), step_(step), count_(count) {}
 
-  // What a range has. Requires: the index is below size().
+  // The functions of a range.
+  // Requires: the index is below size().
   constexpr NumberIterator<Int> begin() const { return {first_, step_, 0}; }
   constexpr NumberIterator<Int> end() const { return {first_, step_, count_}; }
   constexpr size_t size() const { return static_cast<size_t>(count_); }
@@ -95,10 +96,11 @@ class NumberRange {
   std::ptrdiff_t count_;
 };
 
-// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, downwards if `step` is
-// negative; none if `end` lies on the other side. They have the common type of `begin` and `end`.
+// Makes a range of integers. It holds no numbers, but computes them.
 //
 //   for (int i : weft::irange(10, 0, -3)) use(i);  // 10, 7, 4, 1
+// Returns: the numbers begin, begin + step, begin + 2 * step, ... before `end`, downwards if `step` is
+// negative; none if `end` lies on the other side. They have the common type of `begin` and `end`.
 // Errors: std::invalid_argument if `step` is 0, or if a number is negative and the type is unsigned.
 template <std::integral Begin, std::integral End, std::integral Step = int>
 constexpr auto irange(Begin begin, End end, Step step = 1) {

@@ -10,13 +10,13 @@
 
 namespace weft::inline v0_1 {
 
-// A range, cut into pieces, each for one thread. autoPartitioner(), staticPartitioner() and blocks2D() return
-// one. All parallel algorithms but the sorts take it in place of a range.
+// A range, and how to cut it into pieces for threads. autoPartitioner(), staticPartitioner() and blocks2D()
+// return one. All parallel algorithms but the sorts take it in place of a range.
 template <class Iterator>
 struct Partition {
   Iterator first;         // where the range begins
-  size_t count;           // elements
-  size_t grain = 0;       // elements of a piece; 0: the algorithm chooses it
+  size_t count;           // how many elements it has
+  size_t grain = 0;       // how many elements a piece has; 0: the algorithm chooses
   bool isStatic = false;  // whether the pieces are fixed before the first one begins
 };
 

@@ -16,11 +16,13 @@
 
 namespace weft::inline v0_1 {
 
-// Returns: `range` for any parallel algorithm, to be split while a thread is idle, as a plain range is; a
-// part again when a thread has taken it. `grain` is how many elements are worth waking a thread: they are run
-// in a row. Without a grain the algorithm measures the elements, and does not split what is not worth it.
+// Says how long the pieces of a range are. As with a plain range, a parallel algorithm splits the range while
+// a thread is idle, and each part again while another is. `grain` is the number of elements in a piece: they
+// run one after the other on one thread, and are worth waking a thread for. Without a grain the algorithm
+// measures the elements, and does not split what is not worth it.
 //
 //   weft::parallelFor(weft::autoPartitioner(files, 1), [](const File& file) { convert(file); });
+// Returns: a Partition that takes the place of the range, in any parallel algorithm but the sorts.
 // Errors: std::invalid_argument if the grain is zero or negative.
 // Lifetime: the result refers to the range. A list in braces lives until the end of the statement.
 template <detail::Partitionable Range>
@@ -32,7 +34,8 @@ auto autoPartitioner(std::initializer_list<T> elements, std::optional<std::ptrdi
   return detail::partitionWithGrain(elements, grain, false);
 }
 
-// Splits the range once, into pieces of `grain` elements or one for each thread. For equal elements.
+// As autoPartitioner(), but the range is split only once, before the first piece begins: into pieces of
+// `grain` elements, or without a grain into one piece for each thread. For elements that take equally long.
 template <detail::Partitionable Range>
 auto staticPartitioner(Range&& range, std::optional<std::ptrdiff_t> grain = {}) {
   return detail::partitionWithGrain(std::forward<Range>(range), grain, true);

@@ -24,18 +24,20 @@ namespace weft::inline v0_1 {
 
 // Takes items through stages, at most `maxTokens` items at the same time. The first stage is called without
 // arguments, one call at a time, and returns a std::optional: the next item, or nothing at the end. Each
-// further stage gets what the stage before returned, as an rvalue. The last stage may return nothing.
+// further stage gets what the stage before it returned, as an rvalue. The last stage may return nothing.
 //
 //   weft::parallelPipeline(8,
 //                          weft::serialStage([&] { return reader.next(); }),  // std::optional<Block>
 //                          weft::parallelStage([](Block block) { return compress(std::move(block)); }),
 //                          weft::serialStage([&](Packed packed) { writer.append(packed); }));
 // A serial stage sees the items in the order of the first stage. If a stage waits, other items go on.
-// Allocates no memory: a token begins once the one before has an item, so a large `maxTokens` costs nothing.
-// Items go through one by one without a bound scheduler or idle workers. Suspends the fiber.
+// Allocates no memory. A large `maxTokens` costs nothing, since an item begins only once the one before it is
+// made. Without a bound scheduler or idle workers the items go through one by one. Suspends the fiber until
+// all items are through.
 // Requires: a parallel stage may be called on several threads at the same time.
-// Errors: once all stages have returned, throws the exception of the earliest item whose stage threw. All
-// other items are dropped where they are. std::invalid_argument if maxTokens is less than 1.
+// Errors: once all stages have returned, throws the exception of the earliest item whose stage threw. The
+// other items that have not reached the end are dropped. Throws std::invalid_argument if maxTokens is less
+// than 1.
 template <class... Stages>
 void parallelPipeline(std::ptrdiff_t maxTokens, Stages&&... stages) {
   static_assert(
@@ -64,7 +66,7 @@ void parallelPipeline(First&&, Args&&...) {
                 "which is an object that has a member function schedule(weft::TaskHandle).");
 }
 
-// parallelPipeline(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelPipeline(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelPipeline(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelPipeline(std::forward<Args>(args)...); });

@@ -19,13 +19,14 @@
 
 namespace weft::inline v0_1 {
 
-// Returns: reduce(init, reduce(a, reduce(b, ...))) in the order of elements, with parentheses anywhere.
+// Makes one value of the elements of a range: their sum, for example, or the largest.
 //
 //   const double sum = weft::parallelReduce(values, 0.0);
 //   const int largest = weft::parallelReduce(0, n, INT_MIN, [](int a, int b) { return std::max(a, b); });
 // Range, splitting, suspension, errors and lifetimes are those of parallelFor(). With a partitioner that has
-// a grain, the parentheses depend only on that and on the number of elements: floating-point sums are equal
-// each time.
+// a grain, the parentheses depend only on the grain and on the number of elements. So floating-point sums are
+// equal each time.
+// Returns: `reduce(init, reduce(a, reduce(b, ...)))` in the order of the elements, with parentheses anywhere.
 // Requires: an element converts implicitly to T, the type of `init`. T can be moved and assigned. reduce(T,
 // T) and reduce(T, element) give a T, are associative, and may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, detail::Operation<T> Reduce = std::plus<>>
@@ -43,10 +44,11 @@ T parallelReduce(std::initializer_list<Element> elements, T init, Reduce&& reduc
   return detail::reduceOf(detail::partition(elements), std::move(init), detail::kIdentity, reduce);
 }
 
-// parallelReduce() over what `map` makes of each element.
+// As parallelReduce(), with map(element) in the place of each element.
 //
 //   const auto sizeOf = [](const File& file) { return file.size(); };
 //   const size_t total = weft::parallelMapReduce(files, size_t{0}, sizeOf);
+// Requires: `map` may be called on several threads at the same time.
 template <detail::Partitionable Range, class T, class Map, detail::Operation<T> Reduce = std::plus<>>
 T parallelMapReduce(Range&& range, T init, Map&& map, Reduce&& reduce = {}) {
   return detail::reduceOf(detail::partition(std::forward<Range>(range)), std::move(init), map, reduce);
@@ -89,7 +91,7 @@ void parallelMapReduce(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
 }
 
-// parallelReduce(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelReduce(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelReduce(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelReduce(std::forward<Args>(args)...); });
@@ -99,7 +101,7 @@ auto parallelReduce(E&& executor, std::initializer_list<Element> elements, Args&
   return detail::runOn(executor, [&] { return weft::parallelReduce(elements, std::forward<Args>(args)...); });
 }
 
-// parallelMapReduce(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelMapReduce(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelMapReduce(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelMapReduce(std::forward<Args>(args)...); });

@@ -17,13 +17,15 @@
 
 namespace weft::inline v0_1 {
 
-// Writes the prefixes of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c), ...,
-// with parentheses anywhere. `init`, if given, comes first. `out` may be where the range begins.
-// Returns: the end of what was written.
+// Writes the running totals of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c),
+// ..., with parentheses anywhere. With `init`, each total begins with it. `out` may be where the range
+// begins.
 //
 //   weft::parallelScan(lengths, ends.begin());
-// Range, suspension, errors and lifetimes are those of parallelFor(). With workers to share it, calls `op`
-// about twice for each element, and allocates a T for each stretch of some thousand elements (or a grain).
+// Range, suspension, errors and lifetimes are those of parallelFor(). If workers share the scan, it calls
+// `op` about twice for each element, and allocates a T for each stretch of some thousand elements (or of a
+// grain).
+// Returns: the end of what was written.
 // Requires: T is the type of `init`, or else of the elements. T can be copied and assigned. op(T, T) gives a
 // T, is associative, and may be called on several threads at the same time. `out` is a forward iterator to as
 // many assignable elements, not to the bits of a vector<bool>.
@@ -58,7 +60,8 @@ Out parallelScan(Begin begin, End end, Out out, Op&& op, T init) {
   return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), true);
 }
 
-// Writes prefixes without their element, as std::exclusive_scan does: init, op(init, a), ...
+// Writes for each element the total of those before it, as std::exclusive_scan does: init, op(init, a), ...
+// All else is as for parallelScan().
 //
 //   weft::parallelExclusiveScan(lengths, begins.begin(), size_t{0});
 template <detail::Partitionable Range, class Out, class T, detail::Operation<T> Op = std::plus<>>
@@ -75,7 +78,7 @@ Out parallelExclusiveScan(Begin begin, End end, Out out, T init, Op&& op = {}) {
   return detail::scanOf<T>(detail::partition(begin, end), out, op, std::move(init), false);
 }
 
-// parallelScan(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelScan(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelScan(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelScan(std::forward<Args>(args)...); });
@@ -85,7 +88,7 @@ auto parallelScan(E&& executor, std::initializer_list<Element> elements, Args&&.
   return detail::runOn(executor, [&] { return weft::parallelScan(elements, std::forward<Args>(args)...); });
 }
 
-// parallelExclusiveScan(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelExclusiveScan(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelExclusiveScan(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelExclusiveScan(std::forward<Args>(args)...); });

@@ -21,17 +21,17 @@
 namespace weft::inline v0_1 {
 
 // Sorts a range, or what lies between two random-access iterators, by `less`. Equal elements may change their
-// order. The second iterator may be a sentinel. Does nothing if it lies before the first. Needs some stack.
+// order. The second iterator may be a sentinel. Does nothing if it lies before the first.
 //
 //   weft::parallelSort(words,
 //                      [](const std::string& a, const std::string& b) { return a.size() < b.size(); });
-// Takes a time of n log n for any input. Without a bound scheduler the caller sorts alone. Suspends the fiber
-// until all elements are sorted, and runs nothing else on this stack meanwhile.
+// Takes time in O(n log n) for any input. Without a bound scheduler the caller sorts alone. Suspends the
+// fiber until all elements are sorted, and runs nothing else on this stack meanwhile.
 // Requires: `less` may be called on several threads at the same time. Elements can be moved. If `less` is no
 // strict weak order, such as std::less_equal, the final order is unspecified.
-// Errors: what escapes `less` is thrown here once nothing touches the elements. They are all there, in an
-// unspecified order. What escapes a move of an element is thrown too; then that element, and the one with
-// which it was being exchanged, may be lost.
+// Errors: throws what escapes `less`, once no thread touches the elements any more. All elements are still
+// there, in an unspecified order. What escapes a move of an element is thrown too. Then that element, and the
+// one with which it was being exchanged, may be lost.
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelSort(Iterator first, End end, Less&& less = {}) {
@@ -46,7 +46,7 @@ void parallelSort(Range&& range, Less&& less = {}) {
 }
 
 // As parallelSort(), but keeps the order of equal elements. Allocates memory for up to half of the elements.
-// Errors: as parallelSort(), and std::bad_alloc.
+// Errors: as for parallelSort(), and std::bad_alloc.
 template <detail::Endpoint Iterator, class End, class Less = std::less<>>
   requires detail::Endpoints<Iterator, End>
 void parallelStableSort(Iterator first, End end, Less&& less = {}) {
@@ -71,13 +71,13 @@ void parallelStableSort(First&&, Second&&, Args&&...) {
   detail::assertFirstArgument<First>();
 }
 
-// parallelSort(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelSort(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelSort(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelSort(std::forward<Args>(args)...); });
 }
 
-// parallelStableSort(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelStableSort(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelStableSort(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelStableSort(std::forward<Args>(args)...); });

@@ -27,7 +27,7 @@ struct Stage {
   F function;                                        // what it does with an item
 };
 
-// Return: `function` as a stage of parallelPipeline().
+// Makes of `function` a stage of parallelPipeline(): Serial, SerialOutOfOrder or Parallel.
 template <class F>
 Stage<StageOrder::Serial, std::decay_t<F>> serialStage(F&& function) {
   using Made = Stage<StageOrder::Serial, std::decay_t<F>>;

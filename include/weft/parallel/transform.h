@@ -18,11 +18,13 @@
 
 namespace weft::inline v0_1 {
 
-// Writes function(element) for each element of a range to `out`, which may be its begin. See parallelFor().
-// Returns: the end of what was written.
+// Writes function(element) for each element of a range to `out`, which may be where the range begins. Range,
+// splitting, suspension, errors and lifetimes are those of parallelFor().
 //
 //   weft::parallelTransform(names, lengths.begin(), [](const std::string& name) { return name.size(); });
+// Returns: the end of what was written.
 // Requires: `out` is a forward iterator to as many assignable elements, not to the bits of a vector<bool>.
+// `function` may be called on several threads at the same time.
 template <detail::Partitionable Range, class Out, class F>
 Out parallelTransform(Range&& range, Out out, F&& function) {
   return detail::transformTo(out, function, detail::partition(std::forward<Range>(range)));
@@ -58,7 +60,7 @@ Out parallelTransform(Begin begin, End end, Other other, Out out, F&& function) 
   return detail::transformTo(out, function, detail::partition(begin, end), other);
 }
 
-// parallelTransform(args...) as a task of `executor`, as parallelFor() with an executor.
+// Calls parallelTransform(args...) in a task of `executor`, as parallelFor() with an executor does.
 template <Executor E, class... Args>
 auto parallelTransform(E&& executor, Args&&... args) {
   return detail::runOn(executor, [&] { return weft::parallelTransform(std::forward<Args>(args)...); });
