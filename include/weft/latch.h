@@ -17,17 +17,21 @@
 
 namespace weft::inline v0_1 {
 
-// Counts down to zero, once, and lets fibers and threads wait for that. Named as std::latch.
+// Counts down to zero, once, and lets fibers and threads wait for that. Functions have the names of
+// std::latch.
 //
 //   weft::Latch loaded(3);
 //   for (const char* name : {"map", "units", "sounds"}) {
 //     weft::schedule([&loaded, name] { load(name); loaded.count_down(); });
 //   }
 //   loaded.wait();
-// Unlike a WaitGroup it is no handle: it lies where it is declared, and allocates nothing. At zero it stays.
+// Stays at zero. Unlike a WaitGroup it is no handle that can be copied: it lies where it is declared, and
+// allocates nothing.
 // Lifetime: may be destroyed once all waits have returned, even if the last count_down() has not yet.
 class WEFT_EXPORT Latch {
  public:
+  // Makes a latch that counts down from `expected`. Destroying it while somebody waits ends the program with
+  // a message.
   // Requires: 0 <= expected < 2^30; otherwise a message ends the program.
   explicit Latch(ptrdiff_t expected);
   ~Latch() {
@@ -38,14 +42,16 @@ class WEFT_EXPORT Latch {
   Latch(const Latch&) = delete;
   Latch& operator=(const Latch&) = delete;
 
-  // Returns: the largest count.
+  // Returns: the largest count that a latch can have.
   static constexpr ptrdiff_t max() noexcept { return detail::LatchCore<>::kMax; }
 
   // Subtracts `n` from the count. Neither suspends nor blocks.
   // Requires: 0 <= n <= the count; otherwise a message ends the program.
-  // Memory ordering: what was written before count_down() is seen after wait() and a true try_wait().
+  // Memory ordering: what was written before count_down() is seen after wait(), and after a try_wait() that
+  // returns true.
   void count_down(ptrdiff_t n = 1);
 
+  // Tests the count. Neither suspends nor blocks.
   // Returns: whether the count is zero. May be false for a moment after it became zero.
   bool try_wait() const noexcept { return core_.isOpen(); }
 
@@ -56,8 +62,8 @@ class WEFT_EXPORT Latch {
     }
   }
 
-  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A count that is zero already wins.
+  // As wait(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its clock.
+  // Returns: false if the stop or the time came first. True if the count was zero at the call.
   bool wait(const std::stop_token& token) { return waitUntil(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) {
@@ -69,7 +75,7 @@ class WEFT_EXPORT Latch {
                                     [&](detail::TimePoint deadline) { return waitUntil(deadline, token); });
   }
 
-  // As count_down(n), then wait().
+  // Calls count_down(n), then wait().
   void arrive_and_wait(ptrdiff_t n = 1) {
     count_down(n);
     wait();

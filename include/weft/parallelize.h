@@ -15,8 +15,9 @@
 
 namespace weft::inline v0_1 {
 
-// Calls all functions, at the same time if there are threads for it: the first on the caller's fiber or
-// thread, each other one as a task. Suspends the fiber, or blocks the thread, until all have returned.
+// Calls functions at the same time, if there are threads for it, and waits until all have returned. The first
+// is called on the caller's fiber or thread, each other one in a task. Suspends the fiber, or blocks the
+// thread.
 //
 //   weft::parallelize([&] { sort(left); }, [&] { sort(right); });
 // Requires: a scheduler is bound to the calling thread, unless there is only one function.

@@ -22,7 +22,7 @@ namespace weft::inline v0_1 {
 
 // A lock that its holder, a task or a thread outside of fibers, may lock again, and must unlock as often. It
 // suspends the fiber, or blocks the thread if no scheduler is bound, and may be held across a suspension.
-// Named as std::recursive_timed_mutex.
+// Functions have the names of std::recursive_timed_mutex.
 //
 //   weft::RecursiveMutex mutex;
 //   void add(const Node& node) {
@@ -30,7 +30,7 @@ namespace weft::inline v0_1 {
 //     for (const Node& child : node.children) add(child);
 //   }
 // Order, memory ordering and lifetime are those of weft::mutex. Clang's thread-safety analysis does not know
-// it.
+// this lock.
 class WEFT_EXPORT RecursiveMutex {
  public:
   constexpr RecursiveMutex() = default;
@@ -42,8 +42,9 @@ class WEFT_EXPORT RecursiveMutex {
   RecursiveMutex(const RecursiveMutex&) = delete;
   RecursiveMutex& operator=(const RecursiveMutex&) = delete;
 
-  // Waits until the caller holds the mutex, once more if it held it already. If the holder has ended without
-  // unlocking the mutex, and the caller runs where it ran, a message ends the program.
+  // Waits until the caller holds the mutex, once more if it held it already. If a task or thread has ended
+  // without unlocking it, and the caller is a later task on that fiber, or a later thread in that memory, a
+  // message ends the program.
   void lock() {
     if (!enterAgain()) {
       mutex_.lockAs(kName);
@@ -52,13 +53,14 @@ class WEFT_EXPORT RecursiveMutex {
   }
 
   // Takes the mutex if the caller holds it, or if weft::mutex::try_lock() would. Neither suspends nor blocks.
-  // Returns: whether it did.
+  // Returns: whether it took the mutex.
   [[nodiscard]] bool try_lock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     return enterAgain() || (mutex_.try_lock() && enterFirst());
   }
 
-  // As lock(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A mutex that try_lock() would take wins.
+  // As lock(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its clock.
+  // Returns: whether it took the mutex: false if the stop or the time came first. Takes it if try_lock()
+  // would.
   [[nodiscard]] bool lock(const std::stop_token& token) { return lockUntil(detail::kNever, token); }
   template <class Rep, class Period>
   [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period>& duration,
@@ -72,6 +74,7 @@ class WEFT_EXPORT RecursiveMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
+  // Ends one hold: the mutex is free after as many calls as there were locks. Neither suspends nor blocks.
   // Requires: the caller, a fiber or else a thread, holds the mutex; otherwise a message ends the program.
   void unlock() WEFT_NO_THREAD_SAFETY_ANALYSIS {
     if (!mutex_.isHeldByCaller()) [[unlikely]] {

@@ -111,10 +111,11 @@ inline constexpr bool kIsTime<std::chrono::time_point<std::chrono::steady_clock,
 
 }  // namespace detail
 
-// Waits for one of several things: select(), and its cases. A case must be made in the call of select(),
-// since it refers to its arguments. Only onReceive() needs a handler.
+// Waits for one of several things at once: select(), with a case for each of them. Make the cases in the call
+// of select(), since they refer to their arguments. Only onReceive() needs a handler.
 
-// Receives from `channel`, and calls handler(std::optional<T>): empty if the channel is closed and empty.
+// A case that receives from `channel`, and calls handler(std::optional<T>). The optional is empty if the
+// channel is closed and has no more values.
 template <class T, class Handler>
 [[nodiscard]] auto onReceive(const Channel<T>& channel, Handler handler) {
   constexpr bool kCanBeCalled = std::invocable<Handler&, std::optional<T>>;
@@ -137,8 +138,8 @@ template <class T>
   return detail::PlainCase<detail::Ignore>(detail::Ignore());
 }
 
-// Sends `value` on `channel`, and calls handler(). An rvalue of T is moved from only if this case happens. If
-// the channel is closed, select() throws ChannelClosed, and calls no handler.
+// A case that sends `value` on `channel`, and calls handler(). An rvalue of T is moved from only if this case
+// happens. If the channel is closed, select() throws ChannelClosed, and calls no handler.
 template <class T, class Handler = detail::Ignore>
 [[nodiscard]] auto onSend(const Channel<T>& channel, std::type_identity_t<T>&& value, Handler handler = {}) {
   return detail::SendCase<T, T&, Handler>(detail::ChannelAccess::checked(channel), value, std::move(handler));
@@ -150,13 +151,14 @@ template <class T, class Handler = detail::Ignore>
                                          std::move(handler));
 }
 
-// Waits for a signal of `event`, uses it up if wait() would, and calls handler().
+// A case that waits until `event` is signalled, and calls handler(). It uses the signal of an Auto event up,
+// as Event::wait() does.
 template <class Handler = detail::Ignore>
 [[nodiscard]] auto onSignal(const Event& event, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), event);
 }
 
-// Waits for at most `duration` from now, or until `time`, and calls handler().
+// A case that happens `duration` from now, or at `time`, and calls handler().
 template <class Rep, class Period, class Handler = detail::Ignore>
 [[nodiscard]] auto onTimeout(const std::chrono::duration<Rep, Period>& duration, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), detail::deadlineAfter(duration));
@@ -181,15 +183,16 @@ template <class Time, class Handler = detail::Ignore>
   return detail::PlainCase<detail::Ignore>(detail::Ignore());
 }
 
-// Waits for a stop that is requested by `token`, and calls handler().
+// A case that happens when a stop of `token` is requested, and calls handler().
 // Requires: it is the only onStop() of its select(); otherwise a message ends the program.
 template <class Handler = detail::Ignore>
 [[nodiscard]] auto onStop(const std::stop_token& token, Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler), token);
 }
 
-// Calls handler() if no other case can happen at once: then select() does not wait. A loop around such a
-// select() lets nothing else run on this thread: call yield() in it, or leave this case out.
+// A case that happens if no other case can happen at once, and calls handler(). With it select() does not
+// wait. A loop around such a select() lets nothing else run on this thread: call yield() in it, or leave this
+// case out.
 template <class Handler = detail::Ignore>
 [[nodiscard]] auto otherwise(Handler handler = {}) {
   return detail::PlainCase<Handler>(std::move(handler));
@@ -202,10 +205,11 @@ template <class Handler = detail::Ignore>
 //                weft::onSignal(paused, [&] { resume.wait(); }),
 //                weft::onTimeout(std::chrono::milliseconds(50), [] { std::puts("idle"); }),
 //                weft::onStop(token, [&] { isOver = true; }));
-// Calls the handler of that case after all other waits have ended; what it throws leaves select(). The other
-// cases have no effect: they receive, send or use up nothing. If several cases can happen at once, select()
-// tries them from a random one on, so that none is passed over for long. It waits first in, first out beside
-// others. Its cases may be on one channel, also a send and a receive: a select does not serve itself.
+// Calls the handler of that case once the waits of the other cases have ended. What the handler throws leaves
+// select(). The other cases have no effect: they receive, send or use up nothing. If several cases can happen
+// at once, select() begins with a random one, so that none is passed over for long. Each case waits in line
+// with all others that wait for its channel or event, first in, first out. Several cases may be on one
+// channel. A send and a receive of one select() do not serve each other.
 // Returns: the index of the case among the arguments.
 // Memory ordering: as for the send(), receive() or wait() that happened.
 template <class... Cases>

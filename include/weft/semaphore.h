@@ -19,34 +19,40 @@
 
 namespace weft::inline v0_1 {
 
-// A number of permits, which fibers and threads take and give back.
+// Limits how many may do something at the same time: it holds permits, which fibers and threads take and give
+// back.
 //
 //   weft::Semaphore connections(8);
 //   connections.acquire();
 //   fetch(url);
 //   connections.release();
-// A handle: copies share one semaphore and keep it alive. Waiters get permits first, first in, first out.
+// A handle: copies share one semaphore and keep it alive. release() gives permits to waiters first, in the
+// order in which they came.
 // Lifetime: the last copy may be destroyed once every acquire() has returned, even if release() has not yet.
 class Semaphore {
  public:
+  // Makes a semaphore with `initialCount` permits.
   // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
   explicit Semaphore(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
   // Suspends the fiber, or blocks the thread, until there is a permit, and takes it.
-  // Memory ordering: the acquire() that takes a permit sees what was written before its release().
+  // Memory ordering: the acquire() that takes a permit sees what was written before the release() that gave
+  // it.
   void acquire() const {
     if (!state_->tryAcquire()) {
       state_->acquire(detail::kNever);
     }
   }
 
-  // Takes a permit if there is one.
-  // Returns: whether it did.
+  // Takes a permit if there is one. Neither suspends nor blocks.
+  // Returns: whether it took one.
   bool try_acquire() const { return state_.checked().tryAcquire(); }
 
-  // As acquire(), but also ends at a stop of `token`, after `duration` or at `time`; not early by its clock.
-  // Returns: false if one of these came first. A permit that is there already wins.
+  // As acquire(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its
+  // clock.
+  // Returns: whether it took a permit: false if the stop or the time came first. Takes one that is there at
+  // the call.
   bool acquire(const std::stop_token& token) const {
     return state_->tryAcquire() || state_->acquire(detail::kNever, token);
   }

@@ -20,8 +20,8 @@
 namespace weft::inline v0_1 {
 
 // A lock that one writer holds alone, or many readers together. It suspends the fiber, or blocks the thread
-// if no scheduler is bound, and may be held across a suspension. Named as std::shared_timed_mutex:
-// std::unique_lock and std::shared_lock work with it.
+// if no scheduler is bound, and may be held across a suspension. Functions have the names of
+// std::shared_timed_mutex: std::unique_lock and std::shared_lock work with it.
 //
 //   weft::SharedMutex mutex;
 //   {
@@ -32,12 +32,12 @@ namespace weft::inline v0_1 {
 //   table[key] = load(key);  // may suspend
 // A reader cannot become the writer: a lock() by a caller that holds the mutex shared waits forever. If what
 // you read decides whether you write, unlock, lock() and read again, or use lock() from the beginning. A
-// reader must not lock the mutex again either: a writer in between and the second lock_shared() would wait
-// for each other.
+// reader must not lock the mutex again either: a writer that comes in between waits for the first
+// lock_shared(), and the second lock_shared() may wait for that writer.
 //
 // Waiters are served first in, first out. Up to 64 readers that come while others read may pass a waiting
-// writer. So neither readers nor writers starve. A waiter whose turn it is, and whose thread is busy, loses
-// its turn: the others go on after some milliseconds, or an eighth of the time that they have waited.
+// writer. So neither readers nor writers starve. A waiter loses its turn if its thread is busy: the others go
+// on after some milliseconds, or an eighth of the time that they have waited, if that is longer.
 // Lifetime: may be destroyed once the last unlock has let the last waiter go on. Destroying it while it is
 // held or waited for ends the program with a message.
 class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
@@ -53,7 +53,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
 
   // Waits until the caller holds the mutex alone.
   // Requires: the caller does not hold the mutex. If it holds it alone, a message ends the program.
-  // Memory ordering: the lock() that follows sees what was written before each unlock() and unlock_shared().
+  // Memory ordering: sees what was written before each earlier unlock() and unlock_shared().
   void lock() WEFT_ACQUIRE() {
     if (!lock_.tryLock()) [[unlikely]] {
       (void)waitFor(How::kExclusive, detail::kNever, {});
@@ -62,13 +62,14 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
   }
 
   // Takes the mutex if nobody holds it. Neither suspends nor blocks.
-  // Returns: whether it did.
+  // Returns: whether it took the mutex.
   [[nodiscard]] bool try_lock() WEFT_TRY_ACQUIRE(true) {
     return (lock_.tryLock() || tryTake(How::kExclusive)) && setOwner(detail::currentOwner());
   }
 
-  // As lock(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A mutex that is free wins.
+  // As lock(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its clock.
+  // Returns: whether the caller holds it now: false if the stop or the time came first. Takes a free mutex at
+  // the call.
   [[nodiscard]] bool lock(const std::stop_token& token) WEFT_TRY_ACQUIRE(true) {
     return lockUntil(detail::kNever, token);
   }
@@ -84,6 +85,7 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
                                     [&](detail::TimePoint deadline) { return lockUntil(deadline, token); });
   }
 
+  // Ends the hold of the writer. Neither suspends nor blocks.
   // Requires: the caller, a fiber or else a thread, is the writer; otherwise a message ends the program.
   void unlock() WEFT_RELEASE() {
     if (!isHeldByCaller()) [[unlikely]] {
@@ -95,8 +97,9 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
     }
   }
 
-  // Like lock() and so on, for readers: many may hold the mutex. Only checks that any does.
-  // Memory ordering: the lock_shared() that follows sees what was written before unlock().
+  // As the functions without "shared", for readers: many may hold the mutex together. unlock_shared() ends
+  // the program with a message only if nobody holds the mutex shared: it does not check that the caller does.
+  // Memory ordering: lock_shared() sees what was written before each earlier unlock().
   void lock_shared() WEFT_ACQUIRE_SHARED() {
     if (!lock_.tryLockShared()) [[unlikely]] {
       (void)waitFor(How::kShared, detail::kNever, {});

@@ -13,7 +13,7 @@
 
 namespace weft::inline v0_1 {
 
-// One bit that any threads send to one thread: look again.
+// One bit that wakes a thread: any thread sets it, and one thread waits for it and clears it.
 //
 //   weft::Signal finished;
 //   std::thread worker([&] {
@@ -21,8 +21,8 @@ namespace weft::inline v0_1 {
 //     finished.send();
 //   });
 //   finished.receiveBlocking();
-// Sends are not counted: those before a receive count as one. Takes no lock. Calls the system only to put the
-// receiver to sleep and to wake it. A Signal blocks threads: code on fibers uses an Event.
+// Sends are not counted: all those before a receive count as one. Takes no lock. Calls the system only to put
+// the receiver to sleep and to wake it. A Signal blocks threads: code on fibers uses an Event.
 // Requires: one thread at a time receives.
 // Lifetime: a thread that has received may destroy the Signal at once, even if send() has not returned.
 class Signal {
@@ -33,14 +33,14 @@ class Signal {
 
   // Sets the bit, and wakes the receiver if it sleeps. Any thread. Neither suspends nor blocks. Keeps errno.
   // Async-signal-safe: a signal handler may call it.
-  // Memory ordering: the receive that takes the bit sees what was written before each send().
+  // Memory ordering: the receive that clears the bit sees what was written before each send().
   void send() { parker_.unpark(); }
 
-  // Takes the bit if it is set. Neither suspends nor blocks.
+  // Clears the bit if it is set. Neither suspends nor blocks.
   // Returns: whether it was set.
   bool receive() { return parker_.tryPark(); }
 
-  // Blocks the thread until the bit is set, and takes it.
+  // Blocks the thread until the bit is set, and clears it.
   void receiveBlocking() { parker_.park(); }
 
   // As receiveBlocking(), for at most `duration`.

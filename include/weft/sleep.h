@@ -17,15 +17,17 @@
 
 namespace weft::inline v0_1 {
 
-// Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`; never early by that clock.
-// Returns at once if `time` has passed, but still counts as a dequeue, so that a loop around it lets others
-// run when it is their turn, some 61 rounds later at most. Looks at other clocks than steady_clock every 10
-// seconds, in case of a step forward. A time that is no number has passed. So do all waits with a time limit.
-//
-// A fiber whose time has come goes on once the task or fiber on its thread ends or waits, behind earlier
-// fibers. It waits for at most one task.
+// Suspends the fiber, or blocks the thread if no scheduler is bound, until `time`, and never ends early by
+// its clock. A fiber whose time has come goes on as soon as what runs on its thread ends or waits, after the
+// fibers that were ready before it. It waits for at most one task.
 //
 //   weft::sleep_for(std::chrono::milliseconds(5));
+// If `time` has passed, returns at once. In a loop of such calls the other fibers and tasks of the thread
+// still have their turn, after 61 calls at the latest.
+//
+// These rules hold for all waits of weft with a time limit. A clock other than std::chrono::steady_clock is
+// read again every 10 seconds, since it may be set forward. A time or a duration that is not a number (NaN)
+// has passed.
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
   detail::Waiter& self = detail::currentWaiter();
@@ -33,13 +35,13 @@ void sleep_until(const std::chrono::time_point<Clock, Duration>& time) {
       time, [&](detail::TimePoint deadline) { return detail::blockUntil(self, deadline, "sleep", nullptr); });
 }
 
-// Sleeps for at least `duration`.
+// Suspends the fiber, or blocks the thread if no scheduler is bound, for at least `duration`.
 template <class Rep, class Period>
 void sleep_for(const std::chrono::duration<Rep, Period>& duration) {
   weft::sleep_until(detail::deadlineAfter(duration));
 }
 
-// As sleep_until(), but also ends at a stop of `token`.
+// As sleep_until(time), but also ends at a stop of `token`.
 // Returns: false if the stop came first.
 template <class Clock, class Duration>
 bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std::stop_token& token) {
@@ -47,7 +49,8 @@ bool sleep_until(const std::chrono::time_point<Clock, Duration>& time, const std
       time, [&](detail::TimePoint deadline) { return !detail::sleepUntilStop(deadline, token); });
 }
 
-// As sleep_for(), but also ends at a stop of `token`.
+// As sleep_for(duration), but also ends at a stop of `token`.
+// Returns: false if the stop came first.
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token) {
   return weft::sleep_until(detail::deadlineAfter(duration), token);

@@ -68,7 +68,7 @@ class Task {
   // Returns: whether there is a function.
   explicit operator bool() const noexcept { return node_ != nullptr; }
 
-  // Calls the function on this thread. It may be called again.
+  // Calls the function on this thread. May be called several times.
   // Requires: the task is not empty.
   void operator()() const {
     WEFT_ASSERT(node_ != nullptr, "an empty Task was called. Test it with `if (task)` first.");

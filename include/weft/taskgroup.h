@@ -17,7 +17,7 @@
 
 namespace weft::inline v0_1 {
 
-// A scope for tasks: none of them outlives it.
+// A scope for tasks: none of them outlives it. wait() waits for all of them.
 //
 //   weft::TaskGroup group;
 //   for (Entity& entity : entities) {
@@ -26,12 +26,12 @@ namespace weft::inline v0_1 {
 //   group.wait();
 //
 // The first exception that escapes a task cancels the group, and wait() throws it. A cancelled group stays
-// cancelled. Its tasks that have not begun do not run any more. The others are told by its stop token. If a
-// TaskCanceled escapes them then, that is not an error. Cancellation passes from a group down to the groups
-// that were made with it, or with its token.
+// cancelled. Its tasks that have not begun do not run any more. Those that run can see the stop in token(). A
+// TaskCanceled that escapes them then is no error. Cancelling a group also cancels the groups that were made
+// with it, or with its token.
 //
-// Each task is a task of its own, with its own FiberLocals, locks, exceptions and Fiber::current(), wherever
-// it is called. It finds at least 7/8 of a fiber's stack.
+// Each task has its own FiberLocals, locks, exceptions and Fiber::current(), even if wait() calls it. At
+// least 7/8 of a fiber's stack is free when it begins.
 //
 // A group that is made with an executor schedules each task there, no matter where run() is called:
 //
@@ -40,9 +40,9 @@ namespace weft::inline v0_1 {
 // Without an executor and without a bound scheduler, run() calls the function at once, as part of the caller.
 // docs/forkjoin.md says why.
 //
-// Threads: any fiber or thread may call run() before wait() begins. A task of the group may call it at any
-// time. One fiber or thread at a time may call wait(). A task of the group must not: it would wait for
-// itself. Make another group for what a task waits for.
+// Threads: any fiber or thread may call run() before wait() begins. A task of the group may call run() at any
+// time. One fiber or thread at a time may call wait(). A task of the group must not call wait(): it would
+// wait for itself. If it must wait for tasks, it makes another group for them.
 class TaskGroup {
  public:
   TaskGroup() = default;
@@ -60,14 +60,15 @@ class TaskGroup {
       : core_(executor, parent) {}
   TaskGroup(ExecutorReference executor, TaskGroup& parent) : TaskGroup(executor, parent.token()) {}
 
-  // Waits for the tasks. If a task has let an exception escape that no wait() has thrown, a message that
-  // names it ends the program. If another exception is being thrown already, that one is kept instead.
+  // Waits for the tasks. If a task has let an exception escape, and no wait() has thrown it, a message that
+  // names the exception ends the program. But if the destructor runs because another exception is being
+  // thrown, it ignores the task's exception.
   ~TaskGroup() = default;
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
 
-  // Schedules function(), or function(token()). Neither suspends nor blocks. Takes memory as schedule() does:
-  // in the steady state no malloc for captures of up to 96 bytes.
+  // Schedules function(), or `function(token())` if that is how it can be called. Neither suspends nor
+  // blocks. Takes memory as schedule() does: after a while no more malloc, for captures of up to 96 bytes.
   template <class F>
   void run(F&& function) {
     constexpr bool kCanBeCalled =
@@ -82,12 +83,12 @@ class TaskGroup {
     }
   }
 
-  // Returns once all tasks have ended. If the caller has made the group, it calls the tasks here that it has
-  // scheduled last and that no thief has taken, and lets others run in between when it is their turn. For the
-  // remaining tasks the fiber suspends, or the thread blocks.
+  // Returns once all tasks have ended. If the caller has made the group, it calls those of its tasks that it
+  // has scheduled last and that no other thread has taken. In between it lets others run when it is their
+  // turn. For the remaining tasks the fiber suspends, or the thread blocks.
   // Errors: throws the first exception that has escaped a task, once. If another wait() is waiting for the
-  // group, or the caller is a task of the group, and this is detected, a message ends the program. It is
-  // detected where the group has an executor, and else once two wait for the group.
+  // group, or if the caller is a task of the group, a message ends the program when this is detected. A group
+  // with an executor detects it at once, other groups once two wait.
   // Memory ordering: afterwards the caller sees what the tasks have written.
   void wait() { core_.wait(); }
 

@@ -24,7 +24,8 @@
 
 namespace weft::inline v0_1 {
 
-// A place in a row. A ticket is called when all tickets taken before it are done. They order parallel work.
+// A place in a queue, to put work in order that runs in parallel. A ticket is called when all tickets that
+// were taken before it are done.
 //
 //   weft::Ticket::Queue queue;
 //   for (const auto& frame : frames) {
@@ -36,16 +37,17 @@ namespace weft::inline v0_1 {
 //     });
 //   }
 //   queue.take().wait();
-// A handle: copies are one ticket. If no copy has called done(), the destructor of the last one does. A
-// ticket that is done before it is called passes the call on when it comes.
+// A handle: copies are one ticket. If no copy has called done(), the destructor of the last one does. If a
+// ticket is done before it is called, its call passes on to the next ticket.
 // Lifetime: tickets may outlive their queue.
 class Ticket {
  public:
-  // A function for onCall(), which takes any callable.
+  // A function that onCall() can take. It takes any other callable too.
   using OnCall = std::function<void()>;
   class Queue;
 
-  // Is no ticket. It may be assigned to, copied and destroyed.
+  // Makes an object without a ticket, or copies or moves one. Without a ticket it may only be assigned to,
+  // copied and destroyed.
   Ticket() noexcept = default;
   Ticket(const Ticket&) noexcept = default;
   Ticket(Ticket&&) noexcept = default;
@@ -75,8 +77,8 @@ class Ticket {
   }
 
   // Schedules `function` when the ticket is called, or now if it was called already. The task runs on the
-  // scheduler of the thread that calls the ticket, by done(). Several functions run in their order, one after
-  // the other, as one task, if they are given before the call. Neither suspends nor blocks.
+  // scheduler of the thread whose done() calls the ticket. Functions that were given before the call run in
+  // their order, one after the other, in one task. Neither suspends nor blocks.
   // Requires: there is a ticket.
   // Memory ordering: as for wait().
   template <class F>
@@ -137,7 +139,7 @@ class Ticket {
   detail::Shared<State> state_;
 };
 
-// Hands out tickets, from any thread. Neither suspends nor blocks.
+// Hands out tickets in order. Any thread may call its functions, which neither suspend nor block.
 class Ticket::Queue {
  public:
   Queue() noexcept = default;

@@ -21,7 +21,8 @@
 
 namespace weft::inline v0_1 {
 
-// Counts pieces of work that are not done. Fibers and threads wait until there are none.
+// Waits for several pieces of work: counts those that are not done, and lets fibers and threads wait until
+// there are none.
 //
 //   weft::WaitGroup files;
 //   for (const auto& path : paths) {
@@ -32,11 +33,13 @@ namespace weft::inline v0_1 {
 // A handle: copies share one counter and keep it alive.
 class WaitGroup {
  public:
+  // Makes a group that waits for `initialCount` pieces of work.
   // Requires: 0 <= initialCount < 2^30; otherwise a message ends the program.
   explicit(false) WaitGroup(ptrdiff_t initialCount = 0, Allocator* allocator = Allocator::Default)
       : state_(allocator, initialCount) {}
 
-  // Adds `count` pieces of work. Neither suspends nor blocks. A wait() that must see them starts after add().
+  // Adds `count` pieces of work. Neither suspends nor blocks. A wait() that must wait for them begins after
+  // add().
   // Requires: 0 <= count, and the count of the group stays below 2^30; otherwise a message ends the program.
   void add(ptrdiff_t count = 1) const {
     const size_t old =
@@ -77,7 +80,7 @@ class WaitGroup {
   }
 
   // Returns: whether the count is zero. Neither suspends nor blocks.
-  // Memory ordering: as wait(), where it returns true.
+  // Memory ordering: after true, the caller sees what was written before each done().
   [[nodiscard]] bool test() const {
     if (state_->core.isOver()) {
       return true;
@@ -93,8 +96,8 @@ class WaitGroup {
     }
   }
 
-  // As wait(), but also ends at a stop of `token`, after `duration` or at `time`; never early by that clock.
-  // Returns: false if one of these came first. A count that is zero already wins.
+  // As wait(), but also ends at a stop of `token`, after `duration`, or at `time`, never early by its clock.
+  // Returns: false if the stop or the time came first. True if the count was zero at the call.
   bool wait(const std::stop_token& token) const { return state_->wait(detail::kNever, token); }
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration, const std::stop_token& token = {}) const {

@@ -17,21 +17,24 @@ namespace detail {
 struct ThreadWaiter;
 }  // namespace detail
 
-// The wait of a thread, as its wait handler sees it.
+// What a thread waits for, as its wait handler sees it.
 // Lifetime: valid until the handler returns.
 class WaitHandle {
  public:
-  // Returns: whether what is waited for has come, or the time is up. Neither suspends nor blocks.
+  // Neither suspends nor blocks.
+  // Returns: whether what is waited for has come, or the time of the wait is up.
   WEFT_EXPORT bool ready() const noexcept;
 
-  // Has `wake` called once what is waited for has come, by the thread that brings it, or at once if it has
-  // come already. `wake` should make the handler look at ready(), for example by posting a message to the
-  // thread. It neither waits nor throws. A later call replaces the function of an earlier one.
+  // Sets a function that is called once, when what is waited for has come: by the thread that brings it, or
+  // at once if it has come already. `wake` should make the handler look at ready(), for example by posting a
+  // message to the thread. It must neither wait nor throw. A later call replaces the function of an earlier
+  // one.
   // Lifetime: `wake` may still run when ready() is true, and after the handler has returned. So it must not
   // use what ends with the handler. The wait returns after `wake` has returned and was destroyed.
   WEFT_EXPORT void onReady(std::function<void()> wake) const;
 
-  // Returns: when the time of the wait is up, which calls no function; time_point::max() if never.
+  // Returns: the time of std::chrono::steady_clock at which the wait gives up; time_point::max() if never.
+  // Nothing calls `wake` then, so the handler must look at the clock itself.
   detail::TimePoint deadline() const noexcept { return deadline_; }
 
  private:
@@ -43,9 +46,9 @@ class WaitHandle {
   detail::TimePoint deadline_;
 };
 
-// A thread calls this instead of blocking. The handler may itself wait, and is then called again for that
-// wait, which must be able to end without the outer calls of the handler. If the handler returns before the
-// wait is over, the thread blocks for the rest.
+// A function that a thread without a scheduler calls instead of blocking in a wait. The handler may itself
+// wait, and is then called again for that wait, which must be able to end without the outer calls of the
+// handler. If the handler returns before the wait is over, the thread blocks for the rest.
 using WaitHandler = std::function<void(WaitHandle)>;
 
 // Sets what the calling thread does instead of blocking when it waits for a Future, or for anything else of
@@ -55,7 +58,7 @@ using WaitHandler = std::function<void(WaitHandle)>;
 // Neither suspends nor blocks.
 // Lifetime: the thread's end destroys the handler before the thread_local objects that were made before it
 // was set. Their destructors may set another one.
-// Returns: the handler before.
+// Returns: the handler that was set before.
 //
 //   weft::setThreadWaitHandler([&window](weft::WaitHandle wait) {
 //     wait.onReady([&window] { window.postEmptyMessage(); });

@@ -17,9 +17,9 @@
 
 namespace weft::inline v0_1 {
 
-// Writes the running totals of a range to `out`, as std::inclusive_scan does: a, op(a, b), op(op(a, b), c),
-// ..., with parentheses anywhere. With `init`, each total begins with it. `out` may be where the range
-// begins.
+// Writes the running totals of a range to `out`, as std::inclusive_scan does: a, op(a, b),
+// `op(op(a, b), c)`, ..., with parentheses anywhere. With `init`, each total begins with it. `out` may be
+// where the range begins.
 //
 //   weft::parallelScan(lengths, ends.begin());
 // Range, suspension, errors and lifetimes are those of parallelFor(). If workers share the scan, it calls
