@@ -42,7 +42,7 @@ WEFT_EXPORT IoDomain& ioDomain(const Scheduler& scheduler) noexcept;
 //
 // A thread binds the scheduler before it schedules tasks. Tasks run on the worker threads if there are any.
 // Otherwise each runs on the thread that scheduled it, while that thread waits, yields or unbinds. A task
-// stays on the thread on which it began, and shares its floating-point environment: see Fiber.
+// stays on the thread on which it began, and uses that thread's floating-point environment: see Fiber.
 //
 //   weft::Scheduler scheduler(weft::Scheduler::Config::allCores());
 //   weft::Scheduler::Binding bound(scheduler);
@@ -66,24 +66,26 @@ class WEFT_EXPORT Scheduler {
     // How many worker threads there are, and what they call.
     struct WorkerThread {
       int count = 0;  // worker threads; 0 runs tasks on the threads that schedule them
-      // Called on each worker thread before its first task; must not throw. Tasks may begin while it waits.
+      // Called on each worker thread before its first task, with the worker's number. Must not throw. If it
+      // waits, tasks may begin meanwhile.
       ThreadInitializer initializer;
-      std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: the process's own mask
-      // Called on each worker thread after its last task, when nothing is bound. It may wait; must not throw.
+      std::shared_ptr<Thread::Affinity::Policy> affinityPolicy;  // none: any processor of the process
+      // Called on each worker thread after its last task, with the worker's number. The worker is not bound
+      // any more. May wait, must not throw.
       ThreadInitializer finalizer;
     };
 
     WorkerThread workerThread;  // threads of the scheduler's own; at first none
-    // For workers, their queues and the control blocks of fibers. Stacks and tasks come from pools of the
-    // process. The state of an Event or a WaitGroup comes from the allocator that it was given.
+    // Gives memory for workers, their queues and the control blocks of fibers. Stacks and tasks come from
+    // pools of the process. An Event or a WaitGroup has an allocator of its own.
     // Requires: it neither throws nor waits by weft, since it is called in the middle of waits and switches.
     // Without memory it ends the program, as Default does. If it throws or returns null, a message does.
     Allocator* allocator = Allocator::Default;
-    size_t fiberStackSize = DefaultFiberStackSize;  // bytes, guard apart
-    // How long a worker that has run out of tasks may look for more before it sleeps. Where tasks come at
-    // short gaps, it looks for twice the last gap, and yields its processor between looks. Where tasks are
-    // sparse, it looks for 4 us. A longer time serves longer gaps sooner, for more processor time. With zero
-    // a worker looks once.
+    size_t fiberStackSize = DefaultFiberStackSize;  // bytes, without the guard
+    // How long a worker that has run out of tasks may look for more before it sleeps. If tasks come at short
+    // gaps, it looks for twice the last gap, and yields its processor between looks. If tasks are sparse, it
+    // looks for 4 us. With a longer time, tasks begin sooner after longer gaps, at the price of processor
+    // time. With zero a worker looks once.
     std::chrono::nanoseconds idleSearch = std::chrono::microseconds(200);
 
     // One worker per processor, by the affinity mask of the process and the quota of its cgroup. The
@@ -103,18 +105,18 @@ class WEFT_EXPORT Scheduler {
   // What a worker has queued and done. Exact while nothing runs, otherwise approximate.
   struct WorkerStats {
     int workerId = 0;               // index of a worker thread; -1 for a bound thread
-    uint64_t num = 0;               // queued tasks and resumable fibers
-    uint64_t numBlockedFibers = 0;  // inside a wait; one that was woken counts until it runs
-    uint64_t numIdleFibers = 0;     // kept for reuse
-    uint64_t numFibers = 0;         // all that exist
-    uint64_t numTasksRun = 0;       // ended, since the worker began
+    uint64_t num = 0;               // queued tasks and ready fibers
+    uint64_t numBlockedFibers = 0;  // those in a wait; one that was woken counts until it runs
+    uint64_t numIdleFibers = 0;     // those that are kept for reuse
+    uint64_t numFibers = 0;         // all fibers that exist
+    uint64_t numTasksRun = 0;       // tasks that have ended since the worker began
     uint64_t numSteals = 0;         // tasks taken from other workers
     uint64_t numParks = 0;          // times the thread went to sleep
   };
   // What all workers have queued and done.
   struct Stats {
     std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
-    uint64_t numInjected = 0;          // tasks in queues of all workers: the injector and the overflow
+    uint64_t numInjected = 0;          // tasks in the queues that all workers share
   };
 
   // Binds a scheduler to the calling thread for the time of a scope.
@@ -128,12 +130,13 @@ class WEFT_EXPORT Scheduler {
   };
 
   // Starts the worker threads.
-  // Errors: throws std::system_error if the system refuses a thread; those that were started have ended. A
-  // message ends the program if a count or a stack size makes no sense, or if there is no memory.
+  // Errors: throws std::system_error if the system refuses a thread. The threads that were started before
+  // have ended then. A message ends the program if a count or a stack size makes no sense, or if there is no
+  // memory.
   Scheduler(const Config& config);  // NOLINT(google-explicit-constructor): as marl's
 
   // Waits until every thread has unbound, then until all tasks have ended, also blocked tasks and those that
-  // the last tasks schedule. Blocks the thread. Prints now and then, after five seconds, what it waits for.
+  // the last tasks schedule. Blocks the thread. After five seconds it prints now and then what it waits for.
   // Requires: the calling thread is not bound to this scheduler.
   ~Scheduler();
 
@@ -147,14 +150,15 @@ class WEFT_EXPORT Scheduler {
   // Requires: no scheduler is bound to the thread.
   void bind();
 
-  // Runs the tasks to their end that only this thread may run, and ends its binding.
+  // Ends the binding of the calling thread. Before that, runs the tasks that only this thread may run, until
+  // they have ended.
   // Requires: a scheduler is bound, and the caller is not in a task.
   static void unbind();
 
-  // Schedules `task`. Any thread may call it if there are worker threads. If not, the task runs on the
+  // Schedules `task`. If there are worker threads, any thread may call this. If not, the task runs on the
   // calling thread, which must be bound. Neither suspends nor blocks.
   // Requires: the task is not empty.
-  // Memory ordering: the task sees what came before.
+  // Memory ordering: the task sees what was written before enqueue().
   void enqueue(Task&& task);
 
   // Schedules the tasks of a range, in its order, for less than a loop of enqueue(): up to 64 at a time. The
@@ -170,21 +174,21 @@ class WEFT_EXPORT Scheduler {
     detail::enqueueEach<Range>(*this, tasks, "Scheduler::enqueueMany()");
   }
 
-  // Schedules `task` on one worker thread, numbered from 0: no other runs it. Wakes that worker if it sleeps;
-  // if it is busy, the task waits, though others have nothing to do. So place what belongs together, and
-  // leave the rest to enqueue(). Any thread. Neither suspends nor blocks.
+  // Schedules `task` on one worker thread, numbered from 0: no other worker runs it. Wakes that worker if it
+  // sleeps. If it is busy, the task waits, even if other workers have nothing to do. So place tasks that
+  // belong together, and leave all others to enqueue(). Any thread. Neither suspends nor blocks.
   //
-  // What one thread or task places on a worker begins in that order. No task, whatever it schedules or
-  // places, keeps a placed task from running forever: see docs/scheduler.md.
+  // Tasks that one thread or task places on a worker begin in that order. A placed task gets its turn
+  // whatever other tasks schedule or place: see docs/scheduler.md.
   // Requires: there is such a worker, and `task` is neither empty nor a SameThread task of another thread.
-  // Memory ordering: the task sees what came before.
+  // Memory ordering: the task sees what was written before enqueueOn().
   void enqueueOn(int workerId, Task&& task);
 
   // Returns: the number of the calling worker thread; -1 on other threads. It is constant in a task.
   static int workerId() noexcept;
 
-  // As enqueue(), for the task of a Future: makes a scheduler an Executor. The future of a continuation that
-  // waits for its turn longer than the scheduler lives throws TaskNotExecuted.
+  // As enqueue(), for the task of a Future: makes a scheduler an Executor. If the scheduler ends before a
+  // continuation has its turn, the continuation's future throws TaskNotExecuted.
   void schedule(TaskHandle task);
 
   // Returns: the configuration with which the scheduler was made.
@@ -193,9 +197,9 @@ class WEFT_EXPORT Scheduler {
   // Returns: what every worker has queued and done. For tools and tests: takes a lock. Any thread.
   Stats stats() const;
 
-  // For a program that hangs: every worker prints to stderr which of its fibers wait, in what task and for
-  // what, and who holds a lock that is waited for. Any thread. Blocks the thread until the workers have
-  // answered, for up to 100 ms. A sleeping worker answers at once, another one when its task waits or ends.
+  // For a program that hangs: each worker prints to stderr which of its fibers wait, in what task and for
+  // what, and who holds a lock that they wait for. Any thread. Blocks the thread until the workers have
+  // answered, for up to 100 ms. A sleeping worker answers at once, a busy one when its task waits or ends.
   // Then names the workers that have not answered, and their tasks. Takes 16 KiB of each worker's stack.
   void reportBlockedFibers() const;
 
@@ -217,8 +221,8 @@ WEFT_EXPORT void scheduleNode(TaskNode* node);
 }  // namespace detail
 
 // Schedules `task` on the scheduler that is bound to the calling thread. Neither suspends nor blocks.
-// Requires: the task is not empty.
-// Memory ordering: the task sees what came before.
+// Requires: a scheduler is bound, and the task is not empty.
+// Memory ordering: the task sees what was written before schedule().
 inline void schedule(Task&& task) {
   if (detail::TaskNode* node = task.release()) [[likely]] {
     detail::scheduleNode(node);
@@ -227,7 +231,7 @@ inline void schedule(Task&& task) {
   }
 }
 
-// Schedules function(args...), with copies of the arguments as by std::bind.
+// Schedules function(args...) as schedule(task) does. Copies the arguments, as std::bind does.
 template <class Function, class... Args>
 void schedule(Function&& function, Args&&... args) {
   if constexpr (std::derived_from<std::remove_cvref_t<Function>, Task>) {
@@ -255,6 +259,7 @@ void schedule(Function&& function, Args&&... args) {
 }
 
 // As Scheduler::enqueueMany(), on the scheduler that is bound to the calling thread.
+// Requires: a scheduler is bound.
 template <detail::InputRange Range>
 void scheduleMany(Range&& tasks) {
   assert_has_bound_scheduler("scheduleMany()");

@@ -21,7 +21,7 @@
 
 namespace weft::inline v0_1::fair {
 
-// A coroutine that is the body of a CoroTask, or that another Coro awaits.
+// A coroutine of weft::fair, with a result of type T: the body of a CoroTask, or what another Coro awaits.
 //
 //   weft::fair::Coro<int> half(int n) {
 //     co_await weft::fair::yield();
@@ -38,14 +38,14 @@ namespace weft::inline v0_1::fair {
 //   scheduler.post(&task);
 //   scheduler.waitEmpty();
 // The coroutine begins when it is awaited, or with the first step of its CoroTask. An exception that escapes
-// it is thrown where it is awaited; from the body of a CoroTask it ends the program.
+// it is thrown where it is awaited. If it escapes the body of a CoroTask, it ends the program.
 // Lifetime: destroying the Coro destroys the coroutine, wherever it is suspended.
 template <class T = void>
 class [[nodiscard]] Coro {
  public:
-  // What the language asks for.
+  // What the language asks of the type of a coroutine. Not for use by programs.
   struct promise_type : detail::CoroResult<T> {
-    // What the language asks for.
+    // What the language asks of the type of a coroutine.
     Coro get_return_object() {
       this->handle = std::coroutine_handle<promise_type>::from_promise(*this);
       return Coro(*this);
@@ -104,22 +104,24 @@ class [[nodiscard]] Coro {
   detail::CoroFrame* frame_;
 };
 
-// A Task whose body is a coroutine. Each step runs it until it suspends; after its end a step does nothing.
+// A Task whose body is a coroutine. Each step runs the coroutine until it suspends. After its end a step does
+// nothing.
 //
 //   weft::fair::CoroTask task(session(result));
 //   scheduler.post(&task);
 //   task.wait();
-// In the body, co_await posts the task: the body itself must not. Any thread may wake and signal the task.
+// co_await in the body posts the task. The body must not post it in another way. Any thread may wake and
+// signal the task.
 // Lifetime: the user may destroy the task, with its suspended coroutines, while no scheduler has it: when the
-// body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not.
+// body has ended, or after TaskScheduler::takeBack() or ~TaskScheduler. The body must not destroy it.
 class WEFT_EXPORT CoroTask : public Task {
  public:
   // Makes a task whose first step begins `body`.
   explicit CoroTask(Coro<> body);
   ~CoroTask();
 
-  // Requires: the caller owns the task.
   // Returns: whether the body has ended.
+  // Requires: the caller owns the task.
   bool isDone() const noexcept { return stack_.innermost == nullptr; }
 
   // Suspends the fiber, or blocks the thread, until the body has ended. Several may wait.
@@ -128,8 +130,8 @@ class WEFT_EXPORT CoroTask : public Task {
   // Lifetime: the task may be destroyed as soon as all waits have returned.
   void wait() { waitUntil(detail::kNever); }
 
-  // As wait(), for at most `duration`, or until `time`; never early by that clock.
-  // Returns: false if the time was up first.
+  // As wait(), but also ends after `duration`, or at `time`, never early by its clock.
+  // Returns: false if the time came first.
   template <class Rep, class Period>
   bool wait_for(const std::chrono::duration<Rep, Period>& duration) {
     return waitUntil(detail::deadlineAfter(duration));
@@ -139,12 +141,12 @@ class WEFT_EXPORT CoroTask : public Task {
     return detail::waitUntilByClock(time, [this](detail::TimePoint deadline) { return waitUntil(deadline); });
   }
 
-  // The body is its callback.
+  // Deleted: the body of a CoroTask is its callback.
   template <class... Args>
   void setCallback(Args&&...) = delete;
 
-  // Posts a task with this body that the scheduler owns: it is destroyed when the body has ended, or with the
-  // scheduler. fair::async() also gives a future.
+  // Makes a task with this body, and posts it. The scheduler owns the task, and destroys it when the body has
+  // ended, or at its own end. fair::async() also gives a future.
   static void postOwned(TaskScheduler& scheduler, Coro<> body);
 
  private:
@@ -207,24 +209,25 @@ struct [[nodiscard("nothing happens without co_await")]] CoroSignalOrTime : Coro
 
 namespace weft::inline v0_1::fair {
 
-// Posts the task again: `co_await weft::fair::yield()`. As the other functions of this header, it is for
-// coroutines that run in a CoroTask, and has no effect without co_await.
+// Lets other tasks run first: posts the task again. Write `co_await weft::fair::yield()`. It works only in a
+// coroutine that runs in a CoroTask, and only with co_await. So do moveTo(), deadline(), delay(), wait(),
+// signalUntil(), signalFor(), receiveSignal() and self().
 inline detail::CoroPost<detail::CoroNoResult> yield() {
   return {nullptr, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Posts the task to `scheduler`, where the coroutine goes on.
+// Moves the coroutine to `scheduler`: posts its task there, where it goes on.
 inline detail::CoroPost<detail::CoroNoResult> moveTo(TaskScheduler& scheduler) {
   return {&scheduler, detail::FairTask::kNoDeadline, false, {}};
 }
 
-// Waits until `time`, a wakeup or a signal. The wait ends at once as long as a signal is there unreceived.
-// Gives: whether the time ended the wait, not a wakeup or a signal.
+// Waits until `time`, or until a wakeup or a signal comes. An unreceived signal ends the wait at once.
+// Gives: true if the time ended the wait, false if a wakeup or a signal did.
 inline detail::CoroPost<detail::CoroWasExpired> deadline(Task::TimePoint time) {
   return {nullptr, time, false, {}};
 }
 
-// As deadline(), with a duration from now.
+// As deadline(), until `duration` from now.
 template <class Rep, class Period>
 detail::CoroPost<detail::CoroWasExpired> delay(const std::chrono::duration<Rep, Period>& duration) {
   return fair::deadline(detail::deadlineAfter(duration));
@@ -237,7 +240,7 @@ inline detail::CoroPost<detail::CoroNoResult> wait() { return {nullptr, detail::
 // Gives: whether there was a signal.
 inline detail::CoroSignalOrTime signalUntil(Task::TimePoint time) { return {{nullptr, time, true, {}}}; }
 
-// As signalUntil(), with a duration from now.
+// As signalUntil(), until `duration` from now.
 template <class Rep, class Period>
 detail::CoroSignalOrTime signalFor(const std::chrono::duration<Rep, Period>& duration) {
   return fair::signalUntil(detail::deadlineAfter(duration));
@@ -248,7 +251,7 @@ inline detail::CoroPost<detail::CoroWasSignaled> receiveSignal() {
   return {nullptr, detail::kNever, true, {}};
 }
 
-// What self() returns.
+// What self() returns, for co_await.
 struct [[nodiscard("nothing happens without co_await")]] Self {
   // What the language and Coro ask for.
   using IsCoroAwaiter = void;

@@ -19,8 +19,8 @@ namespace weft::inline v0_1::fair {
 
 class TaskScheduler;
 
-// Work in steps: a callable that a TaskScheduler calls once each time that the task is posted. Between two
-// steps it has no stack and no thread: it waits for a wakeup, a signal or a deadline in 96 bytes.
+// Work in steps: a callable that a TaskScheduler calls once each time the task is posted. Between two steps
+// it has no stack and no thread. While it waits for a wakeup, a signal or a deadline it takes 96 bytes.
 //
 //   int left = 3;
 //   weft::fair::Task countdown([&](weft::fair::Task* self) {
@@ -32,8 +32,8 @@ class TaskScheduler;
 //   scheduler.post(&countdown);
 //   scheduler.waitEmpty();
 // From the post to the beginning of the step the task belongs to the scheduler, otherwise to the user. Only
-// the owner (the user, or the running step) may call a function that is not said to be for any thread. An
-// exception that leaves the callable ends the program with a message.
+// its owner (the user, or the running step) may call its functions, except those for which any thread is
+// named. An exception that leaves the callable ends the program with a message.
 // Lifetime: a step may delete its own task, or post it again, to any scheduler. Otherwise the scheduler does
 // not touch the task after the callable was called. Destroying a task that belongs to a scheduler ends the
 // program with a message. So declare tasks before their scheduler, or wait for their end.
@@ -45,8 +45,9 @@ class Task : private detail::FairTask {
   // Makes a task without a callback. A step before setCallback() ends the program with a message.
   Task() : FairTask(&detail::FairNoCallback::kOps) {}
 
-  // Each step calls `function` with this Task*, or without arguments. More than 48 bytes lie on the heap.
-  // Requires: `function` is not empty, as a std::function, nor null; otherwise a message ends the program.
+  // Each step calls `function` with this Task*, or without arguments. A callable of more than 48 bytes lies
+  // on the heap.
+  // Requires: `function` is neither an empty std::function nor null; otherwise a message ends the program.
   template <class F>
     requires(!std::derived_from<std::remove_cvref_t<F>, Task> && detail::FairStep<F, Task>)
   explicit Task(F&& function) : FairTask(&Callable<F>::kOps) {
@@ -72,7 +73,8 @@ class Task : private detail::FairTask {
     ops->destroy(*this);
   }
 
-  // The next step calls `function`. The old callable is destroyed: a calling step must not use its captures.
+  // Replaces the callable: the next step calls `function`. The old callable is destroyed, so a step that
+  // replaces its own must not use its captures afterwards.
   // Errors: if the move or copy of `function` throws, the task keeps its old callable.
   template <class F>
   void setCallback(F&& function) {
@@ -89,13 +91,13 @@ class Task : private detail::FairTask {
     setCallback(detail::FairMethod<Object, Method>{object, method});
   }
 
-  // The next post(), and no later one, waits until `time`, or for a wakeup or a signal. Never begins early. A
-  // post with an unreceived signal does not wait.
+  // Makes the next post() wait until `time`, or until a wakeup or a signal comes. The step never begins
+  // early. Later posts do not wait. A post with an unreceived signal does not wait either.
   void setDeadline(TimePoint time) {
     assertIsOwned("given a deadline");
     FairTask::deadline = time;
   }
-  // As setDeadline(), with a duration from now.
+  // As setDeadline(), until `delay` from now.
   template <class Rep, class Period>
   void setDelay(const std::chrono::duration<Rep, Period>& delay) {
     setDeadline(detail::deadlineAfter(delay));
@@ -103,7 +105,7 @@ class Task : private detail::FairTask {
   // As setDeadline(), but only a wakeup or a signal ends the wait.
   void setWait() { setDeadline(detail::kNever); }
 
-  // As setDeadline() or setDelay(), if a deadline was set and the new one is earlier; otherwise nothing.
+  // As setDeadline() or setDelay(), if a deadline was set and the new one is earlier. Otherwise does nothing.
   void adjustDeadline(TimePoint time) {
     if (time < FairTask::deadline) {
       setDeadline(time);
@@ -114,22 +116,24 @@ class Task : private detail::FairTask {
     adjustDeadline(detail::deadlineAfter(delay));
   }
 
-  // Returns: until when the next post() waits. TimePoint::min(): not at all. TimePoint::max(): without limit.
+  // Returns: the time until which the next post() waits. TimePoint::min(): it does not wait.
+  // TimePoint::max(): without limit.
   TimePoint deadline() const { return FairTask::deadline; }
 
-  // Any thread.
-  // Returns: whether there is an unreceived signal; then the caller sees what was written before it.
+  // Any thread may call this.
+  // Returns: whether there is an unreceived signal. If true, the caller sees what was written before the
+  // signal.
   bool isSignaled() const { return state.isSignaled(); }
 
-  // Takes the signal. One call takes all signals that have come. No post of the task waits before that.
+  // Takes the signal. One call takes all signals that have come. Until then no post of the task waits.
   // Returns: whether there was a signal.
   // Memory ordering: the caller sees what was written before each signal() that it takes.
-  // Lifetime: afterwards no signaller touches the task, and it may be deleted.
+  // Lifetime: afterwards no thread that has called signal() touches the task, and it may be deleted.
   bool receiveSignal() { return state.receiveSignal(); }
 
+  // Returns: whether the step begins because of its deadline, not because of a wakeup or a signal that came
+  // before. It may begin late. True if there was no deadline.
   // Requires: the caller is the task's step.
-  // Returns: whether the deadline led to the step, before a wakeup or a signal came, however late the step
-  // begins. True if there was no deadline.
   bool isExpired() const { return FairTask::isExpired; }
 
  private:
