@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Draws the results as SVG: each bar's ratio by its limit, for each question every library beside weft, and how
-costs grow with sizes.
+"""Draws the results as SVG: each bar's ratio by its limit, for each question every library beside weft, and
+how costs grow with sizes.
 
 All charts but the last show ratios. All name the machine and the day. Needs nothing but Python.
 """
 
 import argparse
 import datetime
-import html
 import math
 import os
 import statistics
@@ -17,11 +16,12 @@ import statistics
 import bars
 import growth
 import results as measured
+from drawing import FAINT, GRID, INK, Canvas, height_of_head
 from table import number
 
-ROW, LABEL, PLOT, VALUE = 18, 540, 420, 110
+ROW, PLOT, VALUE = 18, 420, 120
+LEAST_LABEL, CHARACTER = 300, 7  # a label's place, at least, and that of one of its characters
 GOOD, BAD, NEUTRAL = "#2a78b8", "#c8442f", "#9aa5b1"
-LINE, GRID = "#333333", "#dddddd"
 COLOURS = ("#2a78b8", "#c8442f", "#3a923a", "#8a5fb0", "#b8860b", "#444444")
 
 
@@ -42,36 +42,25 @@ class Chart:
 
     def svg(self):
         low, high = self.scale()
-        top, height = 62, 62 + ROW * len(self.rows) + 34
-        width = LABEL + PLOT + VALUE
+        left = max([LEAST_LABEL] + [20 + CHARACTER * len(row[0]) for row in self.rows])
+        height = height_of_head([self.subtitle]) + ROW * len(self.rows) + 34
+        canvas = Canvas(self.title, [self.subtitle], left + PLOT + VALUE, height)
 
         def x(log):
-            return LABEL + PLOT * (log - low) / (high - low)
+            return left + PLOT * (log - low) / (high - low)
 
-        out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" '
-               'font-size="12">' % (width, height),
-               '<rect width="100%" height="100%" fill="white"/>',
-               '<text x="12" y="24" font-size="16" font-weight="bold">%s</text>' % html.escape(self.title),
-               '<text x="12" y="44" fill="#666666">%s</text>' % html.escape(self.subtitle)]
         for tick in range(low, high + 1):
-            colour = LINE if tick == 0 else GRID
-            out.append('<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
-                x(tick), top - 6, x(tick), height - 28, colour))
-            out.append('<text x="%.1f" y="%d" text-anchor="middle" fill="#666666">%g</text>' % (
-                x(tick), height - 12, 10.0 ** tick))
+            canvas.line(x(tick), canvas.top - 6, x(tick), height - 28, GRID if tick else INK)
+            canvas.text(x(tick), height - 12, "%g" % 10.0 ** tick, FAINT, "middle")
         for index, (label, ratio, text, colour) in enumerate(self.rows):
-            y = top + ROW * index
-            out.append('<text x="%d" y="%d" text-anchor="end">%s</text>' % (
-                LABEL - 8, y + 12, html.escape(label)))
-            if not ratio:
-                out.append('<text x="%d" y="%d" fill="#666666">%s</text>' % (
-                    LABEL + 4, y + 12, html.escape(text)))
-                continue
-            left, right = sorted((x(0), x(math.log10(ratio))))
-            out.append('<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"/>' % (
-                left, y + 2, max(right - left, 1), ROW - 5, colour))
-            out.append('<text x="%d" y="%d">%s</text>' % (LABEL + PLOT + 8, y + 12, html.escape(text)))
-        return "\n".join(out + ["</svg>"]) + "\n"
+            y = canvas.top + ROW * index
+            canvas.text(left - 8, y + 12, label, anchor="end")
+            if ratio:
+                canvas.bar(x(0), x(math.log10(ratio)), y + 2, ROW - 5, colour)
+                canvas.text(left + PLOT + 8, y + 12, text)
+            else:
+                canvas.text(left + 4, y + 12, text, FAINT)
+        return canvas.svg()
 
 
 def chart_of_bars(figures, machine):
@@ -111,14 +100,15 @@ def chart_of_question(question, all_figures, machine):
 
 
 class Curves:
-    """Curves over a size, both axes logarithmic, each curve with a name at its end."""
+    """Curves over a size, both axes logarithmic, with a list of the curves' names beside them."""
 
-    WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 960, 460, 70, 62, 300, 40
+    WIDTH, HEIGHT, LEFT, RIGHT, BOTTOM = 960, 460, 70, 300, 40
 
     def __init__(self, title, subtitle, curves):
         self.title, self.subtitle, self.curves = title, subtitle, curves
         points = [point for curve in curves for point in curve.points if point[1] > 0]
         self.x_range, self.y_range = (self.decades(values) for values in zip(*points))
+        self.top = height_of_head([subtitle])
 
     @staticmethod
     def decades(values):
@@ -131,37 +121,29 @@ class Curves:
 
     def y(self, cost):
         low, high = self.y_range
-        return self.HEIGHT - self.BOTTOM - (self.HEIGHT - self.TOP - self.BOTTOM) * (math.log10(cost) - low) / (high - low)
+        bottom = self.HEIGHT - self.BOTTOM
+        return bottom - (bottom - self.top) * (math.log10(cost) - low) / (high - low)
 
-    def grid(self):
-        for power in range(self.x_range[0], self.x_range[1] + 1):
-            x = self.x(10.0 ** power)
-            yield '<line x1="%.1f" y1="%d" x2="%.1f" y2="%d" stroke="%s"/>' % (
-                x, self.TOP, x, self.HEIGHT - self.BOTTOM, GRID)
-            yield '<text x="%.1f" y="%d" text-anchor="middle" fill="#666666">%g</text>' % (
-                x, self.HEIGHT - self.BOTTOM + 18, 10.0 ** power)
-        for power in range(self.y_range[0], self.y_range[1] + 1):
-            y = self.y(10.0 ** power)
-            yield '<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="%s"/>' % (
-                self.LEFT, y, self.WIDTH - self.RIGHT, y, GRID)
-            yield '<text x="%d" y="%.1f" text-anchor="end" fill="#666666">%g</text>' % (self.LEFT - 8, y + 4, 10.0 ** power)
+    def draw_grid(self, canvas):
+        left, right, bottom = self.LEFT, self.WIDTH - self.RIGHT, self.HEIGHT - self.BOTTOM
+        for size in (10.0 ** power for power in range(self.x_range[0], self.x_range[1] + 1)):
+            canvas.line(self.x(size), self.top, self.x(size), bottom, GRID)
+            canvas.text(self.x(size), bottom + 18, "%g" % size, FAINT, "middle")
+        for cost in (10.0 ** power for power in range(self.y_range[0], self.y_range[1] + 1)):
+            canvas.line(left, self.y(cost), right, self.y(cost), GRID)
+            canvas.text(left - 8, self.y(cost) + 4, "%g" % cost, FAINT, "end")
 
     def svg(self):
-        out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" '
-               'font-size="12">' % (self.WIDTH, self.HEIGHT),
-               '<rect width="100%" height="100%" fill="white"/>',
-               '<text x="12" y="24" font-size="16" font-weight="bold">%s</text>' % html.escape(self.title),
-               '<text x="12" y="44" fill="#666666">%s</text>' % html.escape(self.subtitle), *self.grid()]
+        canvas = Canvas(self.title, [self.subtitle], self.WIDTH, self.HEIGHT)
+        self.draw_grid(canvas)
         for index, curve in enumerate(self.curves):
             colour = COLOURS[index % len(COLOURS)]
             points = [(self.x(size), self.y(cost)) for size, cost in curve.points if cost > 0]
-            out.append('<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>' % (
-                colour, " ".join("%.1f,%.1f" % point for point in points)))
-            out += ['<circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>' % (*point, colour) for point in points]
-            y = self.TOP + ROW * (index + 1)
-            out.append('<text x="%d" y="%d" fill="%s">%s</text>' % (
-                self.WIDTH - self.RIGHT + 12, y, colour, html.escape(curve.name)))
-        return "\n".join(out + ["</svg>"]) + "\n"
+            canvas.curve(points, colour)
+            for point in points:
+                canvas.dot(*point, colour)
+            canvas.text(self.WIDTH - self.RIGHT + 12, self.top + ROW * (index + 1), curve.name, colour)
+        return canvas.svg()
 
 
 def charts_of_growth(figures, machine):

@@ -1,6 +1,7 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures of the documents, as SVG: ratios to weft, bars with their spread, and curves with their names.
+"""Pictures as SVG: a canvas, and the kinds of charts of the documents. These are ratios to weft, bars with
+their spread, and curves with their names.
 
 All have one font, a white ground of their own, and colours that the colour-blind can tell apart. A name
 stands beside each bar and at the end of each curve, so that nobody needs the colours.
@@ -25,6 +26,11 @@ Line = namedtuple("Line", "label points colour is_dashed")
 Ratio = namedtuple("Ratio", "title base rivals")
 
 
+def height_of_head(subtitle):
+    """Returns how far the title and the lines of the subtitle reach down."""
+    return 51 + 17 * len(subtitle)
+
+
 class Canvas:
     """A picture with its title and subtitle; what is below `top` is free."""
 
@@ -39,8 +45,8 @@ class Canvas:
             % (width - 1, height - 1, EDGE)]
         self.text(20, 31, title, size=17, weight=600)
         for index, line in enumerate(subtitle):
-            self.text(20, 51 + 17 * index, line, colour=FAINT)
-        self.top = 51 + 17 * len(subtitle)
+            self.text(20, height_of_head(subtitle[:index]), line, colour=FAINT)
+        self.top = height_of_head(subtitle)
 
     def text(self, x, y, text, colour=None, anchor=None, size=None, weight=None):
         more = "".join(' %s="%s"' % (name, value) for name, value in (
@@ -54,6 +60,14 @@ class Canvas:
     def bar(self, x1, x2, y, height, colour):
         self.parts.append('<rect x="%.1f" y="%.1f" width="%.1f" height="%g" rx="2" fill="%s"/>'
                           % (min(x1, x2), y, max(abs(x2 - x1), 1.5), height, colour))
+
+    def curve(self, points, colour, width=2, is_dashed=False):
+        self.parts.append('<polyline fill="none" stroke="%s" stroke-width="%g"%s points="%s"/>' % (
+            colour, width, ' stroke-dasharray="5 4"' if is_dashed else "",
+            " ".join("%.1f,%.1f" % point for point in points)))
+
+    def dot(self, x, y, colour):
+        self.parts.append('<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>' % (x, y, colour))
 
     def svg(self):
         return "\n".join(self.parts + ["</svg>"]) + "\n"
@@ -90,7 +104,7 @@ class Ratios:
     def svg(self):
         heights = [34 + sum(map(self.height_of, ratios)) for _, ratios in self.sections]
         canvas = Canvas(self.title, self.subtitle, self.WIDTH,
-                        51 + 17 * len(self.subtitle) + 18 + sum(heights) + 24)
+                        height_of_head(self.subtitle) + 18 + sum(heights) + 24)
         y = canvas.top + 18
         for (name, ratios), height in zip(self.sections, heights):
             canvas.text(20, y + 8, name, weight=600, size=14)
@@ -131,7 +145,7 @@ class Bars:
     def svg(self):
         heights = [self.HEAD + self.PITCH * len(panel.bars) + self.GAP for panel in self.panels]
         canvas = Canvas(self.title, self.subtitle, self.WIDTH,
-                        51 + 17 * len(self.subtitle) + 10 + sum(heights) + 6)
+                        height_of_head(self.subtitle) + 10 + sum(heights) + 6)
         y = canvas.top + 10
         for panel, height in zip(self.panels, heights):
             self.draw_panel(canvas, y, panel)
@@ -176,7 +190,7 @@ class Lines:
         return self.LEFT + (self.WIDTH - self.LEFT - self.RIGHT) * position / (len(self.positions) - 1)
 
     def y(self, value):
-        top = 51 + 17 * len(self.subtitle) + 14
+        top = height_of_head(self.subtitle) + 14
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self.HEIGHT - self.BOTTOM - (self.HEIGHT - self.BOTTOM - top) * share
 
@@ -197,14 +211,11 @@ class Lines:
     def draw_line(self, canvas, line):
         points = [(self.x(position), self.y(statistics.median(values))) for position, values in line.points]
         if len(points) > 1:
-            canvas.parts.append('<polyline fill="none" stroke="%s" stroke-width="%g"%s points="%s"/>' % (
-                line.colour, 3 if line.label.startswith("weft") else 2,
-                ' stroke-dasharray="5 4"' if line.is_dashed else "",
-                " ".join("%.1f,%.1f" % point for point in points)))
+            canvas.curve(points, line.colour, 3 if line.label.startswith("weft") else 2, line.is_dashed)
         for (x, y), (_, values) in zip(points, line.points):
             if not line.is_dashed:
                 canvas.line(x, self.y(min(values)), x, self.y(max(values)), line.colour)
-                canvas.parts.append('<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>' % (x, y, line.colour))
+                canvas.dot(x, y, line.colour)
 
     def draw_names(self, canvas):
         """Puts each name at the end of its curve, and moves those apart that would cover each other."""
