@@ -314,14 +314,16 @@ class Facts:
                 return self.valueOf(found.group(1) or found.group(2), place)
         raise KeyError(name)
 
-    def findInProse(self, pattern, page):
-        """What `pattern` finds on a page, whose lines may break at each space of the pattern."""
-        return re.findall(pattern.replace(" ", r"\s+"), self.text[page])
+    def expectNumber(self, page, pattern, value, what):
+        """Expects that the page, whose lines may break at each space of `pattern`, says that number."""
+        found = re.findall(pattern.replace(" ", r"\s+"), self.text[page])
+        self.expect(found, page, "nothing matches \"%s\"" % pattern)
+        for number in found:
+            said = WORDS.get(number) or int(number.replace(",", ""))
+            self.expect(said == value, page, "says %s where %s is %s" % (number, what, value))
 
     def checkNumbers(self):
         for page, pattern, source, expression in NUMBERS:
-            found = self.findInProse(pattern, page)
-            self.expect(found, page, "nothing matches \"%s\"" % pattern)
             name = CONSTANT.search(expression).group(1)
             isThere = re.search(r"\b%s\b" % name, self.text.get(source, ""))
             self.expect(isThere, source, "there is no %s" % name)
@@ -330,29 +332,18 @@ class Facts:
             except KeyError as name:
                 self.expect(False, source, "there is no constant %s" % name)
                 continue
-            for number in found:
-                said = WORDS.get(number) or int(number.replace(",", ""))
-                self.expect(said == value, page,
-                            "says %s where %s of %s is %s" % (number, expression, source, value))
+            self.expectNumber(page, pattern, value, "%s of %s" % (expression, source))
 
     def checkCounts(self):
         for page, pattern, tests in COUNTS if self.tests is not None else []:
-            found = self.findInProse(pattern, page)
-            self.expect(found, page, "nothing matches \"%s\"" % pattern)
             value = sum(re.fullmatch(tests, test) is not None for test in self.tests)
-            for number in found:
-                said = int(number.replace(",", ""))
-                self.expect(said == value, page, "says %s where %d tests are %s" % (number, value, tests))
+            self.expectNumber(page, pattern, value, "the number of tests " + tests)
 
     def checkOccurrences(self):
         for page, pattern, files, what in OCCURRENCES:
-            found = self.findInProse(pattern, page)
-            self.expect(found, page, "nothing matches \"%s\"" % pattern)
             sources = [text for name, text in self.text.items() if re.fullmatch(files, name)]
             value = sum(len(re.findall(what, text)) for text in sources)
-            for number in found:
-                said = int(number.replace(",", ""))
-                self.expect(said == value, page, "says %s where there are %d of %s" % (number, value, what))
+            self.expectNumber(page, pattern, value, "the number of " + what)
 
     # Functions with the file behind them: `f()` (`path`).
 
