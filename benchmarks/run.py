@@ -153,7 +153,7 @@ def all_questions(manifest, only, libraries):
 
 
 def with_more_workers(cases, counts):
-    """Returns the cases, and those workloads that have several numbers of workers once more with each of `counts`."""
+    """Returns the cases, and workloads with several numbers of workers once more with each of `counts`."""
     of_workload = {}
     for case in cases:
         if case.key not in bars.BORROWED:

@@ -21,7 +21,6 @@ import argparse
 import collections
 import json
 import pathlib
-import re
 import shutil
 import subprocess
 import sys

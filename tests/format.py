@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fails where clang-format would change a C++ file, or where a line is too long: format.py ROOT CLANG_FORMAT
 
-The limit of .clang-format is checked in all lines of C++ files (clang-format breaks neither comments, which may be
-tables, nor messages), and in the prose of Markdown files.
+The limit of .clang-format is checked in all lines of C++ files (clang-format breaks neither comments, which
+may be tables, nor messages), and in the prose of Markdown files.
 """
 
 import pathlib
@@ -17,7 +17,10 @@ ONE_LINE_EACH = ("CHANGELOG.md",)  # each change has one line, so that changes m
 
 
 def prose(lines):
-    """The numbered lines of a page that can be wrapped: no code, no table, no heading, no word or image alone."""
+    """Yields the numbered lines of a page that can be wrapped.
+
+    Those are no code, no table, no heading, and no word or image alone.
+    """
     isCode = False
     for number, line in lines:
         isFence = line.lstrip().startswith("```")
@@ -36,7 +39,8 @@ def tooLong(path, limit):
 
 def main():
     root, clang_format = pathlib.Path(sys.argv[1]), sys.argv[2]
-    limit = int(re.search(r"ColumnLimit: (\d+)", (root / ".clang-format").read_text(encoding="utf-8")).group(1))
+    style = (root / ".clang-format").read_text(encoding="utf-8")
+    limit = int(re.search(r"ColumnLimit: (\d+)", style).group(1))
     files = sorted([*root.glob("*.md"), *(path for folder in FOLDERS for path in (root / folder).rglob("*"))])
     sources = [path for path in files if path.suffix in (".h", ".cpp")]
     pages = [path for path in files if path.suffix == ".md" and path.name not in ONE_LINE_EACH]
