@@ -276,7 +276,7 @@ size_t MainLoopExecutor::runUntilReady(const detail::FutureHandle& future) {
   while (!core.isReady()) {
     TaskHandle task = loop.pop();
     if (!task) {
-      detail::FutureCore::freePutOff();
+      detail::FutureCore::freePutOff();  // the future may depend on what this stack has put off
       task = loop.await(core);
     }
     if (task) {
