@@ -5,8 +5,8 @@
 
     docs/site/browse.py FOLDER    where make.py has made the site; writes FOLDER/screenshots/*.png
 
-Each page loads without an error, at the width of a desk and at that of a phone, where it is not wider than the
-screen. Text and code are readable, light and dark. The search finds the page of a name. On Debian 12:
+Each page loads without an error, at the width of a desk and at that of a phone, where it is not wider than
+the screen. Text and code are readable, light and dark. The search finds the page of a name. On Debian 12:
 
     apt-get install -y chromium chromium-driver python3-selenium
 """
@@ -18,17 +18,20 @@ import sys
 import threading
 
 from selenium import webdriver
+from selenium.common.exceptions import TimeoutException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 DESK, PHONE = (1280, 900), (390, 844)
-PICTURES = {"index.html": "first", "docs/tutorial/01_first_task.html": "tutorial", "docs/reference/waitgroup.html": "reference",
-            "docs/performance.html": "performance"}
+PICTURES = {"index.html": "first", "docs/tutorial/01_first_task.html": "tutorial",
+            "docs/reference/waitgroup.html": "reference", "docs/performance.html": "performance"}
 # What somebody looks for, and the page that the search must list.
-SEARCHES = {"WaitGroup": "docs/reference/waitgroup.html", "parallelFor": "docs/parallel.html", "overflow": "docs/stacks.html"}
+SEARCHES = {"WaitGroup": "docs/reference/waitgroup.html", "parallelFor": "docs/parallel.html",
+            "overflow": "docs/stacks.html"}
 SMALLEST_FONT, LEAST_CONTRAST = 12, 4.5
 
-# Returns the texts whose contrast to what is behind them is too low (WCAG 2.1's ratio), or whose font is too small.
+# Returns the texts whose contrast to what is behind them is too low (WCAG 2.1's ratio), or whose font is too
+# small.
 READABLE = """
 const luminance = c => { const f = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
   return 0.2126 * f(c[0]) + 0.7152 * f(c[1]) + 0.0722 * f(c[2]); };
@@ -36,15 +39,17 @@ const parse = text => { const n = text.match(/[\\d.]+/g).map(Number); return n.l
 const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor);
   if (c[3] == 1) return c; } return [255, 255, 255, 1]; };
 const bad = new Set();
-for (const e of document.querySelectorAll('article p, article li, article td, article pre, article pre span, article h1')) {
+for (const e of document.querySelectorAll('article :is(h1, p, li, td, pre, pre span)')) {
   if (!e.innerText || !e.innerText.trim()) continue;
   const style = getComputedStyle(e), a = luminance(parse(style.color)), b = luminance(behind(e));
   const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
   if (contrast < arguments[1] || parseFloat(style.fontSize) < arguments[0])
-    bad.add(`${e.tagName}.${e.className}: ${contrast.toFixed(1)}, ${style.fontSize}: ${e.innerText.trim().slice(0, 30)}`);
+    bad.add(`${e.tagName}.${e.className}: ${contrast.toFixed(1)}, ${style.fontSize}: ` +
+            e.innerText.trim().slice(0, 30));
 }
 return [...bad].slice(0, 5);
 """
+BROKEN_PICTURES = "return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)"
 
 
 class QuietHandler(http.server.SimpleHTTPRequestHandler):
@@ -62,7 +67,8 @@ def serve(folder):
 
 def start_browser():
     options = webdriver.ChromeOptions()
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--hide-scrollbars"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options)
@@ -83,8 +89,7 @@ def faults_of_page(browser):
             yield entry["message"]
     if len(browser.find_elements(By.TAG_NAME, "h1")) != 1:
         yield "it has not one title"
-    broken = browser.execute_script("return [...document.images].filter(i => !i.complete || !i.naturalWidth).map(i => i.src)")
-    for source in broken:
+    for source in browser.execute_script(BROKEN_PICTURES):
         yield "the picture %s does not load" % source
     wide, width = browser.execute_script("return [document.scrollingElement.scrollWidth, innerWidth]")
     if wide > width:
@@ -110,10 +115,10 @@ def look_at_pages(browser, address, html, pictures):
 def search(browser, address, pictures):
     for word, page in SEARCHES.items():
         show(browser, address + "search.html?q=" + word, DESK, "light")
+        link = (By.CSS_SELECTOR, 'ul.search a[href*="%s"]' % page)
         try:
-            WebDriverWait(browser, 30).until(lambda b, page=page: any(
-                page in (link.get_attribute("href") or "") for link in b.find_elements(By.CSS_SELECTOR, "ul.search a")))
-        except Exception:  # pylint: disable=broad-except
+            WebDriverWait(browser, 30).until(lambda driver, link=link: driver.find_elements(*link))
+        except TimeoutException:
             yield "the search for %s does not find %s" % (word, page)
         browser.save_screenshot(str(pictures / ("search_%s.png" % word)))
 
@@ -130,7 +135,8 @@ def main():
         faults = [*look_at_pages(browser, address, html, pictures), *search(browser, address, pictures)]
     finally:
         browser.quit()
-    print("\n".join(faults) or "%d pages, %d searches: all is readable" % (len(list(html.rglob("*.html"))), len(SEARCHES)))
+    numbers = (len(list(html.rglob("*.html"))), len(SEARCHES))
+    print("\n".join(faults) or "%d pages, %d searches: all is readable" % numbers)
     sys.exit(1 if faults else 0)
 
 

@@ -24,11 +24,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # The table of contents. A folder's pages hang below its index.
 CONTENTS = {
-    "Learn": ["docs/tutorial/index", "docs/howto/index", "docs/which", "docs/coming_from", "docs/faq", "docs/install",
-              "docs/limits"],
+    "Learn": ["docs/tutorial/index", "docs/howto/index", "docs/which", "docs/coming_from", "docs/faq",
+              "docs/install", "docs/limits"],
     "Reference": ["docs/reference/index", "docs/headers", "docs/glossary"],
-    "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel", "docs/futures", "docs/fair",
-                 "docs/io", "docs/asio", "docs/stacks", "docs/shared_libraries", "docs/marl_compatibility"],
+    "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel",
+                 "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/stacks", "docs/shared_libraries",
+                 "docs/marl_compatibility"],
     "Trust": ["docs/performance", "docs/reliability", "docs/CHANGELOG"],
     "Inside": ["docs/architecture", "docs/CONTRIBUTING", "src/osfiber_asm/README", "benchmarks/README",
                "benchmarks/ranking/README", "tests/README", "tests/model/README"],
@@ -41,8 +42,8 @@ def toctree(pages, caption=None):
 
 
 def rewritten(page, text, linked):
-    """Returns a page for Sphinx: README.md is the site's index, and a folder of the repository is no link. Adds the
-    files that it links to `linked`."""
+    """Returns a page for Sphinx: README.md is the site's index, and a folder of the repository is no link.
+    Adds the files that it links to `linked`."""
     def one(match):
         label, target = match.groups()
         path, _, anchor = target.partition("#")
@@ -92,8 +93,8 @@ def main():
     here = ROOT / "docs/site"
     subprocess.run([sys.executable, here / "reference.py", ROOT, source / "docs/reference"], check=True)
     # Warnings are errors: a link that leads nowhere, a page that is in no table of contents.
-    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-j", "auto", "-c", here,
-                    "-d", folder / "doctrees", source, html], check=True)
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-j", "auto",
+                    "-c", here, "-d", folder / "doctrees", source, html], check=True)
     theme.mend(html / "_static")
     print(html / "index.html")
 

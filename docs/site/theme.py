@@ -1,8 +1,11 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Mends what Debian's package of the theme furo leaves out of a site: its script imports another one, though pages
-load it as no module; its style sheet asks the server for one outside of the site; and its compiler has dropped the
-colours for readers whose system is dark. Where the theme is whole, nothing changes."""
+"""Mends what Debian's package of the theme furo leaves out of a site.
+
+Its script imports another one, though pages load it as no module. Its style sheet asks the server for one
+outside of the site. Its compiler has dropped the colours for readers whose system is dark. Where the theme is
+whole, nothing changes.
+"""
 
 import pathlib
 import re
