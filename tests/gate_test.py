@@ -41,12 +41,17 @@ class GateTest(unittest.TestCase):
         for path in PATHS:
             (self.work / path).mkdir(parents=True, exist_ok=True)
             (self.work / path / "file").write_text("text\n")
-        self.log, self.fail = top / "log", top / "fail"
+        for script in ("make.py", "browse.py"):
+            path = self.work / "docs/site" / script
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text('"""Only pretends."""\n')
+        self.log, self.failures = top / "log", top / "fail"
         for name, text in (("cmake", 'echo "cmake $*" >>"$LOG"\n'), ("ctest", CTEST),
                            ("dpkg-query", "echo install ok installed\n")):
             self.fake(name, text)
         own = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "WEFT_"))}
-        self.environment = dict(own, PATH="%s:%s" % (self.bin, os.environ["PATH"]), LOG=str(self.log), FAIL=str(self.fail),
+        self.environment = dict(own, PATH="%s:%s" % (self.bin, os.environ["PATH"]), LOG=str(self.log),
+                                FAIL=str(self.failures),
                                 GIT_CONFIG_GLOBAL="/dev/null", GIT_CONFIG_SYSTEM="/dev/null")
         for name in ("AUTHOR", "COMMITTER"):
             self.environment.update({"GIT_%s_NAME" % name: "tester", "GIT_%s_EMAIL" % name: "tester@example.org"})
@@ -103,12 +108,12 @@ class GateTest(unittest.TestCase):
         (self.bin / name).chmod(0o755)
 
     def test_a_test_that_fails_twice_fails_the_gate(self):
-        self.fail.write_text("2")
+        self.failures.write_text("2")
         self.assertIn("== failed: test", self.run_gate("test", status=1))
         self.assertNotIn("test", self.stamps())
 
     def test_a_test_that_fails_once_is_told_last(self):
-        self.fail.write_text("1")
+        self.failures.write_text("1")
         printed = self.run_gate("test")
         self.assertIn("-R ^(shaky)$", self.log.read_text())
         self.assertRegex(printed, "it said so\nUNSTEADY: shaky, in test[^\n]*\n== all of it holds[^\n]*\n$")
@@ -117,12 +122,12 @@ class GateTest(unittest.TestCase):
 
     def test_what_draws_a_seed_is_not_tried_again(self):
         for part in ("fuzz", "fuzz-long", "stress-7", "soak", "long", "tsan-long", "release"):
-            self.fail.write_text("1")
+            self.failures.write_text("1")
             self.run_gate(part, status=1)
             self.assertNotIn(part, self.stamps())
 
     def test_a_run_without_a_report_fails(self):
-        self.fail.write_text("1")
+        self.failures.write_text("1")
         self.run_gate("test")
         self.fake("ctest", "exit 8\n")
         self.assertIn("== failed: asan", self.run_gate("asan", status=1))
@@ -159,7 +164,7 @@ class GateTest(unittest.TestCase):
         self.assertNotIn("-L ^models$", self.log.read_text())
 
     def test_all_fails_if_one_part_does_and_runs_the_others(self):
-        self.fail.write_text("2")
+        self.failures.write_text("2")
         self.assertIn("== failed: test\n", self.run_gate("all", status=1))
         self.assertIn("asan", self.stamps())
         self.assertIn("test\n", self.run_gate("owed"))
@@ -174,7 +179,7 @@ class GateTest(unittest.TestCase):
         self.assertEqual(self.run_gate("owed"), "")
 
     def test_a_long_test_that_fails_keeps_no_other_from_running(self):
-        self.fail.write_text("1")
+        self.failures.write_text("1")
         self.run_gate("long", status=1)
         self.assertIn("-R ^(deep_three|)$", self.log.read_text())
         self.assertEqual(self.stamps(), {"long.deep_three"})
@@ -187,7 +192,7 @@ class GateTest(unittest.TestCase):
         self.assertEqual(printed.count("skipped"), 1)
 
     def test_an_unsteady_test_is_told_again(self):
-        self.fail.write_text("1")
+        self.failures.write_text("1")
         self.run_gate("test")
         self.assertIn("UNSTEADY in an earlier run", self.run_gate("all"))
 
