@@ -24,8 +24,8 @@
 //   weft::containers::map<std::string, int> places(allocator);
 namespace weft::inline v0_1::containers {
 
-// The containers of the standard library, with an Allocator. vector<T, kBaseCapacity> and list<T> are weft's
-// own.
+// The containers of the standard library, with an Allocator. Those that weft makes itself are
+// vector<T, kBaseCapacity> and list<T>, in headers of their own.
 template <class T>
 using deque = std::deque<T, StlAllocator<T>>;
 template <class Key, class Value, class Compare = std::less<Key>>

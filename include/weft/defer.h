@@ -8,7 +8,8 @@
 
 #include "weft/finally.h"
 
-// WEFT_DEFER by marl's name. Not in weft.h: the macro breaks functions of that name, such as asio::defer().
+// Runs a statement when the enclosing scope ends: marl's name for WEFT_DEFER. weft.h does not include this
+// header, since the macro breaks functions of that name, such as asio::defer().
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

@@ -14,7 +14,8 @@
 
 namespace weft::inline v0_1 {
 
-// The type-erased form of FinallyImpl. Its destructor runs the function.
+// What make_shared_finally() gives: an object whose destructor calls a function. Its type does not name the
+// function's type.
 class Finally {
  public:
   virtual ~Finally() = default;
@@ -25,7 +26,8 @@ class Finally {
   Finally& operator=(const Finally&) = default;
 };
 
-// Calls a function when it is destroyed, unless it was moved from. Neither may throw.
+// What make_finally() gives: an object that calls a function when it is destroyed, unless it was moved from.
+// The function must not throw.
 //
 //   auto closer = weft::make_finally([&] { file.close(); });
 template <class F>
@@ -54,7 +56,8 @@ class FinallyImpl final : public Finally {
   bool armed_ = true;
 };
 
-// Returns: an object that calls `function` at the end of its scope.
+// Calls `function` at the end of a scope, however the scope ends.
+// Returns: an object that does so when it is destroyed.
 template <class F>
 [[nodiscard]] FinallyImpl<std::decay_t<F>> make_finally(F&& function) {
   if constexpr (detail::assertKept<F>()) {
@@ -64,6 +67,7 @@ template <class F>
   }
 }
 
+// Calls `function` when the last of several owners has gone.
 // Returns: a handle. The destructor of its last copy calls `function`.
 template <class F>
 [[nodiscard]] std::shared_ptr<Finally> make_shared_finally(F&& function) {
@@ -79,8 +83,8 @@ template <class F>
 #define WEFT_CONCAT_(a, b) a##b
 #define WEFT_CONCAT(a, b) WEFT_CONCAT_(a, b)
 
-// Runs a statement when the enclosing scope ends, however it ends; several run in reverse order. The
-// statement sees the scope's variables as they are then, and must not throw.
+// Runs a statement when the enclosing scope ends, however it ends. Several statements run in reverse order. A
+// statement sees the values that the scope's variables have at that time, and must not throw.
 //
 //   weft::WaitGroup wg(1);
 //   weft::schedule([wg] {

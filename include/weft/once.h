@@ -19,7 +19,7 @@
 
 namespace weft::inline v0_1 {
 
-// Calls a function once, by the first caller. The others wait until it has returned.
+// Calls a function once, by the first caller. The others wait until the function has returned.
 //
 //   weft::Once loaded;
 //   const Table& table() {
@@ -28,8 +28,9 @@ namespace weft::inline v0_1 {
 //   }
 // Differences from std::once_flag and std::call_once:
 // - call() is a member. Calling it within the function ends the program with a message.
-// - If the function throws, the caller that has waited longest goes on, not any one.
+// - If the function throws, the caller that has waited longest goes on. In std::call_once it is any one.
 // - A wait may end by a stop. isDone() tells whether a call has returned.
+//
 // Lifetime: may be destroyed as soon as all calls have returned.
 class WEFT_EXPORT Once {
  public:
@@ -43,12 +44,11 @@ class WEFT_EXPORT Once {
   Once& operator=(const Once&) = delete;
 
   // Calls function(args...), unless a call has returned already. While another call is running, suspends the
-  // fiber, or blocks the thread. If the function throws, the caller gets that, and the longest waiter calls
-  // its own.
+  // fiber, or blocks the thread. If the function throws, its caller gets the exception, and the caller that
+  // has waited longest calls its own function. If the first argument is a std::stop_token, this is
+  // call(token, function).
   // Requires: the caller is not the function itself; otherwise a message ends the program.
   // Memory ordering: after each call() the caller sees what the function has written.
-  //
-  // A token that cannot be called is for the other call().
   template <class Function, class... Args>
     requires(std::invocable<Function, Args...> || !std::convertible_to<Function, std::stop_token>)
   void call(Function&& function, Args&&... args) {

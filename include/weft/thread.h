@@ -21,7 +21,8 @@
 
 namespace weft::inline v0_1 {
 
-// A system thread with an affinity.
+// A thread of the system that runs on chosen processors. Programs need it for threads of their own: tasks and
+// workers do without.
 //
 //   auto affinity = weft::Thread::Affinity::all();
 //   weft::Thread thread(std::move(affinity), [] { weft::Thread::setName("reader"); read(); });
@@ -33,14 +34,14 @@ class WEFT_EXPORT Thread {
 
   // A logical processor. `pthread` is used, except on Windows.
   struct Core {
-    // Its number on Windows.
+    // The number of a processor on Windows.
     struct Windows {
-      uint8_t group;  // of processors
-      uint8_t index;  // within the group
+      uint8_t group;  // group of processors
+      uint8_t index;  // number within the group
     };
-    // Its number on other systems.
+    // The number of a processor on other systems.
     struct Pthread {
-      uint16_t index;  // as the system counts processors
+      uint16_t index;  // the system's number
     };
 
     union {
@@ -74,7 +75,7 @@ class WEFT_EXPORT Thread {
 
       virtual ~Policy();
 
-      // Returns: the affinity of thread `threadId`. Any thread, at any time.
+      // Returns: the affinity of thread `threadId`. Called by any thread, at any time.
       virtual Affinity get(uint32_t threadId, Allocator* allocator) const = 0;
     };
 
@@ -86,7 +87,8 @@ class WEFT_EXPORT Thread {
     Affinity(Affinity&& other) noexcept;
     Affinity& operator=(Affinity&& other) noexcept;
 
-    // Returns: the processors on which the calling thread may run: all of the process's, unless it was bound.
+    // Returns: the processors on which the calling thread may run: all that the process may use, unless the
+    // thread was bound to fewer.
     static Affinity all(Allocator* allocator = Allocator::Default);
 
     // Returns: how many processors are in the set.
@@ -95,10 +97,10 @@ class WEFT_EXPORT Thread {
     // Returns: the processor at `index`, which is below count(), in ascending order.
     Core operator[](size_t index) const;
 
-    // Makes this the union with `other`.
+    // Adds the processors of `other`. Returns this set.
     Affinity& add(const Affinity& other);
 
-    // Removes the processors of `other`.
+    // Removes the processors of `other`. Returns this set.
     Affinity& remove(const Affinity& other);
 
     bool operator==(const Affinity& other) const noexcept { return cores_ == other.cores_; }
@@ -117,13 +119,16 @@ class WEFT_EXPORT Thread {
 
   Thread(Thread&& other) noexcept;
 
-  // Requires: this thread was joined, or never started.
+  // Takes over the thread of `other`.
+  // Requires: this thread was joined, or never started; otherwise a message ends the program.
   Thread& operator=(Thread&& other) noexcept;
 
-  // Requires: this thread was joined, or never started.
+  // Ends the object. The thread must have ended before.
+  // Requires: this thread was joined, or never started; otherwise a message ends the program.
   ~Thread();
 
-  // Blocks the calling thread until this one, which was started and not joined yet, has ended.
+  // Blocks the calling thread until this thread has ended.
+  // Requires: this thread was started, and was not joined yet; otherwise a message ends the program.
   void join();
 
   // Names the calling thread for debuggers and the system. Linux keeps 15 bytes. Arguments as for printf.

@@ -11,8 +11,8 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Events on a time line, for chrome://tracing and ui.perfetto.dev. Programs use the macros, with names as for
-// printf: a format and arguments.
+// Shows what a program does when: writes events on a time line, for chrome://tracing and ui.perfetto.dev.
+// Programs use the macros. A name is given as for printf: a format and arguments.
 
 // Whether there are events: 0, unless a compiler flag or CMake's option defines it as 1. With 0 the macros of
 // this header are empty and evaluate nothing.
@@ -22,9 +22,9 @@
 
 namespace weft::inline v0_1 {
 
-// Writes events as JSON in Chrome's trace format to the file that the environment variable WEFT_TRACE_FILE
-// names, or chrome.trace in the current directory, which is complete once the program has exited. Each fiber
-// has a line of its own, since its events overlap with those of its thread's other fibers.
+// Writes events as JSON in Chrome's trace format. The environment variable WEFT_TRACE_FILE names the file;
+// without it, it is chrome.trace in the current directory. The file is complete once the program has exited.
+// Each fiber has a line of its own, since its events overlap with those of other fibers of its thread.
 class WEFT_EXPORT Trace {
  public:
   static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
@@ -32,13 +32,13 @@ class WEFT_EXPORT Trace {
   // Returns: the only Trace. The first call opens the file.
   static Trace* get();
 
-  // Name the line of the calling fiber or thread; begin an event on it; end the newest event on it. Any
-  // thread. Block for a write to a buffer, and now and then to the file.
+  // Name the line of the calling fiber or thread; begin an event on that line; end the newest event on it.
+  // Any thread. Block for a write to a buffer, and now and then for one to the file.
   [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
   void endEvent();
-  // Begin and end an event that may begin and end on different threads. Beginning and end have equal `id` and
-  // name.
+  // Begin and end an event that may begin and end on different threads. Beginning and end need equal `id` and
+  // equal names.
   [[gnu::format(printf, 3, 4)]] void beginAsyncEvent(uint32_t id, const char* format, ...);
   [[gnu::format(printf, 3, 4)]] void endAsyncEvent(uint32_t id, const char* format, ...);
 

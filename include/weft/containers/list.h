@@ -17,7 +17,7 @@
 
 namespace weft::inline v0_1::containers {
 
-// Elements in a chain that keep their addresses. New elements reuse the memory of erased ones.
+// A list of elements that keep their addresses. New elements reuse the memory of erased ones.
 //
 //   weft::containers::list<Job> jobs(allocator);
 //   auto job = jobs.emplace_front(arguments);
@@ -72,7 +72,8 @@ class list {
   iterator end() noexcept { return iterator(nullptr); }
   size_t size() const noexcept { return size_; }
 
-  // Makes an element before all others, and returns its position.
+  // Makes an element before all others.
+  // Returns: its position.
   template <class... Args>
   iterator emplace_front(Args&&... args) {
     if (free_ == nullptr) {
@@ -101,6 +102,7 @@ class list {
     return iterator(entry);
   }
 
+  // Destroys the element at `position`.
   // Requires: `position` is an element of this list.
   void erase(iterator position) {
     Entry* const entry = position.entry_;

@@ -17,7 +17,7 @@
 
 namespace weft::inline v0_1::containers {
 
-// A row of elements. The first kBaseCapacity elements lie in the vector itself.
+// An array that grows. The first kBaseCapacity elements lie in the vector itself: they need no allocation.
 //
 //   weft::containers::vector<int, 16> primes;
 //   primes.push_back(2);
@@ -81,7 +81,7 @@ class vector {
     emplace(std::forward<Args>(args)...);
   }
 
-  // Requires: not empty.
+  // Removes the last element. Requires: there is one.
   void pop_back() {
     WEFT_ASSERT(size_ > 0, "containers::vector: pop_back() of an empty vector.");
     std::destroy_at(elements_ + --size_);
@@ -113,7 +113,7 @@ class vector {
     }
   }
 
-  // Requires: `index` is below size(); front(), back(): not empty.
+  // An element, the first, and the last. Requires: `index` is below size(), or the vector is not empty.
   T& operator[](size_t index) { return elements_[checked(index)]; }
   const T& operator[](size_t index) const { return elements_[checked(index)]; }
   T& front() { return (*this)[0]; }
@@ -129,10 +129,10 @@ class vector {
   T* data() noexcept { return elements_; }
   const T* data() const noexcept { return elements_; }
 
-  // The number of elements, and whether it is zero.
+  // The number of elements, whether it is zero, and how many elements fit without an allocation.
   size_t size() const noexcept { return size_; }
   bool empty() const noexcept { return size_ == 0; }
-  size_t cap() const noexcept { return capacity_; }  // how many elements fit without an allocation
+  size_t cap() const noexcept { return capacity_; }
 
   Allocator* const allocator;  // where the memory comes from
 

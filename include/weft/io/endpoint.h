@@ -28,9 +28,10 @@ class Endpoint {
   Endpoint() = default;
   WEFT_EXPORT Endpoint(const sockaddr* address, socklen_t size) noexcept;
 
-  // Returns: the endpoint of an internet address such as "127.0.0.1" or "::1". "0.0.0.0" and "::" mean all
-  // addresses of this machine.
-  // Errors: invalid_argument if it is neither. Names are for resolve().
+  // Makes an endpoint of an internet address such as "127.0.0.1" or "::1". "0.0.0.0" and "::" mean all
+  // addresses of this machine. For names use resolve().
+  // Returns: the endpoint.
+  // Errors: invalid_argument if `address` is neither an IPv4 nor an IPv6 address.
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port);
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
 
@@ -39,7 +40,8 @@ class Endpoint {
   WEFT_EXPORT static Endpoint local(std::string_view path);
   WEFT_EXPORT static Endpoint local(std::string_view path, std::error_code& error) noexcept;
 
-  // Return: this end, and the other end, of the connection of the socket `fd`.
+  // Return: the address of this end, or of the other end, of the connection of the socket `fd`; none after an
+  // error.
   WEFT_EXPORT static Endpoint ofSocket(int fd, std::error_code& error) noexcept;
   WEFT_EXPORT static Endpoint ofPeer(int fd, std::error_code& error) noexcept;
 
@@ -59,12 +61,14 @@ class Endpoint {
   socklen_t size_ = 0;
 };
 
-// Looks a name up, as "example.org" and "443" or "https". Suspends the fiber, or blocks the thread, while a
-// thread of blocking_call() calls the system's function. That cannot be stopped: it goes on when `wait` ends
-// the wait. After a deadline in the past, or a stop, it is not called. Within a call of blocking_call(), if
-// BlockingThreads::setMaxCount() leaves no other thread, it is called in place, and `wait` ends nothing.
+// Looks up the addresses of a host and a service, such as "example.org" and "443" or "https". Suspends the
+// fiber, or blocks the thread, while a thread of blocking_call() calls getaddrinfo(3). That call cannot be
+// stopped: it goes on when `wait` ends the wait. After a deadline in the past, or a stop, it is not made.
+// Within a call of blocking_call(), if BlockingThreads::setMaxCount() leaves no other thread, the caller
+// makes it, and `wait` ends nothing.
 // Returns: the endpoints in the order in which to try them.
-// Errors: those of getaddrinfo(3), in their own category; resource_unavailable_try_again without a thread.
+// Errors: those of getaddrinfo(3), in their own category; resource_unavailable_try_again if there is no
+// thread.
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,
                                           const Wait& wait = {});
 WEFT_EXPORT std::vector<Endpoint> resolve(const std::string& host, const std::string& service,

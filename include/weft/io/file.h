@@ -19,7 +19,8 @@
 
 namespace weft::inline v0_1::io {
 
-// A file on a disk. What is not in memory is read by io_uring or a thread of blocking_call().
+// A file on a disk. Owns its descriptor. What is not in memory is read by io_uring or by a thread of
+// blocking_call().
 //
 //   weft::io::File file = weft::io::File::open("data", O_RDONLY);
 class File {
@@ -37,7 +38,7 @@ class File {
     return File(io::open(path, flags, mode, error, wait));
   }
 
-  // As weft::io::readAt(), writeAt() and fsync().
+  // As weft::io::readAt(), writeAt() and fsync(), on this file.
   size_t readAt(std::span<std::byte> buffer, uint64_t offset, const Wait& wait = {}) {
     return io::readAt(fd(), buffer, offset, wait);
   }
@@ -58,7 +59,7 @@ class File {
   // Returns: the size of the file in bytes.
   WEFT_EXPORT uint64_t size(std::error_code& error) const noexcept;
 
-  // As those of UniqueFd: the descriptor, whether there is one, and who gives it up.
+  // As UniqueFd::get(), operator bool and release(), for the file's descriptor.
   int fd() const noexcept { return fd_.get(); }
   explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
   UniqueFd release() noexcept { return std::move(fd_); }
