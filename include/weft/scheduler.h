@@ -194,7 +194,8 @@ class WEFT_EXPORT Scheduler {
   // Returns: the configuration with which the scheduler was made.
   const Config& config() const noexcept;
 
-  // Returns: what every worker has queued and done. For tools and tests: takes a lock. Any thread.
+  // Counts what every worker has queued and done, for tools and tests. Takes a lock. Any thread.
+  // Returns: the counts.
   Stats stats() const;
 
   // For a program that hangs: each worker prints to stderr which of its fibers wait, in what task and for

@@ -49,7 +49,7 @@ class WEFT_EXPORT Thread {
       Windows windows;
     };
 
-    // Compare by number.
+    // Compare the numbers of two processors.
     bool operator==(Core other) const noexcept { return pthread.index == other.pthread.index; }
     bool operator<(Core other) const noexcept { return pthread.index < other.pthread.index; }
   };

@@ -116,7 +116,8 @@ class [[nodiscard]] Future : public detail::FutureBase<Future<T>, T> {
     return Base::template chain<T>(std::move(*this), std::forward<E>(executor), std::forward<F>(f));
   }
 
-  // Returns: the same result as a future that may be copied.
+  // Turns this future into one that may be copied.
+  // Returns: a SharedFuture of the result.
   // Requires: valid(). Afterwards the future is not valid any more.
   SharedFuture<T> share() {
     (void)this->core("share");

@@ -44,7 +44,8 @@ namespace weft::inline v0_1::io {
 using TimePoint = detail::TimePoint;
 
 // When an operation stops waiting. It has then done nothing, and gives an error: nothing received or sent is
-// lost. An operation that need not wait succeeds, even after the deadline or the stop.
+// lost. Only readAll(), writeAll() and sendAll() may have done a part: they tell how much. An operation that
+// need not wait succeeds, even after the deadline or the stop.
 struct Wait {
   TimePoint deadline = detail::kNever;  // after it: std::errc::timed_out
   std::stop_token stop{};               // after a stop: std::errc::operation_canceled

@@ -35,8 +35,9 @@ class Endpoint {
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port);
   WEFT_EXPORT static Endpoint parse(std::string_view address, uint16_t port, std::error_code& error) noexcept;
 
-  // Returns: the endpoint of a socket in the file system.
-  // Errors: filename_too_long beyond 107 bytes, invalid_argument if it is empty or has a zero byte.
+  // Makes an endpoint of a path: of a local socket in the file system.
+  // Returns: the endpoint.
+  // Errors: filename_too_long beyond 107 bytes, invalid_argument if the path is empty or has a zero byte.
   WEFT_EXPORT static Endpoint local(std::string_view path);
   WEFT_EXPORT static Endpoint local(std::string_view path, std::error_code& error) noexcept;
 

@@ -56,7 +56,8 @@ class File {
   void sync(const Wait& wait = {}) { fsync(fd(), wait); }
   void sync(std::error_code& error, const Wait& wait = {}) noexcept { fsync(fd(), error, wait); }
 
-  // Returns: the size of the file in bytes.
+  // Asks the system for the size of the file.
+  // Returns: the size in bytes.
   WEFT_EXPORT uint64_t size(std::error_code& error) const noexcept;
 
   // As UniqueFd::get(), operator bool and release(), for the file's descriptor.
