@@ -198,8 +198,8 @@ struct MainLoop final : ExecutorLink {
 namespace {
 
 // Wakes the loop when a future is ready. It may be told after runUntil() has returned: it keeps the loop.
-struct WakesLoop : TaskNode {
-  explicit WakesLoop(MainLoop& toWake) : TaskNode{&invokeThis, nullptr, 0}, loop(&toWake) { loop->retain(); }
+struct WakesLoop : WakingListener {
+  explicit WakesLoop(MainLoop& toWake) : WakingListener(&invokeThis), loop(&toWake) { loop->retain(); }
   ~WakesLoop() { loop->release(); }
 
   static void invokeThis(TaskNode* node, TaskOp) {

@@ -41,6 +41,16 @@ void freeRoom(FutureCore::Word::Room* room) {
 
 }  // namespace
 
+void FutureListeners::prepend(TaskNode& listener) {
+  if (first == nullptr) {
+    last = &listener;
+  } else if (LeavingListener::is(*first)) {
+    static_cast<LeavingListener*>(first)->before = &listener;
+  }
+  listener.next = first;
+  first = &listener;
+}
+
 void FutureListeners::append(TaskNode* begin, TaskNode* end) {
   (first != nullptr ? last->next : first) = begin;
   last = end;
@@ -49,6 +59,10 @@ void FutureListeners::append(TaskNode* begin, TaskNode* end) {
 void FutureListeners::pushBack(TaskNode& listener) {
   if (WaitingListener::is(listener)) {
     waiters.pushBack(*static_cast<WaitingListener&>(listener).waiter);
+    return;
+  }
+  if (WakingListener::is(listener)) {
+    prepend(listener);
     return;
   }
   if (LeavingListener::is(listener)) {
@@ -72,6 +86,8 @@ void FutureListeners::remove(TaskNode& listener) {
 void FutureListeners::pushClaimed(TaskNode& listener) {
   if (WaitingListener::is(listener)) {
     waiters.pushClaimed(*static_cast<WaitingListener&>(listener).waiter);
+  } else if (WakingListener::is(listener)) {
+    prepend(listener);
   } else {
     listener.next = nullptr;
     append(&listener, &listener);
@@ -80,8 +96,22 @@ void FutureListeners::pushClaimed(TaskNode& listener) {
 
 void FutureListeners::takeAll(FutureListeners& other) {
   waiters.claimAll(other.waiters);
+  while (other.first != nullptr && WakingListener::is(*other.first)) {
+    TaskNode& waking = *other.first;
+    other.first = waking.next;
+    prepend(waking);
+  }
   if (other.first != nullptr) {
     append(std::exchange(other.first, nullptr), other.last);
+  }
+}
+
+void FutureListeners::wakeAll() {
+  detail::wakeAll(std::exchange(waiters, {}));
+  while (first != nullptr && WakingListener::is(*first)) {
+    TaskNode* const waking = first;
+    first = waking->next;
+    waking->invoke(waking, TaskOp::Ready);
   }
 }
 
@@ -221,7 +251,7 @@ void FutureCore::tellWithin(TellLoop& outer, FutureListeners& listeners) noexcep
   if (outer.numOuter < kNestedLoops) {
     tell(listeners, outer.numOuter + 1);
   } else {
-    wakeAll(std::exchange(listeners.waiters, {}));
+    listeners.wakeAll();
     if (listeners.first == nullptr) {
       return;
     }

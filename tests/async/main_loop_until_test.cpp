@@ -15,6 +15,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "async/deep_nests.h"
 #include "waiting.h"
 
 // MainLoopExecutor::runUntil(future).
@@ -22,6 +23,8 @@ namespace weft::main_loop_until_test {
 namespace {
 
 using tests::scaled;
+
+constexpr int kDeepest = 8;  // of deepInDestructors(); continuations are put off before
 
 class RunUntilFutureTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(RunUntilFutureTest);
@@ -119,6 +122,45 @@ TEST(MainLoopUntilTest, AFutureThatAnotherThreadMakesReadyWakesTheLoop) {
   for (int round = 0; round < scaled(2'000, 300); ++round) {
     MainLoopExecutor loop;
     EXPECT_EQ(loop.runUntil(async(threadExecutor(), [] {})), 0u);
+  }
+}
+
+// Continuations of the future that wait until runUntil() has returned.
+TEST(MainLoopUntilTest, AContinuationThatWaitsHoldsUpNoLoop) {
+  MainLoopExecutor loop;
+  Promise<void> promise;
+  Event isAwaited, hasReturned;
+  const SharedFuture<void> future = promise.get_future().share();
+  const Future<void> before = future.then(inlineExecutor(), [&] { hasReturned.wait(); });
+  (void)async(loop, [&] { isAwaited.signal(); });
+  std::thread other([&] {
+    isAwaited.wait();
+    promise.set_value();
+  });
+  EXPECT_EQ(loop.runUntil(future), 1u);
+  hasReturned.signal();
+  other.join();
+  EXPECT_TRUE(before.ready());
+}
+
+// Where continuations are nested deeply, the call that makes the future ready puts off its continuations.
+TEST(MainLoopUntilTest, ItEndsWhereContinuationsAreNestedDeeply) {
+  for (int depth = 1; depth < kDeepest; ++depth) {
+    MainLoopExecutor loop;
+    Promise<void> promise;
+    Event isAwaited, hasReturned;
+    const Future<void> future = promise.get_future();
+    (void)async(loop, [&] { isAwaited.signal(); });
+    std::thread other([&] {
+      tests::deepInDestructors(depth, [&] {
+        isAwaited.wait();
+        promise.set_value();
+        hasReturned.wait();
+      });
+    });
+    EXPECT_EQ(loop.runUntil(future), 1u);
+    hasReturned.signal();
+    other.join();
   }
 }
 

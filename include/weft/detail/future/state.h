@@ -43,18 +43,31 @@ struct LeavingListener : TaskNode {
   static constexpr uint32_t kMark = ~uint32_t{0};  // no Task::Flags
 };
 
+// A listener that wakes a wait for something else, and calls no code of the program. It is told with the
+// waits, before all continuations: one of these may last until that wait has ended.
+struct WakingListener : TaskNode {
+  explicit WakingListener(void (*wake)(TaskNode*, TaskOp)) : TaskNode{wake, nullptr, kMark} {}
+
+  static bool is(const TaskNode& listener) { return listener.flags == kMark; }
+
+ private:
+  static constexpr uint32_t kMark = ~uint32_t{1};  // no Task::Flags
+};
+
 // The listeners to tell that a future is ready, also waits: see waiting_listener.h and FutureWord.
 struct FutureListeners {
   WEFT_EXPORT void pushBack(TaskNode& listener);
   WEFT_EXPORT void remove(TaskNode& listener);  // a LeavingListener
   WEFT_EXPORT void pushClaimed(TaskNode& listener);
   WEFT_EXPORT void takeAll(FutureListeners& other);
+  void wakeAll();  // the waiters and each WakingListener, which are claimed
 
   WaitList waiters;
-  TaskNode* first = nullptr;
-  TaskNode* last = nullptr;  // meaningful while there is a first
+  TaskNode* first = nullptr;  // from here on each WakingListener, then the others
+  TaskNode* last = nullptr;   // meaningful while there is a first
 
  private:
+  void prepend(TaskNode& listener);
   void append(TaskNode* begin, TaskNode* end);
 };
 
