@@ -274,12 +274,8 @@ size_t MainLoopExecutor::runUntilReady(const detail::FutureHandle& future) {
   size_t count = 0;
   loop.beginAwait();
   while (!core.isReady()) {
-    TaskHandle task = loop.pop();
-    if (!task) {
-      detail::FutureCore::freePutOff();  // the future may depend on what this stack has put off
-      task = loop.await(core);
-    }
-    if (task) {
+    detail::FutureCore::freePutOff();  // the future may depend on it; at once, since tasks may come without end
+    if (TaskHandle task = loop.await(core)) {
       task.run();
       ++count;
       if (detail::Worker::current() != nullptr) {

@@ -164,6 +164,28 @@ TEST(MainLoopUntilTest, ItEndsWhereContinuationsAreNestedDeeply) {
   }
 }
 
+TEST(MainLoopUntilTest, TasksWithoutEndDoNotHoldUpContinuationsThatWerePutOff) {
+  for (int depth = 1; depth < kDeepest; ++depth) {
+    MainLoopExecutor loop;
+    bool isOver = false;
+    std::function<void()> again = [&] {
+      if (!isOver) {
+        (void)async(loop, again);
+      }
+    };
+    again();
+    tests::deepInDestructors(depth, [&] {
+      Promise<void> promise;
+      const Future<void> next = promise.get_future().then(inlineExecutor(), [] {});
+      promise.set_value();
+      loop.runUntil(next);
+      EXPECT_TRUE(next.ready());
+    });
+    isOver = true;
+    loop.runAll();
+  }
+}
+
 TEST(MainLoopUntilTest, ATaskMayRunTheLoopUntilAnotherFutureIsReady) {
   MainLoopExecutor loop;
   std::vector<int> order;
