@@ -75,7 +75,8 @@ class Header:
         first = above
         while first >= 0 and re.match(r"\s*//", self.lines[first]):
             first -= 1
-        return [re.sub(r"^\s*// ?", "", text).rstrip() for text in self.lines[first + 1:above + 1]]
+        comment = [re.sub(r"^\s*// ?", "", text).rstrip() for text in self.lines[first + 1:above + 1]]
+        return comment if any(comment) else []
 
     def comment_above_macro(self, line):
         """Returns what comment_above() does, or the comment above the #if or the macros before this one."""
