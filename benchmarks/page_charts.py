@@ -258,6 +258,9 @@ def main():
                 file.write(content)
         elif read(path) != content:
             wrong.append("docs/%s is not what benchmarks/page_charts.py makes of the figures" % name)
+    charts = os.listdir(os.path.join(args.docs, "charts"))
+    wrong += ["docs/charts/%s is a chart that nothing makes" % name for name in sorted(charts)
+              if name.endswith(".svg") and os.path.join("charts", name) not in wanted]
     print("\n".join(wrong + ["%d charts, %d numbers in the text" % (len(wanted) - 1, len(PROSE))]))
     sys.exit(1 if wrong else 0)
 
