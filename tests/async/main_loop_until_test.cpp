@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -25,6 +24,28 @@ namespace {
 using tests::scaled;
 
 constexpr int kDeepest = 8;  // of deepInDestructors(); continuations are put off before
+
+// A task of a loop that posts itself again, until this ends.
+class RepostedTask {
+ public:
+  explicit RepostedTask(MainLoopExecutor& loop) : loop_(loop) { post(); }
+  ~RepostedTask() {
+    isOver_ = true;
+    loop_.runAll();
+  }
+
+ private:
+  void post() {
+    (void)async(loop_, [this] {
+      if (!isOver_) {
+        post();
+      }
+    });
+  }
+
+  MainLoopExecutor& loop_;
+  bool isOver_ = false;
+};
 
 class RunUntilFutureTest : public tests::WithScheduler {};
 WEFT_INSTANTIATE_WITH_SCHEDULER(RunUntilFutureTest);
@@ -88,16 +109,8 @@ TEST_P(RunUntilFutureTest, EachFiberThatRunsTheLoopReturnsWhenItsFutureIsReady) 
 // With no workers, what makes the future ready is a task of the thread that runs the loop.
 TEST_P(RunUntilFutureTest, TasksThatPostThemselvesHoldUpNobodyWhoMakesTheFutureReady) {
   MainLoopExecutor loop;
-  bool isOver = false;
-  std::function<void()> again = [&] {
-    if (!isOver) {
-      (void)async(loop, again);
-    }
-  };
-  again();
+  const RepostedTask reposted(loop);
   loop.runUntil(async([] {}));
-  isOver = true;
-  loop.runAll();
 }
 
 // A wake that is lost makes this wait forever.
@@ -167,13 +180,7 @@ TEST(MainLoopUntilTest, ItEndsWhereContinuationsAreNestedDeeply) {
 TEST(MainLoopUntilTest, TasksWithoutEndDoNotHoldUpContinuationsThatWerePutOff) {
   for (int depth = 1; depth < kDeepest; ++depth) {
     MainLoopExecutor loop;
-    bool isOver = false;
-    std::function<void()> again = [&] {
-      if (!isOver) {
-        (void)async(loop, again);
-      }
-    };
-    again();
+    const RepostedTask reposted(loop);
     tests::deepInDestructors(depth, [&] {
       Promise<void> promise;
       const Future<void> next = promise.get_future().then(inlineExecutor(), [] {});
@@ -181,8 +188,6 @@ TEST(MainLoopUntilTest, TasksWithoutEndDoNotHoldUpContinuationsThatWerePutOff) {
       loop.runUntil(next);
       EXPECT_TRUE(next.ready());
     });
-    isOver = true;
-    loop.runAll();
   }
 }
 
