@@ -6,9 +6,7 @@
     docs/site/browse.py FOLDER    where make.py has made the site; writes FOLDER/screenshots/*.png
 
 Each page loads without an error, at the width of a desk and at that of a phone, where it is not wider than
-the screen. Text and code are readable, light and dark. The search finds the page of a name. On Debian 12:
-
-    apt-get install -y chromium chromium-driver python3-selenium
+the screen. Text and code are readable, light and dark. The search finds the page of a name. docs/CONTRIBUTING.md says what it needs.
 """
 
 import functools

@@ -7,9 +7,7 @@
 
 Fails where a link leads nowhere, where a page is in no table of contents, and where a public name has no
 comment. (The test docs_examples_test says that each block of code is compiled by a test.) Uses no network.
-On Debian 12:
-
-    apt-get install -y furo libasio-dev python3-clang-19 python3-myst-parser python3-sphinx
+docs/CONTRIBUTING.md says what it needs.
 """
 
 import pathlib
