@@ -1,0 +1,96 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "inspect/memory.h"
+
+// What the schedulers of a process did at some time: plain data, the same for a dump in the process, for the
+// program `weft`, and for the watchdog. All memory comes from the resource that the Snapshot is made with.
+namespace weft::inline v0_1::detail::inspect {
+
+inline constexpr uint32_t kNone = ~uint32_t{0};  // in place of an index
+
+struct Fiber {
+  enum class State : uint8_t {
+    Running,  // its worker's thread is on it
+    Blocked,  // waits for `object`
+    Ready,    // may go on, and waits for its turn
+    Idle,     // has no task, and is kept for the next one
+  };
+
+  Address address = 0;  // of its control block
+  uint32_t id = 0;      // unique among the fibers of its worker
+  uint32_t worker = kNone;
+  State state = State::Idle;
+  bool isMain = false;       // runs the thread's own code, on the thread's own stack
+  bool isLastOfWorker = false;  // the worker's thread sleeps, or looks for work, on its stack
+  Address task = 0;          // the code of its task, or 0
+  uint64_t taskNumber = 0;
+  uint32_t what = kNone;  // Blocked: index in Snapshot::names of what it waits for, such as "Event"
+  Address object = 0;     // Blocked: which one; for what begins with "io::", the descriptor
+  std::chrono::nanoseconds blockedFor{};  // Blocked: at least so long
+  Address owner = 0;                      // Blocked, for a lock: the TaskScope that holds the lock, or 0
+  uint32_t holder = kNone;                // index of the fiber whose task that is; kNone: none, or unknown
+  Address stackPointer = 0;               // where it was suspended
+  Address stackBase = 0;                  // 0: the thread's own stack
+  Address stackTop = 0;
+  uint32_t firstFrame = 0;  // the return addresses of its backtrace: Snapshot::frames, innermost first
+  uint32_t numFrames = 0;
+};
+
+struct Worker {
+  enum class State : uint8_t { Busy, Searching, Asleep };
+
+  Address address = 0;
+  uint32_t scheduler = kNone;
+  int32_t id = -1;        // of a worker thread; -1: of a bound thread
+  int32_t threadId = 0;   // the system's
+  State state = State::Busy;
+  uint32_t running = kNone;  // the fiber that its thread is on
+  // Busy: its thread has looked after other fibers so long ago.
+  std::chrono::nanoseconds busyFor{};
+  uint64_t numReady = 0;    // fibers
+  uint64_t numQueued = 0;   // tasks
+  uint64_t numBlocked = 0;  // fibers
+  uint64_t numIdle = 0;     // fibers
+  uint64_t numTasksRun = 0;
+  uint64_t numSteals = 0;
+  uint64_t numParks = 0;
+  uint32_t numTimers = 0;
+  uint32_t firstFiber = 0;
+  uint32_t numFibers = 0;
+};
+
+struct Scheduler {
+  Address address = 0;  // of the weft::Scheduler
+  uint64_t numInjected = 0;
+  uint32_t firstWorker = 0;  // the worker threads first, then the bound threads
+  uint32_t numWorkers = 0;
+};
+
+struct Snapshot {
+  explicit Snapshot(std::pmr::memory_resource* memory)
+      : schedulers(memory), workers(memory), fibers(memory), frames(memory), names(memory) {}
+
+  std::pmr::vector<Scheduler> schedulers;
+  std::pmr::vector<Worker> workers;
+  std::pmr::vector<Fiber> fibers;  // a worker's main fiber first
+  std::pmr::vector<Address> frames;
+  std::pmr::vector<std::pmr::string> names;
+  int32_t processId = 0;
+  bool isComplete = true;  // false: some of it could not be read, or changed while it was
+
+  std::span<const Address> framesOf(const Fiber& fiber) const {
+    return std::span(frames).subspan(fiber.firstFrame, fiber.numFrames);
+  }
+};
+
+}  // namespace weft::inline v0_1::detail::inspect
