@@ -21,6 +21,7 @@
 // The backend; osfiber_asm/README.md has the contract.
 extern "C" {
 [[gnu::visibility("hidden")]] void weft_fiber_switch(void** saveSp, void* targetSp);
+[[gnu::visibility("hidden")]] void weft_fiber_call(void** saveSp, void (*function)(void*), void* argument);
 [[gnu::visibility("hidden")]] void* weft_fiber_prepare(void* stackTop, void (*entry)(void*), void* arg);
 }
 
@@ -124,6 +125,10 @@ void OSFiber::destroy() {
 #if WEFT_ADDRESS_SANITIZER_ENABLED
   __sanitizer_finish_switch_fiber(std::exchange(from.sanitizerState, nullptr), nullptr, nullptr);
 #endif
+}
+
+void OSFiber::callVisibly(OSFiber& self, void (*function)(void*), void* argument) {
+  weft_fiber_call(&self.sp, function, argument);
 }
 
 void** OSFiber::exceptionGlobals() { return reinterpret_cast<void**>(abi::__cxa_get_globals()); }

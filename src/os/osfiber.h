@@ -46,12 +46,17 @@ struct OSFiber {
   // Memory ordering: none; both sides run on one thread.
   static void switchTo(OSFiber& from, OSFiber& to, void** globals);
 
+  // Calls `function(argument)` on the calling fiber, `self`. Meanwhile its `sp` leads to its frames, as if it
+  // were suspended: for who looks at the stack from outside while the thread sleeps in the call.
+  // Requires: the function switches to no fiber.
+  static void callVisibly(OSFiber& self, void (*function)(void*), void* argument);
+
   // Returns: where the C++ runtime keeps the thread's exceptions in flight, the same for the thread's life.
   static void** exceptionGlobals();
 
   static constexpr size_t kMinStackSize = 256;
 
-  void* sp = nullptr;         // while suspended: the stack pointer, with the saved registers at it
+  void* sp = nullptr;         // while suspended, or in callVisibly(): points to the saved registers
   ExceptionState exceptions;  // while suspended: the contents of *exceptionGlobals()
   void* stackBase = nullptr;  // null for a thread, except under ASan
   size_t stackSize = 0;

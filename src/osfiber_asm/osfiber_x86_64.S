@@ -71,6 +71,47 @@ weft_fiber_switch:
   .cfi_endproc
   .size weft_fiber_switch, . - weft_fiber_switch
 
+// void weft_fiber_call(void** saveSp: rdi, void (*function)(void*): rsi, void* argument: rdx)
+//
+// The frame is that of weft_fiber_switch, and stays on the stack during the call.
+  .p2align 4
+  .globl weft_fiber_call
+  .hidden weft_fiber_call
+  .type weft_fiber_call, @function
+weft_fiber_call:
+  .cfi_startproc
+  ENTRY_MARK
+  pushq %rbp
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset rbp, 0
+  pushq %rbx
+  .cfi_adjust_cfa_offset 8
+  .cfi_rel_offset rbx, 0
+  pushq %r12
+  .cfi_adjust_cfa_offset 8
+  pushq %r13
+  .cfi_adjust_cfa_offset 8
+  pushq %r14
+  .cfi_adjust_cfa_offset 8
+  pushq %r15
+  .cfi_adjust_cfa_offset 8
+  movq %rsp, (%rdi)
+  movq %rdx, %rdi
+  subq $8, %rsp
+  .cfi_adjust_cfa_offset 8
+  callq *%rsi
+  addq $40, %rsp
+  .cfi_adjust_cfa_offset -40
+  popq %rbx
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore rbx
+  popq %rbp
+  .cfi_adjust_cfa_offset -8
+  .cfi_restore rbp
+  ret
+  .cfi_endproc
+  .size weft_fiber_call, . - weft_fiber_call
+
 // The base of each fiber: entry in r12, its argument in r13, rsp aligned to 16. Reached by the `ret` above.
 // Unwinders look a return address up one byte before it, hence the nop that belongs to this function and
 // never runs.
