@@ -90,6 +90,7 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
   }
 
  private:
+  friend struct detail::LayoutAccess;
   friend class RecursiveMutex;
   friend struct detail::OwnerAccess;
   static constexpr const char* kName = "mutex";

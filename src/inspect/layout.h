@@ -28,14 +28,15 @@ struct LayoutEntry {
 };
 
 struct LayoutTable {
-  char magic[8];          // kLayoutMagic
-  uint32_t version;       // kLayoutVersion
-  uint32_t entrySize;     // sizeof(LayoutEntry)
+  char magic[8];       // kLayoutMagic
+  uint32_t version;    // kLayoutVersion
+  uint32_t entrySize;  // sizeof(LayoutEntry)
   uint32_t numEntries;
-  uint32_t pointerSize;   // sizeof(void*)
-  char release[16];       // of the library: "0.1.0"
-  const void* schedulers;  // address of a pointer to the newest scheduler, the head of their list
-  const void* entries;     // address of the LayoutEntry array
+  uint32_t pointerSize;      // sizeof(void*)
+  char release[16];          // of the library: "0.1.0"
+  const void* schedulers;    // address of the pointer that is the head of the list of schedulers
+  const void* firstReading;  // address of the clocks' reading at the first scheduler's making
+  const void* entries;       // address of the LayoutEntry array
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -30,9 +30,9 @@ struct Fiber {
   uint32_t id = 0;      // unique among the fibers of its worker
   uint32_t worker = kNone;
   State state = State::Idle;
-  bool isMain = false;       // runs the thread's own code, on the thread's own stack
+  bool isMain = false;          // runs the thread's own code, on the thread's own stack
   bool isLastOfWorker = false;  // the worker's thread sleeps, or looks for work, on its stack
-  Address task = 0;          // the code of its task, or 0
+  Address task = 0;             // the code of its task, or 0
   uint64_t taskNumber = 0;
   uint32_t what = kNone;  // Blocked: index in Snapshot::names of what it waits for, such as "Event"
   Address object = 0;     // Blocked: which one; for what begins with "io::", the descriptor
@@ -51,8 +51,8 @@ struct Worker {
 
   Address address = 0;
   uint32_t scheduler = kNone;
-  int32_t id = -1;        // of a worker thread; -1: of a bound thread
-  int32_t threadId = 0;   // the system's
+  int32_t id = -1;       // of a worker thread; -1: of a bound thread
+  int32_t threadId = 0;  // the system's
   State state = State::Busy;
   uint32_t running = kNone;  // the fiber that its thread is on
   // Busy: its thread has looked after other fibers so long ago.

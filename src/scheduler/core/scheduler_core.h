@@ -85,6 +85,7 @@ class SchedulerCore final : public WorkerGroup {
   IoDomain ioDomain;
 
  private:
+  friend struct LayoutAccess;
   friend struct SchedulerTestAccess;
 
   struct WorkerThread {

@@ -44,6 +44,8 @@ class FiberFactory {
   const FiberControlBlock* findByStack(const void* scope) const;
 
  private:
+  friend struct LayoutAccess;
+
   static constexpr uint32_t kBlocksPerSlab = 64;
   static constexpr uint32_t kStackBatch = 8;
 

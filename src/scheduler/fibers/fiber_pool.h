@@ -48,6 +48,8 @@ class FiberPool {
   const FiberFactory& fibers() const { return factory_; }
 
  private:
+  friend struct LayoutAccess;
+
   FiberControlBlock* make(Worker& worker, void (*entry)(void*));
   TimePoint trim(TimePoint now);
 

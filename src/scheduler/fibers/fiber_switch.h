@@ -38,6 +38,8 @@ class FiberSwitch {
   }
 
  private:
+  friend struct LayoutAccess;
+
   SingleWriterPointer<FiberControlBlock> current_;
   // The scope of what runs on the main fiber; null while no thread has entered.
   SingleWriterPointer<const TaskScope> mainScope_;

@@ -44,6 +44,8 @@ class ReadyFibers {
   }
 
  private:
+  friend struct LayoutAccess;
+
   // How many fibers ahead. One switch takes less time than a line from memory.
   static constexpr uint64_t kAhead = 6;
   static_assert(kAhead > 1, "the last fiber but one forgets where pop() has looked");

@@ -116,6 +116,8 @@ class Timers {
   bool doAllLookAgain() const { return heap_.size() + numUndated_ == numLookingAgain_; }
 
  private:
+  friend struct LayoutAccess;
+
   static constexpr uint32_t kMostUndated = 64;             // some more than dequeues between two turns
   static constexpr uint32_t kUndated = uint32_t{1} << 31;  // a timerIndex, and up
 

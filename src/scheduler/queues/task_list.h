@@ -51,6 +51,8 @@ class TaskList {
   uint64_t size() const { return size_.get(); }
 
  private:
+  friend struct LayoutAccess;
+
   TaskNode* oldest_ = nullptr;
   TaskNode** end_ = &oldest_;  // where the next node is linked
   SingleWriterCounter size_;

@@ -80,6 +80,8 @@ class TaskOverflow {
   bool isEmpty() const { return size() == 0; }
 
  private:
+  friend struct LayoutAccess;
+
   static constexpr uint32_t kMaxSpares = (1u << 20) / kBatch;
 
   struct Batch {

@@ -97,6 +97,8 @@ class TaskQueues {
   StealableTasks stealable;
 
  private:
+  friend struct LayoutAccess;
+
   bool prefersOldest_ = false;
   OldestWatch pinnedWatch_;
   bool isPinnedsTurn_ = false;    // see oldestInTurn()

@@ -66,6 +66,8 @@ class TaskRing {
   uint64_t size() const { return size_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct LayoutAccess;
+
   TaskNode** slots() const { return static_cast<TaskNode**>(memory_.ptr); }
 
   // relaxed: see size().

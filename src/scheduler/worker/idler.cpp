@@ -130,7 +130,9 @@ void Idler::sleepForOwnWork() {
 
 void Idler::tidyUp() {
   parts_.report.printIfAsked();
-  tidyAt_ = parts_.pool.giveBackSurplus(TimePoint::clock::now());
+  const TimePoint now = TimePoint::clock::now();
+  lastReading_ = ClockReading::at(now);
+  tidyAt_ = parts_.pool.giveBackSurplus(now);
 }
 
 void Idler::park() {
@@ -143,14 +145,20 @@ void Idler::park() {
 bool Idler::parkUntil(TimePoint deadline) {
   ++numParks_;
   worker_.localDeque().stealer.leave();
-  // relaxed, both: a hint for Worker::holdBack().
-  isParked_.store(true, std::memory_order_relaxed);
   (void)parts_.timers.date();
-  const TimePoint until = std::min(deadline, parts_.timers.earliest());
-  const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  sleepUntil_ = std::min(deadline, parts_.timers.earliest());
+  // The thread sleeps on the stack of a fiber that waits.
+  OSFiber::callVisibly(
+      worker_.fibers().current().os, [](void* self) { static_cast<Idler*>(self)->sleep(); }, this);
   worker_.endSleep();
+  return isWoken_;
+}
+
+void Idler::sleep() {
+  // relaxed, both: a hint for Worker::holdBack(), and for who looks at the stack from outside.
+  isParked_.store(true, std::memory_order_relaxed);
+  isWoken_ = isReactorAwaited() ? reactor_->park(*parker_, sleepUntil_) : parker_->parkUntil(sleepUntil_);
   isParked_.store(false, std::memory_order_relaxed);
-  return isWoken;
 }
 
 void Idler::endIfDeadlocked() {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "os/clock_reading.h"
 #include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_pool.h"
@@ -67,6 +68,7 @@ class Idler {
   void park();
 
  private:
+  friend struct LayoutAccess;
   friend struct WorkerTestAccess;
 
   bool look(SearchScope scope);
@@ -79,6 +81,7 @@ class Idler {
   SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);
+  void sleep();
   void endIfDeadlocked();
 
   Worker& worker_;
@@ -87,8 +90,11 @@ class Idler {
   Work found_;
   IdleSet<>::Sleeper sleeper_;
   SearchBudget search_;
-  TimePoint idleSince_{};  // when the worker ran out of work; none: it has not searched since
-  TimePoint tidyAt_{};     // when tidyUp() wants to be called again
+  TimePoint idleSince_{};     // when the worker ran out of work; none: it has not searched since
+  TimePoint tidyAt_{};        // when tidyUp() wants to be called again
+  TimePoint sleepUntil_{};    // of the sleep that is about to begin
+  bool isWoken_ = false;      // whether a wake has ended the last sleep
+  ClockReading lastReading_;  // before the last sleep; for who looks from outside
   std::unique_ptr<Reactor> reactor_;
   std::atomic<bool> isParked_{false};
   SingleWriterCounter numParks_;

@@ -19,8 +19,8 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it uses.
-constinit SpinLock lock;
-constinit std::atomic<int> numSchedulers{0};       // grows under the lock
+constinit SpinLock lock;                           // guards the list of schedulers
+constinit std::atomic<int> numSchedulers{0};       // changes under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 constinit std::atomic<bool> isBindingLost{false};  // false -> true, in the child of a bound thread
 constinit thread_local bool hasForked = false;     // false -> true, in the child, of the thread that forked
@@ -50,6 +50,9 @@ void watchForks() noexcept {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
 }
 
+constinit SchedulerExists* newestScheduler = nullptr;
+constinit ClockReading firstClockReading;
+
 SchedulerExists::SchedulerExists() noexcept {
   watchForks();
   // The lock makes a second scheduler wait until the first one's fences are decided on.
@@ -57,9 +60,22 @@ SchedulerExists::SchedulerExists() noexcept {
   if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
     agreeOnFences();
   }
+  if (firstClockReading.ticks == 0) {
+    firstClockReading = ClockReading::at(TimePoint::clock::now());
+  }
+  older = newestScheduler;
+  newestScheduler = this;
 }
 
-SchedulerExists::~SchedulerExists() { numSchedulers.fetch_sub(1, std::memory_order_relaxed); }
+SchedulerExists::~SchedulerExists() {
+  const std::scoped_lock guard(lock);
+  numSchedulers.fetch_sub(1, std::memory_order_relaxed);
+  SchedulerExists** link = &newestScheduler;
+  while (*link != this) {
+    link = &(*link)->older;
+  }
+  *link = older;
+}
 
 void assertNotForked(const char* what) noexcept {
   WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),

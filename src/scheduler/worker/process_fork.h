@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include "os/clock_reading.h"
+
 namespace weft::inline v0_1::detail {
 
 // After fork() the child has one thread: the workers are gone, and the locks that they held stay locked. If a
@@ -12,13 +14,21 @@ namespace weft::inline v0_1::detail {
 // Has forks of the process noticed from now on. Cheap after the first call.
 void watchForks() noexcept;
 
-// Counts the schedulers that exist.
+// Counts the schedulers that exist, and lists them: each has one of these.
 struct SchedulerExists {
   SchedulerExists() noexcept;
   ~SchedulerExists();
   SchedulerExists(const SchedulerExists&) = delete;
   SchedulerExists& operator=(const SchedulerExists&) = delete;
+
+  SchedulerExists* older = nullptr;
 };
+
+// When the first scheduler was made.
+extern constinit ClockReading firstClockReading;
+
+// Of the list. For who looks from outside, without the lock that guards the list.
+extern constinit SchedulerExists* newestScheduler;
 
 // In such a child, ends the program with a message that names `what`.
 void assertNotForked(const char* what) noexcept;

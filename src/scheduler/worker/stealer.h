@@ -53,6 +53,8 @@ class Stealer {
   uint64_t numSteals() const { return numSteals_.get(); }
 
  private:
+  friend struct LayoutAccess;
+
   struct Seen {
     uint64_t lastPoll = 0;
     bool isStranded = false;

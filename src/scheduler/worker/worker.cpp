@@ -3,6 +3,8 @@
 
 #include "scheduler/worker/worker.h"
 
+#include <unistd.h>
+
 #include <atomic>
 #include <utility>
 
@@ -35,7 +37,7 @@ Worker::Worker(WorkerGroup& group, Mode mode, int id)
       taskNumber_(firstTaskNumber()),
       throttle_(mode == Mode::MultiThreaded && group.numWorkers > 1),
       fibers_(*this),
-      fairness_(localDeque().untilPoll, timeOfTurns()),
+      fairness_(localDeque().untilPoll, timeOfTurns(noteTime())),
       oldestWindow_(areTurnsTimed_ ? ticksIn(8'000) : kDequeuesInWindow),
       timers_(group.allocator),
       pool_(group.allocator, group.config.fiberStackSize),
@@ -57,6 +59,7 @@ Worker::~Worker() {
 }
 
 void Worker::enterThread() {
+  threadId_ = gettid();
   fibers_.enterThread(++taskNumber_);
   localDeque().exceptions = fibers_.exceptions();
   currentLocalDeque = localDeque().deque != nullptr ? &localDeque() : nullptr;

@@ -114,7 +114,7 @@ class Worker {
   bool seesSharedWork() { return tasks_.stealable.seesBatch() || stealer_.seesTasks(); }
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
-  void endSleep() { fairness_.restart(timeOfTurns()); }
+  void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
@@ -135,6 +135,7 @@ class Worker {
   Scheduler::WorkerStats stats() const;
 
  private:
+  friend struct LayoutAccess;
   friend struct WorkerTestAccess;
 
   static void fiberMain(void* worker);
@@ -147,8 +148,14 @@ class Worker {
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
-  // Ticks; none pass without worker threads, so that the order is the same each time.
-  uint64_t timeOfTurns() const { return areTurnsTimed_ ? ticks() : 0; }
+  // Returns: ticks(), of which it makes a note for reports.
+  uint64_t noteTime() {
+    const uint64_t now = ticks();
+    lookedAt_ = coarseTime(now);
+    return now;
+  }
+  // No ticks pass without worker threads, so that the order is the same each time.
+  uint64_t timeOfTurns(uint64_t now) const { return areTurnsTimed_ ? now : 0; }
   void beginPoll();
   TaskNode* giveTurn();
   TaskNode* takeFor(FairnessInterval::Whose whose);
@@ -189,12 +196,14 @@ class Worker {
   const Mode mode_;
   const int id_;
   const bool areTurnsTimed_;  // see timeOfTurns()
+  int threadId_ = 0;          // the system's number of its thread
 
   // In the order of use.
   ReadyFibers ready_;
   TaskQueues tasks_;
   TaskNode* handed_ = nullptr;      // for the fiber that is taken from the pool
   uint64_t taskNumber_;             // of the task that began last
+  CoarseTime lookedAt_ = 0;         // the time of the last poll, or of the end of a sleep
   SingleWriterCounter numBlocked_;  // fibers inside suspend()
   Throttle throttle_;
   FiberSwitch fibers_;

@@ -89,6 +89,7 @@ inline void Worker::noteForks(FiberControlBlock& fiber) {
 inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const void* object) {
   self.blockedOn = what;
   self.blockedObject = object;
+  self.waiter.since = lookedAt_;
   noteForks(self);
   if (self.task.get() != nullptr && !self.hasScheduled) {
     // A task that blocks without having scheduled anything waits for an older one. So take the oldest task

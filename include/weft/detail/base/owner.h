@@ -10,6 +10,7 @@
 
 namespace weft::inline v0_1::detail {
 
+struct LayoutAccess;  // for reports
 struct OwnerAccess;
 
 // Returns: the caller as a possible owner of a lock: its task; outside of tasks, its thread.

@@ -45,6 +45,8 @@ class TaskCounters {
   uint64_t scheduled() const { return scheduled_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct LayoutAccess;
+
   typename Sync::template Atomic<uint64_t> scheduled_{0};
   typename Sync::template Atomic<uint64_t> ended_{0};
 };

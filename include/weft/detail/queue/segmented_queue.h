@@ -124,6 +124,8 @@ class SegmentedQueue {
   }
 
  private:
+  friend struct LayoutAccess;
+
   template <class U>
   using Atomic = typename Sync::template Atomic<U>;
   uint64_t lap() const { return uint64_t{1} << shape_.lapShift(); }

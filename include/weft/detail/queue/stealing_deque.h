@@ -209,6 +209,8 @@ class StealingDeque {
   int64_t beginIndex() const { return top_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct LayoutAccess;
+
   using Slots = typename Sync::template LazyArray<T*, Capacity>;
 
   auto& slot(int64_t index) { return slots_[static_cast<size_t>(index) & (Capacity - 1)]; }

@@ -82,6 +82,8 @@ class TimerHeap {
   bool empty() const { return size_ == 0; }
 
  private:
+  friend struct LayoutAccess;
+
   // The deadline is a copy, so that sifting touches only the items that it moves.
   struct Entry {
     TimePoint deadline;

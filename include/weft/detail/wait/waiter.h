@@ -31,6 +31,7 @@ struct Waiter {
   bool isLinked = false;
   bool isOfSelect = false;  // a SelectNode: see select_node.h
   uint8_t mark = 0;         // for the primitive
+  uint32_t since = 0;       // a fiber's: the CoarseTime at which its worker last looked before it blocked
   void* data = nullptr;     // for the primitive
 };
 

@@ -1,0 +1,21 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "weft/detail/base/deadline.h"
+#include "weft/detail/base/ticks.h"
+
+namespace weft::inline v0_1::detail {
+
+// ticks() and steady_clock, read together. Two readings tell how fast ticks() runs.
+struct ClockReading {
+  uint64_t ticks = 0;
+  int64_t nanoseconds = 0;
+
+  static ClockReading at(TimePoint now) { return {detail::ticks(), now.time_since_epoch().count()}; }
+};
+
+}  // namespace weft::inline v0_1::detail

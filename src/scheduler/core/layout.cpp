@@ -1,0 +1,133 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/layout.h"
+
+#include <cstddef>
+#include <iterator>
+
+#include "scheduler/core/layout.h"
+#include "scheduler/core/scheduler_core.h"
+#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/worker/process_fork.h"
+#include "scheduler/worker/worker.h"
+#include "weft/detail/base/ticks.h"
+#include "weft/mutex.h"
+#include "weft/sharedmutex.h"
+
+// The compilers that weft is compiled with know the offsets of all members.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
+namespace weft::inline v0_1::detail {
+
+// Where the members lie, also the private ones.
+struct LayoutAccess {
+  using Queue = SegmentedQueue<TaskNode*>;
+  using Segment = Queue::Segment;
+  using Deque = StealingDeque<TaskNode>;
+  using BoundThread = SchedulerCore::BoundThread;
+  using Slab = FiberFactory::Slab;
+
+  static constexpr size_t kQueues = offsetof(Worker, tasks_);
+  static constexpr size_t kDequeOfWorker =
+      kQueues + offsetof(TaskQueues, stealable) + offsetof(StealableTasks, local);
+  static constexpr size_t kHeap = offsetof(Worker, timers_) + offsetof(Timers, heap_);
+  static constexpr size_t kIdler = offsetof(Worker, idler_);
+  static constexpr size_t kPool = offsetof(Worker, pool_);
+  static constexpr size_t kWaiter = offsetof(FiberControlBlock, waiter);
+  static constexpr size_t kOs = offsetof(FiberControlBlock, os);
+  static constexpr size_t kReading = kIdler + offsetof(Idler, lastReading_);
+
+  static_assert(sizeof(SingleWriterCounter) == sizeof(uint64_t));
+  static_assert(sizeof(SingleWriterPointer<void>) == sizeof(void*));
+
+  static constexpr inspect::LayoutEntry kEntries[] = {
+      {"Clock.shift", kCoarseShift},
+      {"Reading.ticks", offsetof(ClockReading, ticks)},
+      {"Reading.nanoseconds", offsetof(ClockReading, nanoseconds)},
+      {"Scheduler.listed", offsetof(SchedulerCore, exists_)},
+      {"Listed.older", offsetof(SchedulerExists, older)},
+      {"Scheduler.object", offsetof(SchedulerCore, scheduler)},
+      {"Scheduler.numWorkers", offsetof(SchedulerCore, numWorkers)},
+      {"Scheduler.workers", offsetof(SchedulerCore, workers)},
+      {"Scheduler.firstBound", offsetof(SchedulerCore, firstBound_)},
+      {"Scheduler.overflow", offsetof(SchedulerCore, overflow) + offsetof(TaskOverflow, size_)},
+      {"Scheduler.tail", offsetof(SchedulerCore, injector) + offsetof(Queue, tail_)},
+      {"Scheduler.oldest", offsetof(SchedulerCore, injector) + offsetof(Queue, oldest_)},
+      {"Segment.size", BlockShape<62>::size()},
+      {"Segment.lapShift", BlockShape<62>::lapShift()},
+      {"Segment.index", offsetof(Segment, index)},
+      {"Segment.begin", offsetof(Segment, begin)},
+      {"Bound.worker", offsetof(BoundThread, worker)},
+      {"Bound.next", offsetof(BoundThread, next)},
+      {"Worker.id", offsetof(Worker, id_)},
+      {"Worker.threadId", offsetof(Worker, threadId_)},
+      {"Worker.lookedAt", offsetof(Worker, lookedAt_)},
+      {"Worker.lastReading", kReading},
+      {"Worker.isParked", kIdler + offsetof(Idler, isParked_)},
+      {"Worker.numParks", kIdler + offsetof(Idler, numParks_)},
+      {"Worker.numSteals", offsetof(Worker, stealer_) + offsetof(Stealer, numSteals_)},
+      {"Worker.current", offsetof(Worker, fibers_) + offsetof(FiberSwitch, current_)},
+      {"Worker.main", offsetof(Worker, fibers_) + offsetof(FiberSwitch, main_)},
+      {"Worker.mainScope", offsetof(Worker, fibers_) + offsetof(FiberSwitch, mainScope_)},
+      {"Worker.slabs", kPool + offsetof(FiberPool, factory_) + offsetof(FiberFactory, slabs_)},
+      {"Worker.numIdle", kPool + offsetof(FiberPool, numIdle_)},
+      {"Worker.numReady", offsetof(Worker, ready_) + offsetof(ReadyFibers, size_)},
+      {"Worker.numBlocked", offsetof(Worker, numBlocked_)},
+      {"Worker.numEnded", kDequeOfWorker + offsetof(LocalDeque, counters) + offsetof(TaskCounters<>, ended_)},
+      {"Worker.deque", kDequeOfWorker + offsetof(LocalDeque, deque)},
+      {"Worker.pinnedLifo", kQueues + offsetof(TaskQueues, pinnedLifo_) + offsetof(TaskRing, size_)},
+      {"Worker.pinnedFifo", kQueues + offsetof(TaskQueues, pinnedFifo_) + offsetof(TaskList, size_)},
+      {"Worker.numTimers", kHeap + offsetof(TimerHeap<FiberControlBlock>, size_)},
+      {"Worker.timers", kHeap + offsetof(TimerHeap<FiberControlBlock>, memory_) + offsetof(Allocation, ptr)},
+      {"Worker.inbox", offsetof(Worker, inbox_)},
+      {"Deque.bottom", offsetof(Deque, bottom_)},
+      {"Deque.top", offsetof(Deque, top_)},
+      {"Slab.next", offsetof(Slab, next)},
+      {"Slab.numUsed", offsetof(Slab, numUsed)},
+      {"Slab.blocks", offsetof(Slab, blocks)},
+      {"Slab.size", FiberFactory::kBlocksPerSlab},
+      {"Fiber.size", sizeof(FiberControlBlock)},
+      {"Fiber.taskNumber", offsetof(TaskScope, number)},
+      {"Fiber.id", offsetof(FiberControlBlock, id)},
+      {"Fiber.worker", offsetof(FiberControlBlock, worker)},
+      {"Fiber.since", kWaiter + offsetof(Waiter, since)},
+      {"Fiber.isQueued", offsetof(FiberControlBlock, isQueued)},
+      {"Fiber.isWoken", offsetof(FiberControlBlock, isWoken)},
+      {"Fiber.stackPointer", kOs + offsetof(OSFiber, sp)},
+      {"Fiber.stackSize", kOs + offsetof(OSFiber, stackSize)},
+      {"Fiber.stackBase", offsetof(FiberControlBlock, stackBase)},
+      {"Fiber.blockedOn", offsetof(FiberControlBlock, blockedOn)},
+      {"Fiber.blockedObject", offsetof(FiberControlBlock, blockedObject)},
+      {"Fiber.task", offsetof(FiberControlBlock, task)},
+      {"mutex.owner", offsetof(mutex, owner_)},
+      {"SharedMutex.owner", offsetof(SharedMutex, owner_)},
+  };
+};
+
+// In memory that can be written, so that a core file holds it.
+inspect::LayoutTable layoutTable = {
+    {inspect::kLayoutMagic[0], inspect::kLayoutMagic[1], inspect::kLayoutMagic[2], inspect::kLayoutMagic[3],
+     inspect::kLayoutMagic[4], inspect::kLayoutMagic[5], inspect::kLayoutMagic[6], inspect::kLayoutMagic[7]},
+    inspect::kLayoutVersion,
+    sizeof(inspect::LayoutEntry),
+    std::size(LayoutAccess::kEntries),
+    sizeof(void*),
+    "0.1.0",
+    &newestScheduler,
+    &firstClockReading,
+    LayoutAccess::kEntries,
+};
+
+}  // namespace weft::inline v0_1::detail
+
+// The note that leads to the table, wherever the linker puts both.
+asm(R"(
+  .pushsection .note.weft, "a", @note
+  .balign 4
+  .long 5, 4, 1
+  .asciz "weft"
+  .balign 4
+  .long weft_layout_table_0_1 - .
+  .popsection
+)");
