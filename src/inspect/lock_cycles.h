@@ -38,8 +38,8 @@ class LockCycles {
   bool isRefused_ = false;
 };
 
-// Returns: all cycles. Takes time linear in the number of fibers. If a fiber waits for a lock that is held, it
-// takes four bytes for each fiber, and eight more for each that waits so.
+// Returns: all cycles. Takes time linear in the number of fibers. Where some wait for locks that are held, it
+// takes four bytes for each fiber, and eight more for each that waits for such a lock.
 LockCycles findCycles(const Snapshot& snapshot, std::pmr::memory_resource* memory);
 
 }  // namespace weft::inline v0_1::detail::inspect
