@@ -226,15 +226,23 @@ void Phrases::holdersDoing(const Fiber& holder) {
 }
 
 void Phrases::frames(std::span<const Address> frames, size_t most, std::string_view indent) {
-  const size_t count = std::min(frames.size(), most);
-  for (const Address frame : frames.first(count)) {
+  size_t next = 0;
+  for (size_t line = 0; next < frames.size() && line < most; ++line) {
+    const size_t begin = next;
+    while (next < frames.size() && frames[next] == frames[begin]) {
+      ++next;
+    }
     out_ << indent;
-    names_.writeFrame(out_, frame);
+    names_.writeFrame(out_, frames[begin]);
+    if (next - begin > 1) {
+      out_ << ", ";
+      writeCount(out_, next - begin, "time");
+    }
     out_ << '\n';
   }
-  if (count < frames.size()) {
+  if (next < frames.size()) {
     out_ << indent << "and ";
-    writeCount(out_, frames.size() - count, count == 0 ? "frame" : "more frame");
+    writeCount(out_, frames.size() - next, next == 0 ? "frame" : "more frame");
     out_ << '\n';
   }
 }

@@ -49,7 +49,8 @@ class Phrases {
   // "; held by task A on worker 1, fiber 5, which runs"; nothing if nobody holds it.
   void holder(const Fiber& fiber);
 
-  // One line for each, after `indent`, and one for those past `most`.
+  // One line for each, after `indent`, and one for those past `most` lines. A function that calls itself
+  // at one place again and again has one line.
   void frames(std::span<const Address> frames, size_t most, std::string_view indent);
   // Returns: the frames without weft's own at the end, where tasks are started, and without those at the
   // beginning that the public function calls. All of them if all are weft's.

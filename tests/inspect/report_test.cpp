@@ -187,15 +187,35 @@ TEST(ReportTest, ShowsAllFramesIfAllAreWefts) {
 
 TEST(ReportTest, LimitsTheFramesOfAStack) {
   OneWorker made;
-  made.blocked(3, 'A', "Event", 0x7f00, 1s, std::vector<Address>(20, kServe));
+  std::vector<Address> frames;
+  for (int i = 0; i < 10; ++i) {
+    frames.insert(frames.end(), {kServe, kLambda});
+  }
+  made.blocked(3, 'A', "Event", 0x7f00, 1s, frames);
   ReportOptions options;
   options.mostFrames = 2;
   EXPECT_EQ(groupsOf(made.snapshot, options),
             "1 fiber waits for Event 0x7f00, for 1 s, in serve(Connection&)+0x2 (server+0x3412): "
             "worker 0, fiber 3, task A\n"
             "    serve(Connection&)+0x2 (server+0x3412)\n"
-            "    serve(Connection&)+0x2 (server+0x3412)\n"
+            "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
             "    and 18 more frames\n");
+}
+
+TEST(ReportTest, ShowsARecursionAsOneFrame) {
+  OneWorker made;
+  std::vector<Address> frames(20, kServe);
+  frames.insert(frames.end(), {kLambda, kServe, kMain});
+  made.blocked(3, 'A', "Event", 0x7f00, 1s, frames);
+  ReportOptions options;
+  options.mostFrames = 3;
+  EXPECT_EQ(groupsOf(made.snapshot, options),
+            "1 fiber waits for Event 0x7f00, for 1 s, in serve(Connection&)+0x2 (server+0x3412): "
+            "worker 0, fiber 3, task A\n"
+            "    serve(Connection&)+0x2 (server+0x3412), 20 times\n"
+            "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
+            "    serve(Connection&)+0x2 (server+0x3412)\n"
+            "    and 1 more frame\n");
 }
 
 TEST(ReportTest, GroupsWhatWaitsAlike) {
