@@ -1,0 +1,48 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+
+#include "inspect/fixed_array.h"
+#include "inspect/snapshot.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// Blocked fibers that wait for the same kind of object, in the same task, with the same backtrace.
+struct FiberGroup {
+  uint32_t first = kNone;    // the member with the least index
+  uint32_t firstMember = 0;  // in FiberGroups::members()
+  uint32_t numMembers = 0;
+  uint32_t numObjects = 0;  // different ones
+  std::chrono::nanoseconds shortest{};
+  std::chrono::nanoseconds longest{};
+};
+
+class FiberGroups {
+ public:
+  // Takes time linear in the number of fibers and of their frames, but for sorting, and at most 28 bytes for
+  // each blocked fiber, and 32 for each group.
+  FiberGroups(const Snapshot& snapshot, std::pmr::memory_resource* memory);
+
+  bool isRefused() const { return isRefused_; }                      // there was no memory: it has no groups
+  std::span<const FiberGroup> all() const { return groups_.all(); }  // the largest first
+  std::span<const uint32_t> members(const FiberGroup& group) const {
+    return members_.all().subspan(group.firstMember, group.numMembers);
+  }
+
+ private:
+  bool group(const Snapshot& snapshot, std::pmr::memory_resource* memory);
+  void gather(const Snapshot& snapshot, std::span<const uint32_t> groupOf);
+  void summarize(const Snapshot& snapshot, FiberGroup& group);
+
+  FixedArray<FiberGroup> groups_;
+  FixedArray<uint32_t> members_;  // indices of fibers, group by group
+  bool isRefused_ = false;
+};
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,153 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/fiber_list.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include "inspect/phrases.h"
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// Of the columns but for the last one.
+constexpr size_t kWorkerWidth = 18;
+constexpr size_t kFiberWidth = 6;
+constexpr size_t kStateWidth = 5;
+constexpr size_t kSinceWidth = 8;
+constexpr size_t kWaitWidth = 32;
+
+// Calls write(Text&), and fills the column with spaces. What is longer than the column moves the next one.
+template <class Write>
+void writeColumn(Text& out, size_t width, const Write& write) {
+  struct Counted {
+    Text& out;
+    size_t size = 0;
+  } counted{out};
+  Text column(
+      [](void* to, const char* text, size_t size) {
+        static_cast<Counted*>(to)->out << std::string_view(text, size);
+        static_cast<Counted*>(to)->size += size;
+      },
+      &counted);
+  write(column);
+  column.flush();
+  for (size_t i = counted.size; i < width; ++i) {
+    out << ' ';
+  }
+  out << "  ";
+}
+
+void writeWord(Text& out, size_t width, std::string_view text) {
+  writeColumn(out, width, [text](Text& column) { column << text; });
+}
+
+std::string_view nameOf(Fiber::State state) {
+  switch (state) {
+    case Fiber::State::Running:
+      return "runs";
+    case Fiber::State::Blocked:
+      return "waits";
+    case Fiber::State::Ready:
+      return "ready";
+    case Fiber::State::Idle:
+      break;
+  }
+  return "idle";
+}
+
+// The thread of a worker has code of its own at its begin and end only, unless that waits.
+bool isListed(const Snapshot& snapshot, const Fiber& fiber) {
+  if (fiber.state == Fiber::State::Idle || fiber.state == Fiber::State::Blocked || fiber.task != 0) {
+    return fiber.state != Fiber::State::Idle;
+  }
+  const bool isOfWorkerThread =
+      fiber.worker >= snapshot.workers.size() || snapshot.workers[fiber.worker].id >= 0;
+  return !isOfWorkerThread && fiber.isMain;
+}
+
+void writeLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Names& names) {
+  const bool isBlocked = fiber.state == Fiber::State::Blocked;
+  writeColumn(out, kWorkerWidth,
+              [&](Text& column) { Phrases(column, snapshot, names).worker(fiber.worker); });
+  writeColumn(out, kFiberWidth, [&](Text& column) { column.decimal(fiber.id); });
+  writeWord(out, kStateWidth, nameOf(fiber.state));
+  writeColumn(out, kSinceWidth, [&](Text& column) {
+    if (isBlocked) {
+      writeDuration(column, fiber.blockedFor);
+    } else {
+      column << '-';
+    }
+  });
+  writeColumn(out, kWaitWidth, [&](Text& column) {
+    if (isBlocked) {
+      Phrases(column, snapshot, names).object(fiber);
+    } else {
+      column << '-';
+    }
+  });
+  if (fiber.task != 0) {
+    names.writeTask(out, fiber.task);
+  } else {
+    out << "(own code)";
+  }
+  if (isBlocked) {
+    Phrases(out, snapshot, names).holder(fiber);
+  }
+  out << '\n';
+}
+
+}  // namespace
+
+void writeFibers(Text& out, const Snapshot& snapshot, Names& names) {
+  writeWord(out, kWorkerWidth, "WORKER");
+  writeWord(out, kFiberWidth, "FIBER");
+  writeWord(out, kStateWidth, "STATE");
+  writeWord(out, kSinceWidth, "SINCE");
+  writeWord(out, kWaitWidth, "WAITS FOR");
+  out << "TASK\n";
+  uint64_t numIdle = 0;
+  for (const Fiber& fiber : snapshot.fibers) {
+    numIdle += fiber.state == Fiber::State::Idle;
+    if (isListed(snapshot, fiber)) {
+      writeLine(out, snapshot, fiber, names);
+    }
+  }
+  if (numIdle != 0) {
+    writeCount(out, numIdle, "more fiber");
+    out << (numIdle == 1 ? " has no task, and is kept for the next one\n"
+                         : " have no task, and are kept for the next ones\n");
+  }
+}
+
+void writeBacktrace(Text& out, const Snapshot& snapshot, uint32_t fiberIndex, Names& names) {
+  const Fiber& fiber = snapshot.fibers[fiberIndex];
+  Phrases phrases(out, snapshot, names);
+  if (fiber.state == Fiber::State::Idle) {
+    phrases.place(fiber);
+    out << ", has no task\n";
+    return;
+  }
+  phrases.codeAndPlace(fiber);
+  if (fiber.state == Fiber::State::Blocked) {
+    phrases.wait(fiber);
+    phrases.holder(fiber);
+  } else {
+    out << (fiber.state == Fiber::State::Running ? " runs" : " may go on, and waits for its turn");
+  }
+  out << '\n';
+  const auto frames = snapshot.framesOf(fiber);
+  for (size_t i = 0; i < frames.size(); ++i) {
+    out << "  #";
+    out.decimal(i) << (i < 10 ? "  " : " ");
+    names.writeFrame(out, frames[i]);
+    out << '\n';
+  }
+  if (frames.empty()) {
+    out << (fiber.state == Fiber::State::Running ? "  no backtrace, because its stack changes\n"
+                                                 : "  no backtrace could be read\n");
+  }
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,355 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/report.h"
+
+#include <algorithm>
+
+#include "inspect/fiber_groups.h"
+#include "inspect/lock_cycles.h"
+#include "inspect/phrases.h"
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// From so many on, the workers of a scheduler that have nothing to do share a line.
+constexpr size_t kManyQuiet = 4;
+
+class Report {
+ public:
+  Report(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options)
+      : out_(out), snapshot_(snapshot), names_(names), options_(options), phrases_(out, snapshot, names) {}
+
+  void write() {
+    writeHeadline();
+    for (const Scheduler& scheduler : snapshot_.schedulers) {
+      writeScheduler(scheduler);
+    }
+    writeGroups();
+    writeCycles();
+    if (!snapshot_.isComplete) {
+      out_ << "Some of this could not be read, or changed while it was read, and is left out.\n";
+    }
+  }
+  void writeCycle(std::span<const uint32_t> cycle);
+
+ private:
+  void writeHeadline();
+  void writeScheduler(const Scheduler& scheduler);
+  void writeQuietWorkers(std::span<const Worker> workers, size_t numQuiet);
+  void writeWorker(const Worker& worker);
+  void writeActivity(const Worker& worker, const Fiber* running);
+  void writeBusy(const Worker& worker, const Fiber* running);
+  void writeOwnWait(const Worker& worker);
+  void writeQueues(const Worker& worker);
+  void writeGroups();
+  void writeGroup(const FiberGroup& group, std::span<const uint32_t> members);
+  void writeGroupOfOne(const FiberGroup& group);
+  void writeOwnFrame(const Fiber& fiber);
+  bool isSameHolder(std::span<const uint32_t> members) const;
+  void writeCycles();
+
+  const Fiber* blockedMain(const Worker& worker) const;
+  bool isQuiet(const Worker& worker) const;
+
+  Text& out_;
+  const Snapshot& snapshot_;
+  Names& names_;
+  const ReportOptions& options_;
+  Phrases phrases_;
+};
+
+void Report::writeHeadline() {
+  const auto numBound = std::ranges::count_if(snapshot_.workers, [](const Worker& w) { return w.id < 0; });
+  const auto numWaiting = std::ranges::count(snapshot_.fibers, Fiber::State::Blocked, &Fiber::state);
+  const auto numUsed = std::ranges::count_if(snapshot_.fibers, [](const Fiber& fiber) {
+    return fiber.state != Fiber::State::Idle && (fiber.task != 0 || fiber.state != Fiber::State::Running);
+  });
+  const uint64_t numWorkers = snapshot_.workers.size() - static_cast<uint64_t>(numBound);
+  out_ << "weft: process ";
+  out_.decimal(static_cast<uint32_t>(snapshot_.processId)) << ": ";
+  writeCount(out_, snapshot_.schedulers.size(), "scheduler");
+  if (numWorkers != 0) {
+    out_ << ", ";
+    writeCount(out_, numWorkers, "worker thread");
+  }
+  if (numBound != 0) {
+    out_ << ", ";
+    writeCount(out_, static_cast<uint64_t>(numBound), "bound thread");
+  }
+  out_ << ", ";
+  writeCount(out_, static_cast<uint64_t>(numUsed), "fiber");
+  out_ << " in use, of which ";
+  out_.grouped(static_cast<uint64_t>(numWaiting)) << (numWaiting == 1 ? " waits\n" : " wait\n");
+}
+
+void Report::writeScheduler(const Scheduler& scheduler) {
+  out_ << "scheduler ";
+  out_.hex(scheduler.address);
+  if (scheduler.numInjected != 0) {
+    out_ << ": ";
+    writeCount(out_, scheduler.numInjected, "task");
+    out_ << " queued for any worker";
+  }
+  out_ << '\n';
+  const auto workers = std::span(snapshot_.workers).subspan(scheduler.firstWorker, scheduler.numWorkers);
+  const auto numQuiet = static_cast<size_t>(
+      std::ranges::count_if(workers, [this](const Worker& worker) { return isQuiet(worker); }));
+  for (const Worker& worker : workers) {
+    if (numQuiet < kManyQuiet || !isQuiet(worker)) {
+      writeWorker(worker);
+    }
+  }
+  if (numQuiet >= kManyQuiet) {
+    writeQuietWorkers(workers, numQuiet);
+  }
+}
+
+void Report::writeQuietWorkers(std::span<const Worker> workers, size_t numQuiet) {
+  uint64_t numBlocked = 0;
+  for (const Worker& worker : workers) {
+    numBlocked += isQuiet(worker) ? worker.numBlocked : 0;
+  }
+  out_ << "  ";
+  writeCount(out_, numQuiet, numQuiet == workers.size() ? "worker" : "other worker");
+  out_ << " have nothing to do";
+  if (numBlocked != 0) {
+    out_ << "; ";
+    writeCount(out_, numBlocked, "fiber");
+    out_ << (numBlocked == 1 ? " of theirs waits" : " of theirs wait");
+  }
+  out_ << '\n';
+}
+
+// Returns: the fiber of the thread's own code if that waits, or null.
+const Fiber* Report::blockedMain(const Worker& worker) const {
+  if (worker.firstFiber >= snapshot_.fibers.size() || worker.numFibers == 0) {
+    return nullptr;
+  }
+  const Fiber& main = snapshot_.fibers[worker.firstFiber];
+  const bool isBlocked = main.state == Fiber::State::Blocked;
+  return isBlocked && Phrases::isOutsideOfTasks(main) ? &main : nullptr;
+}
+
+bool Report::isQuiet(const Worker& worker) const {
+  return worker.state != Worker::State::Busy && worker.numReady == 0 && worker.numQueued == 0 &&
+         blockedMain(worker) == nullptr;
+}
+
+void Report::writeWorker(const Worker& worker) {
+  out_ << "  ";
+  if (worker.id < 0) {
+    out_ << "bound thread ";
+  } else {
+    out_ << "worker ";
+    out_.decimal(static_cast<uint32_t>(worker.id)) << ", thread ";
+  }
+  out_.decimal(static_cast<uint32_t>(worker.threadId)) << ": ";
+  writeActivity(worker,
+                worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr);
+  writeOwnWait(worker);
+  writeQueues(worker);
+  out_ << '\n';
+}
+
+void Report::writeActivity(const Worker& worker, const Fiber* running) {
+  switch (worker.state) {
+    case Worker::State::Busy:
+      writeBusy(worker, running);
+      break;
+    case Worker::State::Searching:
+      out_ << "looks for work";
+      break;
+    case Worker::State::Asleep:
+      out_ << "sleeps";
+      break;
+  }
+}
+
+void Report::writeBusy(const Worker& worker, const Fiber* running) {
+  const bool isOwnCode = running != nullptr && Phrases::isOutsideOfTasks(*running);
+  if (isOwnCode) {
+    out_ << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
+  } else if (running == nullptr || running->task == 0) {
+    out_ << "is between two tasks";
+  } else {
+    out_ << "runs task ";
+    names_.writeTask(out_, running->task);
+    out_ << " on fiber ";
+    out_.decimal(running->id);
+  }
+  // The code of a bound thread need not look after fibers, unless there are some.
+  const bool isAwaited = worker.numReady + worker.numQueued + worker.numBlocked != 0;
+  if (worker.busyFor >= options_.leastBusy && (isAwaited || !isOwnCode)) {
+    out_ << "; has not looked after other fibers for ";
+    writeDuration(out_, worker.busyFor);
+  }
+}
+
+void Report::writeOwnWait(const Worker& worker) {
+  if (const Fiber* const main = blockedMain(worker)) {
+    out_ << (worker.id < 0 ? "; its own code" : "; its code outside of tasks");
+    phrases_.wait(*main);
+  }
+}
+
+void Report::writeQueues(const Worker& worker) {
+  std::string_view separator = "; ";
+  const auto write = [&](uint64_t count, std::string_view noun, std::string_view one, std::string_view many) {
+    if (count != 0) {
+      out_ << separator;
+      writeCount(out_, count, noun);
+      out_ << (count == 1 ? one : many);
+      separator = ", ";
+    }
+  };
+  write(worker.numQueued, "task", " queued", " queued");
+  write(worker.numReady, "fiber", " ready to go on", " ready to go on");
+  write(worker.numBlocked, "fiber", " waits", " wait");
+}
+
+void Report::writeGroups() {
+  const FiberGroups groups(snapshot_, snapshot_.fibers.get_allocator().resource());
+  if (groups.isRefused()) {
+    out_ << "There is no memory to list the fibers that wait.\n";
+    return;
+  }
+  const size_t count = std::min(groups.all().size(), options_.mostGroups);
+  for (const FiberGroup& group : groups.all().first(count)) {
+    if (group.numMembers == 1) {
+      writeGroupOfOne(group);
+    } else {
+      writeGroup(group, groups.members(group));
+    }
+    const Fiber& first = snapshot_.fibers[group.first];
+    phrases_.frames(phrases_.framesOfInterest(first), options_.mostFrames, "    ");
+  }
+  if (count < groups.all().size()) {
+    uint64_t numFibers = 0;
+    for (const FiberGroup& group : groups.all().subspan(count)) {
+      numFibers += group.numMembers;
+    }
+    writeCount(out_, groups.all().size() - count, "more group");
+    out_ << ", ";
+    writeCount(out_, numFibers, "fiber");
+    out_ << " in all\n";
+  }
+}
+
+void Report::writeGroup(const FiberGroup& group, std::span<const uint32_t> members) {
+  const Fiber& first = snapshot_.fibers[group.first];
+  if (Phrases::isOutsideOfTasks(first)) {
+    out_ << "the code of ";
+    writeCount(out_, group.numMembers, "thread");
+    out_ << ", outside of tasks,";
+  } else {
+    writeCount(out_, group.numMembers, "fiber");
+  }
+  phrases_.wait(group);
+  writeOwnFrame(first);
+  if (first.task != 0) {
+    out_ << "; task ";
+    names_.writeTask(out_, first.task);
+  }
+  if (isSameHolder(members)) {
+    phrases_.holder(first);
+  }
+  out_ << '\n';
+}
+
+void Report::writeGroupOfOne(const FiberGroup& group) {
+  const Fiber& fiber = snapshot_.fibers[group.first];
+  if (Phrases::isOutsideOfTasks(fiber)) {
+    phrases_.code(fiber);
+    phrases_.wait(fiber);
+    writeOwnFrame(fiber);
+  } else {
+    out_ << "1 fiber";
+    phrases_.wait(fiber);
+    writeOwnFrame(fiber);
+    out_ << ": ";
+    phrases_.place(fiber);
+    out_ << ", ";
+    phrases_.code(fiber);
+  }
+  phrases_.holder(fiber);
+  out_ << '\n';
+}
+
+void Report::writeOwnFrame(const Fiber& fiber) {
+  if (const Address frame = phrases_.ownFrame(fiber)) {
+    out_ << ", in ";
+    names_.writeFrame(out_, frame);
+  }
+}
+
+bool Report::isSameHolder(std::span<const uint32_t> members) const {
+  const Fiber& first = snapshot_.fibers[members[0]];
+  return std::ranges::all_of(members, [&](uint32_t i) {
+    return snapshot_.fibers[i].owner == first.owner && snapshot_.fibers[i].holder == first.holder;
+  });
+}
+
+void Report::writeCycles() {
+  const LockCycles cycles = findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
+  if (cycles.isRefused()) {
+    out_ << "There is no memory to look for deadlocks among locks.\n";
+    return;
+  }
+  const size_t count = std::min(cycles.size(), options_.mostCycles);
+  for (size_t i = 0; i < count; ++i) {
+    writeCycle(cycles[i]);
+  }
+  if (count < cycles.size()) {
+    uint64_t numFibers = 0;
+    for (size_t i = count; i < cycles.size(); ++i) {
+      numFibers += cycles[i].size();
+    }
+    writeCount(out_, cycles.size() - count, "more deadlock");
+    out_ << ", ";
+    writeCount(out_, numFibers, "fiber");
+    out_ << " in all\n";
+  }
+}
+
+void Report::writeCycle(std::span<const uint32_t> cycle) {
+  if (cycle.size() == 1) {
+    out_ << "deadlock: a fiber waits for a lock that it holds itself";
+  } else {
+    out_ << "deadlock: ";
+    writeCount(out_, cycle.size(), "fiber");
+    out_ << " wait for locks of each other";
+  }
+  out_ << ", and only a time limit or a stop could end that:\n";
+  const size_t count = std::min(cycle.size(), options_.mostFibersOfCycle);
+  for (size_t i = 0; i < count; ++i) {
+    const Fiber& fiber = snapshot_.fibers[cycle[i]];
+    const Fiber& waitsForIt = snapshot_.fibers[cycle[i == 0 ? cycle.size() - 1 : i - 1]];
+    out_ << "  ";
+    phrases_.codeAndPlace(fiber);
+    out_ << " holds ";
+    phrases_.object(waitsForIt);
+    out_ << " and";
+    phrases_.wait(fiber);
+    out_ << '\n';
+    phrases_.frames(phrases_.framesOfInterest(fiber), options_.mostFrames, "      ");
+  }
+  if (count < cycle.size()) {
+    out_ << "  and ";
+    writeCount(out_, cycle.size() - count, "more fiber");
+    out_ << '\n';
+  }
+}
+
+}  // namespace
+
+void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options) {
+  Report(out, snapshot, names, options).write();
+}
+
+void writeCycle(Text& out, const Snapshot& snapshot, std::span<const uint32_t> cycle, Names& names,
+                const ReportOptions& options) {
+  Report(out, snapshot, names, options).writeCycle(cycle);
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

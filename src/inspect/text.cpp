@@ -1,0 +1,62 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/text.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace weft::inline v0_1::detail::inspect {
+
+Text& Text::operator<<(std::string_view text) {
+  while (!text.empty()) {
+    if (used_ == sizeof buffer_) {
+      flush();
+    }
+    const size_t size = std::min(text.size(), sizeof buffer_ - used_);
+    std::memcpy(buffer_ + used_, text.data(), size);
+    used_ += size;
+    text.remove_prefix(size);
+  }
+  return *this;
+}
+
+Text& Text::decimal(uint64_t value) {
+  char digits[20];
+  char* const end = digits + sizeof digits;
+  char* begin = end;
+  do {
+    *--begin = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
+  return *this << std::string_view(begin, static_cast<size_t>(end - begin));
+}
+
+Text& Text::grouped(uint64_t value) {
+  if (value < 1000) {
+    return decimal(value);
+  }
+  grouped(value / 1000);
+  const auto digit = [](uint64_t number) { return static_cast<char>('0' + number % 10); };
+  return *this << ',' << digit(value / 100) << digit(value / 10) << digit(value);
+}
+
+Text& Text::hex(uint64_t value) {
+  char digits[16];
+  char* const end = digits + sizeof digits;
+  char* begin = end;
+  do {
+    *--begin = "0123456789abcdef"[value % 16];
+    value /= 16;
+  } while (value != 0);
+  return *this << "0x" << std::string_view(begin, static_cast<size_t>(end - begin));
+}
+
+void Text::flush() {
+  if (used_ != 0) {
+    write_(context_, buffer_, used_);
+    used_ = 0;
+  }
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,117 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/fiber_list.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "hand_made.h"
+
+namespace {
+namespace fiber_list_test {
+
+using namespace std::chrono_literals;
+
+using weft::detail::inspect::Address;
+using weft::detail::inspect::Fiber;
+using weft::detail::inspect::Text;
+using weft::tests::FakeNames;
+using weft::tests::HandMade;
+using weft::tests::kAcquire;
+using weft::tests::kRunTask;
+using weft::tests::kServe;
+using weft::tests::textOf;
+
+std::string backtraceOf(const HandMade& made, uint32_t index) {
+  FakeNames names;
+  return textOf([&](Text& out) { writeBacktrace(out, made.snapshot, index, names); });
+}
+
+std::string tableOf(const HandMade& made) {
+  FakeNames names;
+  return textOf([&](Text& out) { writeFibers(out, made.snapshot, names); });
+}
+
+TEST(FiberListTest, HasALineForEachFiberThatIsInUse) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  made.main();
+  made.fiber(1, 'A', Fiber::State::Running);
+  made.fiber(2, '\0', Fiber::State::Idle);
+  made.fiber(3, 'B', Fiber::State::Ready);
+  made.worker(12, 4713);
+  made.block(made.main(), "Event", 0x7f00, 40us);
+  made.blocked(1, 'C', "io::readAll", 7, 3200ms);
+  made.blocked(2, 'D', "ConditionVariable", 0x7ffc123456789, 26h);
+  made.blocked(3, 'E', "mutex", 0x10, 2min).holder = 1;
+  made.worker(-1, 4711);
+  made.main();
+  EXPECT_EQ(tableOf(made),
+            "WORKER              FIBER   STATE  SINCE     WAITS FOR                         TASK\n"
+            "worker 0            1       runs   -         -                                 A\n"
+            "worker 0            3       ready  -         -                                 B\n"
+            "worker 12           0       waits  40 us     Event 0x7f00                      (own code)\n"
+            "worker 12           1       waits  3.2 s     io::readAll, fd 7                 C\n"
+            "worker 12           2       waits  26 h      ConditionVariable 0x7ffc123456789  D\n"
+            "worker 12           3       waits  2 min     mutex 0x10                        E; "
+            "held by task A on worker 0, fiber 1, which runs\n"
+            "bound thread 4711   0       runs   -         -                                 (own code)\n"
+            "1 more fiber has no task, and is kept for the next one\n");
+}
+
+TEST(FiberListTest, CountsIdleFibers) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  made.fiber(1, '\0', Fiber::State::Idle);
+  made.fiber(2, '\0', Fiber::State::Idle);
+  EXPECT_EQ(tableOf(made),
+            "WORKER              FIBER   STATE  SINCE     WAITS FOR                         TASK\n"
+            "2 more fibers have no task, and are kept for the next ones\n");
+}
+
+TEST(FiberListTest, ShowsAWholeBacktrace) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  std::vector<Address> frames = {kAcquire};
+  frames.insert(frames.end(), 9, kServe);
+  frames.push_back(kRunTask);
+  made.blocked(3, 'A', "mutex", 0x1, 5s, frames).owner = 0x1;
+  std::string expected =
+      "task A (worker 0, fiber 3) waits for mutex 0x1, for 5 s; "
+      "held by a thread or task that weft does not know\n"
+      "  #0  weft::Semaphore::acquire()+0x2 (server+0x9100)\n";
+  for (int i = 1; i < 10; ++i) {
+    expected += "  #" + std::to_string(i) + "  serve(Connection&)+0x2 (server+0x3412)\n";
+  }
+  EXPECT_EQ(backtraceOf(made, 0), expected + "  #10 weft_run_task+0x2 (server+0x9400)\n");
+}
+
+TEST(FiberListTest, SaysWhyThereIsNoBacktrace) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(-1, 4711);
+  made.main();
+  made.fiber(1, 'A', Fiber::State::Ready);
+  made.fiber(2, '\0', Fiber::State::Idle);
+  made.blocked(3, 'B', "sleep", 0, 1s);
+  EXPECT_EQ(backtraceOf(made, 0),
+            "the code of bound thread 4711 runs\n"
+            "  no backtrace, because its stack changes\n");
+  EXPECT_EQ(backtraceOf(made, 1),
+            "task A (bound thread 4711, fiber 1) may go on, and waits for its turn\n"
+            "  no backtrace could be read\n");
+  EXPECT_EQ(backtraceOf(made, 2), "bound thread 4711, fiber 2, has no task\n");
+  EXPECT_EQ(backtraceOf(made, 3),
+            "task B (bound thread 4711, fiber 3) sleeps, for 1 s\n"
+            "  no backtrace could be read\n");
+}
+
+}  // namespace fiber_list_test
+}  // namespace

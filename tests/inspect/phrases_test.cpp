@@ -1,0 +1,61 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/phrases.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "hand_made.h"
+
+namespace {
+
+using namespace std::chrono_literals;
+
+using weft::detail::inspect::Text;
+using weft::tests::textOf;
+
+std::string written(std::chrono::nanoseconds duration) {
+  return textOf([duration](Text& out) { writeDuration(out, duration); });
+}
+
+std::string written(std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest) {
+  return textOf([=](Text& out) { writeDurations(out, shortest, longest); });
+}
+
+TEST(PhrasesTest, WritesDurationsInUnitsForPeople) {
+  EXPECT_EQ(written(0ns), "0 us");
+  EXPECT_EQ(written(-1s), "0 us");
+  EXPECT_EQ(written(999ns), "0.9 us");
+  EXPECT_EQ(written(40us), "40 us");
+  EXPECT_EQ(written(999'999ns), "999 us");
+  EXPECT_EQ(written(1ms), "1 ms");
+  EXPECT_EQ(written(9990us), "9.9 ms");
+  EXPECT_EQ(written(3200ms), "3.2 s");
+  EXPECT_EQ(written(119'999ms), "119 s");
+  EXPECT_EQ(written(2min), "2 min");
+  EXPECT_EQ(written(150s), "2.5 min");
+  EXPECT_EQ(written(2h), "2 h");
+  EXPECT_EQ(written(47h), "47 h");
+  EXPECT_EQ(written(48h), "2 days");
+  EXPECT_EQ(written(std::chrono::nanoseconds::max()), "106751 days");
+}
+
+TEST(PhrasesTest, WritesRangesOfDurationsShort) {
+  EXPECT_EQ(written(3s, 9s), "3 to 9 s");
+  EXPECT_EQ(written(9001ms, 9040ms), "9 s");
+  EXPECT_EQ(written(40us, 3200ms), "40 us to 3.2 s");
+}
+
+TEST(PhrasesTest, WritesCounts) {
+  const auto count = [](uint64_t number) {
+    return textOf([number](Text& out) { weft::detail::inspect::writeCount(out, number, "fiber"); });
+  };
+  EXPECT_EQ(count(0), "0 fibers");
+  EXPECT_EQ(count(1), "1 fiber");
+  EXPECT_EQ(count(99'812), "99,812 fibers");
+}
+
+}  // namespace
