@@ -27,6 +27,7 @@ struct Fiber {
   };
 
   Address address = 0;  // of its control block
+  Address scope = 0;    // of the TaskScope by which locks know its task
   uint32_t id = 0;      // unique among the fibers of its worker
   uint32_t worker = kNone;
   State state = State::Idle;
@@ -65,6 +66,7 @@ struct Worker {
   uint64_t numSteals = 0;
   uint64_t numParks = 0;
   uint32_t numTimers = 0;
+  std::chrono::nanoseconds untilTimer{};  // numTimers > 0: to the earliest; below zero: it is due
   uint32_t firstFiber = 0;
   uint32_t numFibers = 0;
 };

@@ -3,12 +3,15 @@
 
 #include "os/aside.h"
 
-#include "os/stack_pool.h"
+#include <sys/mman.h>
+
+#include <cstddef>
 
 namespace weft::inline v0_1::detail {
 namespace {
 
-constexpr size_t kStackSize = size_t{64} * 1024;
+constexpr size_t kStackSize = size_t{256} * 1024;
+constexpr size_t kGuard = size_t{64} * 1024;
 
 struct Call {
   void (*function)(void*);
@@ -26,18 +29,22 @@ void runCall(void* argument) {
 
 }  // namespace
 
-void callAside(const OSFiber& current, void (*function)(void*), void* argument) {
-  StackPool& pool = StackPool::forSize(kStackSize);
-  const Stack stack = pool.acquire();
-  if (!stack) {
+void callAside(const OSFiber* current, void (*function)(void*), void* argument) {
+  void* const memory = mmap(nullptr, kGuard + kStackSize, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (memory == MAP_FAILED) {
     function(argument);
     return;
   }
-  Call call{function, argument, OSFiber::exceptionGlobals(), current};
-  call.callee.init(stack.base, stack.size, &runCall, &call);
+  mprotect(memory, kGuard, PROT_NONE);  // a failure leaves it without guard
+  Call call{function, argument, OSFiber::exceptionGlobals(), current != nullptr ? *current : OSFiber()};
+  if (current == nullptr) {
+    call.caller.initThread();
+  }
+  call.callee.init(static_cast<char*>(memory) + kGuard, kStackSize, &runCall, &call);
   OSFiber::switchTo(call.caller, call.callee, call.globals);
   call.callee.destroy();
-  pool.release(stack);
+  munmap(memory, kGuard + kStackSize);
 }
 
 }  // namespace weft::inline v0_1::detail

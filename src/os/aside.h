@@ -7,8 +7,9 @@
 
 namespace weft::inline v0_1::detail {
 
-// Calls `function(argument)` on a stack of 64 KiB, for what the library does by itself on a fiber, whose
-// stack may be smaller. Where there is no memory for one, calls it in place. `current` is the calling fiber.
-void callAside(const OSFiber& current, void (*function)(void*), void* argument);
+// Calls `function(argument)` on a stack of 256 KiB, for what the library does by itself where the caller's
+// stack may be small. Takes no lock, and calls no malloc. Where there is no memory for a stack, calls in
+// place. `current`: the calling fiber; null on a thread to which no scheduler is bound.
+void callAside(const OSFiber* current, void (*function)(void*), void* argument);
 
 }  // namespace weft::inline v0_1::detail

@@ -15,6 +15,13 @@
 
 namespace weft::inline v0_1::detail {
 
+// Returns: the caller's waiter, for a lock that may make it wait several times. Reports see one wait.
+inline Waiter& waiterForLock() noexcept {
+  Waiter& self = currentWaiter();
+  self.since = kNotYet;
+  return self;
+}
+
 // How the core of a lock waits.
 struct LockHost {
   static TimePoint now() { return TimePoint::clock::now(); }
@@ -62,7 +69,7 @@ bool lockWithin(LimitedLockHost host, const Lock& lock, const Leave& leave) {
   if (host.token.stop_requested()) {
     return false;
   }
-  Waiter& self = currentWaiter();
+  Waiter& self = waiterForLock();
   // The wait ends before the destructor of the callback, which waits for a callback on another thread.
   const auto stop = [&]() noexcept {
     if (leave(self)) {

@@ -12,7 +12,7 @@ namespace weft::inline v0_1 {
 void mutex::lockSlow(const char* name) {
   // relaxed: see setOwner.
   detail::assertMayWaitFor(owner_.load(std::memory_order_relaxed), true, name, this);
-  (void)core_.lock(detail::currentWaiter(), detail::LockHost{name, this});
+  (void)core_.lock(detail::waiterForLock(), detail::LockHost{name, this});
 }
 
 bool mutex::waitFor(detail::TimePoint deadline, const std::stop_token& token, const char* name) {

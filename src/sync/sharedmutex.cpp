@@ -16,7 +16,7 @@ bool SharedMutex::waitFor(How how, detail::TimePoint deadline, const std::stop_t
   // relaxed: see setOwner.
   detail::assertMayWaitFor(owner_.load(std::memory_order_relaxed), waitsForEver, kName, this, "it alone");
   if (waitsForEver) {
-    return lock_.lock(detail::currentWaiter(), how, detail::LockHost{kName, this});
+    return lock_.lock(detail::waiterForLock(), how, detail::LockHost{kName, this});
   }
   return detail::lockWithin(
       detail::LimitedLockHost{{kName, this}, deadline, token},

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "os/stack_overflow.h"
+#include "scheduler/core/dump.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker_inl.h"
@@ -132,6 +133,7 @@ Scheduler::Scheduler(const Config& config)
             }) {
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);
+  detail::obeyDumpSignal();
   const auto [started, error] = core_->startWorkers();
   if (error != 0) {
     core_.reset();

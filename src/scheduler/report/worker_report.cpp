@@ -15,7 +15,7 @@ constexpr uint64_t kMostReported = 100;  // fibers of a worker, since very many 
 // Names and messages need some kilobytes, and the fiber may have less left.
 void WorkerReport::print() const {
   callAside(
-      running_.current().os,
+      &running_.current().os,
       [](void* report) { static_cast<const WorkerReport*>(report)->printOnThisStack(); },
       const_cast<WorkerReport*>(this));
 }

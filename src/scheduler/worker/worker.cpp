@@ -244,6 +244,11 @@ bool Worker::blockUntil(FiberControlBlock& self, TimePoint deadline, const char*
     return blockUntilNow(self, what, object);
   }
   beginBlock(self, what, object);
+  return awaitWakeUntil(self, deadline);
+}
+
+// Requires: the deadline is after timers_.now(), which was called just before.
+bool Worker::awaitWakeUntil(FiberControlBlock& self, TimePoint deadline) {
   self.deadline = deadline;
   timers_.add(self);
   fairness_.pollAtEachDequeue();
@@ -289,7 +294,12 @@ bool Worker::blockForLock(FiberControlBlock& self, TimePoint deadline, const cha
     return false;
   }
   const Timers::LookingAgain looking(timers_);
-  return blockUntil(self, deadline, what, object);
+  const CoarseTime since = self.waiter.since;
+  beginBlock(self, what, object);
+  if (since != kNotYet) {
+    self.waiter.since = since;  // the wait for the lock goes on
+  }
+  return awaitWakeUntil(self, deadline);
 }
 
 bool Worker::blockPatiently(FiberControlBlock& self, const char* what, const void* object) {

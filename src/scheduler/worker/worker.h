@@ -182,6 +182,7 @@ class Worker {
   FiberControlBlock& fiberFor(Work work) { return work.fiber != nullptr ? *work.fiber : handOver(work.task); }
   FiberControlBlock& handOver(TaskNode* task);
   void beginBlock(FiberControlBlock& self, const char* what, const void* object);
+  bool awaitWakeUntil(FiberControlBlock& self, TimePoint deadline);
   bool awaitWakeOrTime(FiberControlBlock& self);
   bool blockUntilNow(FiberControlBlock& self, const char* what, const void* object);
   void noteForks(FiberControlBlock& fiber);

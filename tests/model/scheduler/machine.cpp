@@ -189,7 +189,7 @@ void fatalAt(const char* file, int line, const char* format, ...) {
 void reportMovedFrom(const char*) { fatal("a handle that was moved from"); }
 void reportEmptyFunction(const char*) { fatal("an empty function"); }
 void reportNullAllocator(const char*) { fatal("a null allocator"); }
-void callAside(const OSFiber&, void (*function)(void*), void* argument) { function(argument); }
+void callAside(const OSFiber*, void (*function)(void*), void* argument) { function(argument); }
 void throwOrDie(std::exception_ptr) { fatal("an exception"); }
 void setNotExecuted(EscapedException&) { fatal("a task that was dropped"); }
 void writeStderr(const char*, size_t) noexcept {}

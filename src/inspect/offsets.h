@@ -1,0 +1,47 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "inspect/layout.h"
+#include "inspect/memory.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// What a LayoutTable says, by name: offsets in bytes, sizes, constants.
+struct Offsets {
+  Address schedulers = 0;    // of the head of the list
+  Address firstReading = 0;  // of the clocks
+  uint64_t clockShift = 0;
+  uint64_t readingTicks = 0, readingNanoseconds = 0;
+  uint64_t schedulerListed = 0, listedOlder = 0, schedulerObject = 0, schedulerNumWorkers = 0,
+           schedulerWorkers = 0, schedulerFirstBound = 0, schedulerOverflow = 0, schedulerTail = 0,
+           schedulerOldest = 0;
+  uint64_t segmentSize = 0, segmentLapShift = 0, segmentIndex = 0, segmentBegin = 0;
+  uint64_t boundWorker = 0, boundNext = 0;
+  uint64_t workerSize = 0, workerId = 0, workerThreadId = 0, workerLookedAt = 0, workerLastReading = 0,
+           workerIsParked = 0, workerNumParks = 0, workerNumSteals = 0, workerCurrent = 0, workerMain = 0,
+           workerMainScope = 0, workerSlabs = 0, workerNumIdle = 0, workerNumReady = 0, workerNumBlocked = 0,
+           workerNumEnded = 0, workerDeque = 0, workerPinnedLifo = 0, workerPinnedFifo = 0,
+           workerNumTimers = 0, workerTimers = 0, workerInbox = 0;
+  uint64_t dequeBottom = 0, dequeTop = 0;
+  uint64_t slabNext = 0, slabNumUsed = 0, slabBlocks = 0, slabSize = 0;
+  uint64_t fiberSize = 0, fiberTaskNumber = 0, fiberId = 0, fiberWorker = 0, fiberSince = 0,
+           fiberIsQueued = 0, fiberIsWoken = 0, fiberInboxNext = 0, fiberStackPointer = 0, fiberStackSize = 0,
+           fiberStackBase = 0, fiberBlockedOn = 0, fiberBlockedObject = 0, fiberTask = 0;
+  uint64_t mutexOwner = 0, sharedMutexOwner = 0;
+};
+
+enum class TableState : uint8_t {
+  Good,
+  NoTable,       // what lies there is no LayoutTable
+  OtherVersion,  // its version is not this reader's
+  Incomplete,    // a name is missing, or its value makes no sense
+};
+
+// Reads the table at `table`. With OtherVersion, `release` is set nevertheless.
+TableState readOffsets(const Memory& memory, Address table, Offsets& offsets, char (&release)[16]);
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,192 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/snapshot_reader.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include "inspect/fiber_index.h"
+#include "inspect/stack_reader.h"
+#include "inspect/worker_reader.h"
+#include "weft/detail/base/ticks.h"
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// More would be a sign of damage: then the rest is left out.
+constexpr uint32_t kMostSchedulers = 4096;
+constexpr uint32_t kMostThreads = 1u << 16;
+
+struct Reading {
+  uint64_t ticks = 0;
+  int64_t nanoseconds = 0;
+};
+
+class SnapshotReader {
+ public:
+  SnapshotReader(const Memory& memory, const Offsets& offsets, const Now& now, Snapshot& snapshot)
+      : memory_(memory),
+        offsets_(offsets),
+        snapshot_(snapshot),
+        cores_(snapshot.fibers.get_allocator().resource()),
+        seen_(snapshot.fibers.get_allocator().resource()) {
+    listCores();
+    const Reading last = now.nanoseconds != 0 ? Reading{now.ticks, now.nanoseconds} : newestReading();
+    workers_.emplace(memory, offsets, Clock(last.ticks, rate(last), offsets.clockShift), last.nanoseconds,
+                     snapshot, seen_);
+  }
+
+  void read(Unwinder* unwinder) {
+    const size_t firstFiber = snapshot_.fibers.size();
+    // What was read before, from another copy of weft, was seen by another reader.
+    seen_.resize(firstFiber);
+    for (const Address core : cores_) {
+      readScheduler(core);
+    }
+    const FiberIndex index(snapshot_);
+    workers_->markWoken(index);
+    if (unwinder != nullptr) {
+      StackReader(memory_, offsets_, *unwinder, snapshot_).read(firstFiber, seen_, *workers_);
+    }
+    findHolders(firstFiber, index);
+  }
+
+ private:
+  template <class T>
+  T get(Address address) {
+    T value{};
+    if (!memory_.get(address, value)) {
+      snapshot_.isComplete = false;
+      return T{};
+    }
+    return value;
+  }
+
+  void listCores() {
+    auto listed = get<Address>(offsets_.schedulers);
+    while (listed != 0 && cores_.size() < kMostSchedulers) {
+      cores_.push_back(listed - offsets_.schedulerListed);
+      listed = get<Address>(listed + offsets_.listedOlder);
+    }
+  }
+
+  template <class F>
+  void forEachWorker(Address core, F f) {
+    const auto count = std::min(get<uint32_t>(core + offsets_.schedulerNumWorkers), kMostThreads);
+    const auto workers = get<Address>(core + offsets_.schedulerWorkers);
+    for (uint32_t i = 0; workers != 0 && i < count; ++i) {
+      if (const auto worker = get<Address>(workers + i * sizeof(Address))) {
+        f(worker);
+      }
+    }
+    auto bound = get<Address>(core + offsets_.schedulerFirstBound);
+    for (uint32_t i = 0; bound != 0 && i < kMostThreads; ++i) {
+      f(bound + offsets_.boundWorker);
+      bound = get<Address>(bound + offsets_.boundNext);
+    }
+  }
+
+  Reading readingAt(Address address) {
+    return {get<uint64_t>(address + offsets_.readingTicks),
+            get<int64_t>(address + offsets_.readingNanoseconds)};
+  }
+
+  Reading newestReading() {
+    Reading newest = readingAt(offsets_.firstReading);
+    for (const Address core : cores_) {
+      forEachWorker(core, [&](Address worker) {
+        const Reading last = readingAt(worker + offsets_.workerLastReading);
+        newest = last.nanoseconds > newest.nanoseconds ? last : newest;
+      });
+    }
+    return newest;
+  }
+
+  // Returns: nanoseconds per tick, since the first scheduler was made; if that was just now, a guess.
+  double rate(const Reading& last) {
+    constexpr int64_t kLongEnough = 1'000'000;
+    const Reading first = readingAt(offsets_.firstReading);
+    if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
+      return 1000.0 / static_cast<double>(kTicksPerMicrosecond);
+    }
+    return static_cast<double>(last.nanoseconds - first.nanoseconds) /
+           static_cast<double>(last.ticks - first.ticks);
+  }
+
+  void readScheduler(Address core) {
+    const auto index = static_cast<uint32_t>(snapshot_.schedulers.size());
+    Scheduler scheduler;
+    scheduler.address = get<Address>(core + offsets_.schedulerObject);
+    scheduler.numInjected = get<uint64_t>(core + offsets_.schedulerOverflow) + numInjected(core);
+    scheduler.firstWorker = static_cast<uint32_t>(snapshot_.workers.size());
+    forEachWorker(core, [&](Address worker) { workers_->add(worker, index); });
+    scheduler.numWorkers = static_cast<uint32_t>(snapshot_.workers.size()) - scheduler.firstWorker;
+    snapshot_.schedulers.push_back(scheduler);
+  }
+
+  // As SegmentedQueue::size().
+  uint64_t numInjected(Address core) {
+    const auto position = get<uint64_t>(core + offsets_.schedulerTail);
+    const auto segment = get<Address>(core + offsets_.schedulerOldest);
+    if (segment == 0) {
+      return 0;
+    }
+    const uint64_t lap = uint64_t{1} << offsets_.segmentLapShift;
+    const uint64_t tail =
+        (position >> offsets_.segmentLapShift) * offsets_.segmentSize + (position & (lap - 1));
+    const uint64_t head =
+        get<uint64_t>(segment + offsets_.segmentBegin) +
+        std::min<uint64_t>(get<uint32_t>(segment + offsets_.segmentIndex), offsets_.segmentSize);
+    return tail > head ? tail - head : 0;
+  }
+
+  Address ownerOf(const Fiber& fiber) {
+    const std::string_view what = snapshot_.names[fiber.what];
+    // A RecursiveMutex begins with the mutex on which it stands.
+    if (what == "mutex" || what == "RecursiveMutex") {
+      return get<Address>(fiber.object + offsets_.mutexOwner);
+    }
+    return what == "SharedMutex" ? get<Address>(fiber.object + offsets_.sharedMutexOwner) : 0;
+  }
+
+  void findHolders(size_t first, const FiberIndex& index) {
+    for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
+      Fiber& fiber = snapshot_.fibers[i];
+      if (fiber.state != Fiber::State::Blocked) {
+        continue;
+      }
+      fiber.owner = ownerOf(fiber);
+      if (fiber.owner != 0) {
+        // The scope of a task in place lies on the stack of the fiber that runs it.
+        const uint32_t holder = index.at(fiber.owner);
+        fiber.holder = holder != kNone ? holder : index.onStack(fiber.owner);
+      }
+    }
+  }
+
+  const Memory& memory_;
+  const Offsets& offsets_;
+  Snapshot& snapshot_;
+  std::pmr::vector<Address> cores_;
+  std::pmr::vector<SeenFiber> seen_;
+  std::optional<WorkerReader> workers_;
+};
+
+}  // namespace
+
+Now Now::read() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return {detail::ticks(), int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
+}
+
+void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
+                  Snapshot& snapshot) {
+  SnapshotReader(memory, offsets, now, snapshot).read(unwinder);
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,30 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+
+#include "inspect/memory.h"
+#include "inspect/offsets.h"
+#include "inspect/snapshot.h"
+#include "inspect/unwinder.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// The time on the machine of the observed process. Without a time, as for a core file, the newest time that
+// the process has noted serves.
+struct Now {
+  uint64_t ticks = 0;       // of the cycle counter
+  int64_t nanoseconds = 0;  // of the monotonic clock; 0: no time
+
+  static Now read();
+};
+
+// Adds to `snapshot` what the schedulers of one copy of weft do. Stops nobody: what it reads may change
+// meanwhile. It checks what it reads, and leaves out what has changed.
+// `unwinder`: null where no backtraces are wanted.
+void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
+                  Snapshot& snapshot);
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,103 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/stack_reader.h"
+
+#include <algorithm>
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+constexpr size_t kMostBytes = size_t{16} * 1024;  // of a stack, from the stack pointer on
+constexpr size_t kBuffer = size_t{1} << 20;
+constexpr size_t kMostFrames = 64;
+constexpr size_t kPage = 4096;  // no processor has smaller pages
+
+}  // namespace
+
+StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot)
+    : memory_(memory),
+      offsets_(offsets),
+      unwinder_(unwinder),
+      snapshot_(snapshot),
+      stacks_(kBuffer, snapshot.fibers.get_allocator()),
+      blocks_(snapshot.fibers.get_allocator()),
+      queued_(snapshot.fibers.get_allocator()),
+      stackPieces_(snapshot.fibers.get_allocator()),
+      blockPieces_(snapshot.fibers.get_allocator()) {}
+
+void StackReader::read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
+  for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
+    const Fiber& fiber = snapshot_.fibers[i];
+    if (fiber.state == Fiber::State::Idle || !seen[i].hasStack || fiber.stackPointer == 0) {
+      continue;
+    }
+    if (used_ + kMostBytes > stacks_.size()) {
+      readQueued(seen, workers);
+    }
+    queue(static_cast<uint32_t>(i));
+  }
+  readQueued(seen, workers);
+}
+
+void StackReader::queue(uint32_t index) {
+  const Fiber& fiber = snapshot_.fibers[index];
+  size_t size = kMostBytes;
+  if (fiber.stackTop > fiber.stackPointer) {
+    size = std::min<size_t>(size, fiber.stackTop - fiber.stackPointer);
+  } else if (fiber.stackBase != 0) {
+    return;
+  }
+  stackPieces_.push_back({fiber.stackPointer, stacks_.data() + used_, size, false});
+  used_ += size;
+  queued_.push_back(index);
+}
+
+void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
+  memory_.readMany(stackPieces_.data(), stackPieces_.size());
+  blocks_.resize(queued_.size() * offsets_.fiberSize);
+  for (size_t i = 0; i < queued_.size(); ++i) {
+    const Fiber& fiber = snapshot_.fibers[queued_[i]];
+    blockPieces_.push_back(
+        {fiber.address, blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize, false});
+  }
+  memory_.readMany(blockPieces_.data(), blockPieces_.size());
+  for (size_t i = 0; i < queued_.size(); ++i) {
+    const Record block(blockPieces_[i].to, blockPieces_[i].size);
+    SeenFiber now = workers.look(block);
+    now.hasStack = seen[queued_[i]].hasStack;
+    if (!blockPieces_[i].isRead || now != seen[queued_[i]]) {
+      snapshot_.isComplete = false;
+    } else if (stackPieces_[i].isRead || readAgain(stackPieces_[i])) {
+      unwind(snapshot_.fibers[queued_[i]], stackPieces_[i]);
+    }
+  }
+  queued_.clear();
+  stackPieces_.clear();
+  blockPieces_.clear();
+  used_ = 0;
+}
+
+// The top of a thread's own stack is not known. Returns: whether at least the first page could be read.
+bool StackReader::readAgain(Memory::Piece& piece) const {
+  while (piece.size > kPage) {
+    piece.size /= 2;
+    if (memory_.read(piece.address, piece.to, piece.size)) {
+      return true;
+    }
+  }
+  piece.size = kPage - piece.address % kPage;
+  return memory_.read(piece.address, piece.to, piece.size);
+}
+
+void StackReader::unwind(Fiber& fiber, const Memory::Piece& piece) {
+  Address frames[kMostFrames];
+  const StackCopy copy{piece.to, piece.size, piece.address};
+  const size_t count =
+      unwinder_.unwind(Unwinder::suspendedAt(piece.address, copy), copy, frames, kMostFrames);
+  fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
+  fiber.numFrames = static_cast<uint32_t>(count);
+  snapshot_.frames.insert(snapshot_.frames.end(), frames, frames + count);
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

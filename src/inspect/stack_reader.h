@@ -1,0 +1,44 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <memory_resource>
+#include <vector>
+
+#include "inspect/memory.h"
+#include "inspect/offsets.h"
+#include "inspect/snapshot.h"
+#include "inspect/unwinder.h"
+#include "inspect/worker_reader.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// Reads the backtraces of fibers that do not run: many stacks by one system call.
+class StackReader {
+ public:
+  StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot);
+
+  // For the fibers from `first` on. `seen`: what their control blocks said. A fiber that has gone on
+  // meanwhile gets no backtrace.
+  void read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
+
+ private:
+  void queue(uint32_t index);
+  void readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
+  bool readAgain(Memory::Piece& piece) const;
+  void unwind(Fiber& fiber, const Memory::Piece& piece);
+
+  const Memory& memory_;
+  const Offsets& offsets_;
+  Unwinder& unwinder_;
+  Snapshot& snapshot_;
+  std::pmr::vector<char> stacks_;
+  std::pmr::vector<char> blocks_;
+  std::pmr::vector<uint32_t> queued_;  // indices of fibers
+  std::pmr::vector<Memory::Piece> stackPieces_;
+  std::pmr::vector<Memory::Piece> blockPieces_;
+  size_t used_ = 0;  // of stacks_
+};
+
+}  // namespace weft::inline v0_1::detail::inspect

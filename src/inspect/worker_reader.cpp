@@ -1,0 +1,234 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/worker_reader.h"
+
+#include <algorithm>
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// More would be a sign of damage: then the rest is left out.
+constexpr size_t kMostFibers = size_t{1} << 24;
+constexpr size_t kMostNames = 256;
+
+constexpr Address kParkedMark = 1;  // of an inbox whose owner sleeps
+
+}  // namespace
+
+WorkerReader::WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock,
+                           int64_t nanosecondsNow, Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen)
+    : memory_(memory),
+      offsets_(offsets),
+      clock_(clock),
+      nanosecondsNow_(nanosecondsNow),
+      snapshot_(snapshot),
+      seen_(seen),
+      buffer_(snapshot.fibers.get_allocator().resource()),
+      inboxes_(snapshot.fibers.get_allocator().resource()),
+      nameAddresses_(snapshot.fibers.get_allocator().resource()) {}
+
+void WorkerReader::add(Address address, uint32_t scheduler) {
+  std::pmr::vector<char> bytes(offsets_.workerSize, buffer_.get_allocator());
+  if (!memory_.read(address, bytes.data(), bytes.size())) {
+    snapshot_.isComplete = false;
+    return;
+  }
+  const Record record(bytes.data(), bytes.size());
+  const auto index = static_cast<uint32_t>(snapshot_.workers.size());
+  snapshot_.workers.push_back(describe(record, address));
+  snapshot_.workers.back().scheduler = scheduler;
+  snapshot_.workers.back().firstFiber = static_cast<uint32_t>(snapshot_.fibers.size());
+  if (record.at<Address>(offsets_.workerMainScope) != 0) {
+    addMain(record, address, index);
+  }
+  addSlabs(record.at<Address>(offsets_.workerSlabs), address, index);
+  Worker& worker = snapshot_.workers.back();
+  worker.numFibers = static_cast<uint32_t>(snapshot_.fibers.size()) - worker.firstFiber;
+  setStates(record, index);
+  inboxes_.push_back(record.at<Address>(offsets_.workerInbox));
+}
+
+Worker WorkerReader::describe(const Record& record, Address address) const {
+  Worker worker;
+  worker.address = address;
+  worker.id = record.at<int32_t>(offsets_.workerId);
+  worker.threadId = record.at<int32_t>(offsets_.workerThreadId);
+  worker.state = record.at<bool>(offsets_.workerIsParked) ? Worker::State::Asleep : Worker::State::Busy;
+  worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
+  worker.numReady = record.at<uint64_t>(offsets_.workerNumReady);
+  worker.numQueued = numQueued(record);
+  worker.numBlocked = record.at<uint64_t>(offsets_.workerNumBlocked);
+  worker.numIdle = record.at<uint64_t>(offsets_.workerNumIdle);
+  worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
+  worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
+  worker.numParks = record.at<uint64_t>(offsets_.workerNumParks);
+  worker.numTimers = record.at<uint32_t>(offsets_.workerNumTimers);
+  int64_t deadline = 0;
+  if (worker.numTimers != 0 && memory_.get(record.at<Address>(offsets_.workerTimers), deadline)) {
+    worker.untilTimer = std::chrono::nanoseconds(deadline - nanosecondsNow_);
+  }
+  return worker;
+}
+
+uint64_t WorkerReader::numQueued(const Record& record) const {
+  uint64_t count =
+      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+  const auto deque = record.at<Address>(offsets_.workerDeque);
+  int64_t bottom = 0;
+  int64_t top = 0;
+  if (deque != 0 && memory_.get(deque + offsets_.dequeBottom, bottom) &&
+      memory_.get(deque + offsets_.dequeTop, top) && bottom > top) {
+    count += static_cast<uint64_t>(bottom - top);
+  }
+  return count;
+}
+
+// The main fiber is part of the worker.
+void WorkerReader::addMain(const Record& record, Address address, uint32_t worker) {
+  buffer_.resize(offsets_.fiberSize);
+  if (memory_.read(address + offsets_.workerMain, buffer_.data(), buffer_.size())) {
+    addFiber(Record(buffer_.data(), buffer_.size()), address + offsets_.workerMain, worker);
+    snapshot_.fibers.back().isMain = true;
+    snapshot_.fibers.back().scope = record.at<Address>(offsets_.workerMainScope);
+  }
+}
+
+void WorkerReader::addSlabs(Address slab, Address address, uint32_t worker) {
+  while (slab != 0) {
+    if (snapshot_.fibers.size() >= kMostFibers || !addSlab(slab, address, worker)) {
+      snapshot_.isComplete = false;
+      return;
+    }
+  }
+}
+
+// Adds the fibers of a slab, and goes to the next one. Returns: whether it could be read.
+bool WorkerReader::addSlab(Address& slab, Address owner, uint32_t worker) {
+  uint32_t numUsed = 0;
+  Address next = 0;
+  if (!memory_.get(slab + offsets_.slabNumUsed, numUsed) || !memory_.get(slab + offsets_.slabNext, next) ||
+      numUsed > offsets_.slabSize) {
+    return false;
+  }
+  const Address blocks = slab + offsets_.slabBlocks;
+  buffer_.resize(numUsed * offsets_.fiberSize);
+  if (!memory_.read(blocks, buffer_.data(), buffer_.size())) {
+    return false;
+  }
+  for (uint32_t i = 0; i < numUsed; ++i) {
+    const Record block(buffer_.data() + i * offsets_.fiberSize, offsets_.fiberSize);
+    if (block.at<Address>(offsets_.fiberWorker) != owner) {
+      return false;
+    }
+    if (block.at<Address>(offsets_.fiberStackBase) != 0) {
+      addFiber(block, blocks + i * offsets_.fiberSize, worker);
+    }
+  }
+  slab = next;
+  return true;
+}
+
+SeenFiber WorkerReader::look(const Record& block) const {
+  return {block.at<Address>(offsets_.fiberStackPointer), block.at<Address>(offsets_.fiberBlockedOn),
+          block.at<uint32_t>(offsets_.fiberSince)};
+}
+
+void WorkerReader::addFiber(const Record& block, Address address, uint32_t worker) {
+  Fiber fiber;
+  fiber.address = fiber.scope = address;
+  fiber.id = block.at<uint32_t>(offsets_.fiberId);
+  fiber.worker = worker;
+  fiber.task = block.at<Address>(offsets_.fiberTask);
+  fiber.taskNumber = block.at<uint64_t>(offsets_.fiberTaskNumber);
+  const SeenFiber seen = look(block);
+  fiber.stackPointer = seen.stackPointer;
+  fiber.stackBase = block.at<Address>(offsets_.fiberStackBase);
+  fiber.stackTop = fiber.stackBase == 0 ? 0 : fiber.stackBase + block.at<uint64_t>(offsets_.fiberStackSize);
+  if (seen.blockedOn != 0) {
+    fiber.what = nameOf(seen.blockedOn);
+    fiber.object = block.at<Address>(offsets_.fiberBlockedObject);
+    fiber.blockedFor = clock_.since(seen.since);
+  }
+  const bool isReady = block.at<bool>(offsets_.fiberIsQueued) ||
+                       (seen.blockedOn != 0 && block.at<bool>(offsets_.fiberIsWoken));
+  fiber.state = isReady               ? Fiber::State::Ready
+                : fiber.what != kNone ? Fiber::State::Blocked
+                                      : Fiber::State::Idle;
+  snapshot_.fibers.push_back(fiber);
+  seen_.push_back(seen);
+}
+
+// Finds out which fiber the thread is on, and what that says of the worker.
+void WorkerReader::setStates(const Record& record, uint32_t index) {
+  Worker& worker = snapshot_.workers[index];
+  const auto current = record.at<Address>(offsets_.workerCurrent);
+  for (uint32_t i = worker.firstFiber; i < worker.firstFiber + worker.numFibers; ++i) {
+    const bool isCurrent = snapshot_.fibers[i].address == current;
+    if (isCurrent) {
+      worker.running = i;
+    }
+    setState(snapshot_.fibers[i], seen_[i], worker, isCurrent);
+  }
+  const Fiber* running = worker.running != kNone ? &snapshot_.fibers[worker.running] : nullptr;
+  if (worker.state != Worker::State::Asleep &&
+      (running == nullptr || running->state != Fiber::State::Running)) {
+    worker.state = Worker::State::Searching;
+  }
+}
+
+void WorkerReader::setState(Fiber& fiber, SeenFiber& seen, const Worker& worker, bool isCurrent) const {
+  const bool isAsleep = worker.state == Worker::State::Asleep;
+  seen.hasStack = !isCurrent || isAsleep;
+  if (isCurrent) {
+    fiber.isLastOfWorker = fiber.state != Fiber::State::Idle || isAsleep;
+    const bool runsCode = fiber.isMain ? worker.id < 0 : fiber.task != 0;
+    if (!isAsleep && fiber.what == kNone && runsCode) {
+      fiber.state = Fiber::State::Running;
+      fiber.isLastOfWorker = false;
+    }
+  } else if (fiber.what == kNone && fiber.task != 0) {
+    fiber.state = Fiber::State::Ready;  // it has yielded
+  }
+}
+
+// An inbox is a list of fibers that other threads have woken, the newest first. The worker does not know of
+// them yet.
+void WorkerReader::markWoken(const FiberIndex& index) {
+  for (Address inbox : inboxes_) {
+    for (size_t i = 0; inbox > kParkedMark && i < snapshot_.fibers.size(); ++i) {
+      const uint32_t found = index.at(inbox);
+      if (found != kNone && snapshot_.fibers[found].state == Fiber::State::Blocked) {
+        snapshot_.fibers[found].state = Fiber::State::Ready;
+        ++snapshot_.workers[snapshot_.fibers[found].worker].numReady;
+      }
+      if (!memory_.get(inbox + offsets_.fiberInboxNext, inbox)) {
+        break;
+      }
+    }
+  }
+}
+
+// Returns: the index of the text at `text` among the names of the snapshot.
+uint32_t WorkerReader::nameOf(Address text) {
+  const auto known = std::ranges::find(nameAddresses_, text);
+  if (known != nameAddresses_.end()) {
+    return static_cast<uint32_t>(known - nameAddresses_.begin()) + firstName_;
+  }
+  // Bit by bit: what follows the text may not be readable.
+  char name[64] = "";
+  size_t length = 0;
+  while (length < sizeof name - 1 && memory_.get(text + length, name[length]) && name[length] != '\0') {
+    ++length;
+  }
+  name[length] = '\0';
+  if (nameAddresses_.size() == kMostNames) {
+    snapshot_.isComplete = false;
+    return static_cast<uint32_t>(snapshot_.names.size()) - 1;
+  }
+  nameAddresses_.push_back(text);
+  snapshot_.names.emplace_back(name);
+  return static_cast<uint32_t>(snapshot_.names.size()) - 1;
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,103 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstring>
+#include <memory_resource>
+#include <vector>
+
+#include "inspect/fiber_index.h"
+#include "inspect/memory.h"
+#include "inspect/offsets.h"
+#include "inspect/snapshot.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// How ticks of the observed process are told as times.
+class Clock {
+ public:
+  Clock() = default;
+  // `shift`: of the coarse time, as the table says.
+  Clock(uint64_t nowTicks, double nanosecondsPerTick, uint64_t shift)
+      : now_(static_cast<uint32_t>(nowTicks >> shift)),
+        unit_(nanosecondsPerTick * static_cast<double>(uint64_t{1} << shift)) {}
+
+  // Returns: how long ago the coarse time `then` was; zero for one to come.
+  std::chrono::nanoseconds since(uint32_t then) const {
+    const auto passed = static_cast<int32_t>(now_ - then);
+    return std::chrono::nanoseconds(passed <= 0 ? 0 : static_cast<int64_t>(passed * unit_));
+  }
+
+ private:
+  uint32_t now_ = 0;
+  double unit_ = 0;
+};
+
+// A piece of memory that was read, with members at offsets.
+class Record {
+ public:
+  Record(const void* bytes, size_t size) : bytes_(static_cast<const char*>(bytes)), size_(size) {}
+
+  // Returns: the member; zero if it lies outside.
+  template <class T>
+  T at(uint64_t offset) const {
+    T value{};
+    if (offset <= size_ && sizeof(T) <= size_ - offset) {
+      std::memcpy(&value, bytes_ + offset, sizeof value);
+    }
+    return value;
+  }
+
+ private:
+  const char* bytes_;
+  size_t size_;
+};
+
+// What a reader remembers of a fiber, to see whether the fiber has gone on meanwhile.
+struct SeenFiber {
+  Address stackPointer = 0;
+  Address blockedOn = 0;
+  uint32_t since = 0;
+  bool hasStack = false;  // its stack may be read: it does not run
+
+  bool operator==(const SeenFiber&) const = default;
+};
+
+// Reads workers, and the control blocks of their fibers.
+class WorkerReader {
+ public:
+  WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock, int64_t nanosecondsNow,
+               Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen);
+
+  // Adds the worker at `address`, unless it cannot be read.
+  void add(Address address, uint32_t scheduler);
+  // For after the last add(): finds the fibers that have been woken, but whose worker has not noticed yet.
+  void markWoken(const FiberIndex& index);
+  // Returns: what the control block says now.
+  SeenFiber look(const Record& block) const;
+
+ private:
+  Worker describe(const Record& record, Address address) const;
+  uint64_t numQueued(const Record& record) const;
+  void addMain(const Record& record, Address address, uint32_t worker);
+  void addSlabs(Address slab, Address address, uint32_t worker);
+  bool addSlab(Address& slab, Address owner, uint32_t worker);
+  void addFiber(const Record& block, Address address, uint32_t worker);
+  void setStates(const Record& record, uint32_t worker);
+  void setState(Fiber& fiber, SeenFiber& seen, const Worker& worker, bool isCurrent) const;
+  uint32_t nameOf(Address text);
+
+  const Memory& memory_;
+  const Offsets& offsets_;
+  const Clock clock_;
+  const int64_t nanosecondsNow_;
+  Snapshot& snapshot_;
+  std::pmr::vector<SeenFiber>& seen_;
+  std::pmr::vector<char> buffer_;
+  std::pmr::vector<Address> inboxes_;
+  std::pmr::vector<Address> nameAddresses_;
+  const uint32_t firstName_ = static_cast<uint32_t>(snapshot_.names.size());
+};
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,16 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "inspect/text.h"
+
+namespace weft::inline v0_1::detail {
+
+// Writes a dump of all schedulers; if `only` is not null, of this one. Any thread. See weft/dump.h.
+void writeDump(inspect::Text::Write write, void* context, const void* only = nullptr) noexcept;
+
+// Does what the environment variable WEFT_DUMP_SIGNAL asks for, at the first call.
+void obeyDumpSignal() noexcept;
+
+}  // namespace weft::inline v0_1::detail
