@@ -243,6 +243,10 @@ void writePlace(Text& out, const CodePlace& place) {
     writeFunction(out, place.function.data());
     (out << '+').hex(place.offset) << ' ';
   }
+  writePlaceInFile(out, place);
+}
+
+void writePlaceInFile(Text& out, const CodePlace& place) {
   std::string_view path = place.image->path;
   path = path.substr(path.rfind('/') + 1);
   (out << '(' << path << '+').hex(place.inImage) << ')';

@@ -72,5 +72,7 @@ class Images {
 // Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"
 // without an image. Takes 3 KiB of stack, and for a mangled name of n bytes 72 n more.
 void writePlace(Text& out, const CodePlace& place);
+// Writes only "(program+0x3412)". Requires: there is an image.
+void writePlaceInFile(Text& out, const CodePlace& place);
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -40,12 +40,15 @@ class SnapshotReader {
                      snapshot, seen_);
   }
 
-  void read(Unwinder* unwinder) {
+  void read(Unwinder* unwinder, Address only) {
     const size_t firstFiber = snapshot_.fibers.size();
     // What was read before, from another copy of weft, was seen by another reader.
     seen_.resize(firstFiber);
     for (const Address core : cores_) {
-      readScheduler(core);
+      const auto object = get<Address>(core + offsets_.schedulerObject);
+      if (only == 0 || object == only) {
+        readScheduler(core, object);
+      }
     }
     const FiberIndex index(snapshot_);
     workers_->markWoken(index);
@@ -117,10 +120,10 @@ class SnapshotReader {
            static_cast<double>(last.ticks - first.ticks);
   }
 
-  void readScheduler(Address core) {
+  void readScheduler(Address core, Address object) {
     const auto index = static_cast<uint32_t>(snapshot_.schedulers.size());
     Scheduler scheduler;
-    scheduler.address = get<Address>(core + offsets_.schedulerObject);
+    scheduler.address = object;
     scheduler.numInjected = get<uint64_t>(core + offsets_.schedulerOverflow) + numInjected(core);
     scheduler.firstWorker = static_cast<uint32_t>(snapshot_.workers.size());
     forEachWorker(core, [&](Address worker) { workers_->add(worker, index); });
@@ -185,8 +188,8 @@ Now Now::read() {
 }
 
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
-                  Snapshot& snapshot) {
-  SnapshotReader(memory, offsets, now, snapshot).read(unwinder);
+                  Snapshot& snapshot, Address only) {
+  SnapshotReader(memory, offsets, now, snapshot).read(unwinder, only);
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -23,8 +23,8 @@ struct Now {
 
 // Adds to `snapshot` what the schedulers of one copy of weft do. Stops nobody: what it reads may change
 // meanwhile. It checks what it reads, and leaves out what has changed.
-// `unwinder`: null where no backtraces are wanted.
+// `unwinder`: null where no backtraces are wanted. `only`: the one weft::Scheduler that is wanted, or 0.
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
-                  Snapshot& snapshot);
+                  Snapshot& snapshot, Address only = 0);
 
 }  // namespace weft::inline v0_1::detail::inspect

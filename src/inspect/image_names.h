@@ -1,0 +1,25 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "inspect/images.h"
+#include "inspect/names.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+// The names that the files of the process have. Places are those of calls, one byte before the return
+// address, as addr2line wants them.
+class ImageNames final : public Names {
+ public:
+  explicit ImageNames(Images& images) : images_(images) {}
+
+  void writeTask(Text& out, Address code) override;
+  void writeFrame(Text& out, Address pc) override;
+  bool isOfWeft(Address pc) override;
+
+ private:
+  Images& images_;
+};
+
+}  // namespace weft::inline v0_1::detail::inspect
