@@ -30,7 +30,7 @@ namespace {
 struct Request {
   inspect::Text::Write write;
   void* context;
-  const void* only;
+  inspect::Address only;
 };
 
 void read(const Request& request, inspect::Text& out) {
@@ -49,7 +49,7 @@ void read(const Request& request, inspect::Text& out) {
   inspect::Unwinder unwinder(images, &arena);
   inspect::Snapshot snapshot(&arena);
   snapshot.processId = processId;
-  inspect::readSnapshot(memory, offsets, &unwinder, inspect::Now::read(), snapshot);
+  inspect::readSnapshot(memory, offsets, &unwinder, inspect::Now::read(), snapshot, request.only);
   inspect::ImageNames names(images);
   inspect::writeReport(out, snapshot, names, {});
 }
@@ -68,8 +68,8 @@ void writeToStderr(void*, const char* text, size_t size) { writeStderr(text, siz
 
 }  // namespace
 
-void writeDump(inspect::Text::Write write, void* context, const void* only) noexcept {
-  Request request{write, context, only};
+void writeDump(inspect::Text::Write write, void* context, const Scheduler* only) noexcept {
+  Request request{write, context, reinterpret_cast<inspect::Address>(only)};
   const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
   callAside(fiber != nullptr ? &fiber->os : nullptr, &dumpAside, &request);
 }

@@ -4,11 +4,12 @@
 #pragma once
 
 #include "inspect/text.h"
+#include "weft/scheduler.h"
 
 namespace weft::inline v0_1::detail {
 
-// Writes a dump of all schedulers; if `only` is not null, of this one. Any thread. See weft/dump.h.
-void writeDump(inspect::Text::Write write, void* context, const void* only = nullptr) noexcept;
+// Writes a dump of all schedulers, or of `only`. Any thread. See weft/dump.h.
+void writeDump(inspect::Text::Write write, void* context, const Scheduler* only = nullptr) noexcept;
 
 // Does what the environment variable WEFT_DUMP_SIGNAL asks for, at the first call.
 void obeyDumpSignal() noexcept;
