@@ -25,6 +25,18 @@
 
 // The handler uses no malloc, no stdio and no lock of weft's. Unwinding and the naming of symbols are not
 // promised to be async-signal-safe, so they come after the most important text.
+//
+// Which faults are overflows:
+// - A fault in the guard of the fiber that runs.
+// - Any fault while the stack pointer lies below the stack, if a frame of the fiber has moved it there: a
+//   large frame in code without -fstack-clash-protection. That is certain where the stack pointer lies in
+//   another stack of the slab: no other code has reason to be there. Elsewhere it may be a stack of the
+//   program's own, such as a coroutine's. There the unwinder must find a frame that begins below the stack
+//   and ends in it.
+// - No other. A fault below the guard while the stack pointer lies in the stack may be any wild pointer:
+//   compiled code moves the stack pointer before it touches a frame. A signal handler on the thread's signal
+//   stack is no part of the fiber, though the unwinder finds the fiber's frames behind it.
+// A large frame may also come to lie in other memory and never fault. Nothing here can notice that.
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -174,27 +186,115 @@ void writeBacktrace(Writer& out, uintptr_t faultPc) {
   }
 }
 
-void report(const CurrentStack& stack, uintptr_t address, const Registers& registers) {
-  Writer out;
-  out.text("weft: fatal: stack overflow in fiber ").decimal(stack.fiberId).text(": its stack of ");
-  out.decimal(stack.top - stack.base)
-      .text(" bytes is used up.\n  stack ")
-      .hex(stack.base)
-      .text(" to ")
-      .hex(stack.top);
-  out.text(", fault at ").hex(address).text(", stack pointer ").hex(registers.sp).text("\n");
-  out.text(
-      "  Look below for endless recursion, and for large local variables. If the need is real, choose a\n"
-      "  larger stack with Scheduler::Config::setFiberStackSize(). Build code that has frames of 64 KiB\n"
-      "  or more with -fstack-clash-protection: else such a frame may step over the guard unnoticed.\n");
-  out.flush();
+// The frame that begins below a fiber's stack and ends in it.
+struct Step {
+  const CurrentStack* stack;
+  Registers fault;
+  bool sawFault;
+  bool isFound;
+  uint32_t number;  // of the frame in the backtrace
+  uintptr_t sp;     // the stack pointer in the frame
+  size_t frameSize;
+};
+
+_Unwind_Reason_Code findStepInFrame(_Unwind_Context* context, void* argument) {
+  auto& step = *static_cast<Step*>(argument);
+  if (!step.sawFault) {
+    step.sawFault = _Unwind_GetIP(context) == step.fault.pc;
+    return _URC_NO_REASON;
+  }
+  // The stack pointer in this frame, where the frame before it ends.
+  const uintptr_t sp = _Unwind_GetCFA(context);
+  if (sp < step.stack->base && step.number < kMaxFrames) {
+    ++step.number;
+    step.sp = sp;
+    return _URC_NO_REASON;
+  }
+  step.isFound = sp >= step.stack->base && sp < step.stack->top;
+  step.frameSize = sp - step.sp;
+  return _URC_END_OF_STACK;
+}
+
+Step findStep(const CurrentStack& stack, const Registers& fault) {
+  Step step{};
+  step.stack = &stack;
+  step.fault = fault;
+  step.sp = fault.sp;
+  _Unwind_Backtrace(findStepInFrame, &step);
+  return step;
+}
+
+// Returns: whether code of the fiber has moved the stack pointer below its stack.
+bool hasSteppedOver(const CurrentStack& stack, const Registers& fault) {
+  stack_t signalStack{};
+  if (fault.sp >= stack.base || sigaltstack(nullptr, &signalStack) != 0) {
+    return false;
+  }
+  // Where there is no signal stack, its size is 0.
+  if (fault.sp - reinterpret_cast<uintptr_t>(signalStack.ss_sp) < signalStack.ss_size) {
+    return false;
+  }
+  return fault.sp >= stack.slabLow || findStep(stack, fault).isFound;
+}
+
+void writeUsedUp(Writer& out, const CurrentStack& stack) {
+  out.text("its stack of ").decimal(stack.top - stack.base).text(" bytes is used up.\n");
+}
+
+void writeSteppedOver(Writer& out, const CurrentStack& stack, const Registers& fault) {
+  out.text("a frame has stepped below its stack of ").decimal(stack.top - stack.base);
+  out.text(" bytes.\n  The stack pointer lies ").decimal(stack.base - fault.sp);
+  out.text(" bytes below the stack. The guard has ").decimal(stack.base - stack.guardLow).text(" bytes.\n");
+}
+
+void writePlaces(Writer& out, const CurrentStack& stack, uintptr_t address, const Registers& fault) {
+  out.text("  stack ").hex(stack.base).text(" to ").hex(stack.top);
+  out.text(", fault at ").hex(address).text(", stack pointer ").hex(fault.sp).text("\n");
+}
+
+void writeTask(Writer& out, const CurrentStack& stack) {
   if (stack.task != nullptr) {
     out.text("  task: ").hex(reinterpret_cast<uintptr_t>(stack.task));
     writeSymbol(out, reinterpret_cast<uintptr_t>(stack.task));
     out.text("\n");
     out.flush();
   }
-  writeBacktrace(out, registers.pc);
+}
+
+void writeStep(Writer& out, const Step& step) {
+  if (step.isFound) {
+    out.text("  It is frame #").decimal(step.number).text(" below, of ").decimal(step.frameSize);
+    out.text(" bytes.\n");
+    out.flush();
+  }
+}
+
+void report(const CurrentStack& stack, uintptr_t address, const Registers& fault, bool isStep) {
+  Writer out;
+  out.text("weft: fatal: stack overflow in fiber ").decimal(stack.fiberId).text(": ");
+  if (isStep) {
+    writeSteppedOver(out, stack, fault);
+  } else {
+    writeUsedUp(out, stack);
+  }
+  writePlaces(out, stack, address, fault);
+  out.text(isStep ? "  Memory below, of another fiber perhaps, may have been overwritten before the fault.\n"
+                    "  Build the code of that frame with -fstack-clash-protection: then it stops at the "
+                    "guard. Put large\n"
+                    "  local variables on the heap, or choose a larger stack with\n"
+                    "  Scheduler::Config::setFiberStackSize().\n"
+                  : "  Look below for endless recursion, and for large local variables. If the need is real, "
+                    "choose a\n"
+                    "  larger stack with Scheduler::Config::setFiberStackSize(). Build code that has frames "
+                    "of 64 KiB\n"
+                    "  or more with -fstack-clash-protection: else such a frame may step over the guard "
+                    "unnoticed.\n");
+  out.flush();
+  writeTask(out, stack);
+  if (isStep) {
+    writeStep(out, findStep(stack, fault));
+  }
+  writeBacktrace(out, fault.pc);
 }
 
 void restoreDefaultAction(int signal) {
@@ -240,14 +340,16 @@ void handleFault(int signal, siginfo_t* info, void* context) {
   // (1) acquire: sees what the hook's own state was before install; pairs with (2).
   const CurrentStackHook hook = currentStackHook.load(std::memory_order_acquire);
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  const Registers registers = registersOf(context);
   CurrentStack stack{};
-  if (hook != nullptr && info->si_code > 0 && hook(&stack) && address >= stack.guardLow &&
-      address < stack.base) {
+  const bool isOfFiber = hook != nullptr && info->si_code > 0 && hook(&stack);
+  const bool isInGuard = isOfFiber && address >= stack.guardLow && address < stack.base;
+  if (isInGuard || (isOfFiber && hasSteppedOver(stack, registers))) {
     // relaxed: it only elects one thread. The others wait until the elected thread ends the process.
     while (isReporting.exchange(true, std::memory_order_relaxed)) {
       pause();
     }
-    report(stack, address, registersOf(context));
+    report(stack, address, registers, !isInGuard);
     restoreDefaultAction(signal);
   } else {
     passOn(signal, info, context);

@@ -8,13 +8,15 @@
 
 #include "weft/export.h"
 
-// Reports of fiber stack overflows: a SIGSEGV handler that claims faults in the guard of the fiber that the
-// faulting thread runs, prints which fiber and task it was and a backtrace, and lets the process end by
-// SIGSEGV. Every other fault goes to the handler that was there before.
+// Reports of fiber stack overflows: a SIGSEGV handler that prints which fiber and task it was and a
+// backtrace, and lets the process end by SIGSEGV. It claims faults in the guard of the fiber that the
+// faulting thread runs, and faults of code that has moved the stack pointer below that stack in one step.
+// Every other fault goes to the handler that was there before.
 namespace weft::inline v0_1::detail {
 
 // What the faulting thread runs.
 struct CurrentStack {
+  uintptr_t slabLow;   // in [slabLow, guardLow) lie other stacks of the pool, with their guards
   uintptr_t guardLow;  // the guard is [guardLow, base)
   uintptr_t base;      // the stack is [base, top)
   uintptr_t top;

@@ -81,6 +81,11 @@ class StackPool {
   // The guard of a stack is [base - guardSize(), base).
   WEFT_EXPORT static size_t guardSize() noexcept;
 
+  // Returns: where the slab of `stack` begins. Only stacks and guards lie between.
+  static uintptr_t slabBegin(const Stack& stack) noexcept {
+    return stack.bottom() - guardSize() - stack.id % kStacksPerSlab * (stack.size + guardSize());
+  }
+
   struct Stats {
     size_t numInUse;      // acquired and not released
     size_t numWarm;       // free, with pages

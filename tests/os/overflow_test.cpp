@@ -114,7 +114,11 @@ bool currentStack(CurrentStack* out) {
       (void)!write(STDERR_FILENO, text, sizeof text - 1);
     }
   }
-  *out = {own.bottom() - StackPool::guardSize(), own.bottom(), own.top(), 42,
+  *out = {StackPool::slabBegin(own),
+          own.bottom() - StackPool::guardSize(),
+          own.bottom(),
+          own.top(),
+          42,
           reinterpret_cast<const void*>(current->function)};
   return true;
 }
@@ -157,6 +161,38 @@ PROBED void overflowByOneFrame() {
   frame[0] = 1;
   asm volatile("" : : "r"(frame) : "memory");  // the compiler must make the whole frame
 }
+
+// weft_test_step_below(bytes, function) calls function() below a frame of so many bytes, none of which it
+// touches: what a compiler makes of a large frame without -fstack-clash-protection.
+#if defined(__x86_64__)
+asm(R"(
+    .text
+    .type weft_test_step_below, @function
+weft_test_step_below:
+    .cfi_startproc
+    push %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbp, -16
+    mov %rsp, %rbp
+    .cfi_def_cfa_register %rbp
+    sub %rdi, %rsp
+    call *%rsi
+    leave
+    .cfi_def_cfa %rsp, 8
+    ret
+    .cfi_endproc
+    .size weft_test_step_below, . - weft_test_step_below
+)");
+extern "C" void weft_test_step_below(size_t bytes, void (*function)());
+#define CAN_STEP (!kToolHandlesFaults)
+#else
+void weft_test_step_below(size_t, void (*)()) {}
+#define CAN_STEP 0
+#endif
+
+// From a fresh stack to the middle of the one below.
+size_t stepIntoNeighbour() { return kStackSize + kStackSize / 2; }
+constexpr size_t kStepOutOfSlab = size_t{1} << 30;
 
 const volatile uintptr_t nowhere = 16;
 
@@ -222,6 +258,103 @@ TEST(OverflowDeathTest, OtherFaultsAreLeftToTheActionBefore) {
   });
   EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
   EXPECT_TRUE(kToolHandlesFaults || outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+void expectStepReport(const Outcome& outcome, const char* frame) {
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+  EXPECT_EQ(outcome.count("weft: fatal: stack overflow in fiber 42: a frame has stepped below its stack of "
+                          "1048576 bytes.\n  The stack pointer lies "),
+            1u)
+      << outcome.text;
+  EXPECT_TRUE(outcome.says("with -fstack-clash-protection: then it stops at the guard")) << outcome.text;
+  EXPECT_TRUE(outcome.says(frame)) << outcome.text;
+  EXPECT_TRUE(outcome.says("  task: 0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("    #0 0x")) << outcome.text;
+}
+
+class StepBelowDeathTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!CAN_STEP) {
+      GTEST_SKIP() << "the sanitizers' frames are others";
+    }
+  }
+};
+
+TEST_F(StepBelowDeathTest, AFrameThatEndsInNoMemoryIsReported) {
+  expectStepReport(inChild([] {
+                     install();
+                     runOnFiber([] { weft_test_step_below(kStepOutOfSlab, readNowhere); });
+                   }),
+                   "It is frame #0 below, of 10737418");
+}
+
+TEST_F(StepBelowDeathTest, AFaultOfWhatAFrameInAnotherStackCallsIsReported) {
+  expectStepReport(inChild([] {
+                     install();
+                     runOnFiber([] { weft_test_step_below(stepIntoNeighbour(), readNowhere); });
+                   }),
+                   "It is frame #1 below, of 15728");
+}
+
+// This is the guard of another stack.
+TEST_F(StepBelowDeathTest, AnOverflowOfAnotherStackIsReported) {
+  expectStepReport(inChild([] {
+                     install();
+                     runOnFiber([] { weft_test_step_below(stepIntoNeighbour(), overflowByRecursion); });
+                   }),
+                   " below, of 15728");
+}
+
+TEST_F(StepBelowDeathTest, AWildPointerBelowTheGuardIsPassedOn) {
+  const Outcome outcome = inChild([] {
+    install();
+    runOnFiber([] { *reinterpret_cast<volatile char*>(current->stacks[0].bottom() - 8) = 1; });
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+// The unwinder finds the frames of the fiber behind those of a signal handler.
+TEST_F(StepBelowDeathTest, AFaultOfAHandlerOnTheSignalStackIsPassedOn) {
+  const Outcome outcome = inChild([] {
+    install();
+    struct sigaction action{};
+    action.sa_flags = SA_ONSTACK;
+    action.sa_handler = [](int) { readNowhere(); };
+    sigaction(SIGUSR1, &action, nullptr);
+    runOnFiber([] {
+      stack_t below{};
+      below.ss_sp = current->stacks[0].base;
+      below.ss_size = current->stacks[0].size;
+      sigaltstack(&below, nullptr);
+      raise(SIGUSR1);
+    });
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
+}
+
+TEST_F(StepBelowDeathTest, AFaultOnAStackOfTheTasksOwnIsPassedOn) {
+  const Outcome outcome = inChild([] {
+    install();
+    runOnFiber([] {
+      void* memory = mmap(reinterpret_cast<void*>(current->stacks[0].bottom() - kStepOutOfSlab), kStackSize,
+                          PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      if (reinterpret_cast<uintptr_t>(memory) >= current->own->bottom()) {
+        _exit(11);
+      }
+      static ucontext_t coroutine, caller;
+      getcontext(&coroutine);
+      coroutine.uc_stack.ss_sp = memory;
+      coroutine.uc_stack.ss_size = kStackSize;
+      coroutine.uc_link = &caller;
+      makecontext(&coroutine, readNowhere, 0);
+      swapcontext(&caller, &coroutine);
+    });
+  });
+  EXPECT_FALSE(outcome.says("weft: fatal")) << outcome.text;
+  EXPECT_TRUE(outcome.diedOf(SIGSEGV)) << outcome.status;
 }
 
 TEST(OverflowDeathTest, ASignalSentByHandEndsTheProcessAsBefore) {

@@ -57,7 +57,12 @@ bool currentStack(CurrentStack* out) {
     return false;
   }
   const Stack stack = fiber->stack();
-  *out = {stack.bottom() - StackPool::guardSize(), stack.bottom(), stack.top(), fiber->id, fiber->task.get()};
+  *out = {StackPool::slabBegin(stack),
+          stack.bottom() - StackPool::guardSize(),
+          stack.bottom(),
+          stack.top(),
+          fiber->id,
+          fiber->task.get()};
   return true;
 }
 
