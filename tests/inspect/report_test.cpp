@@ -133,6 +133,7 @@ TEST(ReportTest, TellsOfManyIdleWorkersInOneLine) {
   made.snapshot.workers[7].state = Worker::State::Busy;
   made.worker(-1, 4711);
   made.block(made.main(), "Event", 0x100, 1s);
+  made.snapshot.workers.back().numBlocked += 2;
   EXPECT_EQ(
       reportOf(made.snapshot),
       "weft: process 4711: 1 scheduler, 64 worker threads, 1 bound thread, 1 fiber in use, of which 1 waits\n"
@@ -140,7 +141,7 @@ TEST(ReportTest, TellsOfManyIdleWorkersInOneLine) {
       "  worker 5, thread 4717: sleeps; 1 task queued, 2 fibers wait\n"
       "  worker 6, thread 4718: sleeps; 1 fiber ready to go on, 2 fibers wait\n"
       "  worker 7, thread 4719: is between two tasks; 2 fibers wait\n"
-      "  bound thread 4711: sleeps; its own code waits for Event 0x100, for 1 s; 1 fiber waits\n"
+      "  bound thread 4711: sleeps; its own code waits for Event 0x100, for 1 s; 2 fibers wait\n"
       "  61 other workers have nothing to do; 122 fibers of theirs wait\n"
       "the code of bound thread 4711 waits for Event 0x100, for 1 s\n");
 }
@@ -170,7 +171,7 @@ TEST(ReportTest, TellsOfTheCodeOfABoundThread) {
   EXPECT_EQ(reportOf(made.snapshot),
             "weft: process 4711: 1 scheduler, 1 bound thread, 1 fiber in use, of which 1 waits\n"
             "scheduler 0x5000\n"
-            "  bound thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s; 1 fiber waits\n"
+            "  bound thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s\n"
             "the code of bound thread 4711 waits for WaitGroup 0x7f00, for 9 s, in main+0x2 (server+0x2000)\n"
             "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
             "    main+0x2 (server+0x2000)\n");
