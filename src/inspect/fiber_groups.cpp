@@ -9,7 +9,7 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-bool isBlocked(const Fiber& fiber) { return fiber.state == Fiber::State::Blocked; }
+bool isBlockedFiber(const Fiber& fiber) { return fiber.state == Fiber::State::Blocked; }
 
 // Gives each group a number, in the order of their first members. A hash table with linear probing.
 class GroupNumbers {
@@ -68,7 +68,7 @@ FiberGroups::FiberGroups(const Snapshot& snapshot, std::pmr::memory_resource* me
     : isRefused_(!group(snapshot, memory)) {}
 
 bool FiberGroups::group(const Snapshot& snapshot, std::pmr::memory_resource* memory) {
-  const auto numBlocked = static_cast<size_t>(std::ranges::count_if(snapshot.fibers, isBlocked));
+  const auto numBlocked = static_cast<size_t>(std::ranges::count_if(snapshot.fibers, isBlockedFiber));
   members_ = FixedArray<uint32_t>(memory, numBlocked);
   FixedArray<uint32_t> groupOf(memory, numBlocked);
   GroupNumbers numbers(snapshot, memory, numBlocked);
@@ -77,7 +77,7 @@ bool FiberGroups::group(const Snapshot& snapshot, std::pmr::memory_resource* mem
   }
   size_t next = 0;
   for (uint32_t i = 0; i < snapshot.fibers.size(); ++i) {
-    if (isBlocked(snapshot.fibers[i])) {
+    if (isBlockedFiber(snapshot.fibers[i])) {
       groupOf[next++] = numbers.of(i);
     }
   }
@@ -114,7 +114,7 @@ void FiberGroups::gather(const Snapshot& snapshot, std::span<const uint32_t> gro
   }
   size_t next = 0;
   for (uint32_t i = 0; i < snapshot.fibers.size(); ++i) {
-    if (isBlocked(snapshot.fibers[i])) {
+    if (isBlockedFiber(snapshot.fibers[i])) {
       FiberGroup& group = groups_[groupOf[next++]];
       members_[group.firstMember + group.numMembers++] = i;
     }

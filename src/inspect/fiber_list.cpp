@@ -43,7 +43,7 @@ void writeWord(Text& out, size_t width, std::string_view text) {
   writeColumn(out, width, [text](Text& column) { column << text; });
 }
 
-std::string_view nameOf(Fiber::State state) {
+std::string_view stateName(Fiber::State state) {
   switch (state) {
     case Fiber::State::Running:
       return "runs";
@@ -67,12 +67,12 @@ bool isListed(const Snapshot& snapshot, const Fiber& fiber) {
   return !isOfWorkerThread && fiber.isMain;
 }
 
-void writeLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Names& names) {
+void writeFiberLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Names& names) {
   const bool isBlocked = fiber.state == Fiber::State::Blocked;
   writeColumn(out, kWorkerWidth,
               [&](Text& column) { Phrases(column, snapshot, names).worker(fiber.worker); });
   writeColumn(out, kFiberWidth, [&](Text& column) { column.decimal(fiber.id); });
-  writeWord(out, kStateWidth, nameOf(fiber.state));
+  writeWord(out, kStateWidth, stateName(fiber.state));
   writeColumn(out, kSinceWidth, [&](Text& column) {
     if (isBlocked) {
       writeDuration(column, fiber.blockedFor);
@@ -111,7 +111,7 @@ void writeFibers(Text& out, const Snapshot& snapshot, Names& names) {
   for (const Fiber& fiber : snapshot.fibers) {
     numIdle += fiber.state == Fiber::State::Idle;
     if (isListed(snapshot, fiber)) {
-      writeLine(out, snapshot, fiber, names);
+      writeFiberLine(out, snapshot, fiber, names);
     }
   }
   if (numIdle != 0) {

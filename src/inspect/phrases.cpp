@@ -57,12 +57,12 @@ void writeSince(Text& out, nanoseconds shortest, nanoseconds longest) {
 bool isDescriptor(std::string_view what) { return what.starts_with("io::"); }
 bool isSleep(std::string_view what) { return what == "sleep"; }
 
-// A fiber that sleeps, or that waits for its own notify(), waits for no object that it could share.
+// A fiber that waits for its own notify() waits for no object that it could share.
 bool hasObject(std::string_view what, Address object) {
   if (isDescriptor(what)) {
     return static_cast<int32_t>(object) >= 0;
   }
-  return object != 0 && !isSleep(what) && !what.starts_with("Fiber::");
+  return object != 0 && !what.starts_with("Fiber::");
 }
 
 }  // namespace

@@ -205,7 +205,9 @@ void Report::writeQueues(const Worker& worker) {
   };
   write(worker.numQueued, "task", " queued", " queued");
   write(worker.numReady, "fiber", " ready to go on", " ready to go on");
-  write(worker.numBlocked, "fiber", " waits", " wait");
+  // The wait of the thread's own code is told of already.
+  const bool hasOwnWait = worker.numBlocked != 0 && blockedMain(worker) != nullptr;
+  write(worker.numBlocked - hasOwnWait, "fiber", " waits", " wait");
 }
 
 void Report::writeGroups() {

@@ -110,6 +110,19 @@ TEST(FiberGroupsTest, FindsAllMembersAmongVeryManyFibers) {
   EXPECT_EQ(memory.used, 0u);
 }
 
+// So many that some meet in the hash table.
+TEST(FiberGroupsTest, TellsTasksAndKindsOfObjectsApart) {
+  constexpr uint32_t kCount = 5000;
+  OneWorker tasks;
+  OneWorker kinds;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    tasks.blocked(i, 'A', "Event", 0x1, 1s).task = 0x1000 + i;
+    kinds.blocked(i, 'A', "Event", 0x1, 1s).what = i;
+  }
+  EXPECT_EQ(FiberGroups(tasks.snapshot, std::pmr::get_default_resource()).all().size(), kCount);
+  EXPECT_EQ(FiberGroups(kinds.snapshot, std::pmr::get_default_resource()).all().size(), kCount);
+}
+
 TEST(FiberGroupsTest, SaysThatThereIsNoMemory) {
   OneWorker made;
   made.blocked(0, 'A', "Event", 0x1, 1s);

@@ -143,17 +143,16 @@ std::string textOf(const Write& write) {
   return all;
 }
 
-// Memory that refuses from some request on.
+// Memory that refuses one request.
 class ScarceMemory final : public std::pmr::memory_resource {
  public:
-  int numLeft = 1'000'000'000;  // requests that it serves
+  int numLeft = -1;  // requests that it serves before that one; negative: it serves all
 
  private:
   void* do_allocate(size_t size, size_t alignment) override {
-    if (numLeft == 0) {
+    if (numLeft-- == 0) {
       throw std::bad_alloc();
     }
-    --numLeft;
     return std::pmr::new_delete_resource()->allocate(size, alignment);
   }
   void do_deallocate(void* memory, size_t size, size_t alignment) override {

@@ -129,11 +129,38 @@ TEST(ReportTest, TellsOfManyIdleWorkersInOneLine) {
     made.worker(i, 4712 + i).numBlocked = 2;
   }
   made.snapshot.workers[5].numQueued = 1;
+  made.snapshot.workers[6].numReady = 1;
+  made.snapshot.workers[7].state = Worker::State::Busy;
+  made.worker(-1, 4711);
+  made.block(made.main(), "Event", 0x100, 1s);
+  made.snapshot.workers.back().numBlocked += 2;
+  EXPECT_EQ(
+      reportOf(made.snapshot),
+      "weft: process 4711: 1 scheduler, 64 worker threads, 1 bound thread, 1 fiber in use, of which 1 waits\n"
+      "scheduler 0x5000\n"
+      "  worker 5, thread 4717: sleeps; 1 task queued, 2 fibers wait\n"
+      "  worker 6, thread 4718: sleeps; 1 fiber ready to go on, 2 fibers wait\n"
+      "  worker 7, thread 4719: is between two tasks; 2 fibers wait\n"
+      "  bound thread 4711: sleeps; its own code waits for Event 0x100, for 1 s; 2 fibers wait\n"
+      "  61 other workers have nothing to do; 122 fibers of theirs wait\n"
+      "the code of bound thread 4711 waits for Event 0x100, for 1 s\n");
+}
+
+TEST(ReportTest, TellsOfALongTaskThatNobodyWaitsFor) {
+  HandMade made;
+  made.scheduler(0x5000);
+  for (const char task : {'A', '\0'}) {
+    Worker& worker = made.worker(task == 'A' ? 0 : 1, 4712);
+    worker.state = Worker::State::Busy;
+    worker.busyFor = 10ms;
+    worker.running = worker.firstFiber;
+    made.fiber(1, task, Fiber::State::Running);
+  }
   EXPECT_EQ(reportOf(made.snapshot),
-            "weft: process 4711: 1 scheduler, 64 worker threads, 0 fibers in use, of which 0 wait\n"
+            "weft: process 4711: 1 scheduler, 2 worker threads, 1 fiber in use, of which 0 wait\n"
             "scheduler 0x5000\n"
-            "  worker 5, thread 4717: sleeps; 1 task queued, 2 fibers wait\n"
-            "  63 other workers have nothing to do; 126 fibers of theirs wait\n");
+            "  worker 0, thread 4712: runs task A on fiber 1; has not looked after other fibers for 10 ms\n"
+            "  worker 1, thread 4712: is between two tasks; has not looked after other fibers for 10 ms\n");
 }
 
 TEST(ReportTest, TellsOfTheCodeOfABoundThread) {
@@ -144,7 +171,7 @@ TEST(ReportTest, TellsOfTheCodeOfABoundThread) {
   EXPECT_EQ(reportOf(made.snapshot),
             "weft: process 4711: 1 scheduler, 1 bound thread, 1 fiber in use, of which 1 waits\n"
             "scheduler 0x5000\n"
-            "  bound thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s; 1 fiber waits\n"
+            "  bound thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s\n"
             "the code of bound thread 4711 waits for WaitGroup 0x7f00, for 9 s, in main+0x2 (server+0x2000)\n"
             "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
             "    main+0x2 (server+0x2000)\n");
@@ -338,15 +365,26 @@ TEST(ReportTest, SaysWhoHoldsALock) {
 TEST(ReportTest, SaysWhoHoldsWhatAGroupWaitsFor) {
   OneWorker made;
   made.fiber(1, 'R', Fiber::State::Running);
-  for (uint32_t id = 2; id < 6; ++id) {
-    Fiber& fiber = made.blocked(id, id < 4 ? 'A' : 'B', "mutex", 0x100, 2s);
-    fiber.owner = id == 5 ? 0 : 0x1;
-    fiber.holder = id == 5 ? weft::detail::inspect::kNone : 0;
-  }
+  const auto wait = [&](char task, Address owner, uint32_t holder) {
+    Fiber& fiber = made.blocked(2, task, "mutex", 0x100, 2s);
+    fiber.owner = owner;
+    fiber.holder = holder;
+  };
+  const uint32_t kUnknown = weft::detail::inspect::kNone;
+  wait('A', 0x1, 0);
+  wait('A', 0x1, 0);
+  wait('B', 0x1, 0);
+  wait('B', 0, kUnknown);
+  wait('C', 0x1, kUnknown);  // two unknown ones
+  wait('C', 0x2, kUnknown);
+  wait('D', 0x1, 0);  // seen while it came
+  wait('D', 0x1, kUnknown);
   EXPECT_EQ(
       groupsOf(made.snapshot),
       "2 fibers wait for mutex 0x100, for 2 s; task A; held by task R on worker 0, fiber 1, which runs\n"
-      "2 fibers wait for mutex 0x100, for 2 s; task B\n");
+      "2 fibers wait for mutex 0x100, for 2 s; task B\n"
+      "2 fibers wait for mutex 0x100, for 2 s; task C\n"
+      "2 fibers wait for mutex 0x100, for 2 s; task D\n");
 }
 
 TEST(ReportTest, NamesTheSchedulerIfThereAreSeveral) {
