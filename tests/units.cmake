@@ -113,3 +113,8 @@ if(WEFT_IO)
   weft_add_io_tests(io_bytes_million ${command_of_io_bytes_test})
   set_tests_properties(${names} PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
 endif()
+
+# A sanitizer, and stress, put code of their own into the functions that the program `weft` looks at.
+if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND NOT WEFT_STRESS)
+  include(tools/tools.cmake)
+endif()
