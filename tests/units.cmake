@@ -37,7 +37,7 @@ endif()
 
 # These differ from their neighbours in how they are compiled or linked, or look at their program.
 set(unitTestsAlone debug_test docs_examples_test hostile_namespace_test default_executor_test marl_options_test overflow_test
-  overflow_fiber_test trace_test trace_off_test unloading_test)
+  overflow_fiber_test find_layout_test trace_test trace_off_test unloading_test)
 
 include(cmake/unit_programs.cmake)
 include(asio/asio.cmake)
@@ -95,6 +95,7 @@ if(WEFT_STRESS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 include(cmake/unit_applications.cmake)
+include(inspect/inspect.cmake)
 
 # Memcheck does not go with a sanitizer, runs one thread at a time, and Debian 12's does not read what clang writes for debuggers.
 find_program(WEFT_VALGRIND valgrind)
