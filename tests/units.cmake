@@ -35,8 +35,13 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   list(FILTER unitTests EXCLUDE REGEX "/(docs_examples|hostile_namespace)_test\\.cpp$")
 endif()
 
+if(NOT WEFT_TOOLS)
+  list(FILTER unitTests EXCLUDE REGEX "/tools/[a-z_]+\\.cpp$")
+endif()
+
 # These differ from their neighbours in how they are compiled or linked, or look at their program.
-set(unitTestsAlone debug_test docs_examples_test hostile_namespace_test default_executor_test marl_options_test overflow_test
+set(unitTestsAlone core_file_test debug_test docs_examples_test hostile_namespace_test default_executor_test
+  marl_options_test overflow_test
   overflow_fiber_test find_layout_test trace_test trace_off_test unloading_test)
 
 include(cmake/unit_programs.cmake)

@@ -1,7 +1,7 @@
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
 
-# Programs with a table of a layout for find_layout_test, which looks for it in them.
+# Programs with a table of a layout for tests that look for it in them.
 set(layoutOptions_stripped -s)
 set(layoutOptions_fixed -no-pie)
 set(layoutDefinitions_newer TEST_LAYOUT_VERSION=2)
@@ -15,9 +15,16 @@ target_compile_options(layout_fixed PRIVATE -fno-pie)
 add_library(layout_library SHARED inspect/layout_table.cpp)
 add_executable(layout_user inspect/layout_program.cpp)
 target_link_libraries(layout_user PRIVATE layout_library)
-foreach(name IN ITEMS layout_pie layout_fixed layout_stripped layout_newer layout_broken layout_user layout_library)
+set(programs layout_pie layout_fixed layout_stripped layout_newer layout_broken layout_user layout_library)
+foreach(name IN LISTS programs)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(${name} PRIVATE weft_own)
-  add_dependencies(find_layout_test ${name})
 endforeach()
-target_compile_definitions(find_layout_test PRIVATE WEFT_TEST_FOLDER="${CMAKE_CURRENT_BINARY_DIR}")
+set(users find_layout_test)
+if(WEFT_TOOLS)
+  list(APPEND users core_file_test)
+endif()
+foreach(user IN LISTS users)
+  add_dependencies(${user} ${programs})
+  target_compile_definitions(${user} PRIVATE WEFT_TEST_FOLDER="${CMAKE_CURRENT_BINARY_DIR}")
+endforeach()
