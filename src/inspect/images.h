@@ -4,9 +4,9 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory_resource>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,18 +16,20 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// A file of code that is mapped into the observed process: its program, or a shared library.
+// A file that is mapped into the observed process: its program, a shared library, or a file without code.
 struct Image {
   Address begin = 0;  // of its mappings
   Address end = 0;
-  Address bias = 0;  // what is to be added to an address of the file
-  std::string_view path;
-  const ElfFile* file = nullptr;  // null: it cannot be read
+  uint64_t fileOffset = 0;  // of the first mapping
+  Address bias = 0;         // what is to be added to an address of the file; known with `file`
+  std::string_view path;    // with " (deleted)" at its end, if the file has gone; a zero byte follows
+  ElfFile* file = nullptr;  // null: not opened yet, or it cannot be read
+  bool wasTried = false;    // to open it
 };
 
 // What is known of an address in code.
 struct CodePlace {
-  std::string_view function;  // as the file has it, mangled; empty: not known
+  std::string_view function;  // as the file has it, mangled; empty: not known. A zero byte follows it
   uint64_t offset = 0;        // in the function
   const Image* image = nullptr;
   Address inImage = 0;  // the address in the file, for addr2line
@@ -36,26 +38,39 @@ struct CodePlace {
 // The code of an observed process. Opens each file at its first use.
 class Images {
  public:
-  explicit Images(std::pmr::memory_resource* memory);
+  explicit Images(std::pmr::memory_resource* memory) : memory_(memory), images_(memory) {}
   ~Images();
   Images(const Images&) = delete;
   Images& operator=(const Images&) = delete;
 
   // Reads /proc/PID/maps. Returns: whether it could be read.
   [[nodiscard]] bool readMaps(int processId);
+  // Adds a mapping, of a core file. Requires: mappings come by growing addresses, before the first find().
   void add(Address begin, Address end, uint64_t fileOffset, std::string_view path);
 
+  // Finds the image around the address, and opens its file, so find(all()[i].begin) opens each.
+  // Returns: null, if there is none.
   const Image* find(Address address);
+  // Requires: the address is one of the function, and no return address, which may lie behind the function.
   CodePlace place(Address address);
   std::span<const Image> all() const { return images_; }
 
  private:
+  void addLine(std::string_view line);
+  void open(Image& image);
+  bool openAs(Image& image, const char* path);
+  bool openByProcess(Image& image, std::string_view path);
+  Address biasOf(const Image& image) const;
+
   std::pmr::memory_resource* const memory_;
+  int processId_ = 0;               // 0: of a core file
   std::pmr::vector<Image> images_;  // by their addresses
+  Address lastBegin_ = 0;           // of the mapping that was added last
+  Address lastOffset_ = 0;
 };
 
-// Writes the place as "name(arguments)+0x12 (program+0x3412)". `isReturn`: it is where a call returns to, so
-// that the call itself lies before it. Demangles without malloc where the standard library can.
+// Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"
+// without an image. Takes 3 KiB of stack, and for a mangled name of n bytes 72 n more.
 void writePlace(Text& out, const CodePlace& place);
 
 }  // namespace weft::inline v0_1::detail::inspect

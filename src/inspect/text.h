@@ -22,9 +22,9 @@ class Text {
   Text& operator<<(std::string_view text);
   Text& operator<<(const char* text) { return *this << std::string_view(text); }
   Text& operator<<(char c) { return *this << std::string_view(&c, 1); }
-  Text& decimal(uint64_t value);    // 99812
-  Text& grouped(uint64_t value);    // 99,812
-  Text& hex(uint64_t value);        // 0x7f40
+  Text& decimal(uint64_t value);  // 99812
+  Text& grouped(uint64_t value);  // 99,812
+  Text& hex(uint64_t value);      // 0x7f40
   void flush();
 
  private:

@@ -1,0 +1,149 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/demangle.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "inspect/images.h"
+
+// libstdc++ has it: calls `write` with pieces of the name. Returns: not 0, if it is no name of C++. Needs no
+// malloc. For a name of n bytes it takes some 72 n bytes of stack; it refuses names of more than 1 KiB.
+extern "C" [[gnu::weak]] int __gcclibcxx_demangle_callback(const char* mangled,
+                                                           void (*write)(const char*, size_t, void*),
+                                                           void* context);
+
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+constexpr std::string_view kVersion = "v0_1::";
+constexpr std::string_view kWrappers[] = {"weft::v0_1::detail::FunctionNode<",
+                                          "weft::v0_1::detail::TaskGroupCore::GroupTask<"};
+constexpr std::string_view kWrapperEnd = ">::invoke";
+constexpr std::string_view kWrapperArguments = "(weft::v0_1::detail::TaskNode*, weft::v0_1::detail::TaskOp)";
+
+// A demangled name, or its beginning.
+struct Name {
+  char text[2048];
+  size_t size = 0;
+  bool isWhole = true;
+
+  static void append(const char* part, size_t size, void* self) {
+    auto& name = *static_cast<Name*>(self);
+    const size_t fits = std::min(size, sizeof name.text - name.size);
+    std::memcpy(name.text + name.size, part, fits);
+    name.size += fits;
+    name.isWhole = name.isWhole && fits == size;
+  }
+};
+
+bool demangle(const char* mangled, Name& name) {
+  return &__gcclibcxx_demangle_callback != nullptr &&
+         __gcclibcxx_demangle_callback(mangled, &Name::append, &name) == 0;
+}
+
+bool skip(std::string_view& text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) {
+    return false;
+  }
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+// Skips the names of a mangled nested name, each with its length before it.
+void skipNames(std::string_view& text) {
+  while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
+    size_t size = 0;
+    while (!text.empty() && text.front() >= '0' && text.front() <= '9' && size < text.size()) {
+      size = 10 * size + static_cast<size_t>(text.front() - '0');
+      text.remove_prefix(1);
+    }
+    text.remove_prefix(std::min(size, text.size()));
+  }
+}
+
+void skipAny(std::string_view& text, std::string_view letters) {
+  text.remove_prefix(std::min(text.find_first_not_of(letters), text.size()));
+}
+
+// Returns: whether the mangled argument of a template is a type of weft's, and no template, which may hold a
+// type of the user's. There S0_ and S1_ stand for weft::v0_1 and weft::v0_1::detail.
+bool isTypeOfWeft(std::string_view type) {
+  skipAny(type, "ZNKVRO");
+  if (!skip(type, "S0_") && !skip(type, "S1_")) {
+    return false;
+  }
+  skipNames(type);
+  return !type.starts_with('I');
+}
+
+// Returns: whether it calls a task of the user's, which may be inlined there. `name`: mangled, after
+// weft::v0_1. Such a function has the type of TaskNode::invoke, and is a member of a template.
+bool isWrapper(std::string_view name) {
+  if (name.find("8TaskNodeE") == std::string_view::npos || name.find("6TaskOpE") == std::string_view::npos) {
+    return false;
+  }
+  skipNames(name);
+  return skip(name, "I") && !isTypeOfWeft(name);
+}
+
+}  // namespace
+
+void writeFunction(Text& out, const char* mangled) {
+  Name name;
+  if (!demangle(mangled, name)) {
+    out << mangled;
+    return;
+  }
+  name.size = shortenName({name.text, name.size}, name.text, sizeof name.text);
+  out << std::string_view(name.text, name.size) << (name.isWhole ? "" : "...");
+}
+
+size_t shortenName(std::string_view name, char* to, size_t size) {
+  for (const std::string_view wrapper : kWrappers) {
+    const size_t end = name.rfind(kWrapperEnd);
+    if (name.starts_with(wrapper) && end != std::string_view::npos && end >= wrapper.size() &&
+        name.substr(end).find(kWrapperArguments) != std::string_view::npos) {
+      name = name.substr(wrapper.size(), end - wrapper.size());
+    }
+  }
+  size_t used = 0;
+  while (!name.empty() && used < size) {
+    if (name.starts_with("weft::") && name.substr(6).starts_with(kVersion)) {
+      const size_t fits = std::min<size_t>(6, size - used);
+      std::memmove(to + used, name.data(), fits);
+      used += fits;
+      name.remove_prefix(6 + kVersion.size());
+    } else {
+      to[used++] = name.front();
+      name.remove_prefix(1);
+    }
+  }
+  return used;
+}
+
+bool isOfWeft(const CodePlace& place) {
+  std::string_view name = place.function;
+  if (name.starts_with("weft_")) {
+    for (const std::string_view own :
+         {"weft_fiber_switch", "weft_fiber_base", "weft_run_task", "weft_call_watched"}) {
+      if (name == own) {
+        return true;
+      }
+    }
+    return false;
+  }
+  if (!skip(name, "_Z")) {
+    return false;
+  }
+  while (skip(name, "Z")) {  // within a function
+  }
+  if (!skip(name, "N")) {
+    return false;
+  }
+  skipAny(name, "KVRO");
+  return skip(name, "4weft4v0_1") && !isWrapper(name);
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

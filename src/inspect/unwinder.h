@@ -1,0 +1,125 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory_resource>
+#include <span>
+#include <vector>
+
+#include "inspect/byte_reader.h"
+#include "inspect/images.h"
+#include "inspect/memory.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+struct FrameEntry;
+
+// A stack as it was when its fiber was suspended: a copy of it, or of its innermost part. Backtraces end where
+// the copy does.
+struct StackCopy {
+  const void* bytes = nullptr;
+  size_t size = 0;
+  Address begin = 0;  // where the first byte lay in the process
+
+  // Returns: whether all of it lies in the copy.
+  [[nodiscard]] bool read(Address address, void* to, size_t size) const;
+};
+
+// What is known of a processor's registers, by the numbers that DWARF gives them.
+struct Registers {
+#if defined(__x86_64__)
+  static constexpr size_t kCount = 17;
+  static constexpr size_t kStackPointer = 7;
+  static constexpr size_t kPc = 16;  // stands for the return address
+  // What weft_fiber_switch saves, from the stack pointer upwards.
+  static constexpr uint8_t kSuspended[] = {15, 14, 13, 12, 3, 6, kPc};
+#else
+#error "weft::inspect knows the registers of x86-64 only"
+#endif
+
+  Address values[kCount] = {};
+  uint32_t known = 0;          // a bit for each register
+  bool isInterrupted = false;  // the pc is that of the next instruction, and not where a call returns to
+
+  Address pc() const { return values[kPc]; }
+  bool isKnown(uint64_t number) const { return number < kCount && (known >> number & 1) != 0; }
+  void set(size_t number, Address value) {
+    values[number] = value;
+    known |= 1u << number;
+  }
+};
+
+// Finds the return addresses on stacks of suspended fibers, by the call frame information that compilers
+// write into .eh_frame for exceptions. Keeps what it has learned of each address, since very many fibers are
+// suspended at few places. Reads nothing of the process itself.
+class Unwinder {
+ public:
+  // Both outlive the unwinder.
+  Unwinder(Images& images, std::pmr::memory_resource* memory);
+
+  // Returns: the registers of a fiber that weft_fiber_switch has suspended with this stack pointer, with the
+  // pc to which it returns. The pc is 0, if they do not lie in the copy.
+  static Registers suspendedAt(Address stackPointer, const StackCopy& stack);
+
+  // Fills `frames` with the pc of `from` and of the calls around it, innermost first: return addresses, one
+  // byte behind the calls. Ends at a fiber's base or at a thread's start, where the copy ends, where nothing
+  // is known of the code, or after `most` frames. Returns: how many there are.
+  // Without memory std::bad_alloc comes from the memory resource.
+  size_t unwind(const Registers& from, const StackCopy& stack, Address* frames, size_t most);
+
+ private:
+  enum class Kind : uint8_t {
+    Undefined,
+    SavedAt,        // at the CFA + value
+    IsCfaPlus,      // is the CFA + value
+    InRegister,     // number `value`
+    SavedAtResult,  // at the address that the expression number `value` gives
+    IsResult,       // what the expression number `value` gives
+    Same,           // never in a Row: it needs no rule
+  };
+
+  struct Rule {
+    Kind kind = Kind::Same;
+    uint8_t number = 0;  // of the register
+    int32_t value = 0;
+  };
+
+  // How the registers of a caller follow from those of its callee, at one address of the callee's code. The
+  // CFA is what the stack pointer was before the call.
+  struct Row {
+    Rule cfa;  // IsCfaPlus: register `number` + value; IsResult
+    uint8_t numRules = 0;
+    bool isSignalFrame = false;
+    bool isOutermost = false;  // there is no return address
+    Rule rules[Registers::kCount];
+  };
+
+  class Table;  // reads instructions
+
+  // Of the cache, a hash table.
+  struct Slot {
+    Address code = 0;  // 0: free
+    uint32_t row = 0;
+  };
+
+  const Row* rowFor(Address code);
+  uint32_t makeRow(Address code);
+  void grow();
+  Slot& slotOf(Address code);
+  bool step(const Row& row, const StackCopy& stack, Registers& registers) const;
+  bool apply(const Rule& rule, Address cfa, const StackCopy& stack, const Registers& old,
+             Address& value) const;
+
+  static constexpr uint32_t kNoRow = ~uint32_t{0};
+
+  Images& images_;
+  std::pmr::vector<Slot> slots_;
+  size_t numSlotsUsed_ = 0;
+  std::pmr::vector<Row> rows_;
+  std::pmr::vector<ByteReader> expressions_;
+};
+
+}  // namespace weft::inline v0_1::detail::inspect

@@ -1,0 +1,167 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "inspect/arena.h"
+#include "inspect/demangle.h"
+#include "inspect/images.h"
+#include "inspect/text.h"
+
+// What code lies where, and how it is called.
+
+using weft::detail::inspect::Address;
+using weft::detail::inspect::Arena;
+using weft::detail::inspect::CodePlace;
+using weft::detail::inspect::Image;
+using weft::detail::inspect::Images;
+using weft::detail::inspect::isOfWeft;
+using weft::detail::inspect::shortenName;
+using weft::detail::inspect::Text;
+using weft::detail::inspect::writePlace;
+
+namespace {
+
+[[gnu::noinline, gnu::used]] int functionOfImagesTest(int x) {
+  asm volatile("" : "+r"(x));
+  return x + 2;
+}
+
+std::string written(const CodePlace& place) {
+  std::string text;
+  {
+    Text out(
+        [](void* to, const char* part, size_t size) { static_cast<std::string*>(to)->append(part, size); },
+        &text);
+    writePlace(out, place);
+  }
+  return text;
+}
+
+Address addressOfCode(int (*function)(int)) { return reinterpret_cast<uintptr_t>(function); }
+
+TEST(ImagesTest, NamesAStaticFunctionOfTheProgram) {
+  Arena arena;
+  Images images(&arena);
+  ASSERT_TRUE(images.readMaps(getpid()));
+  const CodePlace place = images.place(addressOfCode(&functionOfImagesTest) + 2);
+  ASSERT_NE(place.image, nullptr);
+  EXPECT_NE(place.function.find("functionOfImagesTest"), std::string::npos);
+  EXPECT_EQ(place.offset, 2u);
+  const std::string text = written(place);
+  EXPECT_NE(text.find("functionOfImagesTest"), std::string::npos) << text;
+  EXPECT_NE(text.find("+0x2 ("), std::string::npos) << text;
+  const std::string path(place.image->path);
+  EXPECT_NE(text.find("(" + path.substr(path.rfind('/') + 1) + "+0x"), std::string::npos) << text;
+  EXPECT_EQ(functionOfImagesTest(1), 3);
+}
+
+TEST(ImagesTest, NamesAFunctionOfASharedLibrary) {
+  Arena arena;
+  Images images(&arena);
+  ASSERT_TRUE(images.readMaps(getpid()));
+  void* code = dlsym(RTLD_DEFAULT, "getppid");
+  ASSERT_NE(code, nullptr);
+  const CodePlace place = images.place(reinterpret_cast<uintptr_t>(code));
+  Dl_info info;
+  ASSERT_NE(dladdr(code, &info), 0);
+  ASSERT_NE(place.image, nullptr);
+  EXPECT_EQ(place.image->bias, reinterpret_cast<uintptr_t>(info.dli_fbase));
+  EXPECT_NE(place.function.find("getppid"), std::string::npos) << place.function;
+}
+
+TEST(ImagesTest, WhatIsNotMappedHasNoPlace) {
+  Arena arena;
+  Images images(&arena);
+  ASSERT_TRUE(images.readMaps(getpid()));
+  EXPECT_EQ(images.find(0), nullptr);
+  EXPECT_EQ(images.find(~Address{0}), nullptr);
+  int local = 0;
+  EXPECT_EQ(images.find(reinterpret_cast<uintptr_t>(&local)), nullptr);
+  EXPECT_EQ(written(images.place(0)), "???");
+  EXPECT_FALSE(Images(&arena).readMaps(0x7ffffff0));
+}
+
+TEST(ImagesTest, MappingsOfAFileAreOneImage) {
+  Arena arena;
+  Images images(&arena);
+  images.add(0x1000, 0x2000, 0, "/a");
+  images.add(0x2000, 0x5000, 0x1000, "/a");
+  images.add(0x6000, 0x7000, 0x4000, "/a");
+  images.add(0x8000, 0x9000, 0, "/b");
+  images.add(0x9000, 0xa000, 0, "/b");   // its parts share a page
+  images.add(0xb000, 0x1b000, 0, "/b");  // read by the program
+  ASSERT_EQ(images.all().size(), 3u);
+  EXPECT_EQ(images.find(0x5800), &images.all()[0]);
+  EXPECT_EQ(images.find(0x9800), &images.all()[1]);
+  EXPECT_EQ(images.find(0xb000), &images.all()[2]);
+  EXPECT_EQ(images.find(0x7000), nullptr);
+  EXPECT_EQ(written(images.place(0x9010)), "(b+0x1010)");
+}
+
+std::string shortened(std::string_view name) {
+  char text[256];
+  return {text, shortenName(name, text, sizeof text)};
+}
+
+TEST(DemangleTest, LeavesOutTheWrapperOfATask) {
+  constexpr std::string_view kArguments = "(weft::v0_1::detail::TaskNode*, weft::v0_1::detail::TaskOp)";
+  EXPECT_EQ(
+      shortened("weft::v0_1::detail::FunctionNode<main::{lambda()#1}>::invokeTask" + std::string(kArguments)),
+      "main::{lambda()#1}");
+  EXPECT_EQ(shortened("weft::v0_1::detail::TaskGroupCore::GroupTask<f(weft::v0_1::Event)::{lambda()#2}>::"
+                      "invokeHere" +
+                      std::string(kArguments)),
+            "f(weft::Event)::{lambda()#2}");
+  EXPECT_EQ(shortened("weft::v0_1::Event::wait() const"), "weft::Event::wait() const");
+  EXPECT_EQ(shortened("weft::v0_1::detail::FunctionNode<X>::other()"),
+            "weft::detail::FunctionNode<X>::other()");
+  EXPECT_EQ(shortened(std::string(1000, 'x')).size(), 256u);
+}
+
+TEST(DemangleTest, WritesNamesAndPlaces) {
+  Image image;
+  image.path = "/usr/bin/program";
+  CodePlace place;
+  place.offset = 0x12;
+  place.image = &image;
+  place.inImage = 0x3412;
+  place.function = "main";
+  EXPECT_EQ(written(place), "main+0x12 (program+0x3412)");
+  place.function = "";
+  EXPECT_EQ(written(place), "(program+0x3412)");
+}
+
+bool isWeft(std::string_view function) {
+  CodePlace place;
+  place.function = function;
+  return isOfWeft(place);
+}
+
+TEST(DemangleTest, KnowsWhatIsWeftsOwn) {
+  EXPECT_TRUE(isWeft("weft_fiber_switch"));
+  EXPECT_TRUE(isWeft("weft_run_task"));
+  EXPECT_FALSE(isWeft("weft_of_the_user"));
+  EXPECT_TRUE(isWeft("_ZN4weft4v0_15Mutex4lockEv"));
+  EXPECT_TRUE(isWeft("_ZNK4weft4v0_15Event4waitEv"));
+  EXPECT_TRUE(isWeft("_ZZN4weft4v0_16detail6Worker3runEvENKUlvE_clEv"));
+  EXPECT_FALSE(isWeft("_ZN4user4v0_15Mutex4lockEv"));
+  EXPECT_FALSE(isWeft("main"));
+  EXPECT_FALSE(isWeft(""));
+  // Tasks: a lambda of main(), one of weft's, and one of weft's that holds a function of the user's.
+  EXPECT_FALSE(
+      isWeft("_ZN4weft4v0_16detail12FunctionNodeIZ4mainEUlvE_E10invokeTaskEPNS1_8TaskNodeENS1_6TaskOpE"));
+  EXPECT_TRUE(
+      isWeft("_ZN4weft4v0_16detail12FunctionNodeINS0_12_GLOBAL__N_17InOrderEE10invokeTaskEPNS1_8TaskNodeENS1_"
+             "6TaskOpE"));
+  EXPECT_FALSE(
+      isWeft("_ZN4weft4v0_16detail12FunctionNodeIZNS1_8bindOnceIZ4mainEUlvE_JEEEDaOT_DpOT0_EUlvE_E10"
+             "invokeTaskEPNS1_8TaskNodeENS1_6TaskOpE"));
+}
+
+}  // namespace
