@@ -13,7 +13,7 @@ list(APPEND readerOptions -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE} "-D${flagsOfTyp
 
 # This build's own library is the static one that gets installed, if it is one, and has all that the applications use.
 set(packageBuild_static)
-if(WEFT_INSTALL AND WEFT_IO AND NOT BUILD_SHARED_LIBS AND NOT WEFT_MARL_TARGET)
+if(WEFT_INSTALL AND WEFT_IO AND WEFT_TOOLS AND NOT BUILD_SHARED_LIBS AND NOT WEFT_MARL_TARGET)
   set(packageBuild_static -DBUILD=${PROJECT_BINARY_DIR})
 endif()
 # The shared one is that of consumer_shared, which asks its weft to be installed, under marl's name too.

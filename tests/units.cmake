@@ -35,9 +35,14 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   list(FILTER unitTests EXCLUDE REGEX "/(docs_examples|hostile_namespace)_test\\.cpp$")
 endif()
 
+if(NOT WEFT_TOOLS)
+  list(FILTER unitTests EXCLUDE REGEX "/tools/[a-z_]+\\.cpp$")
+endif()
+
 # These differ from their neighbours in how they are compiled or linked, or look at their program.
-set(unitTestsAlone debug_test docs_examples_test hostile_namespace_test default_executor_test marl_options_test overflow_test
-  overflow_fiber_test trace_test trace_off_test unloading_test)
+set(unitTestsAlone core_file_test debug_test docs_examples_test hostile_namespace_test default_executor_test
+  marl_options_test overflow_test
+  overflow_fiber_test find_layout_test trace_test trace_off_test unloading_test)
 
 include(cmake/unit_programs.cmake)
 include(asio/asio.cmake)
@@ -95,6 +100,7 @@ if(WEFT_STRESS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 include(cmake/unit_applications.cmake)
+include(inspect/inspect.cmake)
 
 # Memcheck does not go with a sanitizer, runs one thread at a time, and Debian 12's does not read what clang writes for debuggers.
 find_program(WEFT_VALGRIND valgrind)
@@ -112,4 +118,9 @@ endif()
 if(WEFT_IO)
   weft_add_io_tests(io_bytes_million ${command_of_io_bytes_test})
   set_tests_properties(${names} PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
+endif()
+
+# A sanitizer, and stress, put code of their own into the functions that the program `weft` looks at.
+if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND NOT WEFT_STRESS)
+  include(tools/tools.cmake)
 endif()

@@ -45,6 +45,13 @@ foreach(header IN LISTS actual)
   endif()
 endforeach()
 
+# The program `weft`, which a project that has weft as a subdirectory does not get.
+if(NOT SHARED)
+  run("${prefix}/bin/weft" --version)
+elseif(EXISTS "${prefix}/bin")
+  message(FATAL_ERROR "a subdirectory's installation has programs")
+endif()
+
 # find_package
 run(${CMAKE_COMMAND} -S ${ROOT}/tests/consumer/installed -B ${WORK}/consumer ${OPTIONS} "-DCMAKE_PREFIX_PATH=${prefix}"
   -DWEFT_EXPECTED_VERSION=${VERSION} -DWEFT_EXPECT_MARL=${SHARED})

@@ -1,0 +1,137 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/find_layout.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+// Nothing that is read here is believed: a count that makes no sense ends the search.
+namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+constexpr uint64_t kImagePage = 4096;
+constexpr unsigned kMostSegments = 256;
+constexpr unsigned kMostNotes = 256;
+constexpr uint32_t kMostEntries = 4096;
+
+std::string_view nameOf(const LayoutEntry& entry) {
+  return {entry.name, strnlen(entry.name, sizeof entry.name)};
+}
+
+bool isReadable(const Elf64_Ehdr& header) {
+  return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
+         header.e_ident[EI_DATA] == ELFDATA2LSB && header.e_phentsize == sizeof(Elf64_Phdr) &&
+         header.e_phnum <= kMostSegments;
+}
+
+// Looks in a segment of notes for the one that leads to the table. Returns: the table's address, or 0.
+Address findTableInNotes(const Memory& memory, Address begin, uint64_t size, uint64_t alignment) {
+  const auto aligned = [alignment](uint64_t value) { return (value + alignment - 1) & ~(alignment - 1); };
+  uint64_t at = 0;
+  for (unsigned i = 0; i < kMostNotes && at < size; ++i) {
+    Elf64_Nhdr note;
+    if (!memory.get(begin + at, note)) {
+      return 0;
+    }
+    const uint64_t content = aligned(at + sizeof note + note.n_namesz);
+    char name[sizeof kLayoutNoteName];
+    if (note.n_type == kLayoutNoteType && note.n_namesz == sizeof name && note.n_descsz == sizeof(int32_t) &&
+        memory.get(begin + at + sizeof note, name) && std::memcmp(name, kLayoutNoteName, sizeof name) == 0) {
+      int32_t distance;
+      const bool isRead = memory.get(begin + content, distance);
+      return isRead ? begin + content + static_cast<uint64_t>(int64_t{distance}) : 0;
+    }
+    at = aligned(content + note.n_descsz);
+  }
+  return 0;
+}
+
+// Returns: the address of the image's table, or 0.
+Address findTable(const Memory& memory, Address begin) {
+  Elf64_Ehdr header;
+  if (!memory.get(begin, header) || !isReadable(header)) {
+    return 0;
+  }
+  // One by one: the caller's stack may be a fiber's.
+  Elf64_Phdr segment;
+  Address bias = 0;
+  bool hasBias = false;
+  for (unsigned i = 0; i < header.e_phnum && !hasBias; ++i) {
+    if (!memory.get(begin + header.e_phoff + i * sizeof segment, segment)) {
+      return 0;
+    }
+    if (segment.p_type == PT_LOAD) {
+      bias = begin - (segment.p_vaddr & ~(kImagePage - 1));
+      hasBias = true;
+    }
+  }
+  for (unsigned i = 0; i < header.e_phnum && hasBias; ++i) {
+    if (!memory.get(begin + header.e_phoff + i * sizeof segment, segment)) {
+      return 0;
+    }
+    if (segment.p_type == PT_NOTE) {
+      const uint64_t alignment = segment.p_align == 8 ? 8 : 4;
+      const Address table = findTableInNotes(memory, bias + segment.p_vaddr, segment.p_memsz, alignment);
+      if (table != 0) {
+        return table;
+      }
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+class LayoutReader {
+ public:
+  static LayoutStatus read(const Memory& memory, Address address, Layout& to) {
+    LayoutTable table;
+    if (!memory.get(address, table) || std::memcmp(table.magic, kLayoutMagic, sizeof table.magic) != 0) {
+      return LayoutStatus::Broken;
+    }
+    to.version_ = table.version;
+    std::memcpy(to.release_, table.release, sizeof table.release);
+    if (table.version != kLayoutVersion) {
+      return LayoutStatus::OtherVersion;
+    }
+    if (table.entrySize != sizeof(LayoutEntry) || table.pointerSize != sizeof(void*) ||
+        table.numEntries > kMostEntries) {
+      return LayoutStatus::Broken;
+    }
+    try {
+      to.entries_.resize(table.numEntries);
+    } catch (const std::bad_alloc&) {
+      return LayoutStatus::Broken;
+    }
+    if (!memory.read(reinterpret_cast<Address>(table.entries), to.entries_.data(),
+                     table.numEntries * sizeof(LayoutEntry))) {
+      return LayoutStatus::Broken;
+    }
+    std::sort(to.entries_.begin(), to.entries_.end(),
+              [](const LayoutEntry& a, const LayoutEntry& b) { return nameOf(a) < nameOf(b); });
+    to.schedulers_ = reinterpret_cast<Address>(table.schedulers);
+    return LayoutStatus::Found;
+  }
+};
+
+bool Layout::offset(std::string_view name, uint64_t& value) const {
+  const auto found =
+      std::lower_bound(entries_.begin(), entries_.end(), name,
+                       [](const LayoutEntry& entry, std::string_view each) { return nameOf(entry) < each; });
+  if (found == entries_.end() || nameOf(*found) != name) {
+    return false;
+  }
+  value = found->value;
+  return true;
+}
+
+LayoutStatus findLayout(const Memory& memory, Address begin, Layout& layout) {
+  const Address table = findTable(memory, begin);
+  return table == 0 ? LayoutStatus::None : LayoutReader::read(memory, table, layout);
+}
+
+}  // namespace weft::inline v0_1::detail::inspect

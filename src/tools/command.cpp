@@ -1,0 +1,49 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/command.h"
+
+#include <charconv>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+namespace weft::inline v0_1::detail::tools {
+
+bool Options::next() {
+  if (rest_.empty() || rest_[0][0] != '-' || rest_[0][1] == '\0') {
+    return false;
+  }
+  name_ = rest_[0];
+  rest_ = rest_.subspan(1);
+  return std::strcmp(name_, "--") != 0;
+}
+
+bool Options::is(const char* name) const { return std::strcmp(name_, name) == 0; }
+
+const char* Options::value() {
+  if (rest_.empty()) {
+    throw UsageError(std::string(name_) + " needs a value");
+  }
+  const char* value = rest_[0];
+  rest_ = rest_.subspan(1);
+  return value;
+}
+
+int Options::processId() {
+  const char* text = value();
+  const int id = parseProcessId(text);
+  if (id == 0) {
+    throw UsageError(std::string(name_) + " needs the number of a process, which \"" + text + "\" is not");
+  }
+  return id;
+}
+
+int parseProcessId(const char* text) {
+  const std::string_view digits(text);
+  int id = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+  return error == std::errc() && end == digits.data() + digits.size() && id > 0 ? id : 0;
+}
+
+}  // namespace weft::inline v0_1::detail::tools

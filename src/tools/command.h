@@ -1,0 +1,58 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <span>
+#include <stdexcept>
+
+// The commands of the program `weft`. What goes wrong is one sentence on stderr, which main() writes.
+namespace weft::inline v0_1::detail::tools {
+
+// The sentence says what is wrong, and how to mend it. The program ends with 1.
+struct Failure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The command line is wrong. The program ends with 2.
+struct UsageError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+using Arguments = std::span<const char* const>;
+
+struct Command {
+  const char* name;
+  const char* arguments;  // in one line, as the usage has them
+  const char* summary;    // a line
+  const char* help;       // a screen
+  // Gets the arguments behind the command's name. Returns: the exit status.
+  int (*run)(Arguments arguments);
+};
+
+extern const Command kSymbolize;
+
+// Takes options off the front of a command line.
+class Options {
+ public:
+  explicit Options(Arguments arguments) : rest_(arguments) {}
+
+  // Moves on to the next option, if there is one. After "--", and from the first other argument on, there is
+  // none.
+  bool next();
+  bool is(const char* name) const;  // whether the option has that name
+  const char* name() const { return name_; }
+  // The option's value, which is the next argument. Throws UsageError if there is none.
+  const char* value();
+  int processId();  // the value, as a process id
+  Arguments rest() const { return rest_; }
+
+ private:
+  Arguments rest_;
+  const char* name_ = nullptr;
+};
+
+// Returns: the process id that the text is, or 0.
+int parseProcessId(const char* text);
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,89 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "tools/command.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+constexpr const Command* kCommands[] = {&kSymbolize};
+
+const Command* findCommand(const char* name) {
+  for (const Command* command : kCommands) {
+    if (std::strcmp(command->name, name) == 0) {
+      return command;
+    }
+  }
+  return nullptr;
+}
+
+[[noreturn]] void failUnknown(const char* name) {
+  throw UsageError("there is no command \"" + std::string(name) + "\": `weft help` lists the commands");
+}
+
+void printUsage() {
+  std::printf("usage: weft COMMAND [ARGUMENT...]\n\nLooks at programs that use the library weft.\n\n");
+  for (const Command* command : kCommands) {
+    std::printf("  %-12s %s\n", command->name, command->summary);
+  }
+  std::printf("  %-12s %s\n", "help", "explains a command: weft help COMMAND");
+  std::printf("  %-12s %s\n", "--version", "prints the version");
+}
+
+int help(Arguments arguments) {
+  if (arguments.empty()) {
+    printUsage();
+    return 0;
+  }
+  const Command* command = findCommand(arguments[0]);
+  if (command == nullptr) {
+    failUnknown(arguments[0]);
+  }
+  std::printf("usage: weft %s %s\n\n%s", command->name, command->arguments, command->help);
+  return 0;
+}
+
+int run(Arguments arguments) {
+  if (arguments.empty()) {
+    throw UsageError("a command is missing: `weft help` lists the commands");
+  }
+  const char* name = arguments[0];
+  arguments = arguments.subspan(1);
+  if (std::strcmp(name, "help") == 0 || std::strcmp(name, "--help") == 0 || std::strcmp(name, "-h") == 0) {
+    return help(arguments);
+  }
+  if (std::strcmp(name, "--version") == 0) {
+    std::puts("weft " WEFT_TOOL_VERSION);
+    return 0;
+  }
+  const Command* command = findCommand(name);
+  if (command == nullptr) {
+    failUnknown(name);
+  }
+  if (!arguments.empty() &&
+      (std::strcmp(arguments[0], "--help") == 0 || std::strcmp(arguments[0], "-h") == 0)) {
+    return help(Arguments(&command->name, 1));
+  }
+  return command->run(arguments);
+}
+
+}  // namespace
+}  // namespace weft::inline v0_1::detail::tools
+
+int main(int argc, char** argv) {
+  namespace tools = weft::detail::tools;
+  try {
+    return tools::run(tools::Arguments(argv, static_cast<size_t>(argc)).subspan(argc > 0 ? 1 : 0));
+  } catch (const tools::UsageError& error) {
+    std::fprintf(stderr, "weft: %s\n", error.what());
+    return 2;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "weft: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,144 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/module_files.h"
+
+#include <elf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+#include "tools/command.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+std::string nameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+template <class T>
+bool readAt(std::ifstream& file, uint64_t offset, T& to) {
+  file.seekg(static_cast<std::streamoff>(offset));
+  return static_cast<bool>(file.read(reinterpret_cast<char*>(&to), sizeof to));
+}
+
+// A fatal message cuts the name of a file after so many characters.
+constexpr size_t kNameCutAfter = 32;
+
+bool isName(std::string_view name, std::string_view file) {
+  return name == file || (name.size() == kNameCutAfter && file.starts_with(name));
+}
+
+}  // namespace
+
+std::unique_ptr<ModuleFile> ModuleFile::open(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header;
+  if (!readAt(file, 0, header) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+      header.e_ident[EI_CLASS] != ELFCLASS64 || (header.e_type != ET_EXEC && header.e_type != ET_DYN) ||
+      header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return nullptr;
+  }
+  auto module = std::make_unique<ModuleFile>();
+  module->path_ = path;
+  for (unsigned i = 0; i < header.e_phnum; ++i) {
+    Elf64_Phdr segment;
+    if (!readAt(file, header.e_phoff + i * sizeof segment, segment)) {
+      return nullptr;
+    }
+    if (segment.p_type == PT_LOAD) {
+      if (module->segments_.empty()) {
+        module->base_ = segment.p_vaddr & ~uint64_t{0xfff};
+      }
+      module->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
+    }
+  }
+  return module;
+}
+
+size_t ModuleFile::read(uint64_t address, unsigned char* to, size_t size) const {
+  for (const Segment& segment : segments_) {
+    if (address >= segment.address && address - segment.address < segment.size) {
+      const uint64_t inSegment = address - segment.address;
+      std::ifstream file(path_, std::ios::binary);
+      file.seekg(static_cast<std::streamoff>(segment.fileOffset + inSegment));
+      file.read(reinterpret_cast<char*>(to),
+                static_cast<std::streamsize>(std::min<uint64_t>(size, segment.size - inSegment)));
+      return static_cast<size_t>(file.gcount());
+    }
+  }
+  return 0;
+}
+
+void ModuleFiles::addFile(const std::string& path) {
+  if (ModuleFile::open(path) == nullptr) {
+    throw Failure(path + " is no program or shared library for 64 bits that can be read");
+  }
+  known_.push_back({nameOf(path), path});
+}
+
+void ModuleFiles::addProcess(int processId) {
+  const std::string folder = "/proc/" + std::to_string(processId);
+  std::ifstream maps(folder + "/maps");
+  std::string line;
+  if (!maps || !std::getline(maps, line)) {
+    if (access(folder.c_str(), F_OK) != 0) {
+      throw Failure("there is no process " + std::to_string(processId));
+    }
+    throw Failure("process " + std::to_string(processId) +
+                  " belongs to somebody else: run this as its user or as root");
+  }
+  // The program may be reached by this link alone: its file may be gone, or lie in another container.
+  char target[4096];
+  const ssize_t size = readlink((folder + "/exe").c_str(), target, sizeof target);
+  if (size > 0) {
+    std::string path(target, static_cast<size_t>(size));
+    constexpr std::string_view kDeleted = " (deleted)";
+    path.resize(path.size() - (path.ends_with(kDeleted) ? kDeleted.size() : 0));
+    known_.push_back({nameOf(path), folder + "/exe"});
+  }
+  do {
+    const size_t slash = line.find('/');
+    if (slash != line.npos && (known_.empty() || nameOf(known_.back().path) != nameOf(line))) {
+      known_.push_back({nameOf(line), folder + "/root" + line.substr(slash)});
+    }
+  } while (std::getline(maps, line));
+}
+
+const ModuleFile* ModuleFiles::find(std::string_view name) {
+  auto found = found_.find(name);
+  if (found == found_.end()) {
+    found = found_.emplace(name, search(std::string(name))).first;
+  }
+  return found->second.get();
+}
+
+std::unique_ptr<ModuleFile> ModuleFiles::search(const std::string& name) const {
+  const std::string file = nameOf(name);
+  for (const Known& known : known_) {
+    if (isName(file, known.name)) {
+      if (auto module = ModuleFile::open(known.path)) {
+        return module;
+      }
+    }
+  }
+  if (auto module = ModuleFile::open(name)) {
+    return module;
+  }
+  if (auto module = ModuleFile::open(file)) {
+    return module;
+  }
+  const char* variable = std::getenv("PATH");
+  std::istringstream folders(variable != nullptr ? variable : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (auto module = ModuleFile::open(folder + "/" + file)) {
+      return module;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,61 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::inline v0_1::detail::tools {
+
+// A program or shared library, as far as its addresses matter.
+class ModuleFile {
+ public:
+  // Returns: the file, or null if it is no 64-bit ELF file that can be read.
+  static std::unique_ptr<ModuleFile> open(const std::string& path);
+
+  const std::string& path() const { return path_; }
+
+  // The address in the file that a report means by an offset. A program that is not position-independent
+  // begins at another address than 0: some reports count from there, others from 0.
+  uint64_t addressOf(uint64_t offset) const { return offset < base_ ? base_ + offset : offset; }
+
+  // Copies what lies at an address of the file. Returns: how many bytes there were.
+  size_t read(uint64_t address, unsigned char* to, size_t size) const;
+
+ private:
+  struct Segment {
+    uint64_t address, fileOffset, size;
+  };
+
+  std::string path_;
+  std::vector<Segment> segments_;
+  uint64_t base_ = 0;
+};
+
+// Finds the files of modules, which reports name without their folders.
+class ModuleFiles {
+ public:
+  void addFile(const std::string& path);  // throws Failure if it cannot be read
+  void addProcess(int processId);         // throws Failure if there is no such process
+
+  // Returns: null if there is none of that name.
+  const ModuleFile* find(std::string_view name);
+
+ private:
+  std::unique_ptr<ModuleFile> search(const std::string& name) const;
+
+  struct Known {
+    std::string name;  // without folders
+    std::string path;
+  };
+  std::vector<Known> known_;
+  std::map<std::string, std::unique_ptr<ModuleFile>, std::less<>> found_;
+};
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,117 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/source_finder.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "tools/code_text.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+// Returns: the folder of weft's headers, of the path of one of them; empty if it is none.
+std::string_view headersOf(std::string_view file) {
+  constexpr std::string_view kFolder = "/weft/";
+  const size_t begin =
+      file.rfind("/weft/detail/") != file.npos ? file.rfind("/weft/detail/") : file.rfind(kFolder);
+  return begin == file.npos || !file.ends_with(".h") ? std::string_view()
+                                                     : file.substr(0, begin + kFolder.size());
+}
+
+// Whether a line is the user's own, and neither weft's nor the standard library's.
+bool isOwn(const SourceLine& line, std::string_view headers) {
+  const std::string_view file = line.file;
+  return !file.empty() && !file.starts_with(headers) && !file.starts_with("/usr/include/") &&
+         !file.starts_with("/usr/lib/") && file.find("/include/c++/") == file.npos;
+}
+
+bool isBefore(const SourceLine& a, const SourceLine& b) {
+  return a.file == b.file && std::atol(a.line.c_str()) < std::atol(b.line.c_str());
+}
+
+}  // namespace
+
+Addr2line& SourceFinder::of(const ModuleFile& module) {
+  return children_.try_emplace(&module, module.path()).first->second;
+}
+
+SourceLines SourceFinder::find(const ModuleFile& module, uint64_t address) {
+  return of(module).ask(std::span(&address, 1))[0];
+}
+
+SourceLine SourceFinder::findTask(const ModuleFile& module, uint64_t entry) {
+  const SourceLines at = find(module, entry);
+  if (at.empty()) {
+    return {};
+  }
+  const SourceLine node = at.back();
+  SourceLine found;
+  if (!headersOf(node.file).empty()) {
+    uint64_t end = entry;
+    found = findInlined(module, entry, node, end);
+    if (found.file.empty()) {
+      found = findCalled(module, entry, node, end);
+    }
+  }
+  if (found.file.empty()) {
+    found = node;
+  }
+  // A lambda is called operator() there, which does not say whose.
+  const std::string_view callable = callableOf(node.function);
+  found.function = callable.empty() ? found.function : callable;
+  return found;
+}
+
+// Returns: the first of the user's lines that are inlined into the function, as they stand in the source.
+// `end` becomes an address behind the last one that is known to be of the entry's function.
+SourceLine SourceFinder::findInlined(const ModuleFile& module, uint64_t entry, const SourceLine& node,
+                                     uint64_t& end) {
+  constexpr uint64_t kStep = 4;  // shorter than the code of most lines
+  std::vector<uint64_t> addresses;
+  for (uint64_t i = 0; i < Addr2line::kMost; ++i) {
+    addresses.push_back(entry + i * kStep);
+  }
+  const std::vector<SourceLines> answers = of(module).ask(addresses);
+  SourceLine first;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].empty() || answers[i].back().function != node.function) {
+      break;
+    }
+    end = addresses[i] + kStep;
+    const auto line = std::find_if(answers[i].rbegin(), answers[i].rend(),
+                                   [&](const SourceLine& each) { return isOwn(each, headersOf(node.file)); });
+    if (line != answers[i].rend() && (first.file.empty() || isBefore(*line, first))) {
+      first = *line;
+    }
+  }
+  return first;
+}
+
+// Looks at whom the function calls, in the code of x86-64. What looks like a call, and is none, leads to no
+// line of the user's, or into the middle of a function, which is passed over.
+SourceLine SourceFinder::findCalled(const ModuleFile& module, uint64_t entry, const SourceLine& node,
+                                    uint64_t end) {
+  constexpr unsigned char kCall = 0xe8;
+  unsigned char code[256];
+  const size_t size = module.read(entry, code, std::min<uint64_t>(sizeof code, end - entry));
+  for (size_t i = 0; i + 5 <= size; ++i) {
+    if (code[i] != kCall) {
+      continue;
+    }
+    int32_t distance;
+    std::memcpy(&distance, code + i + 1, sizeof distance);
+    const uint64_t target = entry + i + 5 + static_cast<uint64_t>(int64_t{distance});
+    const SourceLines at = find(module, target);
+    if (!at.empty() && isOwn(at.back(), headersOf(node.file))) {
+      return at.back();
+    }
+  }
+  return {};
+}
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,176 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/find_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+extern char** environ;
+
+namespace find_layout_test {
+
+using namespace weft::detail::inspect;
+
+// A program of layout_program.cpp, which waits until the object is destroyed.
+class Child final : public Memory {
+ public:
+  explicit Child(const std::string& program) {
+    int input[2], output[2];
+    EXPECT_EQ(pipe2(input, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(output, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+    char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};
+    EXPECT_EQ(posix_spawn(&id_, program.c_str(), &actions, nullptr, arguments, environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(input[0]);
+    close(output[1]);
+    input_ = input[1];
+    for (char c; ::read(output[0], &c, 1) == 1 && c != '\n';) {
+      schedulers_ += c;
+    }
+    close(output[0]);
+  }
+  ~Child() {
+    close(input_);
+    EXPECT_EQ(waitpid(id_, nullptr, 0), id_);
+  }
+
+  bool read(Address address, void* to, size_t size) const override {
+    iovec local{to, size};
+    iovec remote{reinterpret_cast<void*>(address), size};
+    return process_vm_readv(id_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+  }
+
+  Address schedulers() const { return std::stoull(schedulers_, nullptr, 16); }
+
+  // Returns: the first address of the file's mappings.
+  Address beginOf(std::string_view file) const {
+    std::ifstream maps("/proc/" + std::to_string(id_) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+      if (line.ends_with(file)) {
+        return std::stoull(line, nullptr, 16);
+      }
+    }
+    ADD_FAILURE() << file << " is not mapped";
+    return 0;
+  }
+
+ private:
+  pid_t id_ = 0;
+  int input_ = -1;
+  std::string schedulers_;
+};
+
+// A program beside this one.
+std::string pathOf(const std::string& name) { return WEFT_TEST_FOLDER "/" + name; }
+
+// What may be read has its own bytes.
+class Bytes final : public Memory {
+ public:
+  explicit Bytes(std::string bytes) : bytes_(std::move(bytes)) {}
+  bool read(Address address, void* to, size_t size) const override {
+    if (address > bytes_.size() || size > bytes_.size() - address) {
+      return false;
+    }
+    std::memcpy(to, bytes_.data() + address, size);
+    return true;
+  }
+
+ private:
+  std::string bytes_;
+};
+
+class FindLayoutTest : public testing::Test {
+ protected:
+  Layout layout{std::pmr::new_delete_resource()};
+
+  void expectFound(const std::string& program, const std::string& file) {
+    const Child child(pathOf(program));
+    ASSERT_EQ(findLayout(child, child.beginOf(file), layout), LayoutStatus::Found) << program;
+    EXPECT_EQ(layout.schedulers(), child.schedulers()) << program;
+    EXPECT_EQ(layout.release(), "12.3.4");
+    EXPECT_EQ(layout.version(), kLayoutVersion);
+  }
+};
+
+TEST_F(FindLayoutTest, FindsTheTableInAProgram) { expectFound("layout_pie", "layout_pie"); }
+
+TEST_F(FindLayoutTest, FindsTheTableInAProgramThatIsNotPositionIndependent) {
+  expectFound("layout_fixed", "layout_fixed");
+}
+
+TEST_F(FindLayoutTest, FindsTheTableInAStrippedProgram) { expectFound("layout_stripped", "layout_stripped"); }
+
+TEST_F(FindLayoutTest, FindsTheTableInASharedLibrary) {
+  expectFound("layout_user", "liblayout_library.so");
+  const Child child(pathOf("layout_user"));
+  EXPECT_EQ(findLayout(child, child.beginOf("layout_user"), layout), LayoutStatus::None);
+}
+
+TEST_F(FindLayoutTest, TellsOffsetsByTheirNames) {
+  expectFound("layout_pie", "layout_pie");
+  uint64_t value = 7;
+  EXPECT_FALSE(layout.offset("Worker", value));
+  EXPECT_FALSE(layout.offset("", value));
+  EXPECT_FALSE(layout.offset("Worker.current2", value));
+  EXPECT_EQ(value, 7u);
+  EXPECT_TRUE(layout.offset("Worker.current", value));
+  EXPECT_EQ(value, 24u);
+  EXPECT_TRUE(layout.offset("Fiber.size", value));
+  EXPECT_EQ(value, 192u);
+  EXPECT_TRUE(layout.offset("Fiber.this_name_has_thirtynine_letters_", value));
+  EXPECT_EQ(value, 1u);
+}
+
+TEST_F(FindLayoutTest, TellsTheReleaseOfAnotherVersion) {
+  const Child child(pathOf("layout_newer"));
+  EXPECT_EQ(findLayout(child, child.beginOf("layout_newer"), layout), LayoutStatus::OtherVersion);
+  EXPECT_EQ(layout.version(), kLayoutVersion + 1);
+  EXPECT_EQ(layout.release(), "12.3.4");
+}
+
+TEST_F(FindLayoutTest, BelievesNoCountThatMakesNoSense) {
+  const Child child(pathOf("layout_broken"));
+  EXPECT_EQ(findLayout(child, child.beginOf("layout_broken"), layout), LayoutStatus::Broken);
+}
+
+TEST_F(FindLayoutTest, FindsNoneWhereThereIsNoImage) {
+  EXPECT_EQ(findLayout(Bytes(""), 0, layout), LayoutStatus::None);
+  EXPECT_EQ(findLayout(Bytes(std::string(4096, '\x7f')), 0, layout), LayoutStatus::None);
+}
+
+// Each byte of the headers is changed in turn, and the file is cut at each length.
+TEST_F(FindLayoutTest, SurvivesHeadersThatAreDamaged) {
+  std::ifstream file(pathOf("layout_pie"), std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  ASSERT_GT(bytes.size(), 4096u);
+  for (size_t i = 0; i < 1024; ++i) {
+    for (const char wrong : {'\0', '\x7f', '\xff'}) {
+      std::string damaged = bytes.substr(0, 4096);
+      damaged[i] = wrong;
+      static_cast<void>(findLayout(Bytes(damaged), 0, layout));
+    }
+    EXPECT_NE(findLayout(Bytes(bytes.substr(0, i)), 0, layout), LayoutStatus::Found);
+  }
+}
+
+}  // namespace find_layout_test
