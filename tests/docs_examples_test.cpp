@@ -67,6 +67,14 @@ void multiThreaded() {
   done.wait();
 }
 
+// docs/stacks.md
+
+[[maybe_unused]] void lookAtStack() {
+  if (weft::Fiber::current()->stackHighWater() > 512 * 1024) {
+    std::puts("more than half of the stack");
+  }
+}
+
 // The headers' comments
 
 void work() {}

@@ -7,6 +7,7 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <stop_token>
 #include <type_traits>
@@ -92,6 +93,15 @@ class WEFT_EXPORT Fiber : protected detail::TaskScope {
   // Lets the other runnable fibers of this thread run first.
   // Requires: this is current().
   void yield();
+
+  // Returns: how many bytes of the stack were in use at most, in whole pages: from its top to the deepest
+  // page that has memory or is swapped out. So earlier tasks on this stack count too, since its memory was
+  // last given back to the system. A task in place has the stack of the task that waits for it; a bound
+  // thread's own code that of the thread, of which the topmost GiB counts. 0 where the system does not tell
+  // (no /proc/self/pagemap), and for a bound thread's own code on another thread.
+  // Any thread. Requires: the task of this fiber has not ended. Neither suspends nor blocks; costs
+  // microseconds of system calls.
+  size_t stackHighWater() const noexcept;
 
   // Unique among the fibers of one worker that exist at the same time. For messages to people.
   const uint32_t id;

@@ -650,5 +650,54 @@ TEST(FiberEnvironmentTest, TheRoundingModeBelongsToTheThread) {
   EXPECT_EQ(std::fegetround(), before);
 }
 
+template <size_t kBytes>
+[[gnu::noinline]] void useStack() {
+  char local[kBytes];
+  std::fill_n(local, kBytes, '\1');
+  asm volatile("" : : "r"(local) : "memory");
+}
+
+TEST_P(FiberTest, TheHighWaterOfAStackIsItsDeepestPage) {
+  size_t before = 0, after = 0;
+  inTask([&] {
+    before = Fiber::current()->stackHighWater();
+    useStack<40'000>();
+    after = Fiber::current()->stackHighWater();
+  });
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(after % 4096, 0u);
+  EXPECT_GE(after, before);
+  EXPECT_LE(after, Scheduler::get()->config().fiberStackSize);
+  if (!tests::kUnderAsan) {  // which may keep locals elsewhere
+    EXPECT_GE(after, 40'000u);
+  }
+}
+
+TEST_P(FiberTest, TheHighWaterOfAnotherFiberMayBeAskedFor) {
+  Event asked;
+  WaitGroup waits(1), done(1);
+  Fiber* other = nullptr;
+  schedule([&, asked, waits, done] {
+    useStack<40'000>();
+    other = Fiber::current();
+    waits.done();
+    asked.wait();
+    done.done();
+  });
+  waits.wait();
+  EXPECT_GT(other->stackHighWater(), tests::kUnderAsan ? 0u : 40'000u);
+  asked.signal();
+  done.wait();
+}
+
+TEST_P(FiberTest, TheHighWaterOfABoundThreadIsThatOfItsOwnStack) {
+  Fiber* const self = Fiber::current();
+  useStack<2'000'000>();
+  EXPECT_GT(self->stackHighWater(), tests::kUnderAsan ? 0u : 2'000'000u);
+  size_t elsewhere = 1;
+  std::thread([&] { elsewhere = self->stackHighWater(); }).join();
+  EXPECT_EQ(elsewhere, 0u);
+}
+
 }  // namespace
 }  // namespace weft

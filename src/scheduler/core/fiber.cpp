@@ -5,6 +5,9 @@
 
 #include <sched.h>
 
+#include <algorithm>
+
+#include "os/stack_use.h"
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/in_place.h"
@@ -87,6 +90,14 @@ auto withPermit(Fiber* fiber, const F& function) {
   return function(block, block.permit);
 }
 
+// Returns: the stack on which `host` runs; empty if the system or this thread does not know it.
+detail::ThreadStack stackOf(const detail::FiberControlBlock& host) {
+  if (host.stackBase != nullptr) {
+    return {host.stackBase, host.stack().size};
+  }
+  return &host == detail::currentFiber ? detail::threadStack() : detail::ThreadStack();
+}
+
 }  // namespace
 
 void Fiber::assertIsCurrent(Fiber* fiber, const char* function) {
@@ -123,6 +134,16 @@ void Fiber::notify() {
     auto& block = *static_cast<detail::FiberControlBlock*>(this);
     block.permit.notify(block);
   }
+}
+
+size_t Fiber::stackHighWater() const noexcept {
+  constexpr size_t kMostCounted = size_t{1} << 30;
+  const detail::ThreadStack stack =
+      withPermit(const_cast<Fiber*>(this),
+                 [](detail::FiberControlBlock& host, detail::Permit<>&) { return stackOf(host); });
+  const uintptr_t top = reinterpret_cast<uintptr_t>(stack.base) + stack.size;
+  const uintptr_t lowest = detail::lowestTouched(top - std::min(stack.size, kMostCounted), top);
+  return lowest != 0 ? top - lowest : 0;
 }
 
 void Fiber::yield() {
