@@ -47,13 +47,27 @@ set_tests_properties(static_scheduler PROPERTIES
   PASS_REGULAR_EXPRESSION "before main: 28.*in main: 28.*at exit: 28.*after main: 28.*at the end: 28"
   FAIL_REGULAR_EXPRESSION "Sanitizer")
 
+# What WEFT_STACK_REPORT changes of the library, before the library: the linker takes the rest from there.
+file(GLOB measured CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/scheduler/worker/*.cpp ${PROJECT_SOURCE_DIR}/src/scheduler/report/*.cpp)
+add_executable(stack_report torture/stack_report.cpp ${measured})
+set_target_properties(stack_report PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
+target_include_directories(stack_report PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_compile_definitions(stack_report PRIVATE WEFT_STACK_REPORT)
+target_compile_options(stack_report PRIVATE ${before_each_options})
+target_link_libraries(stack_report PRIVATE ${weft_under_test} weft_own)
+add_test(NAME stack_report COMMAND stack_report)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  set_tests_properties(stack_report PROPERTIES PASS_REGULAR_EXPRESSION
+    "3 of 3:\n.* 50[0-9][0-9][0-9][0-9] +4[78][.].*% +4 .* 10[0-9][0-9][0-9][0-9] +9[.].*% +10 .* 3[01][0-9][0-9][0-9] +[23][.].*% +6 ")
+endif()
+
 # What is no GoogleTest, and the examples.
-set(others no_exceptions no_exceptions_marl no_exceptions_error static_scheduler)
+set(others no_exceptions no_exceptions_marl no_exceptions_error static_scheduler stack_report)
 if(WEFT_BUILD_EXAMPLES)
   get_property(examples DIRECTORY ${PROJECT_SOURCE_DIR}/examples PROPERTY BUILDSYSTEM_TARGETS)
   list(REMOVE_ITEM examples demo)
   list(APPEND others ${examples} treestat_faults)
 endif()
 add_dependencies(half_1 ${others})
-set_tests_properties(no_exceptions no_exceptions_marl no_exceptions_error_in_task no_exceptions_error_in_thread static_scheduler PROPERTIES
-  LABELS half_1)
+set_tests_properties(no_exceptions no_exceptions_marl no_exceptions_error_in_task no_exceptions_error_in_thread static_scheduler
+  stack_report PROPERTIES LABELS half_1)

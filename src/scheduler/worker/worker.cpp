@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scheduler/report/run_or_die.h"
+#include "scheduler/report/stack_report.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"
 #include "weft/fiberlocal.h"
@@ -143,6 +144,7 @@ void Worker::runTask(TaskNode* node) {
   fiber.scope()->number = ++taskNumber_;
   noteForks(fiber);
   fiber.hasScheduled = false;
+  [[maybe_unused]] const StackMeter<kReportsStacks> meter(fiber);
   runOrDie(node);
   if (fiber.locals != nullptr) [[unlikely]] {
     destroyFiberLocals(fiber.locals);
