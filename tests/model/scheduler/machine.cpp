@@ -10,6 +10,7 @@
 
 #include "os/aside.h"
 #include "os/stack_overflow.h"
+#include "os/stack_use.h"
 #include "os/stack_pool.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
@@ -203,6 +204,8 @@ void assertNotForked(const char*) noexcept {}
 void assertBindingNotLost(const char*) noexcept {}
 
 void relax(uint32_t& round) noexcept { StdSync::relax(round); }
+
+uintptr_t lowestTouched(uintptr_t, uintptr_t) noexcept { return 0; }
 
 void installOverflowHandler(CurrentStackHook) noexcept {}
 AlternateStack::AlternateStack() noexcept = default;
