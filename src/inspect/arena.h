@@ -8,10 +8,10 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// Memory that comes from the system by mmap(), without malloc and without locks. It goes back when the arena is
-// destroyed. Objects of up to a quarter of a chunk lie side by side in chunks of 1 MiB; memory that is freed
-// there is used again only if it was given last. A larger object has a mapping of its own, which goes back
-// when the object is freed.
+// Memory that comes from the system by mmap(), without malloc and without locks. It goes back when the arena
+// is destroyed. Objects of up to a quarter of a chunk lie side by side in chunks of 1 MiB; memory that is
+// freed there is used again only if it was given last. A larger object has a mapping of its own, which goes
+// back when the object is freed.
 //
 // Without memory allocate() throws std::bad_alloc. Whoever owns the arena catches that where the look at the
 // process begins, and ends the look quietly with what it has.

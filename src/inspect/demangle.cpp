@@ -5,14 +5,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
+#include "inspect/demangler.h"
 #include "inspect/images.h"
-
-// libstdc++ has it: calls `write` with pieces of the name. Returns: not 0, if it is no name of C++. Needs no
-// malloc. For a name of n bytes it takes some 72 n bytes of stack; it refuses names of more than 1 KiB.
-extern "C" [[gnu::weak]] int __gcclibcxx_demangle_callback(const char* mangled,
-                                                           void (*write)(const char*, size_t, void*),
-                                                           void* context);
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -22,26 +18,6 @@ constexpr std::string_view kWrappers[] = {"weft::v0_1::detail::FunctionNode<",
                                           "weft::v0_1::detail::TaskGroupCore::GroupTask<"};
 constexpr std::string_view kWrapperEnd = ">::invoke";
 constexpr std::string_view kWrapperArguments = "(weft::v0_1::detail::TaskNode*, weft::v0_1::detail::TaskOp)";
-
-// A demangled name, or its beginning.
-struct Name {
-  char text[2048];
-  size_t size = 0;
-  bool isWhole = true;
-
-  static void append(const char* part, size_t size, void* self) {
-    auto& name = *static_cast<Name*>(self);
-    const size_t fits = std::min(size, sizeof name.text - name.size);
-    std::memcpy(name.text + name.size, part, fits);
-    name.size += fits;
-    name.isWhole = name.isWhole && fits == size;
-  }
-};
-
-bool demangle(const char* mangled, Name& name) {
-  return &__gcclibcxx_demangle_callback != nullptr &&
-         __gcclibcxx_demangle_callback(mangled, &Name::append, &name) == 0;
-}
 
 bool skip(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) {
@@ -90,14 +66,16 @@ bool isWrapper(std::string_view name) {
 
 }  // namespace
 
-void writeFunction(Text& out, const char* mangled) {
-  Name name;
-  if (!demangle(mangled, name)) {
+void writeFunction(Text& out, std::string_view mangled) {
+  Demangler demangler;
+  const std::string_view name = demangler.demangle(mangled);
+  if (name.empty()) {
     out << mangled;
     return;
   }
-  name.size = shortenName({name.text, name.size}, name.text, sizeof name.text);
-  out << std::string_view(name.text, name.size) << (name.isWhole ? "" : "...");
+  char shortened[2048];
+  const size_t size = shortenName(name, shortened, sizeof shortened);
+  out << std::string_view(shortened, size) << (size == sizeof shortened ? "..." : "");
 }
 
 size_t shortenName(std::string_view name, char* to, size_t size) {

@@ -12,13 +12,13 @@ namespace weft::inline v0_1::detail::inspect {
 
 struct CodePlace;
 
-// Writes the name of a function as its source has it, from the name that the compiler gave it: in full with
-// its arguments, or where the C++ library cannot tell that without malloc, as the compiler gave it. Leaves out
-// the inline namespace of weft, and what weft wraps around a task: of FunctionNode<F>::invokeTask() it writes F.
-void writeFunction(Text& out, const char* mangled);
+// Writes the name of a function as its source has it, from the name that the compiler gave it: with its
+// arguments, or if Demangler does not understand that name, as the compiler gave it. Leaves out the inline
+// namespace of weft, and what weft wraps around a task: of FunctionNode<F>::invokeTask() it writes F.
+void writeFunction(Text& out, std::string_view mangled);
 
-// What writeFunction() does to a name that is demangled already. Writes at most `size` bytes to `to`, which may
-// be the name's own place. Returns: how many.
+// What writeFunction() does to a name that is demangled already. Writes at most `size` bytes to `to`, which
+// may be the name's own place. Returns: how many.
 size_t shortenName(std::string_view name, char* to, size_t size);
 
 // Returns: whether the function is weft's own, to be skipped in the backtrace of a task that waits. A wrapper

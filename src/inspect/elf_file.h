@@ -14,8 +14,8 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// An ELF file of 64 bits, in the byte order of this machine: a program, a shared library or a core file. It is
-// mapped, and each offset in it is checked before use, so a file that is damaged gives less, and no fault.
+// An ELF file of 64 bits, in the byte order of this machine: a program, a shared library or a core file. It
+// is mapped, and each offset in it is checked before use, so a file that is damaged gives less, and no fault.
 // (A file that somebody makes shorter meanwhile gives SIGBUS, as it does to the process that runs it.)
 //
 // Addresses are the file's own: those of a process less the bias of the image.
@@ -65,8 +65,8 @@ class ElfFile {
   // What is loaded from `address` on, up to the end of its segment's content in the file.
   ByteReader loadedFrom(Address address) const;
 
-  // Finds the function that covers the address: by .symtab, or if that was stripped by .dynsym. The first call
-  // sorts the symbols. Returns: whether there is one.
+  // Finds the function that covers the address: by .symtab, or if that was stripped by .dynsym. The first
+  // call sorts the symbols. Returns: whether there is one.
   bool symbolAt(Address address, Symbol& symbol);
 
   // Calls visit(note) for each note, until it returns true. Returns: whether it did.

@@ -177,8 +177,8 @@ void Images::open(Image& image) {
   }
 }
 
-// Opens the file by what the kernel knows of the process: where the file was deleted, or where the process has
-// another root.
+// Opens the file by what the kernel knows of the process: where the file was deleted, or where the process
+// has another root.
 bool Images::openByProcess(Image& image, std::string_view path) {
   if (processId_ == 0) {
     return false;
@@ -240,7 +240,7 @@ void writePlace(Text& out, const CodePlace& place) {
     return;
   }
   if (!place.function.empty()) {
-    writeFunction(out, place.function.data());
+    writeFunction(out, place.function);
     (out << '+').hex(place.offset) << ' ';
   }
   writePlaceInFile(out, place);

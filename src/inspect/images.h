@@ -29,7 +29,7 @@ struct Image {
 
 // What is known of an address in code.
 struct CodePlace {
-  std::string_view function;  // as the file has it, mangled; empty: not known. A zero byte follows it
+  std::string_view function;  // as the file has it, mangled; empty: not known
   uint64_t offset = 0;        // in the function
   const Image* image = nullptr;
   Address inImage = 0;  // the address in the file, for addr2line
@@ -70,7 +70,7 @@ class Images {
 };
 
 // Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"
-// without an image. Takes 3 KiB of stack, and for a mangled name of n bytes 72 n more.
+// without an image. Takes up to 40 KiB of stack, for Demangler.
 void writePlace(Text& out, const CodePlace& place);
 // Writes only "(program+0x3412)". Requires: there is an image.
 void writePlaceInFile(Text& out, const CodePlace& place);

@@ -17,8 +17,8 @@ namespace weft::inline v0_1::detail::inspect {
 
 struct FrameEntry;
 
-// A stack as it was when its fiber was suspended: a copy of it, or of its innermost part. Backtraces end where
-// the copy does.
+// A stack as it was when its fiber was suspended: a copy of it, or of its innermost part. Backtraces end
+// where the copy does.
 struct StackCopy {
   const void* bytes = nullptr;
   size_t size = 0;

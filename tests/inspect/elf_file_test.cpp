@@ -38,10 +38,17 @@ asm(R"(
   .long 5, 4, 77
   .asciz "test"
   .p2align 2
+  .globl weft_test_note_content
+  .hidden weft_test_note_content
 weft_test_note_content:
   .long 0x12345678
   .popsection
 )");
+
+extern "C" {
+[[gnu::visibility("hidden")]] extern const uint32_t weft_test_note_content;
+extern const char __executable_start;  // the linker's: where the program begins
+}
 
 namespace {
 
@@ -59,8 +66,8 @@ std::vector<char> contentOf(const char* path) {
 
 // The address in the file of what lies at `p` here.
 Address inFile(const ElfFile& file, const void* p) {
-  extern char programStart[] asm("__executable_start");
-  return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(programStart) + file.lowestAddress();
+  return reinterpret_cast<uintptr_t>(p) - reinterpret_cast<uintptr_t>(&__executable_start) +
+         file.lowestAddress();
 }
 
 const void* aFunction() { return reinterpret_cast<const void*>(&staticFunctionOfElfTest); }
@@ -92,13 +99,12 @@ TEST(ElfFileTest, FindsANoteWithItsAddress) {
   ElfFile file(&arena);
   ASSERT_TRUE(file.open(kSelf));
   EXPECT_TRUE(hasTestNote(file));
-  extern const uint32_t content asm("weft_test_note_content");
   Address found = 0;
   file.visitNotes([&found](ElfFile::Note& note) {
     found = note.name == "test" ? note.content.address() : found;
     return false;
   });
-  EXPECT_EQ(found, inFile(file, &content));
+  EXPECT_EQ(found, inFile(file, &weft_test_note_content));
 }
 
 TEST(ElfFileTest, TheTableAndTheListOfFramesAgree) {

@@ -109,7 +109,7 @@ std::string shortened(std::string_view name) {
   return {text, shortenName(name, text, sizeof text)};
 }
 
-TEST(DemangleTest, LeavesOutTheWrapperOfATask) {
+TEST(FunctionNameTest, LeavesOutTheWrapperOfATask) {
   constexpr std::string_view kArguments = "(weft::v0_1::detail::TaskNode*, weft::v0_1::detail::TaskOp)";
   EXPECT_EQ(
       shortened("weft::v0_1::detail::FunctionNode<main::{lambda()#1}>::invokeTask" + std::string(kArguments)),
@@ -124,13 +124,19 @@ TEST(DemangleTest, LeavesOutTheWrapperOfATask) {
   EXPECT_EQ(shortened(std::string(1000, 'x')).size(), 256u);
 }
 
-TEST(DemangleTest, WritesNamesAndPlaces) {
+TEST(FunctionNameTest, WritesNamesAndPlaces) {
   Image image;
   image.path = "/usr/bin/program";
   CodePlace place;
   place.offset = 0x12;
   place.image = &image;
   place.inImage = 0x3412;
+  place.function = "_ZN4weft4v0_15Mutex4lockEv";
+  EXPECT_EQ(written(place), "weft::Mutex::lock()+0x12 (program+0x3412)");
+  place.function = "_ZN4weft4v0_16detail12FunctionNodeIZ4mainEUlvE_E10invokeTaskEPNS1_8TaskNodeENS1_6TaskOpE";
+  EXPECT_EQ(written(place), "main::{lambda()#1}+0x12 (program+0x3412)");
+  place.function = "_Z_not_understood";
+  EXPECT_EQ(written(place), "_Z_not_understood+0x12 (program+0x3412)");
   place.function = "main";
   EXPECT_EQ(written(place), "main+0x12 (program+0x3412)");
   place.function = "";
@@ -143,7 +149,7 @@ bool isWeft(std::string_view function) {
   return isOfWeft(place);
 }
 
-TEST(DemangleTest, KnowsWhatIsWeftsOwn) {
+TEST(FunctionNameTest, KnowsWhatIsWeftsOwn) {
   EXPECT_TRUE(isWeft("weft_fiber_switch"));
   EXPECT_TRUE(isWeft("weft_run_task"));
   EXPECT_FALSE(isWeft("weft_of_the_user"));

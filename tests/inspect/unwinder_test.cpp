@@ -80,8 +80,8 @@ class UnwinderTest : public weft::tests::WithOSFibers {
 
   Frames unwind(const TestFiber& fiber) { return unwind(fiber, copyOf(fiber)); }
 
-  // `body(pause)` calls pause() at some depth. Compares what is seen of it from outside with what pause() sees.
-  // Returns: the functions from pause() outwards.
+  // `body(pause)` calls pause() at some depth. Compares what is seen of it from outside with what pause()
+  // sees. Returns: the functions from pause() outwards.
   std::vector<std::string> compare(const std::function<void(const std::function<void()>&)>& body) {
     Frames own;
     TestFiber fiber([&](TestFiber& f) {
