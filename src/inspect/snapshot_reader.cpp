@@ -52,6 +52,7 @@ class SnapshotReader {
     }
     const FiberIndex index(snapshot_);
     workers_->markWoken(index);
+    countFibers(firstFiber);
     if (unwinder != nullptr) {
       StackReader(memory_, offsets_, *unwinder, snapshot_).read(firstFiber, seen_, *workers_);
     }
@@ -145,6 +146,17 @@ class SnapshotReader {
         get<uint64_t>(segment + offsets_.segmentBegin) +
         std::min<uint64_t>(get<uint32_t>(segment + offsets_.segmentIndex), offsets_.segmentSize);
     return tail > head ? tail - head : 0;
+  }
+
+  // The workers' own counters count a fiber that was woken as one that waits until it runs.
+  void countFibers(size_t first) {
+    for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
+      const Fiber& fiber = snapshot_.fibers[i];
+      Worker& worker = snapshot_.workers[fiber.worker];
+      worker.numBlocked += fiber.state == Fiber::State::Blocked ? 1 : 0;
+      worker.numReady += fiber.state == Fiber::State::Ready ? 1 : 0;
+      worker.numIdle += fiber.state == Fiber::State::Idle && !fiber.isMain ? 1 : 0;
+    }
   }
 
   Address ownerOf(const Fiber& fiber) {

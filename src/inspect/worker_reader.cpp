@@ -56,10 +56,7 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.threadId = record.at<int32_t>(offsets_.workerThreadId);
   worker.state = record.at<bool>(offsets_.workerIsParked) ? Worker::State::Asleep : Worker::State::Busy;
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
-  worker.numReady = record.at<uint64_t>(offsets_.workerNumReady);
   worker.numQueued = numQueued(record);
-  worker.numBlocked = record.at<uint64_t>(offsets_.workerNumBlocked);
-  worker.numIdle = record.at<uint64_t>(offsets_.workerNumIdle);
   worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
   worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
   worker.numParks = record.at<uint64_t>(offsets_.workerNumParks);
@@ -200,7 +197,6 @@ void WorkerReader::markWoken(const FiberIndex& index) {
       const uint32_t found = index.at(inbox);
       if (found != kNone && snapshot_.fibers[found].state == Fiber::State::Blocked) {
         snapshot_.fibers[found].state = Fiber::State::Ready;
-        ++snapshot_.workers[snapshot_.fibers[found].worker].numReady;
       }
       if (!memory_.get(inbox + offsets_.fiberInboxNext, inbox)) {
         break;
