@@ -14,8 +14,9 @@ bool isBlockedFiber(const Fiber& fiber) { return fiber.state == Fiber::State::Bl
 // Gives each group a number, in the order of their first members. A hash table with linear probing.
 class GroupNumbers {
  public:
-  GroupNumbers(const Snapshot& snapshot, std::pmr::memory_resource* memory, size_t mostFibers)
+  GroupNumbers(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory, size_t mostFibers)
       : snapshot_(snapshot),
+        names_(names),
         slots_(memory, mostFibers == 0 ? 0 : std::bit_ceil(2 * mostFibers)),
         firsts_(memory, mostFibers) {}
 
@@ -42,7 +43,7 @@ class GroupNumbers {
  private:
   size_t hash(const Fiber& fiber) const {
     uint64_t sum = mix(mix(0, fiber.what), fiber.task);
-    for (const Address frame : snapshot_.framesOf(fiber)) {
+    for (const Address frame : framesOf(fiber)) {
       sum = mix(sum, frame);
     }
     return static_cast<size_t>(sum);
@@ -52,11 +53,17 @@ class GroupNumbers {
     return sum ^ sum >> 32;
   }
   bool isAlike(const Fiber& a, const Fiber& b) const {
-    return a.what == b.what && a.task == b.task &&
-           std::ranges::equal(snapshot_.framesOf(a), snapshot_.framesOf(b));
+    return a.what == b.what && a.task == b.task && std::ranges::equal(framesOf(a), framesOf(b));
+  }
+  // Returns: those from the first on that is not weft's.
+  std::span<const Address> framesOf(const Fiber& fiber) const {
+    const std::span<const Address> all = snapshot_.framesOf(fiber);
+    const auto first = std::ranges::find_if(all, [this](Address frame) { return !names_.isOfWeft(frame); });
+    return first != all.end() ? std::span(first, all.end()) : all;
   }
 
   const Snapshot& snapshot_;
+  Names& names_;
   FixedArray<uint32_t> slots_;   // one more than a group's number; 0: free
   FixedArray<uint32_t> firsts_;  // of each group
   uint32_t size_ = 0;
@@ -64,14 +71,14 @@ class GroupNumbers {
 
 }  // namespace
 
-FiberGroups::FiberGroups(const Snapshot& snapshot, std::pmr::memory_resource* memory)
-    : isRefused_(!group(snapshot, memory)) {}
+FiberGroups::FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory)
+    : isRefused_(!group(snapshot, names, memory)) {}
 
-bool FiberGroups::group(const Snapshot& snapshot, std::pmr::memory_resource* memory) {
+bool FiberGroups::group(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory) {
   const auto numBlocked = static_cast<size_t>(std::ranges::count_if(snapshot.fibers, isBlockedFiber));
   members_ = FixedArray<uint32_t>(memory, numBlocked);
   FixedArray<uint32_t> groupOf(memory, numBlocked);
-  GroupNumbers numbers(snapshot, memory, numBlocked);
+  GroupNumbers numbers(snapshot, names, memory, numBlocked);
   if (members_.isRefused() || groupOf.isRefused() || numbers.isRefused()) {
     return false;
   }

@@ -9,11 +9,13 @@
 #include <span>
 
 #include "inspect/fixed_array.h"
+#include "inspect/names.h"
 #include "inspect/snapshot.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
-// Blocked fibers that wait for the same kind of object, in the same task, with the same backtrace.
+// Blocked fibers that wait for the same kind of object, in the same task, with the same backtrace outside of
+// weft: its own innermost frames are others where a worker sleeps on the stack.
 struct FiberGroup {
   uint32_t first = kNone;    // the member with the least index
   uint32_t firstMember = 0;  // in FiberGroups::members()
@@ -27,7 +29,7 @@ class FiberGroups {
  public:
   // Takes time linear in the number of fibers and of their frames, but for sorting, and at most 28 bytes for
   // each blocked fiber, and 32 for each group.
-  FiberGroups(const Snapshot& snapshot, std::pmr::memory_resource* memory);
+  FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory);
 
   bool isRefused() const { return isRefused_; }                      // there was no memory: it has no groups
   std::span<const FiberGroup> all() const { return groups_.all(); }  // the largest first
@@ -36,7 +38,7 @@ class FiberGroups {
   }
 
  private:
-  bool group(const Snapshot& snapshot, std::pmr::memory_resource* memory);
+  bool group(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory);
   void gather(const Snapshot& snapshot, std::span<const uint32_t> groupOf);
   void summarize(const Snapshot& snapshot, FiberGroup& group);
 

@@ -19,6 +19,12 @@ void ImageNames::writeTask(Text& out, Address code) {
 
 void ImageNames::writeFrame(Text& out, Address pc) { writePlace(out, images_.place(pc - 1)); }
 
-bool ImageNames::isOfWeft(Address pc) { return inspect::isOfWeft(images_.place(pc - 1)); }
+bool ImageNames::isOfWeft(Address pc) {
+  const auto [known, isNew] = areOfWeft_.try_emplace(pc, false);
+  if (isNew) {
+    known->second = inspect::isOfWeft(images_.place(pc - 1));
+  }
+  return known->second;
+}
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -3,6 +3,9 @@
 
 #pragma once
 
+#include <memory_resource>
+#include <unordered_map>
+
 #include "inspect/images.h"
 #include "inspect/names.h"
 
@@ -12,7 +15,7 @@ namespace weft::inline v0_1::detail::inspect {
 // address, as addr2line wants them.
 class ImageNames final : public Names {
  public:
-  explicit ImageNames(Images& images) : images_(images) {}
+  ImageNames(Images& images, std::pmr::memory_resource* memory) : images_(images), areOfWeft_(memory) {}
 
   void writeTask(Text& out, Address code) override;
   void writeFrame(Text& out, Address pc) override;
@@ -20,6 +23,7 @@ class ImageNames final : public Names {
 
  private:
   Images& images_;
+  std::pmr::unordered_map<Address, bool> areOfWeft_;  // return addresses that were asked for
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -77,13 +77,13 @@ constexpr Field kFields[] = {
     {"SharedMutex.owner", &Offsets::sharedMutexOwner},
 };
 
-constexpr uint32_t kMostEntries = 1024;
+constexpr uint32_t kMostTableEntries = 1024;
 // No value is as large: a table that says otherwise is damaged.
 constexpr uint64_t kMostValue = uint64_t{1} << 20;
 
 bool isHeaderRight(const LayoutTable& table) {
   return table.entrySize == sizeof(LayoutEntry) && table.pointerSize == sizeof(void*) &&
-         table.numEntries <= kMostEntries;
+         table.numEntries <= kMostTableEntries;
 }
 
 // Sets each field that an entry names. Returns: how many.

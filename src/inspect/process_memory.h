@@ -3,18 +3,25 @@
 
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "inspect/memory.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
 // The memory of a process that runs: of the calling process too, where it reads what may be unmapped at any
 // time. Needs the right to trace the process, as a debugger does. Asks the kernel by process_vm_readv(), or
-// where that is refused reads /proc/PID/mem.
+// where that is refused reads /proc/PID/mem, which gives protected pages too.
 //
 // Calls neither suspend the fiber, nor take locks, nor allocate. One thread at a time may use it.
 class ProcessMemory final : public Memory {
  public:
-  explicit ProcessMemory(int processId) : processId_(processId) {}
+  enum class Way : uint8_t { Call, File };
+
+  // `way`: File, to do at once what is done where the call is refused.
+  explicit ProcessMemory(int processId, Way way = Way::Call)
+      : processId_(processId), isRefused_(way == Way::File) {}
   ~ProcessMemory();
   ProcessMemory(const ProcessMemory&) = delete;
   ProcessMemory& operator=(const ProcessMemory&) = delete;
@@ -32,8 +39,8 @@ class ProcessMemory final : public Memory {
 
   const int processId_;
   mutable int lastError_ = 0;
-  mutable int file_ = -1;           // /proc/PID/mem; -1: not needed yet
-  mutable bool isRefused_ = false;  // process_vm_readv() is
+  mutable int file_ = -1;   // /proc/PID/mem; -1: not needed yet
+  mutable bool isRefused_;  // process_vm_readv() is
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -211,7 +211,7 @@ void Report::writeQueues(const Worker& worker) {
 }
 
 void Report::writeGroups() {
-  const FiberGroups groups(snapshot_, snapshot_.fibers.get_allocator().resource());
+  const FiberGroups groups(snapshot_, names_, snapshot_.fibers.get_allocator().resource());
   if (groups.isRefused()) {
     out_ << "There is no memory to list the fibers that wait.\n";
     return;

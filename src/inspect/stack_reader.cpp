@@ -9,9 +9,9 @@ namespace weft::inline v0_1::detail::inspect {
 namespace {
 
 constexpr size_t kMostBytes = size_t{16} * 1024;  // of a stack, from the stack pointer on
-constexpr size_t kBuffer = size_t{1} << 20;
-constexpr size_t kMostFrames = 64;
-constexpr size_t kPage = 4096;  // no processor has smaller pages
+constexpr size_t kStackBuffer = size_t{1} << 20;
+constexpr size_t kMostStackFrames = 64;
+constexpr size_t kLeastPage = 4096;  // no processor has smaller pages
 
 }  // namespace
 
@@ -20,7 +20,7 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
       offsets_(offsets),
       unwinder_(unwinder),
       snapshot_(snapshot),
-      stacks_(kBuffer, snapshot.fibers.get_allocator()),
+      stacks_(kStackBuffer, snapshot.fibers.get_allocator()),
       blocks_(snapshot.fibers.get_allocator()),
       queued_(snapshot.fibers.get_allocator()),
       stackPieces_(snapshot.fibers.get_allocator()),
@@ -80,21 +80,21 @@ void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const Work
 
 // The top of a thread's own stack is not known. Returns: whether at least the first page could be read.
 bool StackReader::readAgain(Memory::Piece& piece) const {
-  while (piece.size > kPage) {
+  while (piece.size > kLeastPage) {
     piece.size /= 2;
     if (memory_.read(piece.address, piece.to, piece.size)) {
       return true;
     }
   }
-  piece.size = kPage - piece.address % kPage;
+  piece.size = kLeastPage - piece.address % kLeastPage;
   return memory_.read(piece.address, piece.to, piece.size);
 }
 
 void StackReader::unwind(Fiber& fiber, const Memory::Piece& piece) {
-  Address frames[kMostFrames];
+  Address frames[kMostStackFrames];
   const StackCopy copy{piece.to, piece.size, piece.address};
   const size_t count =
-      unwinder_.unwind(Unwinder::suspendedAt(piece.address, copy), copy, frames, kMostFrames);
+      unwinder_.unwind(Unwinder::suspendedAt(piece.address, copy), copy, frames, kMostStackFrames);
   fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
   fiber.numFrames = static_cast<uint32_t>(count);
   snapshot_.frames.insert(snapshot_.frames.end(), frames, frames + count);

@@ -10,8 +10,8 @@
 namespace weft::inline v0_1::detail {
 namespace {
 
-constexpr size_t kStackSize = size_t{256} * 1024;
-constexpr size_t kGuard = size_t{64} * 1024;
+constexpr size_t kAsideStack = size_t{256} * 1024;
+constexpr size_t kAsideGuard = size_t{64} * 1024;
 
 struct Call {
   void (*function)(void*);
@@ -30,21 +30,21 @@ void runCall(void* argument) {
 }  // namespace
 
 void callAside(const OSFiber* current, void (*function)(void*), void* argument) {
-  void* const memory = mmap(nullptr, kGuard + kStackSize, PROT_READ | PROT_WRITE,
+  void* const memory = mmap(nullptr, kAsideGuard + kAsideStack, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   if (memory == MAP_FAILED) {
     function(argument);
     return;
   }
-  mprotect(memory, kGuard, PROT_NONE);  // a failure leaves it without guard
+  mprotect(memory, kAsideGuard, PROT_NONE);  // a failure leaves it without guard
   Call call{function, argument, OSFiber::exceptionGlobals(), current != nullptr ? *current : OSFiber()};
   if (current == nullptr) {
     call.caller.initThread();
   }
-  call.callee.init(static_cast<char*>(memory) + kGuard, kStackSize, &runCall, &call);
+  call.callee.init(static_cast<char*>(memory) + kAsideGuard, kAsideStack, &runCall, &call);
   OSFiber::switchTo(call.caller, call.callee, call.globals);
   call.callee.destroy();
-  munmap(memory, kGuard + kStackSize);
+  munmap(memory, kAsideGuard + kAsideStack);
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -52,10 +52,12 @@ class CountedMemory final : public std::pmr::memory_resource {
   bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
 };
 
+FakeNames names;
+
 TEST(FiberGroupsTest, HasNoneIfNobodyWaits) {
   OneWorker made;
   made.fiber(1, 'A', Fiber::State::Running);
-  const FiberGroups groups(made.snapshot, std::pmr::get_default_resource());
+  const FiberGroups groups(made.snapshot, names, std::pmr::get_default_resource());
   EXPECT_FALSE(groups.isRefused());
   EXPECT_TRUE(groups.all().empty());
 }
@@ -68,7 +70,7 @@ TEST(FiberGroupsTest, PutsTheLargestFirstThenTheOldest) {
   made.blocked(3, 'C', "Event", 0x1, 1s);
   made.blocked(4, 'C', "Event", 0x1, 1s);
   made.blocked(5, 'D', "Event", 0x1, 1s);
-  const FiberGroups groups(made.snapshot, std::pmr::get_default_resource());
+  const FiberGroups groups(made.snapshot, names, std::pmr::get_default_resource());
   std::vector<uint32_t> firsts;
   for (const FiberGroup& group : groups.all()) {
     firsts.push_back(group.first);
@@ -89,7 +91,7 @@ TEST(FiberGroupsTest, FindsAllMembersAmongVeryManyFibers) {
   }
   CountedMemory memory;
   {
-    const FiberGroups groups(made.snapshot, &memory);
+    const FiberGroups groups(made.snapshot, names, &memory);
     ASSERT_EQ(groups.all().size(), expected.size());
     EXPECT_LE(memory.most, kCount * 28 + expected.size() * 32);
     for (const FiberGroup& group : groups.all()) {
@@ -119,8 +121,19 @@ TEST(FiberGroupsTest, TellsTasksAndKindsOfObjectsApart) {
     tasks.blocked(i, 'A', "Event", 0x1, 1s).task = 0x1000 + i;
     kinds.blocked(i, 'A', "Event", 0x1, 1s).what = i;
   }
-  EXPECT_EQ(FiberGroups(tasks.snapshot, std::pmr::get_default_resource()).all().size(), kCount);
-  EXPECT_EQ(FiberGroups(kinds.snapshot, std::pmr::get_default_resource()).all().size(), kCount);
+  EXPECT_EQ(FiberGroups(tasks.snapshot, names, std::pmr::get_default_resource()).all().size(), kCount);
+  EXPECT_EQ(FiberGroups(kinds.snapshot, names, std::pmr::get_default_resource()).all().size(), kCount);
+}
+
+// Where a worker sleeps on the stack of the last of them.
+TEST(FiberGroupsTest, LeavesOutTheInnermostFramesThatAreWeftsOwn) {
+  OneWorker made;
+  made.blocked(0, 'A', "Event", 0x1, 1s, {kBlock, kServe, kRunTask});
+  made.blocked(1, 'A', "Event", 0x1, 1s, {kSuspend, kAcquire, kServe, kRunTask});
+  made.blocked(2, 'A', "Event", 0x1, 1s, {kBlock, kMain, kRunTask});
+  const FiberGroups groups(made.snapshot, names, std::pmr::get_default_resource());
+  ASSERT_EQ(groups.all().size(), 2u);
+  EXPECT_EQ(groups.all()[0].numMembers, 2u);
 }
 
 TEST(FiberGroupsTest, SaysThatThereIsNoMemory) {
@@ -130,7 +143,7 @@ TEST(FiberGroupsTest, SaysThatThereIsNoMemory) {
   for (int numLeft = 0; numLeft < 10; ++numLeft) {
     ScarceMemory memory;
     memory.numLeft = numLeft;
-    const FiberGroups groups(made.snapshot, &memory);
+    const FiberGroups groups(made.snapshot, names, &memory);
     numRefused += groups.isRefused();
     EXPECT_EQ(groups.isRefused(), groups.all().empty());
   }

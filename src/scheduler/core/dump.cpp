@@ -50,7 +50,7 @@ void read(const Request& request, inspect::Text& out) {
   inspect::Snapshot snapshot(&arena);
   snapshot.processId = processId;
   inspect::readSnapshot(memory, offsets, &unwinder, inspect::Now::read(), snapshot, request.only);
-  inspect::ImageNames names(images);
+  inspect::ImageNames names(images, &arena);
   inspect::writeReport(out, snapshot, names, {});
 }
 

@@ -21,11 +21,11 @@ namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
-sem_t wanted;
+sem_t dumpsWanted;
 
 void handleSignal(int) {
   const int error = errno;
-  sem_post(&wanted);
+  sem_post(&dumpsWanted);
   errno = error;
 }
 
@@ -36,7 +36,7 @@ void* dumpForEver(void*) {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
   pthread_setname_np(pthread_self(), "weft:dump");
   for (;;) {
-    if (sem_wait(&wanted) == 0) {
+    if (sem_wait(&dumpsWanted) == 0) {
       dump();
     }
   }
@@ -45,7 +45,7 @@ void* dumpForEver(void*) {
 // Returns: whether there is a thread that dumps.
 bool startThread() {
   static const bool isStarted =
-      sem_init(&wanted, 0, 0) == 0 && startDetachedThread(&dumpForEver, nullptr) == 0;
+      sem_init(&dumpsWanted, 0, 0) == 0 && startDetachedThread(&dumpForEver, nullptr) == 0;
   return isStarted;
 }
 

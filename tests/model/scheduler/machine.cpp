@@ -10,8 +10,8 @@
 
 #include "os/aside.h"
 #include "os/stack_overflow.h"
-#include "os/stack_use.h"
 #include "os/stack_pool.h"
+#include "os/stack_use.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
