@@ -11,7 +11,9 @@ namespace {
 // Returns: the fiber that holds the lock for which this one waits, or kNone.
 uint32_t holderOfLockFor(const Snapshot& snapshot, uint32_t waiter) {
   const Fiber& fiber = snapshot.fibers[waiter];
-  const bool hasHolder = fiber.state == Fiber::State::Blocked && fiber.holder < snapshot.fibers.size();
+  // A fiber that was woken to try again, and has not had its turn, waits for the lock as before.
+  const bool waits = fiber.state == Fiber::State::Blocked || fiber.state == Fiber::State::Ready;
+  const bool hasHolder = waits && fiber.holder < snapshot.fibers.size();
   return hasHolder ? fiber.holder : kNone;
 }
 

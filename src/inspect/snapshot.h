@@ -38,7 +38,7 @@ struct Fiber {
   uint32_t what = kNone;  // Blocked: index in Snapshot::names of what it waits for, such as "Event"
   Address object = 0;     // Blocked: which one; for what begins with "io::", the descriptor
   std::chrono::nanoseconds blockedFor{};  // Blocked: at least so long
-  Address owner = 0;                      // Blocked, for a lock: the TaskScope that holds the lock, or 0
+  Address owner = 0;                      // waits for a lock: the TaskScope that holds it, or 0
   uint32_t holder = kNone;                // index of the fiber whose task that is; kNone: none, or unknown
   Address stackPointer = 0;               // where it was suspended
   Address stackBase = 0;                  // 0: the thread's own stack

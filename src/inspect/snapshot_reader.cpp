@@ -171,7 +171,7 @@ class SnapshotReader {
   void findHolders(size_t first, const FiberIndex& index) {
     for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
       Fiber& fiber = snapshot_.fibers[i];
-      if (fiber.state != Fiber::State::Blocked) {
+      if (fiber.what == kNone) {
         continue;
       }
       fiber.owner = ownerOf(fiber);

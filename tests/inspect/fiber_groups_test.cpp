@@ -23,8 +23,14 @@ using weft::detail::inspect::Address;
 using weft::detail::inspect::Fiber;
 using weft::detail::inspect::FiberGroup;
 using weft::detail::inspect::FiberGroups;
+using weft::tests::FakeNames;
 using weft::tests::HandMade;
+using weft::tests::kAcquire;
+using weft::tests::kBlock;
+using weft::tests::kMain;
+using weft::tests::kRunTask;
 using weft::tests::kServe;
+using weft::tests::kSuspend;
 using weft::tests::ScarceMemory;
 
 struct OneWorker : HandMade {

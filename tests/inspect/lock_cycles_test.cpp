@@ -64,10 +64,12 @@ TEST(LockCyclesTest, FindsSeveral) {
   EXPECT_EQ(cyclesOf({1, 0, 3, 4, 2, 5, 0, 6, 5}), (Cycles{{0, 1}, {2, 3, 4}, {5}}));
 }
 
-TEST(LockCyclesTest, LooksAtBlockedFibersOnly) {
+TEST(LockCyclesTest, LooksAtFibersThatWaitOnly) {
   HandMade made = fibersWithHolders({1, 0});
   made.snapshot.fibers[1].state = Fiber::State::Running;
   EXPECT_EQ(cyclesOf(made), Cycles{});
+  made.snapshot.fibers[1].state = Fiber::State::Ready;
+  EXPECT_EQ(cyclesOf(made), (Cycles{{0, 1}}));
 }
 
 TEST(LockCyclesTest, IgnoresHoldersThatAreNoFibers) { EXPECT_EQ(cyclesOf({2, 7}), Cycles{}); }
