@@ -120,7 +120,7 @@ if(WEFT_IO)
   set_tests_properties(${names} PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
 endif()
 
-# A sanitizer, and stress, put code of their own into the functions that the program `weft` looks at.
-if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND NOT WEFT_STRESS)
+# Sanitizers, counters and stress put code of their own into the functions that the program `weft` looks at.
+if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=|-fprofile-" AND NOT weft_before_each)
   include(tools/tools.cmake)
 endif()
