@@ -41,7 +41,7 @@ endif()
 
 # These differ from their neighbours in how they are compiled or linked, or look at their program.
 set(unitTestsAlone core_file_test debug_test docs_examples_test hostile_namespace_test default_executor_test
-  marl_options_test overflow_test
+  marl_options_test target_test overflow_test
   overflow_fiber_test find_layout_test trace_test trace_off_test unloading_test)
 
 include(cmake/unit_programs.cmake)
@@ -120,7 +120,7 @@ if(WEFT_IO)
   set_tests_properties(${names} PROPERTIES ENVIRONMENT WEFT_IO_OPERATIONS=1000000 LABELS nightly TIMEOUT 1800)
 endif()
 
-# A sanitizer, and stress, put code of their own into the functions that the program `weft` looks at.
-if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=" AND NOT WEFT_STRESS)
+# Sanitizers, counters and stress put code of their own into the functions that the program `weft` looks at.
+if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=|-fprofile-" AND NOT weft_before_each)
   include(tools/tools.cmake)
 endif()

@@ -5,15 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/uio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -21,50 +14,28 @@
 #include <string_view>
 #include <vector>
 
-extern char** environ;
+#include "waiting_program.h"
 
 namespace find_layout_test {
 
 using namespace weft::detail::inspect;
 
-// A program of layout_program.cpp, which waits until the object is destroyed.
+// A program of layout_program.cpp.
 class Child final : public Memory {
  public:
-  explicit Child(const std::string& program) {
-    int input[2], output[2];
-    EXPECT_EQ(pipe2(input, O_CLOEXEC), 0);
-    EXPECT_EQ(pipe2(output, O_CLOEXEC), 0);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-    char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};
-    EXPECT_EQ(posix_spawn(&id_, program.c_str(), &actions, nullptr, arguments, environ), 0);
-    posix_spawn_file_actions_destroy(&actions);
-    close(input[0]);
-    close(output[1]);
-    input_ = input[1];
-    for (char c; ::read(output[0], &c, 1) == 1 && c != '\n';) {
-      schedulers_ += c;
-    }
-    close(output[0]);
-  }
-  ~Child() {
-    close(input_);
-    EXPECT_EQ(waitpid(id_, nullptr, 0), id_);
-  }
+  explicit Child(const std::string& program) : program_(program) {}
 
   bool read(Address address, void* to, size_t size) const override {
     iovec local{to, size};
     iovec remote{reinterpret_cast<void*>(address), size};
-    return process_vm_readv(id_, &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+    return process_vm_readv(program_.id(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
   }
 
-  Address schedulers() const { return std::stoull(schedulers_, nullptr, 16); }
+  Address schedulers() const { return std::stoull(program_.line(), nullptr, 16); }
 
   // Returns: the first address of the file's mappings.
   Address beginOf(std::string_view file) const {
-    std::ifstream maps("/proc/" + std::to_string(id_) + "/maps");
+    std::ifstream maps("/proc/" + std::to_string(program_.id()) + "/maps");
     for (std::string line; std::getline(maps, line);) {
       if (line.ends_with(file)) {
         return std::stoull(line, nullptr, 16);
@@ -75,9 +46,7 @@ class Child final : public Memory {
   }
 
  private:
-  pid_t id_ = 0;
-  int input_ = -1;
-  std::string schedulers_;
+  const weft::tests::WaitingProgram program_;
 };
 
 // A program beside this one.

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import unittest
 
+LAMBDA = r"main::(?:\{lambda\(\)#1\}|\$_\d+)"  # gcc's name, and clang's
 SOURCE = pathlib.Path(__file__).with_name("blocked.cpp")
 
 
@@ -43,15 +44,18 @@ class SymbolizeTest(unittest.TestCase):
         for program in (DEBUG, OPTIMIZED, FIXED):
             out = self.explain(report(program))
             lines = (lineOf("of the task") - 1, lineOf("of the task"))
-            self.assertRegex(out, r"task \S+\+0x\w+ main::\{lambda\(\)#1\} \S*blocked\.cpp:(%d|%d), waits for"
-                             % lines, program)
+            self.assertRegex(out, r"task \S+\+0x\w+ %s \S*blocked\.cpp:(%d|%d), waits for"
+                             % (LAMBDA, *lines), program)
 
     def test_a_call_is_the_line_of_the_call_with_what_it_is_inlined_into(self):
-        for program in (DEBUG, OPTIMIZED, FIXED):
+        # Of what clang inlines, binutils 2.40 knows the line alone.
+        isClang = "main::$_" in self.explain(report(DEBUG))
+        for program in (DEBUG,) if isClang else (DEBUG, OPTIMIZED, FIXED):
             out = self.explain(report(program, "misuse"), "--binary", program)
             self.assertRegex(out, r"\bmain \S*blocked\.cpp:%d\b" % lineOf("of the misuse"), program)
-        self.assertRegex(self.explain(report(OPTIMIZED, "misuse"), "--binary", OPTIMIZED),
-                         r"unlock\(\) \S*weft/mutex\.h:\d+.*\n      inlined into main \S*blocked\.cpp:")
+        if not isClang:
+            self.assertRegex(self.explain(report(OPTIMIZED, "misuse"), "--binary", OPTIMIZED),
+                             r"unlock\(\) \S*weft/mutex\.h:\d+.*\n      inlined into main \S*blocked\.cpp:")
 
     def test_a_place_in_parentheses_is_explained(self):
         offset = int(re.search(r"task \S+\+0x(\w+)", report(DEBUG)).group(1), 16)
@@ -60,14 +64,14 @@ class SymbolizeTest(unittest.TestCase):
         self.assertRegex(out, r"^    #1 0x55 name\+0x12 \(%s\+0x%x\) .*invokeTask\(.*task_node\.h:\d+\n$"
                          % (name, offset))
         out = self.explain("  task: 0x55 name+0x0 (%s+0x%x)\n" % (name, offset), "--binary", DEBUG)
-        self.assertRegex(out, r"\) main::\{lambda\(\)#1\} \S*blocked\.cpp:\d+\n$")
+        self.assertRegex(out, r"\) " + LAMBDA + r" \S*blocked\.cpp:\d+\n$")
 
     def test_addresses_of_a_program_without_pie_count_from_its_begin_or_from_0(self):
         offset = int(re.search(r"task \S+\+0x(\w+)", report(FIXED)).group(1), 16)
         for base in (0, 0x400000):
             text = "task (%s+0x%x)\n" % (pathlib.Path(FIXED).name, base + offset)
             out = self.explain(text, "--binary", FIXED)
-            self.assertRegex(out, r"\) main::\{lambda\(\)#1\} \S*blocked\.cpp:\d+\n$")
+            self.assertRegex(out, r"\) " + LAMBDA + r" \S*blocked\.cpp:\d+\n$")
 
     def test_files_are_found_in_the_current_folder_in_path_and_by_a_process(self):
         text = report(DEBUG, "misuse")
@@ -84,7 +88,7 @@ class SymbolizeTest(unittest.TestCase):
 
     def test_without_debug_information_names_are_told(self):
         done = symbolize(report(NAMES), "--binary", NAMES)
-        self.assertRegex(done.stdout, r"task \S+\+0x\w+ main::\{lambda\(\)#1\}")
+        self.assertRegex(done.stdout, r"task \S+\+0x\w+ " + LAMBDA)
         self.assertIn("has no line numbers: compile it with -g", done.stderr)
 
     def test_a_stripped_program_leaves_the_text_as_it_is(self):

@@ -1,0 +1,114 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/target.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "tools/command.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+std::string folderOf(int processId) { return "/proc/" + std::to_string(processId); }
+
+// Says why the system does not let this program read the memory of a process.
+[[noreturn]] void failRefused(const std::string& name, int processId) {
+  struct stat status{};
+  const bool isKnown = stat(folderOf(processId).c_str(), &status) == 0;
+  if (isKnown && geteuid() != 0 && status.st_uid != geteuid()) {
+    throw Failure(name + " belongs to another user: run this as that user, or as root");
+  }
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope == 3) {
+    throw Failure(name +
+                  " may not be looked at, as kernel.yama.ptrace_scope is 3 until the machine starts again");
+  }
+  if (scope != 0 && geteuid() != 0) {
+    throw Failure(name + " may not be looked at, as kernel.yama.ptrace_scope is " + std::to_string(scope) +
+                  ": run this as root, or set it to 0 (sysctl kernel.yama.ptrace_scope=0)");
+  }
+  throw Failure(name +
+                " may not be looked at: run this as root, in a container with the capability SYS_PTRACE");
+}
+
+void checkClass(const std::string& name, int processId) {
+  std::ifstream program(folderOf(processId) + "/exe", std::ios::binary);
+  char start[EI_NIDENT] = {};
+  if (program.read(start, sizeof start) && start[EI_CLASS] == ELFCLASS32) {
+    throw Failure(name + " is a 32-bit process, for which there is no weft");
+  }
+}
+
+}  // namespace
+
+Target::Target(const char* name) : processId_(parseProcessId(name)) {
+  if (processId_ != 0) {
+    name_ = std::string("process ") + name;
+    openProcess();
+  } else {
+    name_ = name;
+    openCore(name);
+  }
+  findLayouts();
+}
+
+const inspect::Memory& Target::memory() const {
+  if (core_) {
+    return *core_;
+  }
+  return *process_;
+}
+
+void Target::openProcess() {
+  if (access(folderOf(processId_).c_str(), F_OK) != 0) {
+    throw Failure("there is no " + name_);
+  }
+  if (!images_.readMaps(processId_)) {
+    failRefused(name_, processId_);
+  }
+  if (images_.all().empty()) {
+    throw Failure(name_ + " has no memory: it has ended, or belongs to the kernel");
+  }
+  checkClass(name_, processId_);
+  process_.emplace(processId_);
+  char byte;
+  if (!process_->get(images_.all()[0].begin, byte)) {
+    failRefused(name_, processId_);
+  }
+}
+
+void Target::openCore(const std::string& path) {
+  core_.emplace(path);
+  processId_ = core_->processId();
+  for (const CoreFile::Mapping& each : core_->mappings()) {
+    images_.add(each.begin, each.end, each.fileOffset, each.path);
+  }
+}
+
+void Target::findLayouts() {
+  inspect::Layout other(&arena_);
+  for (const inspect::Image& image : images_.all()) {
+    inspect::Layout layout(&arena_);
+    const inspect::LayoutStatus status = findLayout(memory(), image.begin, layout);
+    if (status == inspect::LayoutStatus::Found) {
+      layouts_.push_back(layout);
+    } else if (status == inspect::LayoutStatus::OtherVersion) {
+      other = layout;
+    }
+  }
+  if (layouts_.empty() && other.version() != 0) {
+    throw Failure(name_ + " uses weft " + std::string(other.release()) +
+                  ", whose layout this program does not know: run the `weft` of that installation");
+  }
+  if (layouts_.empty()) {
+    throw Failure(name_ + " does not use weft, or a release that is too old to be looked at");
+  }
+}
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,47 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inspect/arena.h"
+#include "inspect/find_layout.h"
+#include "inspect/images.h"
+#include "inspect/process_memory.h"
+#include "tools/core_file.h"
+
+namespace weft::inline v0_1::detail::tools {
+
+// What a command looks at: a process that runs, or one that has left a core file.
+class Target {
+ public:
+  // `name` is the number of a process, or the path of a core file.
+  // Throws Failure if it cannot be looked at, or does not use weft.
+  explicit Target(const char* name);
+  Target(const Target&) = delete;
+  Target& operator=(const Target&) = delete;
+
+  const inspect::Memory& memory() const;
+  inspect::Images& images() { return images_; }
+  const std::vector<inspect::Layout>& layouts() const { return layouts_; }  // one for each copy of weft
+  int processId() const { return processId_; }
+  const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
+
+ private:
+  void openProcess();
+  void openCore(const std::string& path);
+  void findLayouts();
+
+  std::string name_;  // in messages
+  inspect::Arena arena_;
+  inspect::Images images_{&arena_};
+  std::optional<CoreFile> core_;
+  std::optional<inspect::ProcessMemory> process_;
+  std::vector<inspect::Layout> layouts_;
+  int processId_ = 0;
+};
+
+}  // namespace weft::inline v0_1::detail::tools

@@ -1,0 +1,100 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/target.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <string_view>
+
+#include "tools/command.h"
+#include "waiting_program.h"
+
+namespace target_test {
+
+using weft::detail::tools::Failure;
+using weft::detail::tools::Target;
+using weft::tests::WaitingProgram;
+
+std::string pathOf(const std::string& name) { return WEFT_TEST_FOLDER "/" + name; }
+
+// Returns: what is said of a target; empty if it can be looked at.
+std::string failureOf(const std::string& name) {
+  try {
+    const Target target(name.c_str());
+  } catch (const Failure& failure) {
+    return failure.what();
+  }
+  return "";
+}
+
+void expectFailure(const std::string& name, std::string_view part) {
+  EXPECT_NE(failureOf(name).find(part), std::string::npos) << failureOf(name);
+}
+
+TEST(TargetTest, OpensAProcess) {
+  const WaitingProgram program(pathOf("layout_stripped"));
+  Target target(std::to_string(program.id()).c_str());
+  EXPECT_EQ(target.processId(), program.id());
+  EXPECT_EQ(target.core(), nullptr);
+  ASSERT_EQ(target.layouts().size(), 1u);
+  const uint64_t schedulers = std::stoull(program.line(), nullptr, 16);
+  EXPECT_EQ(target.layouts()[0].schedulers(), schedulers);
+  EXPECT_NE(target.images().find(schedulers), nullptr);
+  uint64_t newest = 1;
+  EXPECT_TRUE(target.memory().get(schedulers, newest));
+  EXPECT_EQ(newest, 0u);
+}
+
+TEST(TargetTest, SaysThatAProcessUsesAnotherRelease) {
+  const WaitingProgram program(pathOf("layout_newer"));
+  expectFailure(std::to_string(program.id()),
+                " uses weft 12.3.4, whose layout this program does not know: run");
+}
+
+TEST(TargetTest, SaysThatAProcessDoesNotUseWeft) {
+  const WaitingProgram program(pathOf("layout_broken"));
+  expectFailure(std::to_string(program.id()), " does not use weft");
+}
+
+TEST(TargetTest, SaysThatThereIsNoProcess) {
+  EXPECT_EQ(failureOf("2147483647"), "there is no process 2147483647");
+  expectFailure("/nowhere/at/all", "/nowhere/at/all cannot be read: No such file or directory");
+  expectFailure(pathOf("layout_pie"), " is a program or a library, and no core file");
+}
+
+TEST(TargetTest, SaysThatAProcessHasEnded) {
+  const pid_t child = fork();
+  if (child == 0) {
+    _exit(0);
+  }
+  siginfo_t info;
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);
+  expectFailure(std::to_string(child), " has no memory: it has ended");
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
+// Process 1 belongs to root, and mostly this test does too.
+TEST(TargetTest, SaysThatAProcessBelongsToAnotherUser) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (geteuid() == 0 && setuid(65534) != 0) {
+      _exit(2);
+    }
+    _exit(failureOf("1").find(" belongs to another user: run this as that user") != std::string::npos ? 0
+                                                                                                      : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) {
+    GTEST_SKIP() << "the system does not let root become another user";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace target_test
