@@ -92,7 +92,6 @@ class WEFT_CAPABILITY("mutex") WEFT_EXPORT mutex {
  private:
   friend struct detail::LayoutAccess;
   friend class RecursiveMutex;
-  friend struct detail::OwnerAccess;
   static constexpr const char* kName = "mutex";
 
   bool isInUse() const { return !core_.isIdle(); }

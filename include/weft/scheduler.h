@@ -198,10 +198,8 @@ class WEFT_EXPORT Scheduler {
   // Returns: the counts.
   Stats stats() const;
 
-  // For a program that hangs: each worker prints to stderr which of its fibers wait, in what task and for
-  // what, and who holds a lock that they wait for. Any thread. Blocks the thread until the workers have
-  // answered, for up to 100 ms. A sleeping worker answers at once, a busy one when its task waits or ends.
-  // Then names the workers that have not answered, and their tasks. Takes 16 KiB of each worker's stack.
+  // Prints to stderr what the workers of this scheduler do, and where and for what their fibers wait. As
+  // weft::dump(), which tells of all schedulers. Any thread. Neither suspends nor blocks.
   void reportBlockedFibers() const;
 
  private:

@@ -141,7 +141,6 @@ class WEFT_CAPABILITY("shared_mutex") WEFT_EXPORT SharedMutex {
  private:
   static constexpr const char* kName = "SharedMutex";
   friend struct detail::LayoutAccess;
-  friend struct detail::OwnerAccess;
   using How = detail::SharedLock<>::How;
 
   // Returns: true.

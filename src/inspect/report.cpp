@@ -42,6 +42,7 @@ class Report {
   void writeBusy(const Worker& worker, const Fiber* running);
   void writeOwnWait(const Worker& worker);
   void writeQueues(const Worker& worker);
+  uint64_t countInIo(const Worker& worker) const;
   void writeGroups();
   void writeGroup(const FiberGroup& group, std::span<const uint32_t> members);
   void writeGroupOfOne(const FiberGroup& group);
@@ -208,6 +209,18 @@ void Report::writeQueues(const Worker& worker) {
   // The wait of the thread's own code is told of already.
   const bool hasOwnWait = worker.numBlocked != 0 && blockedMain(worker) != nullptr;
   write(worker.numBlocked - hasOwnWait, "fiber", " waits", " wait");
+  if (const uint64_t numInIo = countInIo(worker); numInIo != 0) {
+    out_ << ", ";
+    out_.grouped(numInIo) << " for I/O";
+  }
+}
+
+uint64_t Report::countInIo(const Worker& worker) const {
+  const auto fibers = std::span(snapshot_.fibers).subspan(worker.firstFiber, worker.numFibers);
+  return static_cast<uint64_t>(std::ranges::count_if(fibers, [this](const Fiber& fiber) {
+    return fiber.state == Fiber::State::Blocked && fiber.what < snapshot_.names.size() &&
+           snapshot_.names[fiber.what].starts_with("io::");
+  }));
 }
 
 void Report::writeGroups() {

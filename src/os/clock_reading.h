@@ -10,6 +10,12 @@
 
 namespace weft::inline v0_1::detail {
 
+// A point in time for reports: ticks() in units of 0.4 ms to 1 ms. Comes round after some weeks.
+inline constexpr int kCoarseShift = 20;
+using CoarseTime = uint32_t;
+inline constexpr CoarseTime kNotYet = 0;  // no time
+constexpr CoarseTime coarseTime(uint64_t time) { return static_cast<CoarseTime>(time >> kCoarseShift); }
+
 // ticks() and steady_clock, read together. Two readings tell how fast ticks() runs.
 struct ClockReading {
   uint64_t ticks = 0;

@@ -31,23 +31,4 @@ class SingleWriterCounter {
   std::atomic<uint64_t> value_{0};
 };
 
-// A pointer that one thread writes and any thread looks at. It does not publish what it points to.
-template <class T>
-class SingleWriterPointer {
- public:
-  SingleWriterPointer() = default;
-  explicit SingleWriterPointer(T* value) : value_(value) {}
-
-  // For the owner. Not atomic: nobody else writes, and compilers fold no atomic access into an instruction.
-  T* get() const { return value_; }
-  // relaxed: others take it for a hint.
-  void set(T* value) { std::atomic_ref(value_).store(value, std::memory_order_relaxed); }
-
-  // Any thread. relaxed: a hint.
-  T* look() const { return std::atomic_ref(value_).load(std::memory_order_relaxed); }
-
- private:
-  mutable T* value_ = nullptr;
-};
-
 }  // namespace weft::inline v0_1::detail

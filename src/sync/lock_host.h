@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <stop_token>
 
+#include "os/clock_reading.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "weft/debug.h"
 #include "weft/detail/base/owner.h"

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <weft/detail/wait/reactor.h>
+#include <weft/dump.h>
 
 #include <gtest/gtest.h>
 
@@ -206,12 +207,11 @@ TEST_P(ReactorTest, AWaitForIoTellsNothingOfTheOrderOfTasks) {
 TEST_P(ReactorTest, TheReportNamesTheDescriptor) {
   World world;
   waitInATask(world, [&] {
-    // A worker may be too late for a report, where the machine is busy.
-    for (std::string printed; printed.find("waits for io::test, fd 7") == std::string::npos;) {
-      ::testing::internal::CaptureStderr();
-      scheduler().reportBlockedFibers();
-      printed = ::testing::internal::GetCapturedStderr();
-    }
+    tests::awaitThat([] {
+      const std::string text = dumpText();
+      return text.find(" waits for io::test, fd 7") != std::string::npos &&
+             text.find("1 fiber waits, 1 for I/O\n") != std::string::npos;
+    });
   });
   destroyScheduler();
 }

@@ -229,7 +229,7 @@ TEST_P(TaskStateTest, ATaskHasItsOwnNumberFiberPermitLocalsAndLocks) {
 // in place, less what this test uses.
 void expectFreeStack() {
   const auto& fiber = static_cast<const detail::FiberControlBlock&>(*detail::currentFiber);
-  if (fiber.task.get() != nullptr) {
+  if (fiber.task != nullptr) {
     const detail::Stack stack = fiber.stack();
     EXPECT_GT(detail::stackPointer() - stack.bottom(), stack.size / 16 * 13);
   }

@@ -19,7 +19,7 @@
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
 #include "os/aside.h"
-#include "scheduler/core/dump.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/core/layout.h"
 #include "scheduler/fibers/fiber_control_block.h"
 
@@ -64,8 +64,6 @@ void dumpAside(void* argument) {
   }
 }
 
-void writeToStderr(void*, const char* text, size_t size) { writeStderr(text, size); }
-
 }  // namespace
 
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only) noexcept {
@@ -74,9 +72,13 @@ void writeDump(inspect::Text::Write write, void* context, const Scheduler* only)
   callAside(fiber != nullptr ? &fiber->os : nullptr, &dumpAside, &request);
 }
 
+void dumpToStderr(const Scheduler* only) noexcept {
+  writeDump([](void*, const char* text, size_t size) { writeStderr(text, size); }, nullptr, only);
+}
+
 }  // namespace detail
 
-void dump() noexcept { detail::writeDump(&detail::writeToStderr, nullptr); }
+void dump() noexcept { detail::dumpToStderr(); }
 
 std::string dumpText() {
   std::string text;

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "os/detached_thread.h"
-#include "scheduler/core/dump.h"
+#include "scheduler/report/dump.h"
 #include "weft/debug.h"
 #include "weft/dump.h"
 

@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <iterator>
 
+#include "os/clock_reading.h"
 #include "scheduler/core/layout.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
-#include "weft/detail/base/ticks.h"
 #include "weft/mutex.h"
 #include "weft/sharedmutex.h"
 
@@ -39,7 +39,6 @@ struct LayoutAccess {
   static constexpr size_t kReading = kIdler + offsetof(Idler, lastReading_);
 
   static_assert(sizeof(SingleWriterCounter) == sizeof(uint64_t));
-  static_assert(sizeof(SingleWriterPointer<void>) == sizeof(void*));
 
   static constexpr inspect::LayoutEntry kEntries[] = {
       {"Clock.shift", kCoarseShift},

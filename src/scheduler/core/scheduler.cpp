@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "os/stack_overflow.h"
-#include "scheduler/core/dump.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker_inl.h"
@@ -62,7 +62,7 @@ bool currentStack(CurrentStack* out) {
           stack.bottom(),
           stack.top(),
           fiber->id,
-          fiber->task.get()};
+          fiber->task};
   return true;
 }
 
@@ -203,7 +203,7 @@ void Scheduler::schedule(TaskHandle task) { core_->outside().schedule(std::move(
 
 const Scheduler::Config& Scheduler::config() const noexcept { return core_->config; }
 
-void Scheduler::reportBlockedFibers() const { core_->reportBlockedFibers(); }
+void Scheduler::reportBlockedFibers() const { detail::dumpToStderr(this); }
 
 Scheduler::Stats Scheduler::stats() const { return core_->stats(); }
 

@@ -49,7 +49,7 @@ void assertMayEnd(const Scheduler& scheduler, const char* type, const char* obje
 extern std::atomic<int64_t> shutdownPatience;
 
 // A scheduler: worker threads, bound threads, and how tasks come in. Any thread may call what is public.
-// `mutex_` guards which threads are bound. A report holds it too, so that no worker ends meanwhile.
+// `mutex_` guards which threads are bound.
 class SchedulerCore final : public WorkerGroup {
  public:
   explicit SchedulerCore(const Scheduler::Config& config);
@@ -73,8 +73,6 @@ class SchedulerCore final : public WorkerGroup {
   void enqueueOn(int workerId, Task&& task);
 
   Scheduler::Stats stats();
-  void reportBlockedFibers();
-  bool findTask(const void* scope, TaskPlace& place) override;
 
   bool isFinished() override;
 
@@ -117,8 +115,6 @@ class SchedulerCore final : public WorkerGroup {
       f(bound->worker);
     }
   }
-  size_t numSilent(const Worker* own);
-  void awaitReports(Worker* own);
   template <class Condition>
   void awaitEnd(Condition isMet);
   void reportWait(std::chrono::nanoseconds waited);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "scheduler/core/scheduler_core.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/park/quiescence.h"
@@ -72,7 +73,7 @@ void SchedulerCore::reportWait(std::chrono::nanoseconds waited) {
       "What they do:",
       std::chrono::duration<double>(waited).count(), now.workers.size() - static_cast<size_t>(numWorkers),
       static_cast<unsigned long long>(numBlocked), static_cast<unsigned long long>(numQueued));
-  reportBlockedFibers();
+  dumpToStderr(scheduler);
 }
 
 void SchedulerCore::stopWorkers() {

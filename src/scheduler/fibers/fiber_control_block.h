@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "os/osfiber.h"
-#include "os/single_writer_counter.h"
 #include "os/stack_pool.h"
 #include "weft/detail/park/permit.h"
 #include "weft/detail/queue/inbox.h"
@@ -37,12 +36,12 @@ struct FiberControlBlock final : Fiber {
   bool isTimedOut : 1 = false;
   bool hasScheduled : 1 = false;  // since its task began
   OSFiber os;
-  void* stackBase = nullptr;  // null while the fiber has no stack; written atomically: see findByStack()
+  void* stackBase = nullptr;  // null while the fiber has no stack
   uint32_t stackId = 0;       // the pool's
   uint32_t timerIndex = kNotInHeap;
   const char* blockedOn = nullptr;  // what the fiber waits for, while it waits; for reports
   const void* blockedObject = nullptr;
-  SingleWriterPointer<const void> task;  // the code of the task that runs on it, or null
+  const void* task = nullptr;  // the code of the task that runs on it, or null
   FiberLocalNode* locals = nullptr;      // the task's values of FiberLocals
 
   // The tops of stacks are spread over so many bytes: the size in `os` is up to that much smaller.

@@ -16,11 +16,6 @@ namespace {
 constexpr size_t kColourStep = 64;
 constexpr uint32_t kColours = FiberControlBlock::kSpread / kColourStep;
 
-// relaxed: a hint for findByStack(). Only this thread writes it.
-void setStackBase(FiberControlBlock& fiber, void* base) {
-  std::atomic_ref(fiber.stackBase).store(base, std::memory_order_relaxed);
-}
-
 }  // namespace
 
 FiberFactory::FiberFactory(Allocator* allocator, size_t stackSize)
@@ -46,7 +41,7 @@ FiberControlBlock* FiberFactory::create(Worker& worker, void (*entry)(void*)) {
   FiberControlBlock* fiber = newBlock(worker);
   const Stack& stack = cachedStacks_[--numCachedStacks_];
   fiber->stackId = stack.id;
-  setStackBase(*fiber, stack.base);
+  fiber->stackBase = stack.base;
   const size_t colour = kColourStep * (nextColour_++ % kColours);
   fiber->os.init(stack.base, stack.size - colour, entry, &worker);
   fiber->scope()->inPlaceEnd = endOfTasksInPlace(stack.bottom(), stack.size);
@@ -57,14 +52,14 @@ void FiberFactory::destroy(FiberControlBlock& fiber) {
   const Stack stack = fiber.stack();
   fiber.os.destroy();
   stacks_.release(stack);
-  setStackBase(fiber, nullptr);
+  fiber.stackBase = nullptr;
   spareBlocks_.pushFront(fiber);
 }
 
 TimePoint FiberFactory::giveBackSurplus(TimePoint now) { return stacks_.giveBackSurplus(now); }
 
 FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
-  // A used block is as good as new but for its stack. Not constructed anew: other threads may read it.
+  // A used block is as good as new but for its stack.
   if (FiberControlBlock* spare = spareBlocks_.popFront()) {
     return spare;
   }
@@ -73,33 +68,14 @@ FiberControlBlock* FiberFactory::newBlock(Worker& worker) {
   if (slab == nullptr || slab->numUsed.load(std::memory_order_relaxed) == kBlocksPerSlab) {
     const Allocation memory = allocator_->allocate(requestFor<Slab>(1, Allocation::Usage::Create));
     slab = ::new (memory.ptr) Slab{slab, memory, 0, {}};
-    // (1) release: publishes the slab; pairs with the load in forEachBlock().
+    // (1) release: who reads from outside sees a whole slab; pairs with inspect/worker_reader.cpp.
     slabs_.store(slab, std::memory_order_release);
   }
   const uint32_t index = slab->numUsed.load(std::memory_order_relaxed);
   auto* fiber = ::new (slab->blocks[index]) FiberControlBlock(worker, nextId_++);
-  // (2) release: publishes the block; pairs with the load in forEachBlock().
+  // (2) release: who reads from outside sees a whole block; pairs with inspect/worker_reader.cpp.
   slab->numUsed.store(index + 1, std::memory_order_release);
   return fiber;
-}
-
-const FiberControlBlock* FiberFactory::findByScope(const void* scope) const {
-  const FiberControlBlock* found = nullptr;
-  forEachBlock([&](FiberControlBlock& fiber) { found = scope == fiber.scope() ? &fiber : found; });
-  return found;
-}
-
-const FiberControlBlock* FiberFactory::findByStack(const void* scope) const {
-  const auto place = reinterpret_cast<uintptr_t>(scope);
-  const FiberControlBlock* found = nullptr;
-  forEachBlock([&](FiberControlBlock& fiber) {
-    // relaxed: a hint; see setStackBase().
-    void* const base = std::atomic_ref(fiber.stackBase).load(std::memory_order_relaxed);
-    if (base != nullptr && place - reinterpret_cast<uintptr_t>(base) < stacks_.stackSize()) {
-      found = &fiber;
-    }
-  });
-  return found;
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -12,7 +12,7 @@
 namespace weft::inline v0_1::detail {
 
 // Makes and keeps a worker's fibers: control blocks in slabs from the scheduler's allocator, stacks from the
-// process-wide pool. For one thread only, except for the functions marked "any thread".
+// process-wide pool. For one thread only.
 class FiberFactory {
  public:
   FiberFactory(Allocator* allocator, size_t stackSize);
@@ -32,16 +32,16 @@ class FiberFactory {
 
   template <class F>
   void forEach(F&& f) const {
-    forEachBlock([&](FiberControlBlock& fiber) {
-      if (fiber.stackBase != nullptr) {
-        f(fiber);
+    // relaxed, both: this thread wrote them.
+    for (Slab* slab = slabs_.load(std::memory_order_relaxed); slab != nullptr; slab = slab->next) {
+      const uint32_t numUsed = slab->numUsed.load(std::memory_order_relaxed);
+      for (uint32_t i = 0; i < numUsed; ++i) {
+        if (slab->block(i)->stackBase != nullptr) {
+          f(*slab->block(i));
+        }
       }
-    });
+    }
   }
-
-  // Any thread. The fiber of the TaskScope at `scope`, or whose stack holds it, or null. Its block stays.
-  const FiberControlBlock* findByScope(const void* scope) const;
-  const FiberControlBlock* findByStack(const void* scope) const;
 
  private:
   friend struct LayoutAccess;
@@ -59,21 +59,9 @@ class FiberFactory {
 
   FiberControlBlock* newBlock(Worker& worker);
 
-  template <class F>
-  void forEachBlock(F&& f) const {
-    // (1) acquire: sees the slab; pairs with the store in newBlock().
-    for (Slab* slab = slabs_.load(std::memory_order_acquire); slab != nullptr; slab = slab->next) {
-      // (2) acquire: sees the blocks; pairs with the store in newBlock().
-      const uint32_t numUsed = slab->numUsed.load(std::memory_order_acquire);
-      for (uint32_t i = 0; i < numUsed; ++i) {
-        f(*slab->block(i));
-      }
-    }
-  }
-
   Allocator* const allocator_;
   StackPool& stacks_;
-  std::atomic<Slab*> slabs_{nullptr};  // written by the owner
+  std::atomic<Slab*> slabs_{nullptr};  // the newest; atomic for who reads it from outside
   FiberList spareBlocks_;
   Stack cachedStacks_[kStackBatch];
   uint32_t numCachedStacks_ = 0;

@@ -16,14 +16,14 @@ void FiberSwitch::enterThread(uint64_t taskNumber) {
   main_.os.initThread();
   threadScope.number = taskNumber;
   threadScope.inPlaceEnd = kNoTaskInPlace + static_cast<uint32_t>(stackPointer());
-  mainScope_.set(&threadScope);
+  mainScope_ = &threadScope;
   currentFiber = &main_;
   currentTask = &threadScope;
 }
 
 void FiberSwitch::leaveThread() {
   main_.os.destroy();
-  mainScope_.set(nullptr);
+  mainScope_ = nullptr;
   currentFiber = nullptr;
   currentTask = nullptr;
 }

@@ -3,7 +3,6 @@
 
 #pragma once
 
-#include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "weft/detail/base/task_scope.h"
 
@@ -18,20 +17,17 @@ class FiberSwitch {
   void enterThread(uint64_t taskNumber);
   void leaveThread();
 
-  FiberControlBlock& current() const { return *current_.get(); }
+  FiberControlBlock& current() const { return *current_; }
   FiberControlBlock& main() { return main_; }
   const FiberControlBlock& main() const { return main_; }
   void** exceptions() const { return cxaGlobals_; }
-  bool isOnMain() const { return current_.get() == &main_; }
-  // Any thread, hints: they do not publish what they return.
-  const FiberControlBlock* look() const { return current_.look(); }
-  const TaskScope* lookAtMainScope() const { return mainScope_.look(); }
+  bool isOnMain() const { return current_ == &main_; }
 
   // Suspends the current fiber. Requires: `to` is another one.
   void switchTo(FiberControlBlock& to) {
-    FiberControlBlock& from = *current_.get();
+    FiberControlBlock& from = *current_;
     TaskScope* const task = currentTask;
-    current_.set(&to);
+    current_ = &to;
     currentFiber = &to;
     OSFiber::switchTo(from.os, to.os, cxaGlobals_);
     currentTask = task;
@@ -40,9 +36,9 @@ class FiberSwitch {
  private:
   friend struct LayoutAccess;
 
-  SingleWriterPointer<FiberControlBlock> current_;
-  // The scope of what runs on the main fiber; null while no thread has entered.
-  SingleWriterPointer<const TaskScope> mainScope_;
+  FiberControlBlock* current_;
+  // The scope of what runs on the main fiber; null while no thread has entered. For who looks from outside.
+  const TaskScope* mainScope_ = nullptr;
   void** cxaGlobals_ = nullptr;
   FiberControlBlock main_;
 };

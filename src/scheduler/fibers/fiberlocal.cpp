@@ -34,7 +34,7 @@ FiberLocalNode*& fiberLocals() noexcept {
     if (isInPlace(*currentTask)) {
       return inPlaceLocals();
     }
-    if (fiber.task.get() != nullptr) {
+    if (fiber.task != nullptr) {
       return fiber.locals;
     }
   }

@@ -60,7 +60,7 @@ void reportCurrent(const Report& report, const char* other) {
 struct OfTask {
   OfTask() {
     if (const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber)) {
-      std::snprintf(text, sizeof text, ", on fiber %u, task %s", fiber->id, Symbol(fiber->task.get()).text);
+      std::snprintf(text, sizeof text, ", on fiber %u, task %s", fiber->id, Symbol(fiber->task).text);
     }
   }
   char text[320] = "";

@@ -91,7 +91,7 @@ void StackReport::print() noexcept {
 }
 
 StackMeter<true>::StackMeter(const FiberControlBlock& fiber) noexcept
-    : stack_(fiber.stack()), task_(fiber.task.get()), paint_(stack_.bottom()) {}
+    : stack_(fiber.stack()), task_(fiber.task), paint_(stack_.bottom()) {}
 
 StackMeter<true>::~StackMeter() {
   processStackReport().add(task_, stack_.top() - paint_.lowestUsed(), stack_.size);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/report/dump.h"
 #include "scheduler/worker/worker.h"
 #include "scheduler/worker/worker_group.h"
 #include "scheduler/worker/worker_inl.h"
@@ -129,14 +130,13 @@ void Idler::sleepForOwnWork() {
 }
 
 void Idler::tidyUp() {
-  parts_.report.printIfAsked();
   const TimePoint now = TimePoint::clock::now();
   lastReading_ = ClockReading::at(now);
   tidyAt_ = parts_.pool.giveBackSurplus(now);
 }
 
 void Idler::park() {
-  if (!parts_.report.isWanted() && parkUntil(tidyAt_)) [[likely]] {
+  if (parkUntil(tidyAt_)) [[likely]] {
     search_.recordGap(takeGap(TimePoint::clock::now()));
   }
 }
@@ -164,7 +164,7 @@ void Idler::sleep() {
 void Idler::endIfDeadlocked() {
   // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
   if (isOnlyThreadOfProcess() && parts_.inbox.cancelPark()) {
-    parts_.report.print();
+    dumpToStderr();
     WEFT_FATAL(
         "deadlock: every fiber waits, no timer is set, nothing is left to run, "
         "and this is the process's only thread. See the fibers listed above: "

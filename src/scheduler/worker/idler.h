@@ -15,7 +15,6 @@
 #include "scheduler/fibers/timers.h"
 #include "scheduler/fibers/work.h"
 #include "scheduler/policy/search_budget.h"
-#include "scheduler/report/worker_report.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/park/parker.h"
 #include "weft/detail/queue/inbox.h"
@@ -29,12 +28,11 @@ class Worker;
 // its worker: findWork(), shouldEnd(), seesSharedWork(), gatherReady() and endSleep().
 class Idler {
  public:
-  // Of the worker: fibers that other threads have woken, timers, idle fibers, and what it says of its fibers.
+  // Of the worker: fibers that other threads have woken, timers, idle fibers.
   struct Parts {
     Inbox<FiberControlBlock>& inbox;
     Timers& timers;
     FiberPool& pool;
-    WorkerReport& report;
   };
 
   Idler(Worker& worker, const Parts& parts);

@@ -44,8 +44,7 @@ Worker::Worker(WorkerGroup& group, Mode mode, int id)
       pool_(group.allocator, group.config.fiberStackSize),
       inPlaceFibers_(group.allocator),
       stealer_(group, *this, id, localDeque().stealer),
-      idler_(*this, {inbox_, timers_, pool_, report_}),
-      report_(mode == Mode::MultiThreaded ? id : kBoundThread, fibers_, pool_, counters(), throttle_, group),
+      idler_(*this, {inbox_, timers_, pool_}),
       mailbox_(*this) {
   if (mode == Mode::MultiThreaded) {
     localDeque().deque = group.allocator->create<StealingDeque<TaskNode>>();
@@ -142,7 +141,7 @@ inline void Worker::runUntilIdle(Work work) {
 
 void Worker::runTask(TaskNode* node) {
   FiberControlBlock& fiber = fibers_.current();
-  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  fiber.task = reinterpret_cast<const void*>(node->invoke);
   fiber.permit.reset();
   fiber.scope()->number = ++taskNumber_;
   noteForks(fiber);
@@ -152,7 +151,7 @@ void Worker::runTask(TaskNode* node) {
   if (fiber.locals != nullptr) [[unlikely]] {
     destroyFiberLocals(fiber.locals);
   }
-  fiber.task.set(nullptr);
+  fiber.task = nullptr;
   throttle_.noteEnded();
   localDeque().counters.countEnded();
 }

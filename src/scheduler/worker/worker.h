@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "os/clock_reading.h"
 #include "os/single_writer_counter.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_pool.h"
@@ -17,7 +18,6 @@
 #include "scheduler/policy/throttle.h"
 #include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
-#include "scheduler/report/worker_report.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
@@ -35,7 +35,7 @@ class WorkerGroup;
 // One thread's share of a scheduler. A multi-threaded worker owns a thread and shares its tasks. A
 // single-threaded one belongs to a bound thread, and runs tasks only while that thread waits, yields or
 // unbinds. Its parts decide, each in a file of its own; this class joins them.
-// All is for the worker's own thread, except wake(), deliver() and report().ask(), for any thread;
+// All is for the worker's own thread, except wake() and deliver(), for any thread;
 // deque().steal(), for other workers; what the starting thread calls; and what only reads
 // (docs/scheduler.md).
 class Worker {
@@ -126,8 +126,7 @@ class Worker {
   Parker<>& parker() { return idler_.parker(); }
   const TaskCounters<>& counters() const { return tasks_.stealable.local.counters; }
   FiberSwitch& fibers() { return fibers_; }
-  WorkerReport& report() { return report_; }
-  bool isRunningTask() const { return fibers_.current().task.get() != nullptr; }
+  bool isRunningTask() const { return fibers_.current().task != nullptr; }
   // Any thread: the ticks() of this worker's last poll.
   uint64_t lastPoll() const { return stealer_.lastPoll(); }
   // Any thread; a hint.
@@ -222,7 +221,6 @@ class Worker {
   InPlaceFibers inPlaceFibers_;
   Stealer stealer_;
   Idler idler_;
-  WorkerReport report_;
   bool isEnding_ = false;  // single-threaded: unbind() was called
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads

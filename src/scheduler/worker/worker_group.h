@@ -9,7 +9,6 @@
 #include "scheduler/queues/external_deques.h"
 #include "scheduler/queues/task_overflow.h"
 #include "scheduler/report/checked_allocator.h"
-#include "scheduler/report/report_lines.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/queue/segmented_queue.h"
@@ -23,7 +22,7 @@ class Worker;
 
 // The worker threads of a scheduler, and what they and the bound threads share: the queues that they take
 // from, and where they see who sleeps, who steals, and whether they should end. All of it is for any thread.
-class WorkerGroup : public TaskFinder {
+class WorkerGroup {
  public:
   WorkerGroup(const WorkerGroup&) = delete;
   WorkerGroup& operator=(const WorkerGroup&) = delete;

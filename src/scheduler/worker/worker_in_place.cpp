@@ -33,14 +33,14 @@ void Worker::runInPlace(TaskNode* node) {
     return;
   }
   FiberControlBlock& fiber = fibers_.current();
-  const void* outer = fiber.task.get();
-  fiber.task.set(reinterpret_cast<const void*>(node->invoke));
+  const void* outer = fiber.task;
+  fiber.task = reinterpret_cast<const void*>(node->invoke);
   {
     InPlaceScope scope;
     node->invoke(node, TaskOp::Run);
     scope.endTask();
   }
-  fiber.task.set(outer);
+  fiber.task = outer;
   localDeque().counters.countEnded();
 }
 

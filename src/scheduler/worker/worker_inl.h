@@ -91,7 +91,7 @@ inline void Worker::beginBlock(FiberControlBlock& self, const char* what, const 
   self.blockedObject = object;
   self.waiter.since = lookedAt_;
   noteForks(self);
-  if (self.task.get() != nullptr && !self.hasScheduled) {
+  if (self.task != nullptr && !self.hasScheduled) {
     // A task that blocks without having scheduled anything waits for an older one. So take the oldest task
     // next: otherwise each task of a long row would come to wait on a stack of its own.
     tasks_.preferOldest();

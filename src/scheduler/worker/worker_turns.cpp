@@ -44,7 +44,6 @@ inline void Worker::beginPoll() {
 
 // `next`: what the worker goes on with if nobody has the turn.
 inline void Worker::lookAround(OldestWatch::Next next) {
-  report_.printIfAsked();
   lookIntoInbox();
   if (!timers_.isEmpty()) {
     (void)timers_.date();

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "os/aside.h"
 #include "os/stack_overflow.h"
 #include "os/stack_pool.h"
 #include "os/stack_use.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
@@ -190,7 +190,8 @@ void fatalAt(const char* file, int line, const char* format, ...) {
 void reportMovedFrom(const char*) { fatal("a handle that was moved from"); }
 void reportEmptyFunction(const char*) { fatal("an empty function"); }
 void reportNullAllocator(const char*) { fatal("a null allocator"); }
-void callAside(const OSFiber*, void (*function)(void*), void* argument) { function(argument); }
+void dumpToStderr(const Scheduler*) noexcept {}
+void obeyDumpSignal() noexcept {}
 void throwOrDie(std::exception_ptr) { fatal("an exception"); }
 void setNotExecuted(EscapedException&) { fatal("a task that was dropped"); }
 void writeStderr(const char*, size_t) noexcept {}

@@ -772,24 +772,4 @@ struct Initializer final : Scenario {
   }
 };
 
-// All workers are asked for a report while they run tasks, wait and sleep.
-struct Report final : Scenario {
-  Shared value;
-
-  void run() override {
-    {
-      Scheduler scheduler(config());
-      const Event event(Event::Mode::Manual);
-      scheduler.enqueue([this, event] {
-        event.wait();
-        increment(value);
-      });
-      scheduler.reportBlockedFibers();
-      value.set(1);
-      event.signal();
-    }
-    check(value.get() == 2, "the task was woken");
-  }
-};
-
 }  // namespace weft::model

@@ -68,7 +68,6 @@ constexpr Named kScenarios[] = {
     {"placed", &make<Placed>, 40'000},
     {"placed-at-the-end", &make<PlacedAtTheEnd>, 40'000},
     {"initializer", &make<Initializer>, 40'000},
-    {"report", &make<Report>, 40'000},
 };
 
 const Named* current = nullptr;

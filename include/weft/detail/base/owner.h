@@ -11,7 +11,6 @@
 namespace weft::inline v0_1::detail {
 
 struct LayoutAccess;  // for reports
-struct OwnerAccess;
 
 // Returns: the caller as a possible owner of a lock: its task; outside of tasks, its thread.
 inline const void* currentOwner() noexcept { return currentTask != nullptr ? currentTask : &threadScope; }

@@ -31,10 +31,4 @@ constexpr uint64_t ticksIn(uint64_t microseconds) {
   return microseconds * static_cast<uint64_t>(kTicksPerMicrosecond);
 }
 
-// A point in time for reports: ticks() in units of 0.4 ms to 1 ms. Comes round after some weeks.
-inline constexpr int kCoarseShift = 20;
-using CoarseTime = uint32_t;
-inline constexpr CoarseTime kNotYet = 0;
-constexpr CoarseTime coarseTime(uint64_t time) { return static_cast<CoarseTime>(time >> kCoarseShift); }
-
 }  // namespace weft::inline v0_1::detail

@@ -8,8 +8,12 @@
 
 namespace weft::inline v0_1::detail {
 
-// Writes a dump of all schedulers, or of `only`. Any thread. See weft/dump.h.
+// Writes a dump of all schedulers, or of `only`. Any thread. See weft/dump.h. Defined in scheduler/core, since
+// it needs to know all that a dump tells of.
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only = nullptr) noexcept;
+
+// Prints it to stderr.
+void dumpToStderr(const Scheduler* only = nullptr) noexcept;
 
 // Does what the environment variable WEFT_DUMP_SIGNAL asks for, at the first call.
 void obeyDumpSignal() noexcept;
