@@ -5,9 +5,9 @@
 
 #include <elf.h>
 
-#include <algorithm>
 #include <cstring>
-#include <new>
+
+#include "inspect/layout.h"
 
 // Nothing that is read here is believed: a count that makes no sense ends the search.
 namespace weft::inline v0_1::detail::inspect {
@@ -16,11 +16,6 @@ namespace {
 constexpr uint64_t kImagePage = 4096;
 constexpr unsigned kMostSegments = 256;
 constexpr unsigned kMostNotes = 256;
-constexpr uint32_t kMostEntries = 4096;
-
-std::string_view nameOf(const LayoutEntry& entry) {
-  return {entry.name, strnlen(entry.name, sizeof entry.name)};
-}
 
 bool isReadable(const Elf64_Ehdr& header) {
   return std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_ident[EI_CLASS] == ELFCLASS64 &&
@@ -50,7 +45,8 @@ Address findTableInNotes(const Memory& memory, Address begin, uint64_t size, uin
   return 0;
 }
 
-// Returns: the address of the image's table, or 0.
+}  // namespace
+
 Address findTable(const Memory& memory, Address begin) {
   Elf64_Ehdr header;
   if (!memory.get(begin, header) || !isReadable(header)) {
@@ -82,56 +78,6 @@ Address findTable(const Memory& memory, Address begin) {
     }
   }
   return 0;
-}
-
-}  // namespace
-
-class LayoutReader {
- public:
-  static LayoutStatus read(const Memory& memory, Address address, Layout& to) {
-    LayoutTable table;
-    if (!memory.get(address, table) || std::memcmp(table.magic, kLayoutMagic, sizeof table.magic) != 0) {
-      return LayoutStatus::Broken;
-    }
-    to.version_ = table.version;
-    std::memcpy(to.release_, table.release, sizeof table.release);
-    if (table.version != kLayoutVersion) {
-      return LayoutStatus::OtherVersion;
-    }
-    if (table.entrySize != sizeof(LayoutEntry) || table.pointerSize != sizeof(void*) ||
-        table.numEntries > kMostEntries) {
-      return LayoutStatus::Broken;
-    }
-    try {
-      to.entries_.resize(table.numEntries);
-    } catch (const std::bad_alloc&) {
-      return LayoutStatus::Broken;
-    }
-    if (!memory.read(reinterpret_cast<Address>(table.entries), to.entries_.data(),
-                     table.numEntries * sizeof(LayoutEntry))) {
-      return LayoutStatus::Broken;
-    }
-    std::sort(to.entries_.begin(), to.entries_.end(),
-              [](const LayoutEntry& a, const LayoutEntry& b) { return nameOf(a) < nameOf(b); });
-    to.schedulers_ = reinterpret_cast<Address>(table.schedulers);
-    return LayoutStatus::Found;
-  }
-};
-
-bool Layout::offset(std::string_view name, uint64_t& value) const {
-  const auto found =
-      std::lower_bound(entries_.begin(), entries_.end(), name,
-                       [](const LayoutEntry& entry, std::string_view each) { return nameOf(entry) < each; });
-  if (found == entries_.end() || nameOf(*found) != name) {
-    return false;
-  }
-  value = found->value;
-  return true;
-}
-
-LayoutStatus findLayout(const Memory& memory, Address begin, Layout& layout) {
-  const Address table = findTable(memory, begin);
-  return table == 0 ? LayoutStatus::None : LayoutReader::read(memory, table, layout);
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -9,6 +9,7 @@
 
 #include <fstream>
 
+#include "inspect/find_layout.h"
 #include "tools/command.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -55,7 +56,7 @@ Target::Target(const char* name) : processId_(parseProcessId(name)) {
     name_ = name;
     openCore(name);
   }
-  findLayouts();
+  findOffsets();
 }
 
 const inspect::Memory& Target::memory() const {
@@ -91,22 +92,27 @@ void Target::openCore(const std::string& path) {
   }
 }
 
-void Target::findLayouts() {
-  inspect::Layout other(&arena_);
+void Target::findOffsets() {
+  std::string other;
   for (const inspect::Image& image : images_.all()) {
-    inspect::Layout layout(&arena_);
-    const inspect::LayoutStatus status = findLayout(memory(), image.begin, layout);
-    if (status == inspect::LayoutStatus::Found) {
-      layouts_.push_back(layout);
-    } else if (status == inspect::LayoutStatus::OtherVersion) {
-      other = layout;
+    const inspect::Address table = inspect::findTable(memory(), image.begin);
+    inspect::Offsets offsets;
+    char release[16] = "";
+    const auto state = inspect::readOffsets(memory(), table, offsets, release);
+    if (table == 0 || state == inspect::TableState::NoTable) {
+      continue;
+    }
+    if (state == inspect::TableState::Good) {
+      offsets_.push_back(offsets);
+    } else {
+      other = release;
     }
   }
-  if (layouts_.empty() && other.version() != 0) {
-    throw Failure(name_ + " uses weft " + std::string(other.release()) +
+  if (offsets_.empty() && !other.empty()) {
+    throw Failure(name_ + " uses weft " + other +
                   ", whose layout this program does not know: run the `weft` of that installation");
   }
-  if (layouts_.empty()) {
+  if (offsets_.empty()) {
     throw Failure(name_ + " does not use weft, or a release that is too old to be looked at");
   }
 }

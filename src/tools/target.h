@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "inspect/arena.h"
-#include "inspect/find_layout.h"
 #include "inspect/images.h"
+#include "inspect/offsets.h"
 #include "inspect/process_memory.h"
 #include "tools/core_file.h"
 
@@ -26,21 +26,21 @@ class Target {
 
   const inspect::Memory& memory() const;
   inspect::Images& images() { return images_; }
-  const std::vector<inspect::Layout>& layouts() const { return layouts_; }  // one for each copy of weft
+  const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
 
  private:
   void openProcess();
   void openCore(const std::string& path);
-  void findLayouts();
+  void findOffsets();
 
-  std::string name_;  // in messages
+  std::string name_;
   inspect::Arena arena_;
   inspect::Images images_{&arena_};
   std::optional<CoreFile> core_;
   std::optional<inspect::ProcessMemory> process_;
-  std::vector<inspect::Layout> layouts_;
+  std::vector<inspect::Offsets> offsets_;
   int processId_ = 0;
 };
 

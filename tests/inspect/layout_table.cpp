@@ -34,12 +34,14 @@ extern "C" {
     sizeof(void*),
     "12.3.4",
     &newest,
+    nullptr,
     entries};
 
 const void* testSchedulers();
 const void* testSchedulers() { return &newest; }
 }
 
+#ifndef TEST_NO_NOTE
 asm(R"(
   .pushsection .note.weft, "a", %note
   .balign 4
@@ -49,3 +51,4 @@ asm(R"(
   .long testLayoutTable - .
   .popsection
 )");
+#endif

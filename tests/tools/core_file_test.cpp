@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "inspect/find_layout.h"
+#include "inspect/layout.h"
 #include "temporary_folder.h"
 #include "tools/command.h"
 
@@ -272,9 +273,9 @@ TEST_F(CoreFileTest, ReadsTheTableOfALayoutInACoreOfTheSystem) {
   const auto mapping = std::find_if(core.mappings().begin(), core.mappings().end(),
                                     [&](const CoreFile::Mapping& each) { return each.path == program; });
   ASSERT_NE(mapping, core.mappings().end());
-  inspect::Layout layout(std::pmr::new_delete_resource());
-  ASSERT_EQ(inspect::findLayout(core, mapping->begin, layout), inspect::LayoutStatus::Found);
-  EXPECT_EQ(layout.schedulers(), std::stoull(schedulers, nullptr, 16));
+  inspect::LayoutTable table{};
+  ASSERT_TRUE(core.get(inspect::findTable(core, mapping->begin), table));
+  EXPECT_EQ(reinterpret_cast<inspect::Address>(table.schedulers), std::stoull(schedulers, nullptr, 16));
 }
 
 }  // namespace core_file_test

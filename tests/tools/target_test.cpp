@@ -36,18 +36,25 @@ void expectFailure(const std::string& name, std::string_view part) {
   EXPECT_NE(failureOf(name).find(part), std::string::npos) << failureOf(name);
 }
 
+#ifdef WEFT_TEST_HANGING
 TEST(TargetTest, OpensAProcess) {
-  const WaitingProgram program(pathOf("layout_stripped"));
+  const WaitingProgram program(pathOf("hanging_stripped"));
   Target target(std::to_string(program.id()).c_str());
   EXPECT_EQ(target.processId(), program.id());
   EXPECT_EQ(target.core(), nullptr);
-  ASSERT_EQ(target.layouts().size(), 1u);
-  const uint64_t schedulers = std::stoull(program.line(), nullptr, 16);
-  EXPECT_EQ(target.layouts()[0].schedulers(), schedulers);
-  EXPECT_NE(target.images().find(schedulers), nullptr);
-  uint64_t newest = 1;
+  ASSERT_EQ(target.offsets().size(), 1u);
+  const uint64_t schedulers = target.offsets()[0].schedulers;
+  uint64_t newest = 0;
   EXPECT_TRUE(target.memory().get(schedulers, newest));
-  EXPECT_EQ(newest, 0u);
+  EXPECT_NE(newest, 0u);
+}
+#endif
+
+TEST(TargetTest, SaysThatALayoutLacksNamesOrIsDamaged) {
+  for (const char* name : {"layout_pie", "layout_broken"}) {
+    const WaitingProgram program(pathOf(name));
+    expectFailure(std::to_string(program.id()), " uses weft 12.3.4, whose layout this program does not know");
+  }
 }
 
 TEST(TargetTest, SaysThatAProcessUsesAnotherRelease) {
@@ -57,7 +64,7 @@ TEST(TargetTest, SaysThatAProcessUsesAnotherRelease) {
 }
 
 TEST(TargetTest, SaysThatAProcessDoesNotUseWeft) {
-  const WaitingProgram program(pathOf("layout_broken"));
+  const WaitingProgram program(pathOf("layout_none"));
   expectFailure(std::to_string(program.id()), " does not use weft");
 }
 

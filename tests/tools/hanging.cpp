@@ -1,0 +1,189 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// For inspect_test.py: a program whose tasks wait for all kinds of things. It prints "ready" once all of them
+// have begun to wait. Once its input ends it ends their waits, and prints "ended".
+//
+//   hanging [NUMBER]   so many more tasks wait for an event
+//   hanging busy       tasks work until the input ends
+//   hanging crash      a fault ends the program, in a task
+
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <stop_token>
+
+#include "weft/channel.h"
+#include "weft/event.h"
+#include "weft/future.h"
+#include "weft/mutex.h"
+#include "weft/scheduler.h"
+#include "weft/semaphore.h"
+#include "weft/sleep.h"
+#include "weft/waitgroup.h"
+#ifdef HANGING_IO
+#include "weft/io.h"
+#endif
+
+namespace {
+
+// A call behind a call keeps the frame of a function.
+void keepFrame() { asm volatile(""); }
+
+[[gnu::noinline]] void serve(const weft::Semaphore& requests) {
+  requests.acquire();
+  keepFrame();
+}
+
+[[gnu::noinline]] void takeMutex(weft::mutex& mutex) {
+  std::unique_lock lock(mutex);
+  keepFrame();
+}
+
+[[gnu::noinline]] void fault() {
+  static int* volatile nowhere = nullptr;
+  *nowhere = 1;
+}
+
+void sayReady() {
+  std::puts("ready");
+  std::fflush(stdout);
+}
+
+void waitForEndOfInput() {
+  while (std::getchar() != EOF) {
+  }
+}
+
+class Tasks {
+ public:
+  template <class F>
+  void start(F task) {
+    group_.add(1);
+    ++numTasks_;
+    weft::schedule([this, task] {
+      numStarted_.fetch_add(1);
+      task();
+      group_.done();
+    });
+  }
+
+  // What has started waits within some moments: no more is promised.
+  void awaitStart() {
+    while (numStarted_.load() != numTasks_) {
+      weft::sleep_for(std::chrono::milliseconds(1));
+    }
+    weft::sleep_for(std::chrono::milliseconds(50));
+  }
+  void awaitEnd() { group_.wait(); }
+
+ private:
+  const weft::WaitGroup group_;
+  std::atomic<int> numStarted_ = 0;
+  int numTasks_ = 0;
+};
+
+void hang(int numMore) {
+  weft::mutex mutex;
+  const weft::Event mayEnd;
+  const weft::Semaphore requests(0);
+  const weft::Channel<int> numbers;
+  weft::Promise<int> promise;
+  const weft::Future<int> future = promise.get_future();
+  std::stop_source stop;
+  Tasks tasks;
+  const weft::Event isHeld;
+  tasks.start([&] {
+    std::unique_lock lock(mutex);
+    isHeld.signal();
+    mayEnd.wait();
+  });
+  isHeld.wait();
+  for (int i = 0; i < 3; ++i) {
+    tasks.start([&] { serve(requests); });
+  }
+  tasks.start([&] { takeMutex(mutex); });
+  tasks.start([&] { (void)numbers.receive(); });
+  tasks.start([&] { future.wait(); });
+  tasks.start([&] { weft::sleep_for(std::chrono::hours(1), stop.get_token()); });
+  for (int i = 0; i < numMore; ++i) {
+    tasks.start([&] { mayEnd.wait(); });
+  }
+#ifdef HANGING_IO
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
+    std::abort();
+  }
+  tasks.start([&] {
+    std::byte byte;
+    (void)weft::io::recv(ends[0], {&byte, 1}, 0);
+  });
+#endif
+  tasks.awaitStart();
+  sayReady();
+  waitForEndOfInput();
+  mayEnd.signal();
+  requests.release(3);
+  numbers.close();
+  promise.set_value(1);
+  stop.request_stop();
+#ifdef HANGING_IO
+  shutdown(ends[1], SHUT_RDWR);
+#endif
+  tasks.awaitEnd();
+}
+
+// Rounds of tasks that wake each other. The sum of what they have counted has to be right.
+void work() {
+  std::atomic<bool> mayEnd = false;
+  std::atomic<long> count = 0;
+  Tasks tasks;
+  long numRounds = 0;
+  tasks.start([&] {
+    while (!mayEnd.load()) {
+      const weft::WaitGroup round(8);
+      const weft::Event begin;
+      for (int i = 0; i < 8; ++i) {
+        weft::schedule([&, begin, round] {
+          begin.wait();
+          count.fetch_add(1);
+          round.done();
+        });
+      }
+      begin.signal();
+      round.wait();
+      ++numRounds;
+    }
+  });
+  sayReady();
+  waitForEndOfInput();
+  mayEnd = true;
+  tasks.awaitEnd();
+  if (count.load() != 8 * numRounds) {
+    std::abort();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* const how = argc > 1 ? argv[1] : "0";
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  scheduler.bind();
+  if (std::strcmp(how, "busy") == 0) {
+    work();
+  } else if (std::strcmp(how, "crash") == 0) {
+    weft::schedule([] { fault(); });
+    waitForEndOfInput();
+  } else {
+    hang(std::atoi(how));
+  }
+  scheduler.unbind();
+  std::puts("ended");
+}
