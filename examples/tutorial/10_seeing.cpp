@@ -1,13 +1,14 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <weft/dump.h>
 #include <weft/trace.h>
 #include <weft/weft.h>
 
 #include <cstdint>
 #include <cstdio>
 
-// A task that is a class has a name, which a report can print.
+// A task that is a class has a name, which a dump can print.
 struct Reader {
   weft::Event loaded;
   weft::WaitGroup done;
@@ -41,7 +42,7 @@ int main() {
   }
 
   std::puts("one fiber waits");
-  scheduler.reportBlockedFibers();  // prints to stderr
+  weft::dump();  // prints to stderr
   loaded.signal();
   done.wait();
   std::puts("no fiber waits");

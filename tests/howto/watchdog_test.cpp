@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include <weft/dump.h>
 #include <weft/weft.h>
 
 // The examples of docs/howto/watchdog.md.
@@ -59,7 +60,7 @@ TEST(HowtoWatchdogTest, FindsTheTaskThatIsStuck) {
     watch(heartbeats, std::chrono::milliseconds(1), ended, [&](const Heartbeat& heartbeat) {
       EXPECT_EQ(heartbeat.name, "import");
       if (++numReports == 1) {
-        scheduler.reportBlockedFibers();  // prints what each waiting fiber waits for
+        weft::dump();  // prints what each waiting fiber waits for
       }
       released.signal();
     });
@@ -85,7 +86,7 @@ bool isInTime() {
   weft::WaitGroup done(1);
   weft::schedule([=] { done.done(); });
   if (!done.wait_for(std::chrono::seconds(30))) {
-    scheduler.reportBlockedFibers();
+    weft::dump();
     return false;
   }
   return true;
