@@ -123,4 +123,5 @@ endif()
 # Sanitizers, counters and stress put code of their own into the functions that the program `weft` looks at.
 if(WEFT_TOOLS AND NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize=|-fprofile-" AND NOT weft_before_each)
   include(tools/tools.cmake)
+  include(debuggers/debuggers.cmake)
 endif()

@@ -45,6 +45,13 @@ foreach(header IN LISTS actual)
   endif()
 endforeach()
 
+# The commands for debuggers.
+foreach(script IN ITEMS weft_common.py weft-gdb.py)
+  if(NOT EXISTS "${prefix}/share/weft/debuggers/${script}")
+    message(FATAL_ERROR "${script} is not installed")
+  endif()
+endforeach()
+
 # The program `weft`, which a project that has weft as a subdirectory does not get.
 if(NOT SHARED)
   run("${prefix}/bin/weft" --version)

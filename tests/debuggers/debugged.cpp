@@ -1,0 +1,131 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// For the tests of the commands for debuggers: has fibers that wait in known ways, says "ready", and waits
+// for the end of its input.
+//   debugged        one fiber of each kind
+//   debugged many   100 more that wait alike
+//   debugged abort  ends by abort() once all wait
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "weft/channel.h"
+#include "weft/event.h"
+#include "weft/mutex.h"
+#include "weft/scheduler.h"
+#include "weft/sleep.h"
+#include "weft/waitgroup.h"
+
+namespace debugged {
+
+struct Objects {
+  weft::Event event{weft::Event::Mode::Manual};
+  weft::Event mayRun{weft::Event::Mode::Manual};
+  weft::mutex lock;
+  weft::Channel<int> channel{2};
+  weft::WaitGroup group{3};
+};
+Objects* objects = nullptr;
+
+[[gnu::noinline]] size_t waitDeep(int depth, const char* name) {
+  const std::string local = std::string(name) + "-" + std::to_string(depth);
+  size_t size = local.size();
+  if (depth == 0) {
+    objects->event.wait();  // line: of the wait
+  } else {
+    size += waitDeep(depth - 1, name);
+  }
+  return size;
+}
+
+struct HoldAndWait {
+  void operator()() const {
+    objects->lock.lock();
+    objects->event.wait();
+    objects->lock.unlock();
+  }
+};
+struct TakeLock {
+  void operator()() const {
+    objects->lock.lock();
+    objects->lock.unlock();
+  }
+};
+struct Receive {
+  void operator()() const { (void)objects->channel.receive(); }
+};
+struct WaitForGroup {
+  void operator()() const { objects->group.wait(); }
+};
+struct Sleep {
+  void operator()() const { weft::sleep_for(std::chrono::hours(100)); }
+};
+struct WaitForEvent {
+  void operator()() const { objects->event.wait(); }
+};
+// Blocks its thread, and all fibers of it.
+struct BlockThread {
+  void operator()() const {
+    objects->mayRun.signal();
+    while (std::getchar() != EOF) {
+    }
+    _exit(0);
+  }
+};
+
+uint64_t numBlocked(const weft::Scheduler& scheduler) {
+  uint64_t count = 0;
+  for (const auto& worker : scheduler.stats().workers) {
+    count += worker.numBlockedFibers;
+  }
+  return count;
+}
+
+// Has worker 0 run the task until it waits.
+template <class Task>
+void placeAndAwait(weft::Scheduler& scheduler, Task task) {
+  const uint64_t before = numBlocked(scheduler);
+  scheduler.enqueueOn(0, task);
+  while (numBlocked(scheduler) == before) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// What the main thread goes on doing.
+[[gnu::noinline]] void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+}  // namespace debugged
+
+int main(int argc, char** argv) {
+  using namespace debugged;
+  const std::string_view how = argc > 1 ? argv[1] : "";
+  Objects all;
+  objects = &all;
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  placeAndAwait(scheduler, [] { waitDeep(2, "depth"); });
+  placeAndAwait(scheduler, HoldAndWait());
+  placeAndAwait(scheduler, TakeLock());
+  placeAndAwait(scheduler, Receive());
+  placeAndAwait(scheduler, WaitForGroup());
+  for (int i = 0; how == "many" && i < 100; ++i) {
+    placeAndAwait(scheduler, WaitForEvent());
+  }
+  placeAndAwait(scheduler, Sleep());
+  scheduler.enqueueOn(1, BlockThread());
+  all.mayRun.wait();
+  if (how == "abort") {
+    std::abort();
+  }
+  std::puts("ready");
+  std::fflush(stdout);
+  for (;;) {
+    rest();
+  }
+}

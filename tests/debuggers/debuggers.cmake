@@ -1,0 +1,18 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+
+# The commands for debuggers on a program that hangs, on its core file, and where it is stripped.
+add_executable(debugged debuggers/debugged.cpp)
+add_executable(debugged_stripped debuggers/debugged.cpp)
+foreach(program IN ITEMS debugged debugged_stripped)
+  target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own)
+  target_compile_options(${program} PRIVATE -O0 -g)
+endforeach()
+target_link_options(debugged_stripped PRIVATE -s)
+
+find_program(WEFT_GDB gdb)
+if(WEFT_GDB)
+  add_test(NAME gdb_commands
+    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/debuggers/gdb_test.py ${WEFT_GDB}
+      ${PROJECT_SOURCE_DIR}/src/tools/debuggers $<TARGET_FILE:debugged> $<TARGET_FILE:debugged_stripped>)
+endif()

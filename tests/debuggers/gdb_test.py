@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests the command `weft` of gdb on processes and core files of debugged.cpp.
+
+    gdb_test.py GDB SCRIPTS PROGRAM STRIPPED
+
+SCRIPTS is the folder of weft-gdb.py; STRIPPED is PROGRAM without symbols.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from processes import core_of, hanging, plain
+
+FIBERS = """\
+FIBER  STATE  SINCE  WAITS FOR  TASK
+0:1  waits  X s  Event X  LAMBDA
+0:2  waits  X s  Event X  debugged::HoldAndWait
+0:3  waits  X s  mutex X  debugged::TakeLock; held by fiber 0:2, task debugged::HoldAndWait
+0:4  waits  X s  Channel::receive X  debugged::Receive
+0:5  waits  X s  WaitGroup X  debugged::WaitForGroup
+0:6  waits  X s  sleep  debugged::Sleep
+1:1  runs  -  -  debugged::BlockThread
+"""
+WORKERS = """\
+scheduler X
+  worker 0, thread X: sleeps
+  worker 1, thread X: runs task debugged::BlockThread on fiber 1:1
+"""
+
+
+def gdb(arguments, commands):
+    """Returns: what gdb prints for the commands, each with a line `> COMMAND` before it."""
+    options = ["-batch", "-nx", "-q", "-iex", "set auto-load off", *arguments]
+    for command in ["set width 0", "source %s/weft-gdb.py" % SCRIPTS, *commands]:
+        options += ["-ex", "echo > %s\\n" % command, "-ex", command]
+    options += ["-ex", "echo > end\\n"]
+    done = subprocess.run([GDB, *options], capture_output=True, text=True, check=False, timeout=120)
+    if "ptrace: Operation not permitted" in done.stderr:
+        raise unittest.SkipTest("the process may not attach to another one")
+    # What goes wrong is on the other stream: it comes last.
+    return done.stdout + done.stderr
+
+
+def part(text, command):
+    """Returns: what gdb has printed for a command."""
+    return text.split("> %s\n" % command, 1)[1].split("\n> ", 1)[0].rstrip("\n") + "\n"
+
+
+def functions(backtrace):
+    """Returns: the names of the functions of a backtrace."""
+    return re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+) \(", backtrace, re.M)
+
+
+def at_rest(answer):
+    """Returns: what answer() gives while worker 0 sleeps. The waiter of the mutex tries again now and then."""
+    for _ in range(10):
+        out = answer()
+        if re.search(r"worker 0, thread \d+ \(LWP \d+\): sleeps", part(out, "weft workers")):
+            break
+    return out
+
+
+class GdbTest(unittest.TestCase):
+    maxDiff = None
+
+    def attached(self, *commands, program=None, arguments=()):
+        with hanging(program or PROGRAM, *arguments) as process:
+            return gdb(["-p", str(process.pid)], commands)
+
+    def check_backtrace(self, text, first=1):
+        names = functions(text)
+        deep = ["debugged::waitDeep"] * 3
+        self.assertIn("weft::v0_1::Event::State::wait", names)
+        begin = names.index("debugged::waitDeep")
+        self.assertEqual(names[begin : begin + 3], deep)
+        self.assertEqual(names[-1], "weft_fiber_base")
+        self.assertRegex(text, r"(?m)^#%d " % first)
+        self.assertNotRegex(text, r"(?m)^#0 ")
+        self.assertRegex(text, r'debugged::waitDeep \(depth=1, name=0x\w+ "depth"\) at \S*debugged\.cpp:\d+')
+
+    def test_lists_the_fibers_of_a_process_that_hangs(self):
+        out = at_rest(lambda: self.attached("weft fibers", "weft workers"))
+        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
+        workers = re.sub("; has not looked after other fibers for X s", "", plain(part(out, "weft workers")))
+        self.assertEqual(workers, WORKERS)
+
+    def test_lists_the_queues(self):
+        out = at_rest(lambda: self.attached("weft workers", "weft queues"))
+        out = plain(part(out, "weft queues")).splitlines()
+        self.assertEqual(out[0], "scheduler X: 0 tasks queued for any worker")
+        self.assertEqual(out[1], "  WORKER  READY  QUEUED  BLOCKED  IDLE  TIMERS  NEXT TIMER")
+        # The waiter of the mutex has a timer now and then.
+        self.assertRegex(out[2], r"^  worker 0  0  0  6  0  [12]  (in X s|due)$")
+        self.assertEqual(out[3], "  worker 1  0  0  0  0  0  -")
+
+    def test_lists_many_fibers_in_groups(self):
+        out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
+        lines = plain(part(out, "weft fibers")).splitlines()
+        self.assertEqual(lines[0], "FIBERS  STATE  SINCE  WAIT FOR  FOR EXAMPLE  TASK")
+        self.assertEqual(lines[1], "100  waits  X s  Event X  0:6  debugged::WaitForEvent")
+        self.assertEqual(lines[-1], "`weft fibers all` lists each fiber.")
+        self.assertEqual(part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
+
+    def test_prints_the_backtrace_of_a_fiber(self):
+        out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
+        first, *_ = plain(part(out, "weft bt 0:1")).splitlines()
+        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X, for X s")
+        self.check_backtrace(part(out, "weft bt 0:1"))
+        # The thread's own backtrace is as it was.
+        self.assertEqual(functions(part(out, "bt"))[-1], "main")
+        self.assertEqual(len(functions(part(out, "weft bt 0:2 3"))), 3)
+
+    def test_prints_the_backtrace_of_the_fiber_on_which_its_worker_sleeps(self):
+        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"))
+        for fiber, function in (("0:3", "TakeLock"), ("0:6", "Sleep")):
+            names = functions(part(out, "weft bt " + fiber))
+            self.assertIn("debugged::%s::operator()" % function, names)
+            self.assertEqual(names[-1], "weft_fiber_base")
+
+    def test_shows_a_fiber_until_told_otherwise(self):
+        out = self.attached("weft switch 0:1", "bt", "frame function debugged::waitDeep", "info locals", "up",
+                            "info args", "thread 2", "bt 1", "thread 1", "bt 2", "weft switch", "bt -1")
+        self.check_backtrace(part(out, "bt"))
+        self.assertIn("depth-0", part(out, "info locals"))
+        self.assertIn("depth = 1\n", part(out, "info args"))
+        self.assertRegex(part(out, "bt 1"), "(?m)^#0 ")  # another thread
+        self.assertRegex(part(out, "bt 2"), "^#1 .*switchTo")  # the first one shows the fiber again
+        self.assertEqual(functions(part(out, "bt -1")), ["main"])
+
+    def test_the_process_goes_on_as_its_thread(self):
+        out = self.attached("weft switch 0:1", "tbreak debugged::rest", "continue", "bt")
+        self.assertEqual(functions(part(out, "bt")), ["debugged::rest", "main"])
+
+    def test_says_why_it_cannot_show_a_fiber(self):
+        for fiber, message in (
+            ("1", r"weft: 2 fibers are called 1: 0:1 \(0x\w+\), 1:1 \(0x\w+\)"),
+            ("1:1", r"weft: fiber 1:1 runs on thread \d \(LWP \d+\), whose own backtrace shows it"),
+            ("9", "weft: there is no fiber 9"),
+            ("x", "weft: x is no fiber: give a number, WORKER:NUMBER, or an address"),
+        ):
+            self.assertRegex(self.attached("weft bt " + fiber), message + "\n")
+
+    def test_finds_a_fiber_by_its_address(self):
+        with hanging(PROGRAM) as process:
+            where = ["-p", str(process.pid)]
+            address = re.search(r"0:1 \((0x\w+)\)", gdb(where, ["weft bt 1"])).group(1)
+            self.check_backtrace(part(gdb(where, ["weft bt " + address]), "weft bt " + address))
+
+    def test_reads_a_core_file(self):
+        def answer():
+            with tempfile.TemporaryDirectory() as folder:
+                core = core_of(PROGRAM, folder)
+                return gdb([PROGRAM, core], ["weft fibers", "weft workers", "weft bt 0:1"])
+
+        out = at_rest(answer)
+        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
+        self.assertEqual(plain(part(out, "weft workers")), WORKERS)
+        self.check_backtrace(part(out, "weft bt 0:1"))
+
+    def test_reads_a_stripped_program(self):
+        commands = ["weft workers", "weft fibers", "weft bt 0:1"]
+
+        def answer_of_core():
+            with tempfile.TemporaryDirectory() as folder:
+                return gdb([STRIPPED, core_of(STRIPPED, folder)], commands)
+
+        for answer in (lambda: self.attached(*commands, program=STRIPPED), answer_of_core):
+            out = at_rest(answer)
+            expected = re.sub(r"(LAMBDA|debugged::\w+)", "X", FIBERS)
+            self.assertEqual(plain(part(out, "weft fibers")), expected)
+            self.assertGreater(len(functions(part(out, "weft bt 0:1"))), 10)
+
+    def test_says_what_is_missing(self):
+        self.assertIn("weft: there is no process and no core file", gdb([PROGRAM], ["weft fibers"]))
+        with subprocess.Popen(["sleep", "60"]) as process:
+            try:
+                out = gdb(["-p", str(process.pid)], ["weft fibers"])
+                self.assertIn("weft: this program has no weft, or one that is too old", out)
+            finally:
+                process.kill()
+
+
+if __name__ == "__main__":
+    GDB, SCRIPTS, PROGRAM, STRIPPED = sys.argv[1:]
+    SCRIPTS = str(pathlib.Path(SCRIPTS).resolve())
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,48 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Processes and core files of debugged.cpp, for the tests of the debuggers' commands."""
+
+import contextlib
+import pathlib
+import re
+import resource
+import subprocess
+import unittest
+
+
+@contextlib.contextmanager
+def hanging(program, *arguments):
+    """A process in which all is at rest."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen([program, *arguments], stdin=pipe, stdout=pipe, text=True) as process:
+        try:
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def core_of(program, folder):
+    """Returns: the core file of a process that has ended by abort()."""
+    with subprocess.Popen(
+        [program, "abort"],
+        stdin=subprocess.PIPE,
+        cwd=folder,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (resource.RLIM_INFINITY,) * 2),
+    ) as process:
+        process.wait()
+        process.stdin.close()
+    cores = list(pathlib.Path(folder).glob("core*"))
+    if not cores:
+        pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").strip()
+        raise unittest.SkipTest("the system writes no core file into the folder of the process: " + pattern)
+    return str(cores[0])
+
+
+def plain(text):
+    """Returns: the text with X in place of what differs from run to run: addresses, times, threads."""
+    text = re.sub(r"\b0x[0-9a-f]+\b", "X", text)
+    text = re.sub(r"\b\d+(\.\d)? (us|ms|s|min|h)\b", "X s", text)
+    text = re.sub(r"thread \d+ \(LWP \d+\)", "thread X", text)
+    text = re.sub(r"main::(\{lambda\(\)#1\}|\$_0)", "LAMBDA", text)
+    return re.sub(r" {2,}", "  ", text)
