@@ -41,8 +41,8 @@ struct FiberControlBlock final : Fiber {
   uint32_t timerIndex = kNotInHeap;
   const char* blockedOn = nullptr;  // what the fiber waits for, while it waits; for reports
   const void* blockedObject = nullptr;
-  const void* task = nullptr;  // the code of the task that runs on it, or null
-  FiberLocalNode* locals = nullptr;      // the task's values of FiberLocals
+  const void* task = nullptr;        // the code of the task that runs on it, or null
+  FiberLocalNode* locals = nullptr;  // the task's values of FiberLocals
 
   // The tops of stacks are spread over so many bytes: the size in `os` is up to that much smaller.
   static constexpr size_t kSpread = 1024;
