@@ -419,29 +419,68 @@ TEST(DumpOfNothingTest, SaysThatThereIsNoScheduler) {
   EXPECT_TRUE(has(dumpText(), ": 0 schedulers, 0 fibers in use")) << dumpText();
 }
 
-// The handler only wakes a thread, so a fiber with a small stack can be interrupted.
-TEST(DumpSignalTest, PrintsADumpForEachSignal) {
-  struct sigaction before{};
-  sigaction(SIGUSR2, nullptr, &before);
+// Returns: what is written to stderr while and after `act` runs, until it has `part` so often.
+std::string stderrUntil(const std::string& part, size_t times, const std::function<void()>& act) {
   int ends[2];
-  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(pipe(ends), 0);
   const int saved = dup(STDERR_FILENO);
   dup2(ends[1], STDERR_FILENO);
   close(ends[1]);
-  EXPECT_TRUE(dumpOnSignal(SIGUSR2));
-  raise(SIGUSR2);
-  raise(SIGUSR2);
+  act();
   std::string text;
-  while (count(text, "weft: process ") < 2) {
-    char buffer[4096];
-    const ssize_t length = read(ends[0], buffer, sizeof buffer);
-    ASSERT_GT(length, 0);
-    text.append(buffer, static_cast<size_t>(length));
+  char buffer[4096];
+  for (ssize_t length = 1; length > 0 && count(text, part) < times;) {
+    length = read(ends[0], buffer, sizeof buffer);
+    text.append(buffer, static_cast<size_t>(std::max<ssize_t>(length, 0)));
   }
   dup2(saved, STDERR_FILENO);
   close(saved);
   close(ends[0]);
+  return text;
+}
+
+TEST(DumpSignalTest, PrintsADumpForEachSignal) {
+  struct sigaction before{};
+  sigaction(SIGUSR2, nullptr, &before);
+  stderrUntil("weft: process ", 2, [] {
+    EXPECT_TRUE(dumpOnSignal(SIGUSR2));
+    raise(SIGUSR2);
+    raise(SIGUSR2);
+  });
   sigaction(SIGUSR2, &before, nullptr);
+}
+
+TEST(DumpSignalTest, RefusesWhatIsNoSignal) {
+  EXPECT_FALSE(dumpOnSignal(0));
+  EXPECT_FALSE(dumpOnSignal(SIGKILL));
+}
+
+// Makes a scheduler in a process whose environment has WEFT_DUMP_SIGNAL=`wish`, and sends it SIGUSR1 if that
+// is wanted. Ends with 0 once `expected` was written.
+void obeyWish(const char* wish, const char* expected, bool isSent) {
+  setenv("WEFT_DUMP_SIGNAL", wish, 1);
+  stderrUntil(expected, 1, [isSent] {
+    const Scheduler scheduler(tests::smallConfig(1));
+    if (isSent) {
+      raise(SIGUSR1);
+    }
+  });
+  std::exit(0);
+}
+
+TEST(DumpSignalDeathTest, TheEnvironmentNamesTheSignal) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  const auto succeeds = testing::ExitedWithCode(0);
+  EXPECT_EXIT(obeyWish("USR1", "weft: process ", true), succeeds, "");
+  EXPECT_EXIT(obeyWish("SIGUSR1", "weft: process ", true), succeeds, "");
+  EXPECT_EXIT(obeyWish("10", "weft: process ", true), succeeds, "");
+  EXPECT_EXIT(obeyWish("FOO", "WEFT_DUMP_SIGNAL=FOO names no signal. Write USR1", false), succeeds, "");
+  EXPECT_EXIT(
+      {
+        signal(SIGUSR1, SIG_IGN);
+        obeyWish("USR1", "the program handles or ignores that signal itself", false);
+      },
+      succeeds, "");
 }
 
 // ~Scheduler, and what it says for what it waits.

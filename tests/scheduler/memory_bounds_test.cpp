@@ -1,7 +1,9 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <fcntl.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +20,7 @@
 
 #include <weft/conditionvariable.h>
 #include <weft/detail/base/node_pool.h>
+#include <weft/dump.h>
 #include <weft/event.h>
 #include <weft/future.h>
 #include <weft/mutex.h>
@@ -29,6 +32,7 @@
 #include "os/stack_pool.h"
 
 #include "count_mallocs.h"
+#include "waiting.h"
 #include "with_scheduler.h"
 #include "workloads.h"
 
@@ -386,6 +390,40 @@ TEST_P(SteadyStateTest, TasksThatBlockAllocateNothing) {
     }
     done.wait();
   });
+}
+
+// So a dump works while a thread that has died holds the allocator's locks.
+TEST_P(SteadyStateTest, DumpsAllocateNothing) {
+  mutex guard;
+  std::unique_lock lock(guard);
+  const Event event(Event::Mode::Manual);
+  WaitGroup done(101);
+  for (int i = 0; i < 100; ++i) {
+    schedule([=] {
+      event.wait();
+      done.done();
+    });
+  }
+  schedule([&guard, done] {
+    {
+      std::scoped_lock inTask(guard);
+    }
+    done.done();
+  });
+  tests::awaitThat([&] { return tests::numWaiting(event) == 100 && tests::numWaiting(guard) == 1; });
+  const int saved = dup(STDERR_FILENO);
+  const int nowhere = open("/dev/null", O_WRONLY);
+  dup2(nowhere, STDERR_FILENO);
+  const uint64_t before = tests::numMallocs();
+  dump();
+  const uint64_t after = tests::numMallocs();
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  close(nowhere);
+  EXPECT_EQ(after, before);
+  event.signal();
+  lock.unlock();
+  done.wait();
 }
 
 TEST_P(SteadyStateTest, ForksAndJoinsAllocateNothing) {
