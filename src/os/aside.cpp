@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "os/stack_pool.h"
+
 namespace weft::inline v0_1::detail {
 namespace {
 
@@ -44,6 +46,7 @@ void callAside(const OSFiber* current, void (*function)(void*), void* argument) 
   call.callee.init(static_cast<char*>(memory) + kAsideGuard, kAsideStack, &runCall, &call);
   OSFiber::switchTo(call.caller, call.callee, call.globals);
   call.callee.destroy();
+  StackPool::scrub({static_cast<char*>(memory) + kAsideGuard, kAsideStack, 0});  // its address is used again
   munmap(memory, kAsideGuard + kAsideStack);
 }
 

@@ -105,8 +105,8 @@ TEST_P(DumpTest, NamesTheCallsThatLedToTheWait) {
     done.done();
   });
   awaitThat([&] { return numWaiting(event) == 1; });
-  const std::string text = dumpWith(" waits for Event 0x", 1);
-  EXPECT_TRUE(has(text, ", in weft::(anonymous namespace)::waitHere(weft::Event const&)+0x")) << text;
+  // While the worker looks for work on the fiber's stack, its calls cannot be seen.
+  const std::string text = dumpWith(", in weft::(anonymous namespace)::waitHere(weft::Event const&)+0x", 1);
   EXPECT_TRUE(has(text, "\n    weft::(anonymous namespace)::waitHere(weft::Event const&)+0x")) << text;
   event.signal();
   done.wait();
@@ -286,11 +286,14 @@ TEST_P(DumpTest, NamesTasksThatWaitForLocksOfEachOther) {
   const std::stop_source stop;
   WaitGroup bothHeld(2);
   WaitGroup done(2);
-  const auto lockBoth = [=, &stop](mutex& mine, mutex& others) {
+  const auto lockBoth = [=, &stop](mutex& mine, mutex& others) WEFT_NO_THREAD_SAFETY_ANALYSIS {
     std::scoped_lock lock(mine);
     bothHeld.done();
     bothHeld.wait();
-    EXPECT_FALSE(others.lock(stop.get_token()));
+    // The first that gives up lets go of the lock that the other one waits for.
+    if (others.lock(stop.get_token())) {
+      others.unlock();
+    }
   };
   schedule([&, done] {
     lockBoth(first, second);
