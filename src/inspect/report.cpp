@@ -68,7 +68,11 @@ void Report::writeHeadline() {
   });
   const uint64_t numWorkers = snapshot_.workers.size() - static_cast<uint64_t>(numBound);
   out_ << "weft: process ";
-  out_.decimal(static_cast<uint32_t>(snapshot_.processId)) << ": ";
+  out_.decimal(static_cast<uint32_t>(snapshot_.processId));
+  if (!snapshot_.program.empty()) {
+    out_ << ", " << snapshot_.program;  // `weft symbolize` looks for it there
+  }
+  out_ << ": ";
   writeCount(out_, snapshot_.schedulers.size(), "scheduler");
   if (numWorkers != 0) {
     out_ << ", ";

@@ -80,13 +80,14 @@ struct Scheduler {
 
 struct Snapshot {
   explicit Snapshot(std::pmr::memory_resource* memory)
-      : schedulers(memory), workers(memory), fibers(memory), frames(memory), names(memory) {}
+      : schedulers(memory), workers(memory), fibers(memory), frames(memory), names(memory), program(memory) {}
 
   std::pmr::vector<Scheduler> schedulers;
   std::pmr::vector<Worker> workers;
   std::pmr::vector<Fiber> fibers;  // a worker's main fiber first
   std::pmr::vector<Address> frames;
   std::pmr::vector<std::pmr::string> names;
+  std::pmr::string program;  // the path of its file; empty: not known
   int32_t processId = 0;
   bool isComplete = true;  // false: some of it could not be read, or changed while it was
 

@@ -80,6 +80,12 @@ void ModuleFiles::addFile(const std::string& path) {
   known_.push_back({nameOf(path), path});
 }
 
+void ModuleFiles::addHint(const std::string& path) {
+  if (ModuleFile::open(path) != nullptr) {
+    known_.push_back({nameOf(path), path});
+  }
+}
+
 void ModuleFiles::addProcess(int processId) {
   const std::string folder = "/proc/" + std::to_string(processId);
   std::ifstream maps(folder + "/maps");

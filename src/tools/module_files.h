@@ -41,7 +41,9 @@ class ModuleFile {
 // Finds the files of modules, which reports name without their folders.
 class ModuleFiles {
  public:
-  void addFile(const std::string& path);  // throws Failure if it cannot be read
+  void addFile(const std::string& path);
+  // Adds a file where a report says that it is, unless it cannot be read.
+  void addHint(const std::string& path);  // throws Failure if it cannot be read
   void addProcess(int processId);         // throws Failure if there is no such process
 
   // Returns: null if there is none of that name.

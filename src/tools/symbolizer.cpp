@@ -26,7 +26,17 @@ std::string textOf(const SourceLine& line) {
 
 }  // namespace
 
+// The first line of a dump is "weft: process 4711, /path/of/the/program: 1 scheduler, ...".
+void Symbolizer::noteProgram(std::string_view line) {
+  const size_t begin = line.find(", /");
+  const size_t end = line.find(": ", std::min(begin, line.size()));
+  if (line.starts_with("weft: process ") && end != line.npos) {
+    modules_.addHint(std::string(line.substr(begin + 2, end - begin - 2)));
+  }
+}
+
 std::string Symbolizer::explain(std::string_view line) {
+  noteProgram(line);
   std::string text, further;
   size_t copied = 0;
   for (const CodeText& place : findCode(line)) {

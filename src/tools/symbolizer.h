@@ -26,6 +26,7 @@ class Symbolizer {
     std::string behind;   // the place, in its line
     std::string further;  // lines
   };
+  void noteProgram(std::string_view line);
   Found explainPlace(std::string_view line, const CodeText& place);
   void hint(std::string_view module, const char* before, const char* after);
 

@@ -19,9 +19,9 @@
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
 #include "os/aside.h"
-#include "scheduler/report/dump.h"
 #include "scheduler/core/layout.h"
 #include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/report/dump.h"
 
 namespace weft::inline v0_1 {
 namespace detail {
@@ -49,6 +49,9 @@ void read(const Request& request, inspect::Text& out) {
   inspect::Unwinder unwinder(images, &arena);
   inspect::Snapshot snapshot(&arena);
   snapshot.processId = processId;
+  char program[1024];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  snapshot.program.assign(program, static_cast<size_t>(length > 0 ? length : 0));
   inspect::readSnapshot(memory, offsets, &unwinder, inspect::Now::read(), snapshot, request.only);
   inspect::ImageNames names(images, &arena);
   inspect::writeReport(out, snapshot, names, {});

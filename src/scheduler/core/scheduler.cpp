@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "os/stack_overflow.h"
-#include "scheduler/report/dump.h"
 #include "scheduler/core/scheduler_core.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker_inl.h"
 #include "weft/debug.h"

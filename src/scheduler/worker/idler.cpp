@@ -123,7 +123,7 @@ void Idler::sleepForOwnWork() {
     return;
   }
   if (parts_.timers.doAllLookAgain() && worker_.group().numWorkers == 0 && !isReactorAwaited()) {
-    endIfDeadlocked();
+    callVisibly([](void* self) { static_cast<Idler*>(self)->endIfDeadlocked(); });
   }
   park();
   cancelParkInbox();
@@ -147,11 +147,14 @@ bool Idler::parkUntil(TimePoint deadline) {
   worker_.localDeque().stealer.leave();
   (void)parts_.timers.date();
   sleepUntil_ = std::min(deadline, parts_.timers.earliest());
-  // The thread sleeps on the stack of a fiber that waits.
-  OSFiber::callVisibly(
-      worker_.fibers().current().os, [](void* self) { static_cast<Idler*>(self)->sleep(); }, this);
+  callVisibly([](void* self) { static_cast<Idler*>(self)->sleep(); });
   worker_.endSleep();
   return isWoken_;
+}
+
+// The thread is on the stack of the fiber that has waited last.
+void Idler::callVisibly(void (*function)(void*)) {
+  OSFiber::callVisibly(worker_.fibers().current().os, function, this);
 }
 
 void Idler::sleep() {
@@ -164,6 +167,7 @@ void Idler::sleep() {
 void Idler::endIfDeadlocked() {
   // A thread that has ended meanwhile may have woken a fiber before: then the mark is no longer there.
   if (isOnlyThreadOfProcess() && parts_.inbox.cancelPark()) {
+    isParked_.store(true, std::memory_order_relaxed);  // relaxed: for the dump, on this thread
     dumpToStderr();
     WEFT_FATAL(
         "deadlock: every fiber waits, no timer is set, nothing is left to run, "

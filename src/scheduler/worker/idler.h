@@ -79,6 +79,7 @@ class Idler {
   SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);
+  void callVisibly(void (*function)(void*));
   void sleep();
   void endIfDeadlocked();
 
