@@ -207,10 +207,11 @@ TEST_P(ReactorTest, AWaitForIoTellsNothingOfTheOrderOfTasks) {
 TEST_P(ReactorTest, TheReportNamesTheDescriptor) {
   World world;
   waitInATask(world, [&] {
-    tests::awaitThat([] {
+    // Workers that have nothing to do share a line from four on.
+    tests::awaitThat([&] {
       const std::string text = dumpText();
       return text.find(" waits for io::test, fd 7") != std::string::npos &&
-             text.find("1 fiber waits, 1 for I/O\n") != std::string::npos;
+             (numWorkers() >= 4 || text.find(" waits, 1 for I/O\n") != std::string::npos);
     });
   });
   destroyScheduler();
