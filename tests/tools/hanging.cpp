@@ -1,7 +1,7 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// For inspect_test.py: a program whose tasks wait for all kinds of things. It prints "ready" once all of them
+// A program whose tasks wait for all kinds of things. It prints "ready" once all of them
 // have begun to wait. Once its input ends it ends their waits, and prints "ended".
 //
 //   hanging [NUMBER]   so many more tasks wait for an event
