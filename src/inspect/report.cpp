@@ -147,9 +147,12 @@ void Report::writeWorker(const Worker& worker) {
     out_ << "bound thread ";
   } else {
     out_ << "worker ";
-    out_.decimal(static_cast<uint32_t>(worker.id)) << ", thread ";
+    out_.decimal(static_cast<uint32_t>(worker.id)) << (worker.threadId != 0 ? ", thread " : "");
   }
-  out_.decimal(static_cast<uint32_t>(worker.threadId)) << ": ";
+  if (worker.threadId != 0) {
+    out_.decimal(static_cast<uint32_t>(worker.threadId));
+  }
+  out_ << ": ";
   writeActivity(worker,
                 worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr);
   writeOwnWait(worker);
@@ -163,7 +166,7 @@ void Report::writeActivity(const Worker& worker, const Fiber* running) {
       writeBusy(worker, running);
       break;
     case Worker::State::Searching:
-      out_ << "looks for work";
+      out_ << (worker.threadId != 0 ? "looks for work" : "has not begun");
       break;
     case Worker::State::Asleep:
       out_ << "sleeps";

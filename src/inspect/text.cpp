@@ -11,7 +11,7 @@ namespace weft::inline v0_1::detail::inspect {
 Text& Text::operator<<(std::string_view text) {
   while (!text.empty()) {
     if (used_ == sizeof buffer_) {
-      flush();
+      writeLines();
     }
     const size_t size = std::min(text.size(), sizeof buffer_ - used_);
     std::memcpy(buffer_ + used_, text.data(), size);
@@ -50,6 +50,15 @@ Text& Text::hex(uint64_t value) {
     value /= 16;
   } while (value != 0);
   return *this << "0x" << std::string_view(begin, static_cast<size_t>(end - begin));
+}
+
+// Makes room. Other output of the process can come between two writes, so they end with a line if they can.
+void Text::writeLines() {
+  const size_t end = std::string_view(buffer_, used_).rfind('\n');
+  const size_t size = end == std::string_view::npos ? used_ : end + 1;
+  write_(context_, buffer_, size);
+  used_ -= size;
+  std::memmove(buffer_, buffer_ + size, used_);
 }
 
 void Text::flush() {

@@ -28,10 +28,12 @@ class Text {
   void flush();
 
  private:
+  void writeLines();
+
   const Write write_;
   void* const context_;
   size_t used_ = 0;
-  char buffer_[1024];
+  char buffer_[4096];  // so much goes into a pipe at once
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

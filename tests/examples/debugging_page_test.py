@@ -22,6 +22,7 @@ import time
 
 # What the page shows in a way that does not depend on where the programs were built.
 CANONICAL = [
+    (r"^(weft: process \d+), /\S*/(\w+): ", r"\1, /home/me/\2: "),
     (r"(?<![\w/])/\S*/examples/debugging/", ""),
     (r"(?<![\w/])/\S*/(include/weft/|src/)", r"weft/\1"),
     (r"bash: line \d+: +\d+ (Segmentation fault).*", r"\1"),
@@ -37,14 +38,14 @@ VARYING = [
     (r"\b\d{8,}\b|\b\d+ more\b", "N"),
 ]
 FOREIGN = re.compile(r"\(libc\.so|\b(__libc_start_main|_start)\+0x|Segmentation fault")
-HEADLINE = re.compile(r"^weft: process \d+: ", re.M)
+HEADLINE = re.compile(r"^weft: process \d+[:,] ?", re.M)
 PATIENCE = 60  # seconds until a command counts as failed
 SETTLED = 0.3  # seconds without output until a dump is asked for again
 
 
 def canonical(text):
     for pattern, replacement in CANONICAL:
-        text = re.sub(pattern, replacement, text)
+        text = re.sub(pattern, replacement, text, flags=re.M)
     return text
 
 

@@ -106,6 +106,16 @@ TEST(ReportTest, SaysWhatEachWorkerDoes) {
       "  bound thread 4711: runs its own code\n");
 }
 
+TEST(ReportTest, SaysThatAWorkersThreadHasNotBegun) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 0).state = Worker::State::Searching;
+  EXPECT_EQ(reportOf(made.snapshot),
+            "weft: process 4711: 1 scheduler, 1 worker thread, 0 fibers in use, of which 0 wait\n"
+            "scheduler 0x5000\n"
+            "  worker 0: has not begun\n");
+}
+
 TEST(ReportTest, SaysThatTheCodeOfABoundThreadKeepsOthersWaiting) {
   HandMade made;
   made.scheduler(0x5000);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,7 @@ TEST(TextTest, WritesNumbers) {
             "18446744073709551615 18,446,744,073,709,551,615 0xffffffffffffffff\n");
 }
 
-TEST(TextTest, HandsOnNothingBeforeItsBufferIsFull) {
+TEST(TextTest, HandsOnWholeLinesOnceItsBufferIsFull) {
   Pieces pieces;
   std::string expected;
   {
@@ -63,6 +64,9 @@ TEST(TextTest, HandsOnNothingBeforeItsBufferIsFull) {
       expected += "a line of text\n";
     }
     EXPECT_LT(pieces.all.size(), 30u);
+  }
+  for (const std::string& piece : std::span(pieces.all).subspan(1)) {
+    EXPECT_TRUE(piece.ends_with("line of text\n")) << piece;
   }
   EXPECT_EQ(pieces.joined(), expected);
 }
