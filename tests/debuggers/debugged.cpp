@@ -12,15 +12,19 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "weft/channel.h"
 #include "weft/event.h"
+#include "weft/future.h"
 #include "weft/mutex.h"
 #include "weft/scheduler.h"
 #include "weft/sleep.h"
+#include "weft/task.h"
 #include "weft/waitgroup.h"
 
 namespace debugged {
@@ -31,6 +35,13 @@ struct Objects {
   weft::mutex lock;
   weft::Channel<int> channel{2};
   weft::WaitGroup group{3};
+  weft::mutex freeLock;
+  weft::Task task, emptyTask;
+  weft::Channel<int> closed{4};
+  weft::Promise<int> promise;
+  weft::Future<int> pending = promise.get_future(), ready = weft::makeReadyFuture(7), none;
+  weft::Future<int> failed = weft::makeExceptionalFuture<int>(std::make_exception_ptr(7));
+  weft::Event gone;
 };
 Objects* objects = nullptr;
 
@@ -108,6 +119,10 @@ int main(int argc, char** argv) {
   const std::string_view how = argc > 1 ? argv[1] : "";
   Objects all;
   objects = &all;
+  const weft::Event taken = std::move(all.gone);
+  all.task = HoldAndWait();
+  all.closed.send(1);
+  all.closed.close();
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
   placeAndAwait(scheduler, [] { waitDeep(2, "depth"); });
   placeAndAwait(scheduler, HoldAndWait());

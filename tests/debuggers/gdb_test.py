@@ -38,8 +38,8 @@ def gdb(arguments, commands):
     """Returns: what gdb prints for the commands, each with a line `> COMMAND` before it."""
     options = ["-batch", "-nx", "-q", "-iex", "set auto-load off", *arguments]
     for command in ["set width 0", "source %s/weft-gdb.py" % SCRIPTS, *commands]:
-        options += ["-ex", "echo > %s\\n" % command, "-ex", command]
-    options += ["-ex", "echo > end\\n"]
+        options += ["-ex", "echo \\n> %s\\n" % command, "-ex", command]
+    options += ["-ex", "echo \\n> end\\n"]
     done = subprocess.run([GDB, *options], capture_output=True, text=True, check=False, timeout=120)
     if "ptrace: Operation not permitted" in done.stderr:
         raise unittest.SkipTest("the process may not attach to another one")
@@ -58,7 +58,7 @@ def functions(backtrace):
 
 
 def at_rest(answer):
-    """Returns: what answer() gives while worker 0 sleeps. The waiter of the mutex tries again now and then."""
+    """Returns: what answer() gives while worker 0 sleeps. Now and then the mutex has it awake."""
     for _ in range(10):
         out = answer()
         if re.search(r"worker 0, thread \d+ \(LWP \d+\): sleeps", part(out, "weft workers")):
@@ -136,6 +136,28 @@ class GdbTest(unittest.TestCase):
     def test_the_process_goes_on_as_its_thread(self):
         out = self.attached("weft switch 0:1", "tbreak debugged::rest", "continue", "bt")
         self.assertEqual(functions(part(out, "bt")), ["debugged::rest", "main"])
+
+    def test_prints_objects(self):
+        expected = {
+            "event": "Event not signalled, 2 waiters",
+            "mayRun": "Event signalled",
+            "lock": "mutex, held by fiber 0:2, task debugged::HoldAndWait, 1 waiter",
+            "freeLock": "mutex, free",
+            "task": "Task debugged::HoldAndWait",
+            "emptyTask": "an empty Task",
+            "channel": "Channel with 0 of 2, 1 receiver waits",
+            "closed": "Channel with 1 of 4, closed",
+            "group": "WaitGroup at 3, 1 waiter",
+            "pending": "Future, not ready",
+            "ready": "Future, ready with 7",
+            "failed": "Future, ready with an exception",
+            "gone": "an Event that was moved from",
+            "none": "a Future without a state",
+        }
+        commands = ["output debugged::objects->" + name for name in expected]
+        out = at_rest(lambda: self.attached("weft workers", *commands))
+        printed = [part(out, command).splitlines()[0] for command in commands]
+        self.assertEqual(printed, list(expected.values()))
 
     def test_says_why_it_cannot_show_a_fiber(self):
         for fiber, message in (

@@ -204,7 +204,7 @@ class Snapshot:
             raise Error("this program has no weft, or one that is too old")
         for layout in found:
             CopyReader(self, layout).read()
-        self._mark_woken_and_holders()
+        self._find_holders()
 
     @property
     def workers(self):
@@ -237,7 +237,15 @@ class Snapshot:
             raise Error("%d fibers are called %s: %s" % (len(found), text, choices))
         return found[0]
 
-    def _mark_woken_and_holders(self):
+    def at_scope(self, scope):
+        """Returns: the fiber whose task locks know by `scope`, or None."""
+        for fiber in self.fibers:
+            # The scope of a task in place lies on the stack of the fiber that runs it.
+            if fiber.scope == scope or fiber.stack_base and fiber.stack_base <= scope < fiber.stack_top:
+                return fiber
+        return None
+
+    def _find_holders(self):
         fibers = self.fibers
         by_scope = {fiber.scope: fiber for fiber in fibers}
         with_stack = (fiber for fiber in fibers if fiber.stack_base)
