@@ -8,8 +8,8 @@
 
 namespace weft::inline v0_1::detail {
 
-// Writes a dump of all schedulers, or of `only`: see weft/dump.h. Any thread. Defined in scheduler/core, where
-// all is known that a dump tells of.
+// Writes a dump of all schedulers, or of `only`: see weft/dump.h. Any thread. Defined in scheduler/core,
+// which knows all that a dump tells of.
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only = nullptr) noexcept;
 
 // Prints it to stderr.
