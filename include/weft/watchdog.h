@@ -58,7 +58,8 @@ class WEFT_EXPORT Watchdog {
     // that shares memory with this one, could wake somebody. Never told where the system does not let the
     // process read /proc/self/task/THREAD/syscall.
     Standstill,
-    // Fibers wait for locks of each other. Told at the second look that sees it, whatever the times are.
+    // Fibers wait for locks of each other. Told once a few looks have seen it, about a second after it began,
+    // whatever the times are.
     Deadlock,
   };
 

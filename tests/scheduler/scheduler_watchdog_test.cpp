@@ -30,7 +30,7 @@
 // The watchdog with its thread. Its rules are in watchdog_rules_test.cpp.
 namespace weft {
 namespace {
-namespace watchdog_test {
+namespace scheduler_watchdog_test {
 
 using namespace std::chrono_literals;
 
@@ -69,12 +69,12 @@ class Told {
   std::vector<Watchdog::Report> reports_;
 };
 
-class WatchdogTest : public tests::WithAllocator {
+class SchedulerWatchdogTest : public tests::WithAllocator {
  protected:
   Told told_;
 };
 
-TEST_F(WatchdogTest, TellsOfALongTaskWhileItRunsAndWhenItIsOver) {
+TEST_F(SchedulerWatchdogTest, TellsOfALongTaskWhileItRunsAndWhenItIsOver) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));
   scheduler.enqueue(Task([this] {
@@ -85,7 +85,7 @@ TEST_F(WatchdogTest, TellsOfALongTaskWhileItRunsAndWhenItIsOver) {
   (void)told_.await(Condition::LongTaskOver);
 }
 
-TEST_F(WatchdogTest, TellsWhoWaitsBehindALongTask) {
+TEST_F(SchedulerWatchdogTest, TellsWhoWaitsBehindALongTask) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));
   Event isThere, mayGoOn;
@@ -100,7 +100,7 @@ TEST_F(WatchdogTest, TellsWhoWaitsBehindALongTask) {
   }));
 }
 
-TEST_F(WatchdogTest, TellsOfATimerForWhichALongTaskHasNoTime) {
+TEST_F(SchedulerWatchdogTest, TellsOfATimerForWhichALongTaskHasNoTime) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));
   Event isThere, never;
@@ -114,7 +114,7 @@ TEST_F(WatchdogTest, TellsOfATimerForWhichALongTaskHasNoTime) {
   }));
 }
 
-TEST_F(WatchdogTest, TellsOfAQueueBehindLongTasks) {
+TEST_F(SchedulerWatchdogTest, TellsOfAQueueBehindLongTasks) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));
   Event runs;
@@ -128,7 +128,7 @@ TEST_F(WatchdogTest, TellsOfAQueueBehindLongTasks) {
   scheduler.enqueue(Task([] {}));
 }
 
-TEST_F(WatchdogTest, TellsOfADeadlockWithItsStacks) {
+TEST_F(SchedulerWatchdogTest, TellsOfADeadlockWithItsStacks) {
   const Watchdog watchdog(told_.config().setLongestTask(1h).setLongestDelay(1h).setLongestStandstill(1h));
   Scheduler scheduler(smallConfig(2));
   mutex a, b;
@@ -156,7 +156,7 @@ TEST_F(WatchdogTest, TellsOfADeadlockWithItsStacks) {
   done.wait();
 }
 
-TEST_F(WatchdogTest, MayBeMadeBeforeAndOutliveSchedulersAndOthersLikeIt) {
+TEST_F(SchedulerWatchdogTest, MayBeMadeBeforeAndOutliveSchedulersAndOthersLikeIt) {
   std::optional<Watchdog> first(told_.config());
   const Watchdog second(told_.config());
   for (int i = 0; i < 50; ++i) {
@@ -172,15 +172,15 @@ TEST_F(WatchdogTest, MayBeMadeBeforeAndOutliveSchedulersAndOthersLikeIt) {
   }
 }
 
-TEST_F(WatchdogTest, IsDestroyedAtOnce) {
+TEST_F(SchedulerWatchdogTest, IsDestroyedAtOnce) {
   for (int i = 0; i < 50; ++i) {
     const Watchdog watchdog;
   }
 }
 
-using WatchdogDeathTest = WatchdogTest;
+using SchedulerWatchdogDeathTest = SchedulerWatchdogTest;
 
-TEST_F(WatchdogDeathTest, TimesThatMakeNoSense) {
+TEST_F(SchedulerWatchdogDeathTest, TimesThatMakeNoSense) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(Watchdog(Watchdog::Config().setLongestTask(0s)), "longestTask of 0 ns makes no sense");
   EXPECT_DEATH(Watchdog(Watchdog::Config().setLongestDelay(-1ns)), "longestDelay of -1 ns makes no sense");
@@ -202,13 +202,13 @@ void callHandler(const std::function<void()>& handler) {
   never.wait();
 }
 
-TEST_F(WatchdogDeathTest, AHandlerThatThrows) {
+TEST_F(SchedulerWatchdogDeathTest, AHandlerThatThrows) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(callHandler([] { throw std::runtime_error("lost"); }),
                "an exception escaped from the handler of a weft::Watchdog: std::runtime_error: lost");
 }
 
-TEST_F(WatchdogDeathTest, AHandlerThatDestroysTheWatchdog) {
+TEST_F(SchedulerWatchdogDeathTest, AHandlerThatDestroysTheWatchdog) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(
       {
@@ -233,7 +233,7 @@ TEST_F(WatchdogDeathTest, AHandlerThatDestroysTheWatchdog) {
 }
 
 // Ends a child in which all fibers wait once that was printed.
-TEST_F(WatchdogDeathTest, TellsThatNothingCanGoOn) {
+TEST_F(SchedulerWatchdogDeathTest, TellsThatNothingCanGoOn) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -253,7 +253,7 @@ TEST_F(WatchdogDeathTest, TellsThatNothingCanGoOn) {
       testing::ExitedWithCode(7), "nothing can go on.*\n(.*\n)*1 fiber waits for Event");
 }
 
-TEST_F(WatchdogDeathTest, ObeysItsEnvironmentVariable) {
+TEST_F(SchedulerWatchdogDeathTest, ObeysItsEnvironmentVariable) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
@@ -287,7 +287,7 @@ TEST_F(WatchdogDeathTest, ObeysItsEnvironmentVariable) {
 }
 
 // The child has no watchdog. To end one there is no mistake.
-TEST_F(WatchdogTest, IsNotWaitedForInAChildOfFork) {
+TEST_F(SchedulerWatchdogTest, IsNotWaitedForInAChildOfFork) {
   std::optional<Watchdog> watchdog(std::in_place);
   const pid_t child = fork();
   ASSERT_GE(child, 0);
@@ -301,6 +301,6 @@ TEST_F(WatchdogTest, IsNotWaitedForInAChildOfFork) {
   EXPECT_EQ(status, 0);
 }
 
-}  // namespace watchdog_test
+}  // namespace scheduler_watchdog_test
 }  // namespace
 }  // namespace weft

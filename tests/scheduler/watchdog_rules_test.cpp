@@ -24,6 +24,7 @@ using namespace std::chrono_literals;
 
 using detail::Finding;
 using detail::WatchdogRules;
+using detail::inspect::Address;
 using detail::inspect::Fiber;
 using detail::inspect::Snapshot;
 using detail::inspect::Worker;
@@ -316,10 +317,24 @@ TEST_F(WatchdogRulesTest, TellsOfADeadlockAtTheSecondLook) {
   EXPECT_EQ(lookOften(2, deadlock), Told{Condition::Deadlock});
 }
 
-TEST_F(WatchdogRulesTest, TellsOfNoDeadlockWhoseWaitsAreYoungOrForOtherLocks) {
+TEST_F(WatchdogRulesTest, TellsOfADeadlockOfWaitsThatLookShortAtALaterLook) {
+  isNobodyThere = false;
+  EXPECT_EQ(lookOften(6, [](HandMade& made) { makeCycle(made, 1us); }), Told{Condition::Deadlock});
   EXPECT_EQ(lookOften(20, [](HandMade& made) { makeCycle(made, 1us); }), kNothing);
+}
+
+TEST_F(WatchdogRulesTest, TellsOfNoDeadlockThatIsAnotherOneAtEachLook) {
+  isNobodyThere = false;
   Address object = 0x100;
   EXPECT_EQ(lookOften(20, [&object](HandMade& made) { makeCycle(made, 1s, ++object); }), kNothing);
+  bool isThere = false;
+  const auto comesAndGoes = [&isThere](HandMade& made) {
+    isThere = !isThere;
+    if (isThere) {
+      makeCycle(made, 1s);
+    }
+  };
+  EXPECT_EQ(lookOften(20, comesAndGoes), kNothing);
 }
 
 TEST(OtherThreadsTest, KnowsASleepThatOnlyAnotherThreadEnds) {

@@ -12,6 +12,10 @@ namespace {
 
 using Nanoseconds = WatchdogRules::Nanoseconds;
 
+// Looks that have to see a cycle of fibers whose waits are as old as the look before, or not.
+constexpr uint32_t kFewLooks = 2;
+constexpr uint32_t kManyLooks = 6;
+
 // Returns: the one with that key, or null. Requires: they are sorted by it.
 template <class T, class Key>
 const T* findBy(const std::pmr::vector<T>& all, const Key& key, Key T::* member) {
@@ -247,10 +251,11 @@ void WatchdogRules::lookForStandstill(const inspect::Snapshot& snapshot) {
   }
 }
 
-// A look is not an instant: fibers that take locks quickly one after the other may look like a cycle, and do
-// so again in the next look. But then their waits are shorter than the time between.
+// A look is not an instant: fibers that take locks quickly one after the other may look like a cycle, even in
+// two looks. But then their waits are shorter than the time between. Waits with a time limit always look
+// short, since each try to get the lock counts as a wait: their cycle is certain once many looks have seen it.
 void WatchdogRules::lookForCycles(const inspect::Snapshot& snapshot) {
-  hasNewCycle_ = false;
+  hasCycleToConfirm_ = false;
   const inspect::LockCycles found = inspect::findCycles(snapshot, snapshot.fibers.get_allocator().resource());
   if (found.isRefused()) {
     return;
@@ -265,14 +270,16 @@ void WatchdogRules::lookForCycles(const inspect::Snapshot& snapshot) {
       isOld = isOld && fiber.blockedFor >= elapsed_ / 2;
     }
     const Cycle* const before = findBy(cycles_, cycle.identity, &Cycle::identity);
-    cycle.isTold = before != nullptr && before->isTold;
-    if (before != nullptr && !cycle.isTold && isOld) {
+    if (before != nullptr) {
+      cycle = {cycle.identity, before->numLooks + 1, before->isTold};
+    }
+    if (!cycle.isTold && cycle.numLooks >= (isOld ? kFewLooks : kManyLooks)) {
       cycle.isTold = true;
       Finding& finding = findings_.emplace_back();
       finding.condition = Watchdog::Condition::Deadlock;
       finding.firstOfCycle = snapshot.fibers[found[i][0]].address;
     }
-    hasNewCycle_ = hasNewCycle_ || before == nullptr;
+    hasCycleToConfirm_ = hasCycleToConfirm_ || !cycle.isTold;
     newCycles_.push_back(cycle);
   }
   std::ranges::sort(newCycles_, {}, &Cycle::identity);

@@ -48,7 +48,7 @@ class WatchdogRules {
   std::span<const Finding> look(const inspect::Snapshot& snapshot, Nanoseconds now);
 
   // Returns: whether the last look has seen what a second look is to confirm at once.
-  bool wantsLookSoon() const { return hasNewCycle_; }
+  bool wantsLookSoon() const { return hasCycleToConfirm_; }
 
  private:
   // What one worker runs, from one look for something to run to the next.
@@ -84,6 +84,7 @@ class WatchdogRules {
   };
   struct Cycle {
     uint64_t identity = 0;
+    uint32_t numLooks = 1;  // in a row that have seen it
     bool isTold = false;
   };
 
@@ -112,7 +113,7 @@ class WatchdogRules {
   uint64_t standstill_ = 0;  // who waits for what, mixed; 0: no standstill
   Nanoseconds standstillSince_{};
   bool isStandstillTold_ = false;
-  bool hasNewCycle_ = false;
+  bool hasCycleToConfirm_ = false;
   std::pmr::vector<Finding> findings_;
 };
 
