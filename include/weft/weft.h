@@ -47,3 +47,4 @@
 #include "weft/trace.h"
 #include "weft/waitgroup.h"
 #include "weft/waithandler.h"
+#include "weft/watchdog.h"

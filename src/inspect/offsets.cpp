@@ -38,6 +38,7 @@ constexpr Field kFields[] = {
     {"Worker.id", &Offsets::workerId},
     {"Worker.threadId", &Offsets::workerThreadId},
     {"Worker.lookedAt", &Offsets::workerLookedAt},
+    {"Worker.untilPoll", &Offsets::workerUntilPoll},
     {"Worker.lastReading", &Offsets::workerLastReading},
     {"Worker.isParked", &Offsets::workerIsParked},
     {"Worker.numParks", &Offsets::workerNumParks},

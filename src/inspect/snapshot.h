@@ -58,8 +58,10 @@ struct Worker {
   uint32_t running = kNone;  // the fiber that its thread is on
   // Busy: its thread has looked after other fibers so long ago.
   std::chrono::nanoseconds busyFor{};
+  uint64_t turn = 0;        // changes each time its thread looks for what to run next
   uint64_t numReady = 0;    // fibers
   uint64_t numQueued = 0;   // tasks
+  uint64_t numPinned = 0;   // those of them that only its thread may run
   uint64_t numBlocked = 0;  // fibers
   uint64_t numIdle = 0;     // fibers
   uint64_t numTasksRun = 0;

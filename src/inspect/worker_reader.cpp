@@ -56,7 +56,11 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.threadId = record.at<int32_t>(offsets_.workerThreadId);
   worker.state = record.at<bool>(offsets_.workerIsParked) ? Worker::State::Asleep : Worker::State::Busy;
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
-  worker.numQueued = numQueued(record);
+  worker.turn = uint64_t{record.at<uint32_t>(offsets_.workerLookedAt)} << 32 |
+                record.at<uint32_t>(offsets_.workerUntilPoll);
+  worker.numPinned =
+      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+  worker.numQueued = worker.numPinned + numStealable(record);
   worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
   worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
   worker.numParks = record.at<uint64_t>(offsets_.workerNumParks);
@@ -68,17 +72,13 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   return worker;
 }
 
-uint64_t WorkerReader::numQueued(const Record& record) const {
-  uint64_t count =
-      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+uint64_t WorkerReader::numStealable(const Record& record) const {
   const auto deque = record.at<Address>(offsets_.workerDeque);
   int64_t bottom = 0;
   int64_t top = 0;
-  if (deque != 0 && memory_.get(deque + offsets_.dequeBottom, bottom) &&
-      memory_.get(deque + offsets_.dequeTop, top) && bottom > top) {
-    count += static_cast<uint64_t>(bottom - top);
-  }
-  return count;
+  const bool isRead = deque != 0 && memory_.get(deque + offsets_.dequeBottom, bottom) &&
+                      memory_.get(deque + offsets_.dequeTop, top);
+  return isRead && bottom > top ? static_cast<uint64_t>(bottom - top) : 0;
 }
 
 // The main fiber is part of the worker.

@@ -63,6 +63,7 @@ struct LayoutAccess {
       {"Worker.id", offsetof(Worker, id_)},
       {"Worker.threadId", offsetof(Worker, threadId_)},
       {"Worker.lookedAt", offsetof(Worker, lookedAt_)},
+      {"Worker.untilPoll", kDequeOfWorker + offsetof(LocalDeque, untilPoll)},
       {"Worker.lastReading", kReading},
       {"Worker.isParked", kIdler + offsetof(Idler, isParked_)},
       {"Worker.numParks", kIdler + offsetof(Idler, numParks_)},

@@ -10,6 +10,7 @@
 
 #include "os/stack_overflow.h"
 #include "scheduler/core/scheduler_core.h"
+#include "scheduler/core/watchdog.h"
 #include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker_inl.h"
@@ -139,6 +140,7 @@ Scheduler::Scheduler(const Config& config)
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::currentStack);
   detail::obeyDumpSignal();
+  detail::obeyWatchdogVariable();
   const auto [started, error] = core_->startWorkers();
   if (error != 0) {
     core_.reset();

@@ -1,0 +1,285 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/core/watchdog.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "inspect/arena.h"
+#include "inspect/image_names.h"
+#include "inspect/images.h"
+#include "inspect/offsets.h"
+#include "inspect/process_memory.h"
+#include "inspect/snapshot.h"
+#include "inspect/snapshot_reader.h"
+#include "inspect/unwinder.h"
+#include "os/keep_loaded.h"
+#include "scheduler/core/layout.h"
+#include "scheduler/core/other_threads.h"
+#include "scheduler/core/watchdog_rules.h"
+#include "scheduler/core/watchdog_text.h"
+#include "scheduler/worker/process_fork.h"
+#include "weft/debug.h"
+#include "weft/detail/base/sync.h"
+#include "weft/detail/base/throw_or_die.h"
+#include "weft/detail/park/parker.h"
+#include "weft/watchdog.h"
+
+namespace weft::inline v0_1 {
+namespace detail {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kShortestPeriod = std::chrono::milliseconds(1);
+constexpr nanoseconds kLongestPeriod = std::chrono::seconds(1);
+constexpr nanoseconds kSoon = std::chrono::milliseconds(10);
+
+void check(nanoseconds time, const char* what) {
+  WEFT_ASSERT(time > nanoseconds(0), "Watchdog: Config::%s of %lld ns makes no sense; more than zero does.",
+              what, static_cast<long long>(time.count()));
+}
+
+nanoseconds periodFor(const Watchdog::Config& config) {
+  const nanoseconds shortest = std::min({config.longestTask, config.longestDelay, config.longestStandstill});
+  return std::clamp(shortest / 4, kShortestPeriod, kLongestPeriod);
+}
+
+const Watchdog::Config& checked(const Watchdog::Config& config) {
+  assertNotForked("Watchdog()");
+  check(config.longestTask, "longestTask");
+  check(config.longestDelay, "longestDelay");
+  check(config.longestStandstill, "longestStandstill");
+  return config;
+}
+
+// What one look at the process takes. All memory goes back at its end.
+class Look {
+ public:
+  Look(const inspect::Memory& memory, const inspect::Offsets& offsets) : memory_(memory), offsets_(offsets) {
+    read(snapshot_, nullptr);
+  }
+
+  const inspect::Snapshot& snapshot() const { return snapshot_; }
+
+  void write(inspect::Text& out, const Finding& finding) {
+    if (!images_) {
+      images_.emplace(&arena_);
+      (void)images_->readMaps(getpid());  // without, addresses have no names
+    }
+    inspect::ImageNames names(*images_, &arena_);
+    writeFinding(out, finding, needsBacktraces(finding) ? withBacktraces() : snapshot_, names);
+  }
+
+ private:
+  void read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder) {
+    snapshot.processId = getpid();
+    inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot);
+  }
+
+  const inspect::Snapshot& withBacktraces() {
+    if (!full_) {
+      inspect::Unwinder unwinder(*images_, &arena_);
+      full_.emplace(&arena_);
+      read(*full_, &unwinder);
+    }
+    return *full_;
+  }
+
+  const inspect::Memory& memory_;
+  const inspect::Offsets& offsets_;
+  inspect::Arena arena_;
+  inspect::Snapshot snapshot_{&arena_};
+  std::optional<inspect::Images> images_;
+  std::optional<inspect::Snapshot> full_;
+};
+
+void appendTo(void* context, const char* text, size_t size) {
+  static_cast<std::string*>(context)->append(text, size);
+}
+
+void toStderr(void*, const char* text, size_t size) { writeStderr(text, size); }
+
+}  // namespace
+
+class WatchdogThread {
+ public:
+  explicit WatchdogThread(const Watchdog::Config& config)
+      : handler_(checked(config).handler),
+        period_(periodFor(config)),
+        rules_({config.longestTask, config.longestDelay, config.longestStandstill, 2 * period_},
+               &isNobodyLeft, &arena_) {
+    watchForks();
+    const int error = pthread_create(
+        &thread_, nullptr,
+        [](void* self) -> void* {
+          static_cast<WatchdogThread*>(self)->run();
+          return nullptr;
+        },
+        this);
+    if (error != 0) {
+      releaseParker(parker_);
+      throw std::system_error(error, std::generic_category(),
+                              "weft::Watchdog: the system refuses a thread. "
+                              "Raise the limit on threads (ulimit -u, the cgroup's pids.max)");
+    }
+  }
+
+  // In a child of fork(), the thread does not exist.
+  bool isOfThisProcess() const { return processId_ == getpid(); }
+
+  ~WatchdogThread() {
+    WEFT_ASSERT(pthread_equal(thread_, pthread_self()) == 0,
+                "~Watchdog() was called by the watchdog's own handler, for which it would wait. "
+                "Have another thread destroy it.");
+    parker_->unpark();
+    pthread_join(thread_, nullptr);
+    releaseParker(parker_);
+  }
+  WatchdogThread(const WatchdogThread&) = delete;
+  WatchdogThread& operator=(const WatchdogThread&) = delete;
+
+ private:
+  void run() {
+    // The program's own threads get its signals.
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, nullptr);
+    pthread_setname_np(pthread_self(), "weft:watchdog");
+    const inspect::ProcessMemory memory(processId_);
+    inspect::Offsets offsets;
+    char release[16];
+    if (inspect::readOffsets(memory, reinterpret_cast<inspect::Address>(&layoutTable), offsets, release) !=
+        inspect::TableState::Good) {
+      WEFT_WARN("the watchdog sees nothing: the system does not let the process read its own memory.");
+      return;
+    }
+    // The only permit is the destructor's.
+    while (!parker_->parkUntil(TimePoint::clock::now() + (rules_.wantsLookSoon() ? soon() : period_))) {
+      look(memory, offsets);
+    }
+  }
+
+  nanoseconds soon() const { return std::min(period_, kSoon); }
+
+  void look(const inspect::Memory& memory, const inspect::Offsets& offsets) {
+    try {
+      Look look(memory, offsets);
+      for (const Finding& finding :
+           rules_.look(look.snapshot(), TimePoint::clock::now().time_since_epoch())) {
+        tell(look, finding);
+      }
+    } catch (const std::bad_alloc&) {
+      // The next look may have memory.
+    }
+  }
+
+  void tell(Look& look, const Finding& finding) {
+    if (!handler_) {
+      inspect::Text out(&toStderr, nullptr);
+      look.write(out, finding);
+      return;
+    }
+    Watchdog::Report report{finding.condition, finding.duration, {}};
+    {
+      inspect::Text out(&appendTo, &report.text);
+      look.write(out, finding);
+    }
+    struct Call {
+      const Watchdog::Handler& handler;
+      const Watchdog::Report& report;
+    } call{handler_, report};
+    callOrDie(
+        [](void* argument) {
+          const Call& called = *static_cast<const Call*>(argument);
+          called.handler(called.report);
+        },
+        &call, "the handler of a weft::Watchdog");
+    assertReturnsInParent("The handler of a weft::Watchdog");
+  }
+
+  const Watchdog::Handler handler_;
+  const nanoseconds period_;
+  const int processId_ = getpid();
+  inspect::Arena arena_;  // what the rules remember; it grows no further once they have seen the most workers
+  WatchdogRules rules_;
+  Parker<>* const parker_ = acquireParker();
+  pthread_t thread_{};
+};
+
+namespace {
+
+void obeyVariable(const char* wish) {
+  constexpr long kMostMilliseconds = 1'000'000'000;
+  char* end = nullptr;
+  const long milliseconds = std::strtol(wish, &end, 10);
+  if (*end != '\0' || milliseconds <= 0 || milliseconds > kMostMilliseconds) {
+    WEFT_WARN("WEFT_WATCHDOG=%s is no number of milliseconds. Write 1000, for example.", wish);
+    return;
+  }
+  const std::chrono::milliseconds time(milliseconds);
+  keepLoaded();
+  try {
+    // Until the process ends.
+    static auto* const watchdog = new Watchdog(Watchdog::Config().setLongestTask(time).setLongestDelay(time));
+    (void)watchdog;
+  } catch (const std::exception& error) {
+    WEFT_WARN("WEFT_WATCHDOG=%s: there is no watchdog: %s.", wish, error.what());
+  }
+}
+
+}  // namespace
+
+void obeyWatchdogVariable() noexcept {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const char* const wish = std::getenv("WEFT_WATCHDOG");
+    if (wish != nullptr && *wish != '\0') {
+      obeyVariable(wish);
+    }
+  });
+}
+
+}  // namespace detail
+
+Watchdog::Config& Watchdog::Config::setLongestTask(std::chrono::nanoseconds time) {
+  longestTask = time;
+  return *this;
+}
+
+Watchdog::Config& Watchdog::Config::setLongestDelay(std::chrono::nanoseconds time) {
+  longestDelay = time;
+  return *this;
+}
+
+Watchdog::Config& Watchdog::Config::setLongestStandstill(std::chrono::nanoseconds time) {
+  longestStandstill = time;
+  return *this;
+}
+
+Watchdog::Config& Watchdog::Config::setHandler(Handler function) {
+  handler = std::move(function);
+  return *this;
+}
+
+Watchdog::Watchdog() : Watchdog(Config()) {}
+
+Watchdog::Watchdog(const Config& config) : thread_(std::make_unique<detail::WatchdogThread>(config)) {}
+
+Watchdog::~Watchdog() {
+  if (!thread_->isOfThisProcess()) {
+    (void)thread_.release();
+  }
+}
+
+}  // namespace weft::inline v0_1
