@@ -15,6 +15,7 @@
 #include "weft/containers.h"
 #include "weft/dag.h"
 #include "weft/debug.h"
+#include "weft/dump.h"
 #include "weft/event.h"
 #include "weft/executor.h"
 #include "weft/fair/bridge.h"

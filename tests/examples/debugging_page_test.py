@@ -32,6 +32,7 @@ VARYING = [
     (r"0x[0-9a-f]+", "0xN"),
     (r"\b(process|thread) \d+", r"\1 N"),
     (r"\bfor ([\d.]+( (us|ms|s|min))? to )?[\d.]+ (us|ms|s|min)\b", "for T"),
+    (r"\bfor at least [\d.]+ (us|ms|s)\b", "for at least T"),
     (r"(weft/(include|src)/\S+):\d+", r"\1:N"),
     (r"\b\d+ kB", "N kB"),
     (r"#\d{4,}", "#N"),

@@ -252,8 +252,8 @@ void WatchdogRules::lookForStandstill(const inspect::Snapshot& snapshot) {
 }
 
 // A look is not an instant: fibers that take locks quickly one after the other may look like a cycle, even in
-// two looks. But then their waits are shorter than the time between. Waits with a time limit always look
-// short, since each try to get the lock counts as a wait: their cycle is certain once many looks have seen it.
+// two looks. But then their waits are shorter than the time between. Waits with a time limit may look short,
+// since each try to get the lock may count as a wait: their cycle is certain once many looks have seen it.
 void WatchdogRules::lookForCycles(const inspect::Snapshot& snapshot) {
   hasCycleToConfirm_ = false;
   const inspect::LockCycles found = inspect::findCycles(snapshot, snapshot.fibers.get_allocator().resource());

@@ -11,6 +11,7 @@
 #include "os/stack_overflow.h"
 #include "os/stack_pool.h"
 #include "os/stack_use.h"
+#include "scheduler/core/watchdog.h"
 #include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
@@ -192,6 +193,7 @@ void reportEmptyFunction(const char*) { fatal("an empty function"); }
 void reportNullAllocator(const char*) { fatal("a null allocator"); }
 void dumpToStderr(const Scheduler*) noexcept {}
 void obeyDumpSignal() noexcept {}
+void obeyWatchdogVariable() noexcept {}
 void throwOrDie(std::exception_ptr) { fatal("an exception"); }
 void setNotExecuted(EscapedException&) { fatal("a task that was dropped"); }
 void writeStderr(const char*, size_t) noexcept {}
