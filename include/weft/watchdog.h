@@ -52,9 +52,9 @@ class WEFT_EXPORT Watchdog {
     // For longestDelay no worker has taken any of the tasks that are queued for all workers.
     StuckQueue,
     // Nothing can go on: fibers wait, and nobody is left to wake them. All workers have slept for
-    // longestStandstill with nothing queued, no fiber waits for a time or for I/O, and each other thread of the
-    // process waits in a lock or a condition variable without a time limit. Not told of an idle server: it
-    // has a thread or a fiber that waits for the world outside. Only a signal handler, or another process
+    // longestStandstill with nothing queued, no fiber waits for a time or for I/O, and each other thread of
+    // the process waits in a lock or a condition variable without a time limit. Not told of an idle server:
+    // it has a thread or a fiber that waits for the world outside. Only a signal handler, or another process
     // that shares memory with this one, could wake somebody. Never told where the system does not let the
     // process read /proc/self/task/THREAD/syscall.
     Standstill,

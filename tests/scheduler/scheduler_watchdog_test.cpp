@@ -302,5 +302,10 @@ TEST_F(SchedulerWatchdogTest, IsNotWaitedForInAChildOfFork) {
 }
 
 }  // namespace scheduler_watchdog_test
+// As in the header.
+TEST(WatchdogTest, MayWatchWhereThereIsNoScheduler) {
+  weft::Watchdog watchdog(weft::Watchdog::Config().setLongestTask(std::chrono::milliseconds(200)));
+}
+
 }  // namespace
 }  // namespace weft
