@@ -21,7 +21,8 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
       unwinder_(unwinder),
       snapshot_(snapshot),
       stacks_(kStackBuffer, snapshot.fibers.get_allocator()),
-      blocks_(snapshot.fibers.get_allocator()),
+      before_(snapshot.fibers.get_allocator()),
+      after_(snapshot.fibers.get_allocator()),
       queued_(snapshot.fibers.get_allocator()),
       stackPieces_(snapshot.fibers.get_allocator()),
       blockPieces_(snapshot.fibers.get_allocator()) {}
@@ -53,20 +54,23 @@ void StackReader::queue(uint32_t index) {
   queued_.push_back(index);
 }
 
+// Between the look at the control blocks and this one, a fiber may have gone on and wait again, perhaps for
+// the same. So the stacks are read between two more looks, which must find the same.
 void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
-  memory_.readMany(stackPieces_.data(), stackPieces_.size());
-  blocks_.resize(queued_.size() * offsets_.fiberSize);
+  readBlocks(before_);
   for (size_t i = 0; i < queued_.size(); ++i) {
-    const Fiber& fiber = snapshot_.fibers[queued_[i]];
-    blockPieces_.push_back(
-        {fiber.address, blocks_.data() + i * offsets_.fiberSize, offsets_.fiberSize, false});
+    const SeenFiber now = look(before_, i, workers);
+    Fiber& fiber = snapshot_.fibers[queued_[i]];
+    if (now.stackPointer != fiber.stackPointer && now.blockedOn == seen[queued_[i]].blockedOn) {
+      moveTo(stackPieces_[i], fiber, now.stackPointer);
+    }
   }
-  memory_.readMany(blockPieces_.data(), blockPieces_.size());
+  memory_.readMany(stackPieces_.data(), stackPieces_.size());
+  readBlocks(after_);
   for (size_t i = 0; i < queued_.size(); ++i) {
-    const Record block(blockPieces_[i].to, blockPieces_[i].size);
-    SeenFiber now = workers.look(block);
-    now.hasStack = seen[queued_[i]].hasStack;
-    if (!blockPieces_[i].isRead || now != seen[queued_[i]]) {
+    const SeenFiber now = look(after_, i, workers);
+    if (now != look(before_, i, workers) || now.blockedOn != seen[queued_[i]].blockedOn ||
+        now.stackPointer != stackPieces_[i].address) {
       snapshot_.isComplete = false;
     } else if (stackPieces_[i].isRead || readAgain(stackPieces_[i])) {
       unwind(snapshot_.fibers[queued_[i]], stackPieces_[i]);
@@ -74,8 +78,32 @@ void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const Work
   }
   queued_.clear();
   stackPieces_.clear();
-  blockPieces_.clear();
   used_ = 0;
+}
+
+void StackReader::readBlocks(std::pmr::vector<char>& blocks) {
+  blocks.assign(queued_.size() * offsets_.fiberSize, '\0');
+  blockPieces_.clear();
+  for (size_t i = 0; i < queued_.size(); ++i) {
+    const Fiber& fiber = snapshot_.fibers[queued_[i]];
+    blockPieces_.push_back(
+        {fiber.address, blocks.data() + i * offsets_.fiberSize, offsets_.fiberSize, false});
+  }
+  memory_.readMany(blockPieces_.data(), blockPieces_.size());
+}
+
+// Returns: what the control block says of the i-th fiber that is queued; nothing if it could not be read.
+SeenFiber StackReader::look(const std::pmr::vector<char>& blocks, size_t i,
+                            const WorkerReader& workers) const {
+  return workers.look(Record(blocks.data() + i * offsets_.fiberSize, offsets_.fiberSize));
+}
+
+// The fiber has gone on, and waits again with another stack pointer. There is room for no more than before.
+void StackReader::moveTo(Memory::Piece& piece, Fiber& fiber, Address stackPointer) const {
+  piece.address = fiber.stackPointer = stackPointer;
+  if (fiber.stackBase != 0 && fiber.stackTop > stackPointer) {
+    piece.size = std::min<size_t>(piece.size, fiber.stackTop - stackPointer);
+  }
 }
 
 // The top of a thread's own stack is not known. Returns: whether at least the first page could be read.

@@ -26,6 +26,9 @@ class StackReader {
  private:
   void queue(uint32_t index);
   void readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
+  void readBlocks(std::pmr::vector<char>& blocks);
+  SeenFiber look(const std::pmr::vector<char>& blocks, size_t i, const WorkerReader& workers) const;
+  void moveTo(Memory::Piece& piece, Fiber& fiber, Address stackPointer) const;
   bool readAgain(Memory::Piece& piece) const;
   void unwind(Fiber& fiber, const Memory::Piece& piece);
 
@@ -34,8 +37,8 @@ class StackReader {
   Unwinder& unwinder_;
   Snapshot& snapshot_;
   std::pmr::vector<char> stacks_;
-  std::pmr::vector<char> blocks_;
-  std::pmr::vector<uint32_t> queued_;  // indices of fibers
+  std::pmr::vector<char> before_, after_;  // control blocks, around the reading of the stacks
+  std::pmr::vector<uint32_t> queued_;      // indices of fibers
   std::pmr::vector<Memory::Piece> stackPieces_;
   std::pmr::vector<Memory::Piece> blockPieces_;
   size_t used_ = 0;  // of stacks_

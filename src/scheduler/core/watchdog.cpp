@@ -78,7 +78,7 @@ class Look {
       (void)images_->readMaps(getpid());  // without, addresses have no names
     }
     inspect::ImageNames names(*images_, &arena_);
-    writeFinding(out, finding, needsBacktraces(finding) ? withBacktraces() : snapshot_, names);
+    writeFinding(out, finding, needsBacktraces(finding) ? withBacktraces(finding) : snapshot_, names);
   }
 
  private:
@@ -87,9 +87,11 @@ class Look {
     inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot);
   }
 
-  const inspect::Snapshot& withBacktraces() {
-    if (!full_) {
-      inspect::Unwinder unwinder(*images_, &arena_);
+  // A fiber that waits for a lock runs now and then, to try again. So there are several tries.
+  const inspect::Snapshot& withBacktraces(const Finding& finding) {
+    constexpr int kMostTries = 10;
+    inspect::Unwinder unwinder(*images_, &arena_);
+    for (int i = 0; i < kMostTries && (!full_ || !hasBacktraces(*full_, finding)); ++i) {
       full_.emplace(&arena_);
       read(*full_, &unwinder);
     }

@@ -174,6 +174,25 @@ bool needsBacktraces(const Finding& finding) {
          finding.condition == Condition::Deadlock;
 }
 
+bool hasBacktraces(const inspect::Snapshot& snapshot, const Finding& finding) {
+  if (finding.condition != Condition::Deadlock) {
+    return true;
+  }
+  const auto& fibers = snapshot.fibers;
+  const auto first = std::ranges::find(fibers, finding.firstOfCycle, &inspect::Fiber::address);
+  auto fiber = first;
+  for (size_t i = 0; fiber != fibers.end() && fiber->numFrames != 0 && i < fibers.size(); ++i) {
+    if (fiber->holder >= fibers.size()) {
+      return false;
+    }
+    fiber = fibers.begin() + fiber->holder;
+    if (fiber == first) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void writeFinding(inspect::Text& out, const Finding& finding, const inspect::Snapshot& snapshot,
                   inspect::Names& names) {
   FindingText(out, finding, snapshot, names).write();

@@ -13,6 +13,9 @@ namespace weft::inline v0_1::detail {
 // Returns: whether writeFinding() needs a snapshot with backtraces.
 bool needsBacktraces(const Finding& finding);
 
+// Returns: whether `snapshot` has the backtrace of each fiber of a deadlock; true for other findings.
+bool hasBacktraces(const inspect::Snapshot& snapshot, const Finding& finding);
+
 // Writes a finding as text for people: one line, and what that condition needs further.
 // `snapshot`: the one in which it was found; if it needs backtraces, a later one that has them.
 // Takes memory from the snapshot's resource.
