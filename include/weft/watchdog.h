@@ -65,8 +65,8 @@ class WEFT_EXPORT Watchdog {
 
   // What a handler gets.
   struct Report {
-    Condition condition = Condition::LongTask;
-    std::chrono::nanoseconds duration{};  // at least; 0 for Deadlock
+    Condition condition = Condition::LongTask;  // what it has seen
+    std::chrono::nanoseconds duration{};        // at least; 0 for Deadlock
     // One or more lines, each with its end. Standstill and StuckQueue have a dump of all schedulers,
     // Deadlock the stacks of its fibers.
     std::string text;
