@@ -15,20 +15,8 @@
 #define ENTRY_MARK
 #endif
 
-  .text
-
-// void weft_fiber_switch(void** saveSp: rdi, void* targetSp: rsi)
-//
-// The frame has the same shape on both stacks, so that the CFI stays true across the change of rsp. `ret`
-// pairs with the call through which the resumed fiber was suspended: as both come from one place, it is
-// predicted.
-  .p2align 6
-  .globl weft_fiber_switch
-  .hidden weft_fiber_switch
-  .type weft_fiber_switch, @function
-weft_fiber_switch:
-  .cfi_startproc
-  ENTRY_MARK
+// Makes the frame of a suspended fiber below the return address, with its call frame information.
+.macro SAVE_REGISTERS
   pushq %rbp
   .cfi_adjust_cfa_offset 8
   .cfi_rel_offset rbp, 0
@@ -47,6 +35,23 @@ weft_fiber_switch:
   pushq %r15
   .cfi_adjust_cfa_offset 8
   .cfi_rel_offset r15, 0
+.endm
+
+  .text
+
+// void weft_fiber_switch(void** saveSp: rdi, void* targetSp: rsi)
+//
+// The frame has the same shape on both stacks, so that the CFI stays true across the change of rsp. `ret`
+// pairs with the call through which the resumed fiber was suspended: as both come from one place, it is
+// predicted.
+  .p2align 6
+  .globl weft_fiber_switch
+  .hidden weft_fiber_switch
+  .type weft_fiber_switch, @function
+weft_fiber_switch:
+  .cfi_startproc
+  ENTRY_MARK
+  SAVE_REGISTERS
   movq %rsp, (%rdi)
   movq %rsi, %rsp
   popq %r15
@@ -81,20 +86,7 @@ weft_fiber_switch:
 weft_fiber_call:
   .cfi_startproc
   ENTRY_MARK
-  pushq %rbp
-  .cfi_adjust_cfa_offset 8
-  .cfi_rel_offset rbp, 0
-  pushq %rbx
-  .cfi_adjust_cfa_offset 8
-  .cfi_rel_offset rbx, 0
-  pushq %r12
-  .cfi_adjust_cfa_offset 8
-  pushq %r13
-  .cfi_adjust_cfa_offset 8
-  pushq %r14
-  .cfi_adjust_cfa_offset 8
-  pushq %r15
-  .cfi_adjust_cfa_offset 8
+  SAVE_REGISTERS
   movq %rsp, (%rdi)
   movq %rdx, %rdi
   subq $8, %rsp
@@ -102,6 +94,10 @@ weft_fiber_call:
   callq *%rsi
   addq $40, %rsp
   .cfi_adjust_cfa_offset -40
+  .cfi_restore r15
+  .cfi_restore r14
+  .cfi_restore r13
+  .cfi_restore r12
   popq %rbx
   .cfi_adjust_cfa_offset -8
   .cfi_restore rbx
