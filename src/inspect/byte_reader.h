@@ -54,32 +54,12 @@ class ByteReader {
     return isOk_ ? part : ByteReader();
   }
 
-  // A number of DWARF's, of seven bits in a byte.
-  uint64_t unsignedLeb() {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    unsigned char byte = 0;
-    do {
-      byte = get<unsigned char>();
-      value |= shift < 64 ? uint64_t{byte & 0x7fu} << shift : 0;
-      shift += 7;
-    } while ((byte & 0x80) != 0);
-    return value;
-  }
-
+  // Numbers of DWARF's, of seven bits in a byte.
+  uint64_t unsignedLeb() { return leb().value; }
   int64_t signedLeb() {
-    uint64_t value = 0;
-    unsigned shift = 0;
-    unsigned char byte = 0;
-    do {
-      byte = get<unsigned char>();
-      value |= shift < 64 ? uint64_t{byte & 0x7fu} << shift : 0;
-      shift += 7;
-    } while ((byte & 0x80) != 0);
-    if (shift < 64 && (byte & 0x40) != 0) {
-      value |= ~uint64_t{0} << shift;
-    }
-    return static_cast<int64_t>(value);
+    const Leb read = leb();
+    const bool isNegative = read.numBits < 64 && (read.last & 0x40) != 0;
+    return static_cast<int64_t>(isNegative ? read.value | ~uint64_t{0} << read.numBits : read.value);
   }
 
   void fail() {
@@ -88,6 +68,22 @@ class ByteReader {
   }
 
  private:
+  struct Leb {
+    uint64_t value = 0;
+    unsigned numBits = 0;  // that were read
+    unsigned char last = 0;
+  };
+
+  Leb leb() {
+    Leb read;
+    do {
+      read.last = get<unsigned char>();
+      read.value |= read.numBits < 64 ? uint64_t{read.last & 0x7fu} << read.numBits : 0;
+      read.numBits += 7;
+    } while ((read.last & 0x80) != 0);
+    return read;
+  }
+
   const unsigned char* next_ = nullptr;
   size_t left_ = 0;
   Address address_ = 0;
