@@ -21,16 +21,19 @@ Text& Text::operator<<(std::string_view text) {
   return *this;
 }
 
-Text& Text::decimal(uint64_t value) {
-  char digits[20];
-  char* const end = digits + sizeof digits;
+Text& Text::digits(uint64_t value, unsigned base) {
+  char text[20];
+  char* const end = text + sizeof text;
   char* begin = end;
   do {
-    *--begin = static_cast<char>('0' + value % 10);
-    value /= 10;
+    *--begin = "0123456789abcdef"[value % base];
+    value /= base;
   } while (value != 0);
   return *this << std::string_view(begin, static_cast<size_t>(end - begin));
 }
+
+Text& Text::decimal(uint64_t value) { return digits(value, 10); }
+Text& Text::hex(uint64_t value) { return (*this << "0x").digits(value, 16); }
 
 Text& Text::grouped(uint64_t value) {
   if (value < 1000) {
@@ -39,17 +42,6 @@ Text& Text::grouped(uint64_t value) {
   grouped(value / 1000);
   const auto digit = [](uint64_t number) { return static_cast<char>('0' + number % 10); };
   return *this << ',' << digit(value / 100) << digit(value / 10) << digit(value);
-}
-
-Text& Text::hex(uint64_t value) {
-  char digits[16];
-  char* const end = digits + sizeof digits;
-  char* begin = end;
-  do {
-    *--begin = "0123456789abcdef"[value % 16];
-    value /= 16;
-  } while (value != 0);
-  return *this << "0x" << std::string_view(begin, static_cast<size_t>(end - begin));
 }
 
 // Makes room. Other output of the process can come between two writes, so they end with a line if they can.

@@ -28,6 +28,7 @@ class Text {
   void flush();
 
  private:
+  Text& digits(uint64_t value, unsigned base);
   void writeLines();
 
   const Write write_;
