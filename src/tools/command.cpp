@@ -39,6 +39,18 @@ int Options::processId() {
   return id;
 }
 
+const char* Options::only(const char* command, const char* what) const {
+  if (rest_.size() != 1) {
+    throw UsageError(std::string(command) + " needs " + what + ", and nothing else: see `weft help " +
+                     command + "`");
+  }
+  return rest_[0];
+}
+
+void Options::failUnknown(const char* command) const {
+  throw UsageError(std::string(command) + " has no option " + name_ + ": see `weft help " + command + "`");
+}
+
 int parseProcessId(const char* text) {
   const std::string_view digits(text);
   int id = 0;

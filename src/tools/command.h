@@ -30,7 +30,7 @@ struct Command {
   int (*run)(Arguments arguments);
 };
 
-extern const Command kSymbolize;
+extern const Command kPs, kBt, kSymbolize;
 
 // Takes options off the front of a command line.
 class Options {
@@ -46,6 +46,9 @@ class Options {
   const char* value();
   int processId();  // the value, as a process id
   Arguments rest() const { return rest_; }
+  // The one argument behind the options. Throws UsageError if there is none, or another one behind it.
+  const char* only(const char* command, const char* what) const;
+  [[noreturn]] void failUnknown(const char* command) const;  // of an option
 
  private:
   Arguments rest_;

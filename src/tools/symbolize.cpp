@@ -6,19 +6,17 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "tools/command.h"
-#include "tools/symbolizer.h"
+#include "tools/output.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
-constexpr char kHelp[] =
+constexpr char kSymbolizeHelp[] =
     "Copies text, and puts the line of the source behind each place in code that a report of weft names:\n"
     "\n"
     "  #3 0x5581 serve(Connection&)+0x12 (server+0x3412)\n"
@@ -36,63 +34,21 @@ constexpr char kHelp[] =
     "files must be those that ran when the text was printed. Lines need debug information (-g), and\n"
     "addr2line of binutils.\n";
 
-// Copies text from a file to the standard output, line by line.
-class Filter {
- public:
-  explicit Filter(Symbolizer& symbolizer) : symbolizer_(symbolizer) {}
-
-  void copy(int file, const char* name) {
-    std::string text;
-    char buffer[4096];
-    for (;;) {
-      const ssize_t size = ::read(file, buffer, sizeof buffer);
-      if (size < 0 && errno != EINTR) {
-        throw Failure(std::string(name) + " cannot be read: " + std::strerror(errno));
-      }
-      if (size == 0) {
-        break;
-      }
-      text.append(buffer, size > 0 ? static_cast<size_t>(size) : 0);
-      size_t begin = 0;
-      for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1) {
-        write(explain(std::string_view(text).substr(begin, end - begin)) + "\n");
-      }
-      text.erase(0, begin);
+// Copies text from a file to the output, line by line.
+void copy(int file, const char* name, SymbolizedOutput& output) {
+  char buffer[4096];
+  for (;;) {
+    const ssize_t size = ::read(file, buffer, sizeof buffer);
+    if (size < 0 && errno != EINTR) {
+      throw Failure(std::string(name) + " cannot be read: " + std::strerror(errno));
     }
-    if (!text.empty()) {
-      write(explain(text));
+    if (size == 0) {
+      break;
     }
+    output.write(std::string_view(buffer, size > 0 ? static_cast<size_t>(size) : 0));
   }
-
-  bool hasFailed() const { return failure_.has_value(); }
-
- private:
-  // Without addr2line the text passes unchanged.
-  std::string explain(std::string_view line) {
-    if (!failure_) {
-      try {
-        return symbolizer_.explain(line);
-      } catch (const Failure& failure) {
-        failure_ = failure;
-        std::fprintf(stderr, "weft: %s\n", failure.what());
-      }
-    }
-    return std::string(line);
-  }
-
-  static void write(std::string_view text) {
-    while (!text.empty()) {
-      const ssize_t size = ::write(STDOUT_FILENO, text.data(), text.size());
-      if (size < 0 && errno != EINTR) {
-        throw Failure(std::string("the output cannot be written: ") + std::strerror(errno));
-      }
-      text.remove_prefix(size > 0 ? static_cast<size_t>(size) : 0);
-    }
-  }
-
-  Symbolizer& symbolizer_;
-  std::optional<Failure> failure_;
-};
+  output.finish();
+}
 
 int symbolize(Arguments arguments) {
   ModuleFiles modules;
@@ -103,15 +59,13 @@ int symbolize(Arguments arguments) {
     } else if (options.is("--pid")) {
       modules.addProcess(options.processId());
     } else {
-      throw UsageError(std::string("symbolize has no option ") + options.name() +
-                       ": see `weft help symbolize`");
+      options.failUnknown("symbolize");
     }
   }
   signal(SIGPIPE, SIG_IGN);  // of an addr2line that has ended
-  Symbolizer symbolizer(modules);
-  Filter filter(symbolizer);
+  SymbolizedOutput output(modules);
   if (options.rest().empty()) {
-    filter.copy(STDIN_FILENO, "the standard input");
+    copy(STDIN_FILENO, "the standard input", output);
   }
   for (const char* name : options.rest()) {
     const bool isInput = std::strcmp(name, "-") == 0;
@@ -119,18 +73,18 @@ int symbolize(Arguments arguments) {
     if (file < 0) {
       throw Failure(std::string(name) + " cannot be opened: " + std::strerror(errno));
     }
-    filter.copy(file, name);
+    copy(file, name, output);
     if (!isInput) {
       close(file);
     }
   }
-  return filter.hasFailed() ? 1 : 0;
+  return output.hasFailed() ? 1 : 0;
 }
 
 }  // namespace
 
 constinit const Command kSymbolize = {"symbolize", "[--binary PATH]... [--pid PID] [FILE...]",
                                       "puts source lines behind the places in code that a report names",
-                                      kHelp, symbolize};
+                                      kSymbolizeHelp, symbolize};
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -66,6 +66,28 @@ const inspect::Memory& Target::memory() const {
   return *process_;
 }
 
+// Returns: what /proc/PID/stat says behind the program's name, which may have any characters; 0 if the
+// process is gone.
+char Target::state() const {
+  std::ifstream file(folderOf(processId_) + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  const size_t end = text.rfind(") ");
+  return end == text.npos || end + 2 >= text.size() ? '\0' : text[end + 2];
+}
+
+void Target::checkThatItLives() const {
+  const char state = process_ ? this->state() : 'R';
+  if (state == '\0' || state == 'Z' || state == 'X') {
+    throw Failure(name_ + " has ended while it was looked at");
+  }
+}
+
+bool Target::isStopped() const {
+  const char state = process_ ? this->state() : 'R';
+  return state == 'T' || state == 't';
+}
+
 void Target::openProcess() {
   if (access(folderOf(processId_).c_str(), F_OK) != 0) {
     throw Failure("there is no " + name_);
@@ -107,6 +129,9 @@ void Target::findOffsets() {
     } else {
       other = release;
     }
+  }
+  if (offsets_.empty()) {
+    checkThatItLives();
   }
   if (offsets_.empty() && !other.empty()) {
     throw Failure(name_ + " uses weft " + other +

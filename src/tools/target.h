@@ -24,16 +24,21 @@ class Target {
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
+  const std::string& name() const { return name_; }  // as messages have it
   const inspect::Memory& memory() const;
   inspect::Images& images() { return images_; }
   const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
+  // Throws Failure if the process has ended meanwhile.
+  void checkThatItLives() const;
+  bool isStopped() const;  // the process, by a signal or a debugger
 
  private:
   void openProcess();
   void openCore(const std::string& path);
   void findOffsets();
+  char state() const;
 
   std::string name_;
   inspect::Arena arena_;

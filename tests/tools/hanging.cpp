@@ -91,7 +91,7 @@ class Tasks {
 
 void hang(int numMore) {
   weft::mutex mutex;
-  const weft::Event mayEnd;
+  const weft::Event mayEnd(weft::Event::Mode::Manual);
   const weft::Semaphore requests(0);
   const weft::Channel<int> numbers;
   weft::Promise<int> promise;
@@ -148,7 +148,7 @@ void work() {
   tasks.start([&] {
     while (!mayEnd.load()) {
       const weft::WaitGroup round(8);
-      const weft::Event begin;
+      const weft::Event begin(weft::Event::Mode::Manual);
       for (int i = 0; i < 8; ++i) {
         weft::schedule([&, begin, round] {
           begin.wait();

@@ -36,6 +36,8 @@ target_link_options(hanging_stripped PRIVATE -s)
 target_link_options(hanging_static PRIVATE -static)
 add_dependencies(target_test hanging_stripped)
 target_compile_definitions(target_test PRIVATE WEFT_TEST_HANGING)
+add_test(NAME inspect_commands
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/inspect_test.py $<TARGET_FILE:weft_tool> ${hanging})
 
 find_program(WEFT_ADDR2LINE addr2line)
 if(WEFT_ADDR2LINE)

@@ -1,0 +1,79 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <signal.h>
+
+#include <limits>
+#include <string>
+
+#include "inspect/fiber_list.h"
+#include "inspect/report.h"
+#include "inspect/text.h"
+#include "tools/command.h"
+#include "tools/fiber_choice.h"
+#include "tools/observed.h"
+#include "tools/output.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+constexpr char kBtHelp[] =
+    "Tells where the fibers of a process are, call by call, with the lines of the source. Without FIBER it\n"
+    "is what `weft ps` tells, with all groups of fibers and their whole stacks.\n"
+    "\n"
+    "  --no-lines  without the lines of the source, which takes less time\n"
+    "\n"
+    "FIBER is one of `weft ps --all`: \"3\", or with its worker \"0:3\" if several workers have such a\n"
+    "fiber, or with its thread \"4711:3\", or the address of its control block. Lines need debug information "
+    "(-g),\n"
+    "and addr2line of binutils.\n";
+
+void writeLines(std::string_view text, bool hasLines, const Target& target) {
+  if (!hasLines) {
+    writeOutput(text);
+    return;
+  }
+  signal(SIGPIPE, SIG_IGN);  // of an addr2line that has ended
+  ModuleFiles modules;
+  addModules(target, modules);
+  SymbolizedOutput output(modules);
+  output.write(text);
+}
+
+int bt(Arguments arguments) {
+  bool hasLines = true;
+  Options options(arguments);
+  while (options.next()) {
+    if (!options.is("--no-lines")) {
+      options.failUnknown("bt");
+    }
+    hasLines = false;
+  }
+  const Arguments rest = options.rest();
+  if (rest.empty() || rest.size() > 2) {
+    throw UsageError("bt needs the number of a process or a core file, and at most one fiber");
+  }
+  Target target(rest[0]);
+  Observed observed(target);
+  std::string text = observed.introduction();
+  inspect::Text out(&appendTo, &text);
+  if (rest.size() == 2) {
+    const uint32_t fiber = chooseFiber(observed.snapshot(), rest[1]);
+    inspect::writeBacktrace(out, observed.snapshot(), fiber, observed.names());
+  } else {
+    constexpr size_t kAll = std::numeric_limits<size_t>::max();
+    inspect::writeReport(
+        out, observed.snapshot(), observed.names(),
+        {.mostGroups = kAll, .mostFrames = kAll, .mostCycles = kAll, .mostFibersOfCycle = kAll});
+  }
+  out.flush();
+  writeLines(text, hasLines, target);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kBt = {"bt", "[--no-lines] PID|CORE [FIBER]", "tells in which calls fibers wait",
+                               kBtHelp, bt};
+
+}  // namespace weft::inline v0_1::detail::tools

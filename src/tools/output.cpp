@@ -1,0 +1,58 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "tools/command.h"
+
+namespace weft::inline v0_1::detail::tools {
+
+void writeOutput(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t size = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (size < 0 && errno != EINTR) {
+      throw Failure(std::string("the output cannot be written: ") + std::strerror(errno));
+    }
+    text.remove_prefix(size > 0 ? static_cast<size_t>(size) : 0);
+  }
+}
+
+void appendTo(void* context, const char* text, size_t size) {
+  static_cast<std::string*>(context)->append(text, size);
+}
+
+void SymbolizedOutput::write(std::string_view text) {
+  text_.append(text);
+  size_t begin = 0;
+  for (size_t end; (end = text_.find('\n', begin)) != text_.npos; begin = end + 1) {
+    writeOutput(explain(std::string_view(text_).substr(begin, end - begin)) + "\n");
+  }
+  text_.erase(0, begin);
+}
+
+void SymbolizedOutput::finish() {
+  if (!text_.empty()) {
+    writeOutput(explain(text_));
+    text_.clear();
+  }
+}
+
+std::string SymbolizedOutput::explain(std::string_view line) {
+  if (!hasFailed_) {
+    try {
+      return symbolizer_.explain(line);
+    } catch (const Failure& failure) {
+      hasFailed_ = true;
+      std::fprintf(stderr, "weft: %s\n", failure.what());
+    }
+  }
+  return std::string(line);
+}
+
+}  // namespace weft::inline v0_1::detail::tools

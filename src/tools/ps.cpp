@@ -1,0 +1,55 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <string>
+
+#include "inspect/fiber_list.h"
+#include "inspect/report.h"
+#include "inspect/text.h"
+#include "tools/command.h"
+#include "tools/observed.h"
+#include "tools/output.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+constexpr char kPsHelp[] =
+    "Tells what the schedulers of a process do: what each worker runs, and which fibers wait, for what,\n"
+    "since when and in which calls. Fibers that wait alike are one group. At the end it names deadlocks\n"
+    "among locks.\n"
+    "\n"
+    "  --all  one line for each fiber\n"
+    "\n"
+    "PID is a process that runs: it goes on meanwhile. CORE is the core file of a process that has ended;\n"
+    "times count back from the last one that the process has noted. `weft bt` adds whole stacks with\n"
+    "lines of the source.\n";
+
+int ps(Arguments arguments) {
+  bool isAll = false;
+  Options options(arguments);
+  while (options.next()) {
+    if (!options.is("--all")) {
+      options.failUnknown("ps");
+    }
+    isAll = true;
+  }
+  Target target(options.only("ps", "the number of a process or a core file"));
+  Observed observed(target);
+  std::string text = observed.introduction();
+  inspect::Text out(&appendTo, &text);
+  if (isAll) {
+    inspect::writeFibers(out, observed.snapshot(), observed.names());
+  } else {
+    inspect::writeReport(out, observed.snapshot(), observed.names());
+  }
+  out.flush();
+  writeOutput(text);
+  return 0;
+}
+
+}  // namespace
+
+constinit const Command kPs = {"ps", "[--all] PID|CORE", "tells what workers do and what fibers wait for",
+                               kPsHelp, ps};
+
+}  // namespace weft::inline v0_1::detail::tools

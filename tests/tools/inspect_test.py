@@ -1,0 +1,197 @@
+#!/usr/bin/env python3
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Tests `weft ps` and `weft bt` on processes and on core files.
+
+    inspect_test.py WEFT DEBUG STRIPPED STATIC
+
+The programs are builds of hanging.cpp: with -g, stripped, and linked with -static and -g.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+NUM_MORE = 5  # tasks that wait for an event
+WAITS = (r"Semaphore 0x\w+", r"mutex 0x\w+", r"Channel::receive 0x\w+", r"Future 0x\w+", r"Event 0x\w+")
+
+
+def weft(*arguments, **how):
+    return subprocess.run([WEFT, *map(str, arguments)], capture_output=True, text=True, check=False,
+                          stdin=subprocess.DEVNULL, **how)
+
+
+@contextlib.contextmanager
+def running(program, *arguments):
+    """A process that has said that it is ready. It ends with its input, and has to end well."""
+    with subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+        process.stdin.close()
+        assert process.stdout.read() == "ended\n", process.wait()
+    assert process.returncode == 0, process.returncode
+
+
+def core(program, folder, *arguments, end=None):
+    """Returns: the core file of a process that ends by `end`, or by itself; None if there is none."""
+    with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as file:
+        pattern = file.read().strip()
+    if "/" in pattern or pattern.startswith("|"):
+        return None
+    limit = resource.RLIM_INFINITY
+    with subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          text=True, cwd=folder,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
+                          ) as process:
+        if end is not None:
+            assert process.stdout.readline() == "ready\n"
+            process.send_signal(end)
+        process.wait()
+    return next(iter(pathlib.Path(folder).iterdir()), None)
+
+
+class LiveTest(unittest.TestCase):
+    def ps(self, *arguments):
+        done = weft("ps", *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def check(self, text, hasNames):
+        self.assertRegex(text, r"1 scheduler, 2 worker threads, 1 bound thread, 1\d fibers in use")
+        self.assertRegex(text, r"3 fibers wait for Semaphore 0x\w+, for ")
+        # Without names weft's own frames count, and a fiber on whose stack a worker sleeps has more of them.
+        self.assertRegex(text, r"[%d%d] fibers wait for Event 0x\w+, for " % (NUM_MORE - 1, NUM_MORE))
+        self.assertRegex(text, r"1 fiber waits for mutex 0x\w+, .*; held by task .*, which waits for Event")
+        self.assertRegex(text, r"1 fiber sleeps, for ")
+        for each in WAITS:
+            self.assertRegex(text, each)
+        for name in (r"serve\(weft::Semaphore const&\)\+0x\w+ \(", r"takeMutex\(weft::mutex&\)\+0x\w+ \(",
+                     r"task \(anonymous namespace\)::Tasks::start<\(anonymous namespace\)::hang\(int\)::"):
+            (self.assertRegex if hasNames else self.assertNotRegex)(text, name)
+
+    def test_ps_tells_what_is_awaited(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), running(program, NUM_MORE) as process:
+                self.check(self.ps(process.pid), program != STRIPPED)
+
+    def test_ps_lists_all_fibers(self):
+        with running(DEBUG, NUM_MORE) as process:
+            lines = self.ps("--all", process.pid).splitlines()
+        self.assertRegex(lines[0], r"^WORKER +FIBER +STATE +SINCE +WAITS FOR +TASK$")
+        self.assertEqual(len([line for line in lines if re.search(r" waits +\d", line)]),
+                         len([line for line in lines if line.startswith("worker ")]))
+        self.assertEqual(len([line for line in lines if " Event 0x" in line]), NUM_MORE + 1 + 1)
+        self.assertRegex("\n".join(lines), r"\nbound thread %d +0 +runs" % process.pid)
+
+    def test_bt_has_lines_of_the_source(self):
+        with running(DEBUG, NUM_MORE) as process:
+            fiber = re.search(r"1 fiber waits for mutex.*?: worker (\d), fiber (\d+),", self.ps(process.pid))
+            name = ":".join(fiber.groups())
+            text = weft("bt", process.pid, name).stdout
+            self.assertRegex(text, r"^task .*\(worker %s, fiber %s\) waits for mutex 0x" % fiber.groups())
+            self.assertRegex(text, r"\n  #\d+ .*takeMutex\(weft::mutex&\)\+0x\w+ \(hanging_debug\+0x\w+\) .*\n")
+            self.assertRegex(text, r"\n  #\d+ .*\bweft_fiber_base\+0x")
+            self.assertRegex(text, r"hanging\.cpp:\d+")
+            plain = weft("bt", "--no-lines", process.pid, name).stdout
+            self.assertNotIn("hanging.cpp", plain)
+            self.assertRegex(plain, r"\n  #\d+ +weft_fiber_base\+0x\w+ \(hanging_debug\+0x\w+\)\n$")
+            self.assertRegex(weft("bt", process.pid).stdout, r"serve\S* \S*hanging\.cpp:\d+")
+
+    def test_a_fiber_has_several_names(self):
+        with running(DEBUG, NUM_MORE) as process:
+            fiber = re.search(r"1 fiber waits for mutex.*?: worker (\d), fiber (\d+),", self.ps(process.pid))
+            worker, number = fiber.groups()
+            thread = re.search(r"worker %s, thread (\d+)" % worker, self.ps(process.pid)).group(1)
+            texts = {re.sub(r"for [\d.]+ m?s", "", weft("bt", "--no-lines", process.pid, name).stdout)
+                     for name in (worker + ":" + number, thread + ":" + number)}
+            self.assertEqual(len(texts), 1)
+            for name, message in (("99999", "there is no fiber 99999: `weft ps --all` lists them"),
+                                  ("0x10", "there is no fiber 0x10:"), ("0:x", '"0:x" names no fiber')):
+                done = weft("bt", process.pid, name)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn(message, done.stderr)
+
+    def test_without_addr2line_bt_has_no_lines(self):
+        with running(DEBUG) as process, tempfile.TemporaryDirectory() as empty:
+            done = weft("bt", process.pid, env={"PATH": empty})
+            self.assertRegex(done.stderr, r"^weft: there is no addr2line, .*\n$")
+            self.assertIn("serve(weft::Semaphore const&)", done.stdout)
+
+    def test_the_observed_goes_on_unharmed(self):
+        with running(DEBUG, "busy") as process:
+            for _ in range(50):
+                self.assertIn("1 scheduler", self.ps(process.pid))
+
+    def test_a_stopped_process_is_told_of(self):
+        with running(DEBUG, NUM_MORE) as process:
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+            text = self.ps(process.pid)
+            process.send_signal(signal.SIGCONT)
+        self.assertRegex(text, r"^process %d is stopped " % process.pid)
+        self.check(text, True)
+
+    def test_a_process_may_end_while_it_is_looked_at(self):
+        for _ in range(20):
+            with subprocess.Popen([DEBUG, "busy"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True) as process:
+                process.stdout.readline()
+                with subprocess.Popen([WEFT, "ps", str(process.pid)], stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE, text=True) as looker:
+                    process.kill()
+                    _, errors = looker.communicate()
+                self.assertRegex(errors, r"^(weft: process %d .*\n)?$" % process.pid)
+                self.assertEqual(looker.returncode, 1 if errors else 0)
+
+    def test_errors_are_one_sentence(self):
+        for status, message, arguments in (
+                (1, "there is no process 2147483647", ["ps", 2147483647]),
+                (1, "is a program or a library, and no core file", ["bt", DEBUG]),
+                (1, "is no core file: give a core file, or the number", ["ps", __file__]),
+                (2, "ps needs the number of a process or a core file", ["ps"]),
+                (2, "ps has no option --what", ["ps", "--what", 1]),
+                (2, "bt has no option --what", ["bt", "--what", 1]),
+                (2, "bt needs the number of a process", ["bt"])):
+            done = weft(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
+            self.assertRegex(done.stderr, r"^weft: .*" + message + r".*\n$")
+
+
+class CoreTest(unittest.TestCase):
+    check = LiveTest.check
+
+    def core(self, program, folder, *arguments, end=None):
+        file = core(program, folder, *arguments, end=end)
+        if file is None:
+            self.skipTest("the system writes no core file into the current folder")
+        return file
+
+    def test_a_core_file_tells_what_a_process_does(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), tempfile.TemporaryDirectory() as folder:
+                file = self.core(program, folder, NUM_MORE, end=signal.SIGQUIT)
+                done = weft("ps", file)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertRegex(done.stdout, r"^ended by SIGQUIT in thread \d+, which is bound thread \d+")
+                self.check(done.stdout, program != STRIPPED)
+
+    def test_a_core_file_tells_where_a_task_has_failed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = self.core(DEBUG, folder, "crash")
+            text = weft("ps", file).stdout
+            self.assertRegex(text, r"^ended by SIGSEGV in thread \d+, which is worker \d, on fiber \d+, "
+                                   r"task main::.*lambda.*\n")
+            self.assertRegex(weft("bt", file).stdout, r"hanging\.cpp:\d+")
+
+
+if __name__ == "__main__":
+    WEFT, DEBUG, STRIPPED, STATIC = map(os.path.abspath, sys.argv[1:5])
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
