@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -68,25 +69,29 @@ class Tasks {
     group_.add(1);
     ++numTasks_;
     weft::schedule([this, task] {
-      numStarted_.fetch_add(1);
       task();
       group_.done();
     });
   }
 
-  // What has started waits within some moments: no more is promised.
-  void awaitStart() {
-    while (numStarted_.load() != numTasks_) {
+  void awaitBlocked() const {
+    while (numBlocked() != numTasks_) {
       weft::sleep_for(std::chrono::milliseconds(1));
     }
-    weft::sleep_for(std::chrono::milliseconds(50));
   }
   void awaitEnd() { group_.wait(); }
 
  private:
+  static uint64_t numBlocked() {
+    uint64_t num = 0;
+    for (const auto& worker : weft::Scheduler::get()->stats().workers) {
+      num += worker.num == 0 ? worker.numBlockedFibers : 0;  // one that was woken waits again, or ends
+    }
+    return num;
+  }
+
   const weft::WaitGroup group_;
-  std::atomic<int> numStarted_ = 0;
-  int numTasks_ = 0;
+  uint64_t numTasks_ = 0;
 };
 
 void hang(int numMore) {
@@ -125,7 +130,7 @@ void hang(int numMore) {
     (void)weft::io::recv(ends[0], {&byte, 1}, 0);
   });
 #endif
-  tasks.awaitStart();
+  tasks.awaitBlocked();
   sayReady();
   waitForEndOfInput();
   mayEnd.signal();
