@@ -40,6 +40,7 @@ constexpr Field kFields[] = {
     {"Worker.lookedAt", &Offsets::workerLookedAt},
     {"Worker.untilPoll", &Offsets::workerUntilPoll},
     {"Worker.lastReading", &Offsets::workerLastReading},
+    {"Worker.isIdle", &Offsets::workerIsIdle},
     {"Worker.isParked", &Offsets::workerIsParked},
     {"Worker.numParks", &Offsets::workerNumParks},
     {"Worker.numSteals", &Offsets::workerNumSteals},

@@ -54,7 +54,9 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.address = address;
   worker.id = record.at<int32_t>(offsets_.workerId);
   worker.threadId = record.at<int32_t>(offsets_.workerThreadId);
-  worker.state = record.at<bool>(offsets_.workerIsParked) ? Worker::State::Asleep : Worker::State::Busy;
+  worker.state = record.at<bool>(offsets_.workerIsParked) ? Worker::State::Asleep
+                 : record.at<bool>(offsets_.workerIsIdle) ? Worker::State::Searching
+                                                          : Worker::State::Busy;
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
   worker.turn = uint64_t{record.at<uint32_t>(offsets_.workerLookedAt)} << 32 |
                 record.at<uint32_t>(offsets_.workerUntilPoll);
@@ -159,28 +161,28 @@ void WorkerReader::addFiber(const Record& block, Address address, uint32_t worke
 // Finds out which fiber the thread is on, and what that says of the worker.
 void WorkerReader::setStates(const Record& record, uint32_t index) {
   Worker& worker = snapshot_.workers[index];
+  const bool isIdle = worker.state != Worker::State::Busy;
   const auto current = record.at<Address>(offsets_.workerCurrent);
   for (uint32_t i = worker.firstFiber; i < worker.firstFiber + worker.numFibers; ++i) {
     const bool isCurrent = snapshot_.fibers[i].address == current;
     if (isCurrent) {
       worker.running = i;
     }
-    setState(snapshot_.fibers[i], seen_[i], worker, isCurrent);
+    setState(snapshot_.fibers[i], worker, isCurrent);
+    seen_[i].hasStack = !isCurrent || isIdle;
   }
   const Fiber* running = worker.running != kNone ? &snapshot_.fibers[worker.running] : nullptr;
-  if (worker.state != Worker::State::Asleep &&
-      (running == nullptr || running->state != Fiber::State::Running)) {
+  if (!isIdle && (running == nullptr || running->state != Fiber::State::Running)) {
     worker.state = Worker::State::Searching;
   }
 }
 
-void WorkerReader::setState(Fiber& fiber, SeenFiber& seen, const Worker& worker, bool isCurrent) const {
-  const bool isAsleep = worker.state == Worker::State::Asleep;
-  seen.hasStack = !isCurrent || isAsleep;
+void WorkerReader::setState(Fiber& fiber, const Worker& worker, bool isCurrent) const {
+  const bool isIdle = worker.state != Worker::State::Busy;
   if (isCurrent) {
-    fiber.isLastOfWorker = fiber.state != Fiber::State::Idle || isAsleep;
+    fiber.isLastOfWorker = fiber.state != Fiber::State::Idle || isIdle;
     const bool runsCode = fiber.isMain ? worker.id < 0 : fiber.task != 0;
-    if (!isAsleep && fiber.what == kNone && runsCode) {
+    if (!isIdle && fiber.what == kNone && runsCode) {
       fiber.state = Fiber::State::Running;
       fiber.isLastOfWorker = false;
     }

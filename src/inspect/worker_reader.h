@@ -85,7 +85,7 @@ class WorkerReader {
   bool addSlab(Address& slab, Address owner, uint32_t worker);
   void addFiber(const Record& block, Address address, uint32_t worker);
   void setStates(const Record& record, uint32_t worker);
-  void setState(Fiber& fiber, SeenFiber& seen, const Worker& worker, bool isCurrent) const;
+  void setState(Fiber& fiber, const Worker& worker, bool isCurrent) const;
   uint32_t nameOf(Address text);
 
   const Memory& memory_;

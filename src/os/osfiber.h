@@ -47,7 +47,7 @@ struct OSFiber {
   static void switchTo(OSFiber& from, OSFiber& to, void** globals);
 
   // Calls `function(argument)` on the calling fiber, `self`. Meanwhile its `sp` leads to its frames, as if it
-  // were suspended: for who looks at the stack from outside while the thread sleeps in the call.
+  // were suspended: for who looks at the stack from outside.
   // Requires: the function switches to no fiber.
   static void callVisibly(OSFiber& self, void (*function)(void*), void* argument);
 

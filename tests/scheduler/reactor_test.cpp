@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
@@ -38,7 +39,8 @@ namespace {
 struct World {
   std::atomic<bool> hasCome{false};
   std::atomic<int> numPolls{0}, numParks{0}, numGone{0};
-  std::atomic<int> wakeFd{-1};  // of the worker
+  std::atomic<int> wakeFd{-1};   // of the worker
+  std::function<void()> onPoll;  // null: nothing
 
   // Any thread: what the fibers wait for has come.
   void come() {
@@ -56,6 +58,9 @@ class TestReactor final : public Reactor {
 
   bool poll() override {
     ++world_.numPolls;
+    if (world_.onPoll) {
+      world_.onPoll();
+    }
     if (!world_.hasCome || waiting_.isEmpty()) {
       return false;
     }
@@ -68,6 +73,10 @@ class TestReactor final : public Reactor {
   // With a deadline, looks again now and then.
   bool park(Parker<>& parker, TimePoint deadline) override {
     ++world_.numParks;
+    if (world_.onPoll) {
+      world_.onPoll = nullptr;  // the search is over
+      world_.hasCome = true;
+    }
     if (parker.wakeFd() < 0) {
       parker.setWakeFd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     }
@@ -214,6 +223,24 @@ TEST_P(ReactorTest, TheReportNamesTheDescriptor) {
              (numWorkers() >= 4 || text.find(" waits, 1 for I/O\n") != std::string::npos);
     });
   });
+  destroyScheduler();
+}
+
+[[gnu::noinline]] void waitInAFunction(World& world) {
+  TestReactor::wait(world);
+  asm volatile("");  // no tail call
+}
+
+// The thread is on the stack of the fiber that has waited last, and does not sleep.
+TEST_P(ReactorTest, AWorkerThatSearchesShowsTheCallsOfItsFiber) {
+  World world;
+  std::string texts;
+  world.onPoll = [&] {
+    texts += dumpText();
+    world.hasCome = texts.find("waitInAFunction") != std::string::npos;
+  };
+  tests::inTask([&] { waitInAFunction(world); });
+  EXPECT_TRUE(texts.find("waitInAFunction") != std::string::npos) << texts;
   destroyScheduler();
 }
 

@@ -65,6 +65,7 @@ struct LayoutAccess {
       {"Worker.lookedAt", offsetof(Worker, lookedAt_)},
       {"Worker.untilPoll", kDequeOfWorker + offsetof(LocalDeque, untilPoll)},
       {"Worker.lastReading", kReading},
+      {"Worker.isIdle", kIdler + offsetof(Idler, isIdle_)},
       {"Worker.isParked", kIdler + offsetof(Idler, isParked_)},
       {"Worker.numParks", kIdler + offsetof(Idler, numParks_)},
       {"Worker.numSteals", offsetof(Worker, stealer_) + offsetof(Stealer, numSteals_)},

@@ -60,13 +60,15 @@ Work Idler::waitForWork() {
   if (work || worker_.shouldEnd()) {
     return work;
   }
-  if (isMultiThreaded) {
-    waitForSharedWork(worker_.group().idle, sleeper_, *this);
-  } else {
-    while (!spin(SearchScope::Own)) {
-      sleepForOwnWork();
+  idleVisibly([&] {
+    if (isMultiThreaded) {
+      waitForSharedWork(worker_.group().idle, sleeper_, *this);
+    } else {
+      while (!spin(SearchScope::Own)) {
+        sleepForOwnWork();
+      }
     }
-  }
+  });
   return std::exchange(found_, Work());
 }
 
@@ -103,7 +105,21 @@ bool Idler::spin(SearchScope scope) {
 // Returns: for how long the worker has had nothing to run; now it has.
 SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchange(idleSince_, TimePoint{}); }
 
+// Calls `function`, in which nothing runs on the thread. Meanwhile the frames of the fiber that has waited
+// last can be seen from outside: the thread is still on its stack.
+template <class Function>
+void Idler::idleVisibly(Function&& function) {
+  isIdle_.store(true, std::memory_order_relaxed);  // relaxed, both: for who looks at the stack
+  OSFiber::callVisibly(
+      worker_.fibers().current().os, [](void* called) { (*static_cast<Function*>(called))(); }, &function);
+  isIdle_.store(false, std::memory_order_relaxed);
+}
+
 void Idler::awaitReady(TimePoint until) {
+  idleVisibly([&] { searchForReady(until); });
+}
+
+void Idler::searchForReady(TimePoint until) {
   TimePoint now = TimePoint::clock::now();
   const TimePoint busyUntil = now + SearchBudget::kUsual;
   for (; !worker_.gatherReady() && now < until; now = TimePoint::clock::now()) {
@@ -123,7 +139,7 @@ void Idler::sleepForOwnWork() {
     return;
   }
   if (parts_.timers.doAllLookAgain() && worker_.group().numWorkers == 0 && !isReactorAwaited()) {
-    callVisibly([](void* self) { static_cast<Idler*>(self)->endIfDeadlocked(); });
+    endIfDeadlocked();
   }
   park();
   cancelParkInbox();
@@ -146,22 +162,13 @@ bool Idler::parkUntil(TimePoint deadline) {
   ++numParks_;
   worker_.localDeque().stealer.leave();
   (void)parts_.timers.date();
-  sleepUntil_ = std::min(deadline, parts_.timers.earliest());
-  callVisibly([](void* self) { static_cast<Idler*>(self)->sleep(); });
-  worker_.endSleep();
-  return isWoken_;
-}
-
-// The thread is on the stack of the fiber that has waited last.
-void Idler::callVisibly(void (*function)(void*)) {
-  OSFiber::callVisibly(worker_.fibers().current().os, function, this);
-}
-
-void Idler::sleep() {
-  // relaxed, both: a hint for Worker::holdBack(), and for who looks at the stack from outside.
+  const TimePoint until = std::min(deadline, parts_.timers.earliest());
+  // relaxed, both: a hint for Worker::holdBack(), and for who looks from outside.
   isParked_.store(true, std::memory_order_relaxed);
-  isWoken_ = isReactorAwaited() ? reactor_->park(*parker_, sleepUntil_) : parker_->parkUntil(sleepUntil_);
+  const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
   isParked_.store(false, std::memory_order_relaxed);
+  worker_.endSleep();
+  return isWoken;
 }
 
 void Idler::endIfDeadlocked() {

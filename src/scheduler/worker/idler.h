@@ -69,6 +69,9 @@ class Idler {
   friend struct LayoutAccess;
   friend struct WorkerTestAccess;
 
+  template <class Function>
+  void idleVisibly(Function&& function);
+  void searchForReady(TimePoint until);
   bool look(SearchScope scope);
   void pollReactor() {
     if (isReactorAwaited()) [[unlikely]] {
@@ -79,8 +82,6 @@ class Idler {
   SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);
-  void callVisibly(void (*function)(void*));
-  void sleep();
   void endIfDeadlocked();
 
   Worker& worker_;
@@ -91,10 +92,9 @@ class Idler {
   SearchBudget search_;
   TimePoint idleSince_{};     // when the worker ran out of work; none: it has not searched since
   TimePoint tidyAt_{};        // when tidyUp() wants to be called again
-  TimePoint sleepUntil_{};    // of the sleep that is about to begin
-  bool isWoken_ = false;      // whether a wake has ended the last sleep
   ClockReading lastReading_;  // before the last sleep; for who looks from outside
   std::unique_ptr<Reactor> reactor_;
+  std::atomic<bool> isIdle_{false};  // searches or sleeps, and its fiber's frames can be seen from outside
   std::atomic<bool> isParked_{false};
   SingleWriterCounter numParks_;
 };

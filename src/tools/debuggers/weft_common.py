@@ -134,7 +134,7 @@ class Fiber:
     @property
     def has_saved_registers(self):
         """Whether `stack_pointer` leads to its frames."""
-        is_suspended = not self.is_current or self.worker.state == "sleeps"
+        is_suspended = not self.is_current or self.worker.is_idle
         return is_suspended and self.stack_pointer != 0 and self.state != "idle"
 
     @property
@@ -151,7 +151,9 @@ class Worker:
         self.scheduler, self.address = scheduler, address
         self.id = record.at(layout["Worker.id"], 4, signed=True)
         self.thread_id = record.at(layout["Worker.threadId"], 4)
-        self.state = "sleeps" if record.at(layout["Worker.isParked"], 1) else "busy"
+        self.is_idle = bool(record.at(layout["Worker.isIdle"], 1))
+        is_asleep = record.at(layout["Worker.isParked"], 1)
+        self.state = "sleeps" if is_asleep else "searches" if self.is_idle else "busy"
         self.num_ready = record.at(layout["Worker.numReady"])
         self.num_blocked = record.at(layout["Worker.numBlocked"])
         self.num_idle = record.at(layout["Worker.numIdle"])
