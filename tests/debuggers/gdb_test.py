@@ -5,7 +5,7 @@
 
     gdb_test.py GDB SCRIPTS PROGRAM STRIPPED
 
-SCRIPTS is the folder of weft-gdb.py; STRIPPED is PROGRAM without symbols.
+GDB is empty where there is none; SCRIPTS is the folder of weft-gdb.py; STRIPPED is PROGRAM without symbols.
 """
 
 import pathlib
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import core_of, hanging, plain
+from processes import core_of, hanging, plain, python_of, run
 
 FIBERS = """\
 FIBER  STATE  SINCE  WAITS FOR  TASK
@@ -211,4 +211,4 @@ class GdbTest(unittest.TestCase):
 if __name__ == "__main__":
     GDB, SCRIPTS, PROGRAM, STRIPPED = sys.argv[1:]
     SCRIPTS = str(pathlib.Path(SCRIPTS).resolve())
-    unittest.main(argv=sys.argv[:1])
+    run(python_of(GDB, "-batch", "-nx", "-ex", "python print('has Python')"))

@@ -7,6 +7,7 @@ import pathlib
 import re
 import resource
 import subprocess
+import sys
 import unittest
 
 
@@ -46,3 +47,24 @@ def plain(text):
     text = re.sub(r"thread \d+ \(LWP \d+\)", "thread X", text)
     text = re.sub(r"main::(\{lambda\(\)#1\}|\$_0)", "LAMBDA", text)
     return re.sub(r" {2,}", "  ", text)
+
+
+def python_of(debugger, *command):
+    """Returns: why the debugger has no Python, or "". The command has it print "has Python"."""
+    if not debugger:
+        return "no such debugger is installed"
+    done = subprocess.run([debugger, *command], capture_output=True, text=True, check=False, timeout=120)
+    return "" if "has Python" in done.stdout else "%s has no Python: %s" % (debugger, done.stderr.strip())
+
+
+def run(reason_to_skip):
+    """Runs the tests of the program. Exits with 77, as ctest has it, if not one of them could run."""
+    if reason_to_skip:
+        print("skipped:", reason_to_skip)
+        sys.exit(77)
+    result = unittest.main(argv=sys.argv[:1], exit=False).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    if len(result.skipped) == result.testsRun:
+        print("skipped:", result.skipped[0][1])
+        sys.exit(77)
