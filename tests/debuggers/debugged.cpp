@@ -38,10 +38,17 @@ struct Objects {
   weft::mutex freeLock;
   weft::Task task, emptyTask;
   weft::Channel<int> closed{4};
-  weft::Promise<int> promise;
+  weft::Promise<int> promise, gonePromise, kept;
   weft::Future<int> pending = promise.get_future(), ready = weft::makeReadyFuture(7), none;
   weft::Future<int> failed = weft::makeExceptionalFuture<int>(std::make_exception_ptr(7));
+  weft::SharedFuture<int> shared = weft::makeReadyFuture(8).share(), unshared;
+  weft::Future<void> done = weft::makeReadyFuture();
+  weft::Future<int> goneFuture = weft::makeReadyFuture(9);
+  weft::SharedFuture<int> goneShared = weft::makeReadyFuture(9).share();
+  weft::Task goneTask{[] {}};
   weft::Event gone;
+  weft::WaitGroup goneGroup;
+  weft::Channel<int> goneChannel{1};
 };
 Objects* objects = nullptr;
 
@@ -120,6 +127,13 @@ int main(int argc, char** argv) {
   Objects all;
   objects = &all;
   const weft::Event taken = std::move(all.gone);
+  const weft::WaitGroup takenGroup = std::move(all.goneGroup);
+  const weft::Channel<int> takenChannel = std::move(all.goneChannel);
+  const weft::Future<int> takenFuture = std::move(all.goneFuture);
+  const weft::SharedFuture<int> takenShared = std::move(all.goneShared);
+  const weft::Task takenTask = std::move(all.goneTask);
+  const weft::Promise<int> takenPromise = std::move(all.gonePromise);
+  all.kept.set_value(1);
   all.task = HoldAndWait();
   all.closed.send(1);
   all.closed.close();

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import core_of, hanging, plain, python_of, run
+from processes import OBJECTS, core_of, hanging, plain, python_of, run
 
 FIBERS = """\
 FIBER  STATE  SINCE  WAITS FOR  TASK
@@ -138,26 +138,10 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(functions(part(out, "bt")), ["debugged::rest", "main"])
 
     def test_prints_objects(self):
-        expected = {
-            "event": "Event not signalled, 2 waiters",
-            "mayRun": "Event signalled",
-            "lock": "mutex, held by fiber 0:2, task debugged::HoldAndWait, 1 waiter",
-            "freeLock": "mutex, free",
-            "task": "Task debugged::HoldAndWait",
-            "emptyTask": "an empty Task",
-            "channel": "Channel with 0 of 2, 1 receiver waits",
-            "closed": "Channel with 1 of 4, closed",
-            "group": "WaitGroup at 3, 1 waiter",
-            "pending": "Future, not ready",
-            "ready": "Future, ready with 7",
-            "failed": "Future, ready with an exception",
-            "gone": "an Event that was moved from",
-            "none": "a Future without a state",
-        }
-        commands = ["output debugged::objects->" + name for name in expected]
+        commands = ["output debugged::objects->" + name for name in OBJECTS]
         out = at_rest(lambda: self.attached("weft workers", *commands))
         printed = [part(out, command).splitlines()[0] for command in commands]
-        self.assertEqual(printed, list(expected.values()))
+        self.assertEqual(printed, list(OBJECTS.values()))
 
     def test_says_why_it_cannot_show_a_fiber(self):
         for fiber, message in (

@@ -10,6 +10,35 @@ import subprocess
 import sys
 import unittest
 
+# What the debuggers say of debugged::objects.
+OBJECTS = {
+    "event": "Event not signalled, 2 waiters",
+    "mayRun": "Event signalled",
+    "lock": "mutex, held by fiber 0:2, task debugged::HoldAndWait, 1 waiter",
+    "freeLock": "mutex, free",
+    "task": "Task debugged::HoldAndWait",
+    "emptyTask": "an empty Task",
+    "channel": "Channel with 0 of 2, 1 receiver waits",
+    "closed": "Channel with 1 of 4, closed",
+    "group": "WaitGroup at 3, 1 waiter",
+    "promise": "Promise, not kept",
+    "kept": "Promise, kept",
+    "gonePromise": "a Promise without a state",
+    "pending": "Future, not ready",
+    "ready": "Future, ready with 7",
+    "failed": "Future, ready with an exception",
+    "done": "Future, ready",
+    "shared": "SharedFuture, ready with 8",
+    "none": "a Future without a state",
+    "unshared": "a SharedFuture without a state",
+    "goneFuture": "a Future without a state",
+    "goneShared": "a SharedFuture without a state",
+    "goneTask": "an empty Task",
+    "gone": "an Event that was moved from",
+    "goneGroup": "a WaitGroup that was moved from",
+    "goneChannel": "a Channel that was moved from",
+}
+
 
 @contextlib.contextmanager
 def hanging(program, *arguments):

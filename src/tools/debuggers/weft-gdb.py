@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `weft` for gdb: docs/howto/gdb.md. Load it by `source PATH/weft-gdb.py`."""
 
+import contextlib
 import os
 import re
 import sys
@@ -14,6 +15,7 @@ from gdb.FrameDecorator import FrameDecorator
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import weft_common  # noqa: E402
+import weft_objects  # noqa: E402
 
 sys.path.pop(0)
 
@@ -243,149 +245,57 @@ Switch("weft switch")
 # Pretty-printers. Unlike the commands they need debug information.
 
 
-def bare(value):
-    """Returns: the number or pointer in a std::atomic, of libstdc++ or libc++."""
-    while value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT:
-        for member in ("_M_i", "_M_b", "_M_p", "__a_", "__a_value", "value_"):
-            try:
-                value = value[member]
-                break
-            except gdb.error:
-                continue
-        else:
-            raise gdb.error("no std::atomic that is known")
-    return value
+@contextlib.contextmanager
+def gdb_errors():
+    try:
+        yield
+    except gdb.error as error:
+        raise weft_common.Error(str(error)) from None
 
 
-def num_waiters(wait_list):
-    count, waiter = 0, wait_list["first_"]
-    while int(waiter) and count < 1000000:
-        count, waiter = count + 1, waiter["next"]
-    return count
+class GdbValue(weft_objects.Value):
+    def __init__(self, value):
+        self.value = value
 
+    def __getitem__(self, member):
+        with gdb_errors():
+            return GdbValue(self.value[member])
 
-def waiters(count):
-    return ", %s" % weft_common.counted(count, "waiter") if count else ""
+    def number(self):
+        with gdb_errors():
+            return int(self.value)
 
+    def pointee(self, type_name=None):
+        with gdb_errors():
+            pointer = self.value
+            if type_name is not None:
+                pointer = pointer.cast(gdb.lookup_type(type_name).pointer())
+            return GdbValue(pointer.dereference())
 
-def state_of(handle):
-    """Returns: what the handle refers to, or None if it was moved from."""
-    state = handle["state_"]["state_"]
-    symbol = gdb.execute("info symbol %#x" % int(state), to_string=True)
-    return None if "::movedFrom" in symbol else state.dereference()
+    def is_class(self):
+        return self.value.type.strip_typedefs().code == gdb.TYPE_CODE_STRUCT
+
+    def type_name(self):
+        return self.value.type.strip_typedefs().name or ""
+
+    def template_argument(self):
+        with gdb_errors():
+            return str(self.value.type.strip_typedefs().template_argument(0))
+
+    def text(self):
+        with gdb_errors():
+            return self.value.format_string()
+
+    def target(self):
+        return GdbTarget()
 
 
 class Printer:
-    """Prints a value as one line: text(value)."""
-
     def __init__(self, value):
         self.value = value
 
     def to_string(self):
-        try:
-            return self.text(self.value)
-        except gdb.error as error:
-            return "<%s>" % error
-
-
-class TaskPrinter(Printer):
-    def text(self, value):
-        node = value["node_"]
-        if not int(node):
-            return "an empty Task"
-        name = GdbTarget().symbol(int(node["invoke"]))
-        return "Task %s" % (weft_common.shorten(name) or "%#x" % int(node["invoke"]))
-
-
-class EventPrinter(Printer):
-    def text(self, value):
-        state = state_of(value)
-        if state is None:
-            return "an Event that was moved from"
-        word = state["core"]["word_"]
-        bits = int(bare(word["bits"]))
-        count = 1 if bits > 7 else num_waiters(word["list"])
-        is_signalled = bits <= 7 and bits & 4
-        return "Event %s%s" % ("signalled" if is_signalled else "not signalled", waiters(count))
-
-
-class WaitGroupPrinter(Printer):
-    def text(self, value):
-        state = state_of(value)
-        if state is None:
-            return "a WaitGroup that was moved from"
-        core = state["core"]
-        count = num_waiters(core["word_"]["list"]) + (1 if int(bare(core["first_"])) else 0)
-        return "WaitGroup at %d%s" % (int(bare(core["word_"]["bits"])) // 4, waiters(count))
-
-
-class MutexPrinter(Printer):
-    def text(self, value):
-        word = value["core_"]["word_"]
-        count = waiters(num_waiters(word["list"]))
-        owner = int(bare(value["owner_"]))
-        if not int(bare(word["bits"])) & 4:
-            return "mutex, free" + count
-        try:
-            snapshot = weft_common.Snapshot(GdbTarget())
-            found = snapshot.at_scope(owner)
-            who = "fiber %s, task %s" % (found.name, snapshot.task_name(found)) if found else "another thread"
-        except weft_common.Error:
-            who = "%#x" % owner
-        return "mutex, held by %s%s" % (who, count)
-
-
-class ChannelPrinter(Printer):
-    def text(self, value):
-        state = state_of(value)
-        if state is None:
-            return "a Channel that was moved from"
-        tail, head = int(bare(state["tail_"]["word_"])), int(bare(state["head_"]["word_"]))
-        text = "Channel with %d of %d" % (max(tail // 8 - head // 8, 0), int(state["capacity_"]))
-        text += ", closed" if tail & 4 else ""
-        for name in ("sender", "receiver"):
-            count = num_waiters(state[name + "s_"])
-            if count:
-                text += ", %s wait%s" % (weft_common.counted(count, name), "s" if count == 1 else "")
-        return text
-
-
-class FuturePrinter(Printer):
-    def text(self, value):
-        name = "SharedFuture" if "::SharedFuture<" in value.type.strip_typedefs().name else "Future"
-        state = value["core_"]["state_"]
-        if not int(state):
-            return "a %s without a state" % name
-        word = int(bare(state["word"]["word_"]))
-        if not word & 1:
-            return "%s, not ready" % name
-        result = value.type.strip_typedefs().template_argument(0)
-        whole = gdb.lookup_type("weft::v0_1::detail::FutureState<%s>" % result)
-        outcome = state.cast(whole.pointer())["outcome"]
-        if int(bare(outcome["exception_"]["exception_"]["_M_exception_object"])):
-            return "%s, ready with an exception" % name
-        return "%s, ready%s" % (name, self.result(outcome, result))
-
-    @staticmethod
-    def result(outcome, result):
-        """Returns: the value, if it is one of libstdc++'s std::optional."""
-        if result.strip_typedefs().code == gdb.TYPE_CODE_VOID:
-            return ""
-        try:
-            kept = outcome["result_"]["kept_"]["_M_payload"]["_M_payload"]["_M_value"]
-            return " with %s" % kept.format_string()
-        except gdb.error:
-            return ""
-
-
-PRINTERS = (
-    (re.compile(r"^weft::v0_1::Task$"), TaskPrinter),
-    (re.compile(r"^weft::v0_1::Event$"), EventPrinter),
-    (re.compile(r"^weft::v0_1::WaitGroup$"), WaitGroupPrinter),
-    (re.compile(r"^weft::v0_1::mutex$"), MutexPrinter),
-    (re.compile(r"^weft::v0_1::Channel<.*>$"), ChannelPrinter),
-    (re.compile(r"^weft::v0_1::(Shared)?Future<.*>$"), FuturePrinter),
-)
+        return weft_objects.words(GdbValue(self.value))
 
 
 class Printers:
@@ -393,11 +303,7 @@ class Printers:
         self.name, self.enabled, self.subprinters = "weft", True, None
 
     def __call__(self, value):
-        name = value.type.strip_typedefs().name or ""
-        for pattern, printer in PRINTERS:
-            if pattern.match(name):
-                return printer(value)
-        return None
+        return Printer(value) if weft_objects.has_words(GdbValue(value).type_name()) else None
 
 
 gdb.printing.register_pretty_printer(None, Printers(), replace=True)
