@@ -46,7 +46,7 @@ foreach(header IN LISTS actual)
 endforeach()
 
 # The commands for debuggers.
-foreach(script IN ITEMS weft_common.py weft_objects.py weft-gdb.py)
+foreach(script IN ITEMS weft_common.py weft_objects.py weft-gdb.py weft_lldb.py weft_lldb_fibers.py)
   if(NOT EXISTS "${prefix}/share/weft/debuggers/${script}")
     message(FATAL_ERROR "${script} is not installed")
   endif()

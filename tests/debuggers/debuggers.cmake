@@ -12,7 +12,12 @@ target_link_options(debugged_stripped PRIVATE -s)
 
 # A test that finds no debugger is skipped, and says so.
 find_program(WEFT_GDB gdb)
-add_test(NAME gdb_commands
-  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/debuggers/gdb_test.py "$<$<BOOL:${WEFT_GDB}>:${WEFT_GDB}>"
-    ${PROJECT_SOURCE_DIR}/src/tools/debuggers $<TARGET_FILE:debugged> $<TARGET_FILE:debugged_stripped>)
-set_tests_properties(gdb_commands PROPERTIES SKIP_RETURN_CODE 77)
+find_program(WEFT_LLDB NAMES lldb lldb-21 lldb-20 lldb-19)
+foreach(debugger IN ITEMS gdb lldb)
+  string(TOUPPER WEFT_${debugger} program)
+  add_test(NAME ${debugger}_commands
+    COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/debuggers/${debugger}_test.py
+      "$<$<BOOL:${${program}}>:${${program}}>" ${PROJECT_SOURCE_DIR}/src/tools/debuggers
+      $<TARGET_FILE:debugged> $<TARGET_FILE:debugged_stripped>)
+  set_tests_properties(${debugger}_commands PROPERTIES SKIP_RETURN_CODE 77)
+endforeach()

@@ -15,23 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import OBJECTS, core_of, hanging, plain, python_of, run
-
-FIBERS = """\
-FIBER  STATE  SINCE  WAITS FOR  TASK
-0:1  waits  X s  Event X  LAMBDA
-0:2  waits  X s  Event X  debugged::HoldAndWait
-0:3  waits  X s  mutex X  debugged::TakeLock; held by fiber 0:2, task debugged::HoldAndWait
-0:4  waits  X s  Channel::receive X  debugged::Receive
-0:5  waits  X s  WaitGroup X  debugged::WaitForGroup
-0:6  waits  X s  sleep  debugged::Sleep
-1:1  runs  -  -  debugged::BlockThread
-"""
-WORKERS = """\
-scheduler X
-  worker 0, thread X: sleeps
-  worker 1, thread X: runs task debugged::BlockThread on fiber 1:1
-"""
+from processes import FIBERS, OBJECTS, WORKERS, at_rest, core_of, hanging, plain, python_of, run
 
 
 def gdb(arguments, commands):
@@ -57,15 +41,6 @@ def functions(backtrace):
     return re.findall(r"^#\d+ +(?:0x\w+ in )?(\S+) \(", backtrace, re.M)
 
 
-def at_rest(answer):
-    """Returns: what answer() gives while worker 0 sleeps. Now and then the mutex has it awake."""
-    for _ in range(10):
-        out = answer()
-        if re.search(r"worker 0, thread \d+ \(LWP \d+\): sleeps", part(out, "weft workers")):
-            break
-    return out
-
-
 class GdbTest(unittest.TestCase):
     maxDiff = None
 
@@ -85,13 +60,13 @@ class GdbTest(unittest.TestCase):
         self.assertRegex(text, r'debugged::waitDeep \(depth=1, name=0x\w+ "depth"\) at \S*debugged\.cpp:\d+')
 
     def test_lists_the_fibers_of_a_process_that_hangs(self):
-        out = at_rest(lambda: self.attached("weft fibers", "weft workers"))
+        out = at_rest(lambda: self.attached("weft fibers", "weft workers"), part)
         self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
         workers = re.sub("; has not looked after other fibers for X s", "", plain(part(out, "weft workers")))
         self.assertEqual(workers, WORKERS)
 
     def test_lists_the_queues(self):
-        out = at_rest(lambda: self.attached("weft workers", "weft queues"))
+        out = at_rest(lambda: self.attached("weft workers", "weft queues"), part)
         out = plain(part(out, "weft queues")).splitlines()
         self.assertEqual(out[0], "scheduler X: 0 tasks queued for any worker")
         self.assertEqual(out[1], "  WORKER  READY  QUEUED  BLOCKED  IDLE  TIMERS  NEXT TIMER")
@@ -117,7 +92,7 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(len(functions(part(out, "weft bt 0:2 3"))), 3)
 
     def test_prints_the_backtrace_of_the_fiber_on_which_its_worker_sleeps(self):
-        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"))
+        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"), part)
         for fiber, function in (("0:3", "TakeLock"), ("0:6", "Sleep")):
             names = functions(part(out, "weft bt " + fiber))
             self.assertIn("debugged::%s::operator()" % function, names)
@@ -139,7 +114,7 @@ class GdbTest(unittest.TestCase):
 
     def test_prints_objects(self):
         commands = ["output debugged::objects->" + name for name in OBJECTS]
-        out = at_rest(lambda: self.attached("weft workers", *commands))
+        out = at_rest(lambda: self.attached("weft workers", *commands), part)
         printed = [part(out, command).splitlines()[0] for command in commands]
         self.assertEqual(printed, list(OBJECTS.values()))
 
@@ -164,7 +139,7 @@ class GdbTest(unittest.TestCase):
                 core = core_of(PROGRAM, folder)
                 return gdb([PROGRAM, core], ["weft fibers", "weft workers", "weft bt 0:1"])
 
-        out = at_rest(answer)
+        out = at_rest(answer, part)
         self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
         self.assertEqual(plain(part(out, "weft workers")), WORKERS)
         self.check_backtrace(part(out, "weft bt 0:1"))
@@ -177,7 +152,7 @@ class GdbTest(unittest.TestCase):
                 return gdb([STRIPPED, core_of(STRIPPED, folder)], commands)
 
         for answer in (lambda: self.attached(*commands, program=STRIPPED), answer_of_core):
-            out = at_rest(answer)
+            out = at_rest(answer, part)
             expected = re.sub(r"(LAMBDA|debugged::\w+)", "X", FIBERS)
             self.assertEqual(plain(part(out, "weft fibers")), expected)
             self.assertGreater(len(functions(part(out, "weft bt 0:1"))), 10)
@@ -195,4 +170,4 @@ class GdbTest(unittest.TestCase):
 if __name__ == "__main__":
     GDB, SCRIPTS, PROGRAM, STRIPPED = sys.argv[1:]
     SCRIPTS = str(pathlib.Path(SCRIPTS).resolve())
-    run(python_of(GDB, "-batch", "-nx", "-ex", "python print('has Python')"))
+    run(python_of(GDB, "-batch", "-nx", "-ex", "python print('has ' + 'Python')"))

@@ -10,6 +10,23 @@ import subprocess
 import sys
 import unittest
 
+# What the commands say of debugged.cpp.
+FIBERS = """\
+FIBER  STATE  SINCE  WAITS FOR  TASK
+0:1  waits  X s  Event X  LAMBDA
+0:2  waits  X s  Event X  debugged::HoldAndWait
+0:3  waits  X s  mutex X  debugged::TakeLock; held by fiber 0:2, task debugged::HoldAndWait
+0:4  waits  X s  Channel::receive X  debugged::Receive
+0:5  waits  X s  WaitGroup X  debugged::WaitForGroup
+0:6  waits  X s  sleep  debugged::Sleep
+1:1  runs  -  -  debugged::BlockThread
+"""
+WORKERS = """\
+scheduler X
+  worker 0, thread X: sleeps
+  worker 1, thread X: runs task debugged::BlockThread on fiber 1:1
+"""
+
 # What the debuggers say of debugged::objects.
 OBJECTS = {
     "event": "Event not signalled, 2 waiters",
@@ -67,6 +84,17 @@ def core_of(program, folder):
         pattern = pathlib.Path("/proc/sys/kernel/core_pattern").read_text(encoding="utf-8").strip()
         raise unittest.SkipTest("the system writes no core file into the folder of the process: " + pattern)
     return str(cores[0])
+
+
+def at_rest(answer, part):
+    """Returns: what answer() gives while worker 0 sleeps. Now and then the mutex has it awake.
+
+    part(text, command) is what the debugger has printed for a command, of which one is `weft workers`."""
+    for _ in range(10):
+        out = answer()
+        if re.search(r"worker 0, thread \d+ \(LWP \d+\): sleeps", part(out, "weft workers")):
+            break
+    return out
 
 
 def plain(text):

@@ -1,0 +1,251 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""The command `weft` for lldb: docs/howto/gdb.md. Load it by `command script import PATH/weft_lldb.py`."""
+
+import os
+import re
+import shlex
+import sys
+import time
+
+import lldb
+
+FOLDER = os.path.dirname(os.path.realpath(__file__))
+sys.path.insert(0, FOLDER)
+import weft_common  # noqa: E402
+import weft_objects  # noqa: E402
+
+sys.path.pop(0)
+
+PLUGIN = os.path.join(FOLDER, "weft_lldb_fibers.py")
+PLUGIN_SETTING = "target.process.python-os-plugin-path"
+LAMBDA = re.compile(r"'lambda(\d*)'(\([^()]*\))")
+
+# By the addresses of fibers, which are the numbers of their threads.
+fiber_names = {}
+
+
+def like_gdb(name):
+    """Returns: a demangled name with lambdas as gdb and the program `weft` write them."""
+    return LAMBDA.sub(lambda m: "{lambda%s#%d}" % (m[2], int(m[1]) + 2 if m[1] else 1), name)
+
+
+class LldbTarget(weft_common.Target):
+    def __init__(self, target):
+        self.target, self.process = target, target.GetProcess()
+        if not self.process or self.process.GetState() != lldb.eStateStopped:
+            raise weft_common.Error("there is no stopped process and no core file")
+
+    def read(self, address, size):
+        error = lldb.SBError()
+        data = self.process.ReadMemory(address, size, error)
+        if not error.Success():
+            # What a core file leaves out stands in the program's file, if it is constant.
+            place = self.target.ResolveLoadAddress(address)
+            if place.GetSection():
+                error = lldb.SBError()
+                data = self.target.ReadMemory(place, size, error)
+        if not error.Success():
+            raise weft_common.Error(error.GetCString())
+        return data
+
+    def notes(self):
+        for module in self.target.module_iter():
+            section = module.FindSection(".note.weft")
+            address = section.GetLoadAddress(self.target) if section else lldb.LLDB_INVALID_ADDRESS
+            if address != lldb.LLDB_INVALID_ADDRESS:
+                yield address, section.GetByteSize()
+
+    def symbol(self, address):
+        symbol = self.target.ResolveLoadAddress(address).GetSymbol()
+        # In stripped programs lldb makes names up.
+        return like_gdb(symbol.GetName() or "") if symbol and not symbol.IsSynthetic() else ""
+
+    def now(self):
+        # A process of this machine: its clock is this one.
+        is_live = self.process.GetPluginName() == "gdb-remote"
+        is_here = is_live and self.target.GetPlatform().GetName() == "host"
+        return time.monotonic_ns() if is_here else None
+
+    def thread(self, thread_id):
+        thread = self.process.GetThreadByID(thread_id)
+        return thread.GetIndexID() if thread else None
+
+
+def thread_of(debugger, target, snapshot, fiber):
+    """Returns: a thread of lldb with the frames of a suspended fiber."""
+    weft_common.saved_registers(snapshot, fiber)  # says why there are none
+    process = target.process
+    thread = process.GetThreadByID(fiber.address)
+    if thread:
+        return thread
+    load_plugin(debugger)
+    fiber_names[fiber.address] = "fiber " + fiber.name
+    thread = process.CreateOSPluginThread(fiber.address, fiber.stack_pointer)
+    if not thread:
+        raise weft_common.Error("lldb makes no thread of the fiber")
+    return thread
+
+
+def load_plugin(debugger):
+    setting = debugger.GetInternalVariableValue(PLUGIN_SETTING, debugger.GetInstanceName())
+    present = setting.GetStringAtIndex(0).strip('"') if setting.GetSize() else ""
+    if present and os.path.realpath(present) != PLUGIN:
+        raise weft_common.Error("%s is in use: %s" % (PLUGIN_SETTING, present))
+    if not present:
+        run(debugger, 'settings set %s "%s"' % (PLUGIN_SETTING, PLUGIN))
+
+
+def run(debugger, command):
+    """Returns: what a command of lldb prints."""
+    result = lldb.SBCommandReturnObject()
+    debugger.GetCommandInterpreter().HandleCommand(command, result)
+    if not result.Succeeded():
+        raise weft_common.Error(result.GetError().strip())
+    return result.GetOutput() or ""
+
+
+class Command:
+    """A command. Its class says what it prints, answer(). Its documentation is its help."""
+
+    def __init__(self, debugger, _):
+        self.debugger = debugger
+
+    def get_short_help(self):
+        return self.__doc__.splitlines()[0]
+
+    def get_long_help(self):
+        return self.__doc__
+
+    def __call__(self, debugger, command, context, result):
+        try:
+            target = LldbTarget(context.GetTarget() or debugger.GetSelectedTarget())
+            lines = self.answer(target, weft_common.Snapshot(target), shlex.split(command))
+            result.AppendMessage("\n".join(lines))
+        except weft_common.Error as error:
+            result.SetError("weft: %s" % error)
+
+
+class Fibers(Command):
+    """List the fibers: weft fibers [all]
+
+    One line a fiber: WORKER:NUMBER (in place of a worker's number, that of a bound thread), what it does,
+    since when, what it waits for, its task. More than 50 fibers are listed in groups, without `all`."""
+
+    def answer(self, _, snapshot, arguments):
+        if arguments not in ([], ["all"]):
+            raise weft_common.Error("usage: weft fibers [all]")
+        return weft_common.fibers(snapshot, bool(arguments))
+
+
+class Workers(Command):
+    """List the workers, their threads, and what they run: weft workers"""
+
+    def answer(self, _, snapshot, arguments):
+        if arguments:
+            raise weft_common.Error("this command takes no arguments")
+        return weft_common.workers(snapshot)
+
+
+class Queues(Command):
+    """List how much the workers have to do: weft queues"""
+
+    def answer(self, _, snapshot, arguments):
+        if arguments:
+            raise weft_common.Error("this command takes no arguments")
+        return weft_common.queues(snapshot)
+
+
+class Backtrace(Command):
+    """Print the backtrace of a fiber: weft bt FIBER [COUNT | OPTIONS OF thread backtrace]
+
+    FIBER is its number, WORKER:NUMBER, or the address of its control block."""
+
+    def answer(self, target, snapshot, arguments):
+        if not arguments:
+            raise weft_common.Error("usage: weft bt FIBER [COUNT | OPTIONS OF thread backtrace]")
+        fiber = snapshot.find(arguments[0])
+        thread = thread_of(self.debugger, target, snapshot, fiber)
+        options = ["-c", *arguments[1:]] if arguments[1:] and arguments[1].isdigit() else arguments[1:]
+        command = " ".join(["thread backtrace", *options, str(thread.GetIndexID())])
+        return [weft_common.headline(snapshot, fiber), run(self.debugger, command).rstrip("\n")]
+
+
+class Switch(Command):
+    """Look at a fiber: weft switch FIBER
+
+    Makes a thread of the fiber and selects it. `bt`, `frame`, `up` and `frame variable` are about it. `thread
+    select` chooses another thread. When the process goes on, the fiber's thread is gone."""
+
+    def answer(self, target, snapshot, arguments):
+        if len(arguments) != 1:
+            raise weft_common.Error("usage: weft switch FIBER")
+        fiber = snapshot.find(arguments[0])
+        thread = thread_of(self.debugger, target, snapshot, fiber)
+        target.process.SetSelectedThread(thread)
+        return [weft_common.headline(snapshot, fiber), str(thread.GetFrameAtIndex(0)).rstrip("\n")]
+
+
+# Summaries of weft's objects. Unlike the commands they need debug information.
+
+
+class LldbValue(weft_objects.Value):
+    def __init__(self, value):
+        self.value = value.GetNonSyntheticValue()
+
+    def __getitem__(self, member):
+        found = self.value.GetChildMemberWithName(member)
+        if not found:
+            raise weft_common.Error("there is no member %s" % member)
+        return LldbValue(found)
+
+    def number(self):
+        error = lldb.SBError()
+        number = self.value.GetValueAsUnsigned(error)
+        if not error.Success():
+            raise weft_common.Error(error.GetCString())
+        return number
+
+    def pointee(self, type_name=None):
+        if type_name is None:
+            return LldbValue(self.value.Dereference())
+        found = self.value.GetTarget().FindFirstType(type_name)
+        if not found:
+            raise weft_common.Error("there is no type %s" % type_name)
+        return LldbValue(self.value.Cast(found.GetPointerType()).Dereference())
+
+    def _type(self):
+        kind = self.value.GetType()
+        kind = kind.GetDereferencedType() if kind.IsReferenceType() else kind
+        return kind.GetCanonicalType().GetUnqualifiedType()
+
+    def is_class(self):
+        return self._type().GetTypeClass() in (lldb.eTypeClassClass, lldb.eTypeClassStruct)
+
+    def type_name(self):
+        return self._type().GetName() or ""
+
+    def template_argument(self):
+        return self._type().GetTemplateArgumentType(0).GetCanonicalType().GetName() or ""
+
+    def text(self):
+        return self.value.GetSummary() or self.value.GetValue() or str(self.value)
+
+    def target(self):
+        return LldbTarget(self.value.GetTarget())
+
+
+def words(value, _):
+    return weft_objects.words(LldbValue(value))
+
+
+COMMANDS = {"fibers": Fibers, "workers": Workers, "queues": Queues, "bt": Backtrace, "switch": Switch}
+
+
+def __lldb_init_module(debugger, _):
+    run(debugger, 'command container add -o -h "Commands for the fibers of weft." weft')
+    for name, kind in COMMANDS.items():
+        run(debugger, "command script add -o -c %s.%s weft %s" % (__name__, kind.__name__, name))
+    for pattern, _ in weft_objects.WORDS:
+        run(debugger, 'type summary add -w weft -x "%s" -p -F %s.words' % (pattern, __name__))
+    run(debugger, "type category enable weft")

@@ -1,0 +1,59 @@
+# Copyright 2026 The weft Authors
+# SPDX-License-Identifier: Apache-2.0
+"""Shows suspended fibers to lldb as threads: an operating system plug-in, which weft_lldb.py loads.
+
+lldb unwinds the stack of such a thread from the registers that are given here. No register of a real thread
+is written. lldb loads this module anew for each process, so nothing else may keep its state in here.
+"""
+
+import struct
+
+import lldb
+import weft_lldb  # the module that has loaded this one
+
+# On the stack of a suspended fiber, from its stack pointer upwards (src/osfiber_asm/README.md), with DWARF's
+# numbers.
+SAVED = (("r15", 15), ("r14", 14), ("r13", 13), ("r12", 12), ("rbx", 3), ("rbp", 6), ("rip", 16))
+REGISTERS = (*SAVED, ("rsp", 7))
+GENERIC = {"rip": "pc", "rsp": "sp", "rbp": "fp"}
+
+
+def register(name, number, offset):
+    described = {"name": name, "bitsize": 64, "offset": offset, "encoding": "uint", "format": "hex", "set": 0}
+    described.update({kind: number for kind in ("gcc", "dwarf", "ehframe")})
+    if name in GENERIC:
+        described.update({"generic": GENERIC[name], "alt-name": GENERIC[name]})
+    return described
+
+
+class OperatingSystemPlugIn:
+    def __init__(self, process):
+        self.process = process
+        self.stop, self.threads, self.stack_pointers = None, [], {}
+
+    def forget_if_resumed(self):
+        """The registers of a fiber are right until its process goes on."""
+        if self.process.GetStopID() != self.stop:
+            self.stop, self.threads, self.stack_pointers = self.process.GetStopID(), [], {}
+
+    def create_thread(self, tid, context):
+        """Makes a thread of a fiber, for SBProcess.CreateOSPluginThread(number, saved stack pointer)."""
+        self.forget_if_resumed()
+        self.stack_pointers[tid] = context
+        thread = {"tid": tid, "name": weft_lldb.fiber_names[tid], "state": "stopped", "stop_reason": "none"}
+        self.threads.append(thread)
+        return thread
+
+    def get_thread_info(self):
+        self.forget_if_resumed()
+        return self.threads
+
+    def get_register_info(self):
+        described = [register(name, number, 8 * i) for i, (name, number) in enumerate(REGISTERS)]
+        return {"sets": ["GPR"], "registers": described}
+
+    def get_register_data(self, tid):
+        stack_pointer = self.stack_pointers[tid]
+        error = lldb.SBError()
+        saved = self.process.ReadMemory(stack_pointer, 8 * len(SAVED), error)
+        return saved + struct.pack("<Q", stack_pointer + 8 * len(SAVED)) if error.Success() else None
