@@ -144,6 +144,18 @@ class GdbTest(unittest.TestCase):
         self.assertEqual(plain(part(out, "weft workers")), WORKERS)
         self.check_backtrace(part(out, "weft bt 0:1"))
 
+    def test_reads_a_core_file_of_gcore(self):
+        def answer():
+            with tempfile.TemporaryDirectory() as folder:
+                self.attached("generate-core-file %s/core" % folder)
+                return gdb([PROGRAM, folder + "/core"], ["weft fibers", "weft workers", "weft bt 0:1"])
+
+        out = at_rest(answer, part)
+        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
+        # gdb leaves out what lies behind a guard that it cannot read.
+        if "weft: the stack of fiber 0:1 is not in the core file" not in out:
+            self.check_backtrace(part(out, "weft bt 0:1"))
+
     def test_reads_a_stripped_program(self):
         commands = ["weft workers", "weft fibers", "weft bt 0:1"]
 

@@ -594,5 +594,7 @@ def saved_registers(snapshot, fiber):
         does = "runs on" if fiber.state == "runs" else "has waited last on"
         raise Error("fiber %s %s %s, whose own backtrace shows it" % (fiber.name, does, thread))
     registers = {name: snapshot.target.word(fiber.stack_pointer + 8 * i) for i, name in enumerate(SAVED)}
+    if registers["rip"] == 0:
+        raise Error("the stack of fiber %s is not in the core file" % fiber.name)
     registers["rsp"] = fiber.stack_pointer + 8 * len(SAVED)
     return registers
