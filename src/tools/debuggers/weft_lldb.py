@@ -64,8 +64,9 @@ class LldbTarget(weft_common.Target):
     def now(self):
         # A process of this machine: its clock is this one.
         is_live = self.process.GetPluginName() == "gdb-remote"
-        is_here = is_live and self.target.GetPlatform().GetName() == "host"
-        return time.monotonic_ns() if is_here else None
+        is_here = self.target.GetPlatform().GetName() == "host"
+        is_here = is_here and os.path.exists("/proc/%d" % self.process.GetProcessID())
+        return time.monotonic_ns() if is_live and is_here else None
 
     def thread(self, thread_id):
         thread = self.process.GetThreadByID(thread_id)
