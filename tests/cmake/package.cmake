@@ -52,6 +52,27 @@ foreach(script IN ITEMS weft_common.py weft_objects.py weft-gdb.py weft_lldb.py 
   endif()
 endforeach()
 
+# gdb loads them with the shared library, from a folder that it trusts. A static library needs `source`.
+file(GLOB_RECURSE loader "${prefix}/lib*/*-gdb.py")
+if(SHARED)
+  file(GLOB_RECURSE library "${prefix}/lib*/libweft.so")
+  file(REAL_PATH "${library}" library)
+  if(NOT loader STREQUAL "${library}-gdb.py")
+    message(FATAL_ERROR "gdb looks for ${library}-gdb.py, and not for '${loader}'")
+  endif()
+  find_program(gdb gdb)
+  if(gdb)
+    execute_process(
+      COMMAND ${gdb} -nx -batch -iex "add-auto-load-safe-path ${prefix}" ${library} -ex "help weft fibers"
+      OUTPUT_VARIABLE help ERROR_VARIABLE help)
+    if(NOT help MATCHES "List the fibers" AND NOT help MATCHES "Python scripting is not supported")
+      message(FATAL_ERROR "gdb does not load its commands with the library: ${help}")
+    endif()
+  endif()
+elseif(loader)
+  message(FATAL_ERROR "gdb finds no ${loader}")
+endif()
+
 # The program `weft`, which a project that has weft as a subdirectory does not get.
 if(NOT SHARED)
   run("${prefix}/bin/weft" --version)
