@@ -104,7 +104,9 @@ class LldbTest(unittest.TestCase):
             self.assertEqual(names[-1], "weft_fiber_base")
 
     def test_shows_a_fiber_until_another_thread_is_selected(self):
-        out = self.attached("weft switch 0:1", "bt", "frame select 7", "frame variable local", "up",
+        frames = functions(part(self.attached("weft bt 0:1"), "weft bt 0:1"))
+        select = "frame select %d" % frames.index("debugged::waitDeep")
+        out = self.attached("weft switch 0:1", "bt", select, "frame variable local", "up",
                             "frame variable depth", "thread select 1", "thread backtrace")
         self.assertIn("name = 'fiber 0:1'", part(out, "bt"))
         self.check_backtrace(part(out, "bt"))
