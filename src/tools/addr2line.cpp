@@ -4,8 +4,8 @@
 #include "tools/addr2line.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,11 +38,11 @@ SourceLine parse(const std::string& function, std::string_view place) {
   return result;
 }
 
-pid_t spawn(const std::string& file, int input, int output) {
+pid_t spawn(const std::string& file, int socket) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   const std::string option = "--exe=" + file;
   const char* const arguments[] = {"addr2line", "-aCif", option.c_str(), nullptr};
@@ -57,24 +57,16 @@ pid_t spawn(const std::string& file, int input, int output) {
 }  // namespace
 
 Addr2line::Addr2line(const std::string& file) {
-  int input[2], output[2];
-  if (pipe2(input, O_CLOEXEC) != 0) {
-    throw Failure(std::string("no pipe can be made: ") + std::strerror(errno));
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    throw Failure(std::string("no socket can be made: ") + std::strerror(errno));
   }
-  if (pipe2(output, O_CLOEXEC) != 0) {
-    close(input[0]);
-    close(input[1]);
-    throw Failure(std::string("no pipe can be made: ") + std::strerror(errno));
-  }
-  child_ = spawn(file, input[0], output[1]);
+  child_ = spawn(file, ends[1]);
   const int error = errno;
-  close(input[0]);
-  close(output[1]);
-  toChild_ = input[1];
-  fromChild_ = output[0];
+  close(ends[1]);
+  socket_ = ends[0];
   if (child_ == 0) {
-    close(toChild_);
-    close(fromChild_);
+    close(socket_);
     throw Failure(error == ENOENT
                       ? std::string("there is no addr2line, which knows the lines of sources: install "
                                     "binutils (apt-get install -y binutils)")
@@ -83,14 +75,13 @@ Addr2line::Addr2line(const std::string& file) {
 }
 
 Addr2line::~Addr2line() {
-  close(toChild_);
-  close(fromChild_);
+  close(socket_);
   while (waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
 std::vector<SourceLines> Addr2line::ask(std::span<const uint64_t> addresses) {
-  // This fits a pipe's buffer, so that it is written before the child has to be listened to.
+  // This fits the socket's buffer, so that it is written before the child has to be listened to.
   std::string question;
   for (const uint64_t address : addresses) {
     char digits[32];
@@ -98,7 +89,9 @@ std::vector<SourceLines> Addr2line::ask(std::span<const uint64_t> addresses) {
     question.append(digits).append(kEndMark).append("\n");
   }
   std::vector<SourceLines> answers(addresses.size());
-  if (write(toChild_, question.data(), question.size()) != static_cast<ssize_t>(question.size())) {
+  // Of a child that has ended no signal tells: SIGPIPE is left to the standard output.
+  const ssize_t size = send(socket_, question.data(), question.size(), MSG_NOSIGNAL);
+  if (size != static_cast<ssize_t>(question.size())) {
     return answers;
   }
   for (SourceLines& answer : answers) {
@@ -120,7 +113,7 @@ bool Addr2line::readLine(std::string& line) {
   size_t end;
   while ((end = received_.find('\n')) == received_.npos) {
     char buffer[4096];
-    const ssize_t size = ::read(fromChild_, buffer, sizeof buffer);
+    const ssize_t size = ::read(socket_, buffer, sizeof buffer);
     if (size == 0 || (size < 0 && errno != EINTR)) {
       return false;
     }

@@ -40,8 +40,7 @@ class Addr2line {
   bool readLine(std::string& line);
 
   pid_t child_ = 0;
-  int toChild_ = -1;
-  int fromChild_ = -1;
+  int socket_ = -1;  // the child's standard input and output
   std::string received_;
 };
 

@@ -1,8 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <signal.h>
-
 #include <limits>
 #include <string>
 
@@ -33,7 +31,6 @@ void writeLines(std::string_view text, bool hasLines, const Target& target) {
     writeOutput(text);
     return;
   }
-  signal(SIGPIPE, SIG_IGN);  // of an addr2line that has ended
   ModuleFiles modules;
   addModules(target, modules);
   SymbolizedOutput output(modules);

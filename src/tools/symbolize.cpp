@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -62,7 +61,6 @@ int symbolize(Arguments arguments) {
       options.failUnknown("symbolize");
     }
   }
-  signal(SIGPIPE, SIG_IGN);  // of an addr2line that has ended
   SymbolizedOutput output(modules);
   if (options.rest().empty()) {
     copy(STDIN_FILENO, "the standard input", output);

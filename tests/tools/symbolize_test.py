@@ -11,6 +11,7 @@ The programs are builds of blocked.cpp: -O0 -g, -O2 -g, -O2 -g without PIE, with
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -110,6 +111,16 @@ class SymbolizeTest(unittest.TestCase):
                 process.stdin.write(line)
                 self.assertIn("blocked.cpp:", process.stdout.readline())
             process.stdin.close()
+
+    def test_a_closed_pipe_ends_it_quietly(self):
+        text = report(DEBUG)
+        with subprocess.Popen([WEFT, "symbolize", "--binary", DEBUG], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            process.stdout.close()
+            process.stdin.write(text)
+            process.stdin.close()
+            self.assertEqual(process.stderr.read(), "")
+        self.assertEqual(process.returncode, -signal.SIGPIPE)
 
     def test_without_addr2line_the_text_passes_and_a_sentence_names_binutils(self):
         text = report(DEBUG)
