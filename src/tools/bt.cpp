@@ -35,6 +35,7 @@ void writeLines(std::string_view text, bool hasLines, const Target& target) {
   addModules(target, modules);
   SymbolizedOutput output(modules);
   output.write(text);
+  output.finish();
 }
 
 int bt(Arguments arguments) {

@@ -41,6 +41,9 @@ void SymbolizedOutput::finish() {
     writeOutput(explain(text_));
     text_.clear();
   }
+  if (!hasFailed_) {
+    symbolizer_.finish();
+  }
 }
 
 std::string SymbolizedOutput::explain(std::string_view line) {

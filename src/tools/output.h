@@ -25,7 +25,7 @@ class SymbolizedOutput {
   explicit SymbolizedOutput(ModuleFiles& modules) : symbolizer_(modules) {}
 
   void write(std::string_view text);  // passes on each line as soon as it is whole
-  void finish();                      // passes on a last line without an end
+  void finish();                      // passes on a last line without an end, and tells of what had no lines
   bool hasFailed() const { return hasFailed_; }
 
  private:

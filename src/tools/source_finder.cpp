@@ -14,27 +14,17 @@
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
-// Returns: the folder of weft's headers, of the path of one of them; empty if it is none.
-std::string_view headersOf(std::string_view file) {
-  constexpr std::string_view kFolder = "/weft/";
-  const size_t begin =
-      file.rfind("/weft/detail/") != file.npos ? file.rfind("/weft/detail/") : file.rfind(kFolder);
-  return begin == file.npos || !file.ends_with(".h") ? std::string_view()
-                                                     : file.substr(0, begin + kFolder.size());
-}
-
-// Whether a line is the user's own, and neither weft's nor the standard library's.
-bool isOwn(const SourceLine& line, std::string_view headers) {
-  const std::string_view file = line.file;
-  return !file.empty() && !file.starts_with(headers) && !file.starts_with("/usr/include/") &&
-         !file.starts_with("/usr/lib/") && file.find("/include/c++/") == file.npos;
-}
-
 bool isBefore(const SourceLine& a, const SourceLine& b) {
   return a.file == b.file && std::atol(a.line.c_str()) < std::atol(b.line.c_str());
 }
 
 }  // namespace
+
+bool isOfUser(const SourceLine& line) {
+  const std::string_view file = line.file;
+  return !file.empty() && file.find("include/weft/") == file.npos && !file.starts_with("/usr/include/") &&
+         !file.starts_with("/usr/lib/") && file.find("/include/c++/") == file.npos;
+}
 
 Addr2line& SourceFinder::of(const ModuleFile& module) {
   return children_.try_emplace(&module, module.path()).first->second;
@@ -51,11 +41,11 @@ SourceLine SourceFinder::findTask(const ModuleFile& module, uint64_t entry) {
   }
   const SourceLine node = at.back();
   SourceLine found;
-  if (!headersOf(node.file).empty()) {
+  if (!isOfUser(node)) {
     uint64_t end = entry;
     found = findInlined(module, entry, node, end);
     if (found.file.empty()) {
-      found = findCalled(module, entry, node, end);
+      found = findCalled(module, entry, end);
     }
   }
   if (found.file.empty()) {
@@ -83,8 +73,7 @@ SourceLine SourceFinder::findInlined(const ModuleFile& module, uint64_t entry, c
       break;
     }
     end = addresses[i] + kStep;
-    const auto line = std::find_if(answers[i].rbegin(), answers[i].rend(),
-                                   [&](const SourceLine& each) { return isOwn(each, headersOf(node.file)); });
+    const auto line = std::find_if(answers[i].rbegin(), answers[i].rend(), isOfUser);
     if (line != answers[i].rend() && (first.file.empty() || isBefore(*line, first))) {
       first = *line;
     }
@@ -94,8 +83,7 @@ SourceLine SourceFinder::findInlined(const ModuleFile& module, uint64_t entry, c
 
 // Looks at whom the function calls, in the code of x86-64. What looks like a call, and is none, leads to no
 // line of the user's, or into the middle of a function, which is passed over.
-SourceLine SourceFinder::findCalled(const ModuleFile& module, uint64_t entry, const SourceLine& node,
-                                    uint64_t end) {
+SourceLine SourceFinder::findCalled(const ModuleFile& module, uint64_t entry, uint64_t end) {
   constexpr unsigned char kCall = 0xe8;
   unsigned char code[256];
   const size_t size = module.read(entry, code, std::min<uint64_t>(sizeof code, end - entry));
@@ -107,7 +95,7 @@ SourceLine SourceFinder::findCalled(const ModuleFile& module, uint64_t entry, co
     std::memcpy(&distance, code + i + 1, sizeof distance);
     const uint64_t target = entry + i + 5 + static_cast<uint64_t>(int64_t{distance});
     const SourceLines at = find(module, target);
-    if (!at.empty() && isOwn(at.back(), headersOf(node.file))) {
+    if (!at.empty() && isOfUser(at.back())) {
       return at.back();
     }
   }

@@ -12,6 +12,9 @@
 
 namespace weft::inline v0_1::detail::tools {
 
+// Whether a line is the user's own, and neither of a header of weft's nor of the standard library's.
+bool isOfUser(const SourceLine& line);
+
 // Finds the lines of sources that belong to addresses of code.
 class SourceFinder {
  public:
@@ -25,7 +28,7 @@ class SourceFinder {
  private:
   Addr2line& of(const ModuleFile& module);
   SourceLine findInlined(const ModuleFile& module, uint64_t entry, const SourceLine& node, uint64_t& end);
-  SourceLine findCalled(const ModuleFile& module, uint64_t entry, const SourceLine& node, uint64_t end);
+  SourceLine findCalled(const ModuleFile& module, uint64_t entry, uint64_t end);
 
   std::map<const ModuleFile*, Addr2line> children_;
 };

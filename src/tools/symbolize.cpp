@@ -21,8 +21,10 @@ constexpr char kSymbolizeHelp[] =
     "  #3 0x5581 serve(Connection&)+0x12 (server+0x3412)\n"
     "  #3 0x5581 serve(Connection&)+0x12 (server+0x3412) server.cpp:42\n"
     "\n"
-    "Functions that are inlined there have further lines. For a task, it is the line of the lambda that the\n"
-    "task runs. Without FILE it reads its standard input, and passes each line on as soon as it has come:\n"
+    "A place in a sentence gets the innermost line that is yours, and neither weft's nor the standard\n"
+    "library's. A call in a list of calls gets its innermost line, and further ones for functions that are\n"
+    "inlined there. For a task, it is the line of the lambda that the task runs. Without FILE it reads its\n"
+    "standard input, and passes each line on as soon as it has come:\n"
     "\n"
     "  ./server 2>&1 | weft symbolize --binary ./server\n"
     "\n"
@@ -46,7 +48,6 @@ void copy(int file, const char* name, SymbolizedOutput& output) {
     }
     output.write(std::string_view(buffer, size > 0 ? static_cast<size_t>(size) : 0));
   }
-  output.finish();
 }
 
 int symbolize(Arguments arguments) {
@@ -76,6 +77,7 @@ int symbolize(Arguments arguments) {
       close(file);
     }
   }
+  output.finish();
   return output.hasFailed() ? 1 : 0;
 }
 

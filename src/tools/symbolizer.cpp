@@ -3,9 +3,13 @@
 
 #include "tools/symbolizer.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <system_error>
+
+#include "inspect/demangle.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -22,6 +26,37 @@ std::string textOf(const SourceLine& line) {
     file.erase(0, here.size());
   }
   return " " + file + (line.line.empty() ? "" : ":" + line.line);
+}
+
+// Returns: the name of a function as reports have it.
+std::string shortened(std::string name) {
+  name.resize(inspect::shortenName(name, name.data(), name.size()));
+  return name;
+}
+
+// Returns: further lines, for the functions into which a call is inlined.
+std::string textOfOuter(std::span<const SourceLine> outer, size_t indent) {
+  std::string text;
+  for (const SourceLine& each : outer) {
+    text.append("\n").append(indent, ' ').append("inlined into ");
+    text.append(shortened(each.function)).append(textOf(each));
+  }
+  return text;
+}
+
+// Whether the line tells of one call, as in "    #1 0x5581 serve(int)+0x12 (server+0x3412)".
+bool isOfListOfCalls(std::string_view line, const CodeText& place) {
+  return (line.starts_with(' ') || line.starts_with('#')) && place.end == line.size() && line.ends_with(')');
+}
+
+// Whether a function is weft's own, whose lines say nothing of how the user's code was compiled.
+bool isWefts(const std::string& function) {
+  return function.starts_with("weft::v0_1::") || function.starts_with("weft_");
+}
+
+// Of the system's libraries nobody expects lines.
+bool isExpectedToHaveLines(std::string_view module) {
+  return !module.starts_with('[') && module.find(".so") == module.npos;
 }
 
 }  // namespace
@@ -49,48 +84,48 @@ std::string Symbolizer::explain(std::string_view line) {
 }
 
 Symbolizer::Found Symbolizer::explainPlace(std::string_view line, const CodeText& place) {
+  const auto [lines, isNew] = lines_.try_emplace(std::string(place.module), Lines::NotAsked);
   const ModuleFile* module = modules_.find(place.module);
   if (module == nullptr) {
-    hint(place.module, "the file of ",
-         " is not found: name it by --binary PATH, or the process by --pid PID");
+    if (isNew && isExpectedToHaveLines(place.module)) {
+      std::fprintf(
+          stderr,
+          "weft: the file of %s is not found: name it by --binary PATH, or the process by --pid PID\n",
+          lines->first.c_str());
+    }
     return {};
   }
   const uint64_t address = module->addressOf(place.offset);
-  SourceLines at;
-  if (place.isTask) {
-    at.push_back(sources_.findTask(*module, address));
-  } else {
-    at = sources_.find(*module, address);
+  const bool isCall = !place.isTask && isOfListOfCalls(line, place);
+  const SourceLines at =
+      place.isTask ? SourceLines{sources_.findTask(*module, address)} : sources_.find(*module, address);
+  const auto own = std::ranges::find_if(at, isOfUser);
+  const SourceLine told = at.empty()                  ? SourceLine{"??", {}, {}}
+                          : isCall || own == at.end() ? at.front()
+                                                      : *own;
+  if (!told.line.empty() && !isWefts(told.function)) {
+    lines->second = Lines::Some;
+  } else if (told.line.empty() && lines->second == Lines::NotAsked) {
+    lines->second = Lines::None;
   }
-  if (at.empty() || at[0].line.empty()) {
-    hint(place.module, "", " has no line numbers: compile it with -g");
-  }
-  if (at.empty()) {
-    return {};
-  }
-  const SourceLine& innermost = at[0];
-  const std::string_view name = innermost.function;
-  const bool isNamed = line.substr(0, place.end).find(name) != line.npos && at.size() == 1;
   Found found;
-  if (!isNamed && !name.empty() && name != "??") {
+  const std::string name = shortened(told.function);
+  const bool isNamed = line.substr(0, place.end).find(name) != line.npos;
+  if (name != "??" && name != "operator()" && !isNamed) {
     found.behind.append(" ").append(name);
   }
-  found.behind += textOf(innermost);
-  const std::string indent(std::min(line.find_first_not_of(' '), line.size()) + 4, ' ');
-  for (const SourceLine& outer : std::span(at).subspan(1)) {
-    found.further.append("\n")
-        .append(indent)
-        .append("inlined into ")
-        .append(outer.function)
-        .append(textOf(outer));
+  found.behind += textOf(told);
+  if (isCall && !at.empty()) {
+    found.further = textOfOuter(std::span(at).subspan(1), line.find_first_not_of(' ') + 4);
   }
   return found;
 }
 
-void Symbolizer::hint(std::string_view module, const char* before, const char* after) {
-  // Of the system's libraries nobody expects lines.
-  if (!module.starts_with('[') && module.find(".so") == module.npos && hinted_.emplace(module).second) {
-    std::fprintf(stderr, "weft: %s%.*s%s\n", before, static_cast<int>(module.size()), module.data(), after);
+void Symbolizer::finish() {
+  for (const auto& [module, lines] : lines_) {
+    if (lines == Lines::None && isExpectedToHaveLines(module)) {
+      std::fprintf(stderr, "weft: %s has no line numbers: compile it with -g\n", module.c_str());
+    }
   }
 }
 

@@ -3,7 +3,8 @@
 
 #pragma once
 
-#include <set>
+#include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 
@@ -18,8 +19,12 @@ class Symbolizer {
  public:
   explicit Symbolizer(ModuleFiles& modules) : modules_(modules) {}
 
-  // Returns: the line, without a newline at its end, with further lines for functions that are inlined.
+  // Returns: the line, without a newline at its end. A place in it gets one line of the source, the user's if
+  // one is there. A call of a list of calls has further lines, for functions that are inlined.
   std::string explain(std::string_view line);
+
+  // Tells on stderr of modules that have no line for any place in the user's code.
+  void finish();
 
  private:
   struct Found {
@@ -28,11 +33,11 @@ class Symbolizer {
   };
   void noteProgram(std::string_view line);
   Found explainPlace(std::string_view line, const CodeText& place);
-  void hint(std::string_view module, const char* before, const char* after);
 
   ModuleFiles& modules_;
   SourceFinder sources_;
-  std::set<std::string, std::less<>> hinted_;
+  enum class Lines : uint8_t { NotAsked, None, Some };
+  std::map<std::string, Lines> lines_;  // of the user's code, by the names of modules
 };
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -5,7 +5,10 @@
 
 #include <cstdio>
 #include <cstring>
+#include <string>
+#include <thread>
 
+#include "weft/dump.h"
 #include "weft/event.h"
 #include "weft/mutex.h"
 #include "weft/scheduler.h"
@@ -25,10 +28,13 @@ int main(int argc, char** argv) {
   weft::WaitGroup group(1);
   weft::schedule([=] {
     hasStarted.signal();  // line: of the task
-    mayEnd.wait();
+    mayEnd.wait();        // line: of the wait
     group.done();
   });
   hasStarted.wait();
+  while (weft::dumpText().find("sleeps; 1 fiber waits") == std::string::npos) {
+    std::this_thread::yield();
+  }
   scheduler.reportBlockedFibers();
   mayEnd.signal();
   group.wait();
