@@ -291,13 +291,17 @@ size_t Unwinder::unwind(const Registers& from, const StackCopy& stack, Address* 
   size_t count = 0;
   while (count < most && registers.pc() != 0) {
     frames[count++] = registers.pc();
-    // A call may be the last instruction of a function, which then ends where the call returns to.
-    const Row* row = rowFor(registers.pc() - (registers.isInterrupted ? 0 : 1));
-    if (row == nullptr || row->isOutermost || !step(*row, stack, registers)) {
+    if (!toCaller(registers, stack)) {
       break;
     }
   }
   return count;
+}
+
+bool Unwinder::toCaller(Registers& registers, const StackCopy& stack) {
+  // A call may be the last instruction of a function, which then ends where the call returns to.
+  const Row* row = rowFor(registers.pc() - (registers.isInterrupted ? 0 : 1));
+  return row != nullptr && !row->isOutermost && step(*row, stack, registers);
 }
 
 // Makes the registers those of the caller. Returns: whether they are known.

@@ -70,6 +70,10 @@ class Unwinder {
   // Without memory std::bad_alloc comes from the memory resource.
   size_t unwind(const Registers& from, const StackCopy& stack, Address* frames, size_t most);
 
+  // Makes the registers those of the caller. Returns: whether there is one, and all of it is known. If not,
+  // the registers may be half changed.
+  bool toCaller(Registers& registers, const StackCopy& stack);
+
  private:
   enum class Kind : uint8_t {
     Undefined,

@@ -3,33 +3,24 @@
 
 #pragma once
 
+#include <signal.h>
+#include <ucontext.h>
+
 #include <cstddef>
-#include <cstdint>
 
 #include "weft/export.h"
 
-// Reports of fiber stack overflows: a SIGSEGV handler that prints which fiber and task it was and a
-// backtrace, and lets the process end by SIGSEGV. It claims faults in the guard of the fiber that the
-// faulting thread runs, and faults of code that has moved the stack pointer below that stack in one step.
-// Every other fault goes to the handler that was there before.
+// A SIGSEGV handler for overflows of fibers' stacks, and the signal stacks on which it runs. Every fault that
+// is no overflow goes to the handler that was there before.
 namespace weft::inline v0_1::detail {
 
-// What the faulting thread runs.
-struct CurrentStack {
-  uintptr_t slabLow;   // in [slabLow, guardLow) lie other stacks of the pool, with their guards
-  uintptr_t guardLow;  // the guard is [guardLow, base)
-  uintptr_t base;      // the stack is [base, top)
-  uintptr_t top;
-  uint32_t fiberId;
-  const void* task;  // an address in the task's code; or null
-};
-
-// Fills in what the calling thread runs. Requires: async-signal-safe.
-// Returns: false when the thread runs no fiber with a guard.
-using CurrentStackHook = bool (*)(CurrentStack*);
+// Reports the fault if it is an overflow of the stack of the fiber that the calling thread runs. Requires:
+// async-signal-safe.
+// Returns: whether it is one. Then the process ends by SIGSEGV.
+using OverflowHook = bool (*)(const siginfo_t& info, const ucontext_t& context);
 
 // Installs the process's handler, once. Does nothing if the environment has WEFT_OVERFLOW_HANDLER=0.
-WEFT_EXPORT void installOverflowHandler(CurrentStackHook hook) noexcept;
+WEFT_EXPORT void installOverflowHandler(OverflowHook hook) noexcept;
 
 // Disables the handler for good: the handler before it serves every fault, and later installs do nothing.
 WEFT_EXPORT void disableOverflowHandler() noexcept;

@@ -26,7 +26,6 @@ CANONICAL = [
     (r"(?<![\w/])/\S*/examples/debugging/", ""),
     (r"(?<![\w/])/\S*/(include/weft/|src/)", r"weft/\1"),
     (r"bash: line \d+: +\d+ (Segmentation fault).*", r"\1"),
-    (r"weft: \w+ has no line numbers.*\n", ""),  # said of the C library's part of the program
 ]
 VARYING = [
     (r"0x[0-9a-f]+", "0xN"),
@@ -36,7 +35,7 @@ VARYING = [
     (r"(weft/(include|src)/\S+):\d+", r"\1:N"),
     (r"\b\d+ kB", "N kB"),
     (r"#\d{4,}", "#N"),
-    (r"\b\d{8,}\b|\b\d+ more\b", "N"),
+    (r"\b\d{8,}\b|\b[\d,]+ (?:times )?more\b", "N"),
 ]
 FOREIGN = re.compile(r"\(libc\.so|\b(__libc_start_main|_start)\+0x|Segmentation fault")
 HEADLINE = re.compile(r"^weft: process \d+[:,] ?", re.M)

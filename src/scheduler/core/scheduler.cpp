@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "os/stack_overflow.h"
+#include "scheduler/core/overflow_report.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/core/watchdog.h"
 #include "scheduler/report/dump.h"
@@ -52,19 +53,15 @@ const Scheduler::Config& checked(const Scheduler::Config& config) {
   throw std::system_error(error, std::generic_category(), message);
 }
 
-bool currentStack(CurrentStack* out) {
+bool reportIfOverflow(const siginfo_t& info, const ucontext_t& context) {
   const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
   if (fiber == nullptr || fiber->stackBase == nullptr) {
     return false;
   }
   const Stack stack = fiber->stack();
-  *out = {StackPool::slabBegin(stack),
-          stack.bottom() - StackPool::guardSize(),
-          stack.bottom(),
-          stack.top(),
-          fiber->id,
-          fiber->task};
-  return true;
+  return reportOverflow({StackPool::slabBegin(stack), stack.bottom() - StackPool::guardSize(), stack.bottom(),
+                         stack.top(), fiber->id, fiber->task},
+                        info, context);
 }
 
 Worker& boundWorker(const char* what) {
@@ -138,7 +135,7 @@ Scheduler::Scheduler(const Config& config)
               detail::CheckedAllocator(core->checkedAllocator).destroy(core);
             }) {
   core_->scheduler = this;
-  detail::installOverflowHandler(&detail::currentStack);
+  detail::installOverflowHandler(&detail::reportIfOverflow);
   detail::obeyDumpSignal();
   detail::obeyWatchdogVariable();
   const auto [started, error] = core_->startWorkers();

@@ -11,6 +11,7 @@
 #include "os/stack_overflow.h"
 #include "os/stack_pool.h"
 #include "os/stack_use.h"
+#include "scheduler/core/overflow_report.h"
 #include "scheduler/core/watchdog.h"
 #include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
@@ -210,7 +211,8 @@ void relax(uint32_t& round) noexcept { StdSync::relax(round); }
 
 uintptr_t lowestTouched(uintptr_t, uintptr_t) noexcept { return 0; }
 
-void installOverflowHandler(CurrentStackHook) noexcept {}
+void installOverflowHandler(OverflowHook) noexcept {}
+bool reportOverflow(const CurrentStack&, const siginfo_t&, const ucontext_t&) noexcept { return false; }
 AlternateStack::AlternateStack() noexcept = default;
 AlternateStack::~AlternateStack() = default;
 
