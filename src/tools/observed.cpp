@@ -26,15 +26,16 @@ std::string signalName(int32_t signal) {
 
 }  // namespace
 
-Observed::Observed(Target& target) : target_(target), names_(target.images(), &arena_) {
+Observed::Observed(Target& target, const ObserveOptions& options)
+    : target_(target), names_(target.images(), &arena_) {
   snapshot_.processId = target.processId();
   inspect::Unwinder unwinder(target.images(), &arena_);
   const inspect::Now now = target.core() != nullptr ? inspect::Now{} : inspect::Now::read();
   for (const inspect::Offsets& offsets : target.offsets()) {
-    inspect::readSnapshot(target.memory(), offsets, &unwinder, now, snapshot_);
+    inspect::readSnapshot(target.memory(), offsets, options.hasStacks ? &unwinder : nullptr, now, snapshot_);
   }
   target.checkThatItLives();
-  if (snapshot_.schedulers.empty()) {
+  if (snapshot_.schedulers.empty() && !options.mayBeEmpty) {
     throw Failure(target.name() + " uses weft, and has no scheduler " +
                   (target.core() != nullptr ? "at its end" : "now"));
   }

@@ -13,11 +13,16 @@
 
 namespace weft::inline v0_1::detail::tools {
 
+struct ObserveOptions {
+  bool hasStacks = true;    // false: no backtraces, which takes far less time
+  bool mayBeEmpty = false;  // whether it may have no scheduler
+};
+
 // What a command says of its target: all schedulers of all copies of weft in it, at one time.
 class Observed {
  public:
   // Throws Failure if there is no scheduler, or the process has ended.
-  explicit Observed(Target& target);
+  explicit Observed(Target& target, const ObserveOptions& options = {});
 
   const inspect::Snapshot& snapshot() const { return snapshot_; }
   inspect::Names& names() { return names_; }

@@ -76,9 +76,13 @@ char Target::state() const {
   return end == text.npos || end + 2 >= text.size() ? '\0' : text[end + 2];
 }
 
-void Target::checkThatItLives() const {
+bool Target::lives() const {
   const char state = process_ ? this->state() : 'R';
-  if (state == '\0' || state == 'Z' || state == 'X') {
+  return state != '\0' && state != 'Z' && state != 'X';
+}
+
+void Target::checkThatItLives() const {
+  if (!lives()) {
     throw Failure(name_ + " has ended while it was looked at");
   }
 }

@@ -30,6 +30,7 @@ class Target {
   const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
+  bool lives() const;  // whether the process still runs; true for a core file
   // Throws Failure if the process has ended meanwhile.
   void checkThatItLives() const;
   bool isStopped() const;  // the process, by a signal or a debugger

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `weft ps` and `weft bt` on processes and on core files.
+"""Tests `weft ps`, `weft bt` and `weft top` on processes and on core files.
 
     inspect_test.py WEFT DEBUG STRIPPED STATIC
 
@@ -9,14 +9,19 @@ The programs are builds of hanging.cpp: with -g, stripped, and linked with -stat
 """
 
 import contextlib
+import errno
+import fcntl
 import os
 import pathlib
+import pty
 import re
 import resource
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 NUM_MORE = 5  # tasks that wait for an event
@@ -58,6 +63,15 @@ def core(program, folder, *arguments, end=None):
     return next(iter(pathlib.Path(folder).iterdir()), None)
 
 
+def settled(look):
+    """Returns: what `look` tells while all workers sleep. A worker that looks for work does so on the stack
+    of a fiber that waits, which has no backtrace then."""
+    while True:
+        text = look()
+        if not re.search("looks for work|has not begun|no backtrace could be read", text):
+            return text
+
+
 class LiveTest(unittest.TestCase):
     def ps(self, *arguments):
         done = weft("ps", *arguments)
@@ -81,7 +95,7 @@ class LiveTest(unittest.TestCase):
     def test_ps_tells_what_is_awaited(self):
         for program in (DEBUG, STRIPPED, STATIC):
             with self.subTest(program), running(program, NUM_MORE) as process:
-                self.check(self.ps(process.pid), program != STRIPPED)
+                self.check(settled(lambda: self.ps(process.pid)), program != STRIPPED)
 
     def test_ps_tells_since_when(self):
         with running(DEBUG) as process:
@@ -101,12 +115,12 @@ class LiveTest(unittest.TestCase):
         with running(DEBUG, NUM_MORE) as process:
             fiber = re.search(r"1 fiber waits for mutex.*?: worker (\d), fiber (\d+),", self.ps(process.pid))
             name = ":".join(fiber.groups())
-            text = weft("bt", process.pid, name).stdout
+            text = settled(lambda: weft("bt", process.pid, name).stdout)
             self.assertRegex(text, r"^task .*\(worker %s, fiber %s\) waits for mutex 0x" % fiber.groups())
             self.assertRegex(text, r"\n  #\d+ .*takeMutex\(weft::mutex&\)\+0x\w+ \(hanging_debug\+0x\w+\) .*\n")
             self.assertRegex(text, r"\n  #\d+ .*\bweft_fiber_base\+0x")
             self.assertRegex(text, r"hanging\.cpp:\d+")
-            plain = weft("bt", "--no-lines", process.pid, name).stdout
+            plain = settled(lambda: weft("bt", "--no-lines", process.pid, name).stdout)
             self.assertNotIn("hanging.cpp", plain)
             self.assertRegex(plain, r"\n  #\d+ +weft_fiber_base\+0x\w+ \(hanging_debug\+0x\w+\)\n$")
             self.assertRegex(weft("bt", process.pid).stdout, r"serve\S* \S*hanging\.cpp:\d+")
@@ -116,9 +130,9 @@ class LiveTest(unittest.TestCase):
             fiber = re.search(r"1 fiber waits for mutex.*?: worker (\d), fiber (\d+),", self.ps(process.pid))
             worker, number = fiber.groups()
             thread = re.search(r"worker %s, thread (\d+)" % worker, self.ps(process.pid)).group(1)
-            texts = {re.sub(r"for [\d.]+ m?s", "", weft("bt", "--no-lines", process.pid, name).stdout)
-                     for name in (worker + ":" + number, thread + ":" + number)}
-            self.assertEqual(len(texts), 1)
+            texts = [weft("bt", "--no-lines", process.pid, name + ":" + number).stdout.splitlines()[0]
+                     for name in (worker, thread)]
+            self.assertEqual(*(re.sub(r"for [\d.]+ m?s", "", text) for text in texts))
             for name, message in (("99999", "there is no fiber 99999: `weft ps --all` lists them"),
                                   ("0x10", "there is no fiber 0x10:"), ("0:x", '"0:x" names no fiber')):
                 done = weft("bt", process.pid, name)
@@ -138,10 +152,14 @@ class LiveTest(unittest.TestCase):
 
     def test_a_stopped_process_is_told_of(self):
         with running(DEBUG, NUM_MORE) as process:
-            process.send_signal(signal.SIGSTOP)
-            os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
-            text = self.ps(process.pid)
-            process.send_signal(signal.SIGCONT)
+            def ps():
+                process.send_signal(signal.SIGSTOP)
+                os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+                text = self.ps(process.pid)
+                process.send_signal(signal.SIGCONT)
+                return text
+
+            text = settled(ps)
         self.assertRegex(text, r"^process %d is stopped " % process.pid)
         self.check(text, True)
 
@@ -171,6 +189,130 @@ class LiveTest(unittest.TestCase):
             self.assertRegex(done.stderr, r"^weft: .*" + message + r".*\n$")
 
 
+class Terminal:
+    """A `weft top` on a terminal of its own."""
+
+    def __init__(self, lines, columns, *arguments):
+        self.end, other = pty.openpty()
+        self.resize(lines, columns)
+        self.process = subprocess.Popen([WEFT, "top", *map(str, arguments)], stdin=other, stdout=other,
+                                        stderr=other, preexec_fn=self.take, start_new_session=True)
+        os.close(other)
+        self.text = ""
+
+    @staticmethod
+    def take():
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    def resize(self, lines, columns):
+        fcntl.ioctl(self.end, termios.TIOCSWINSZ, struct.pack("4H", lines, columns, 0, 0))
+
+    def read(self):
+        """Returns: whether there was more."""
+        try:
+            more = os.read(self.end, 65536).decode()
+        except OSError as error:  # of the terminal's other end: nobody has it open any more
+            if error.errno != errno.EIO:
+                raise
+            more = ""
+        self.text += more
+        return more != ""
+
+    def views(self):
+        """Returns: the lines of each view that is whole."""
+        return [view.replace("\x1b[K", "").split("\r\n")[:-1] for view in
+                re.findall(r"\x1b\[H(.*?)\x1b\[J", self.text, re.S)]
+
+    def await_view(self, condition):
+        while not (self.views() and condition(self.views()[-1])):
+            assert self.read(), self.text
+        return self.views()[-1]
+
+    def await_end(self):
+        while self.read():
+            pass
+        os.close(self.end)
+        return self.process.wait()
+
+
+class TopTest(unittest.TestCase):
+    def top(self, *arguments):
+        done = weft("top", "--interval", 0.02, *arguments)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return done.stdout
+
+    def test_a_busy_program_ends_tasks(self):
+        with running(DEBUG, "busy") as process:
+            while True:  # a look may find its threads between their turns
+                text = self.top("--once", process.pid)
+                self.assertRegex(text, r"^\S+ process %d, /\S+/hanging_debug: 1 scheduler, 2 worker threads, "
+                                       r"1 bound thread\n" % process.pid)
+                if re.search(r"\n(\d+|\d\.\d)[kM]? tasks/s; ", text) and "\n0 tasks/s" not in text:
+                    break
+
+    def test_a_hanging_program_ends_none(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), running(program, NUM_MORE) as process:
+                text = settled(lambda: self.top("--once", process.pid))
+                self.assertRegex(text, r"\n0 tasks/s; 1\d fibers in use: 0 run a task, 0 ready, 1\d wait; ")
+                self.assertRegex(text, r"\nworker 0 +(\d+%|-) +0 +0 +\S+ +0 +0 +\d+  sleeps\n")
+                self.assertRegex(text, r"\nbound thread %d +\S+ +0 +0 +0 +0 +0 +0  runs its own code\n"
+                                 % process.pid)
+                self.assertRegex(text, r"\n +%s wait for Semaphore 0x\w+, for "
+                                 % ("[23]" if program == STRIPPED else "3"))
+                self.assertRegex(text, r"\n +1 waits for mutex 0x\w+, for .*; task ")
+                self.assertEqual("in (anonymous namespace)::takeMutex(" in text, program != STRIPPED)
+
+    def test_looks_follow_each_other(self):
+        with running(DEBUG, NUM_MORE) as process:
+            blocks = self.top("--count", 3, process.pid).split("\n\n")
+            self.assertEqual(len(blocks), 3)
+            for block in blocks:
+                self.assertRegex(block, r"^\d\d:\d\d:\d\d process %d, .*\n0 tasks/s; " % process.pid)
+
+    def test_very_many_fibers_have_no_frames(self):
+        with running(DEBUG, 10_500) as process:
+            text = self.top("--once", process.pid)
+            self.assertRegex(text, r"\n +10,500 wait for Event 0x\w+, for [^,;]*; task ")
+
+    def test_the_process_ends(self):
+        with subprocess.Popen([DEBUG, "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True) as process:
+            process.stdout.readline()
+            with subprocess.Popen([WEFT, "top", "--interval", "0.01", str(process.pid)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as looker:
+                looker.stdout.readline()
+                process.kill()
+                text, errors = looker.communicate()
+            self.assertRegex(text, r"process %d has ended\n$" % process.pid)
+            self.assertEqual((looker.returncode, errors), (0, ""))
+
+    def test_a_terminal_shows_one_view(self):
+        with running(DEBUG, NUM_MORE) as process:
+            terminal = Terminal(9, 60, "--interval", 0.02, process.pid)
+            first = terminal.await_view(lambda view: True)
+            self.assertRegex(first[1], "^- tasks/s; ")
+            view = terminal.await_view(lambda view: view[1].startswith("0 tasks/s; "))
+            self.assertLessEqual(len(view), 8)
+            self.assertEqual(max(map(len, view)), 60)
+            self.assertRegex(view[-1], r"^ +\d+ in \d more groups$")
+            terminal.resize(40, 200)
+            view = terminal.await_view(lambda view: len(view) > 8)
+            self.assertIn("takeMutex(weft::mutex&)", "\n".join(view))
+            self.assertNotIn("more group", view[-1])
+            os.write(terminal.end, b"\x03")  # Ctrl-C
+            self.assertEqual(terminal.await_end(), 0)
+
+    def test_errors_are_one_sentence(self):
+        for message, arguments in (
+                ("top needs the number of a process", []), ("top has no option --what", ["--what", 1]),
+                ('--interval needs seconds, from 0.01 to 86400, which "0" is not', ["--interval", 0, 1]),
+                ('--count needs a number of looks, which "x" is not', ["--count", "x", 1])):
+            done = weft("top", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
+
+
 class CoreTest(unittest.TestCase):
     check = LiveTest.check
 
@@ -183,11 +325,23 @@ class CoreTest(unittest.TestCase):
     def test_a_core_file_tells_what_a_process_does(self):
         for program in (DEBUG, STRIPPED, STATIC):
             with self.subTest(program), tempfile.TemporaryDirectory() as folder:
-                file = self.core(program, folder, NUM_MORE, end=signal.SIGQUIT)
-                done = weft("ps", file)
-                self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertRegex(done.stdout, r"^ended by SIGQUIT in thread \d+, which is bound thread \d+")
-                self.check(done.stdout, program != STRIPPED)
+                file = None
+
+                def ps():
+                    nonlocal file
+                    if file is not None:
+                        file.unlink()
+                    file = self.core(program, folder, NUM_MORE, end=signal.SIGQUIT)
+                    done = weft("ps", file)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    return done.stdout
+
+                text = settled(ps)
+                self.assertRegex(text, r"^ended by SIGQUIT in thread \d+, which is bound thread \d+")
+                self.check(text, program != STRIPPED)
+                done = weft("top", file)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+                self.assertRegex(done.stderr, r"^weft: .* is a core file, and top needs a process .*\n$")
 
     def test_a_core_file_tells_where_a_task_has_failed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,213 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tools/command.h"
+#include "tools/observed.h"
+#include "tools/output.h"
+#include "tools/terminal.h"
+#include "tools/top_view.h"
+#include "tools/worker_rates.h"
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+constexpr char kTopHelp[] =
+    "Shows what the schedulers of a process do, again and again. Each worker has a line: the share of the\n"
+    "time that its thread computed (CPU); how many tasks ended there, how many it stole, and how often it\n"
+    "went to sleep, each a second; how many tasks are queued there, how many of its fibers are ready, and\n"
+    "how many wait; what it does now. Below are the largest groups of fibers that wait.\n"
+    "\n"
+    "  --interval SECONDS  between two looks; 1 if left out\n"
+    "  --count N           ends after N looks\n"
+    "  --once              as --count 1\n"
+    "\n"
+    "On a terminal each look replaces the one before, and Ctrl-C ends it. Otherwise they follow each other.\n"
+    "It ends when the process ends. Where more than 10,000 fibers wait it does not say in which calls:\n"
+    "`weft ps` does.\n";
+
+// A look with the stacks of so many fibers takes as many instructions, some 100 million, as a look without
+// stacks at 100,000 fibers.
+constexpr uint64_t kMostStacks = 10'000;
+
+struct TopArguments {
+  double seconds = 1;
+  uint64_t mostLooks = 0;  // 0: no end
+  const char* process = nullptr;
+};
+
+double parseSeconds(const char* text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text, &end);
+  if (end == text || *end != '\0' || !(seconds >= 0.01) || seconds > 86'400) {
+    throw UsageError("--interval needs seconds, from 0.01 to 86400, which \"" + std::string(text) +
+                     "\" is not");
+  }
+  return seconds;
+}
+
+TopArguments parseTop(Arguments arguments) {
+  TopArguments result;
+  Options options(arguments);
+  while (options.next()) {
+    if (options.is("--interval")) {
+      result.seconds = parseSeconds(options.value());
+    } else if (options.is("--count")) {
+      const char* const text = options.value();
+      result.mostLooks = static_cast<uint64_t>(parseProcessId(text));
+      if (result.mostLooks == 0) {
+        throw UsageError("--count needs a number of looks, which \"" + std::string(text) + "\" is not");
+      }
+    } else if (options.is("--once")) {
+      result.mostLooks = 1;
+    } else {
+      options.failUnknown("top");
+    }
+  }
+  result.process = options.only("top", "the number of a process");
+  return result;
+}
+
+// Returns: how long a thread has computed, or less than zero if that is not known.
+std::chrono::nanoseconds processorTime(int processId, int threadId) {
+  std::ifstream file("/proc/" + std::to_string(processId) + "/task/" + std::to_string(threadId) + "/stat");
+  std::string text;
+  std::getline(file, text, '\0');
+  // Behind the program's name, which may have any characters, utime and stime are the 12th and 13th.
+  const size_t end = text.rfind(") ");
+  if (end == text.npos) {
+    return std::chrono::nanoseconds(-1);
+  }
+  std::istringstream fields(text.substr(end + 2));
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) {
+    fields >> skipped;
+  }
+  int64_t user = 0;
+  int64_t system = 0;
+  fields >> user >> system;
+  static const int64_t kPerSecond = sysconf(_SC_CLK_TCK);
+  return fields ? std::chrono::nanoseconds((user + system) * (1'000'000'000 / kPerSecond))
+                : std::chrono::nanoseconds(-1);
+}
+
+std::string timeOfDay() {
+  const time_t now = time(nullptr);
+  tm parts{};
+  localtime_r(&now, &parts);
+  char text[16] = "";
+  (void)strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+class Top {
+ public:
+  explicit Top(const TopArguments& arguments)
+      : arguments_(arguments), target_(arguments.process), timer_(target_.processId(), view_.isTerminal()) {
+    if (target_.core() != nullptr) {
+      throw Failure(target_.name() +
+                    " is a core file, and top needs a process that runs: `weft ps` tells what it holds");
+    }
+    char path[4096];
+    const auto size =
+        readlink(("/proc/" + std::to_string(target_.processId()) + "/exe").c_str(), path, sizeof path);
+    program_ = size > 0 ? ", " + std::string(path, static_cast<size_t>(size)) : "";
+  }
+
+  int run() {
+    // Rates need two looks. A terminal shows the first one without them.
+    bool goesOn = look(view_.isTerminal());
+    for (uint64_t numLooks = 0; goesOn && (numLooks < arguments_.mostLooks || arguments_.mostLooks == 0);
+         ++numLooks) {
+      goesOn = wait() && look(true);
+    }
+    return 0;
+  }
+
+ private:
+  // Returns: whether to go on.
+  bool wait() {
+    const auto next = time_ + std::chrono::duration_cast<LookTime::duration>(
+                                  std::chrono::duration<double>(arguments_.seconds));
+    for (;;) {
+      switch (timer_.waitUntil(next)) {
+        case LookTimer::End::Time:
+          return true;
+        case LookTimer::End::Process:
+          return sayThatItHasEnded();
+        case LookTimer::End::NewSize:
+          view_.show(lines_);
+          break;
+        case LookTimer::End::Interrupt:
+          writeOutput("\n");  // the terminal shows ^C in the line
+          return false;
+      }
+    }
+  }
+
+  bool look(bool isShown) {
+    std::optional<Observed> observed;
+    try {
+      observed.emplace(
+          target_, ObserveOptions{.hasStacks = numBlocked_ <= kMostStacks && isShown, .mayBeEmpty = true});
+    } catch (const Failure&) {
+      if (target_.lives()) {
+        throw;
+      }
+      return sayThatItHasEnded();
+    }
+    time_ = std::chrono::steady_clock::now();
+    const inspect::Snapshot& snapshot = observed->snapshot();
+    std::vector<std::chrono::nanoseconds> processor;
+    numBlocked_ = 0;
+    for (const inspect::Worker& worker : snapshot.workers) {
+      processor.push_back(processorTime(target_.processId(), worker.threadId));
+      numBlocked_ += worker.numBlocked;
+    }
+    const std::vector<WorkerRate> rates = rates_.look(snapshot, processor, time_);
+    if (isShown) {
+      lines_ = topLines(snapshot, rates, observed->names(),
+                        {.heading = timeOfDay() + " " + target_.name() + program_ +
+                                    (target_.isStopped() ? " (stopped)" : ""),
+                         .mostLines = view_.mostLines()});
+      view_.show(lines_);
+    }
+    return true;
+  }
+
+  bool sayThatItHasEnded() {
+    writeOutput(target_.name() + " has ended\n");
+    return false;
+  }
+
+  const TopArguments arguments_;
+  Target target_;
+  View view_;
+  LookTimer timer_;
+  std::string program_;
+  WorkerRates rates_;
+  LookTime time_;
+  uint64_t numBlocked_ = ~uint64_t{0};  // at the last look
+  std::vector<std::string> lines_;
+};
+
+int top(Arguments arguments) { return Top(parseTop(arguments)).run(); }
+
+}  // namespace
+
+constinit const Command kTop = {"top", "[--interval SECONDS] [--count N | --once] PID",
+                                "shows what workers do, again and again", kTopHelp, top};
+
+}  // namespace weft::inline v0_1::detail::tools
