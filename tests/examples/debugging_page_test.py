@@ -22,12 +22,16 @@ import time
 
 # What the page shows in a way that does not depend on where the programs were built.
 CANONICAL = [
-    (r"^(weft: process \d+), /\S*/(\w+): ", r"\1, /home/me/\2: "),
+    (r"^((weft:|\d\d:\d\d:\d\d) process \d+), /\S*/(\w+): ", r"\1, /home/me/\3: "),
     (r"(?<![\w/])/\S*/examples/debugging/", ""),
     (r"(?<![\w/])/\S*/(include/weft/|src/)", r"weft/\1"),
     (r"bash: line \d+: +\d+ (Segmentation fault).*", r"\1"),
 ]
 VARYING = [
+    (r"^\d\d:\d\d:\d\d process \d+, /\S*/", "TIME process N, "),
+    (r" +\d+%", " N%"),
+    (r"\bwaits  [\d.]+ (us|ms|s|min) +", "waits  T "),
+    (r"(WORKER|thread \d+) +", r"\1 "),
     (r"0x[0-9a-f]+", "0xN"),
     (r"\b(process|thread) \d+", r"\1 N"),
     (r"\bfor ([\d.]+( (us|ms|s|min))? to )?[\d.]+ (us|ms|s|min)\b", "for T"),
@@ -59,7 +63,7 @@ def comparable(text):
         text = text[headlines[-1]:]
     text = canonical(text)
     for pattern, replacement in VARYING:
-        text = re.sub(pattern, replacement, text)
+        text = re.sub(pattern, replacement, text, flags=re.M)
     text = "".join(line + "\n" for line in text.splitlines() if not FOREIGN.search(line))
     if headlines:
         text = "".join(sorted(re.findall(r"^\S.*\n(?: .*\n)*", text, re.M)))
@@ -117,6 +121,10 @@ class Shell:
                 continue
             if expected is None:
                 break
+            if command.startswith("weft ") and "$!" in command:
+                self.send(command)  # the program had not come so far
+                numRunning, printed = 1, b""
+                continue
             # The program had not come so far, or the report was not written to its end. Each dump is awaited
             # before the next one: the output of a later command is to have none of it.
             if self.lastKill and (command != self.lastKill or HEADLINE.search(text)):
