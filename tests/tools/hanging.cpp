@@ -7,6 +7,7 @@
 //   hanging [NUMBER]   so many more tasks wait for an event
 //   hanging busy       tasks work until the input ends
 //   hanging crash      a fault ends the program, in a task
+//   hanging none       has no scheduler
 
 #include <sys/socket.h>
 
@@ -179,6 +180,12 @@ void work() {
 
 int main(int argc, char** argv) {
   const char* const how = argc > 1 ? argv[1] : "0";
+  if (std::strcmp(how, "none") == 0) {
+    sayReady();
+    waitForEndOfInput();
+    std::puts("ended");
+    return 0;
+  }
   weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
   scheduler.bind();
   if (std::strcmp(how, "busy") == 0) {

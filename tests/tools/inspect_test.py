@@ -3,9 +3,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests `weft ps`, `weft bt` and `weft top` on processes and on core files.
 
-    inspect_test.py WEFT DEBUG STRIPPED STATIC
+    inspect_test.py WEFT DEBUG STRIPPED STATIC [TWO_COPIES LIBRARY]
 
-The programs are builds of hanging.cpp: with -g, stripped, and linked with -static and -g.
+The first programs are builds of hanging.cpp: with -g, stripped, and linked with -static and -g. TWO_COPIES is
+two_copies.cpp, which contains weft, and LIBRARY is its library, which contains a weft of its own.
 """
 
 import contextlib
@@ -313,6 +314,70 @@ class TopTest(unittest.TestCase):
             self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
 
 
+class OtherProcessTest(unittest.TestCase):
+    def expect_failure(self, command, process, message):
+        done = weft(command, process.pid)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^weft: process %d %s\n$" % (process.pid, message))
+
+    def test_all_copies_of_weft_are_told_of(self):
+        if not COPIES:
+            self.skipTest("the library is a shared one, of which a process has one copy")
+        with running(*COPIES) as process:
+            text = settled(lambda: weft("ps", process.pid).stdout)
+            self.assertRegex(text, r"^weft: process %d: 2 schedulers, 2 worker threads, 2 fibers in use, of "
+                                   r"which 2 wait\n" % process.pid)
+            self.assertEqual(len(set(re.findall(r"\nscheduler (0x\w+)", text))), 2)
+            self.assertRegex(text, r"\(two_copies\+0x")
+            self.assertRegex(text, r"\(libtwo_copies_library\.so\+0x")
+            # Both have a worker 0 with a fiber 1.
+            done = weft("bt", process.pid, "0:1")
+            self.assertRegex(done.stderr, r"^weft: there are 2 fibers 0:1: choose one of 0x\w+, 0x\w+\n$")
+            for address in re.findall(r"0x\w+", done.stderr):
+                self.assertIn("waits for Event", weft("bt", "--no-lines", process.pid, address).stdout)
+            self.assertIn(": 2 schedulers, ", weft("top", "--once", "--interval", 0.02, process.pid).stdout)
+
+    def test_a_process_may_have_no_scheduler(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), running(program, "none") as process:
+                for command in ("ps", "bt"):
+                    self.expect_failure(command, process, "uses weft, and has no scheduler now")
+                done = weft("top", "--once", "--interval", 0.02, process.pid)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                self.assertRegex(done.stdout, r"\nno scheduler now\n$")
+
+    def test_a_process_may_be_without_weft(self):
+        with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            process.stdin.write(b"x")
+            process.stdin.flush()
+            process.stdout.read(1)  # so that it is no copy of this program any more
+            for command in ("ps", "bt", "top"):
+                self.expect_failure(command, process,
+                                    "does not use weft, or a release that is too old to be looked at")
+
+    def test_a_process_may_be_of_32_bits(self):
+        code = bytes((0xb8, 4, 0, 0, 0, 0xbb, 1, 0, 0, 0, 0xb9)) + struct.pack("<I", 0x10000) + bytes((
+            0xba, 1, 0, 0, 0, 0xcd, 0x80,                # write(1, its first byte, 1)
+            0xb8, 29, 0, 0, 0, 0xcd, 0x80, 0xeb, 0xf7))  # pause(), again and again
+        header = struct.pack("<16sHHIIIIIHHHHHH", b"\x7fELF\1\1\1", 2, 3, 1, 0x10000 + 84, 52, 0, 0, 52, 32,
+                             1, 0, 0, 0)
+        segment = struct.pack("<IIIIIIII", 1, 0, 0x10000, 0x10000, 84 + len(code), 84 + len(code), 5, 4096)
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program"
+            program.write_bytes(header + segment + code)
+            program.chmod(0o755)
+            try:
+                process = subprocess.Popen([program], stdout=subprocess.PIPE)
+            except OSError as error:
+                self.skipTest("the system runs no programs of 32 bits: %s" % error)
+            with process:
+                if process.stdout.read(1) != b"\x7f":
+                    self.skipTest("the system runs no programs of 32 bits")
+                for command in ("ps", "bt", "top"):
+                    self.expect_failure(command, process, "is a 32-bit process, for which there is no weft")
+                process.kill()
+
+
 class CoreTest(unittest.TestCase):
     check = LiveTest.check
 
@@ -354,4 +419,5 @@ class CoreTest(unittest.TestCase):
 
 if __name__ == "__main__":
     WEFT, DEBUG, STRIPPED, STATIC = map(os.path.abspath, sys.argv[1:5])
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    COPIES = sys.argv[5:7] if len(sys.argv) == 7 else []
+    unittest.main(argv=sys.argv[:1])

@@ -36,8 +36,20 @@ target_link_options(hanging_stripped PRIVATE -s)
 target_link_options(hanging_static PRIVATE -static)
 add_dependencies(target_test hanging_stripped)
 target_compile_definitions(target_test PRIVATE WEFT_TEST_HANGING)
+
+# A program that loads a library with a weft of its own.
+add_executable(two_copies tools/two_copies.cpp)
+target_link_libraries(two_copies PRIVATE ${weft_under_test} weft_own ${CMAKE_DL_LIBS})
+set(copies $<TARGET_FILE:two_copies>)
+if(NOT BUILD_SHARED_LIBS)
+  add_library(two_copies_library MODULE tools/two_copies.cpp)
+  target_link_libraries(two_copies_library PRIVATE weft weft_own)
+  target_compile_definitions(two_copies_library PRIVATE LIBRARY_OF_A_COPY)
+  list(APPEND copies $<TARGET_FILE:two_copies_library>)
+endif()
 add_test(NAME inspect_commands
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/inspect_test.py $<TARGET_FILE:weft_tool> ${hanging})
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tools/inspect_test.py $<TARGET_FILE:weft_tool> ${hanging}
+    ${copies})
 
 find_program(WEFT_ADDR2LINE addr2line)
 if(WEFT_ADDR2LINE)
