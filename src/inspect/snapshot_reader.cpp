@@ -50,7 +50,7 @@ class SnapshotReader {
         readScheduler(core, object);
       }
     }
-    const FiberIndex index(snapshot_);
+    FiberIndex index(snapshot_);
     workers_->markWoken(index);
     countFibers(firstFiber);
     if (unwinder != nullptr) {
@@ -168,7 +168,7 @@ class SnapshotReader {
     return what == "SharedMutex" ? get<Address>(fiber.object + offsets_.sharedMutexOwner) : 0;
   }
 
-  void findHolders(size_t first, const FiberIndex& index) {
+  void findHolders(size_t first, FiberIndex& index) {
     for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
       Fiber& fiber = snapshot_.fibers[i];
       if (fiber.what == kNone) {

@@ -193,7 +193,7 @@ void WorkerReader::setState(Fiber& fiber, const Worker& worker, bool isCurrent) 
 
 // An inbox is a list of fibers that other threads have woken, the newest first. The worker does not know of
 // them yet.
-void WorkerReader::markWoken(const FiberIndex& index) {
+void WorkerReader::markWoken(FiberIndex& index) {
   for (Address inbox : inboxes_) {
     for (size_t i = 0; inbox > kParkedMark && i < snapshot_.fibers.size(); ++i) {
       const uint32_t found = index.at(inbox);

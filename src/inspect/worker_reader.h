@@ -73,7 +73,7 @@ class WorkerReader {
   // Adds the worker at `address`, unless it cannot be read.
   void add(Address address, uint32_t scheduler);
   // For after the last add(): finds the fibers that have been woken, but whose worker has not noticed yet.
-  void markWoken(const FiberIndex& index);
+  void markWoken(FiberIndex& index);
   // Returns: what the control block says now.
   SeenFiber look(const Record& block) const;
 
