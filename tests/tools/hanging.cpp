@@ -76,19 +76,22 @@ class Tasks {
   }
 
   void awaitBlocked() const {
-    while (numBlocked() != numTasks_) {
+    while (!areBlocked()) {
       weft::sleep_for(std::chrono::milliseconds(1));
     }
   }
   void awaitEnd() { group_.wait(); }
 
  private:
-  static uint64_t numBlocked() {
+  // Returns: whether all tasks wait, and each worker thread has been to sleep since it began.
+  bool areBlocked() const {
     uint64_t num = 0;
+    bool haveSlept = true;
     for (const auto& worker : weft::Scheduler::get()->stats().workers) {
       num += worker.num == 0 ? worker.numBlockedFibers : 0;  // one that was woken waits again, or ends
+      haveSlept = haveSlept && (worker.workerId < 0 || worker.numParks > 0);
     }
-    return num;
+    return num == numTasks_ && haveSlept;
   }
 
   const weft::WaitGroup group_;
