@@ -39,6 +39,7 @@ class WEFT_EXPORT BarrierBase {
   bool waitFor(const void* barrier, uint32_t phase, TimePoint deadline, const std::stop_token& token);
 
  private:
+  friend struct LayoutAccess;
   BarrierPhase<> phase_;
   std::atomic<uint32_t> expected_;  // in the next phase; only falls
 };

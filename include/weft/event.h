@@ -19,8 +19,9 @@
 
 namespace weft::inline v0_1 {
 namespace detail {
+struct LayoutAccess;  // for reports
 struct SelectAccess;
-}
+}  // namespace detail
 
 // A flag that fibers and threads wait for.
 //
@@ -88,6 +89,7 @@ class Event {
   }
 
  private:
+  friend detail::LayoutAccess;
   friend detail::SelectAccess;
   struct Forward;
   class Targets;

@@ -16,6 +16,9 @@
 #include "weft/export.h"
 
 namespace weft::inline v0_1 {
+namespace detail {
+struct LayoutAccess;  // for reports
+}
 
 // Counts down to zero, once, and lets fibers and threads wait for that. Functions have the names of
 // std::latch.
@@ -82,6 +85,8 @@ class WEFT_EXPORT Latch {
   }
 
  private:
+  friend detail::LayoutAccess;
+
   bool waitUntil(detail::TimePoint deadline, const std::stop_token& token) {
     return try_wait() || waitFor(deadline, token);
   }

@@ -20,6 +20,9 @@
 #include "weft/memory.h"
 
 namespace weft::inline v0_1 {
+namespace detail {
+struct LayoutAccess;  // for reports
+}
 
 // Waits for several pieces of work: counts those that are not done, and lets fibers and threads wait until
 // there are none.
@@ -111,6 +114,7 @@ class WaitGroup {
   }
 
  private:
+  friend detail::LayoutAccess;
   using Core = detail::WaitGroupCore<>;
 
   struct State : detail::SharedState {

@@ -77,6 +77,19 @@ constexpr Field kFields[] = {
     {"Fiber.task", &Offsets::fiberTask},
     {"mutex.owner", &Offsets::mutexOwner},
     {"SharedMutex.owner", &Offsets::sharedMutexOwner},
+    {"SharedMutex.word", &Offsets::sharedMutexWord},
+    {"SharedMutex.readerShift", &Offsets::sharedMutexReaderShift},
+    {"WaitWord.shift", &Offsets::waitWordShift},
+    {"WaitGroup.word", &Offsets::waitGroupWord},
+    {"Latch.word", &Offsets::latchWord},
+    {"Barrier.word", &Offsets::barrierWord},
+    {"Barrier.phaseShift", &Offsets::barrierPhaseShift},
+    {"Event.isManual", &Offsets::eventIsManual},
+    {"Channel.capacity", &Offsets::channelCapacity},
+    {"Channel.tail", &Offsets::channelTail},
+    {"Channel.head", &Offsets::channelHead},
+    {"Channel.shift", &Offsets::channelShift},
+    {"Channel.closed", &Offsets::channelClosed},
 };
 
 constexpr uint32_t kMostTableEntries = 1024;
@@ -106,11 +119,12 @@ size_t takeEntries(const Memory& memory, const LayoutTable& table, Offsets& offs
   return numFound;
 }
 
-// A reader allocates by these, and divides by them.
+// A reader allocates by these, divides by them, and shifts by them.
 bool areSizesRight(const Offsets& offsets) {
   return offsets.workerSize >= sizeof(uint64_t) && offsets.fiberSize >= sizeof(uint64_t) &&
          offsets.slabSize != 0 && offsets.slabSize <= 4096 && offsets.clockShift < 32 &&
-         offsets.segmentSize != 0 && offsets.segmentLapShift < 32;
+         offsets.segmentSize != 0 && offsets.segmentLapShift < 32 && offsets.sharedMutexReaderShift < 64 &&
+         offsets.waitWordShift < 32 && offsets.barrierPhaseShift < 64 && offsets.channelShift < 64;
 }
 
 }  // namespace

@@ -54,6 +54,18 @@ void writeSince(Text& out, nanoseconds shortest, nanoseconds longest) {
   }
 }
 
+// What a channel holds.
+void writeValues(Text& out, const ObjectState& state) {
+  out << " (";
+  if (state.capacity == 0) {
+    out << "no buffer";
+  } else {
+    out.grouped(state.count) << " of ";
+    writeCount(out, state.capacity, "value");
+  }
+  out << (state.isClosed ? ", closed)" : ")");
+}
+
 bool isDescriptor(std::string_view what) { return what.starts_with("io::"); }
 bool isSleep(std::string_view what) { return what == "sleep"; }
 
@@ -159,12 +171,40 @@ void Phrases::object(const Fiber& fiber) {
   }
 }
 
+void Phrases::objectAndState(const Fiber& fiber) {
+  object(fiber);
+  const ObjectState& state = fiber.objectState;
+  switch (state.kind) {
+    case ObjectState::Kind::Unknown:
+      break;
+    case ObjectState::Kind::Count:
+      (out_ << " (count ").grouped(state.count) << ')';
+      break;
+    case ObjectState::Kind::Arrivals:
+      (out_ << " (").grouped(state.count) << " still to arrive)";
+      break;
+    case ObjectState::Kind::Event:
+      out_ << " (not signalled, " << (state.isManual ? "Mode::Manual)" : "Mode::Auto)");
+      break;
+    case ObjectState::Kind::Readers:
+      if (state.count != 0) {
+        out_ << " (held by ";
+        writeCount(out_, state.count, "reader");
+        out_ << ')';
+      }
+      break;
+    case ObjectState::Kind::Values:
+      writeValues(out_, state);
+      break;
+  }
+}
+
 void Phrases::wait(const Fiber& fiber) {
   if (isSleep(nameOf(fiber))) {
     out_ << " sleeps";
   } else {
     out_ << " waits for ";
-    object(fiber);
+    objectAndState(fiber);
   }
   writeSince(out_, fiber.blockedFor, fiber.blockedFor);
 }
@@ -176,7 +216,7 @@ void Phrases::wait(const FiberGroup& group) {
     out_ << " sleep";
   } else if (group.numObjects == 1) {
     out_ << " wait for ";
-    object(first);
+    objectAndState(first);
   } else {
     out_ << " wait for " << what;
     if (hasObject(what, first.object)) {
@@ -220,7 +260,7 @@ void Phrases::holdersDoing(const Fiber& holder) {
     out_ << ", which sleeps";
   } else {
     out_ << ", which waits for ";
-    object(holder);
+    objectAndState(holder);
     out_ << " itself";
   }
 }

@@ -42,7 +42,9 @@ class Phrases {
 
   // "mutex 0x7f40", "io::read, fd 7"
   void object(const Fiber& fiber);
-  // " waits for mutex 0x7f40, for 5 s", " sleeps, for 5 s"
+  // "WaitGroup 0x7f40 (count 3)", "Channel::send 0x7f40 (8 of 8 values)"; object() where no more is known.
+  void objectAndState(const Fiber& fiber);
+  // " waits for WaitGroup 0x7f40 (count 3), for 5 s", " sleeps, for 5 s"
   void wait(const Fiber& fiber);
   // " wait for mutex 0x7f40, for 3 to 9 s", " wait for Semaphore (17 of them), for 9 s"
   void wait(const FiberGroup& group);

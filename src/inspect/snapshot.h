@@ -18,6 +18,25 @@ namespace weft::inline v0_1::detail::inspect {
 
 inline constexpr uint32_t kNone = ~uint32_t{0};  // in place of an index
 
+// What an object holds that a fiber waits for. Others may change it while it is read, so a number may be one
+// that the object had a moment ago.
+struct ObjectState {
+  enum class Kind : uint8_t {
+    Unknown,
+    Count,     // WaitGroup, Latch: calls are missing
+    Arrivals,  // Barrier: arrivals are missing
+    Event,
+    Readers,  // SharedMutex: readers hold it
+    Values,   // Channel: values are in it
+  };
+
+  Kind kind = Kind::Unknown;
+  bool isManual = false;  // Event
+  bool isClosed = false;  // Channel
+  uint64_t count = 0;
+  uint64_t capacity = 0;  // Channel
+};
+
 struct Fiber {
   enum class State : uint8_t {
     Running,  // its worker's thread is on it
@@ -37,6 +56,7 @@ struct Fiber {
   uint64_t taskNumber = 0;
   uint32_t what = kNone;  // Blocked: index in Snapshot::names of what it waits for, such as "Event"
   Address object = 0;     // Blocked: which one; for what begins with "io::", the descriptor
+  ObjectState objectState;
   std::chrono::nanoseconds blockedFor{};  // Blocked: at least so long
   Address owner = 0;                      // waits for a lock: the TaskScope that holds it, or 0
   uint32_t holder = kNone;                // index of the fiber whose task that is; kNone: none, or unknown

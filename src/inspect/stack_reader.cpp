@@ -25,7 +25,8 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
       after_(snapshot.fibers.get_allocator()),
       queued_(snapshot.fibers.get_allocator()),
       stackPieces_(snapshot.fibers.get_allocator()),
-      blockPieces_(snapshot.fibers.get_allocator()) {}
+      blockPieces_(snapshot.fibers.get_allocator()),
+      objects_(memory, offsets, snapshot) {}
 
 void StackReader::read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
   for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
@@ -55,7 +56,7 @@ void StackReader::queue(uint32_t index) {
 }
 
 // Between the look at the control blocks and this one, a fiber may have gone on and wait again, perhaps for
-// the same. So the stacks are read between two more looks, which must find the same.
+// the same. So the stacks and the objects are read between two more looks, which must find the same.
 void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
   readBlocks(before_);
   for (size_t i = 0; i < queued_.size(); ++i) {
@@ -66,14 +67,20 @@ void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const Work
     }
   }
   memory_.readMany(stackPieces_.data(), stackPieces_.size());
+  objects_.read(queued_);
   readBlocks(after_);
   for (size_t i = 0; i < queued_.size(); ++i) {
     const SeenFiber now = look(after_, i, workers);
-    if (now != look(before_, i, workers) || now.blockedOn != seen[queued_[i]].blockedOn ||
-        now.stackPointer != stackPieces_[i].address) {
+    Fiber& fiber = snapshot_.fibers[queued_[i]];
+    const bool hasStayed = now == look(before_, i, workers) && now.blockedOn == seen[queued_[i]].blockedOn &&
+                           now.stackPointer == stackPieces_[i].address;
+    if (!hasStayed || blockOf(after_, i).at<Address>(offsets_.fiberBlockedObject) != fiber.object) {
+      fiber.objectState = {};
+    }
+    if (!hasStayed) {
       snapshot_.isComplete = false;
     } else if (stackPieces_[i].isRead || readAgain(stackPieces_[i])) {
-      unwind(snapshot_.fibers[queued_[i]], stackPieces_[i]);
+      unwind(fiber, stackPieces_[i]);
     }
   }
   queued_.clear();
@@ -95,7 +102,11 @@ void StackReader::readBlocks(std::pmr::vector<char>& blocks) {
 // Returns: what the control block says of the i-th fiber that is queued; nothing if it could not be read.
 SeenFiber StackReader::look(const std::pmr::vector<char>& blocks, size_t i,
                             const WorkerReader& workers) const {
-  return workers.look(Record(blocks.data() + i * offsets_.fiberSize, offsets_.fiberSize));
+  return workers.look(blockOf(blocks, i));
+}
+
+Record StackReader::blockOf(const std::pmr::vector<char>& blocks, size_t i) const {
+  return {blocks.data() + i * offsets_.fiberSize, offsets_.fiberSize};
 }
 
 // The fiber has gone on, and waits again with another stack pointer. There is room for no more than before.

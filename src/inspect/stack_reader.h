@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inspect/memory.h"
+#include "inspect/object_reader.h"
 #include "inspect/offsets.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
@@ -19,8 +20,8 @@ class StackReader {
  public:
   StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot);
 
-  // For the fibers from `first` on. `seen`: what their control blocks said. A fiber that has gone on
-  // meanwhile gets no backtrace.
+  // For the fibers from `first` on; also reads what the objects hold that they wait for. `seen`: what their
+  // control blocks said. A fiber that has gone on meanwhile gets neither.
   void read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
 
  private:
@@ -28,6 +29,7 @@ class StackReader {
   void readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
   void readBlocks(std::pmr::vector<char>& blocks);
   SeenFiber look(const std::pmr::vector<char>& blocks, size_t i, const WorkerReader& workers) const;
+  Record blockOf(const std::pmr::vector<char>& blocks, size_t i) const;
   void moveTo(Memory::Piece& piece, Fiber& fiber, Address stackPointer) const;
   bool readAgain(Memory::Piece& piece) const;
   void unwind(Fiber& fiber, const Memory::Piece& piece);
@@ -41,6 +43,7 @@ class StackReader {
   std::pmr::vector<uint32_t> queued_;      // indices of fibers
   std::pmr::vector<Memory::Piece> stackPieces_;
   std::pmr::vector<Memory::Piece> blockPieces_;
+  ObjectReader objects_;
   size_t used_ = 0;  // of stacks_
 };
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "hand_made.h"
 
@@ -14,7 +15,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
+using weft::detail::inspect::Fiber;
+using weft::detail::inspect::ObjectState;
+using weft::detail::inspect::Phrases;
 using weft::detail::inspect::Text;
+using weft::tests::FakeNames;
+using weft::tests::HandMade;
 using weft::tests::textOf;
 
 std::string written(std::chrono::nanoseconds duration) {
@@ -56,6 +62,31 @@ TEST(PhrasesTest, WritesCounts) {
   EXPECT_EQ(count(0), "0 fibers");
   EXPECT_EQ(count(1), "1 fiber");
   EXPECT_EQ(count(99'812), "99,812 fibers");
+}
+
+std::string objectWith(std::string_view what, const ObjectState& state) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  Fiber& fiber = made.blocked(1, 'A', what, 0x100, 1s);
+  fiber.objectState = state;
+  FakeNames names;
+  return textOf([&](Text& out) { Phrases(out, made.snapshot, names).objectAndState(fiber); });
+}
+
+TEST(PhrasesTest, WritesWhatAnObjectHolds) {
+  using enum ObjectState::Kind;
+  EXPECT_EQ(objectWith("Semaphore", {}), "Semaphore 0x100");
+  EXPECT_EQ(objectWith("WaitGroup", {.kind = Count, .count = 1234}), "WaitGroup 0x100 (count 1,234)");
+  EXPECT_EQ(objectWith("Barrier", {.kind = Arrivals, .count = 2}), "Barrier 0x100 (2 still to arrive)");
+  EXPECT_EQ(objectWith("SharedMutex", {.kind = Readers, .count = 0}), "SharedMutex 0x100");
+  EXPECT_EQ(objectWith("SharedMutex", {.kind = Readers, .count = 2}),
+            "SharedMutex 0x100 (held by 2 readers)");
+  EXPECT_EQ(objectWith("Event", {.kind = Event}), "Event 0x100 (not signalled, Mode::Auto)");
+  EXPECT_EQ(objectWith("Channel::receive", {.kind = Values, .isClosed = true}),
+            "Channel::receive 0x100 (no buffer, closed)");
+  EXPECT_EQ(objectWith("Channel::send", {.kind = Values, .count = 8, .capacity = 8}),
+            "Channel::send 0x100 (8 of 8 values)");
 }
 
 }  // namespace

@@ -12,15 +12,18 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <regex>
 #include <shared_mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include <weft/barrier.h>
 #include <weft/channel.h>
 #include <weft/dump.h>
 #include <weft/event.h>
 #include <weft/fiber.h>
+#include <weft/latch.h>
 #include <weft/mutex.h>
 #include <weft/recursivemutex.h>
 #include <weft/sanitizers.h>
@@ -109,6 +112,64 @@ TEST_P(DumpTest, NamesTheCallsThatLedToTheWait) {
   const std::string text = dumpWith(", in weft::(anonymous namespace)::waitHere(weft::Event const&)+0x", 1);
   EXPECT_TRUE(has(text, "\n    weft::(anonymous namespace)::waitHere(weft::Event const&)+0x")) << text;
   event.signal();
+  done.wait();
+}
+
+TEST_P(DumpTest, TellsWhatIsInTheObjectsThatAreWaitedFor) {
+  const WaitGroup group(3);
+  Latch latch(7);
+  Barrier barrier(4);
+  SharedMutex shared;
+  const Event manual(Event::Mode::Manual);
+  const Event automatic;
+  const Channel<int> full(2);
+  const Channel<int> empty(8);
+  const Channel<int> noBuffer(0);
+  std::shared_lock sharedLock(shared);
+  ASSERT_TRUE(full.trySend(1) && full.trySend(2));
+  WaitGroup done(9);
+  const auto waitLater = [&](auto wait) {
+    schedule([wait, done] {
+      wait();
+      done.done();
+    });
+  };
+  waitLater([&] { group.wait(); });
+  waitLater([&] { latch.wait(); });
+  waitLater([&] { barrier.arrive_and_wait(); });
+  waitLater([&] { std::scoped_lock lock(shared); });
+  waitLater([&] { manual.wait(); });
+  waitLater([&] { automatic.wait(); });
+  waitLater([&] { full.send(3); });
+  waitLater([&] { (void)empty.receive(); });
+  waitLater([&] { (void)noBuffer.receive(); });
+  const std::string expected[] = {
+      "1 fiber waits for WaitGroup # (count 3), ",
+      "1 fiber waits for Latch # (count 7), ",
+      "1 fiber waits for Barrier # (3 still to arrive), ",
+      "1 fiber waits for SharedMutex # (held by 1 reader), ",
+      "1 fiber waits for Event # (not signalled, Mode::Manual), ",
+      "1 fiber waits for Event # (not signalled, Mode::Auto), ",
+      "1 fiber waits for Channel::send # (2 of 2 values), ",
+      "1 fiber waits for Channel::receive # (0 of 8 values), ",
+      "1 fiber waits for Channel::receive # (no buffer), ",
+  };
+  std::string text;
+  awaitThat([&] {
+    text = std::regex_replace(dumpText(), std::regex("0x[0-9a-f]+"), "#");
+    return std::ranges::all_of(expected, [&](const std::string& part) { return count(text, part) == 1; });
+  });
+  for (int i = 0; i < 3; ++i) {
+    group.done();
+    (void)barrier.arrive();
+  }
+  latch.count_down(7);
+  sharedLock.unlock();
+  manual.signal();
+  automatic.signal();
+  (void)full.receive();
+  empty.close();
+  noBuffer.close();
   done.wait();
 }
 

@@ -3,7 +3,9 @@
 
 #include "inspect/layout.h"
 
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "os/clock_reading.h"
@@ -12,8 +14,13 @@
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
+#include "weft/barrier.h"
+#include "weft/detail/channel/state.h"
+#include "weft/event.h"
+#include "weft/latch.h"
 #include "weft/mutex.h"
 #include "weft/sharedmutex.h"
+#include "weft/waitgroup.h"
 
 // The compilers that weft is compiled with know the offsets of all members.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -37,6 +44,8 @@ struct LayoutAccess {
   static constexpr size_t kWaiter = offsetof(FiberControlBlock, waiter);
   static constexpr size_t kOs = offsetof(FiberControlBlock, os);
   static constexpr size_t kReading = kIdler + offsetof(Idler, lastReading_);
+
+  static constexpr size_t kWordBits = offsetof(WaitWord<>, bits);
 
   static_assert(sizeof(SingleWriterCounter) == sizeof(uint64_t));
 
@@ -105,6 +114,21 @@ struct LayoutAccess {
       {"Fiber.task", offsetof(FiberControlBlock, task)},
       {"mutex.owner", offsetof(mutex, owner_)},
       {"SharedMutex.owner", offsetof(SharedMutex, owner_)},
+      {"SharedMutex.word", offsetof(SharedMutex, lock_) + offsetof(SharedLock<>, word_) +
+                               offsetof(SharedWord<>, base_) + offsetof(WaitWord<uint64_t>, bits)},
+      {"SharedMutex.readerShift", std::countr_zero(SharedWord<>::kReader)},
+      {"WaitWord.shift", std::countr_zero(WaitWord<>::kState)},
+      {"WaitGroup.word", offsetof(WaitGroup::State, core) + offsetof(WaitGroupCore<>, word_) + kWordBits},
+      {"Latch.word", offsetof(Latch, core_) + offsetof(LatchCore<>, word_) + kWordBits},
+      {"Barrier.word",
+       offsetof(BarrierBase, phase_) + offsetof(BarrierPhase<>, word_) + offsetof(WaitWord<uint64_t>, bits)},
+      {"Barrier.phaseShift", BarrierPhase<>::kPhaseShift},
+      {"Event.isManual", offsetof(Event::State, core) + offsetof(EventCore<>, leftOfSignal_)},
+      {"Channel.capacity", offsetof(ChannelState, capacity_)},
+      {"Channel.tail", offsetof(ChannelState, tail_) + offsetof(ChannelSide<>, word_)},
+      {"Channel.head", offsetof(ChannelState, head_) + offsetof(ChannelSide<>, word_)},
+      {"Channel.shift", std::countr_zero(ChannelSide<>::kOne)},
+      {"Channel.closed", ChannelSide<>::kClosed},
   };
 };
 

@@ -280,6 +280,7 @@ class ChannelCore {
     }
   }
 
+  friend struct LayoutAccess;
   const ValueType& type_;
   const uint64_t capacity_;
   const uint64_t mask_;

@@ -81,6 +81,7 @@ class ChannelSide {
   void setPatience(uint32_t pauses) { patience_.store(pauses, std::memory_order_relaxed); }
 
  private:
+  friend struct LayoutAccess;
   typename Sync::template Atomic<Word> word_;
   typename Sync::template Atomic<uintptr_t> user_{0};
   typename Sync::template Atomic<uint32_t> patience_{32};

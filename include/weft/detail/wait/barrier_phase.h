@@ -80,6 +80,7 @@ class BarrierPhase {
   bool isAwaited() const { return !word_.list.isEmpty(); }
 
  private:
+  friend struct LayoutAccess;
   using Word = WaitWord<uint64_t, List, Sync>;
   static constexpr uint64_t kOne = Word::kState;
   static constexpr int kPhaseShift = 33;

@@ -165,6 +165,7 @@ class EventCore {
   bool hasSelects = false;   // the list may contain a SelectNode; guarded by the lock
 
  private:
+  friend struct LayoutAccess;
   static constexpr uint8_t kSignalled = Word::kState, kAllBits = Word::kBits | kSignalled;
 
   // Returns: a waiter that is claimed, or null. Skips a select of which another case has happened.

@@ -82,6 +82,7 @@ class LatchCore {
   }
 
  private:
+  friend struct LayoutAccess;
   using Word = WaitWord<uint32_t, List, Sync>;
   static constexpr uint32_t kOne = Word::kState;
 

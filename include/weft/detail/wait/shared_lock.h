@@ -81,6 +81,7 @@ class SharedLock {
   bool isIdle() const { return word_.seen() == 0; }
 
  private:
+  friend struct LayoutAccess;
   using Holds = SharedWord<List, Sync, kMaxPasses>;
   using Word = typename Holds::Word;
 

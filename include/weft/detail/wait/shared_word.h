@@ -214,6 +214,7 @@ class SharedWord {
   }
 
  private:
+  friend struct LayoutAccess;
   using Base = WaitWord<Word, List, Sync>;
   static constexpr Word kWriter = Base::kState, kMissing = 2 * kWriter, kPass = 2 * kMissing,
                         kPending = 128 * kPass, kPasses = kPending - kPass, kReader = kPending << 26,

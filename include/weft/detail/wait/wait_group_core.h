@@ -161,6 +161,8 @@ class WaitGroupCore {
   }
 
  private:
+  friend struct LayoutAccess;
+
   // Moves the first waiter to the list.
   // Requires: kLocked is held, and somebody waits or the count is above zero.
   void listFirst() {
