@@ -14,7 +14,7 @@
 //
 // A dump names each worker and what it runs, and the fibers that wait: in what task, for what and since when,
 // who holds the lock that they wait for, and the calls that led to the wait. Equal fibers are one group, so a
-// hundred thousand of them take a few lines. At the end it names tasks that wait for locks of each other.
+// hundred thousand of them take a few lines. Tasks that wait for locks of each other come first.
 //
 //   if (!done.wait_for(std::chrono::seconds(30))) {
 //     weft::dump();

@@ -22,11 +22,12 @@ class Report {
 
   void write() {
     writeHeadline();
+    const LockCycles cycles = findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
+    writeCycles(cycles);
     for (const Scheduler& scheduler : snapshot_.schedulers) {
       writeScheduler(scheduler);
     }
-    writeGroups();
-    writeCycles();
+    writeGroups(cycles);
     if (!snapshot_.isComplete) {
       out_ << "Some of this could not be read, or changed while it was read, and is left out.\n";
     }
@@ -43,12 +44,13 @@ class Report {
   void writeOwnWait(const Worker& worker);
   void writeQueues(const Worker& worker);
   uint64_t countInIo(const Worker& worker) const;
-  void writeGroups();
+  void writeGroups(const LockCycles& cycles);
   void writeGroup(const FiberGroup& group, std::span<const uint32_t> members);
   void writeGroupOfOne(const FiberGroup& group);
   void writeOwnFrame(const Fiber& fiber);
   bool isSameHolder(std::span<const uint32_t> members) const;
-  void writeCycles();
+  void writeCycles(const LockCycles& cycles);
+  bool isTold(const FiberGroup& group, const LockCycles& cycles) const;
 
   const Fiber* blockedMain(const Worker& worker) const;
   bool isQuiet(const Worker& worker) const;
@@ -230,14 +232,25 @@ uint64_t Report::countInIo(const Worker& worker) const {
   }));
 }
 
-void Report::writeGroups() {
+void Report::writeGroups(const LockCycles& cycles) {
   const FiberGroups groups(snapshot_, names_, snapshot_.fibers.get_allocator().resource());
   if (groups.isRefused()) {
     out_ << "There is no memory to list the fibers that wait.\n";
     return;
   }
-  const size_t count = std::min(groups.all().size(), options_.mostGroups);
-  for (const FiberGroup& group : groups.all().first(count)) {
+  size_t numWritten = 0;
+  size_t numLeft = 0;
+  uint64_t numFibersLeft = 0;
+  for (const FiberGroup& group : groups.all()) {
+    if (isTold(group, cycles)) {
+      continue;
+    }
+    if (numWritten == options_.mostGroups) {
+      ++numLeft;
+      numFibersLeft += group.numMembers;
+      continue;
+    }
+    ++numWritten;
     if (group.numMembers == 1) {
       writeGroupOfOne(group);
     } else {
@@ -246,16 +259,24 @@ void Report::writeGroups() {
     const Fiber& first = snapshot_.fibers[group.first];
     phrases_.frames(phrases_.framesOfInterest(first), options_.mostFrames, "    ");
   }
-  if (count < groups.all().size()) {
-    uint64_t numFibers = 0;
-    for (const FiberGroup& group : groups.all().subspan(count)) {
-      numFibers += group.numMembers;
-    }
-    writeCount(out_, groups.all().size() - count, "more group");
+  if (numLeft != 0) {
+    writeCount(out_, numLeft, "more group");
     out_ << ", ";
-    writeCount(out_, numFibers, "fiber");
+    writeCount(out_, numFibersLeft, "fiber");
     out_ << " in all\n";
   }
+}
+
+// Returns: whether it is one fiber, and a deadlock that was written names it with its stack.
+bool Report::isTold(const FiberGroup& group, const LockCycles& cycles) const {
+  const size_t count = group.numMembers == 1 ? std::min(cycles.size(), options_.mostCycles) : 0;
+  for (size_t i = 0; i < count; ++i) {
+    const auto written = cycles[i].first(std::min(cycles[i].size(), options_.mostFibersOfCycle));
+    if (std::ranges::find(written, group.first) != written.end()) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Report::writeGroup(const FiberGroup& group, std::span<const uint32_t> members) {
@@ -312,8 +333,7 @@ bool Report::isSameHolder(std::span<const uint32_t> members) const {
   });
 }
 
-void Report::writeCycles() {
-  const LockCycles cycles = findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
+void Report::writeCycles(const LockCycles& cycles) {
   if (cycles.isRefused()) {
     out_ << "There is no memory to look for deadlocks among locks.\n";
     return;

@@ -23,9 +23,9 @@ struct ReportOptions {
   std::chrono::nanoseconds leastBusy = std::chrono::milliseconds(10);
 };
 
-// Writes what the schedulers of a process do, as text for people: what each worker does, then which fibers
-// wait, since when, for what, who holds that and in which code, by groups of fibers that wait alike; then the
-// deadlocks among locks. Takes memory for the groups from the resource of the snapshot. Where that has none
+// Writes what the schedulers of a process do, as text for people: the deadlocks among locks; what each worker
+// does; which fibers wait, since when, for what, who holds that and in which code, by groups of fibers that
+// wait alike. Takes memory for the groups from the resource of the snapshot. Where that has none
 // left, it says so and writes the rest.
 void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options = {});
 

@@ -54,11 +54,19 @@ struct OneWorker : HandMade {
 // Returns: the report after the lines of the scheduler and its workers.
 std::string groupsOf(const Snapshot& snapshot, const ReportOptions& options = {},
                      const FakeNames& names = {}) {
-  std::string text = reportOf(snapshot, options, names);
-  for (size_t i = 0; i < 1 + snapshot.schedulers.size() + snapshot.workers.size(); ++i) {
-    text.erase(0, text.find('\n') + 1);
+  const std::string text = reportOf(snapshot, options, names);
+  size_t begin = text.find("\nscheduler ") + 1;
+  for (size_t i = 0; i < snapshot.schedulers.size() + snapshot.workers.size(); ++i) {
+    begin = text.find('\n', begin) + 1;
   }
-  return text;
+  return text.substr(begin);
+}
+
+// Returns: the report between the headline and the lines of the schedulers.
+std::string deadlocksOf(const Snapshot& snapshot, const ReportOptions& options = {}) {
+  const std::string text = reportOf(snapshot, options);
+  const size_t begin = text.find('\n') + 1;
+  return text.substr(begin, text.find("\nscheduler ") + 1 - begin);
 }
 
 TEST(ReportTest, SaysThatThereIsNoScheduler) {
@@ -418,22 +426,14 @@ TEST(ReportTest, ShowsEachEdgeOfADeadlock) {
   made.blocked(3, 'A', "mutex", 0x2, 5s, {kAcquire, kServe, kRunTask}).holder = 1;
   made.blocked(5, 'B', "SharedMutex", 0x1, 4s, {kLambda}).holder = 0;
   EXPECT_EQ(
-      groupsOf(made.snapshot),
-      "1 fiber waits for mutex 0x2, for 5 s, in serve(Connection&)+0x2 (server+0x3412): "
-      "worker 0, fiber 3, task A; "
-      "held by task B on worker 0, fiber 5, which waits for SharedMutex 0x1 itself\n"
-      "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
-      "    serve(Connection&)+0x2 (server+0x3412)\n"
-      "1 fiber waits for SharedMutex 0x1, for 4 s, in main::{lambda()#2}::operator()+0x2 (server+0x4000): "
-      "worker 0, fiber 5, task B; "
-      "held by task A on worker 0, fiber 3, which waits for mutex 0x2 itself\n"
-      "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
+      deadlocksOf(made.snapshot),
       "deadlock: 2 fibers wait for locks of each other, and only a time limit or a stop could end that:\n"
       "  task A (worker 0, fiber 3) holds SharedMutex 0x1 and waits for mutex 0x2, for 5 s\n"
       "      weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
       "      serve(Connection&)+0x2 (server+0x3412)\n"
       "  task B (worker 0, fiber 5) holds mutex 0x2 and waits for SharedMutex 0x1, for 4 s\n"
       "      main::{lambda()#2}::operator()+0x2 (server+0x4000)\n");
+  EXPECT_EQ(groupsOf(made.snapshot), "");  // no fiber is told of twice
 }
 
 TEST(ReportTest, ShowsWhoWaitsForItsOwnLock) {
@@ -443,8 +443,7 @@ TEST(ReportTest, ShowsWhoWaitsForItsOwnLock) {
   Fiber& main = made.main();
   made.block(main, "mutex", 0x1, 5s);
   main.holder = 0;
-  EXPECT_EQ(groupsOf(made.snapshot),
-            "the code of bound thread 4711 waits for mutex 0x1, for 5 s; held by the waiting fiber itself\n"
+  EXPECT_EQ(deadlocksOf(made.snapshot),
             "deadlock: a fiber waits for a lock that it holds itself, "
             "and only a time limit or a stop could end that:\n"
             "  the code of bound thread 4711 holds mutex 0x1 and waits for mutex 0x1, for 5 s\n");
@@ -460,13 +459,13 @@ TEST(ReportTest, LimitsTheDeadlocksAndTheirFibers) {
   options.mostCycles = 1;
   options.mostFibersOfCycle = 2;
   EXPECT_EQ(
-      groupsOf(made.snapshot, options),
-      "1 more group, 9 fibers in all\n"
+      deadlocksOf(made.snapshot, options),
       "deadlock: 3 fibers wait for locks of each other, and only a time limit or a stop could end that:\n"
       "  task A (worker 0, fiber 0) holds mutex 0x102 and waits for mutex 0x100, for 1 s\n"
       "  task A (worker 0, fiber 1) holds mutex 0x100 and waits for mutex 0x101, for 1 s\n"
       "  and 1 more fiber\n"
       "2 more deadlocks, 6 fibers in all\n");
+  EXPECT_EQ(groupsOf(made.snapshot, options), "1 more group, 9 fibers in all\n");
 }
 
 TEST(ReportTest, WritesOneCycleAlone) {
@@ -495,14 +494,16 @@ TEST(ReportTest, GoesOnWithoutMemory) {
   ScarceMemory memory;
   OneWorker made(&memory);
   made.blocked(3, 'A', "mutex", 0x2, 5s).holder = 0;
+  made.blocked(4, 'A', "Event", 0x3, 5s);
   int numRefused = 0;
   for (int numLeft = 0; numLeft < 20; ++numLeft) {
     memory.numLeft = numLeft;
-    const std::string text = groupsOf(made.snapshot);
-    const bool hasGroups = text.starts_with("1 fiber waits for mutex 0x2");
-    const bool hasDeadlock = text.find("deadlock: a fiber waits") != std::string::npos;
-    EXPECT_NE(hasGroups, text.starts_with("There is no memory to list the fibers that wait.\n"));
-    EXPECT_NE(hasDeadlock, text.ends_with("There is no memory to look for deadlocks among locks.\n"));
+    const std::string text = reportOf(made.snapshot);
+    const auto has = [&text](const char* part) { return text.find(part) != std::string::npos; };
+    const bool hasGroups = has("1 fiber waits for Event 0x3");
+    const bool hasDeadlock = has("deadlock: a fiber waits");
+    EXPECT_NE(hasGroups, has("There is no memory to list the fibers that wait.\n"));
+    EXPECT_NE(hasDeadlock, has("There is no memory to look for deadlocks among locks.\n"));
     numRefused += !hasGroups || !hasDeadlock;
   }
   EXPECT_EQ(numRefused, 8);  // requests: five for the groups, three for the deadlocks
