@@ -98,6 +98,23 @@ void writeDurations(Text& out, nanoseconds shortest, nanoseconds longest) {
   writeDuration(out, longest);
 }
 
+void writeTime(Text& out, int64_t seconds) {
+  // Not localtime(), which takes a lock.
+  const std::chrono::sys_seconds time{std::chrono::seconds(seconds)};
+  const auto day = std::chrono::floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  const auto two = [&out](auto number) -> Text& {
+    return (out << (number < 10 ? "0" : "")).decimal(static_cast<uint64_t>(number));
+  };
+  out.decimal(static_cast<uint64_t>(static_cast<int>(date.year()))) << '-';
+  two(static_cast<unsigned>(date.month())) << '-';
+  two(static_cast<unsigned>(date.day())) << 'T';
+  two(clock.hours().count()) << ':';
+  two(clock.minutes().count()) << ':';
+  two(clock.seconds().count()) << 'Z';
+}
+
 void writeCount(Text& out, uint64_t count, std::string_view noun) {
   out.grouped(count) << ' ' << noun << (count == 1 ? "" : "s");
 }

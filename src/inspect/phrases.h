@@ -22,6 +22,9 @@ void writeDuration(Text& out, std::chrono::nanoseconds duration);
 // Writes "3 to 9 s", "40 us to 3.2 s", or one duration where both are written alike.
 void writeDurations(Text& out, std::chrono::nanoseconds shortest, std::chrono::nanoseconds longest);
 
+// Writes "2026-11-27T07:59:05Z", of seconds since 1970.
+void writeTime(Text& out, int64_t seconds);
+
 // Writes "1 fiber", "99,812 fibers".
 void writeCount(Text& out, uint64_t count, std::string_view noun);
 

@@ -31,6 +31,8 @@ class Report {
     if (!snapshot_.isComplete) {
       out_ << "Some of this could not be read, or changed while it was read, and is left out.\n";
     }
+    out_ << "weft: end of process ";  // so that a log that was cut is known
+    out_.decimal(static_cast<uint32_t>(snapshot_.processId)) << '\n';
   }
   void writeCycle(std::span<const uint32_t> cycle);
 
@@ -87,7 +89,11 @@ void Report::writeHeadline() {
   out_ << ", ";
   writeCount(out_, static_cast<uint64_t>(numUsed), "fiber");
   out_ << " in use, of which ";
-  out_.grouped(static_cast<uint64_t>(numWaiting)) << (numWaiting == 1 ? " waits\n" : " wait\n");
+  out_.grouped(static_cast<uint64_t>(numWaiting)) << (numWaiting == 1 ? " waits" : " wait");
+  if (snapshot_.time != 0) {
+    writeTime(out_ << "; ", snapshot_.time);
+  }
+  out_ << '\n';
 }
 
 void Report::writeScheduler(const Scheduler& scheduler) {

@@ -25,8 +25,8 @@ struct ReportOptions {
 
 // Writes what the schedulers of a process do, as text for people: the deadlocks among locks; what each worker
 // does; which fibers wait, since when, for what, who holds that and in which code, by groups of fibers that
-// wait alike. Takes memory for the groups from the resource of the snapshot. Where that has none
-// left, it says so and writes the rest.
+// wait alike; and a line that tells the end. Takes memory for the groups from the resource of the snapshot.
+// Where that has none left, it says so and writes the rest.
 void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options = {});
 
 // Writes one cycle of findCycles(): who holds and waits for what, with the stack of each.

@@ -111,6 +111,7 @@ struct Snapshot {
   std::pmr::vector<std::pmr::string> names;
   std::pmr::string program;  // the path of its file; empty: not known
   int32_t processId = 0;
+  int64_t time = 0;        // when it was read, in seconds since 1970 in UTC; 0: not known
   bool isComplete = true;  // false: some of it could not be read, or changed while it was
 
   std::span<const Address> framesOf(const Fiber& fiber) const {

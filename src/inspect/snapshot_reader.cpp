@@ -196,11 +196,14 @@ class SnapshotReader {
 Now Now::read() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
-  return {detail::ticks(), int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
+  timespec date{};
+  clock_gettime(CLOCK_REALTIME, &date);
+  return {detail::ticks(), int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec, date.tv_sec};
 }
 
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
                   Snapshot& snapshot, Address only) {
+  snapshot.time = now.seconds;
   SnapshotReader(memory, offsets, now, snapshot).read(unwinder, only);
 }
 

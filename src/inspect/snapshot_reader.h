@@ -17,6 +17,7 @@ namespace weft::inline v0_1::detail::inspect {
 struct Now {
   uint64_t ticks = 0;       // of the cycle counter
   int64_t nanoseconds = 0;  // of the monotonic clock; 0: no time
+  int64_t seconds = 0;      // since 1970, in UTC
 
   static Now read();
 };

@@ -32,6 +32,7 @@ VARYING = [
     (r" +\d+%", " N%"),
     (r"\bwaits  [\d.]+ (us|ms|s|min) +", "waits  T "),
     (r"(WORKER|thread \d+) +", r"\1 "),
+    (r"\b\d{4}-\d\d-\d\dT[\d:]{8}Z", "TIME"),
     (r"0x[0-9a-f]+", "0xN"),
     (r"\b(process|thread) \d+", r"\1 N"),
     (r"\bfor ([\d.]+( (us|ms|s|min))? to )?[\d.]+ (us|ms|s|min)\b", "for T"),

@@ -55,6 +55,14 @@ TEST(PhrasesTest, WritesRangesOfDurationsShort) {
   EXPECT_EQ(written(40us, 3200ms), "40 us to 3.2 s");
 }
 
+TEST(PhrasesTest, WritesTimesInUtc) {
+  const auto time = [](int64_t seconds) {
+    return textOf([seconds](Text& out) { weft::detail::inspect::writeTime(out, seconds); });
+  };
+  EXPECT_EQ(time(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(time(1'709'251'199), "2024-02-29T23:59:59Z");
+}
+
 TEST(PhrasesTest, WritesCounts) {
   const auto count = [](uint64_t number) {
     return textOf([number](Text& out) { weft::detail::inspect::writeCount(out, number, "fiber"); });

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -38,8 +39,12 @@ using weft::tests::kSuspend;
 using weft::tests::ScarceMemory;
 using weft::tests::textOf;
 
+// Returns: the report without its last line, which all of them have.
 std::string reportOf(const Snapshot& snapshot, const ReportOptions& options = {}, FakeNames names = {}) {
-  return textOf([&](Text& out) { writeReport(out, snapshot, names, options); });
+  const std::string text = textOf([&](Text& out) { writeReport(out, snapshot, names, options); });
+  const std::string end = "weft: end of process 4711\n";
+  EXPECT_TRUE(text.ends_with(end)) << text;
+  return text.substr(0, text.size() - std::min(text.size(), end.size()));
 }
 
 // A scheduler with one worker, which sleeps.
@@ -72,6 +77,15 @@ std::string deadlocksOf(const Snapshot& snapshot, const ReportOptions& options =
 TEST(ReportTest, SaysThatThereIsNoScheduler) {
   const HandMade made;
   EXPECT_EQ(reportOf(made.snapshot), "weft: process 4711: 0 schedulers, 0 fibers in use, of which 0 wait\n");
+}
+
+TEST(ReportTest, SaysWhichProgramItWasAndWhen) {
+  HandMade made;
+  made.snapshot.program = "/usr/bin/server";
+  made.snapshot.time = 1'795'766'345;
+  EXPECT_EQ(reportOf(made.snapshot),
+            "weft: process 4711, /usr/bin/server: 0 schedulers, 0 fibers in use, of which 0 wait; "
+            "2026-11-27T07:59:05Z\n");
 }
 
 TEST(ReportTest, SaysWhatEachWorkerDoes) {

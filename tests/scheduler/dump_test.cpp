@@ -90,7 +90,7 @@ TEST_P(DumpTest, GroupsFibersThatWaitAlike) {
   awaitThat([&] { return numWaiting(event) == kFibers && numWaiting(semaphore) == 1; });
   const std::string text = dumpWith("5 fibers wait for Event 0x", 1);
   EXPECT_EQ(count(text, "1 fiber waits for Semaphore 0x"), 1u) << text;
-  EXPECT_EQ(count(text, ", of which 6 wait\n"), 1u) << text;
+  EXPECT_EQ(count(text, ", of which 6 wait; 2"), 1u) << text;
   EXPECT_EQ(count(text, "  bound thread "), 1u) << text;
   EXPECT_EQ(count(text, "  worker "), static_cast<size_t>(numWorkers() < 4 ? numWorkers() : 0)) << text;
   event.signal();
@@ -477,6 +477,12 @@ TEST_P(DumpTest, MayRunAtAnyTime) {
   for (std::thread& dumper : dumpers) {
     dumper.join();
   }
+}
+
+TEST(DumpOfNothingTest, SaysWhenItWasTakenAndThatItEnds) {
+  const std::regex whole(
+      "weft: process [0-9]+, /.*; 20[0-9-]{8}T[0-9:]{8}Z\n(.*\n)*weft: end of process [0-9]+\n");
+  EXPECT_TRUE(std::regex_match(dumpText(), whole)) << dumpText();
 }
 
 TEST(DumpOfNothingTest, SaysThatThereIsNoScheduler) {
