@@ -126,7 +126,7 @@ void Phrases::worker(uint32_t index) {
   }
   const Worker& worker = snapshot_.workers[index];
   if (worker.id < 0) {
-    out_ << "bound thread ";
+    out_ << (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ");
     out_.decimal(static_cast<uint32_t>(worker.threadId));
   } else {
     out_ << "worker ";

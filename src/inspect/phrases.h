@@ -34,7 +34,7 @@ class Phrases {
   Phrases(Text& out, const Snapshot& snapshot, Names& names)
       : out_(out), snapshot_(snapshot), names_(names) {}
 
-  // "worker 0", "bound thread 4711"; with its scheduler if there are several.
+  // "worker 0", "bound thread 4711", "main thread 4711"; with its scheduler if there are several.
   void worker(uint32_t index);
   // "worker 0, fiber 3"
   void place(const Fiber& fiber);

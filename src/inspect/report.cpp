@@ -152,7 +152,7 @@ bool Report::isQuiet(const Worker& worker) const {
 void Report::writeWorker(const Worker& worker) {
   out_ << "  ";
   if (worker.id < 0) {
-    out_ << "bound thread ";
+    out_ << (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ");
   } else {
     out_ << "worker ";
     out_.decimal(static_cast<uint32_t>(worker.id)) << (worker.threadId != 0 ? ", thread " : "");

@@ -60,7 +60,7 @@ TEST(FiberListTest, HasALineForEachFiberThatIsInUse) {
             "worker 12           2       waits  26 h      ConditionVariable 0x7ffc123456789  D\n"
             "worker 12           3       waits  2 min     mutex 0x10                        E; "
             "held by task A on worker 0, fiber 1, which runs\n"
-            "bound thread 4711   0       runs   -         -                                 (own code)\n"
+            "main thread 4711    0       runs   -         -                                 (own code)\n"
             "1 more fiber has no task, and is kept for the next one\n");
 }
 
@@ -102,14 +102,14 @@ TEST(FiberListTest, SaysWhyThereIsNoBacktrace) {
   made.fiber(2, '\0', Fiber::State::Idle);
   made.blocked(3, 'B', "sleep", 0, 1s);
   EXPECT_EQ(backtraceOf(made, 0),
-            "the code of bound thread 4711 runs\n"
+            "the code of main thread 4711 runs\n"
             "  no backtrace, because its stack changes\n");
   EXPECT_EQ(backtraceOf(made, 1),
-            "task A (bound thread 4711, fiber 1) may go on, and waits for its turn\n"
+            "task A (main thread 4711, fiber 1) may go on, and waits for its turn\n"
             "  no backtrace could be read\n");
-  EXPECT_EQ(backtraceOf(made, 2), "bound thread 4711, fiber 2, has no task\n");
+  EXPECT_EQ(backtraceOf(made, 2), "main thread 4711, fiber 2, has no task\n");
   EXPECT_EQ(backtraceOf(made, 3),
-            "task B (bound thread 4711, fiber 3) sleeps, for 1 s\n"
+            "task B (main thread 4711, fiber 3) sleeps, for 1 s\n"
             "  no backtrace could be read\n");
 }
 

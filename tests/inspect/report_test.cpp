@@ -125,7 +125,7 @@ TEST(ReportTest, SaysWhatEachWorkerDoes) {
       "  worker 1, thread 4713: sleeps\n"
       "  worker 2, thread 4714: looks for work\n"
       "  worker 3, thread 4715: is between two tasks; 1 task queued, 1 fiber ready to go on\n"
-      "  bound thread 4711: runs its own code\n");
+      "  main thread 4711: runs its own code\n");
 }
 
 TEST(ReportTest, SaysThatAWorkersThreadHasNotBegun) {
@@ -150,7 +150,7 @@ TEST(ReportTest, SaysThatTheCodeOfABoundThreadKeepsOthersWaiting) {
   EXPECT_EQ(reportOf(made.snapshot),
             "weft: process 4711: 1 scheduler, 1 bound thread, 0 fibers in use, of which 0 wait\n"
             "scheduler 0x5000\n"
-            "  bound thread 4711: runs its own code; has not looked after other fibers for 9 s; "
+            "  main thread 4711: runs its own code; has not looked after other fibers for 9 s; "
             "1 fiber ready to go on\n");
 }
 
@@ -173,9 +173,9 @@ TEST(ReportTest, TellsOfManyIdleWorkersInOneLine) {
       "  worker 5, thread 4717: sleeps; 1 task queued, 2 fibers wait\n"
       "  worker 6, thread 4718: sleeps; 1 fiber ready to go on, 2 fibers wait\n"
       "  worker 7, thread 4719: is between two tasks; 2 fibers wait\n"
-      "  bound thread 4711: sleeps; its own code waits for Event 0x100, for 1 s; 2 fibers wait\n"
+      "  main thread 4711: sleeps; its own code waits for Event 0x100, for 1 s; 2 fibers wait\n"
       "  61 other workers have nothing to do; 122 fibers of theirs wait\n"
-      "the code of bound thread 4711 waits for Event 0x100, for 1 s\n");
+      "the code of main thread 4711 waits for Event 0x100, for 1 s\n");
 }
 
 TEST(ReportTest, TellsOfALongTaskThatNobodyWaitsFor) {
@@ -203,8 +203,8 @@ TEST(ReportTest, TellsOfTheCodeOfABoundThread) {
   EXPECT_EQ(reportOf(made.snapshot),
             "weft: process 4711: 1 scheduler, 1 bound thread, 1 fiber in use, of which 1 waits\n"
             "scheduler 0x5000\n"
-            "  bound thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s\n"
-            "the code of bound thread 4711 waits for WaitGroup 0x7f00, for 9 s, in main+0x2 (server+0x2000)\n"
+            "  main thread 4711: sleeps; its own code waits for WaitGroup 0x7f00, for 9 s\n"
+            "the code of main thread 4711 waits for WaitGroup 0x7f00, for 9 s, in main+0x2 (server+0x2000)\n"
             "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
             "    main+0x2 (server+0x2000)\n");
 }
@@ -460,7 +460,7 @@ TEST(ReportTest, ShowsWhoWaitsForItsOwnLock) {
   EXPECT_EQ(deadlocksOf(made.snapshot),
             "deadlock: a fiber waits for a lock that it holds itself, "
             "and only a time limit or a stop could end that:\n"
-            "  the code of bound thread 4711 holds mutex 0x1 and waits for mutex 0x1, for 5 s\n");
+            "  the code of main thread 4711 holds mutex 0x1 and waits for mutex 0x1, for 5 s\n");
 }
 
 TEST(ReportTest, LimitsTheDeadlocksAndTheirFibers) {

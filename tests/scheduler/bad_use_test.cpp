@@ -544,7 +544,7 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertain) {
         WaitGroup never(1);
         never.wait();
       },
-      "the code of bound thread [0-9]+ waits for WaitGroup 0x[0-9a-f]+.*\n(.*\n)*"
+      "the code of main thread [0-9]+ waits for WaitGroup 0x[0-9a-f]+.*\n(.*\n)*"
       "weft: fatal: deadlock: every fiber waits, no timer is set, nothing is left to run");
 }
 
@@ -573,7 +573,7 @@ TEST_F(BadUseDeathTest, ADeadlockThatIsCertainNamesEachFiberAndWhatItWaitsFor) {
     schedule([] {});
     schedule(wait);
   };
-  const std::string end = ".*, in .*: bound thread [0-9]+, fiber [0-9]+, task (.*\n)*weft: fatal: deadlock";
+  const std::string end = ".*, in .*: main thread [0-9]+, fiber [0-9]+, task (.*\n)*weft: fatal: deadlock";
   const std::string begin = "1 fiber waits for ";
   EXPECT_DEATH(deadlock([] { Event().wait(); }), begin + "Event" + end);
   EXPECT_DEATH(deadlock([] { Semaphore(0).acquire(); }), begin + "Semaphore" + end);

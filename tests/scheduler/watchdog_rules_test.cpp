@@ -186,8 +186,8 @@ TEST_F(WatchdogRulesTest, TellsWhoWaitsBehindTheCodeOfABoundThread) {
   };
   EXPECT_EQ(lookOften(6, waits), Told{Condition::Delay});
   EXPECT_EQ(texts_[0],
-            "weft: watchdog: bound thread 4711 has looked after nothing else for at least 500 ms: 3 queued "
-            "tasks wait behind the code of bound thread 4711\n");
+            "weft: watchdog: main thread 4711 has looked after nothing else for at least 500 ms: 3 queued "
+            "tasks wait behind the code of main thread 4711\n");
 }
 
 TEST_F(WatchdogRulesTest, TellsOfATimerForWhichAWorkerSleepsTooLong) {

@@ -101,7 +101,7 @@ class LiveTest(unittest.TestCase):
         self.assertEqual(len([line for line in lines if re.search(r" waits +\d", line)]),
                          len([line for line in lines if line.startswith("worker ")]))
         self.assertEqual(len([line for line in lines if " Event 0x" in line]), NUM_MORE + 1 + 1)
-        self.assertRegex("\n".join(lines), r"\nbound thread %d +0 +runs" % process.pid)
+        self.assertRegex("\n".join(lines), r"\nmain thread %d +0 +runs" % process.pid)
 
     def test_bt_has_lines_of_the_source(self):
         with running(DEBUG, NUM_MORE) as process:
@@ -380,7 +380,7 @@ class CoreTest(unittest.TestCase):
                 file = self.core(program, folder, NUM_MORE, end=signal.SIGQUIT)
                 done = weft("ps", file)
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
-                self.assertRegex(done.stdout, r"^ended by SIGQUIT in thread \d+, which is bound thread \d+")
+                self.assertRegex(done.stdout, r"^ended by SIGQUIT in thread \d+, which is main thread \d+")
                 self.check(done.stdout, program != STRIPPED)
                 done = weft("top", file)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
