@@ -18,12 +18,11 @@ size_t beginOfBareName(std::string_view line, size_t plus) {
 
 // Whether the text before a name says that a module is named. Else the name is a function's, as in
 // "serve+0x12", unless it has a folder.
-bool announcesModule(std::string_view before) {
-  return before.ends_with("task ") || before.ends_with("thrown at ") ||
-         before.find("called from ") != before.npos;
-}
+bool announcesModule(std::string_view before) { return before.find("called from ") != before.npos; }
 
 bool announcesTask(std::string_view before) {
+  const size_t thrown = before.rfind("thrown at ");  // behind "an exception escaped from a task: "
+  before.remove_prefix(thrown == before.npos ? 0 : thrown);
   return before.find("task ") != before.npos || before.find("task: ") != before.npos;
 }
 

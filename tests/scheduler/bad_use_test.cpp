@@ -430,8 +430,8 @@ TEST_F(BadUseDeathTest, LettingAnExceptionEscapeFromATask) {
         Scheduler scheduler(smallConfig(1));
         scheduler.enqueue(Task([] { throwFromTask(); }));
       },
-      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, thrown at .+, on "
-      "fiber [0-9]+, task .+Catch it");
+      "weft: fatal: an exception escaped from a task: std::runtime_error: what went wrong, thrown at "
+      ".*throwFromTask\\(\\) \\(.+\\+0x.+\\), on fiber [0-9]+, task .*BadUse.+ \\(.+\\+0x.+\\)\\. Catch it");
   EXPECT_DEATH(
       {
         Scheduler scheduler(smallConfig(0));

@@ -3,11 +3,14 @@
 
 #pragma once
 
+#include <cstddef>
+
 namespace weft::inline v0_1::detail {
 
-// The name of the function at `address`, as far as the dynamic linker knows it.
+// A place in code as a dump names it: "serve(Connection&) (server+0x3412)". A long name is cut. Calls no
+// malloc, and takes little of the caller's stack.
 struct Symbol {
-  explicit Symbol(const void* address);
+  explicit Symbol(const void* address) noexcept;
 
   char text[256];
 };

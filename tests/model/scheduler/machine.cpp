@@ -14,6 +14,7 @@
 #include "scheduler/core/overflow_report.h"
 #include "scheduler/core/watchdog.h"
 #include "scheduler/report/dump.h"
+#include "scheduler/report/symbol.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
@@ -193,6 +194,7 @@ void reportMovedFrom(const char*) { fatal("a handle that was moved from"); }
 void reportEmptyFunction(const char*) { fatal("an empty function"); }
 void reportNullAllocator(const char*) { fatal("a null allocator"); }
 void dumpToStderr(const Scheduler*) noexcept {}
+Symbol::Symbol(const void* address) noexcept { std::snprintf(text, sizeof text, "%p", address); }
 void obeyDumpSignal() noexcept {}
 void obeyWatchdogVariable() noexcept {}
 void throwOrDie(std::exception_ptr) { fatal("an exception"); }

@@ -27,7 +27,6 @@
 #include "scheduler/queues/stealable_tasks.cpp"
 #include "scheduler/queues/task_queues.cpp"
 #include "scheduler/report/run_or_die.cpp"
-#include "scheduler/report/symbol.cpp"
 #include "scheduler/worker/idler.cpp"
 #include "scheduler/worker/in_place_scope.cpp"
 #include "scheduler/worker/stealer.cpp"
