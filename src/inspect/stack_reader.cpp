@@ -3,6 +3,8 @@
 
 #include "inspect/stack_reader.h"
 
+#include <sched.h>
+
 #include <algorithm>
 
 namespace weft::inline v0_1::detail::inspect {
@@ -12,6 +14,10 @@ constexpr size_t kMostBytes = size_t{16} * 1024;  // of a stack, from the stack 
 constexpr size_t kStackBuffer = size_t{1} << 20;
 constexpr size_t kMostStackFrames = 64;
 constexpr size_t kLeastPage = 4096;  // no processor has smaller pages
+
+// A fiber that waits may look again now and then at what it waits for. Where many go on, the program does.
+constexpr int kMostRounds = 4;
+constexpr size_t kMostMissed = kStackBuffer / kMostBytes;
 
 }  // namespace
 
@@ -24,6 +30,7 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
       before_(snapshot.fibers.get_allocator()),
       after_(snapshot.fibers.get_allocator()),
       queued_(snapshot.fibers.get_allocator()),
+      missed_(snapshot.fibers.get_allocator()),
       stackPieces_(snapshot.fibers.get_allocator()),
       blockPieces_(snapshot.fibers.get_allocator()),
       objects_(memory, offsets, snapshot) {}
@@ -31,7 +38,13 @@ StackReader::StackReader(const Memory& memory, const Offsets& offsets, Unwinder&
 void StackReader::read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
   for (size_t i = first; i < snapshot_.fibers.size(); ++i) {
     const Fiber& fiber = snapshot_.fibers[i];
-    if (fiber.state == Fiber::State::Idle || !seen[i].hasStack || fiber.stackPointer == 0) {
+    if (fiber.state == Fiber::State::Idle || fiber.stackPointer == 0) {
+      continue;
+    }
+    if (!seen[i].hasStack) {
+      if (fiber.state == Fiber::State::Blocked) {
+        missed_.push_back(static_cast<uint32_t>(i));
+      }
       continue;
     }
     if (used_ + kMostBytes > stacks_.size()) {
@@ -40,6 +53,33 @@ void StackReader::read(size_t first, const std::pmr::vector<SeenFiber>& seen, co
     queue(static_cast<uint32_t>(i));
   }
   readQueued(seen, workers);
+  readMissed(seen, workers);
+}
+
+void StackReader::readMissed(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers) {
+  for (int round = 0; round < kMostRounds && !missed_.empty() && missed_.size() <= kMostMissed; ++round) {
+    sched_yield();  // to a worker that has the processor to look again
+    std::pmr::vector<uint32_t> missed(missed_.get_allocator());
+    missed.swap(missed_);
+    for (uint32_t index : missed) {
+      if (isSuspended(snapshot_.fibers[index])) {
+        queue(index);
+      } else {
+        missed_.push_back(index);
+      }
+    }
+    readQueued(seen, workers);
+  }
+  snapshot_.isComplete = snapshot_.isComplete && missed_.empty();
+}
+
+// Returns: whether the fiber's registers are saved.
+bool StackReader::isSuspended(const Fiber& fiber) const {
+  const Address worker = snapshot_.workers[fiber.worker].address;
+  Address current = 0;
+  bool isIdle = false;
+  return memory_.get(worker + offsets_.workerCurrent, current) &&
+         memory_.get(worker + offsets_.workerIsIdle, isIdle) && (current != fiber.address || isIdle);
 }
 
 void StackReader::queue(uint32_t index) {
@@ -78,7 +118,7 @@ void StackReader::readQueued(const std::pmr::vector<SeenFiber>& seen, const Work
       fiber.objectState = {};
     }
     if (!hasStayed) {
-      snapshot_.isComplete = false;
+      missed_.push_back(queued_[i]);
     } else if (stackPieces_[i].isRead || readAgain(stackPieces_[i])) {
       unwind(fiber, stackPieces_[i]);
     }

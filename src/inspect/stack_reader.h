@@ -21,11 +21,13 @@ class StackReader {
   StackReader(const Memory& memory, const Offsets& offsets, Unwinder& unwinder, Snapshot& snapshot);
 
   // For the fibers from `first` on; also reads what the objects hold that they wait for. `seen`: what their
-  // control blocks said. A fiber that has gone on meanwhile gets neither.
+  // control blocks said. A fiber that goes on again and again meanwhile gets neither.
   void read(size_t first, const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
 
  private:
   void queue(uint32_t index);
+  void readMissed(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
+  bool isSuspended(const Fiber& fiber) const;
   void readQueued(const std::pmr::vector<SeenFiber>& seen, const WorkerReader& workers);
   void readBlocks(std::pmr::vector<char>& blocks);
   SeenFiber look(const std::pmr::vector<char>& blocks, size_t i, const WorkerReader& workers) const;
@@ -41,6 +43,7 @@ class StackReader {
   std::pmr::vector<char> stacks_;
   std::pmr::vector<char> before_, after_;  // control blocks, around the reading of the stacks
   std::pmr::vector<uint32_t> queued_;      // indices of fibers
+  std::pmr::vector<uint32_t> missed_;      // of those that wait, and went on while they were read
   std::pmr::vector<Memory::Piece> stackPieces_;
   std::pmr::vector<Memory::Piece> blockPieces_;
   ObjectReader objects_;
