@@ -34,7 +34,7 @@ def measure(weft, target, fibers):
         clock.append(time.monotonic() - begin)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         processor.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        found = re.search(r" in use, of which ([\d,]+) wait\n", text)
+        found = re.search(r" in use, of which ([\d,]+) wait", text)
         if found is None or int(found.group(1).replace(",", "")) < fibers:
             sys.exit("weft ps does not find %d fibers:\n%s" % (fibers, text[:2000]))
     return statistics.median(clock), statistics.median(processor)

@@ -29,6 +29,7 @@ std::string signalName(int32_t signal) {
 Observed::Observed(Target& target, const ObserveOptions& options)
     : target_(target), names_(target.images(), &arena_) {
   snapshot_.processId = target.processId();
+  snapshot_.program = target.program();
   inspect::Unwinder unwinder(target.images(), &arena_);
   const inspect::Now now = target.core() != nullptr ? inspect::Now{} : inspect::Now::read();
   for (const inspect::Offsets& offsets : target.offsets()) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "inspect/find_layout.h"
@@ -64,6 +65,14 @@ const inspect::Memory& Target::memory() const {
     return *core_;
   }
   return *process_;
+}
+
+std::string Target::program() const {
+  if (core_) {
+    return core_->mappings().empty() ? std::string() : core_->mappings().front().path;
+  }
+  std::error_code error;
+  return std::filesystem::read_symlink(folderOf(processId_) + "/exe", error).string();
 }
 
 // Returns: what /proc/PID/stat says behind the program's name, which may have any characters; 0 if the

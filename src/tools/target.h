@@ -29,6 +29,7 @@ class Target {
   inspect::Images& images() { return images_; }
   const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
+  std::string program() const;  // the path of what the process runs; empty if it is not known
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
   bool lives() const;  // whether the process still runs; true for a core file
   // Throws Failure if the process has ended meanwhile.

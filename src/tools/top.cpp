@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -120,10 +119,6 @@ class Top {
       throw Failure(target_.name() +
                     " is a core file, and top needs a process that runs: `weft ps` tells what it holds");
     }
-    char path[4096];
-    const auto size =
-        readlink(("/proc/" + std::to_string(target_.processId()) + "/exe").c_str(), path, sizeof path);
-    program_ = size > 0 ? ", " + std::string(path, static_cast<size_t>(size)) : "";
   }
 
   int run() {
@@ -179,7 +174,7 @@ class Top {
     const std::vector<WorkerRate> rates = rates_.look(snapshot, processor, time_);
     if (isShown) {
       lines_ = topLines(snapshot, rates, observed->names(),
-                        {.heading = timeOfDay() + " " + target_.name() + program_ +
+                        {.heading = timeOfDay() + " " + target_.name() + ", " + target_.program() +
                                     (target_.isStopped() ? " (stopped)" : ""),
                          .mostLines = view_.mostLines()});
       view_.show(lines_);
@@ -196,7 +191,6 @@ class Top {
   Target target_;
   View view_;
   LookTimer timer_;
-  std::string program_;
   WorkerRates rates_;
   LookTime time_;
   uint64_t numBlocked_ = ~uint64_t{0};  // at the last look
