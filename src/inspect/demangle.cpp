@@ -64,18 +64,59 @@ bool isWrapper(std::string_view name) {
   return skip(name, "I") && !isTypeOfWeft(name);
 }
 
+// A name without the inline namespace of weft, and without what weft wraps around a task.
+class ShortName {
+ public:
+  explicit ShortName(std::string_view mangled) {
+    const std::string_view name = demangler_.demangle(mangled);
+    const size_t size = shortenName(name, text_, sizeof text_);
+    view_ = name.empty() ? mangled : std::string_view(text_, size);
+    isCut_ = size == sizeof text_;
+  }
+
+  std::string_view view() const { return view_; }
+  bool isCut() const { return isCut_; }
+
+ private:
+  Demangler demangler_;
+  char text_[2048];
+  std::string_view view_;
+  bool isCut_;
+};
+
 }  // namespace
 
 void writeFunction(Text& out, std::string_view mangled) {
-  Demangler demangler;
-  const std::string_view name = demangler.demangle(mangled);
-  if (name.empty()) {
-    out << mangled;
-    return;
+  const ShortName name(mangled);
+  out << name.view() << (name.isCut() ? "..." : "");
+}
+
+void writeOwnFunction(Text& out, std::string_view mangled) {
+  constexpr std::string_view kUnnamed = "(anonymous namespace)";
+  const ShortName whole(mangled);
+  std::string_view name = whole.view();
+  int depth = 0;
+  while (!name.empty()) {
+    if (depth == 0 && name.starts_with(kUnnamed)) {
+      out << kUnnamed;
+      name.remove_prefix(kUnnamed.size());
+      continue;
+    }
+    if (depth == 0 && name.starts_with("operator")) {
+      out << name.substr(0, name.find('(', name.starts_with("operator()") ? 10 : 0));
+      return;
+    }
+    const char c = name.front();
+    name.remove_prefix(1);
+    depth -= c == '>' || c == ')' ? 1 : 0;
+    if (depth == 0 && c == ' ') {
+      return;
+    }
+    if (depth == 0 && c != '<' && c != '(' && c != '>' && c != ')') {
+      out << c;
+    }
+    depth += c == '<' || c == '(' ? 1 : 0;
   }
-  char shortened[2048];
-  const size_t size = shortenName(name, shortened, sizeof shortened);
-  out << std::string_view(shortened, size) << (size == sizeof shortened ? "..." : "");
 }
 
 size_t shortenName(std::string_view name, char* to, size_t size) {

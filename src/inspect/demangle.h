@@ -17,6 +17,10 @@ struct CodePlace;
 // namespace of weft, and what weft wraps around a task: of FunctionNode<F>::invokeTask() it writes F.
 void writeFunction(Text& out, std::string_view mangled);
 
+// Writes the name of a function of weft's own, without its arguments, and without those of templates: they
+// say nothing to the user.
+void writeOwnFunction(Text& out, std::string_view mangled);
+
 // What writeFunction() does to a name that is demangled already. Writes at most `size` bytes to `to`, which
 // may be the name's own place. Returns: how many.
 size_t shortenName(std::string_view name, char* to, size_t size);

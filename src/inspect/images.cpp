@@ -240,7 +240,7 @@ void writePlace(Text& out, const CodePlace& place) {
     return;
   }
   if (!place.function.empty()) {
-    writeFunction(out, place.function);
+    isOfWeft(place) ? writeOwnFunction(out, place.function) : writeFunction(out, place.function);
     (out << '+').hex(place.offset) << ' ';
   }
   writePlaceInFile(out, place);

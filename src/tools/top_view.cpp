@@ -52,7 +52,7 @@ class TopView {
   std::vector<std::string> lines();
 
  private:
-  static std::string nameOf(const inspect::Worker& worker);
+  std::string nameOf(const inspect::Worker& worker) const;
   size_t nameWidth() const;
   std::string headline() const;
   std::string fibersLine() const;
@@ -107,9 +107,12 @@ std::vector<std::string> TopView::lines() {
   return result;
 }
 
-std::string TopView::nameOf(const inspect::Worker& worker) {
-  return worker.id < 0 ? "bound thread " + std::to_string(worker.threadId)
-                       : "worker " + std::to_string(worker.id);
+std::string TopView::nameOf(const inspect::Worker& worker) const {
+  if (worker.id >= 0) {
+    return "worker " + std::to_string(worker.id);
+  }
+  return (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ") +
+         std::to_string(worker.threadId);
 }
 
 size_t TopView::nameWidth() const {

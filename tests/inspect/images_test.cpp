@@ -23,6 +23,7 @@ using weft::detail::inspect::Images;
 using weft::detail::inspect::isOfWeft;
 using weft::detail::inspect::shortenName;
 using weft::detail::inspect::Text;
+using weft::detail::inspect::writeOwnFunction;
 using weft::detail::inspect::writePlace;
 
 namespace {
@@ -109,6 +110,28 @@ std::string shortened(std::string_view name) {
   return {text, shortenName(name, text, sizeof text)};
 }
 
+std::string ownFunction(std::string_view mangled) {
+  std::string text;
+  {
+    Text out(
+        [](void* to, const char* part, size_t size) { static_cast<std::string*>(to)->append(part, size); },
+        &text);
+    writeOwnFunction(out, mangled);
+  }
+  return text;
+}
+
+TEST(FunctionNameTest, OfWeftsOwnTellsNoArguments) {
+  EXPECT_EQ(ownFunction("_ZN4weft4v0_15Event5State4waitEv"), "weft::Event::State::wait");
+  EXPECT_EQ(ownFunction("_ZNK4weft4v0_16detail4PoolIiE3getISt6vectorIiSaIiEEEEiRKT_"),
+            "weft::detail::Pool::get");
+  EXPECT_EQ(ownFunction("_ZN4weft4v0_112_GLOBAL__N_111scheduleAllEPNS0_6detail8TaskNodeE"),
+            "weft::(anonymous namespace)::scheduleAll");
+  EXPECT_EQ(ownFunction("_ZNK4weft4v0_16FutureIiEptEv"), "weft::Future::operator->");
+  EXPECT_EQ(ownFunction("_ZZN4weft4v0_13runEvENKUlvE_clEv"), "weft::run::{lambda#1}::operator()");
+  EXPECT_EQ(ownFunction("weft_run_task"), "weft_run_task");
+}
+
 TEST(FunctionNameTest, LeavesOutTheWrapperOfATask) {
   constexpr std::string_view kArguments = "(weft::v0_1::detail::TaskNode*, weft::v0_1::detail::TaskOp)";
   EXPECT_EQ(
@@ -132,7 +155,7 @@ TEST(FunctionNameTest, WritesNamesAndPlaces) {
   place.image = &image;
   place.inImage = 0x3412;
   place.function = "_ZN4weft4v0_15Mutex4lockEv";
-  EXPECT_EQ(written(place), "weft::Mutex::lock()+0x12 (program+0x3412)");
+  EXPECT_EQ(written(place), "weft::Mutex::lock+0x12 (program+0x3412)");
   place.function = "_ZN4weft4v0_16detail12FunctionNodeIZ4mainEUlvE_E10invokeTaskEPNS1_8TaskNodeENS1_6TaskOpE";
   EXPECT_EQ(written(place), "main::{lambda()#1}+0x12 (program+0x3412)");
   place.function = "_Z_not_understood";

@@ -217,8 +217,8 @@ TEST(OverflowDeathTest, ADeepRecursionIsReportedWithItsFiber) {
   expectReport(outcome);
   // The recursion's many frames are one line; both ends are there.
   EXPECT_TRUE(outcome.says("    ... the last call repeats ")) << outcome.text;
-  EXPECT_TRUE(outcome.says("recurse(int)+0x")) << outcome.text;
-  EXPECT_TRUE(outcome.says("enterFiber()+0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("::recurse+0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("::enterFiber+0x")) << outcome.text;
   EXPECT_LT(outcome.count("\n    #"), 10u) << outcome.text;
 }
 
@@ -243,7 +243,7 @@ TEST(OverflowDeathTest, ACycleOfCallsIsOneLine) {
   });
   expectReport(outcome);
   EXPECT_TRUE(outcome.says("    ... the last 2 calls repeat ")) << outcome.text;
-  EXPECT_LT(outcome.count("visitChild(int)+0x"), 4u) << outcome.text;
+  EXPECT_LT(outcome.count("::visitChild+0x"), 4u) << outcome.text;
 }
 
 // The small frames are in one window, the large one is larger than that.
@@ -258,8 +258,8 @@ TEST(OverflowDeathTest, CallsAroundALargeFrameAreTold) {
     });
   });
   expectReport(outcome);
-  EXPECT_TRUE(outcome.says("overflowByRecursion()+0x")) << outcome.text;
-  EXPECT_TRUE(outcome.says("enterFiber()+0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("::overflowByRecursion+0x")) << outcome.text;
+  EXPECT_TRUE(outcome.says("::enterFiber+0x")) << outcome.text;
 }
 
 TEST(OverflowDeathTest, ASmallSignalStackIsEnough) {

@@ -261,7 +261,7 @@ class TopTest(unittest.TestCase):
                 text = self.top("--once", process.pid)
                 self.assertRegex(text, r"\n0 tasks/s; 1\d fibers in use: 0 run a task, 0 ready, 1\d wait; ")
                 self.assertRegex(text, r"\nworker 0 +(\d+%|-) +0 +0 +\S+ +0 +0 +\d+  (sleeps|looks for work)\n")
-                self.assertRegex(text, r"\nbound thread %d +\S+ +0 +0 +0 +0 +0 +0  runs its own code\n"
+                self.assertRegex(text, r"\nmain thread %d +\S+ +0 +0 +0 +0 +0 +0  runs its own code\n"
                                  % process.pid)
                 self.assertRegex(text, r"\n +%s wait for Semaphore 0x\w+, for "
                                  % ("[23]" if program == STRIPPED else "3"))
@@ -329,8 +329,8 @@ class OtherProcessTest(unittest.TestCase):
             self.skipTest("the library is a shared one, of which a process has one copy")
         with running(*COPIES) as process:
             text = weft("ps", process.pid).stdout
-            self.assertRegex(text, r"^weft: process %d, \S+/two_copies: 2 schedulers, 2 worker threads, 2 fibers in use, of "
-                                   r"which 2 wait; " % process.pid)
+            self.assertRegex(text, r"^weft: process %d, \S+/two_copies: 2 schedulers, 2 worker threads, "
+                                   r"2 fibers in use, of which 2 wait; " % process.pid)
             self.assertEqual(len(set(re.findall(r"\nscheduler (0x\w+)", text))), 2)
             self.assertRegex(text, r"\(two_copies\+0x")
             self.assertRegex(text, r"\(libtwo_copies_library\.so\+0x")
