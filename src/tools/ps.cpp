@@ -15,8 +15,8 @@ namespace {
 
 constexpr char kPsHelp[] =
     "Tells what the schedulers of a process do: what each worker runs, and which fibers wait, for what,\n"
-    "since when and in which calls. Fibers that wait alike are one group. At the end it names deadlocks\n"
-    "among locks.\n"
+    "since when and in which calls. Fibers that wait alike are one group. Deadlocks among locks come\n"
+    "first.\n"
     "\n"
     "  --all  one line for each fiber\n"
     "\n"
