@@ -60,4 +60,8 @@ void Text::flush() {
   }
 }
 
+void appendTo(void* string, const char* text, size_t size) {
+  static_cast<std::string*>(string)->append(text, size);
+}
+
 }  // namespace weft::inline v0_1::detail::inspect

@@ -37,4 +37,7 @@ class Text {
   char buffer_[4096];  // so much goes into a pipe at once
 };
 
+// For Text: appends to the std::string that is the context, which calls malloc.
+void appendTo(void* string, const char* text, size_t size);
+
 }  // namespace weft::inline v0_1::detail::inspect

@@ -26,7 +26,8 @@ constexpr char kBtHelp[] =
     "(-g),\n"
     "and addr2line of binutils.\n";
 
-void writeLines(std::string_view text, bool hasLines, const Target& target) {
+// Writes the text, with the lines of sources if `hasLines`.
+void writeSymbolized(std::string_view text, bool hasLines, const Target& target) {
   if (!hasLines) {
     writeOutput(text);
     return;
@@ -53,19 +54,18 @@ int bt(Arguments arguments) {
   }
   Target target(rest[0]);
   Observed observed(target);
-  std::string text = observed.introduction();
-  inspect::Text out(&appendTo, &text);
-  if (rest.size() == 2) {
-    const uint32_t fiber = chooseFiber(observed.snapshot(), rest[1]);
-    inspect::writeBacktrace(out, observed.snapshot(), fiber, observed.names());
-  } else {
-    constexpr size_t kAll = std::numeric_limits<size_t>::max();
-    inspect::writeReport(
-        out, observed.snapshot(), observed.names(),
-        {.mostGroups = kAll, .mostFrames = kAll, .mostCycles = kAll, .mostFibersOfCycle = kAll});
-  }
-  out.flush();
-  writeLines(text, hasLines, target);
+  const std::string text = textOf([&](inspect::Text& out) {
+    if (rest.size() == 2) {
+      const uint32_t fiber = chooseFiber(observed.snapshot(), rest[1]);
+      inspect::writeBacktrace(out, observed.snapshot(), fiber, observed.names());
+    } else {
+      constexpr size_t kAll = std::numeric_limits<size_t>::max();
+      inspect::writeReport(
+          out, observed.snapshot(), observed.names(),
+          {.mostGroups = kAll, .mostFrames = kAll, .mostCycles = kAll, .mostFibersOfCycle = kAll});
+    }
+  });
+  writeSymbolized(observed.introduction() + text, hasLines, target);
   return 0;
 }
 

@@ -44,7 +44,7 @@ Observed::Observed(Target& target, const ObserveOptions& options)
 
 std::string Observed::introduction() {
   if (target_.core() != nullptr) {
-    return endOfCore();
+    return textOf([this](inspect::Text& out) { writeEndOfCore(out); });
   }
   if (target_.isStopped()) {
     return target_.name() + " is stopped by a signal or a debugger: what waits may be due since then\n";
@@ -52,9 +52,7 @@ std::string Observed::introduction() {
   return {};
 }
 
-std::string Observed::endOfCore() {
-  std::string result;
-  inspect::Text out(&appendTo, &result);
+void Observed::writeEndOfCore(inspect::Text& out) {
   const CoreFile::Thread& thread = target_.core()->threads()[0];
   const int32_t signal = target_.core()->signal();
   if (signal == 0) {
@@ -83,8 +81,6 @@ std::string Observed::endOfCore() {
       out << file << " has changed since then, or is gone: what is in it has no names\n";
     }
   }
-  out.flush();
-  return result;
 }
 
 void addModules(const Target& target, ModuleFiles& modules) {

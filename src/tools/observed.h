@@ -8,6 +8,7 @@
 #include "inspect/arena.h"
 #include "inspect/image_names.h"
 #include "inspect/snapshot.h"
+#include "inspect/text.h"
 #include "tools/module_files.h"
 #include "tools/target.h"
 
@@ -31,7 +32,7 @@ class Observed {
   std::string introduction();
 
  private:
-  std::string endOfCore();
+  void writeEndOfCore(inspect::Text& out);
 
   Target& target_;
   inspect::Arena arena_;

@@ -23,10 +23,6 @@ void writeOutput(std::string_view text) {
   }
 }
 
-void appendTo(void* context, const char* text, size_t size) {
-  static_cast<std::string*>(context)->append(text, size);
-}
-
 void SymbolizedOutput::write(std::string_view text) {
   text_.append(text);
   size_t begin = 0;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "inspect/text.h"
 #include "tools/module_files.h"
 #include "tools/symbolizer.h"
 
@@ -15,8 +16,15 @@ namespace weft::inline v0_1::detail::tools {
 // Writes all of the text to the standard output. Throws Failure if that is refused.
 void writeOutput(std::string_view text);
 
-// For Text: appends to the std::string that is the context.
-void appendTo(void* context, const char* text, size_t size);
+// Returns: what `write` writes to its Text.
+template <class Write>
+std::string textOf(const Write& write) {
+  std::string text;
+  inspect::Text out(&inspect::appendTo, &text);
+  write(out);
+  out.flush();
+  return text;
+}
 
 // Writes text to the standard output, with the lines of sources behind the places in code. Without addr2line
 // it says so once, and writes the text as it is.

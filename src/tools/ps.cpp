@@ -1,8 +1,6 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <string>
-
 #include "inspect/fiber_list.h"
 #include "inspect/report.h"
 #include "inspect/text.h"
@@ -35,15 +33,10 @@ int ps(Arguments arguments) {
   }
   Target target(options.only("ps", "the number of a process or a core file"));
   Observed observed(target);
-  std::string text = observed.introduction();
-  inspect::Text out(&appendTo, &text);
-  if (isAll) {
-    inspect::writeFibers(out, observed.snapshot(), observed.names());
-  } else {
-    inspect::writeReport(out, observed.snapshot(), observed.names());
-  }
-  out.flush();
-  writeOutput(text);
+  writeOutput(observed.introduction() + textOf([&](inspect::Text& out) {
+                isAll ? inspect::writeFibers(out, observed.snapshot(), observed.names())
+                      : inspect::writeReport(out, observed.snapshot(), observed.names());
+              }));
   return 0;
 }
 

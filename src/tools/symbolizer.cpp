@@ -64,9 +64,14 @@ bool isExpectedToHaveLines(std::string_view module) {
 // The first line of a dump is "weft: process 4711, /path/of/the/program: 1 scheduler, ...".
 void Symbolizer::noteProgram(std::string_view line) {
   const size_t begin = line.find(", /");
-  const size_t end = line.find(": ", std::min(begin, line.size()));
+  if (begin == line.npos) {
+    return;
+  }
+  const size_t end = line.find(": ", begin);
   if (line.starts_with("weft: process ") && end != line.npos) {
     modules_.addHint(std::string(line.substr(begin + 2, end - begin - 2)));
+  } else if (line.starts_with("  process ")) {  // of the report of an overflow
+    modules_.addHint(std::string(line.substr(begin + 2)));
   }
 }
 

@@ -21,21 +21,12 @@ constexpr size_t kManyIdle = 4;
 // So many groups have room before workers do.
 constexpr size_t kFewGroups = 3;
 
-template <class Write>
-std::string topText(const Write& write) {
-  std::string result;
-  Text out(&appendTo, &result);
-  write(out);
-  out.flush();
-  return result;
-}
-
 std::string grouped(uint64_t number) {
-  return topText([number](Text& out) { out.grouped(number); });
+  return textOf([number](Text& out) { out.grouped(number); });
 }
 
 std::string counted(uint64_t count, std::string_view noun) {
-  return topText([&](Text& out) { inspect::writeCount(out, count, noun); });
+  return textOf([&](Text& out) { inspect::writeCount(out, count, noun); });
 }
 
 std::string padded(const std::string& text, size_t width, bool isNumber) {
@@ -175,7 +166,7 @@ std::vector<std::string> TopView::workerLines() {
   for (const inspect::Scheduler& scheduler : snapshot_.schedulers) {
     const bool hasLine = snapshot_.schedulers.size() > 1 || scheduler.numInjected != 0;
     if (hasLine) {
-      result.push_back(topText([&](Text& out) { (out << "scheduler ").hex(scheduler.address); }));
+      result.push_back(textOf([&](Text& out) { (out << "scheduler ").hex(scheduler.address); }));
     }
     if (scheduler.numInjected != 0) {
       result.back() += ": " + counted(scheduler.numInjected, "task") + " queued for any worker";
@@ -227,7 +218,7 @@ std::string TopView::workerLine(uint32_t index) {
 
 std::string TopView::activity(uint32_t index) {
   const inspect::Worker& worker = snapshot_.workers[index];
-  return topText([&](Text& out) {
+  return textOf([&](Text& out) {
     switch (worker.state) {
       case inspect::Worker::State::Busy:
         writeRunning(out, worker, rates_[index]);
@@ -290,7 +281,7 @@ std::vector<std::string> TopView::groupLines(const inspect::FiberGroups& groups,
 }
 
 std::string TopView::groupLine(const inspect::FiberGroup& group) {
-  return topText([&](Text& out) {
+  return textOf([&](Text& out) {
     const inspect::Fiber& first = snapshot_.fibers[group.first];
     inspect::Phrases phrases(out, snapshot_, names_);
     out << padded(grouped(group.numMembers), 7, true);

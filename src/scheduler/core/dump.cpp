@@ -11,17 +11,14 @@
 #include "inspect/arena.h"
 #include "inspect/image_names.h"
 #include "inspect/images.h"
-#include "inspect/offsets.h"
-#include "inspect/process_memory.h"
 #include "inspect/report.h"
 #include "inspect/snapshot.h"
-#include "inspect/snapshot_reader.h"
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
-#include "os/aside.h"
-#include "scheduler/core/layout.h"
-#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/core/own_process.h"
+#include "scheduler/fibers/call_aside.h"
 #include "scheduler/report/dump.h"
+#include "weft/debug.h"
 
 namespace weft::inline v0_1 {
 namespace detail {
@@ -34,25 +31,17 @@ struct Request {
 };
 
 void read(const Request& request, inspect::Text& out) {
-  inspect::Arena arena;
-  const int processId = getpid();
-  inspect::ProcessMemory memory(processId);
-  inspect::Images images(&arena);
-  (void)images.readMaps(processId);  // without, addresses have no names
-  inspect::Offsets offsets;
-  char release[16];
-  if (inspect::readOffsets(memory, reinterpret_cast<inspect::Address>(&layoutTable), offsets, release) !=
-      inspect::TableState::Good) {
+  const OwnProcess process;
+  if (!process.isReadable()) {
     out << "weft: no dump: the system does not let the process read its own memory\n";
     return;
   }
+  inspect::Arena arena;
+  inspect::Images images(&arena);
+  (void)images.readMaps(getpid());  // without, addresses have no names
   inspect::Unwinder unwinder(images, &arena);
   inspect::Snapshot snapshot(&arena);
-  snapshot.processId = processId;
-  char program[1024];
-  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
-  snapshot.program.assign(program, static_cast<size_t>(length > 0 ? length : 0));
-  inspect::readSnapshot(memory, offsets, &unwinder, inspect::Now::read(), snapshot, request.only);
+  process.read(snapshot, &unwinder, request.only);
   inspect::ImageNames names(images, &arena);
   inspect::writeReport(out, snapshot, names, {});
 }
@@ -71,13 +60,12 @@ void dumpAside(void* argument) {
 
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only) noexcept {
   Request request{write, context, reinterpret_cast<inspect::Address>(only)};
-  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
-  callAside(fiber != nullptr ? &fiber->os : nullptr, &dumpAside, &request);
+  callAside(&dumpAside, &request);
 }
 
-void dumpToStderr(const Scheduler* only) noexcept {
-  writeDump([](void*, const char* text, size_t size) { writeStderr(text, size); }, nullptr, only);
-}
+void toStderr(void*, const char* text, size_t size) { writeStderr(text, size); }
+
+void dumpToStderr(const Scheduler* only) noexcept { writeDump(&toStderr, nullptr, only); }
 
 }  // namespace detail
 
@@ -85,9 +73,7 @@ void dump() noexcept { detail::dumpToStderr(); }
 
 std::string dumpText() {
   std::string text;
-  detail::writeDump([](void* context, const char* part,
-                       size_t size) { static_cast<std::string*>(context)->append(part, size); },
-                    &text);
+  detail::writeDump(&detail::inspect::appendTo, &text);
   return text;
 }
 

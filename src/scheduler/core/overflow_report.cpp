@@ -17,9 +17,9 @@
 #include "inspect/process_memory.h"
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
-#include "os/aside.h"
-#include "scheduler/fibers/fiber_control_block.h"
-#include "weft/debug.h"
+#include "scheduler/core/own_process.h"
+#include "scheduler/fibers/call_aside.h"
+#include "scheduler/report/dump.h"
 
 // The report uses no malloc, no stdio and no lock. It runs aside, as the signal stack may be small. Reading
 // the calls takes memory, so it comes after the most important text.
@@ -158,6 +158,10 @@ void writeHead(inspect::Text& out, const OverflowFault& fault) {
     (out << "  The stack pointer lies ").decimal(stack.base - fault.stackPointer());
     (out << " bytes below the stack. The guard has ").decimal(stack.base - stack.guardLow) << " bytes.\n";
   }
+  char program[1024];
+  // `weft symbolize` looks for the program there.
+  (out << "  process ").decimal(static_cast<uint32_t>(fault.processId))
+      << ", " << ownProgram(program) << '\n';
   ((out << "  stack ").hex(stack.base) << " to ").hex(stack.top);
   ((out << ", fault at ").hex(fault.address) << ", stack pointer ").hex(fault.stackPointer()) << '\n';
   out << (fault.isInGuard()
@@ -217,25 +221,28 @@ void writeCycle(inspect::Text& out, inspect::Images& images, const Calls& calls,
   }
 }
 
-void writeCalls(inspect::Text& out, inspect::Images& images, const Calls& calls) {
-  out << "  calls, innermost first; `weft symbolize` adds lines of the source:\n";
-  size_t i = 0;
-  const size_t last = calls.size() - std::min(calls.size(), kOutermost);
-  for (size_t numLines = 0; i < calls.size() && numLines < kInnermost;) {
-    const Cycle cycle = cycleAt(calls, i);
-    writeCycle(out, images, calls, i, cycle);
-    i += cycle.length * cycle.times;
+// Writes calls from `first` on, about `mostLines` lines. Returns: the first call that is not written.
+size_t writeSome(inspect::Text& out, inspect::Images& images, const Calls& calls, size_t first,
+                 size_t mostLines) {
+  size_t numLines = 0;
+  while (first < calls.size() && numLines < mostLines) {
+    const Cycle cycle = cycleAt(calls, first);
+    writeCycle(out, images, calls, first, cycle);
+    first += cycle.length * cycle.times;
     numLines += cycle.length + (cycle.times > 1 ? 1 : 0);
   }
-  if (i < last) {
-    (out << "    ... ").grouped(last - i) << " more ...\n";
-    i = last;
+  return first;
+}
+
+void writeCalls(inspect::Text& out, inspect::Images& images, const Calls& calls) {
+  out << "  calls, innermost first; `weft symbolize` adds lines of the source:\n";
+  size_t next = writeSome(out, images, calls, 0, kInnermost);
+  const size_t last = calls.size() - std::min(calls.size(), kOutermost);
+  if (next < last) {
+    (out << "    ... ").grouped(last - next) << " more ...\n";
+    next = last;
   }
-  while (i < calls.size()) {
-    const Cycle cycle = cycleAt(calls, i);
-    writeCycle(out, images, calls, i, cycle);
-    i += cycle.length * cycle.times;
-  }
+  writeSome(out, images, calls, next, calls.size());
   if (calls.size() == kMostCalls) {
     out << "    and further ones\n";
   }
@@ -277,7 +284,7 @@ void readAndWrite(inspect::Text& out, OverflowFault& fault) {
 
 void reportAside(void* argument) {
   auto& fault = *static_cast<OverflowFault*>(argument);
-  inspect::Text out([](void*, const char* text, size_t size) { writeStderr(text, size); }, nullptr);
+  inspect::Text out(&toStderr, nullptr);
   if (fault.isOverflow) {
     elect();
     writeHead(out, fault);
@@ -306,8 +313,7 @@ bool reportOverflow(const CurrentStack& stack, const siginfo_t& info, const ucon
     }
     fault.isOverflow = fault.stackPointer() >= stack.slabLow;
   }
-  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
-  callAside(fiber != nullptr ? &fiber->os : nullptr, &reportAside, &fault);
+  callAside(&reportAside, &fault);
   return fault.isOverflow;
 }
 

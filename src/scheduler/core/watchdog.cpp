@@ -18,16 +18,14 @@
 #include "inspect/arena.h"
 #include "inspect/image_names.h"
 #include "inspect/images.h"
-#include "inspect/offsets.h"
-#include "inspect/process_memory.h"
 #include "inspect/snapshot.h"
-#include "inspect/snapshot_reader.h"
 #include "inspect/unwinder.h"
 #include "os/keep_loaded.h"
-#include "scheduler/core/layout.h"
 #include "scheduler/core/other_threads.h"
+#include "scheduler/core/own_process.h"
 #include "scheduler/core/watchdog_rules.h"
 #include "scheduler/core/watchdog_text.h"
+#include "scheduler/report/dump.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 #include "weft/detail/base/sync.h"
@@ -66,9 +64,7 @@ const Watchdog::Config& checked(const Watchdog::Config& config) {
 // What one look at the process takes. All memory goes back at its end.
 class Look {
  public:
-  Look(const inspect::Memory& memory, const inspect::Offsets& offsets) : memory_(memory), offsets_(offsets) {
-    read(snapshot_, nullptr);
-  }
+  explicit Look(const OwnProcess& process) : process_(process) { process_.read(snapshot_, nullptr); }
 
   const inspect::Snapshot& snapshot() const { return snapshot_; }
 
@@ -82,35 +78,23 @@ class Look {
   }
 
  private:
-  void read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder) {
-    snapshot.processId = getpid();
-    inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot);
-  }
-
   // A fiber that waits for a lock runs now and then, to try again. So there are several tries.
   const inspect::Snapshot& withBacktraces(const Finding& finding) {
     constexpr int kMostTries = 10;
     inspect::Unwinder unwinder(*images_, &arena_);
     for (int i = 0; i < kMostTries && (!full_ || !hasBacktraces(*full_, finding)); ++i) {
       full_.emplace(&arena_);
-      read(*full_, &unwinder);
+      process_.read(*full_, &unwinder);
     }
     return *full_;
   }
 
-  const inspect::Memory& memory_;
-  const inspect::Offsets& offsets_;
+  const OwnProcess& process_;
   inspect::Arena arena_;
   inspect::Snapshot snapshot_{&arena_};
   std::optional<inspect::Images> images_;
   std::optional<inspect::Snapshot> full_;
 };
-
-void appendTo(void* context, const char* text, size_t size) {
-  static_cast<std::string*>(context)->append(text, size);
-}
-
-void toStderr(void*, const char* text, size_t size) { writeStderr(text, size); }
 
 }  // namespace
 
@@ -158,25 +142,22 @@ class WatchdogThread {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, nullptr);
     pthread_setname_np(pthread_self(), "weft:watchdog");
-    const inspect::ProcessMemory memory(processId_);
-    inspect::Offsets offsets;
-    char release[16];
-    if (inspect::readOffsets(memory, reinterpret_cast<inspect::Address>(&layoutTable), offsets, release) !=
-        inspect::TableState::Good) {
+    const OwnProcess process;
+    if (!process.isReadable()) {
       WEFT_WARN("the watchdog sees nothing: the system does not let the process read its own memory.");
       return;
     }
     // The only permit is the destructor's.
     while (!parker_->parkUntil(TimePoint::clock::now() + (rules_.wantsLookSoon() ? soon() : period_))) {
-      look(memory, offsets);
+      look(process);
     }
   }
 
   nanoseconds soon() const { return std::min(period_, kSoon); }
 
-  void look(const inspect::Memory& memory, const inspect::Offsets& offsets) {
+  void look(const OwnProcess& process) {
     try {
-      Look look(memory, offsets);
+      Look look(process);
       for (const Finding& finding :
            rules_.look(look.snapshot(), TimePoint::clock::now().time_since_epoch())) {
         tell(look, finding);
@@ -194,7 +175,7 @@ class WatchdogThread {
     }
     Watchdog::Report report{finding.condition, finding.duration, {}};
     {
-      inspect::Text out(&appendTo, &report.text);
+      inspect::Text out(&inspect::appendTo, &report.text);
       look.write(out, finding);
     }
     struct Call {

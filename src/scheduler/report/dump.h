@@ -12,6 +12,9 @@ namespace weft::inline v0_1::detail {
 // which knows all that a dump tells of.
 void writeDump(inspect::Text::Write write, void* context, const Scheduler* only = nullptr) noexcept;
 
+// For inspect::Text: writes to stderr, at once. Async-signal-safe.
+void toStderr(void* context, const char* text, size_t size);
+
 // Prints it to stderr.
 void dumpToStderr(const Scheduler* only = nullptr) noexcept;
 

@@ -15,8 +15,7 @@
 #include "inspect/image_names.h"
 #include "inspect/images.h"
 #include "inspect/text.h"
-#include "os/aside.h"
-#include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/fibers/call_aside.h"
 
 namespace weft::inline v0_1::detail {
 namespace {
@@ -66,7 +65,6 @@ Symbol::Symbol(const void* address) noexcept {
     const void* address;
     Symbol* symbol;
   } request{address, this};
-  const auto* fiber = static_cast<const FiberControlBlock*>(currentFiber);
   const auto nameAside = [](void* argument) {
     const Request& asked = *static_cast<Request*>(argument);
     WholeName name{asked.address, 0, {}};
@@ -81,7 +79,7 @@ Symbol::Symbol(const void* address) noexcept {
       copy({name.text, name.size}, asked.symbol->text);
     }
   };
-  callAside(fiber != nullptr ? &fiber->os : nullptr, nameAside, &request);
+  callAside(nameAside, &request);
 }
 
 }  // namespace weft::inline v0_1::detail

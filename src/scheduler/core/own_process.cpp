@@ -1,0 +1,31 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/core/own_process.h"
+
+#include <unistd.h>
+
+#include "inspect/snapshot_reader.h"
+#include "scheduler/core/layout.h"
+
+namespace weft::inline v0_1::detail {
+
+std::string_view ownProgram(char (&to)[1024]) noexcept {
+  const ssize_t length = readlink("/proc/self/exe", to, sizeof to);
+  return {to, static_cast<size_t>(length > 0 ? length : 0)};
+}
+
+OwnProcess::OwnProcess() noexcept : id_(getpid()), memory_(id_) {
+  char release[16];
+  isReadable_ = inspect::readOffsets(memory_, reinterpret_cast<inspect::Address>(&layoutTable), offsets_,
+                                     release) == inspect::TableState::Good;
+}
+
+void OwnProcess::read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, inspect::Address only) const {
+  char program[1024];
+  snapshot.processId = id_;
+  snapshot.program = ownProgram(program);
+  inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot, only);
+}
+
+}  // namespace weft::inline v0_1::detail
