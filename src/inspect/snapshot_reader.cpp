@@ -6,10 +6,12 @@
 #include <time.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include "inspect/fiber_index.h"
+#include "inspect/lock_cycles.h"
 #include "inspect/stack_reader.h"
 #include "inspect/worker_reader.h"
 #include "weft/detail/base/ticks.h"
@@ -57,6 +59,7 @@ class SnapshotReader {
       StackReader(memory_, offsets_, *unwinder, snapshot_).read(firstFiber, seen_, *workers_);
     }
     findHolders(firstFiber, index);
+    dropPassingCycles(firstFiber);
   }
 
  private:
@@ -181,6 +184,52 @@ class SnapshotReader {
         fiber.holder = holder != kNone ? holder : index.onStack(fiber.owner);
       }
     }
+  }
+
+  // Who holds a lock was read a moment after who waits for it, so a cycle may be none. A deadlock stays as it
+  // is: a cycle is left in the snapshot only if its members still wait, at several later looks, for the same
+  // locks with the same holders.
+  void dropPassingCycles(size_t first) {
+    constexpr int kRounds = 4;
+    constexpr timespec kPause{0, 1'000'000};
+    const LockCycles cycles = findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
+    std::pmr::vector<uint32_t> members(snapshot_.fibers.get_allocator());
+    for (size_t i = 0; i < cycles.size(); ++i) {
+      std::ranges::copy_if(cycles[i], std::back_inserter(members),
+                           [first](uint32_t member) { return member >= first; });
+    }
+    std::pmr::vector<bool> haveWaited(members.size(), false, members.get_allocator());
+    for (int round = 0; round < kRounds && !members.empty(); ++round) {
+      nanosleep(&kPause, nullptr);
+      for (size_t i = 0; i < members.size(); ++i) {
+        const Stay stay = stayOf(members[i]);
+        haveWaited[i] = haveWaited[i] || stay == Stay::Waits;
+        if (stay == Stay::Other || (round == kRounds - 1 && !haveWaited[i])) {
+          snapshot_.fibers[members[i]].holder = kNone;
+        }
+      }
+    }
+  }
+
+  enum class Stay : uint8_t {
+    Waits,       // as the snapshot says
+    TriesAgain,  // has been woken, or runs; the lock has the owner of the snapshot
+    Other,
+  };
+
+  Stay stayOf(uint32_t index) {
+    const Fiber& fiber = snapshot_.fibers[index];
+    std::pmr::vector<char> bytes(offsets_.fiberSize, snapshot_.fibers.get_allocator());
+    if (!memory_.read(fiber.address, bytes.data(), bytes.size())) {
+      return Stay::Other;
+    }
+    const Record block(bytes.data(), bytes.size());
+    const bool waits = block.at<Address>(offsets_.fiberBlockedOn) == seen_[index].blockedOn &&
+                       !block.at<bool>(offsets_.fiberIsWoken) && !block.at<bool>(offsets_.fiberIsQueued);
+    if (block.at<Address>(offsets_.fiberBlockedObject) != fiber.object || ownerOf(fiber) != fiber.owner) {
+      return Stay::Other;
+    }
+    return waits ? Stay::Waits : Stay::TriesAgain;
   }
 
   const Memory& memory_;

@@ -451,6 +451,32 @@ TEST_P(DumpTest, IsPrintedForOneScheduler) {
 }
 
 // Fibers come, wait and go while other threads dump.
+// A lock that is handed on between the look at who waits and the look at who holds it makes no circle.
+TEST_P(DumpTest, LocksThatAreHandedOnAreNoDeadlock) {
+  constexpr unsigned kTasks = 12;
+  std::atomic<bool> mayEnd{false};
+  mutex first, second;
+  WaitGroup done(kTasks);
+  for (unsigned i = 0; i < kTasks; ++i) {
+    schedule([&, done] {
+      while (!mayEnd) {
+        const std::scoped_lock lock(first);
+        yield();
+        const std::scoped_lock more(second);
+        yield();
+      }
+      done.done();
+    });
+  }
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = dumpText();
+    EXPECT_FALSE(has(text, "deadlock")) << text;
+    yield();
+  }
+  mayEnd = true;
+  done.wait();
+}
+
 TEST_P(DumpTest, MayRunAtAnyTime) {
   std::atomic<bool> isOver{false};
   std::vector<std::thread> dumpers;
