@@ -109,7 +109,7 @@ void writeFibers(Text& out, const Snapshot& snapshot, Names& names) {
   out << "TASK\n";
   uint64_t numIdle = 0;
   for (const Fiber& fiber : snapshot.fibers) {
-    numIdle += fiber.state == Fiber::State::Idle;
+    numIdle += fiber.state == Fiber::State::Idle && !fiber.isMain;
     if (isListed(snapshot, fiber)) {
       writeFiberLine(out, snapshot, fiber, names);
     }
