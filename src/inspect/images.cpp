@@ -249,6 +249,7 @@ void writePlace(Text& out, const CodePlace& place) {
 void writePlaceInFile(Text& out, const CodePlace& place) {
   std::string_view path = place.image->path;
   path = path.substr(path.rfind('/') + 1);
+  path.remove_suffix(path.ends_with(kDeleted) ? kDeleted.size() : 0);
   (out << '(' << path << '+').hex(place.inImage) << ')';
 }
 

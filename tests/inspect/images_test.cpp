@@ -160,6 +160,8 @@ TEST(FunctionNameTest, WritesNamesAndPlaces) {
   EXPECT_EQ(written(place), "main::{lambda()#1}+0x12 (program+0x3412)");
   place.function = "_Z_not_understood";
   EXPECT_EQ(written(place), "_Z_not_understood+0x12 (program+0x3412)");
+  image.path = "/usr/bin/program (deleted)";
+  EXPECT_EQ(written(place), "_Z_not_understood+0x12 (program+0x3412)");
   place.function = "main";
   EXPECT_EQ(written(place), "main+0x12 (program+0x3412)");
   place.function = "";
