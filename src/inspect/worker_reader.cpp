@@ -225,7 +225,8 @@ uint32_t WorkerReader::nameOf(Address text) {
     return static_cast<uint32_t>(snapshot_.names.size()) - 1;
   }
   nameAddresses_.push_back(text);
-  snapshot_.names.emplace_back(name);
+  // A core file does not have the program's constants.
+  snapshot_.names.emplace_back(length == 0 ? "(unknown)" : name);
   return static_cast<uint32_t>(snapshot_.names.size()) - 1;
 }
 

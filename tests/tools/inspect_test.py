@@ -17,6 +17,7 @@ import pathlib
 import pty
 import re
 import resource
+import shutil
 import signal
 import struct
 import subprocess
@@ -408,6 +409,16 @@ class CoreTest(unittest.TestCase):
                 done = weft("top", file)
                 self.assertEqual((done.returncode, done.stdout), (1, ""))
                 self.assertRegex(done.stderr, r"^weft: .* is a core file, and top needs a process .*\n$")
+
+    def test_a_core_file_is_read_without_its_program(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:
+            program = shutil.copy(DEBUG, place)
+            file = self.core(program, folder, NUM_MORE, end=signal.SIGQUIT)
+            os.remove(program)
+            done = weft("ps", file)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn(program + " has changed since then, or is gone", done.stdout)
+            self.assertRegex(done.stdout, r"\n\d fibers? waits? for \(unknown\) 0x\w+, ")
 
     def test_a_core_file_tells_where_a_task_has_failed(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -49,7 +49,8 @@ struct LayoutAccess {
 
   static_assert(sizeof(SingleWriterCounter) == sizeof(uint64_t));
 
-  static constexpr inspect::LayoutEntry kEntries[] = {
+  // In memory that can be written, so that a core file holds them.
+  static inline constinit inspect::LayoutEntry entries[] = {
       {"Clock.shift", kCoarseShift},
       {"Reading.ticks", offsetof(ClockReading, ticks)},
       {"Reading.nanoseconds", offsetof(ClockReading, nanoseconds)},
@@ -132,18 +133,18 @@ struct LayoutAccess {
   };
 };
 
-// In memory that can be written, so that a core file holds it.
+// A core file holds it too.
 inspect::LayoutTable layoutTable = {
     {inspect::kLayoutMagic[0], inspect::kLayoutMagic[1], inspect::kLayoutMagic[2], inspect::kLayoutMagic[3],
      inspect::kLayoutMagic[4], inspect::kLayoutMagic[5], inspect::kLayoutMagic[6], inspect::kLayoutMagic[7]},
     inspect::kLayoutVersion,
     sizeof(inspect::LayoutEntry),
-    std::size(LayoutAccess::kEntries),
+    std::size(LayoutAccess::entries),
     sizeof(void*),
     "0.1.0",
     &newestScheduler,
     &firstClockReading,
-    LayoutAccess::kEntries,
+    LayoutAccess::entries,
 };
 
 }  // namespace weft::inline v0_1::detail
