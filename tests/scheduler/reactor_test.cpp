@@ -31,6 +31,16 @@
 #include "waiting.h"
 #include "with_scheduler.h"
 
+namespace {
+
+// A dump leaves out the calls of functions of the library's namespace.
+[[gnu::noinline]] void waitInAFunction(const std::function<void()>& wait) {
+  wait();
+  asm volatile("");  // no tail call
+}
+
+}  // namespace
+
 // What a worker does for a reactor, with one that the test makes: its I/O comes when another thread says so.
 namespace weft::inline v0_1::detail {
 namespace {
@@ -226,11 +236,6 @@ TEST_P(ReactorTest, TheReportNamesTheDescriptor) {
   destroyScheduler();
 }
 
-[[gnu::noinline]] void waitInAFunction(World& world) {
-  TestReactor::wait(world);
-  asm volatile("");  // no tail call
-}
-
 // The thread is on the stack of the fiber that has waited last, and does not sleep.
 TEST_P(ReactorTest, AWorkerThatSearchesShowsTheCallsOfItsFiber) {
   World world;
@@ -239,7 +244,7 @@ TEST_P(ReactorTest, AWorkerThatSearchesShowsTheCallsOfItsFiber) {
     texts += dumpText();
     world.hasCome = texts.find("waitInAFunction") != std::string::npos;
   };
-  tests::inTask([&] { waitInAFunction(world); });
+  tests::inTask([&] { waitInAFunction([&] { TestReactor::wait(world); }); });
   EXPECT_TRUE(texts.find("waitInAFunction") != std::string::npos) << texts;
   destroyScheduler();
 }
