@@ -130,10 +130,9 @@ TEST_F(SchedulerWatchdogTest, TellsOfAQueueBehindLongTasks) {
 
 TEST_F(SchedulerWatchdogTest, TellsOfADeadlockWithItsStacks) {
   const Watchdog watchdog(told_.config().setLongestTask(1h).setLongestDelay(1h).setLongestStandstill(1h));
-  Scheduler scheduler(smallConfig(2));
   mutex a, b;
+  Scheduler scheduler(smallConfig(2));  // its destructor waits for the tasks
   Event holdsA, holdsB, isOver(Event::Mode::Manual);
-  WaitGroup done(2);
   // A time limit alone ends it.
   const auto lock = [=](mutex& first, mutex& second, Event mine, Event others) {
     return Task([=, &first, &second] {
@@ -145,7 +144,6 @@ TEST_F(SchedulerWatchdogTest, TellsOfADeadlockWithItsStacks) {
           second.unlock();
         }
       }
-      done.done();
     });
   };
   scheduler.enqueue(lock(a, b, holdsA, holdsB));
@@ -153,7 +151,6 @@ TEST_F(SchedulerWatchdogTest, TellsOfADeadlockWithItsStacks) {
   const Watchdog::Report report = told_.await(Condition::Deadlock, "2 fibers wait for locks of each other");
   EXPECT_NE(report.text.find("      "), std::string::npos) << report.text;
   isOver.signal();
-  done.wait();
 }
 
 TEST_F(SchedulerWatchdogTest, MayBeMadeBeforeAndOutliveSchedulersAndOthersLikeIt) {
