@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import FIBERS, OBJECTS, WORKERS, at_rest, core_of, hanging, plain, python_of, run
+from processes import FIBERS, OBJECTS, WORKERS, CommandTests, at_rest, core_of, hanging, plain, python_of, run
 
 FRAME = re.compile(r"^ +\*? *frame #\d+: 0x\w+ \S+?`(.*)$", re.M)
 
@@ -48,8 +48,9 @@ def functions(backtrace):
     return [re.split(r"\(| at ", line)[0] for line in lines]
 
 
-class LldbTest(unittest.TestCase):
+class LldbTest(CommandTests, unittest.TestCase):
     maxDiff = None
+    part = staticmethod(part)
 
     def attached(self, *commands, program=None, arguments=()):
         with hanging(program or PROGRAM, *arguments) as process:
@@ -68,18 +69,6 @@ class LldbTest(unittest.TestCase):
         self.assertEqual(names[begin : begin + 3], ["debugged::waitDeep"] * 3)
         self.assertEqual(names[-1], "weft_fiber_base")
         self.assertRegex(text, r"debugged::waitDeep\(depth=1, name=%s\) at debugged\.cpp:\d+" % name)
-
-    def test_lists_the_fibers_of_a_process_that_hangs(self):
-        out = at_rest(lambda: self.attached("weft fibers", "weft workers"), part)
-        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
-        workers = re.sub("; has not looked after other fibers for X s", "", plain(part(out, "weft workers")))
-        self.assertEqual(workers, WORKERS)
-
-    def test_lists_the_queues(self):
-        out = at_rest(lambda: self.attached("weft workers", "weft queues"), part)
-        out = plain(part(out, "weft queues")).splitlines()
-        self.assertEqual(out[0], "scheduler X: 0 tasks queued for any worker")
-        self.assertEqual(out[3], "  worker 1  0  0  0  0  0  -")
 
     def test_lists_many_fibers_in_groups(self):
         out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
@@ -135,15 +124,6 @@ class LldbTest(unittest.TestCase):
         out = at_rest(lambda: self.attached("weft workers", *commands), part)
         printed = [part(out, command).splitlines()[-1].split(" = ", 1)[1] for command in commands]
         self.assertEqual(printed, list(OBJECTS.values()))
-
-    def test_says_why_it_cannot_show_a_fiber(self):
-        for fiber, message in (
-            ("1", r"weft: 2 fibers are called 1: 0:1 \(0x\w+\), 1:1 \(0x\w+\)"),
-            ("1:1", r"weft: fiber 1:1 runs on thread \d \(LWP \d+\), whose own backtrace shows it"),
-            ("9", "weft: there is no fiber 9"),
-            ("x", "weft: x is no fiber: give a number, WORKER:NUMBER, or an address"),
-        ):
-            self.assertRegex(self.attached("weft bt " + fiber), message + "\n")
 
     def test_leaves_another_plugin_alone(self):
         setting = "target.process.python-os-plugin-path"

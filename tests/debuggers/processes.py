@@ -106,6 +106,37 @@ def plain(text):
     return re.sub(r" {2,}", "  ", text)
 
 
+class CommandTests:
+    """Tests that are alike for each debugger.
+
+    A test case has attached(*commands), what the debugger prints about a process, and part(text, command)."""
+
+    def test_lists_the_fibers_of_a_process_that_hangs(self):
+        out = at_rest(lambda: self.attached("weft fibers", "weft workers"), self.part)
+        self.assertEqual(plain(self.part(out, "weft fibers")), FIBERS)
+        workers = plain(self.part(out, "weft workers"))
+        workers = re.sub("; has not looked after other fibers for X s", "", workers)
+        self.assertEqual(workers, WORKERS)
+
+    def test_lists_the_queues(self):
+        out = at_rest(lambda: self.attached("weft workers", "weft queues"), self.part)
+        out = plain(self.part(out, "weft queues")).splitlines()
+        self.assertEqual(out[0], "scheduler X: 0 tasks queued for any worker")
+        self.assertEqual(out[1], "  WORKER  READY  QUEUED  BLOCKED  IDLE  TIMERS  NEXT TIMER")
+        # The waiter of the mutex has a timer now and then.
+        self.assertRegex(out[2], r"^  worker 0  0  0  6  0  [12]  (in X s|due)$")
+        self.assertEqual(out[3], "  worker 1  0  0  0  0  0  -")
+
+    def test_says_why_it_cannot_show_a_fiber(self):
+        for fiber, message in (
+            ("1", r"weft: 2 fibers are called 1: 0:1 \(0x\w+\), 1:1 \(0x\w+\)"),
+            ("1:1", r"weft: fiber 1:1 runs on thread \d \(LWP \d+\), whose own backtrace shows it"),
+            ("9", "weft: there is no fiber 9"),
+            ("x", "weft: x is no fiber: give a number, WORKER:NUMBER, or an address"),
+        ):
+            self.assertRegex(self.attached("weft bt " + fiber), message + "\n")
+
+
 def python_of(debugger, *command):
     """Returns: why the debugger has no Python, or "". The command has it print "has Python"."""
     if not debugger:
