@@ -56,18 +56,19 @@ void ObjectReader::read(std::span<const uint32_t> fibers) {
                            snapshot_.fibers[fibers[i - 1]].what == fiber.what && objects_[i - 1] != kNone;
     if (!isBefores) {
       Words& words = words_.emplace_back();
-      for (size_t word = 0; word < kMostWords && kind->words[word] != nullptr; ++word) {
-        pieces_.push_back({fiber.object + offsets_.*kind->words[word], &words.value[word],
-                           sizeof words.value[word], false});
+      for (; words.count < kMostWords && kind->words[words.count] != nullptr; ++words.count) {
+        uint64_t& value = words.value[words.count];
+        pieces_.push_back({fiber.object + offsets_.*kind->words[words.count], &value, sizeof value, false});
       }
     }
     objects_[i] = static_cast<uint32_t>(words_.size() - 1);
   }
   memory_.readMany(pieces_.data(), pieces_.size());
-  for (const Memory::Piece& piece : pieces_) {
-    const auto offset = static_cast<char*>(piece.to) - reinterpret_cast<char*>(words_.data());
-    Words& words = words_[static_cast<size_t>(offset) / sizeof(Words)];
-    words.isRead = words.isRead && piece.isRead;
+  auto piece = pieces_.begin();
+  for (Words& words : words_) {
+    words.isRead = std::all_of(piece, piece + static_cast<ptrdiff_t>(words.count),
+                               [](const Memory::Piece& each) { return each.isRead; });
+    piece += static_cast<ptrdiff_t>(words.count);
   }
   for (size_t i = 0; i < fibers.size(); ++i) {
     if (objects_[i] != kNone && words_[objects_[i]].isRead) {

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory_resource>
 #include <span>
@@ -28,7 +29,8 @@ class ObjectReader {
   static constexpr size_t kMostWords = 3;
   struct Words {
     uint64_t value[kMostWords] = {};
-    bool isRead = true;
+    size_t count = 0;    // of those that are wanted
+    bool isRead = true;  // all of them
   };
   static const Kind kKinds[];
 
