@@ -119,12 +119,7 @@ void writeCount(Text& out, uint64_t count, std::string_view noun) {
   out.grouped(count) << ' ' << noun << (count == 1 ? "" : "s");
 }
 
-void Phrases::worker(uint32_t index) {
-  if (index >= snapshot_.workers.size()) {
-    out_ << "an unknown worker";
-    return;
-  }
-  const Worker& worker = snapshot_.workers[index];
+void Phrases::workerName(const Worker& worker) {
   if (worker.id < 0) {
     out_ << (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ");
     out_.decimal(static_cast<uint32_t>(worker.threadId));
@@ -132,6 +127,33 @@ void Phrases::worker(uint32_t index) {
     out_ << "worker ";
     out_.decimal(static_cast<uint32_t>(worker.id));
   }
+}
+
+void Phrases::quietWorkers(size_t count, bool areAll, uint64_t numBlocked) {
+  writeCount(out_, count, areAll ? "worker" : "other worker");
+  out_ << " have nothing to do";
+  if (numBlocked != 0) {
+    out_ << "; ";
+    writeCount(out_, numBlocked, "fiber");
+    out_ << (numBlocked == 1 ? " of theirs waits" : " of theirs wait");
+  }
+}
+
+const Fiber* Phrases::blockedMain(const Snapshot& snapshot, const Worker& worker) {
+  if (worker.firstFiber >= snapshot.fibers.size() || worker.numFibers == 0) {
+    return nullptr;
+  }
+  const Fiber& main = snapshot.fibers[worker.firstFiber];
+  return main.state == Fiber::State::Blocked && isOutsideOfTasks(main) ? &main : nullptr;
+}
+
+void Phrases::worker(uint32_t index) {
+  if (index >= snapshot_.workers.size()) {
+    out_ << "an unknown worker";
+    return;
+  }
+  const Worker& worker = snapshot_.workers[index];
+  workerName(worker);
   if (snapshot_.schedulers.size() > 1 && worker.scheduler < snapshot_.schedulers.size()) {
     out_ << " of scheduler ";
     out_.hex(snapshot_.schedulers[worker.scheduler].address);

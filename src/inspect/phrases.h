@@ -34,8 +34,12 @@ class Phrases {
   Phrases(Text& out, const Snapshot& snapshot, Names& names)
       : out_(out), snapshot_(snapshot), names_(names) {}
 
-  // "worker 0", "bound thread 4711", "main thread 4711"; with its scheduler if there are several.
+  // "worker 0", "bound thread 4711", "main thread 4711"
+  void workerName(const Worker& worker);
+  // workerName(), with its scheduler if there are several.
   void worker(uint32_t index);
+  // "3 other workers have nothing to do; 2 fibers of theirs wait". `areAll`: of the scheduler.
+  void quietWorkers(size_t count, bool areAll, uint64_t numBlocked);
   // "worker 0, fiber 3"
   void place(const Fiber& fiber);
   // "task main::{lambda()#1}", "the code of bound thread 4711", "the code of worker 0 outside of tasks"
@@ -65,6 +69,8 @@ class Phrases {
 
   // Returns: whether the fiber runs the code of its thread, and no task.
   static bool isOutsideOfTasks(const Fiber& fiber) { return fiber.isMain && fiber.task == 0; }
+  // Returns: the fiber of the thread's own code if that waits, or null.
+  static const Fiber* blockedMain(const Snapshot& snapshot, const Worker& worker);
 
  private:
   std::string_view nameOf(const Fiber& fiber) const;

@@ -54,7 +54,6 @@ class Report {
   void writeCycles(const LockCycles& cycles);
   bool isTold(const FiberGroup& group, const LockCycles& cycles) const;
 
-  const Fiber* blockedMain(const Worker& worker) const;
   bool isQuiet(const Worker& worker) const;
 
   Text& out_;
@@ -124,40 +123,20 @@ void Report::writeQuietWorkers(std::span<const Worker> workers, size_t numQuiet)
     numBlocked += isQuiet(worker) ? worker.numBlocked : 0;
   }
   out_ << "  ";
-  writeCount(out_, numQuiet, numQuiet == workers.size() ? "worker" : "other worker");
-  out_ << " have nothing to do";
-  if (numBlocked != 0) {
-    out_ << "; ";
-    writeCount(out_, numBlocked, "fiber");
-    out_ << (numBlocked == 1 ? " of theirs waits" : " of theirs wait");
-  }
+  phrases_.quietWorkers(numQuiet, numQuiet == workers.size(), numBlocked);
   out_ << '\n';
-}
-
-// Returns: the fiber of the thread's own code if that waits, or null.
-const Fiber* Report::blockedMain(const Worker& worker) const {
-  if (worker.firstFiber >= snapshot_.fibers.size() || worker.numFibers == 0) {
-    return nullptr;
-  }
-  const Fiber& main = snapshot_.fibers[worker.firstFiber];
-  const bool isBlocked = main.state == Fiber::State::Blocked;
-  return isBlocked && Phrases::isOutsideOfTasks(main) ? &main : nullptr;
 }
 
 bool Report::isQuiet(const Worker& worker) const {
   return worker.state != Worker::State::Busy && worker.numReady == 0 && worker.numQueued == 0 &&
-         blockedMain(worker) == nullptr;
+         Phrases::blockedMain(snapshot_, worker) == nullptr;
 }
 
 void Report::writeWorker(const Worker& worker) {
   out_ << "  ";
-  if (worker.id < 0) {
-    out_ << (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ");
-  } else {
-    out_ << "worker ";
-    out_.decimal(static_cast<uint32_t>(worker.id)) << (worker.threadId != 0 ? ", thread " : "");
-  }
-  if (worker.threadId != 0) {
+  phrases_.workerName(worker);
+  if (worker.id >= 0 && worker.threadId != 0) {
+    out_ << ", thread ";
     out_.decimal(static_cast<uint32_t>(worker.threadId));
   }
   out_ << ": ";
@@ -203,7 +182,7 @@ void Report::writeBusy(const Worker& worker, const Fiber* running) {
 }
 
 void Report::writeOwnWait(const Worker& worker) {
-  if (const Fiber* const main = blockedMain(worker)) {
+  if (const Fiber* const main = Phrases::blockedMain(snapshot_, worker)) {
     out_ << (worker.id < 0 ? "; its own code" : "; its code outside of tasks");
     phrases_.wait(*main);
   }
@@ -222,7 +201,7 @@ void Report::writeQueues(const Worker& worker) {
   write(worker.numQueued, "task", " queued", " queued");
   write(worker.numReady, "fiber", " ready to go on", " ready to go on");
   // The wait of the thread's own code is told of already.
-  const bool hasOwnWait = worker.numBlocked != 0 && blockedMain(worker) != nullptr;
+  const bool hasOwnWait = worker.numBlocked != 0 && Phrases::blockedMain(snapshot_, worker) != nullptr;
   write(worker.numBlocked - hasOwnWait, "fiber", " waits", " wait");
   if (const uint64_t numInIo = countInIo(worker); numInIo != 0) {
     out_ << ", ";

@@ -55,7 +55,6 @@ class TopView {
   std::vector<std::string> groupLines(const inspect::FiberGroups& groups, size_t mostLines);
   std::string groupLine(const inspect::FiberGroup& group);
   bool isIdle(uint32_t index) const;
-  const inspect::Fiber* blockedMain(const inspect::Worker& worker) const;
 
   const inspect::Snapshot& snapshot_;
   const std::span<const WorkerRate> rates_;
@@ -99,11 +98,7 @@ std::vector<std::string> TopView::lines() {
 }
 
 std::string TopView::nameOf(const inspect::Worker& worker) const {
-  if (worker.id >= 0) {
-    return "worker " + std::to_string(worker.id);
-  }
-  return (worker.threadId == snapshot_.processId ? "main thread " : "bound thread ") +
-         std::to_string(worker.threadId);
+  return textOf([&](Text& out) { inspect::Phrases(out, snapshot_, names_).workerName(worker); });
 }
 
 size_t TopView::nameWidth() const {
@@ -148,17 +143,7 @@ std::string TopView::fibersLine() const {
 bool TopView::isIdle(uint32_t index) const {
   const inspect::Worker& worker = snapshot_.workers[index];
   return worker.state != inspect::Worker::State::Busy && worker.numReady == 0 && worker.numQueued == 0 &&
-         rates_[index].tasks == 0 && blockedMain(worker) == nullptr;
-}
-
-// Returns: the fiber of the thread's own code if that waits, or null.
-const inspect::Fiber* TopView::blockedMain(const inspect::Worker& worker) const {
-  if (worker.firstFiber >= snapshot_.fibers.size() || worker.numFibers == 0) {
-    return nullptr;
-  }
-  const inspect::Fiber& main = snapshot_.fibers[worker.firstFiber];
-  const bool isBlocked = main.state == inspect::Fiber::State::Blocked;
-  return isBlocked && inspect::Phrases::isOutsideOfTasks(main) ? &main : nullptr;
+         rates_[index].tasks == 0 && inspect::Phrases::blockedMain(snapshot_, worker) == nullptr;
 }
 
 std::vector<std::string> TopView::workerLines() {
@@ -194,12 +179,9 @@ std::string TopView::idleLine(std::span<const uint32_t> idle, bool areAll) const
   for (const uint32_t i : idle) {
     numBlocked += snapshot_.workers[i].numBlocked;
   }
-  std::string result = counted(idle.size(), areAll ? "worker" : "other worker") + " have nothing to do";
-  if (numBlocked != 0) {
-    result +=
-        "; " + counted(numBlocked, "fiber") + (numBlocked == 1 ? " of theirs waits" : " of theirs wait");
-  }
-  return result;
+  return textOf([&](Text& out) {
+    inspect::Phrases(out, snapshot_, names_).quietWorkers(idle.size(), areAll, numBlocked);
+  });
 }
 
 std::string TopView::workerLine(uint32_t index) {
@@ -230,7 +212,7 @@ std::string TopView::activity(uint32_t index) {
         out << "sleeps";
         break;
     }
-    if (const inspect::Fiber* const main = blockedMain(worker)) {
+    if (const inspect::Fiber* const main = inspect::Phrases::blockedMain(snapshot_, worker)) {
       out << "; its own code";
       inspect::Phrases(out, snapshot_, names_).wait(*main);
     }
