@@ -11,10 +11,9 @@ import struct
 import lldb
 import weft_lldb  # the module that has loaded this one
 
-# On the stack of a suspended fiber, from its stack pointer upwards (src/osfiber_asm/README.md), with DWARF's
-# numbers.
-SAVED = (("r15", 15), ("r14", 14), ("r13", 13), ("r12", 12), ("rbx", 3), ("rbp", 6), ("rip", 16))
-REGISTERS = (*SAVED, ("rsp", 7))
+SAVED = weft_lldb.weft_common.SAVED
+# The numbers are DWARF's.
+NUMBERS = {"rbx": 3, "rbp": 6, "rsp": 7, "r12": 12, "r13": 13, "r14": 14, "r15": 15, "rip": 16}
 GENERIC = {"rip": "pc", "rsp": "sp", "rbp": "fp"}
 
 
@@ -49,7 +48,7 @@ class OperatingSystemPlugIn:
         return self.threads
 
     def get_register_info(self):
-        described = [register(name, number, 8 * i) for i, (name, number) in enumerate(REGISTERS)]
+        described = [register(name, NUMBERS[name], 8 * i) for i, name in enumerate((*SAVED, "rsp"))]
         return {"sets": ["GPR"], "registers": described}
 
     def get_register_data(self, tid):
