@@ -32,7 +32,7 @@ const char* Options::value() {
 
 int Options::processId() {
   const char* text = value();
-  const int id = parseProcessId(text);
+  const int id = parsePositive(text);
   if (id == 0) {
     throw UsageError(std::string(name_) + " needs the number of a process, which \"" + text + "\" is not");
   }
@@ -51,11 +51,11 @@ void Options::failUnknown(const char* command) const {
   throw UsageError(std::string(command) + " has no option " + name_ + ": see `weft help " + command + "`");
 }
 
-int parseProcessId(const char* text) {
+int parsePositive(const char* text) {
   const std::string_view digits(text);
-  int id = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
-  return error == std::errc() && end == digits.data() + digits.size() && id > 0 ? id : 0;
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  return error == std::errc() && end == digits.data() + digits.size() && number > 0 ? number : 0;
 }
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -55,7 +55,7 @@ class Options {
   const char* name_ = nullptr;
 };
 
-// Returns: the process id that the text is, or 0.
-int parseProcessId(const char* text);
+// Returns: the number above zero that the text is, such as a process id; 0 if it is none.
+int parsePositive(const char* text);
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -49,7 +49,7 @@ void checkClass(const std::string& name, int processId) {
 
 }  // namespace
 
-Target::Target(const char* name) : processId_(parseProcessId(name)) {
+Target::Target(const char* name) : processId_(parsePositive(name)) {
   if (processId_ != 0) {
     name_ = std::string("process ") + name;
     openProcess();
@@ -76,8 +76,11 @@ std::string Target::program() const {
 }
 
 // Returns: what /proc/PID/stat says behind the program's name, which may have any characters; 0 if the
-// process is gone.
+// process is gone; 'R', as of one that runs, for a core file.
 char Target::state() const {
+  if (!process_) {
+    return 'R';
+  }
   std::ifstream file(folderOf(processId_) + "/stat");
   std::string text;
   std::getline(file, text, '\0');
@@ -86,7 +89,7 @@ char Target::state() const {
 }
 
 bool Target::lives() const {
-  const char state = process_ ? this->state() : 'R';
+  const char state = this->state();
   return state != '\0' && state != 'Z' && state != 'X';
 }
 
@@ -97,7 +100,7 @@ void Target::checkThatItLives() const {
 }
 
 bool Target::isStopped() const {
-  const char state = process_ ? this->state() : 'R';
+  const char state = this->state();
   return state == 'T' || state == 't';
 }
 

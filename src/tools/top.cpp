@@ -65,7 +65,7 @@ TopArguments parseTop(Arguments arguments) {
       result.seconds = parseSeconds(options.value());
     } else if (options.is("--count")) {
       const char* const text = options.value();
-      result.mostLooks = static_cast<uint64_t>(parseProcessId(text));
+      result.mostLooks = static_cast<uint64_t>(parsePositive(text));
       if (result.mostLooks == 0) {
         throw UsageError("--count needs a number of looks, which \"" + std::string(text) + "\" is not");
       }
