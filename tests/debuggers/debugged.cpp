@@ -5,6 +5,7 @@
 // for the end of its input.
 //   debugged        one fiber of each kind
 //   debugged many   100 more that wait alike
+//   debugged split  one more, in a function of two parts
 //   debugged abort  ends by abort() once all wait
 
 #include <unistd.h>
@@ -18,6 +19,7 @@
 #include <thread>
 #include <utility>
 
+#include "split.h"
 #include "weft/channel.h"
 #include "weft/event.h"
 #include "weft/future.h"
@@ -110,7 +112,7 @@ uint64_t numBlocked(const weft::Scheduler& scheduler) {
 template <class Task>
 void placeAndAwait(weft::Scheduler& scheduler, Task task) {
   const uint64_t before = numBlocked(scheduler);
-  scheduler.enqueueOn(0, task);
+  scheduler.enqueueOn(0, std::move(task));
   while (numBlocked(scheduler) == before) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -147,6 +149,9 @@ int main(int argc, char** argv) {
     placeAndAwait(scheduler, WaitForEvent());
   }
   placeAndAwait(scheduler, Sleep());
+  if (how == "split") {
+    placeAndAwait(scheduler, splitTask(objects->event));
+  }
   scheduler.enqueueOn(1, BlockThread());
   all.mayRun.wait();
   if (how == "abort") {

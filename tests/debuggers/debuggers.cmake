@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 # The commands for debuggers on a program that hangs, on its core file, and where it is stripped.
-add_executable(debugged debuggers/debugged.cpp)
-add_executable(debugged_stripped debuggers/debugged.cpp)
+add_executable(debugged debuggers/debugged.cpp debuggers/split.cpp)
+add_executable(debugged_stripped debuggers/debugged.cpp debuggers/split.cpp)
+# gcc splits functions from -O2 on.
+set_source_files_properties(debuggers/split.cpp PROPERTIES COMPILE_OPTIONS -O2)
 foreach(program IN ITEMS debugged debugged_stripped)
   target_link_libraries(${program} PRIVATE ${weft_under_test} weft_own)
   target_compile_options(${program} PRIVATE -O0 -g)

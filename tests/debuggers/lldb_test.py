@@ -92,6 +92,14 @@ class LldbTest(CommandTests, unittest.TestCase):
             self.assertIn("debugged::%s::operator" % function, names)
             self.assertEqual(names[-1], "weft_fiber_base")
 
+    def test_says_where_lldb_loses_frames(self):
+        out = self.attached("weft bt 0:7", "weft bt 0:1", "weft fibers", arguments=["split"])
+        lost = r"lldb has lost the frames beyond #\d+: the program `weft` shows .* by `weft bt \d+ 0:7`\.\n$"
+        split = part(out, "weft bt 0:7")
+        is_whole = functions(split)[-1] == "weft_fiber_base"
+        self.assertEqual(re.search(lost, split) is None, is_whole, split)
+        self.assertNotIn("lost", part(out, "weft bt 0:1"))
+
     def test_shows_a_fiber_until_another_thread_is_selected(self):
         frames = functions(part(self.attached("weft bt 0:1"), "weft bt 0:1"))
         select = "frame select %d" % frames.index("debugged::waitDeep")
@@ -144,6 +152,7 @@ class LldbTest(CommandTests, unittest.TestCase):
             expected = re.sub(r"(LAMBDA|debugged::\w+)", "X", FIBERS)
             self.assertEqual(plain(part(out, "weft fibers")), expected)
             self.assertGreater(len(functions(part(out, "weft bt 0:1"))), 10)
+            self.assertNotIn("lost", out)
 
     def test_says_what_is_missing(self):
         missing = "weft: there is no stopped process and no core file"

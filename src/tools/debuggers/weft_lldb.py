@@ -19,6 +19,8 @@ sys.path.pop(0)
 
 PLUGIN = os.path.join(FOLDER, "weft_lldb_fibers.py")
 PLUGIN_SETTING = "target.process.python-os-plugin-path"
+# At least the bytes between the top of a stack and the stack pointer in weft_fiber_base.
+SIZE_OF_BASE = 64
 LAMBDA = re.compile(r"'lambda(\d*)'(\([^()]*\))")
 
 # By the addresses of fibers, which are the numbers of their threads.
@@ -86,6 +88,28 @@ def thread_of(debugger, target, snapshot, fiber):
     if not thread:
         raise weft_common.Error("lldb makes no thread of the fiber")
     return thread
+
+
+def is_thread_start(target, frame):
+    """Whether the frame belongs to the C library or to the program's entry, where threads begin."""
+    module = frame.GetModule()
+    if re.match(r"(libc|libpthread)\b.*\.so", module.GetFileSpec().GetFilename() or ""):
+        return True
+    distance = frame.GetPC() - module.GetObjectFileEntryPointAddress().GetLoadAddress(target)
+    return 0 <= distance < 64 or frame.GetFunctionName() in ("_start", "__clone", "__clone3", "clone3")
+
+
+def lost_frames(target, fiber, thread):
+    """Returns: a sentence if lldb does not find the outermost frames of the fiber."""
+    last = thread.GetFrameAtIndex(thread.GetNumFrames() - 1)
+    # weft_fiber_base, which a stripped program does not name, keeps nothing on the stack.
+    is_base = 0 <= fiber.stack_top - last.GetSP() <= SIZE_OF_BASE
+    if is_base or fiber.is_main and is_thread_start(target.target, last):
+        return []
+    is_core = target.process.GetPluginName() == "elf-core"
+    process = "CORE" if is_core else "%d" % target.process.GetProcessID()
+    text = "lldb has lost the frames beyond #%d: the program `weft` shows the whole stack, by `weft bt %s %s`."
+    return [text % (last.GetFrameID(), process, fiber.name)]
 
 
 def load_plugin(debugger):
@@ -169,7 +193,8 @@ class Backtrace(Command):
         thread = thread_of(self.debugger, target, snapshot, fiber)
         options = ["-c", *arguments[1:]] if arguments[1:] and arguments[1].isdigit() else arguments[1:]
         command = " ".join(["thread backtrace", *options, str(thread.GetIndexID())])
-        return [weft_common.headline(snapshot, fiber), run(self.debugger, command).rstrip("\n")]
+        lines = [weft_common.headline(snapshot, fiber), run(self.debugger, command).rstrip("\n")]
+        return lines + lost_frames(target, fiber, thread)
 
 
 class Switch(Command):
@@ -184,7 +209,8 @@ class Switch(Command):
         fiber = snapshot.find(arguments[0])
         thread = thread_of(self.debugger, target, snapshot, fiber)
         target.process.SetSelectedThread(thread)
-        return [weft_common.headline(snapshot, fiber), str(thread.GetFrameAtIndex(0)).rstrip("\n")]
+        lines = [weft_common.headline(snapshot, fiber), str(thread.GetFrameAtIndex(0)).rstrip("\n")]
+        return lines + lost_frames(target, fiber, thread)
 
 
 # Summaries of weft's objects. Unlike the commands they need debug information.
