@@ -304,6 +304,11 @@ bool Unwinder::toCaller(Registers& registers, const StackCopy& stack) {
   return row != nullptr && !row->isOutermost && step(*row, stack, registers);
 }
 
+bool Unwinder::knows(Address code) {
+  const Image* image = images_.find(code);
+  return image != nullptr && image->file != nullptr;
+}
+
 // Makes the registers those of the caller. Returns: whether they are known.
 bool Unwinder::step(const Row& row, const StackCopy& stack, Registers& registers) const {
   Address cfa = 0;

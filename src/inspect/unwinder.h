@@ -74,6 +74,9 @@ class Unwinder {
   // the registers may be half changed.
   bool toCaller(Registers& registers, const StackCopy& stack);
 
+  // Returns: whether the address lies in a file with code that could be opened.
+  bool knows(Address code);
+
  private:
   enum class Kind : uint8_t {
     Undefined,

@@ -54,18 +54,19 @@ int bt(Arguments arguments) {
   }
   Target target(rest[0]);
   Observed observed(target);
+  constexpr size_t kAll = std::numeric_limits<size_t>::max();
+  const bool hasFiber = rest.size() == 2;  // whose stack then stands alone
   const std::string text = textOf([&](inspect::Text& out) {
-    if (rest.size() == 2) {
+    if (hasFiber) {
       const uint32_t fiber = chooseFiber(observed.snapshot(), rest[1]);
       inspect::writeBacktrace(out, observed.snapshot(), fiber, observed.names());
     } else {
-      constexpr size_t kAll = std::numeric_limits<size_t>::max();
       inspect::writeReport(
           out, observed.snapshot(), observed.names(),
           {.mostGroups = kAll, .mostFrames = kAll, .mostCycles = kAll, .mostFibersOfCycle = kAll});
     }
   });
-  writeSymbolized(observed.introduction() + text, hasLines, target);
+  writeSymbolized(observed.introduction(hasFiber ? 0 : kAll, !hasFiber) + text, hasLines, target);
   return 0;
 }
 

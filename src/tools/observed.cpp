@@ -15,6 +15,7 @@
 #include "inspect/unwinder.h"
 #include "tools/command.h"
 #include "tools/output.h"
+#include "tools/thread_stack.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -35,6 +36,9 @@ Observed::Observed(Target& target, const ObserveOptions& options)
   for (const inspect::Offsets& offsets : target.offsets()) {
     inspect::readSnapshot(target.memory(), offsets, options.hasStacks ? &unwinder : nullptr, now, snapshot_);
   }
+  if (target.core() != nullptr && options.hasStacks) {
+    readRunning(unwinder);
+  }
   target.checkThatItLives();
   if (snapshot_.schedulers.empty() && !options.mayBeEmpty) {
     throw Failure(target.name() + " uses weft, and has no scheduler " +
@@ -42,9 +46,34 @@ Observed::Observed(Target& target, const ObserveOptions& options)
   }
 }
 
-std::string Observed::introduction() {
+// The core file has the registers of its threads, so that the stacks of fibers that ran can be read too.
+void Observed::readRunning(inspect::Unwinder& unwinder) {
+  const CoreFile& core = *target_.core();
+  endFrames_ = stackOf(core, core.threads()[0], unwinder);
+  for (const inspect::Worker& worker : snapshot_.workers) {
+    const auto thread = std::ranges::find(core.threads(), worker.threadId, &CoreFile::Thread::id);
+    if (thread == core.threads().end() || worker.running >= snapshot_.fibers.size() ||
+        snapshot_.fibers[worker.running].state != inspect::Fiber::State::Running) {
+      continue;
+    }
+    inspect::Fiber& fiber = snapshot_.fibers[worker.running];
+    const std::vector<inspect::Address> frames = stackOf(core, *thread, unwinder);
+    fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
+    fiber.numFrames = static_cast<uint32_t>(frames.size());
+    snapshot_.frames.insert(snapshot_.frames.end(), frames.begin(), frames.end());
+  }
+}
+
+std::string Observed::introduction(size_t mostFrames, bool hasAll) {
   if (target_.core() != nullptr) {
-    return textOf([this](inspect::Text& out) { writeEndOfCore(out); });
+    return textOf([&](inspect::Text& out) {
+      writeEndOfCore(out);
+      writeStackOfEnd(out, mostFrames);
+      if (hasAll) {
+        writeOthersThatRan(out, mostFrames);
+      }
+      writeChangedFiles(out);
+    });
   }
   if (target_.isStopped()) {
     return target_.name() + " is stopped by a signal or a debugger: what waits may be due since then\n";
@@ -52,30 +81,68 @@ std::string Observed::introduction() {
   return {};
 }
 
+// Returns: the fiber on which the process has ended, or null.
+const inspect::Fiber* Observed::fiberOfEnd() const {
+  const auto worker =
+      std::ranges::find(snapshot_.workers, target_.core()->threads()[0].id, &inspect::Worker::threadId);
+  return worker != snapshot_.workers.end() && worker->running < snapshot_.fibers.size()
+             ? &snapshot_.fibers[worker->running]
+             : nullptr;
+}
+
 void Observed::writeEndOfCore(inspect::Text& out) {
   const CoreFile::Thread& thread = target_.core()->threads()[0];
   const int32_t signal = target_.core()->signal();
   if (signal == 0) {
-    out << "taken while the process ran";
+    out << "taken while the process ran\n";
+    return;
+  }
+  out << "ended by " << signalName(signal) << " in thread ";
+  out.decimal(static_cast<uint32_t>(thread.id));
+  const auto worker = std::ranges::find(snapshot_.workers, thread.id, &inspect::Worker::threadId);
+  if (worker == snapshot_.workers.end()) {
+    out << ", which is of no scheduler";
   } else {
-    out << "ended by " << signalName(signal) << " in thread ";
-    out.decimal(static_cast<uint32_t>(thread.id));
-    const auto worker = std::ranges::find(snapshot_.workers, thread.id, &inspect::Worker::threadId);
-    if (worker == snapshot_.workers.end()) {
-      out << ", which is of no scheduler";
-    } else {
-      inspect::Phrases phrases(out, snapshot_, names_);
-      out << ", which is ";
-      phrases.worker(static_cast<uint32_t>(worker - snapshot_.workers.begin()));
-      if (worker->running < snapshot_.fibers.size()) {
-        const inspect::Fiber& fiber = snapshot_.fibers[worker->running];
-        out << ", on fiber ";
-        out.decimal(fiber.id) << ", ";
-        phrases.code(fiber);
-      }
+    inspect::Phrases phrases(out, snapshot_, names_);
+    out << ", which is ";
+    phrases.worker(static_cast<uint32_t>(worker - snapshot_.workers.begin()));
+    if (const inspect::Fiber* const fiber = fiberOfEnd()) {
+      out << ", on fiber ";
+      out.decimal(fiber->id) << ", ";
+      phrases.code(*fiber);
     }
   }
   out << '\n';
+}
+
+void Observed::writeStackOfEnd(inspect::Text& out, size_t mostFrames) {
+  if (mostFrames == 0 || target_.core()->signal() == 0) {
+    return;
+  }
+  inspect::Phrases phrases(out, snapshot_, names_);
+  const inspect::Fiber* const fiber = fiberOfEnd();
+  const bool hasRun =
+      fiber != nullptr && fiber->numFrames != 0 && fiber->state == inspect::Fiber::State::Running;
+  phrases.frames(hasRun ? phrases.framesOfInterest(*fiber) : endFrames_, mostFrames, "    ");
+}
+
+void Observed::writeOthersThatRan(inspect::Text& out, size_t mostFrames) {
+  inspect::Phrases phrases(out, snapshot_, names_);
+  const bool isEndTold = target_.core()->signal() != 0;
+  for (const inspect::Worker& worker : snapshot_.workers) {
+    const inspect::Fiber* const fiber =
+        worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr;
+    if (fiber == nullptr || fiber->state != inspect::Fiber::State::Running ||
+        (isEndTold && fiber == fiberOfEnd())) {
+      continue;
+    }
+    phrases.codeAndPlace(*fiber);
+    out << " ran\n";
+    phrases.frames(phrases.framesOfInterest(*fiber), mostFrames, "    ");
+  }
+}
+
+void Observed::writeChangedFiles(inspect::Text& out) const {
   for (const std::string& file : target_.core()->changedFiles()) {
     if (file.starts_with('/') && !file.starts_with("/dev/") && !file.starts_with("/memfd:")) {
       out << file << " has changed since then, or is gone: what is in it has no names\n";

@@ -3,12 +3,15 @@
 
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "inspect/arena.h"
 #include "inspect/image_names.h"
 #include "inspect/snapshot.h"
 #include "inspect/text.h"
+#include "inspect/unwinder.h"
 #include "tools/module_files.h"
 #include "tools/target.h"
 
@@ -29,15 +32,23 @@ class Observed {
   inspect::Names& names() { return names_; }
 
   // Returns: a text that says first what is special: how the process has ended, that it is stopped.
-  std::string introduction();
+  // `mostFrames`: of the stack of the thread that has ended the process, for a core file. `hasAll`: with the
+  // stacks of all other fibers that ran then.
+  std::string introduction(size_t mostFrames = 0, bool hasAll = false);
 
  private:
+  void readRunning(inspect::Unwinder& unwinder);
   void writeEndOfCore(inspect::Text& out);
+  void writeStackOfEnd(inspect::Text& out, size_t mostFrames);
+  void writeOthersThatRan(inspect::Text& out, size_t mostFrames);
+  void writeChangedFiles(inspect::Text& out) const;
+  const inspect::Fiber* fiberOfEnd() const;
 
   Target& target_;
   inspect::Arena arena_;
   inspect::Snapshot snapshot_{&arena_};
   inspect::ImageNames names_;
+  std::vector<inspect::Address> endFrames_;  // of the thread that has ended the process
 };
 
 // Adds the program and the libraries of the target.

@@ -33,7 +33,8 @@ int ps(Arguments arguments) {
   }
   Target target(options.only("ps", "the number of a process or a core file"));
   Observed observed(target);
-  writeOutput(observed.introduction() + textOf([&](inspect::Text& out) {
+  writeOutput(observed.introduction(isAll ? 0 : inspect::ReportOptions{}.mostFrames) +
+              textOf([&](inspect::Text& out) {
                 isAll ? inspect::writeFibers(out, observed.snapshot(), observed.names())
                       : inspect::writeReport(out, observed.snapshot(), observed.names());
               }));

@@ -35,6 +35,12 @@ def weft(*arguments, **how):
                           stdin=subprocess.DEVNULL, **how)
 
 
+def line_of(text):
+    """Returns: the number of the line of hanging.cpp that has the text."""
+    source = pathlib.Path(__file__).with_name("hanging.cpp").read_text(encoding="utf-8")
+    return source[:source.index(text)].count("\n") + 1
+
+
 @contextlib.contextmanager
 def running(program, *arguments):
     """A process that has said that it is ready. It ends with its input, and has to end well."""
@@ -425,7 +431,17 @@ class CoreTest(unittest.TestCase):
             file = self.core(DEBUG, folder, "crash")
             text = weft("ps", file).stdout
             self.assertRegex(text, r"^ended by SIGSEGV in thread \d+, which is worker \d, on fiber \d+, "
-                                   r"task main::.*lambda.*\n")
+                                   r"task main::.*lambda.*\n"
+                                   r"    \(anonymous namespace\)::fault\(\)\+0x\w+ \(hanging_debug\+0x\w+\)\n"
+                                   r"    main::\{lambda\(\)#1\}")
+            crashed = re.search(r"which is worker (\d), on fiber (\d+),", text)
+            name = ":".join(crashed.groups())
+            stack = weft("bt", file, name).stdout
+            self.assertRegex(stack, r"\n  #0  \(anonymous namespace\)::fault\(\)\+0x\w+ .*hanging\.cpp:%d\n"
+                             % line_of("*nowhere = 1;"))
+            self.assertRegex(stack, r"\n  #\d+ .*\bweft_fiber_base\+0x")
+            self.assertRegex(weft("bt", "--no-lines", file).stdout,
+                             r"\nthe code of main thread \d+ ran\n(    .*\n)*    main\+0x")
             self.assertRegex(weft("bt", file).stdout, r"hanging\.cpp:\d+")
 
 

@@ -1,0 +1,97 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tools/thread_stack.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace weft::inline v0_1::detail::tools {
+namespace {
+
+using inspect::Address;
+using inspect::Registers;
+
+constexpr size_t kMostFrames = 256;
+constexpr size_t kPage = 4096;
+constexpr size_t kMostBytes = size_t{256} << 10;  // of a stack, from the stack pointer on
+
+#if defined(__x86_64__)
+// The numbers that DWARF gives the members of user_regs_struct; kNoNumber: none.
+constexpr uint8_t kNoNumber = 0xff;
+constexpr uint8_t kNumbers[] = {
+    15, 14, 13, 12, 6, 3, 11, 10, 9, 8, 0, 2, 1, 4, 5, kNoNumber, Registers::kPc, kNoNumber, kNoNumber, 7};
+#else
+#error "weft knows the registers of x86-64 only"
+#endif
+
+Registers registersOf(const CoreFile::Thread& thread) {
+  Registers registers;
+  for (size_t i = 0; i < std::min(std::size(kNumbers), thread.registers.size()); ++i) {
+    if (kNumbers[i] != kNoNumber) {
+      registers.set(kNumbers[i], thread.registers[i]);
+    }
+  }
+  registers.isInterrupted = true;
+  return registers;
+}
+
+// The part of a stack from an address on, up to the first page that the core does not have.
+class StackPart {
+ public:
+  StackPart(const CoreFile& core, Address begin) : begin_(begin) {
+    while (bytes_.size() < kMostBytes) {
+      const size_t size = kPage - (begin + bytes_.size()) % kPage;
+      bytes_.resize(bytes_.size() + size);
+      if (!core.read(begin + bytes_.size() - size, bytes_.data() + bytes_.size() - size, size)) {
+        bytes_.resize(bytes_.size() - size);
+        return;
+      }
+    }
+  }
+
+  inspect::StackCopy copy() const { return {bytes_.data(), bytes_.size(), begin_}; }
+  bool contains(Address address) const { return address >= begin_ && address - begin_ < bytes_.size(); }
+
+ private:
+  Address begin_;
+  std::vector<unsigned char> bytes_;
+};
+
+}  // namespace
+
+std::vector<Address> stackOf(const CoreFile& core, const CoreFile::Thread& thread,
+                             inspect::Unwinder& unwinder) {
+  std::vector<Address> frames;
+  Registers registers = registersOf(thread);
+  StackPart part(core, registers.values[Registers::kStackPointer]);
+  while (frames.size() < kMostFrames) {
+    const Address stackPointer = registers.values[Registers::kStackPointer];
+    if (!part.contains(stackPointer)) {  // as where a handler of signals had a stack of its own
+      part = StackPart(core, stackPointer);
+    }
+    const bool isFirst = frames.empty();
+    if (registers.pc() != 0) {
+      frames.push_back(registers.pc() + (registers.isInterrupted ? 1 : 0));
+    }
+    Registers caller = registers;
+    if (unwinder.toCaller(caller, part.copy())) {
+      registers = caller;
+      continue;
+    }
+    // A call of what is no code has left its return address on the stack.
+    Address returnTo = 0;
+    if (!isFirst || unwinder.knows(registers.pc()) ||
+        !part.copy().read(stackPointer, &returnTo, sizeof returnTo) || !unwinder.knows(returnTo)) {
+      break;
+    }
+    registers.set(Registers::kPc, returnTo);
+    registers.set(Registers::kStackPointer, stackPointer + sizeof returnTo);
+    registers.isInterrupted = false;
+  }
+  return frames;
+}
+
+}  // namespace weft::inline v0_1::detail::tools
