@@ -118,7 +118,7 @@ void Images::addLine(std::string_view line) {
 
 // A file has several mappings, of growing offsets. One that a program maps to read it is an image of its own.
 // (A small file may be mapped several times from offset 0, if its parts share its first page.)
-void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_view path) {
+void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen) {
   Image* last = images_.empty() ? nullptr : &images_.back();
   const bool isSamePage = fileOffset == 0 && lastOffset_ == 0 && last != nullptr && last->end == begin &&
                           begin - lastBegin_ == kSmallestPage;
@@ -129,6 +129,7 @@ void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_vi
     image.begin = begin;
     image.end = end;
     image.fileOffset = fileOffset;
+    image.wasTried = !mayOpen;
     images_.push_back(image);
     images_.back().path = copyOf(path, memory_);
   }

@@ -46,7 +46,8 @@ class Images {
   // Reads /proc/PID/maps. Returns: whether it could be read.
   [[nodiscard]] bool readMaps(int processId);
   // Adds a mapping, of a core file. Requires: mappings come by growing addresses, before the first find().
-  void add(Address begin, Address end, uint64_t fileOffset, std::string_view path);
+  // `mayOpen`: false, if the file at that path is not the one that was mapped. It then has no names.
+  void add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen = true);
 
   // Finds the image around the address, and opens its file, so find(all()[i].begin) opens each.
   // Returns: null, if there is none.

@@ -114,6 +114,8 @@ void ModuleFiles::addProcess(int processId) {
   } while (std::getline(maps, line));
 }
 
+void ModuleFiles::refuse(const std::string& path) { found_.emplace(nameOf(path), nullptr); }
+
 const ModuleFile* ModuleFiles::find(std::string_view name) {
   auto found = found_.find(name);
   if (found == found_.end()) {

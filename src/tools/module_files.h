@@ -46,6 +46,9 @@ class ModuleFiles {
   void addHint(const std::string& path);  // throws Failure if it cannot be read
   void addProcess(int processId);         // throws Failure if there is no such process
 
+  // Says that no file of that name is the one that ran, wherever it lies. Requires: no find() of it yet.
+  void refuse(const std::string& path);
+
   // Returns: null if there is none of that name.
   const ModuleFile* find(std::string_view name);
 

@@ -156,6 +156,10 @@ void addModules(const Target& target, ModuleFiles& modules) {
     return;
   }
   std::set<std::string> paths;
+  for (const std::string& file : target.core()->changedFiles()) {
+    paths.insert(file);
+    modules.refuse(file);
+  }
   for (const CoreFile::Mapping& each : target.core()->mappings()) {
     if (paths.insert(each.path).second && ModuleFile::open(each.path) != nullptr) {
       modules.addFile(each.path);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -125,8 +126,10 @@ void Target::openProcess() {
 void Target::openCore(const std::string& path) {
   core_.emplace(path);
   processId_ = core_->processId();
+  const std::vector<std::string> changed = core_->changedFiles();
   for (const CoreFile::Mapping& each : core_->mappings()) {
-    images_.add(each.begin, each.end, each.fileOffset, each.path);
+    const bool mayOpen = !std::binary_search(changed.begin(), changed.end(), each.path);
+    images_.add(each.begin, each.end, each.fileOffset, each.path, mayOpen);
   }
 }
 

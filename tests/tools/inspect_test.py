@@ -426,6 +426,18 @@ class CoreTest(unittest.TestCase):
             self.assertIn(program + " has changed since then, or is gone", done.stdout)
             self.assertRegex(done.stdout, r"\n\d fibers? waits? for \(unknown\) 0x\w+, ")
 
+    def test_another_build_gives_no_names_to_a_core_file(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:
+            program = shutil.copy(DEBUG, place)
+            file = self.core(program, folder, "crash")
+            os.remove(program)
+            shutil.copy(STATIC, program)
+            for command in ("ps", "bt"):
+                text = weft(command, file).stdout
+                self.assertIn(program + " has changed since then, or is gone", text)
+                self.assertRegex(text, r"\n +\(hanging_debug\+0x\w+\)\n")
+                self.assertNotRegex(text, r"\w+\+0x\w+ \(hanging_debug\+|\.cpp:|hanging_debug\+0x\w+\) \w+::")
+
     def test_a_core_file_tells_where_a_task_has_failed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = self.core(DEBUG, folder, "crash")
