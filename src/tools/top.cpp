@@ -154,9 +154,9 @@ class Top {
 
   bool look(bool isShown) {
     std::optional<Observed> observed;
+    const bool hasStacks = numBlocked_ <= kMostStacks;
     try {
-      observed.emplace(
-          target_, ObserveOptions{.hasStacks = numBlocked_ <= kMostStacks && isShown, .mayBeEmpty = true});
+      observed.emplace(target_, ObserveOptions{.hasStacks = hasStacks && isShown, .mayBeEmpty = true});
     } catch (const Failure&) {
       if (target_.lives()) {
         throw;
@@ -176,7 +176,11 @@ class Top {
       lines_ = topLines(snapshot, rates, observed->names(),
                         {.heading = timeOfDay() + " " + target_.name() + ", " + target_.program() +
                                     (target_.isStopped() ? " (stopped)" : ""),
-                         .mostLines = view_.mostLines()});
+                         .mostLines = view_.mostLines() - (hasStacks || view_.mostLines() == 0 ? 0 : 1)});
+      if (!hasStacks && view_.mostLines() != 0) {
+        lines_.push_back("too many fibers to read their stacks at each look: `weft ps " +
+                         std::to_string(target_.processId()) + "` tells in which calls they wait");
+      }
       view_.show(lines_);
     }
     return true;

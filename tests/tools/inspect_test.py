@@ -286,6 +286,8 @@ class TopTest(unittest.TestCase):
         with running(DEBUG, 10_500) as process:
             text = self.top("--once", process.pid)
             self.assertRegex(text, r"\n +10,500 wait for Event 0x\w+, for [^,;]*; task ")
+            self.assertRegex(text, r"\ntoo many fibers .*: `weft ps %d` tells in which calls they wait\n$"
+                             % process.pid)
 
     def test_the_process_ends(self):
         with subprocess.Popen([DEBUG, "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
