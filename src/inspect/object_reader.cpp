@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <string_view>
 
+#include "inspect/object_waiters.h"
+
 namespace weft::inline v0_1::detail::inspect {
 
 // A kind of objects, and where the words lie that say what one of them holds.
@@ -25,12 +27,8 @@ constexpr ObjectReader::Kind ObjectReader::kKinds[] = {
     {"Event", State::Event, {&Offsets::eventIsManual}},
     {"SharedMutex", State::Readers, {&Offsets::sharedMutexWord}},
     // The head is read before the tail, which is never behind it.
-    {"Channel::receive",
-     State::Values,
-     {&Offsets::channelCapacity, &Offsets::channelHead, &Offsets::channelTail}},
-    {"Channel::send",
-     State::Values,
-     {&Offsets::channelCapacity, &Offsets::channelHead, &Offsets::channelTail}},
+    {kReceive, State::Values, {&Offsets::channelCapacity, &Offsets::channelHead, &Offsets::channelTail}},
+    {kSend, State::Values, {&Offsets::channelCapacity, &Offsets::channelHead, &Offsets::channelTail}},
 };
 
 ObjectReader::ObjectReader(const Memory& memory, const Offsets& offsets, Snapshot& snapshot)

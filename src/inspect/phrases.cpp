@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "inspect/object_waiters.h"
+
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
@@ -54,8 +56,9 @@ void writeSince(Text& out, nanoseconds shortest, nanoseconds longest) {
   }
 }
 
-// What a channel holds.
-void writeValues(Text& out, const ObjectState& state) {
+// What a channel holds, and that nobody waits at its other side, which a reader may not know to follow.
+void writeValues(Text& out, const Fiber& fiber, std::string_view what) {
+  const ObjectState& state = fiber.objectState;
   out << " (";
   if (state.capacity == 0) {
     out << "no buffer";
@@ -63,18 +66,19 @@ void writeValues(Text& out, const ObjectState& state) {
     out.grouped(state.count) << " of ";
     writeCount(out, state.capacity, "value");
   }
-  out << (state.isClosed ? ", closed)" : ")");
+  if (state.isClosed) {
+    out << ", closed";
+  } else if (fiber.numWaiters != 0 && fiber.numOpposite == 0) {
+    out << "; no fiber waits to " << (what == kSend ? "receive" : "send");
+  }
+  out << ')';
 }
 
 bool isDescriptor(std::string_view what) { return what.starts_with("io::"); }
 bool isSleep(std::string_view what) { return what == "sleep"; }
 
-// A fiber that waits for its own notify() waits for no object that it could share.
 bool hasObject(std::string_view what, Address object) {
-  if (isDescriptor(what)) {
-    return static_cast<int32_t>(object) >= 0;
-  }
-  return object != 0 && !what.starts_with("Fiber::");
+  return isDescriptor(what) ? static_cast<int32_t>(object) >= 0 : isSharedObject(what, object);
 }
 
 }  // namespace
@@ -233,7 +237,7 @@ void Phrases::objectAndState(const Fiber& fiber) {
       }
       break;
     case ObjectState::Kind::Values:
-      writeValues(out_, state);
+      writeValues(out_, fiber, nameOf(fiber));
       break;
   }
 }

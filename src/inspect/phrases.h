@@ -49,7 +49,8 @@ class Phrases {
 
   // "mutex 0x7f40", "io::read, fd 7"
   void object(const Fiber& fiber);
-  // "WaitGroup 0x7f40 (count 3)", "Channel::send 0x7f40 (8 of 8 values)"; object() where no more is known.
+  // "WaitGroup 0x7f40 (count 3)", "Channel::send 0x7f40 (8 of 8 values; no fiber waits to receive)"; object()
+  // where no more is known.
   void objectAndState(const Fiber& fiber);
   // " waits for WaitGroup 0x7f40 (count 3), for 5 s", " sleeps, for 5 s"
   void wait(const Fiber& fiber);

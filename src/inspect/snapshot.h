@@ -57,6 +57,8 @@ struct Fiber {
   uint32_t what = kNone;  // Blocked: index in Snapshot::names of what it waits for, such as "Event"
   Address object = 0;     // Blocked: which one; for what begins with "io::", the descriptor
   ObjectState objectState;
+  uint32_t numWaiters = 0;   // Blocked: fibers that wait for `object`, this one too; 0: not known
+  uint32_t numOpposite = 0;  // those of them that wait in the other one of Channel::send and receive
   std::chrono::nanoseconds blockedFor{};  // Blocked: at least so long
   Address owner = 0;                      // waits for a lock: the TaskScope that holds it, or 0
   uint32_t holder = kNone;                // index of the fiber whose task that is; kNone: none, or unknown

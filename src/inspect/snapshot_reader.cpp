@@ -12,6 +12,7 @@
 
 #include "inspect/fiber_index.h"
 #include "inspect/lock_cycles.h"
+#include "inspect/object_waiters.h"
 #include "inspect/stack_reader.h"
 #include "inspect/worker_reader.h"
 #include "weft/detail/base/ticks.h"
@@ -60,6 +61,7 @@ class SnapshotReader {
     }
     findHolders(firstFiber, index);
     dropPassingCycles(firstFiber);
+    countWaiters(snapshot_, firstFiber);
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -72,12 +73,15 @@ TEST(PhrasesTest, WritesCounts) {
   EXPECT_EQ(count(99'812), "99,812 fibers");
 }
 
-std::string objectWith(std::string_view what, const ObjectState& state) {
+std::string objectWith(std::string_view what, const ObjectState& state, uint32_t numWaiters = 0,
+                       uint32_t numOpposite = 0) {
   HandMade made;
   made.scheduler(0x5000);
   made.worker(0, 4712);
   Fiber& fiber = made.blocked(1, 'A', what, 0x100, 1s);
   fiber.objectState = state;
+  fiber.numWaiters = numWaiters;
+  fiber.numOpposite = numOpposite;
   FakeNames names;
   return textOf([&](Text& out) { Phrases(out, made.snapshot, names).objectAndState(fiber); });
 }
@@ -95,6 +99,18 @@ TEST(PhrasesTest, WritesWhatAnObjectHolds) {
             "Channel::receive 0x100 (no buffer, closed)");
   EXPECT_EQ(objectWith("Channel::send", {.kind = Values, .count = 8, .capacity = 8}),
             "Channel::send 0x100 (8 of 8 values)");
+}
+
+TEST(PhrasesTest, SaysThatNobodyIsAtTheOtherSideOfAChannel) {
+  using enum ObjectState::Kind;
+  const ObjectState full{.kind = Values, .count = 8, .capacity = 8};
+  EXPECT_EQ(objectWith("Channel::send", full, 3),
+            "Channel::send 0x100 (8 of 8 values; no fiber waits to receive)");
+  EXPECT_EQ(objectWith("Channel::send", full, 3, 1), "Channel::send 0x100 (8 of 8 values)");
+  EXPECT_EQ(objectWith("Channel::receive", {.kind = Values}, 1),
+            "Channel::receive 0x100 (no buffer; no fiber waits to send)");
+  EXPECT_EQ(objectWith("Channel::receive", {.kind = Values, .isClosed = true}, 1),
+            "Channel::receive 0x100 (no buffer, closed)");
 }
 
 }  // namespace

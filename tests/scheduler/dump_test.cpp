@@ -150,9 +150,9 @@ TEST_P(DumpTest, TellsWhatIsInTheObjectsThatAreWaitedFor) {
       "1 fiber waits for SharedMutex # (held by 1 reader), ",
       "1 fiber waits for Event # (not signalled, Mode::Manual), ",
       "1 fiber waits for Event # (not signalled, Mode::Auto), ",
-      "1 fiber waits for Channel::send # (2 of 2 values), ",
-      "1 fiber waits for Channel::receive # (0 of 8 values), ",
-      "1 fiber waits for Channel::receive # (no buffer), ",
+      "1 fiber waits for Channel::send # (2 of 2 values; no fiber waits to receive), ",
+      "1 fiber waits for Channel::receive # (0 of 8 values; no fiber waits to send), ",
+      "1 fiber waits for Channel::receive # (no buffer; no fiber waits to send), ",
   };
   std::string text;
   awaitThat([&] {
