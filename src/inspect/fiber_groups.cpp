@@ -144,6 +144,14 @@ void FiberGroups::summarize(const Snapshot& snapshot, FiberGroup& group) {
     group.longest = std::max(group.longest, snapshot.fibers[members[i]].blockedFor);
     group.numObjects += objectOf(members[i]) != objectOf(members[i - 1]);
   }
+  for (size_t begin = 0, end = 0; begin < members.size(); begin = end) {
+    while (end < members.size() && objectOf(members[end]) == objectOf(members[begin])) {
+      ++end;
+    }
+    const uint32_t numWaiters = snapshot.fibers[members[begin]].numWaiters;  // 0: not known
+    const auto numOwn = static_cast<uint32_t>(end - begin);
+    group.numOthers += numWaiters > numOwn ? numWaiters - numOwn : 0;
+  }
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -21,6 +21,7 @@ struct FiberGroup {
   uint32_t firstMember = 0;  // in FiberGroups::members()
   uint32_t numMembers = 0;
   uint32_t numObjects = 0;  // different ones
+  uint32_t numOthers = 0;   // fibers of other groups that wait for one of these objects
   std::chrono::nanoseconds shortest{};
   std::chrono::nanoseconds longest{};
 };
@@ -28,7 +29,7 @@ struct FiberGroup {
 class FiberGroups {
  public:
   // Takes time linear in the number of fibers and of their frames, but for sorting, and at most 28 bytes for
-  // each blocked fiber, and 32 for each group.
+  // each blocked fiber, and 40 for each group.
   FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory);
 
   bool isRefused() const { return isRefused_; }                      // there was no memory: it has no groups

@@ -270,6 +270,21 @@ void Phrases::wait(const FiberGroup& group) {
   writeSince(out_, group.shortest, group.longest);
 }
 
+void Phrases::others(const FiberGroup& group) {
+  if (group.numOthers == 0) {
+    return;
+  }
+  out_ << "; ";
+  writeCount(out_, group.numOthers, "more fiber");
+  out_ << (group.numOthers == 1 ? " waits for " : " wait for ");
+  if (group.numObjects == 1) {
+    const std::string_view what = nameOf(snapshot_.fibers[group.first]);
+    out_ << "this " << what.substr(0, what.find("::"));
+  } else {
+    out_ << "one of these objects";
+  }
+}
+
 void Phrases::holder(const Fiber& fiber) {
   if (fiber.owner == 0 && fiber.holder == kNone) {
     return;

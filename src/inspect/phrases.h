@@ -56,6 +56,8 @@ class Phrases {
   void wait(const Fiber& fiber);
   // " wait for mutex 0x7f40, for 3 to 9 s", " wait for Semaphore (17 of them), for 9 s"
   void wait(const FiberGroup& group);
+  // "; 2 more fibers wait for this Event", those of other groups; nothing if there are none.
+  void others(const FiberGroup& group);
   // "; held by task A on worker 1, fiber 5, which runs"; nothing if nobody holds it.
   void holder(const Fiber& fiber);
 

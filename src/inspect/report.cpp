@@ -279,6 +279,7 @@ void Report::writeGroup(const FiberGroup& group, std::span<const uint32_t> membe
     out_ << "; task ";
     names_.writeTask(out_, first.task);
   }
+  phrases_.others(group);
   if (isSameHolder(members)) {
     phrases_.holder(first);
   }
@@ -300,6 +301,7 @@ void Report::writeGroupOfOne(const FiberGroup& group) {
     out_ << ", ";
     phrases_.code(fiber);
   }
+  phrases_.others(group);
   phrases_.holder(fiber);
   out_ << '\n';
 }

@@ -99,7 +99,7 @@ TEST(FiberGroupsTest, FindsAllMembersAmongVeryManyFibers) {
   {
     const FiberGroups groups(made.snapshot, names, &memory);
     ASSERT_EQ(groups.all().size(), expected.size());
-    EXPECT_LE(memory.most, kCount * 28 + expected.size() * 32);
+    EXPECT_LE(memory.most, kCount * 28 + expected.size() * 40);
     for (const FiberGroup& group : groups.all()) {
       std::vector<uint32_t> members(groups.members(group).begin(), groups.members(group).end());
       std::map<Address, int> objects;

@@ -13,6 +13,7 @@
 
 #include "hand_made.h"
 #include "inspect/lock_cycles.h"
+#include "inspect/object_waiters.h"
 
 namespace {
 
@@ -299,6 +300,31 @@ TEST(ReportTest, GroupsWhatWaitsAlike) {
       "1 fiber waits for Semaphore 0x7f00, for 4 s, in main::{lambda()#2}::operator()+0x2 (server+0x4000): "
       "worker 0, fiber 4, task A\n"
       "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n");
+}
+
+TEST(ReportTest, SaysThatFibersOfOtherGroupsWaitForTheObject) {
+  OneWorker made;
+  made.blocked(1, 'A', "mutex", 0x100, 9s);
+  made.blocked(2, 'A', "mutex", 0x100, 9s);
+  made.blocked(3, 'B', "mutex", 0x100, 8s);
+  made.blocked(4, 'C', "mutex", 0x100, 7s);
+  made.blocked(5, 'C', "mutex", 0x200, 7s);
+  made.blocked(6, 'D', "mutex", 0x300, 6s);
+  made.blocked(7, 'E', "Channel::send", 0x400, 5s);
+  made.blocked(8, 'F', "Channel::receive", 0x400, 4s);
+  weft::detail::inspect::countWaiters(made.snapshot, 0);
+  made.snapshot.fibers[2].owner = 0x1;
+  EXPECT_EQ(
+      groupsOf(made.snapshot),
+      "2 fibers wait for mutex 0x100, for 9 s; task A; 2 more fibers wait for this mutex\n"
+      "2 fibers wait for mutex (2 of them), for 7 s; task C; 3 more fibers wait for one of these objects\n"
+      "1 fiber waits for mutex 0x100, for 8 s: worker 0, fiber 3, task B; 3 more fibers wait for this "
+      "mutex; held by a thread or task that weft does not know\n"
+      "1 fiber waits for mutex 0x300, for 6 s: worker 0, fiber 6, task D\n"
+      "1 fiber waits for Channel::send 0x400, for 5 s: worker 0, fiber 7, task E; "
+      "1 more fiber waits for this Channel\n"
+      "1 fiber waits for Channel::receive 0x400, for 4 s: worker 0, fiber 8, task F; "
+      "1 more fiber waits for this Channel\n");
 }
 
 TEST(ReportTest, NamesDescriptorsAndWhatHasNoObject) {
