@@ -99,7 +99,13 @@ bool FiberGroups::group(const Snapshot& snapshot, Names& names, std::pmr::memory
   for (FiberGroup& group : groups_.all()) {
     summarize(snapshot, group);
   }
-  std::ranges::sort(groups_.all(), [](const FiberGroup& a, const FiberGroup& b) {
+  const auto isOwnCode = [&snapshot](const FiberGroup& group) {
+    return snapshot.fibers[group.first].isMain && snapshot.fibers[group.first].task == 0;
+  };
+  std::ranges::sort(groups_.all(), [&](const FiberGroup& a, const FiberGroup& b) {
+    if (isOwnCode(a) != isOwnCode(b)) {
+      return isOwnCode(b);  // it mostly waits for the tasks
+    }
     if (a.numMembers != b.numMembers) {
       return a.numMembers > b.numMembers;
     }

@@ -84,6 +84,19 @@ TEST(FiberGroupsTest, PutsTheLargestFirstThenTheOldest) {
   EXPECT_EQ(firsts, (std::vector<uint32_t>{3, 1, 0, 5}));
 }
 
+TEST(FiberGroupsTest, PutsTheCodeOfThreadsLast) {
+  OneWorker made;
+  for (int i = 0; i < 2; ++i) {
+    made.worker(-1, 4711 + i);
+    made.block(made.main(), "WaitGroup", 0x1, 9s);
+  }
+  made.blocked(1, 'A', "Event", 0x2, 1s);
+  const FiberGroups groups(made.snapshot, names, std::pmr::get_default_resource());
+  ASSERT_EQ(groups.all().size(), 2u);
+  EXPECT_EQ(groups.all()[0].first, 2u);
+  EXPECT_EQ(groups.all()[1].numMembers, 2u);
+}
+
 // Compared with groups that a map makes.
 TEST(FiberGroupsTest, FindsAllMembersAmongVeryManyFibers) {
   constexpr uint32_t kCount = 20'000;
