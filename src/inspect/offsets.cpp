@@ -55,6 +55,8 @@ constexpr Field kFields[] = {
     {"Worker.numTimers", &Offsets::workerNumTimers},
     {"Worker.timers", &Offsets::workerTimers},
     {"Worker.inbox", &Offsets::workerInbox},
+    {"Worker.letters", &Offsets::workerLetters},
+    {"Letter.next", &Offsets::letterNext},
     {"Deque.bottom", &Offsets::dequeBottom},
     {"Deque.top", &Offsets::dequeTop},
     {"Slab.next", &Offsets::slabNext},

@@ -25,7 +25,7 @@ struct Offsets {
            workerLastReading = 0, workerIsIdle = 0, workerIsParked = 0, workerNumParks = 0,
            workerNumSteals = 0, workerCurrent = 0, workerMain = 0, workerMainScope = 0, workerSlabs = 0,
            workerNumEnded = 0, workerDeque = 0, workerPinnedLifo = 0, workerPinnedFifo = 0,
-           workerNumTimers = 0, workerTimers = 0, workerInbox = 0;
+           workerNumTimers = 0, workerTimers = 0, workerInbox = 0, workerLetters = 0, letterNext = 0;
   uint64_t dequeBottom = 0, dequeTop = 0;
   uint64_t slabNext = 0, slabNumUsed = 0, slabBlocks = 0, slabSize = 0;
   uint64_t fiberSize = 0, fiberTaskNumber = 0, fiberId = 0, fiberWorker = 0, fiberSince = 0,

@@ -12,7 +12,10 @@ namespace {
 constexpr size_t kMostFibers = size_t{1} << 24;
 constexpr size_t kMostNames = 256;
 
-constexpr Address kParkedMark = 1;  // of an inbox whose owner sleeps
+constexpr uint64_t kMostLetters = 100'000;
+
+// In place of a node: the owner of an inbox sleeps, or a node is not linked yet.
+constexpr Address kMark = 1;
 
 }  // namespace
 
@@ -60,8 +63,9 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
   worker.turn = uint64_t{record.at<uint32_t>(offsets_.workerLookedAt)} << 32 |
                 record.at<uint32_t>(offsets_.workerUntilPoll);
-  worker.numPinned =
-      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+  worker.numPinned = record.at<uint64_t>(offsets_.workerPinnedLifo) +
+                     record.at<uint64_t>(offsets_.workerPinnedFifo) +
+                     numLetters(address + offsets_.workerLetters);
   worker.numQueued = worker.numPinned + numStealable(record);
   worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
   worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
@@ -81,6 +85,40 @@ uint64_t WorkerReader::numStealable(const Record& record) const {
   const bool isRead = deque != 0 && memory_.get(deque + offsets_.dequeBottom, bottom) &&
                       memory_.get(deque + offsets_.dequeTop, top);
   return isRead && bottom > top ? static_cast<uint64_t>(bottom - top) : 0;
+}
+
+// Returns: how many tasks others have placed on the worker since it looked last. The mailbox is a list, the
+// newest first, which only grows, or is taken whole. So a count is right if the letter that was the newest is
+// in the mailbox afterwards too. If it never is, the worker takes its letters all the time.
+uint64_t WorkerReader::numLetters(Address mailbox) const {
+  constexpr int kTries = 3;
+  for (int i = 0; i < kTries; ++i) {
+    Address newest = 0;
+    if (!memory_.get(mailbox, newest) || newest <= kMark) {
+      return 0;
+    }
+    Address letter = newest;
+    const uint64_t count = passLetters(letter, 0);
+    if (memory_.get(mailbox, letter)) {
+      (void)passLetters(letter, newest);
+      if (letter == newest) {
+        return count;
+      }
+    }
+  }
+  return 0;
+}
+
+// Goes from `letter` to `end`, as far as letters are linked. Returns: how many it has passed.
+uint64_t WorkerReader::passLetters(Address& letter, Address end) const {
+  uint64_t count = 0;
+  while (letter != end && letter > kMark && count < kMostLetters) {
+    ++count;
+    if (!memory_.get(letter + offsets_.letterNext, letter)) {
+      letter = 0;
+    }
+  }
+  return count;
 }
 
 // The main fiber is part of the worker.
@@ -195,7 +233,7 @@ void WorkerReader::setState(Fiber& fiber, const Worker& worker, bool isCurrent) 
 // them yet.
 void WorkerReader::markWoken(FiberIndex& index) {
   for (Address inbox : inboxes_) {
-    for (size_t i = 0; inbox > kParkedMark && i < snapshot_.fibers.size(); ++i) {
+    for (size_t i = 0; inbox > kMark && i < snapshot_.fibers.size(); ++i) {
       const uint32_t found = index.at(inbox);
       if (found != kNone && snapshot_.fibers[found].state == Fiber::State::Blocked) {
         snapshot_.fibers[found].state = Fiber::State::Ready;

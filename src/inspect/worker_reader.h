@@ -80,6 +80,8 @@ class WorkerReader {
  private:
   Worker describe(const Record& record, Address address) const;
   uint64_t numStealable(const Record& record) const;
+  uint64_t numLetters(Address mailbox) const;
+  uint64_t passLetters(Address& letter, Address end) const;
   void addMain(const Record& record, Address address, uint32_t worker);
   void addSlabs(Address slab, Address address, uint32_t worker);
   bool addSlab(Address& slab, Address owner, uint32_t worker);

@@ -441,6 +441,35 @@ TEST_P(DumpTest, CountsFibersThatWereWokenAndWaitForTheirTurn) {
   done.wait();
 }
 
+// Also before the worker has looked for them.
+TEST_P(DumpTest, CountsTasksThatArePlacedOnAWorker) {
+  if (numWorkers() == 0) {
+    return;
+  }
+  constexpr unsigned kTasks = 3;
+  std::atomic<bool> isOver{false};
+  std::atomic<bool> isBusy{false};
+  WaitGroup done(kTasks + 1);
+  scheduler().enqueueOn(0, Task([&, done] {
+                          isBusy = true;
+                          while (!isOver) {
+                            std::this_thread::yield();
+                          }
+                          done.done();
+                        }));
+  while (!isBusy) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(has(dumpText(), " queued"));
+  for (unsigned i = 0; i < kTasks; ++i) {
+    scheduler().enqueueOn(0, Task([=] { done.done(); }));
+  }
+  const std::string text = dumpText();
+  EXPECT_TRUE(has(text, "; 3 tasks queued")) << text;
+  isOver = true;
+  done.wait();
+}
+
 TEST_P(DumpTest, IsPrintedForOneScheduler) {
   Scheduler other(tests::smallConfig(1, allocator()));
   testing::internal::CaptureStderr();

@@ -100,6 +100,19 @@ TEST_F(SchedulerWatchdogTest, TellsWhoWaitsBehindALongTask) {
   }));
 }
 
+// Its thread has not looked yet for what others have placed on it.
+TEST_F(SchedulerWatchdogTest, TellsOfATaskThatIsPlacedOnABusyWorker) {
+  const Watchdog watchdog(told_.config());
+  Scheduler scheduler(smallConfig(2));
+  Event runs;
+  scheduler.enqueueOn(0, Task([=, this] {
+                        runs.signal();
+                        (void)told_.await(Condition::Delay, "1 queued task waits behind task");
+                      }));
+  runs.wait();
+  scheduler.enqueueOn(0, Task([] {}));
+}
+
 TEST_F(SchedulerWatchdogTest, TellsOfATimerForWhichALongTaskHasNoTime) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));

@@ -93,6 +93,8 @@ struct LayoutAccess {
       {"Worker.numTimers", kHeap + offsetof(TimerHeap<FiberControlBlock>, size_)},
       {"Worker.timers", kHeap + offsetof(TimerHeap<FiberControlBlock>, memory_) + offsetof(Allocation, ptr)},
       {"Worker.inbox", offsetof(Worker, inbox_)},
+      {"Worker.letters", offsetof(Worker, mailbox_) + offsetof(Mailbox, letters_)},
+      {"Letter.next", offsetof(Mailbox::Letter, inboxNext)},
       {"Deque.bottom", offsetof(Deque, bottom_)},
       {"Deque.top", offsetof(Deque, top_)},
       {"Slab.next", offsetof(Slab, next)},

@@ -70,6 +70,8 @@ class Mailbox {
   }
 
  private:
+  friend struct LayoutAccess;
+
   Inbox<Letter> letters_;
   FiberControlBlock notice_;
 };
