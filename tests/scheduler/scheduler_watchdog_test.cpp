@@ -293,7 +293,7 @@ TEST_F(SchedulerWatchdogDeathTest, ObeysItsEnvironmentVariable) {
         }));
         Event().wait();
       },
-      "told: weft: watchdog: task .* has run for at least");
+      "told: weft: watchdog: process [0-9]+, [^:]*: task .* has run for at least");
 }
 
 // The child has no watchdog. To end one there is no mistake.

@@ -99,12 +99,14 @@ TEST_F(WatchdogRulesTest, TellsOfALongTaskOnceAndThenThatItIsOver) {
   const auto runs = [](HandMade& made) { runTask(made, 7); };
   EXPECT_EQ(lookOften(4, runs), Told{Condition::LongTask});
   EXPECT_EQ(texts_[0],
-            "weft: watchdog: task A (worker 0, fiber 3) on thread 4712 has run for at least 300 ms without "
+            "weft: watchdog: process 4711: task A (worker 0, fiber 3) on thread 4712 has run for at least "
+            "300 ms without "
             "waiting\n");
   EXPECT_EQ(lookOften(20, runs), kNothing);
   EXPECT_EQ(look([](HandMade& made) { runTask(made, 8, 'B'); }), Told{Condition::LongTaskOver});
   EXPECT_EQ(texts_[0],
-            "weft: watchdog: task A on thread 4712 has waited or ended at last, after at least 2.3 s\n");
+            "weft: watchdog: process 4711: task A on thread 4712 has waited or ended at last, after at least "
+            "2.3 s\n");
   EXPECT_EQ(durations_[0], 2300ms);
 }
 
@@ -156,12 +158,14 @@ TEST_F(WatchdogRulesTest, TellsOnceWhoWaitsBehindALongTask) {
   };
   EXPECT_EQ(lookOften(4, waits), Told{Condition::LongTask});
   EXPECT_EQ(texts_[0],
-            "weft: watchdog: task A (worker 0, fiber 3) on thread 4712 has run for at least 300 ms without "
+            "weft: watchdog: process 4711: task A (worker 0, fiber 3) on thread 4712 has run for at least "
+            "300 ms without "
             "waiting; 2 fibers ready to go on, 1 queued task, a timer due for 900 ms wait behind it\n");
   EXPECT_EQ(lookOften(2, waits), Told{Condition::Delay});
   EXPECT_EQ(
       texts_[0],
-      "weft: watchdog: worker 0 has looked after nothing else for at least 500 ms: 2 fibers ready to go "
+      "weft: watchdog: process 4711: worker 0 has looked after nothing else for at least 500 ms: 2 fibers "
+      "ready to go "
       "on, 1 queued task, a timer due for 900 ms wait behind task A (worker 0, fiber 3) on thread 4712\n");
   EXPECT_EQ(lookOften(20, waits), kNothing);
 }
@@ -186,7 +190,8 @@ TEST_F(WatchdogRulesTest, TellsWhoWaitsBehindTheCodeOfABoundThread) {
   };
   EXPECT_EQ(lookOften(6, waits), Told{Condition::Delay});
   EXPECT_EQ(texts_[0],
-            "weft: watchdog: main thread 4711 has looked after nothing else for at least 500 ms: 3 queued "
+            "weft: watchdog: process 4711: main thread 4711 has looked after nothing else for at least 500 "
+            "ms: 3 queued "
             "tasks wait behind the code of main thread 4711\n");
 }
 
@@ -198,10 +203,10 @@ TEST_F(WatchdogRulesTest, TellsOfATimerForWhichAWorkerSleepsTooLong) {
     worker.untilTimer = -600ms;
   };
   EXPECT_EQ(lookOften(6, sleeps), Told{Condition::Delay});
-  EXPECT_EQ(
-      texts_[0],
-      "weft: watchdog: worker 0 has looked after nothing else for at least 500 ms: a timer due for 600 ms "
-      "waits while its thread sleeps\n");
+  EXPECT_EQ(texts_[0],
+            "weft: watchdog: process 4711: worker 0 has looked after nothing else for at least 500 ms: a "
+            "timer due for 600 ms "
+            "waits while its thread sleeps\n");
 }
 
 TEST_F(WatchdogRulesTest, DoesNotTellOfTasksThatOthersTake) {
@@ -309,7 +314,8 @@ TEST_F(WatchdogRulesTest, TellsOfADeadlockAtTheSecondLook) {
   EXPECT_EQ(look(deadlock), kNothing);
   EXPECT_TRUE(rules_.wantsLookSoon());
   EXPECT_EQ(look(deadlock), Told{Condition::Deadlock});
-  EXPECT_TRUE(texts_[0].starts_with("weft: watchdog: deadlock: 2 fibers wait for locks of each other"))
+  EXPECT_TRUE(
+      texts_[0].starts_with("weft: watchdog: process 4711: deadlock: 2 fibers wait for locks of each other"))
       << texts_[0];
   EXPECT_FALSE(rules_.wantsLookSoon());
   EXPECT_EQ(lookOften(20, deadlock), kNothing);

@@ -23,6 +23,9 @@ class FindingText {
 
   void write() {
     out_ << "weft: watchdog: ";
+    if (!needsBacktraces(finding_) || finding_.condition == Condition::Deadlock) {
+      writeProcess();  // a report would name it
+    }
     switch (finding_.condition) {
       case Condition::LongTask:
         writeLongTask();
@@ -46,6 +49,17 @@ class FindingText {
   }
 
  private:
+  // "process 4711, server: "
+  void writeProcess() {
+    out_ << "process ";
+    out_.decimal(static_cast<uint32_t>(snapshot_.processId));
+    const std::string_view program = snapshot_.program;
+    if (!program.empty()) {
+      out_ << ", " << program.substr(program.rfind('/') + 1);
+    }
+    out_ << ": ";
+  }
+
   void writeLongTask() {
     const inspect::Worker& worker = snapshot_.workers[finding_.worker];
     writeRunning(worker);
