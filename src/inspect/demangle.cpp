@@ -79,7 +79,7 @@ class ShortName {
 
  private:
   Demangler demangler_;
-  char text_[2048];
+  char text_[kMostName];
   std::string_view view_;
   bool isCut_;
 };

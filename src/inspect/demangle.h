@@ -21,6 +21,9 @@ void writeFunction(Text& out, std::string_view mangled);
 // say nothing to the user.
 void writeOwnFunction(Text& out, std::string_view mangled);
 
+// A longer name of a function is cut, and gets "..." at its end.
+inline constexpr size_t kMostName = 2048;
+
 // What writeFunction() does to a name that is demangled already. Writes at most `size` bytes to `to`, which
 // may be the name's own place. Returns: how many.
 size_t shortenName(std::string_view name, char* to, size_t size);

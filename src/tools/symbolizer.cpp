@@ -31,6 +31,10 @@ std::string textOf(const SourceLine& line) {
 // Returns: the name of a function as reports have it.
 std::string shortened(std::string name) {
   name.resize(inspect::shortenName(name, name.data(), name.size()));
+  if (name.size() >= inspect::kMostName) {
+    name.resize(inspect::kMostName);
+    name += "...";
+  }
   return name;
 }
 

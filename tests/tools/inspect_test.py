@@ -157,6 +157,17 @@ class LiveTest(unittest.TestCase):
             self.assertRegex(done.stderr, r"^weft: there is no addr2line, .*\n$")
             self.assertIn("serve(weft::Semaphore const&)", done.stdout)
 
+    def test_a_name_of_addr2line_is_cut_as_one_of_a_dump(self):
+        with running(DEBUG) as process, tempfile.TemporaryDirectory() as folder:
+            fake = pathlib.Path(folder, "addr2line")
+            fake.write_text("#!%s\nimport sys\nfor line in iter(sys.stdin.readline, ''):\n"
+                            "    print(line.strip(), 'n' * 5000, '/a.cpp:1', sep='\\n', flush=True)\n"
+                            % sys.executable, encoding="utf-8")
+            fake.chmod(0o755)
+            text = weft("bt", process.pid, env={"PATH": folder}).stdout
+            self.assertRegex(text, r" n{2048}\.\.\. /a\.cpp:1\n")
+            self.assertNotIn("n" * 2049, text)
+
     def test_the_observed_goes_on_unharmed(self):
         with running(DEBUG, "busy") as process:
             for _ in range(50):
