@@ -12,6 +12,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "inspect/proc_path.h"
 #include "tools/command.h"
 
 namespace weft::inline v0_1::detail::tools {
@@ -87,29 +88,29 @@ void ModuleFiles::addHint(const std::string& path) {
 }
 
 void ModuleFiles::addProcess(int processId) {
-  const std::string folder = "/proc/" + std::to_string(processId);
-  std::ifstream maps(folder + "/maps");
+  std::ifstream maps(inspect::ProcPath(processId, "maps").text());
   std::string line;
   if (!maps || !std::getline(maps, line)) {
-    if (access(folder.c_str(), F_OK) != 0) {
+    if (access(inspect::ProcPath(processId, "").text(), F_OK) != 0) {
       throw Failure("there is no process " + std::to_string(processId));
     }
     throw Failure("process " + std::to_string(processId) +
                   " belongs to somebody else: run this as its user or as root");
   }
   // The program may be reached by this link alone: its file may be gone, or lie in another container.
+  const inspect::ProcPath program(processId, "exe");
   char target[4096];
-  const ssize_t size = readlink((folder + "/exe").c_str(), target, sizeof target);
+  const ssize_t size = readlink(program.text(), target, sizeof target);
   if (size > 0) {
     std::string path(target, static_cast<size_t>(size));
     constexpr std::string_view kDeleted = " (deleted)";
     path.resize(path.size() - (path.ends_with(kDeleted) ? kDeleted.size() : 0));
-    known_.push_back({nameOf(path), folder + "/exe"});
+    known_.push_back({nameOf(path), program.text()});
   }
   do {
     const size_t slash = line.find('/');
     if (slash != line.npos && (known_.empty() || nameOf(known_.back().path) != nameOf(line))) {
-      known_.push_back({nameOf(line), folder + "/root" + line.substr(slash)});
+      known_.push_back({nameOf(line), inspect::ProcPath(processId, "root").text() + line.substr(slash)});
     }
   } while (std::getline(maps, line));
 }

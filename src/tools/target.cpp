@@ -12,17 +12,16 @@
 #include <fstream>
 
 #include "inspect/find_layout.h"
+#include "inspect/proc_path.h"
 #include "tools/command.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
-std::string folderOf(int processId) { return "/proc/" + std::to_string(processId); }
-
 // Says why the system does not let this program read the memory of a process.
 [[noreturn]] void failRefused(const std::string& name, int processId) {
   struct stat status{};
-  const bool isKnown = stat(folderOf(processId).c_str(), &status) == 0;
+  const bool isKnown = stat(inspect::ProcPath(processId, "").text(), &status) == 0;
   if (isKnown && geteuid() != 0 && status.st_uid != geteuid()) {
     throw Failure(name + " belongs to another user: run this as that user, or as root");
   }
@@ -41,7 +40,7 @@ std::string folderOf(int processId) { return "/proc/" + std::to_string(processId
 }
 
 void checkClass(const std::string& name, int processId) {
-  std::ifstream program(folderOf(processId) + "/exe", std::ios::binary);
+  std::ifstream program(inspect::ProcPath(processId, "exe").text(), std::ios::binary);
   char start[EI_NIDENT] = {};
   if (program.read(start, sizeof start) && start[EI_CLASS] == ELFCLASS32) {
     throw Failure(name + " is a 32-bit process, for which there is no weft");
@@ -73,7 +72,7 @@ std::string Target::program() const {
     return core_->mappings().empty() ? std::string() : core_->mappings().front().path;
   }
   std::error_code error;
-  return std::filesystem::read_symlink(folderOf(processId_) + "/exe", error).string();
+  return std::filesystem::read_symlink(inspect::ProcPath(processId_, "exe").view(), error).string();
 }
 
 // Returns: what /proc/PID/stat says behind the program's name, which may have any characters; 0 if the
@@ -82,7 +81,7 @@ char Target::state() const {
   if (!process_) {
     return 'R';
   }
-  std::ifstream file(folderOf(processId_) + "/stat");
+  std::ifstream file(inspect::ProcPath(processId_, "stat").text());
   std::string text;
   std::getline(file, text, '\0');
   const size_t end = text.rfind(") ");
@@ -106,7 +105,7 @@ bool Target::isStopped() const {
 }
 
 void Target::openProcess() {
-  if (access(folderOf(processId_).c_str(), F_OK) != 0) {
+  if (access(inspect::ProcPath(processId_, "").text(), F_OK) != 0) {
     throw Failure("there is no " + name_);
   }
   if (!images_.readMaps(processId_)) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "inspect/proc_path.h"
 #include "tools/command.h"
 #include "tools/observed.h"
 #include "tools/output.h"
@@ -81,7 +82,7 @@ TopArguments parseTop(Arguments arguments) {
 
 // Returns: how long a thread has computed, or less than zero if that is not known.
 std::chrono::nanoseconds processorTime(int processId, int threadId) {
-  std::ifstream file("/proc/" + std::to_string(processId) + "/task/" + std::to_string(threadId) + "/stat");
+  std::ifstream file(inspect::ProcPath(processId, "task/" + std::to_string(threadId) + "/stat").text());
   std::string text;
   std::getline(file, text, '\0');
   // Behind the program's name, which may have any characters, utime and stime are the 12th and 13th.
