@@ -24,6 +24,9 @@
 // A dump reads the memory of the schedulers from outside: no worker is stopped, asked, or waited for. So it
 // works while workers are busy or stuck. What changes meanwhile is left out, and the dump says so. It takes
 // no lock and calls no malloc.
+//
+// In a child of fork() that has not called exec(), the threads of the schedulers do not exist. There a dump
+// is one line that says so, unless the child has made the first scheduler.
 namespace weft::inline v0_1 {
 
 // Prints a dump to stderr. Any thread, task or signal handler. Neither suspends nor blocks. 100,000 fibers
@@ -34,8 +37,9 @@ WEFT_EXPORT void dump() noexcept;
 WEFT_EXPORT std::string dumpText();
 
 // Prints a dump to stderr each time the process gets `signal`, by a thread of its own. Replaces the signal's
-// handler. The environment variable WEFT_DUMP_SIGNAL=USR1, with any signal's name or number, has the first
-// scheduler of the process do this, unless the signal has a handler.
+// handler. In a child of fork(), the handler itself prints. The environment variable WEFT_DUMP_SIGNAL=USR1,
+// with any signal's name or number, has the first scheduler of the process do this, unless the signal has a
+// handler.
 // Returns: false if the system refuses the handler or the thread.
 WEFT_EXPORT bool dumpOnSignal(int signal);
 

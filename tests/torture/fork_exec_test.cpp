@@ -13,13 +13,16 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <regex>
 #include <string>
 #include <utility>
 
 #include <weft/blockingcall.h>
+#include <weft/dump.h>
 #include <weft/event.h>
 #include <weft/executor.h>
 #include <weft/fair/bridge.h>
@@ -243,6 +246,50 @@ TEST_F(ForkExecTest, TasksThatAChildForksArePlainCalls) {
   int status = 0;
   waitpid(child, &status, 0);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+}
+
+// Returns: what a child writes that gets a signal for a dump, and then calls weft::dump().
+std::string dumpsOfAChild() {
+  Child child;
+  if (child.begin()) {
+    raise(SIGUSR2);
+    dump();
+    std::abort();
+  }
+  return child.said();
+}
+
+class ForkedDumpTest : public tests::WithAllocator {
+ protected:
+  ForkedDumpTest() {
+    sigaction(SIGUSR2, nullptr, &before_);
+    EXPECT_TRUE(dumpOnSignal(SIGUSR2));
+  }
+  ~ForkedDumpTest() override { sigaction(SIGUSR2, &before_, nullptr); }
+
+ private:
+  struct sigaction before_{};
+};
+
+TEST_F(ForkedDumpTest, SaysThatTheWorkersAreTheParents) {
+  Scheduler scheduler(smallConfig(2, allocator()));
+  const std::string line =
+      "weft: no dump: process [0-9]+ is a child of fork\\(\\) that has not called exec\\(\\)[^\n]*\n";
+  EXPECT_TRUE(std::regex_match(dumpsOfAChild(), std::regex(line + line)));
+  Event done;
+  std::string inTask;
+  scheduler.enqueue(Task([&, done] {
+    inTask = dumpsOfAChild();
+    done.signal();
+  }));
+  done.wait();
+  EXPECT_TRUE(std::regex_match(inTask, std::regex(line + line))) << inTask;
+}
+
+// The thread for dumps is the parent's.
+TEST_F(ForkedDumpTest, IsWholeWhereTheParentHadNoScheduler) {
+  const std::string dump = "weft: process [0-9]+, [^\n]*: 0 schedulers[^\n]*\nweft: end of process [0-9]+\n";
+  EXPECT_TRUE(std::regex_match(dumpsOfAChild(), std::regex(dump + dump)));
 }
 
 // With no scheduler at the time of the fork, a child may make its own.

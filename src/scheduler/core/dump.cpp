@@ -18,6 +18,7 @@
 #include "scheduler/core/own_process.h"
 #include "scheduler/fibers/call_aside.h"
 #include "scheduler/report/dump.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
@@ -30,7 +31,19 @@ struct Request {
   inspect::Address only;
 };
 
+// The memory has the schedulers as they were at the fork: a dump of them would look like one of now.
+void sayThatItIsAChild(inspect::Text& out) {
+  out << "weft: no dump: process ";
+  out.decimal(static_cast<uint32_t>(getpid()))
+      << " is a child of fork() that has not called exec(). The schedulers in its memory, and their threads, "
+         "are those of the process that forked: look at that one.\n";
+}
+
 void read(const Request& request, inspect::Text& out) {
+  if (isChildWithoutWorkers()) {
+    sayThatItIsAChild(out);
+    return;
+  }
   const OwnProcess process;
   if (!process.isReadable()) {
     out << "weft: no dump: the system does not let the process read its own memory\n";

@@ -4,7 +4,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -16,16 +18,23 @@
 #include "weft/debug.h"
 #include "weft/dump.h"
 
-// A dump takes some time, and memory. So the handler only wakes a thread, which is there for dumps alone.
+// A dump takes some time, and memory. So the handler only wakes a thread, which is there for dumps alone. A
+// child of fork() has the handler but not the thread: there the handler itself dumps.
 namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
 sem_t dumpsWanted;
+// Of the thread; written once, before a handler is set. relaxed: sigaction() comes between.
+constinit std::atomic<pid_t> processOfThread{0};
 
 void handleSignal(int) {
   const int error = errno;
-  sem_post(&dumpsWanted);
+  if (processOfThread.load(std::memory_order_relaxed) == getpid()) {
+    sem_post(&dumpsWanted);
+  } else {
+    dump();
+  }
   errno = error;
 }
 
@@ -44,8 +53,10 @@ void* dumpForEver(void*) {
 
 // Returns: whether there is a thread that dumps.
 bool startThread() {
-  static const bool isStarted =
-      sem_init(&dumpsWanted, 0, 0) == 0 && startDetachedThread(&dumpForEver, nullptr) == 0;
+  static const bool isStarted = [] {
+    processOfThread.store(getpid(), std::memory_order_relaxed);
+    return sem_init(&dumpsWanted, 0, 0) == 0 && startDetachedThread(&dumpForEver, nullptr) == 0;
+  }();
   return isStarted;
 }
 

@@ -77,8 +77,10 @@ SchedulerExists::~SchedulerExists() {
   *link = older;
 }
 
+bool isChildWithoutWorkers() noexcept { return isForkedChild.load(std::memory_order_relaxed); }
+
 void assertNotForked(const char* what) noexcept {
-  WEFT_ASSERT(!isForkedChild.load(std::memory_order_relaxed),
+  WEFT_ASSERT(!isChildWithoutWorkers(),
               "%s was called in a child of fork(), in which the scheduler's threads do not exist. "
               "Call exec() or _exit() there, or fork before the first scheduler is made.",
               what);

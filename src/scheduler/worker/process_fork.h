@@ -30,6 +30,9 @@ extern constinit ClockReading firstClockReading;
 // Of the list. For who looks from outside, without the lock that guards the list.
 extern constinit SchedulerExists* newestScheduler;
 
+// Returns: whether the process is such a child.
+bool isChildWithoutWorkers() noexcept;
+
 // In such a child, ends the program with a message that names `what`.
 void assertNotForked(const char* what) noexcept;
 
