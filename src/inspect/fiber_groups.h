@@ -33,9 +33,8 @@ class FiberGroups {
   FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory);
 
   bool isRefused() const { return isRefused_; }  // there was no memory: it has no groups
-  std::span<const FiberGroup> all() const {
-    return groups_.all();
-  }  // the largest first; last the code of threads
+  // Returns: the largest first, and the code of threads last.
+  std::span<const FiberGroup> all() const { return groups_.all(); }
   std::span<const uint32_t> members(const FiberGroup& group) const {
     return members_.all().subspan(group.firstMember, group.numMembers);
   }

@@ -3,10 +3,13 @@
 
 #include "inspect/fiber_list.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
+#include "inspect/lock_cycles.h"
 #include "inspect/phrases.h"
+#include "inspect/report.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -16,24 +19,34 @@ constexpr size_t kWorkerWidth = 18;
 constexpr size_t kFiberWidth = 6;
 constexpr size_t kStateWidth = 5;
 constexpr size_t kSinceWidth = 8;
-constexpr size_t kWaitWidth = 32;
+constexpr size_t kLeastWaitWidth = 32;
+constexpr size_t kMostWaitWidth = 80;  // fits most objects with their states
+
+// Calls write(Text&) for a text that goes to `out`, unless that is null. Returns: the number of characters.
+template <class Write>
+size_t writeCounted(Text* out, const Write& write) {
+  struct Counted {
+    Text* out;
+    size_t size = 0;
+  } counted{out};
+  Text text(
+      [](void* context, const char* piece, size_t size) {
+        auto& to = *static_cast<Counted*>(context);
+        to.size += size;
+        if (to.out != nullptr) {
+          *to.out << std::string_view(piece, size);
+        }
+      },
+      &counted);
+  write(text);
+  text.flush();
+  return counted.size;
+}
 
 // Calls write(Text&), and fills the column with spaces. What is longer than the column moves the next one.
 template <class Write>
 void writeColumn(Text& out, size_t width, const Write& write) {
-  struct Counted {
-    Text& out;
-    size_t size = 0;
-  } counted{out};
-  Text column(
-      [](void* to, const char* text, size_t size) {
-        static_cast<Counted*>(to)->out << std::string_view(text, size);
-        static_cast<Counted*>(to)->size += size;
-      },
-      &counted);
-  write(column);
-  column.flush();
-  for (size_t i = counted.size; i < width; ++i) {
+  for (size_t i = writeCounted(&out, write); i < width; ++i) {
     out << ' ';
   }
   out << "  ";
@@ -67,7 +80,20 @@ bool isListed(const Snapshot& snapshot, const Fiber& fiber) {
   return !isOfWorkerThread && fiber.isMain;
 }
 
-void writeFiberLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Names& names) {
+// Returns: the width that fits what fibers wait for, but for what is longer than the most.
+size_t measureWaits(const Snapshot& snapshot, Names& names) {
+  size_t width = kLeastWaitWidth;
+  for (const Fiber& fiber : snapshot.fibers) {
+    if (fiber.state == Fiber::State::Blocked) {
+      const size_t size =
+          writeCounted(nullptr, [&](Text& text) { Phrases(text, snapshot, names).objectAndState(fiber); });
+      width = std::max(width, size <= kMostWaitWidth ? size : 0);
+    }
+  }
+  return width;
+}
+
+void writeFiberLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, size_t waitWidth, Names& names) {
   const bool isBlocked = fiber.state == Fiber::State::Blocked;
   writeColumn(out, kWorkerWidth,
               [&](Text& column) { Phrases(column, snapshot, names).worker(fiber.worker); });
@@ -80,9 +106,9 @@ void writeFiberLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Nam
       column << '-';
     }
   });
-  writeColumn(out, kWaitWidth, [&](Text& column) {
+  writeColumn(out, waitWidth, [&](Text& column) {
     if (isBlocked) {
-      Phrases(column, snapshot, names).object(fiber);
+      Phrases(column, snapshot, names).objectAndState(fiber);
     } else {
       column << '-';
     }
@@ -101,17 +127,19 @@ void writeFiberLine(Text& out, const Snapshot& snapshot, const Fiber& fiber, Nam
 }  // namespace
 
 void writeFibers(Text& out, const Snapshot& snapshot, Names& names) {
+  writeCycles(out, snapshot, findCycles(snapshot, snapshot.fibers.get_allocator().resource()), names);
+  const size_t waitWidth = measureWaits(snapshot, names);
   writeWord(out, kWorkerWidth, "WORKER");
   writeWord(out, kFiberWidth, "FIBER");
   writeWord(out, kStateWidth, "STATE");
   writeWord(out, kSinceWidth, "SINCE");
-  writeWord(out, kWaitWidth, "WAITS FOR");
+  writeWord(out, waitWidth, "WAITS FOR");
   out << "TASK\n";
   uint64_t numIdle = 0;
   for (const Fiber& fiber : snapshot.fibers) {
     numIdle += fiber.state == Fiber::State::Idle && !fiber.isMain;
     if (isListed(snapshot, fiber)) {
-      writeFiberLine(out, snapshot, fiber, names);
+      writeFiberLine(out, snapshot, fiber, waitWidth, names);
     }
   }
   if (numIdle != 0) {

@@ -11,8 +11,9 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// Writes a table with one line for each fiber that is in use: its worker, its number there, what it does and
-// since when, what it waits for, its task, and who holds the lock that it waits for. Idle fibers are counted.
+// Writes the deadlocks among locks, and a table with one line for each fiber that is in use: its worker, its
+// number there, what it does and since when, what it waits for, its task, and who holds the lock that it
+// waits for. Idle fibers are counted. Takes memory for the deadlocks as writeReport() does.
 void writeFibers(Text& out, const Snapshot& snapshot, Names& names);
 
 // Writes what the fiber with this index does, and its whole backtrace, with the frames of weft.

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "inspect/fiber_groups.h"
-#include "inspect/lock_cycles.h"
 #include "inspect/phrases.h"
 
 namespace weft::inline v0_1::detail::inspect {
@@ -23,7 +22,7 @@ class Report {
   void write() {
     writeHeadline();
     const LockCycles cycles = findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
-    writeCycles(cycles);
+    writeCycles(out_, snapshot_, cycles, names_, options_);
     for (const Scheduler& scheduler : snapshot_.schedulers) {
       writeScheduler(scheduler);
     }
@@ -34,7 +33,6 @@ class Report {
     out_ << "weft: end of process ";  // so that a log that was cut is known
     out_.decimal(static_cast<uint32_t>(snapshot_.processId)) << '\n';
   }
-  void writeCycle(std::span<const uint32_t> cycle);
 
  private:
   void writeHeadline();
@@ -51,7 +49,6 @@ class Report {
   void writeGroupOfOne(const FiberGroup& group);
   void writeOwnFrame(const Fiber& fiber);
   bool isSameHolder(std::span<const uint32_t> members) const;
-  void writeCycles(const LockCycles& cycles);
   bool isTold(const FiberGroup& group, const LockCycles& cycles) const;
 
   bool isQuiet(const Worker& worker) const;
@@ -320,65 +317,63 @@ bool Report::isSameHolder(std::span<const uint32_t> members) const {
   });
 }
 
-void Report::writeCycles(const LockCycles& cycles) {
-  if (cycles.isRefused()) {
-    out_ << "There is no memory to look for deadlocks among locks.\n";
-    return;
-  }
-  const size_t count = std::min(cycles.size(), options_.mostCycles);
-  for (size_t i = 0; i < count; ++i) {
-    writeCycle(cycles[i]);
-  }
-  if (count < cycles.size()) {
-    uint64_t numFibers = 0;
-    for (size_t i = count; i < cycles.size(); ++i) {
-      numFibers += cycles[i].size();
-    }
-    writeCount(out_, cycles.size() - count, "more deadlock");
-    out_ << ", ";
-    writeCount(out_, numFibers, "fiber");
-    out_ << " in all\n";
-  }
-}
-
-void Report::writeCycle(std::span<const uint32_t> cycle) {
-  if (cycle.size() == 1) {
-    out_ << "deadlock: a fiber waits for a lock that it holds itself";
-  } else {
-    out_ << "deadlock: ";
-    writeCount(out_, cycle.size(), "fiber");
-    out_ << " wait for locks of each other";
-  }
-  out_ << ", and only a time limit or a stop could end that:\n";
-  const size_t count = std::min(cycle.size(), options_.mostFibersOfCycle);
-  for (size_t i = 0; i < count; ++i) {
-    const Fiber& fiber = snapshot_.fibers[cycle[i]];
-    const Fiber& waitsForIt = snapshot_.fibers[cycle[i == 0 ? cycle.size() - 1 : i - 1]];
-    out_ << "  ";
-    phrases_.codeAndPlace(fiber);
-    out_ << " holds ";
-    phrases_.object(waitsForIt);
-    out_ << " and";
-    phrases_.wait(fiber);
-    out_ << '\n';
-    phrases_.frames(phrases_.framesOfInterest(fiber), options_.mostFrames, "      ");
-  }
-  if (count < cycle.size()) {
-    out_ << "  and ";
-    writeCount(out_, cycle.size() - count, "more fiber");
-    out_ << '\n';
-  }
-}
-
 }  // namespace
 
 void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options) {
   Report(out, snapshot, names, options).write();
 }
 
+void writeCycles(Text& out, const Snapshot& snapshot, const LockCycles& cycles, Names& names,
+                 const ReportOptions& options) {
+  if (cycles.isRefused()) {
+    out << "There is no memory to look for deadlocks among locks.\n";
+    return;
+  }
+  const size_t count = std::min(cycles.size(), options.mostCycles);
+  for (size_t i = 0; i < count; ++i) {
+    writeCycle(out, snapshot, cycles[i], names, options);
+  }
+  if (count < cycles.size()) {
+    uint64_t numFibers = 0;
+    for (size_t i = count; i < cycles.size(); ++i) {
+      numFibers += cycles[i].size();
+    }
+    writeCount(out, cycles.size() - count, "more deadlock");
+    out << ", ";
+    writeCount(out, numFibers, "fiber");
+    out << " in all\n";
+  }
+}
+
 void writeCycle(Text& out, const Snapshot& snapshot, std::span<const uint32_t> cycle, Names& names,
                 const ReportOptions& options) {
-  Report(out, snapshot, names, options).writeCycle(cycle);
+  Phrases phrases(out, snapshot, names);
+  if (cycle.size() == 1) {
+    out << "deadlock: a fiber waits for a lock that it holds itself";
+  } else {
+    out << "deadlock: ";
+    writeCount(out, cycle.size(), "fiber");
+    out << " wait for locks of each other";
+  }
+  out << ", and only a time limit or a stop could end that:\n";
+  const size_t count = std::min(cycle.size(), options.mostFibersOfCycle);
+  for (size_t i = 0; i < count; ++i) {
+    const Fiber& fiber = snapshot.fibers[cycle[i]];
+    const Fiber& waitsForIt = snapshot.fibers[cycle[i == 0 ? cycle.size() - 1 : i - 1]];
+    out << "  ";
+    phrases.codeAndPlace(fiber);
+    out << " holds ";
+    phrases.object(waitsForIt);
+    out << " and";
+    phrases.wait(fiber);
+    out << '\n';
+    phrases.frames(phrases.framesOfInterest(fiber), options.mostFrames, "      ");
+  }
+  if (count < cycle.size()) {
+    out << "  and ";
+    writeCount(out, cycle.size() - count, "more fiber");
+    out << '\n';
+  }
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

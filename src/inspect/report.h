@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <span>
 
+#include "inspect/lock_cycles.h"
 #include "inspect/names.h"
 #include "inspect/snapshot.h"
 #include "inspect/text.h"
@@ -29,7 +30,11 @@ struct ReportOptions {
 // Where that has none left, it says so and writes the rest.
 void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options = {});
 
-// Writes one cycle of findCycles(): who holds and waits for what, with the stack of each.
+// Writes the cycles of findCycles(), of many the first ones; nothing if there are none.
+void writeCycles(Text& out, const Snapshot& snapshot, const LockCycles& cycles, Names& names,
+                 const ReportOptions& options = {});
+
+// Writes one of these cycles: who holds and waits for what, with the stack of each.
 void writeCycle(Text& out, const Snapshot& snapshot, std::span<const uint32_t> cycle, Names& names,
                 const ReportOptions& options = {});
 

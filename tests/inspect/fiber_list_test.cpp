@@ -18,6 +18,7 @@ using namespace std::chrono_literals;
 
 using weft::detail::inspect::Address;
 using weft::detail::inspect::Fiber;
+using weft::detail::inspect::ObjectState;
 using weft::detail::inspect::Text;
 using weft::tests::FakeNames;
 using weft::tests::HandMade;
@@ -52,16 +53,53 @@ TEST(FiberListTest, HasALineForEachFiberThatIsInUse) {
   made.worker(-1, 4711);
   made.main();
   EXPECT_EQ(tableOf(made),
-            "WORKER              FIBER   STATE  SINCE     WAITS FOR                         TASK\n"
-            "worker 0            1       runs   -         -                                 A\n"
-            "worker 0            3       ready  -         -                                 B\n"
-            "worker 12           0       waits  40 us     Event 0x7f00                      (own code)\n"
-            "worker 12           1       waits  3.2 s     io::readAll, fd 7                 C\n"
+            "WORKER              FIBER   STATE  SINCE     WAITS FOR                          TASK\n"
+            "worker 0            1       runs   -         -                                  A\n"
+            "worker 0            3       ready  -         -                                  B\n"
+            "worker 12           0       waits  40 us     Event 0x7f00                       (own code)\n"
+            "worker 12           1       waits  3.2 s     io::readAll, fd 7                  C\n"
             "worker 12           2       waits  26 h      ConditionVariable 0x7ffc123456789  D\n"
-            "worker 12           3       waits  2 min     mutex 0x10                        E; "
+            "worker 12           3       waits  2 min     mutex 0x10                         E; "
             "held by task A on worker 0, fiber 1, which runs\n"
-            "main thread 4711    0       runs   -         -                                 (own code)\n"
+            "main thread 4711    0       runs   -         -                                  (own code)\n"
             "1 more fiber has no task, and is kept for the next one\n");
+}
+
+TEST(FiberListTest, TellsTheStatesOfObjectsInAColumnThatFitsThem) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  made.blocked(1, 'A', "WaitGroup", 0x7f3e0c0010a0, 1s).objectState = {.kind = ObjectState::Kind::Count,
+                                                                       .count = 3};
+  made.blocked(2, 'B', "mutex", 0x10, 1s);
+  Fiber& sender = made.blocked(3, 'C', "Channel::send", 0x7f3e0c0010b0, 1s);
+  sender.objectState = {.kind = ObjectState::Kind::Values, .count = 1'000'000, .capacity = 1'000'000};
+  sender.numWaiters = 1;
+  EXPECT_EQ(tableOf(made),
+            "WORKER              FIBER   STATE  SINCE     WAITS FOR                           TASK\n"
+            "worker 0            1       waits  1 s       WaitGroup 0x7f3e0c0010a0 (count 3)  A\n"
+            "worker 0            2       waits  1 s       mutex 0x10                          B\n"
+            "worker 0            3       waits  1 s       Channel::send 0x7f3e0c0010b0 (1,000,000 of "
+            "1,000,000 values; no fiber waits to receive)  C\n");
+}
+
+TEST(FiberListTest, TellsDeadlocksFirst) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  made.blocked(1, 'A', "mutex", 0x10, 1s, {kServe}).holder = 1;
+  made.blocked(2, 'B', "mutex", 0x20, 1s).holder = 0;
+  EXPECT_EQ(tableOf(made),
+            "deadlock: 2 fibers wait for locks of each other, and only a time limit or a stop "
+            "could end that:\n"
+            "  task A (worker 0, fiber 1) holds mutex 0x20 and waits for mutex 0x10, for 1 s\n"
+            "      serve(Connection&)+0x2 (server+0x3412)\n"
+            "  task B (worker 0, fiber 2) holds mutex 0x10 and waits for mutex 0x20, for 1 s\n"
+            "WORKER              FIBER   STATE  SINCE     WAITS FOR                         TASK\n"
+            "worker 0            1       waits  1 s       mutex 0x10                        A; "
+            "held by task B on worker 0, fiber 2, which waits for mutex 0x20 itself\n"
+            "worker 0            2       waits  1 s       mutex 0x20                        B; "
+            "held by task A on worker 0, fiber 1, which waits for mutex 0x10 itself\n");
 }
 
 TEST(FiberListTest, CountsIdleFibers) {
