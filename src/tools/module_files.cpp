@@ -115,12 +115,12 @@ void ModuleFiles::addProcess(int processId) {
   } while (std::getline(maps, line));
 }
 
-void ModuleFiles::refuse(const std::string& path) { found_.emplace(nameOf(path), nullptr); }
+void ModuleFiles::refuse(const std::string& path) { refused_.insert(nameOf(path)); }
 
 const ModuleFile* ModuleFiles::find(std::string_view name) {
   auto found = found_.find(name);
   if (found == found_.end()) {
-    found = found_.emplace(name, search(std::string(name))).first;
+    found = found_.emplace(name, isRefused(name) ? nullptr : search(std::string(name))).first;
   }
   return found->second.get();
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,7 @@ class ModuleFiles {
 
   // Says that no file of that name is the one that ran, wherever it lies. Requires: no find() of it yet.
   void refuse(const std::string& path);
+  bool isRefused(std::string_view name) const { return refused_.contains(name); }
 
   // Returns: null if there is none of that name.
   const ModuleFile* find(std::string_view name);
@@ -61,6 +63,7 @@ class ModuleFiles {
   };
   std::vector<Known> known_;
   std::map<std::string, std::unique_ptr<ModuleFile>, std::less<>> found_;
+  std::set<std::string, std::less<>> refused_;
 };
 
 }  // namespace weft::inline v0_1::detail::tools

@@ -96,7 +96,7 @@ Symbolizer::Found Symbolizer::explainPlace(std::string_view line, const CodeText
   const auto [lines, isNew] = lines_.try_emplace(std::string(place.module), Lines::NotAsked);
   const ModuleFile* module = modules_.find(place.module);
   if (module == nullptr) {
-    if (isNew && isExpectedToHaveLines(place.module)) {
+    if (isNew && isExpectedToHaveLines(place.module) && !modules_.isRefused(place.module)) {
       std::fprintf(
           stderr,
           "weft: the file of %s is not found: name it by --binary PATH, or the process by --pid PID\n",

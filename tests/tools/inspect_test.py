@@ -446,7 +446,9 @@ class CoreTest(unittest.TestCase):
             os.remove(program)
             shutil.copy(STATIC, program)
             for command in ("ps", "bt"):
-                text = weft(command, file).stdout
+                done = weft(command, file)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                text = done.stdout
                 self.assertIn(program + " has changed since then, or is gone", text)
                 self.assertRegex(text, r"\n +\(hanging_debug\+0x\w+\)\n")
                 self.assertNotRegex(text, r"\w+\+0x\w+ \(hanging_debug\+|\.cpp:|hanging_debug\+0x\w+\) \w+::")
