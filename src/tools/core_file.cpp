@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "tools/command.h"
+#include "tools/same_file.h"
 
 // No number of a core file is believed: it is compared with the size of what it counts in.
 namespace weft::inline v0_1::detail::tools {
@@ -24,8 +25,6 @@ namespace weft::inline v0_1::detail::tools {
 using inspect::Address;
 
 namespace {
-
-using Bytes = std::span<const unsigned char>;
 
 #if defined(__x86_64__)
 constexpr unsigned kMachine = EM_X86_64;
@@ -36,8 +35,6 @@ constexpr unsigned kMachine = EM_RISCV;
 #else
 constexpr unsigned kMachine = EM_NONE;
 #endif
-
-constexpr size_t kPage = 4096;
 
 // Returns: whether the bytes have such an object at the offset.
 template <class T>
@@ -235,10 +232,10 @@ void CoreFile::openFiles() {
 
 // The first page of a program or a library is in the core. It has the build id, or at least the sizes.
 bool CoreFile::isSameFile(const Mapping& mapping, Bytes file) const {
-  unsigned char page[kPage];
+  unsigned char page[kFirstPage];
   const size_t size = std::min<size_t>({sizeof page, mapping.end - mapping.begin, file.size()});
   return mapping.fileOffset != 0 || readSegment(mapping.begin, page, size) != size ||
-         std::memcmp(page, ELFMAG, SELFMAG) != 0 || std::memcmp(page, file.data(), size) == 0;
+         std::memcmp(page, ELFMAG, SELFMAG) != 0 || isFileThatBegins(file, Bytes(page, size));
 }
 
 std::vector<std::string> CoreFile::changedFiles() const {

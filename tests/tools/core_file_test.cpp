@@ -195,6 +195,49 @@ TEST_F(CoreFileTest, DoesNotReadAFileThatHasChanged) {
   EXPECT_EQ(textAt(core, 0x11000, 1), "unreadable");
 }
 
+// A file with a note, and with an end of the header that `strip` writes anew.
+std::string programOf(const std::string& buildId, uint64_t sections, const std::string& code) {
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_type = ET_DYN;
+  header.e_phoff = sizeof header;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phnum = 2;
+  header.e_shoff = sections;
+  const std::string note = bytesOf(Elf64_Nhdr{4, static_cast<uint32_t>(buildId.size()), NT_GNU_BUILD_ID}) +
+                           std::string("GNU\0", 4) + padded(buildId);
+  const uint64_t noteAt = sizeof header + 2 * sizeof(Elf64_Phdr), size = 4096 + code.size();
+  std::string bytes =
+      bytesOf(header) + bytesOf(Elf64_Phdr{PT_LOAD, PF_R, 0, 0, 0, size, size, 4096}) +
+      bytesOf(Elf64_Phdr{PT_NOTE, PF_R, noteAt, noteAt, noteAt, note.size(), note.size(), 4}) + note;
+  bytes.resize(4096);
+  return bytes + code;
+}
+
+TEST_F(CoreFileTest, ReadsAFileThatWasStrippedSinceThen) {
+  const std::string mapped = write("program", programOf("an id", 0, "code"));
+  const auto coreOf = [&](const std::string& program) {
+    Core core;
+    core.addThread(41, SIGABRT);
+    const uint64_t words[] = {1, 4096, 0x10000, 0x12000, 0};
+    core.addNote(NT_FILE, bytesOf(words) + mapped + '\0');
+    core.addSegment(0x10000, program.substr(0, 4096), 0x2000);
+    return write("core", core.bytes());
+  };
+  const CoreFile same(coreOf(programOf("an id", 12345, "code")));
+  EXPECT_TRUE(same.changedFiles().empty());
+  EXPECT_EQ(textAt(same, 0x11000, 4), "code");
+  const CoreFile other(coreOf(programOf("an ID", 0, "code")));
+  EXPECT_EQ(other.changedFiles(), std::vector<std::string>{mapped});
+  const CoreFile withoutId(coreOf(programOf("", 12345, "code")));
+  EXPECT_EQ(withoutId.changedFiles(), std::vector<std::string>{mapped});
+  // A tool that writes a path into a program moves its parts, and leaves the build id.
+  const CoreFile moved(coreOf(programOf("an id", 0, "more code")));
+  EXPECT_EQ(moved.changedFiles(), std::vector<std::string>{mapped});
+}
+
 TEST_F(CoreFileTest, SaysWhyAFileIsNoCoreFileThatItReads) {
   Core core = makeCore("/nowhere");
   EXPECT_EQ(failureOf(core.bytes()), "");
