@@ -137,6 +137,11 @@ void Images::add(Address begin, Address end, uint64_t fileOffset, std::string_vi
   lastOffset_ = fileOffset;
 }
 
+void Images::substitute(size_t index, const char* path) {
+  images_[index].substitute = path;
+  images_[index].wasTried = false;
+}
+
 const Image* Images::find(Address address) {
   auto after = std::upper_bound(images_.begin(), images_.end(), address,
                                 [](Address a, const Image& image) { return a < image.begin; });
@@ -167,6 +172,10 @@ CodePlace Images::place(Address address) {
 }
 
 void Images::open(Image& image) {
+  if (image.substitute != nullptr) {
+    openAs(image, image.substitute);
+    return;
+  }
   std::string_view path = image.path;
   if (path.ends_with(kDeleted)) {
     path.remove_suffix(kDeleted.size());

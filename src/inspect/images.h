@@ -23,8 +23,9 @@ struct Image {
   uint64_t fileOffset = 0;  // of the first mapping
   Address bias = 0;         // what is to be added to an address of the file; known with `file`
   std::string_view path;    // with " (deleted)" at its end, if the file has gone; a zero byte follows
-  ElfFile* file = nullptr;  // null: not opened yet, or it cannot be read
-  bool wasTried = false;    // to open it
+  const char* substitute = nullptr;  // null, or the path of the file that is opened in its place
+  ElfFile* file = nullptr;           // null: not opened yet, or it cannot be read
+  bool wasTried = false;             // to open it
 };
 
 // What is known of an address in code.
@@ -48,6 +49,10 @@ class Images {
   // Adds a mapping, of a core file. Requires: mappings come by growing addresses, before the first find().
   // `mayOpen`: false, if the file at that path is not the one that was mapped. It then has no names.
   void add(Address begin, Address end, uint64_t fileOffset, std::string_view path, bool mayOpen = true);
+
+  // Has another file opened for an image, such as its copy with symbols. It may be opened also where the
+  // image's own may not. Requires: `path` lives as long as this. There was no find() in the image yet.
+  void substitute(size_t index, const char* path);
 
   // Finds the image around the address, and opens its file, so find(all()[i].begin) opens each.
   // Returns: null, if there is none.

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "inspect/fiber_list.h"
 #include "inspect/report.h"
@@ -19,7 +20,9 @@ constexpr char kBtHelp[] =
     "Tells where the fibers of a process are, call by call, with the lines of the source. Without FIBER it\n"
     "is what `weft ps` tells, with all groups of fibers and their whole stacks.\n"
     "\n"
-    "  --no-lines  without the lines of the source, which takes less time\n"
+    "  --binary PATH  the program or a library, with the symbols and the debug information that the one\n"
+    "                 which runs was stripped of. May be given several times.\n"
+    "  --no-lines     without the lines of the source, which takes less time\n"
     "\n"
     "FIBER is one of `weft ps --all`: \"3\", or with its worker \"0:3\" if several workers have such a\n"
     "fiber, or with its thread \"4711:3\", or the address of its control block. Lines need debug information "
@@ -41,18 +44,22 @@ void writeSymbolized(std::string_view text, bool hasLines, const Target& target)
 
 int bt(Arguments arguments) {
   bool hasLines = true;
+  std::vector<std::string> binaries;
   Options options(arguments);
   while (options.next()) {
-    if (!options.is("--no-lines")) {
+    if (options.is("--binary")) {
+      binaries.emplace_back(options.value());
+    } else if (options.is("--no-lines")) {
+      hasLines = false;
+    } else {
       options.failUnknown("bt");
     }
-    hasLines = false;
   }
   const Arguments rest = options.rest();
   if (rest.empty() || rest.size() > 2) {
     throw UsageError("bt needs the number of a process or a core file, and at most one fiber");
   }
-  Target target(rest[0]);
+  Target target(rest[0], binaries);
   Observed observed(target);
   constexpr size_t kAll = std::numeric_limits<size_t>::max();
   const bool hasFiber = rest.size() == 2;  // whose stack then stands alone
@@ -72,7 +79,7 @@ int bt(Arguments arguments) {
 
 }  // namespace
 
-constinit const Command kBt = {"bt", "[--no-lines] PID|CORE [FIBER]", "tells in which calls fibers wait",
-                               kBtHelp, bt};
+constinit const Command kBt = {"bt", "[--binary PATH]... [--no-lines] PID|CORE [FIBER]",
+                               "tells in which calls fibers wait", kBtHelp, bt};
 
 }  // namespace weft::inline v0_1::detail::tools

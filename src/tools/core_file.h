@@ -51,6 +51,9 @@ class CoreFile final : public inspect::Memory {
   const std::vector<Thread>& threads() const { return threads_; }  // the one that ended the process first
   int32_t processId() const { return processId_; }
   int32_t signal() const { return signal_; }  // that ended the process, or 0
+  // Reads from `file` what the process had mapped from `mapped`, unless that has not changed. Requires: they
+  // have the same code and data at the same places.
+  void substitute(const std::string& mapped, const std::string& file) { files_.try_emplace(mapped, file); }
   // Files that the process had mapped, and that are others now, or gone.
   std::vector<std::string> changedFiles() const;
 

@@ -20,6 +20,12 @@ namespace {
 
 std::string nameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// Takes off what the system adds to the path of a file that is gone.
+void cutDeleted(std::string& path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  path.resize(path.size() - (path.ends_with(kDeleted) ? kDeleted.size() : 0));
+}
+
 template <class T>
 bool readAt(std::ifstream& file, uint64_t offset, T& to) {
   file.seekg(static_cast<std::streamoff>(offset));
@@ -74,11 +80,20 @@ size_t ModuleFile::read(uint64_t address, unsigned char* to, size_t size) const 
   return 0;
 }
 
-void ModuleFiles::addFile(const std::string& path) {
+void checkModule(const std::string& path) {
   if (ModuleFile::open(path) == nullptr) {
     throw Failure(path + " is no program or shared library for 64 bits that can be read");
   }
+}
+
+void ModuleFiles::addFile(const std::string& path) {
+  checkModule(path);
   known_.push_back({nameOf(path), path});
+}
+
+void ModuleFiles::addSubstitute(const std::string& path, std::string name) {
+  cutDeleted(name);
+  known_.push_back({nameOf(name), path});
 }
 
 void ModuleFiles::addHint(const std::string& path) {
@@ -103,8 +118,7 @@ void ModuleFiles::addProcess(int processId) {
   const ssize_t size = readlink(program.text(), target, sizeof target);
   if (size > 0) {
     std::string path(target, static_cast<size_t>(size));
-    constexpr std::string_view kDeleted = " (deleted)";
-    path.resize(path.size() - (path.ends_with(kDeleted) ? kDeleted.size() : 0));
+    cutDeleted(path);
     known_.push_back({nameOf(path), program.text()});
   }
   do {

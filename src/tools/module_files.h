@@ -39,13 +39,18 @@ class ModuleFile {
   uint64_t base_ = 0;
 };
 
+// Throws Failure, if the file is no program or shared library.
+void checkModule(const std::string& path);
+
 // Finds the files of modules, which reports name without their folders.
 class ModuleFiles {
  public:
-  void addFile(const std::string& path);
+  void addFile(const std::string& path);  // throws Failure if it cannot be read
+  // Adds a file that stands for another one, which has that name wherever it lies.
+  void addSubstitute(const std::string& path, std::string name);
   // Adds a file where a report says that it is, unless it cannot be read.
-  void addHint(const std::string& path);  // throws Failure if it cannot be read
-  void addProcess(int processId);         // throws Failure if there is no such process
+  void addHint(const std::string& path);
+  void addProcess(int processId);  // throws Failure if there is no such process
 
   // Says that no file of that name is the one that ran, wherever it lies. Requires: no find() of it yet.
   void refuse(const std::string& path);

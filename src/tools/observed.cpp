@@ -151,6 +151,9 @@ void Observed::writeChangedFiles(inspect::Text& out) const {
 }
 
 void addModules(const Target& target, ModuleFiles& modules) {
+  for (const auto& [mapped, file] : target.substitutes()) {
+    modules.addSubstitute(file, mapped);
+  }
   if (target.core() == nullptr) {
     modules.addProcess(target.processId());
     return;

@@ -14,6 +14,8 @@
 #include "inspect/find_layout.h"
 #include "inspect/proc_path.h"
 #include "tools/command.h"
+#include "tools/module_files.h"
+#include "tools/same_file.h"
 
 namespace weft::inline v0_1::detail::tools {
 namespace {
@@ -49,13 +51,16 @@ void checkClass(const std::string& name, int processId) {
 
 }  // namespace
 
-Target::Target(const char* name) : processId_(parsePositive(name)) {
+Target::Target(const char* name, const std::vector<std::string>& binaries) : processId_(parsePositive(name)) {
   if (processId_ != 0) {
     name_ = std::string("process ") + name;
     openProcess();
   } else {
     name_ = name;
     openCore(name);
+  }
+  for (const std::string& path : binaries) {
+    addBinary(path);
   }
   findOffsets();
 }
@@ -130,6 +135,51 @@ void Target::openCore(const std::string& path) {
     const bool mayOpen = !std::binary_search(changed.begin(), changed.end(), each.path);
     images_.add(each.begin, each.end, each.fileOffset, each.path, mayOpen);
   }
+}
+
+// The file stands for the one that has its build id, or else for the program.
+void Target::addBinary(const std::string& path) {
+  checkModule(path);
+  const MappedFile file(path);
+  const std::string id = buildIdOf(file.bytes());
+  const std::span<const inspect::Image> images = images_.all();
+  const auto indexOf = [&](auto isIt) {
+    return static_cast<size_t>(std::ranges::find_if(images, isIt) - images.begin());
+  };
+  size_t chosen = indexOf([&](const inspect::Image& image) {
+    return !id.empty() && image.fileOffset == 0 && buildIdOf(startOf(image)) == id;
+  });
+  if (chosen == images.size()) {
+    chosen = indexOf([&](const inspect::Image& image) { return image.path == program(); });
+  }
+  if (chosen == images.size()) {
+    throw Failure(path + " stands for nothing in " + name_ + ", whose program is not known");
+  }
+  const std::vector<unsigned char> start = startOf(images[chosen]);
+  const std::string idOfOther = buildIdOf(start);
+  const std::string isOther = path + " is another build than " + std::string(images[chosen].path);
+  if (!id.empty() && !idOfOther.empty() && id != idOfOther) {
+    throw Failure(isOther + ": their build ids differ");
+  }
+  if (!start.empty() && !hasSameSegments(file.bytes(), start)) {
+    throw Failure(isOther + ", or has debug information alone: its code lies at other places");
+  }
+  substitute(chosen, path);
+}
+
+void Target::substitute(size_t image, const std::string& path) {
+  const std::string mapped(images_.all()[image].path);
+  const auto [entry, isNew] = substitutes_.emplace(mapped, path);
+  images_.substitute(image, entry->second.c_str());
+  if (core_) {
+    core_->substitute(mapped, entry->second);
+  }
+}
+
+// Returns: the first page of what is mapped; empty, if it cannot be read.
+std::vector<unsigned char> Target::startOf(const inspect::Image& image) const {
+  std::vector<unsigned char> start(std::min<size_t>(kFirstPage, image.end - image.begin));
+  return memory().read(image.begin, start.data(), start.size()) ? start : std::vector<unsigned char>();
 }
 
 void Target::findOffsets() {

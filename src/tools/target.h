@@ -3,6 +3,8 @@
 
 #pragma once
 
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,9 +20,10 @@ namespace weft::inline v0_1::detail::tools {
 // What a command looks at: a process that runs, or one that has left a core file.
 class Target {
  public:
-  // `name` is the number of a process, or the path of a core file.
-  // Throws Failure if it cannot be looked at, or does not use weft.
-  explicit Target(const char* name);
+  // `name` is the number of a process, or the path of a core file. `binaries` are files that stand for the
+  // program or libraries of it, which may be stripped.
+  // Throws Failure if it cannot be looked at, or does not use weft, or if a file is another build.
+  explicit Target(const char* name, const std::vector<std::string>& binaries = {});
   Target(const Target&) = delete;
   Target& operator=(const Target&) = delete;
 
@@ -30,6 +33,8 @@ class Target {
   const std::vector<inspect::Offsets>& offsets() const { return offsets_; }  // one for each copy of weft
   int processId() const { return processId_; }
   std::string program() const;  // the path of what the process runs; empty if it is not known
+  // The files that stand for others, by the paths of those.
+  const std::map<std::string, std::string>& substitutes() const { return substitutes_; }
   const CoreFile* core() const { return core_ ? &*core_ : nullptr; }  // null: the process runs
   bool lives() const;  // whether the process still runs; true for a core file
   // Throws Failure if the process has ended meanwhile.
@@ -39,10 +44,14 @@ class Target {
  private:
   void openProcess();
   void openCore(const std::string& path);
+  void addBinary(const std::string& path);
+  void substitute(size_t image, const std::string& path);
+  std::vector<unsigned char> startOf(const inspect::Image& image) const;
   void findOffsets();
   char state() const;
 
   std::string name_;
+  std::map<std::string, std::string> substitutes_;
   inspect::Arena arena_;
   inspect::Images images_{&arena_};
   std::optional<CoreFile> core_;

@@ -81,6 +81,15 @@ def whole(look):
     return text
 
 
+def stripped(program, folder):
+    """Returns: a copy of the program that was stripped; None, if there is no `strip`."""
+    copy = shutil.copy(program, folder)
+    if shutil.which("strip") is None:
+        return None
+    subprocess.run(["strip", copy], check=True)
+    return copy
+
+
 class LiveTest(unittest.TestCase):
     def ps(self, *arguments):
         done = weft("ps", *arguments)
@@ -167,6 +176,23 @@ class LiveTest(unittest.TestCase):
             text = weft("bt", process.pid, env={"PATH": folder}).stdout
             self.assertRegex(text, r" n{2048}\.\.\. /a\.cpp:1\n")
             self.assertNotIn("n" * 2049, text)
+
+    def test_another_file_gives_names_to_a_stripped_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = stripped(DEBUG, folder)
+            if program is None:
+                self.skipTest("there is no strip")
+            with running(program, NUM_MORE) as process:
+                self.check(whole(lambda: self.ps(process.pid)), False)
+                self.check(whole(lambda: self.ps("--binary", DEBUG, process.pid)), True)
+                self.assertRegex(weft("bt", "--binary", DEBUG, process.pid).stdout,
+                                 r"serve\S* \S*hanging\.cpp:\d+")
+                os.remove(program)
+                self.check(whole(lambda: self.ps("--binary", DEBUG, process.pid)), True)
+                for file, message in ((STATIC, "is another build than "), (__file__, "is no program or shared ")):
+                    done = weft("bt", "--binary", file, process.pid)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertRegex(done.stderr, r"^weft: %s %s.*\n$" % (re.escape(file), message))
 
     def test_the_observed_goes_on_unharmed(self):
         with running(DEBUG, "busy") as process:
@@ -452,6 +478,22 @@ class CoreTest(unittest.TestCase):
                 self.assertIn(program + " has changed since then, or is gone", text)
                 self.assertRegex(text, r"\n +\(hanging_debug\+0x\w+\)\n")
                 self.assertNotRegex(text, r"\w+\+0x\w+ \(hanging_debug\+|\.cpp:|hanging_debug\+0x\w+\) \w+::")
+
+    def test_another_file_stands_for_the_program_of_a_core_file(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:
+            program = stripped(DEBUG, place)
+            if program is None:
+                self.skipTest("there is no strip")
+            file = self.core(program, folder, "crash")
+            for _ in range(2):
+                for command in ("ps", "bt"):
+                    done = weft(command, "--binary", DEBUG, file)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertNotIn("has changed", done.stdout)
+                    self.assertRegex(done.stdout, r"\n    \(anonymous namespace\)::fault\(\)\+0x\w+ \(hanging_debug")
+                self.assertIn("hanging.cpp:%d" % line_of("*nowhere = 1;"), done.stdout)
+                if os.path.exists(program):
+                    os.remove(program)
 
     def test_a_core_file_tells_where_a_task_has_failed(self):
         with tempfile.TemporaryDirectory() as folder:
