@@ -6,6 +6,9 @@
 //   debugged        one fiber of each kind
 //   debugged many   100 more that wait alike
 //   debugged split  one more, in a function of two parts
+//   debugged kinds  one more for each kind of object
+//   debugged locks  two more that wait for locks of each other
+//   debugged bound  two bound threads, whose own code waits, and so does a task of each
 //   debugged abort  ends by abort() once all wait
 
 #include <unistd.h>
@@ -20,11 +23,14 @@
 #include <utility>
 
 #include "split.h"
+#include "weft/barrier.h"
 #include "weft/channel.h"
 #include "weft/event.h"
 #include "weft/future.h"
+#include "weft/latch.h"
 #include "weft/mutex.h"
 #include "weft/scheduler.h"
+#include "weft/sharedmutex.h"
 #include "weft/sleep.h"
 #include "weft/task.h"
 #include "weft/waitgroup.h"
@@ -51,6 +57,12 @@ struct Objects {
   weft::Event gone;
   weft::WaitGroup goneGroup;
   weft::Channel<int> goneChannel{1};
+  weft::Event automatic;
+  weft::Latch latch{2};
+  weft::Barrier<> barrier{3};
+  weft::SharedMutex sharedLock;
+  weft::Channel<int> full{1}, unbuffered{0};
+  weft::mutex first, second;
 };
 Objects* objects = nullptr;
 
@@ -90,6 +102,25 @@ struct Sleep {
 struct WaitForEvent {
   void operator()() const { objects->event.wait(); }
 };
+// A wait of `debugged kinds`.
+struct Wait {
+  void operator()() const { function(); }
+  void (*function)();
+};
+struct LockFirst {
+  void operator()() const {
+    objects->first.lock();
+    objects->automatic.wait();
+    objects->second.lock();
+  }
+};
+struct LockSecond {
+  void operator()() const {
+    objects->second.lock();
+    objects->automatic.signal();
+    objects->first.lock();
+  }
+};
 // Blocks its thread, and all fibers of it.
 struct BlockThread {
   void operator()() const {
@@ -114,6 +145,35 @@ void placeAndAwait(weft::Scheduler& scheduler, Task task) {
   const uint64_t before = numBlocked(scheduler);
   scheduler.enqueueOn(0, std::move(task));
   while (numBlocked(scheduler) == before) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+// `debugged kinds`
+void placeKinds(weft::Scheduler& scheduler) {
+  objects->sharedLock.lock_shared();
+  objects->full.send(1);
+  for (const auto wait : {
+           +[] { objects->automatic.wait(); },
+           +[] { objects->latch.wait(); },
+           +[] { objects->barrier.arrive_and_wait(); },
+           +[] { objects->sharedLock.lock(); },
+           +[] { objects->full.send(2); },
+           +[] { objects->unbuffered.send(1); },
+       }) {
+    placeAndAwait(scheduler, Wait{wait});
+  }
+}
+
+// `debugged bound`
+void waitInBoundThread(weft::Scheduler& scheduler) {
+  const uint64_t before = numBlocked(scheduler);
+  std::thread([&scheduler] {
+    scheduler.bind();
+    weft::schedule(weft::Task(WaitForEvent(), weft::Task::Flags::SameThread));
+    objects->event.wait();
+  }).detach();
+  while (numBlocked(scheduler) != before + 2) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -151,6 +211,16 @@ int main(int argc, char** argv) {
   placeAndAwait(scheduler, Sleep());
   if (how == "split") {
     placeAndAwait(scheduler, splitTask(objects->event));
+  }
+  if (how == "kinds") {
+    placeKinds(scheduler);
+  }
+  if (how == "locks") {
+    placeAndAwait(scheduler, LockFirst());
+    placeAndAwait(scheduler, LockSecond());
+  }
+  for (int i = 0; how == "bound" && i < 2; ++i) {
+    waitInBoundThread(scheduler);
   }
   scheduler.enqueueOn(1, BlockThread());
   all.mayRun.wait();
