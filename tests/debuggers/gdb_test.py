@@ -64,14 +64,14 @@ class GdbTest(CommandTests, unittest.TestCase):
         out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
         lines = plain(part(out, "weft fibers")).splitlines()
         self.assertEqual(lines[0], "FIBERS  STATE  SINCE  WAIT FOR  FOR EXAMPLE  TASK")
-        self.assertEqual(lines[1], "100  waits  X s  Event X  0:6  debugged::WaitForEvent")
+        self.assertEqual(lines[1], "100  waits  X s  Event X (not signalled, Mode::Manual)  0:6  debugged::WaitForEvent")
         self.assertEqual(lines[-1], "`weft fibers all` lists each fiber.")
         self.assertEqual(part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
 
     def test_prints_the_backtrace_of_a_fiber(self):
         out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
         first, *_ = plain(part(out, "weft bt 0:1")).splitlines()
-        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X, for X s")
+        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X (not signalled, Mode::Manual), for X s")
         self.check_backtrace(part(out, "weft bt 0:1"))
         # The thread's own backtrace is as it was.
         self.assertEqual(functions(part(out, "bt"))[-1], "main")

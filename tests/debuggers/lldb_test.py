@@ -72,14 +72,14 @@ class LldbTest(CommandTests, unittest.TestCase):
 
     def test_lists_many_fibers_in_groups(self):
         out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
-        group = "100  waits  X s  Event X  0:6  debugged::WaitForEvent"
+        group = "100  waits  X s  Event X (not signalled, Mode::Manual)  0:6  debugged::WaitForEvent"
         self.assertIn(group, plain(part(out, "weft fibers")))
         self.assertEqual(part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
 
     def test_prints_the_backtrace_of_a_fiber(self):
         out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
         first, *_ = plain(part(out, "weft bt 0:1")).splitlines()
-        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X, for X s")
+        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X (not signalled, Mode::Manual), for X s")
         self.check_backtrace(part(out, "weft bt 0:1"))
         # The selected thread is as it was.
         self.assertIn("main", functions(part(out, "bt")))

@@ -13,14 +13,23 @@ import unittest
 # What the commands say of debugged.cpp.
 FIBERS = """\
 FIBER  STATE  SINCE  WAITS FOR  TASK
-0:1  waits  X s  Event X  LAMBDA
-0:2  waits  X s  Event X  debugged::HoldAndWait
+0:1  waits  X s  Event X (not signalled, Mode::Manual)  LAMBDA
+0:2  waits  X s  Event X (not signalled, Mode::Manual)  debugged::HoldAndWait
 0:3  waits  X s  mutex X  debugged::TakeLock; held by fiber 0:2, task debugged::HoldAndWait
-0:4  waits  X s  Channel::receive X  debugged::Receive
-0:5  waits  X s  WaitGroup X  debugged::WaitForGroup
+0:4  waits  X s  Channel::receive X (0 of 2 values; no fiber waits to send)  debugged::Receive
+0:5  waits  X s  WaitGroup X (count 3)  debugged::WaitForGroup
 0:6  waits  X s  sleep  debugged::Sleep
 1:1  runs  -  -  debugged::BlockThread
 """
+# Of `debugged kinds`, what the fibers beyond those wait for.
+KINDS = [
+    "Event X (not signalled, Mode::Auto)",
+    "Latch X (count 2)",
+    "Barrier X (2 still to arrive)",
+    "SharedMutex X (held by 1 reader)",
+    "Channel::send X (1 of 1 value; no fiber waits to receive)",
+    "Channel::send X (no buffer; no fiber waits to receive)",
+]
 WORKERS = """\
 scheduler X
   worker 0, thread X: sleeps
@@ -117,6 +126,15 @@ class CommandTests:
         workers = plain(self.part(out, "weft workers"))
         workers = re.sub("; has not looked after other fibers for X s", "", workers)
         self.assertEqual(workers, WORKERS)
+
+    def test_says_what_an_object_holds(self):
+        out = at_rest(
+            lambda: self.attached("weft fibers", "weft bt 0:8 1", "weft workers", arguments=["kinds"]), self.part
+        )
+        rows = (line.split("  ") for line in plain(self.part(out, "weft fibers")).splitlines())
+        self.assertEqual([row[3] for row in rows if row[-1] == "debugged::Wait"], KINDS)
+        line = "fiber 0:8, task debugged::Wait, waits for Latch X (count 2), for X s"
+        self.assertEqual(plain(self.part(out, "weft bt 0:8 1")).splitlines()[0], line)
 
     def test_lists_the_queues(self):
         out = at_rest(lambda: self.attached("weft workers", "weft queues"), self.part)

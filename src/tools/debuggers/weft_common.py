@@ -7,6 +7,7 @@ to which an ELF note leads (src/inspect/layout.h). src/inspect does the same for
 """
 
 import bisect
+import collections
 import struct
 
 MAGIC = b"weftlay\n"
@@ -175,8 +176,8 @@ class Worker:
 
 
 class Scheduler:
-    def __init__(self, address, num_injected):
-        self.address, self.num_injected, self.workers = address, num_injected, []
+    def __init__(self, address, num_injected, layout):
+        self.address, self.num_injected, self.layout, self.workers = address, num_injected, layout, []
 
 
 class Clock:
@@ -201,6 +202,7 @@ class Snapshot:
         self.target = target
         self.schedulers = []
         self._names = {}
+        self._num_waiters = None
         found = layouts(target)
         if not found:
             raise Error("this program has no weft, or one that is too old")
@@ -223,6 +225,17 @@ class Snapshot:
             name = self.target.symbol(fiber.task)
             self._names[fiber.task] = shorten(name) if name else "%#x" % fiber.task
         return self._names[fiber.task]
+
+    def num_waiters(self, awaited_object, what):
+        """Returns: how many fibers wait for the object in the call that is named `what`."""
+        if self._num_waiters is None:
+            waiting = (fiber for fiber in self.fibers if fiber.state == "waits")
+            self._num_waiters = collections.Counter((fiber.object, fiber.what) for fiber in waiting)
+        return self._num_waiters[awaited_object, what]
+
+    def member(self, fiber, name, size=8):
+        """Returns: a number in the object for which the fiber waits, by its name in the table of offsets."""
+        return self.target.integer(fiber.object + fiber.worker.scheduler.layout[name], size)
 
     def find(self, text):
         """Returns: the fiber that `text` names: N, W:N, or an address. Raises Error if there is not one."""
@@ -301,7 +314,7 @@ class CopyReader:
         by_core = {}
         for core in cores:
             address = self.target.word(core + layout["Scheduler.object"])
-            by_core[core] = Scheduler(address, self._num_injected(core))
+            by_core[core] = Scheduler(address, self._num_injected(core), layout)
             self.snapshot.schedulers.append(by_core[core])
         for core, address in workers:
             self._add_worker(by_core[core], address)
@@ -459,13 +472,69 @@ def has_object(fiber):
     return fiber.object != 0 and fiber.what != "sleep" and not fiber.what.startswith("Fiber::")
 
 
-def awaited(fiber):
+def object_name(fiber):
     """Returns: what the fiber waits for."""
     if not has_object(fiber):
         return fiber.what
     if is_descriptor(fiber):
         return "%s, fd %d" % (fiber.what, fiber.object & 0xFFFFFFFF)
     return "%s %#x" % (fiber.what, fiber.object)
+
+
+def count_of(snapshot, fiber):
+    shift = fiber.worker.scheduler.layout["WaitWord.shift"]
+    return " (count %s)" % format(snapshot.member(fiber, fiber.what + ".word", 4) >> shift, ",")
+
+
+def arrivals_at(snapshot, fiber):
+    layout = fiber.worker.scheduler.layout
+    arrivals = snapshot.member(fiber, "Barrier.word") & (1 << layout["Barrier.phaseShift"]) - 1
+    return " (%s still to arrive)" % format(arrivals >> layout["WaitWord.shift"], ",")
+
+
+def mode_of(snapshot, fiber):
+    return " (not signalled, Mode::%s)" % ("Manual" if snapshot.member(fiber, "Event.isManual", 1) else "Auto")
+
+
+def readers_of(snapshot, fiber):
+    shift = fiber.worker.scheduler.layout["SharedMutex.readerShift"]
+    num_readers = snapshot.member(fiber, "SharedMutex.word") >> shift
+    return " (held by %s)" % counted(num_readers, "reader") if num_readers else ""
+
+
+def values_of(snapshot, fiber):
+    layout = fiber.worker.scheduler.layout
+    capacity = snapshot.member(fiber, "Channel.capacity")
+    head, tail = snapshot.member(fiber, "Channel.head"), snapshot.member(fiber, "Channel.tail")
+    count = min(max((tail >> layout["Channel.shift"]) - (head >> layout["Channel.shift"]), 0), capacity)
+    text = "%s of %s" % (format(count, ","), counted(capacity, "value")) if capacity else "no buffer"
+    opposite = "receive" if fiber.what == "Channel::send" else "send"
+    if tail & layout["Channel.closed"]:
+        text += ", closed"
+    elif snapshot.num_waiters(fiber.object, "Channel::" + opposite) == 0:
+        text += "; no fiber waits to " + opposite
+    return " (%s)" % text
+
+
+# As src/inspect/object_reader.cpp and phrases.cpp.
+STATES = {
+    "WaitGroup": count_of,
+    "Latch": count_of,
+    "Barrier": arrivals_at,
+    "Event": mode_of,
+    "SharedMutex": readers_of,
+    "Channel::receive": values_of,
+    "Channel::send": values_of,
+}
+
+
+def awaited(snapshot, fiber):
+    """Returns: what the waiting fiber waits for, and what that holds."""
+    state = STATES.get(fiber.what)
+    try:
+        return object_name(fiber) + (state(snapshot, fiber) if state else "")
+    except Error:
+        return object_name(fiber)  # the object's memory cannot be read
 
 
 def holder(snapshot, fiber):
@@ -505,7 +574,7 @@ def fibers(snapshot, is_all=False):
     rows = [("FIBER", "STATE", "SINCE", "WAITS FOR", "TASK")]
     for fiber in listed:
         waits = fiber.state == "waits"
-        since, wanted = (duration(fiber.waited), awaited(fiber)) if waits else ("-", "-")
+        since, wanted = (duration(fiber.waited), awaited(snapshot, fiber)) if waits else ("-", "-")
         task = snapshot.task_name(fiber) + (holder(snapshot, fiber) if waits else "")
         rows.append((fiber.name, fiber.state, since, wanted, task))
     return table(rows)
@@ -521,8 +590,11 @@ def groups(snapshot, listed):
         first = max(members, key=lambda fiber: fiber.waited)
         objects = {fiber.object for fiber in members}
         waits = state == "waits"
-        wanted = awaited(first) if len(objects) == 1 else "%s (%d of them)" % (what, len(objects))
-        since, wanted = (duration(first.waited), wanted) if waits else ("-", "-")
+        wanted = "-"
+        if waits:
+            is_one = len(objects) == 1
+            wanted = awaited(snapshot, first) if is_one else "%s (%d of them)" % (what, len(objects))
+        since = duration(first.waited) if waits else "-"
         rows.append((format(len(members), ","), state, since, wanted, first.name, snapshot.task_name(first)))
     return table(rows) + ["`weft fibers all` lists each fiber."]
 
@@ -574,7 +646,7 @@ def headline(snapshot, fiber):
     text = "fiber %s, %s" % (fiber.name, "the code of its thread" if fiber.is_outside_of_tasks else
                              "task " + snapshot.task_name(fiber) if fiber.task else "without a task")
     if fiber.state == "waits":
-        does = "sleeps" if fiber.what == "sleep" else "waits for " + awaited(fiber)
+        does = "sleeps" if fiber.what == "sleep" else "waits for " + awaited(snapshot, fiber)
         text += ", %s, for %s%s" % (does, duration(fiber.waited), holder(snapshot, fiber))
     elif fiber.state == "ready":
         text += ", may go on, and waits for its turn"
