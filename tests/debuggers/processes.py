@@ -30,6 +30,12 @@ KINDS = [
     "Channel::send X (1 of 1 value; no fiber waits to receive)",
     "Channel::send X (no buffer; no fiber waits to receive)",
 ]
+# Of `debugged locks`, the beginning.
+DEADLOCK = """\
+deadlock: 2 fibers wait for locks of each other, and only a time limit or a stop could end that:
+  fiber 0:7, task debugged::LockFirst, holds mutex X and waits for mutex X, for X s
+  fiber 0:8, task debugged::LockSecond, holds mutex X and waits for mutex X, for X s
+FIBER  STATE"""
 WORKERS = """\
 scheduler X
   worker 0, thread X: sleeps
@@ -135,6 +141,15 @@ class CommandTests:
         self.assertEqual([row[3] for row in rows if row[-1] == "debugged::Wait"], KINDS)
         line = "fiber 0:8, task debugged::Wait, waits for Latch X (count 2), for X s"
         self.assertEqual(plain(self.part(out, "weft bt 0:8 1")).splitlines()[0], line)
+
+    def test_tells_locks_that_are_waited_for_in_a_circle(self):
+        # The first fiber of the circle waits for its lock once it has had its turn.
+        commands = ["weft fibers", "weft workers"]
+        out = at_rest(lambda: self.attached(*commands, arguments=["locks"]), self.part)
+        out = self.part(out, "weft fibers")
+        first, second = re.findall(r"holds mutex (0x\w+) and waits for mutex (0x\w+)", out)
+        self.assertEqual(first, second[::-1])
+        self.assertTrue(plain(out).startswith(DEADLOCK), out)
 
     def test_lists_the_queues(self):
         out = at_rest(lambda: self.attached("weft workers", "weft queues"), self.part)

@@ -17,6 +17,7 @@ ENTRY = struct.Struct("<40sQ")  # LayoutEntry
 NOTE = struct.Struct("<3I8si")  # sizes and type, "weft", the distance to the table
 MOST = 1 << 16  # schedulers, threads, slabs: more would be a sign of damage
 MANY_FIBERS = 50  # from so many on, fibers are listed in groups
+MOST_CYCLES, MOST_OF_CYCLE = 4, 16  # deadlocks, and fibers of one, that are told
 
 
 class Error(Exception):
@@ -550,6 +551,47 @@ def holder(snapshot, fiber):
     return "; held by fiber %s, task %s" % (fiber.holder.name, snapshot.task_name(fiber.holder))
 
 
+def lock_cycles(snapshot):
+    """Returns: lists of fibers. Each waits for a lock that the next one holds, the last one for the first's."""
+    position = {fiber: i for i, fiber in enumerate(snapshot.fibers)}
+    found, visits = [], {}
+    for begin in position:
+        fiber = begin
+        while fiber is not None and fiber not in visits:
+            visits[fiber] = begin
+            # A fiber that was woken to try again, and has not had its turn, waits for the lock as before.
+            fiber = fiber.holder if fiber.state in ("waits", "ready") else None
+        # A fiber of an earlier visit has been looked at with all that it leads to.
+        if fiber is not None and visits[fiber] is begin:
+            cycle = [fiber]
+            while cycle[-1].holder is not fiber:
+                cycle.append(cycle[-1].holder)
+            first = cycle.index(min(cycle, key=position.get))
+            found.append(cycle[first:] + cycle[:first])
+    return found
+
+
+def deadlocks(snapshot):
+    """Returns: lines that tell the circles of fibers that wait for locks. The process must stand still."""
+    cycles = lock_cycles(snapshot)
+    lines = []
+    for cycle in cycles[:MOST_CYCLES]:
+        who = "%s wait for locks of each other" % counted(len(cycle), "fiber")
+        who = "a fiber waits for a lock that it holds itself" if len(cycle) == 1 else who
+        lines.append("deadlock: %s, and only a time limit or a stop could end that:" % who)
+        for i, fiber in enumerate(cycle[:MOST_OF_CYCLE]):
+            wait = "holds %s and waits for %s, for %s" % (
+                object_name(cycle[i - 1]), awaited(snapshot, fiber), duration(fiber.waited))
+            lines.append("  %s, %s" % (name_and_code(snapshot, fiber), wait))
+        if len(cycle) > MOST_OF_CYCLE:
+            lines.append("  and " + counted(len(cycle) - MOST_OF_CYCLE, "more fiber"))
+    left = cycles[MOST_CYCLES:]
+    if left:
+        count = counted(sum(map(len, left)), "fiber")
+        lines.append("%s, %s in all" % (counted(len(left), "more deadlock"), count))
+    return lines
+
+
 def thread_name(target, worker):
     number = target.thread(worker.thread_id)
     known = "thread %s (LWP %%d)" % number if number is not None else "LWP %d"
@@ -569,15 +611,16 @@ def fibers(snapshot, is_all=False):
     listed = [fiber for fiber in snapshot.fibers if fiber.is_listed]
     if not listed:
         return ["no fiber is in use"]
+    lines = deadlocks(snapshot)
     if len(listed) > MANY_FIBERS and not is_all:
-        return groups(snapshot, listed)
+        return lines + groups(snapshot, listed)
     rows = [("FIBER", "STATE", "SINCE", "WAITS FOR", "TASK")]
     for fiber in listed:
         waits = fiber.state == "waits"
         since, wanted = (duration(fiber.waited), awaited(snapshot, fiber)) if waits else ("-", "-")
         task = snapshot.task_name(fiber) + (holder(snapshot, fiber) if waits else "")
         rows.append((fiber.name, fiber.state, since, wanted, task))
-    return table(rows)
+    return lines + table(rows)
 
 
 def groups(snapshot, listed):
@@ -641,10 +684,14 @@ def queues(snapshot):
     return lines or ["there is no scheduler"]
 
 
+def name_and_code(snapshot, fiber):
+    code = "the code of its thread" if fiber.is_outside_of_tasks else "without a task"
+    return "fiber %s, %s" % (fiber.name, "task " + snapshot.task_name(fiber) if fiber.task else code)
+
+
 def headline(snapshot, fiber):
     """Returns: what is to be said of one fiber."""
-    text = "fiber %s, %s" % (fiber.name, "the code of its thread" if fiber.is_outside_of_tasks else
-                             "task " + snapshot.task_name(fiber) if fiber.task else "without a task")
+    text = name_and_code(snapshot, fiber)
     if fiber.state == "waits":
         does = "sleeps" if fiber.what == "sleep" else "waits for " + awaited(snapshot, fiber)
         text += ", %s, for %s%s" % (does, duration(fiber.waited), holder(snapshot, fiber))
