@@ -8,7 +8,7 @@
 //   debugged split  one more, in a function of two parts
 //   debugged kinds  one more for each kind of object
 //   debugged locks  two more that wait for locks of each other
-//   debugged bound  two bound threads, whose own code waits, and so does a task of each
+//   debugged bound  100 more, and two bound threads, whose own code waits, and so does a task of each
 //   debugged abort  ends by abort() once all wait
 
 #include <unistd.h>
@@ -205,7 +205,7 @@ int main(int argc, char** argv) {
   placeAndAwait(scheduler, TakeLock());
   placeAndAwait(scheduler, Receive());
   placeAndAwait(scheduler, WaitForGroup());
-  for (int i = 0; how == "many" && i < 100; ++i) {
+  for (int i = 0; (how == "many" || how == "bound") && i < 100; ++i) {
     placeAndAwait(scheduler, WaitForEvent());
   }
   placeAndAwait(scheduler, Sleep());

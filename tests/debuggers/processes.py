@@ -151,6 +151,14 @@ class CommandTests:
         self.assertEqual(first, second[::-1])
         self.assertTrue(plain(out).startswith(DEADLOCK), out)
 
+    def test_lists_the_code_of_threads_last(self):
+        commands = ["weft fibers", "weft fibers all"]
+        out = self.attached(*commands, arguments=["bound"])
+        groups, each = (self.part(out, command).splitlines() for command in commands)
+        for lines, count in ((groups[1:-1], 1), (each[1:], 2)):
+            is_own = [line.endswith("  (own code)") for line in lines]
+            self.assertEqual(is_own, [False] * (len(lines) - count) + [True] * count, lines)
+
     def test_lists_the_queues(self):
         out = at_rest(lambda: self.attached("weft workers", "weft queues"), self.part)
         out = plain(self.part(out, "weft queues")).splitlines()

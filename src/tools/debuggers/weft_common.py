@@ -609,6 +609,7 @@ def table(rows):
 
 def fibers(snapshot, is_all=False):
     listed = [fiber for fiber in snapshot.fibers if fiber.is_listed]
+    listed.sort(key=lambda fiber: fiber.is_outside_of_tasks)  # who looks for a fault begins with the tasks
     if not listed:
         return ["no fiber is in use"]
     lines = deadlocks(snapshot)
@@ -628,8 +629,13 @@ def groups(snapshot, listed):
     alike = {}
     for fiber in listed:
         alike.setdefault((fiber.state, fiber.what, fiber.task), []).append(fiber)
+
+    def order(item):
+        members = item[1]
+        return members[0].is_outside_of_tasks, -len(members)
+
     rows = [("FIBERS", "STATE", "SINCE", "WAIT FOR", "FOR EXAMPLE", "TASK")]
-    for (state, what, _), members in sorted(alike.items(), key=lambda item: -len(item[1])):
+    for (state, what, _), members in sorted(alike.items(), key=order):
         first = max(members, key=lambda fiber: fiber.waited)
         objects = {fiber.object for fiber in members}
         waits = state == "waits"
