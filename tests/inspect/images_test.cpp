@@ -105,6 +105,18 @@ TEST(ImagesTest, MappingsOfAFileAreOneImage) {
   EXPECT_EQ(written(images.place(0x9010)), "(b+0x1010)");
 }
 
+TEST(ImagesTest, ASubstituteIsOpenedInPlaceOfTheFile) {
+  Arena arena;
+  Images images(&arena);
+  for (const Address begin : {0x100000000, 0x200000000}) {
+    images.add(begin, begin + 0x10000000, 0, begin == 0x100000000 ? "/lib/a" : "/lib/b", false);
+  }
+  images.substitute(1, "/proc/self/exe");
+  EXPECT_EQ(images.find(0x100000000)->file, nullptr);
+  ASSERT_NE(images.find(0x200000000)->file, nullptr);
+  EXPECT_EQ(images.find(0x200000000)->path, "/lib/b");
+}
+
 std::string shortened(std::string_view name) {
   char text[256];
   return {text, shortenName(name, text, sizeof text)};
