@@ -196,6 +196,25 @@ class Clock:
         return int(passed * self._unit) if passed < 1 << 31 else 0
 
 
+class ScopeIndex:
+    """Finds fibers by what locks know of their holders: the scopes of tasks."""
+
+    def __init__(self, fibers):
+        self._by_scope = {fiber.scope: fiber for fiber in fibers}
+        with_stack = (fiber for fiber in fibers if fiber.stack_base)
+        self._by_stack = sorted(with_stack, key=lambda fiber: fiber.stack_base)
+        self._bases = [fiber.stack_base for fiber in self._by_stack]
+
+    def find(self, scope):
+        """Returns: the fiber, or None."""
+        found = self._by_scope.get(scope)
+        if found is None:
+            # The scope of a task in place lies on the stack of the fiber that runs it.
+            i = bisect.bisect_right(self._bases, scope) - 1
+            found = self._by_stack[i] if i >= 0 and scope < self._by_stack[i].stack_top else None
+        return found
+
+
 class Snapshot:
     """All schedulers of the process, as it lies still."""
 
@@ -209,7 +228,10 @@ class Snapshot:
             raise Error("this program has no weft, or one that is too old")
         for layout in found:
             CopyReader(self, layout).read()
-        self._find_holders()
+        self._scopes = ScopeIndex(self.fibers)
+        for fiber in self.fibers:
+            if fiber.owner:
+                fiber.holder = self.at_scope(fiber.owner)
 
     @property
     def workers(self):
@@ -255,25 +277,7 @@ class Snapshot:
 
     def at_scope(self, scope):
         """Returns: the fiber whose task locks know by `scope`, or None."""
-        for fiber in self.fibers:
-            # The scope of a task in place lies on the stack of the fiber that runs it.
-            if fiber.scope == scope or fiber.stack_base and fiber.stack_base <= scope < fiber.stack_top:
-                return fiber
-        return None
-
-    def _find_holders(self):
-        fibers = self.fibers
-        by_scope = {fiber.scope: fiber for fiber in fibers}
-        with_stack = (fiber for fiber in fibers if fiber.stack_base)
-        by_stack = sorted((fiber.stack_base, fiber.stack_top, fiber.address) for fiber in with_stack)
-        by_address = {fiber.address: fiber for fiber in fibers}
-        for fiber in fibers:
-            if fiber.owner:
-                fiber.holder = by_scope.get(fiber.owner)
-                # The scope of a task in place lies on the stack of the fiber that runs it.
-                i = bisect.bisect_right(by_stack, (fiber.owner, 1 << 64, 0)) - 1
-                if fiber.holder is None and i >= 0 and fiber.owner < by_stack[i][1]:
-                    fiber.holder = by_address[by_stack[i][2]]
+        return self._scopes.find(scope)
 
 
 def chooser(text):
