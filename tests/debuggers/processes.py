@@ -168,6 +168,18 @@ class CommandTests:
         self.assertRegex(out[2], r"^  worker 0  0  0  6  0  [12]  (in X s|due)$")
         self.assertEqual(out[3], "  worker 1  0  0  0  0  0  -")
 
+    def test_explains_the_commands(self):
+        out = self.attached("help weft fibers", "help weft queues")
+        self.assertIn("List the fibers: weft fibers [all]", self.part(out, "help weft fibers"))
+        self.assertIn("One line a fiber: WORKER:NUMBER", self.part(out, "help weft fibers"))
+        self.assertIn("List how much the workers have to do", self.part(out, "help weft queues"))
+        for command, message in (
+            ("weft fibers some", "usage: weft fibers [all]\n"),
+            ("weft workers 1", "this command takes no arguments\n"),
+            ("weft bt", "usage: weft bt FIBER"),
+        ):
+            self.assertIn("weft: " + message, self.attached(command))
+
     def test_says_why_it_cannot_show_a_fiber(self):
         for fiber, message in (
             ("1", r"weft: 2 fibers are called 1: 0:1 \(0x\w+\), 1:1 \(0x\w+\)"),

@@ -132,7 +132,7 @@ def select_innermost_of_fiber():
 
 
 class Command(gdb.Command):
-    """A command whose errors are gdb's. Its class says what it prints: `lines`."""
+    """A command whose errors are gdb's. Its class says what it does: `run`."""
 
     def __init__(self, name):
         super().__init__(name, gdb.COMMAND_STACK)
@@ -143,11 +143,6 @@ class Command(gdb.Command):
         except weft_common.Error as error:
             raise gdb.GdbError("weft: %s" % error) from None
 
-    def run(self, arguments):
-        if arguments:
-            raise weft_common.Error("this command takes no arguments")
-        print("\n".join(self.lines(weft_common.Snapshot(GdbTarget()))))
-
 
 class Weft(gdb.Command):
     """Commands for the fibers of weft."""
@@ -156,30 +151,13 @@ class Weft(gdb.Command):
         super().__init__("weft", gdb.COMMAND_STACK, prefix=True)
 
 
-class Fibers(Command):
-    """List the fibers: weft fibers [all]
-
-    One line a fiber: WORKER:NUMBER (in place of a worker's number, that of a bound thread), what it does,
-    since when, what it waits for, its task. More than 50 fibers are listed in groups, without `all`."""
+class List(Command):
+    def __init__(self, name, lines):
+        self.__doc__, self.lines = lines.__doc__, lines
+        super().__init__(name)
 
     def run(self, arguments):
-        if arguments not in ([], ["all"]):
-            raise weft_common.Error("usage: weft fibers [all]")
-        print("\n".join(weft_common.fibers(weft_common.Snapshot(GdbTarget()), bool(arguments))))
-
-
-class Workers(Command):
-    """List the workers, their threads, and what they run: weft workers"""
-
-    def lines(self, snapshot):
-        return weft_common.workers(snapshot)
-
-
-class Queues(Command):
-    """List how much the workers have to do: weft queues"""
-
-    def lines(self, snapshot):
-        return weft_common.queues(snapshot)
+        print("\n".join(self.lines(weft_common.Snapshot(GdbTarget()), arguments)))
 
 
 def show(text):
@@ -235,9 +213,8 @@ gdb.unwinder.register_unwinder(None, unwinder, replace=True)
 gdb.frame_filters[fiber_filter.name] = fiber_filter
 gdb.events.cont.connect(lambda _: unwinder.choose(None) if unwinder.choice else None)
 Weft()
-Fibers("weft fibers")
-Workers("weft workers")
-Queues("weft queues")
+for name, lines in weft_common.LISTS.items():
+    List("weft " + name, lines)
 Backtrace("weft bt")
 Switch("weft switch")
 

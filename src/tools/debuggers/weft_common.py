@@ -608,16 +608,22 @@ def table(rows):
     return ["  ".join([*map(str.ljust, row, widths), row[-1]]).rstrip() for row in rows]
 
 
-# Commands: each returns lines.
+# Commands: each returns lines. Its documentation is its help.
 
 
-def fibers(snapshot, is_all=False):
+def fibers(snapshot, arguments):
+    """List the fibers: weft fibers [all]
+
+    One line a fiber: WORKER:NUMBER (in place of a worker's number, that of a bound thread), what it does,
+    since when, what it waits for, its task. More than 50 fibers are listed in groups, without `all`."""
+    if arguments not in ([], ["all"]):
+        raise Error("usage: weft fibers [all]")
     listed = [fiber for fiber in snapshot.fibers if fiber.is_listed]
     listed.sort(key=lambda fiber: fiber.is_outside_of_tasks)  # who looks for a fault begins with the tasks
     if not listed:
         return ["no fiber is in use"]
     lines = deadlocks(snapshot)
-    if len(listed) > MANY_FIBERS and not is_all:
+    if len(listed) > MANY_FIBERS and not arguments:
         return lines + groups(snapshot, listed)
     rows = [("FIBER", "STATE", "SINCE", "WAITS FOR", "TASK")]
     for fiber in listed:
@@ -666,7 +672,9 @@ def activity(snapshot, worker):
     return text
 
 
-def workers(snapshot):
+def workers(snapshot, arguments):
+    """List the workers, their threads, and what they run: weft workers"""
+    refuse(arguments)
     lines = []
     for scheduler in snapshot.schedulers:
         lines.append("scheduler %#x" % scheduler.address)
@@ -677,7 +685,9 @@ def workers(snapshot):
     return lines or ["there is no scheduler"]
 
 
-def queues(snapshot):
+def queues(snapshot, arguments):
+    """List how much the workers have to do: weft queues"""
+    refuse(arguments)
     lines = []
     for scheduler in snapshot.schedulers:
         injected = counted(scheduler.num_injected, "task")
@@ -697,6 +707,15 @@ def queues(snapshot):
 def name_and_code(snapshot, fiber):
     code = "the code of its thread" if fiber.is_outside_of_tasks else "without a task"
     return "fiber %s, %s" % (fiber.name, "task " + snapshot.task_name(fiber) if fiber.task else code)
+
+
+def refuse(arguments):
+    if arguments:
+        raise Error("this command takes no arguments")
+
+
+# The commands that print nothing but what they read.
+LISTS = {"fibers": fibers, "workers": workers, "queues": queues}
 
 
 def headline(snapshot, fiber):

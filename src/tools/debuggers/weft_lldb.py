@@ -151,34 +151,30 @@ class Command:
             result.SetError("weft: %s" % error)
 
 
-class Fibers(Command):
-    """List the fibers: weft fibers [all]
+class List(Command):
+    """A command of weft_common: `lines`."""
 
-    One line a fiber: WORKER:NUMBER (in place of a worker's number, that of a bound thread), what it does,
-    since when, what it waits for, its task. More than 50 fibers are listed in groups, without `all`."""
+    def get_short_help(self):
+        return self.lines.__doc__.splitlines()[0]
 
-    def answer(self, _, snapshot, arguments):
-        if arguments not in ([], ["all"]):
-            raise weft_common.Error("usage: weft fibers [all]")
-        return weft_common.fibers(snapshot, bool(arguments))
-
-
-class Workers(Command):
-    """List the workers, their threads, and what they run: weft workers"""
+    def get_long_help(self):
+        return self.lines.__doc__
 
     def answer(self, _, snapshot, arguments):
-        if arguments:
-            raise weft_common.Error("this command takes no arguments")
-        return weft_common.workers(snapshot)
+        return self.lines(snapshot, arguments)
 
 
-class Queues(Command):
-    """List how much the workers have to do: weft queues"""
+# lldb finds commands by the names of their classes.
+class Fibers(List):
+    lines = staticmethod(weft_common.fibers)
 
-    def answer(self, _, snapshot, arguments):
-        if arguments:
-            raise weft_common.Error("this command takes no arguments")
-        return weft_common.queues(snapshot)
+
+class Workers(List):
+    lines = staticmethod(weft_common.workers)
+
+
+class Queues(List):
+    lines = staticmethod(weft_common.queues)
 
 
 class Backtrace(Command):
