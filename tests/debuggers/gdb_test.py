@@ -15,7 +15,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import FIBERS, OBJECTS, WORKERS, CommandTests, at_rest, core_of, hanging, plain, python_of, run
+from processes import FIBERS, OBJECTS, CommandTests, at_rest, core_of, hanging, plain, python_of, run
 
 
 def gdb(arguments, commands):
@@ -43,46 +43,27 @@ def functions(backtrace):
 
 class GdbTest(CommandTests, unittest.TestCase):
     maxDiff = None
-    part = staticmethod(part)
+    part, functions = staticmethod(part), staticmethod(functions)
 
     def attached(self, *commands, program=None, arguments=()):
         with hanging(program or PROGRAM, *arguments) as process:
             return gdb(["-p", str(process.pid)], commands)
 
-    def check_backtrace(self, text, first=1):
+    def of_core(self, *commands, program=None):
+        program = program or PROGRAM
+        with tempfile.TemporaryDirectory() as folder:
+            return gdb([program, core_of(program, folder)], commands)
+
+    def check_backtrace(self, text, is_of_core=False):
         names = functions(text)
         deep = ["debugged::waitDeep"] * 3
         self.assertIn("weft::v0_1::Event::State::wait", names)
         begin = names.index("debugged::waitDeep")
         self.assertEqual(names[begin : begin + 3], deep)
         self.assertEqual(names[-1], "weft_fiber_base")
-        self.assertRegex(text, r"(?m)^#%d " % first)
+        self.assertRegex(text, r"(?m)^#1 ")
         self.assertNotRegex(text, r"(?m)^#0 ")
         self.assertRegex(text, r'debugged::waitDeep \(depth=1, name=0x\w+ "depth"\) at \S*debugged\.cpp:\d+')
-
-    def test_lists_many_fibers_in_groups(self):
-        out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
-        lines = plain(part(out, "weft fibers")).splitlines()
-        self.assertEqual(lines[0], "FIBERS  STATE  SINCE  WAIT FOR  FOR EXAMPLE  TASK")
-        self.assertEqual(lines[1], "100  waits  X s  Event X (not signalled, Mode::Manual)  0:6  debugged::WaitForEvent")
-        self.assertEqual(lines[-1], "`weft fibers all` lists each fiber.")
-        self.assertEqual(part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
-
-    def test_prints_the_backtrace_of_a_fiber(self):
-        out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
-        first, *_ = plain(part(out, "weft bt 0:1")).splitlines()
-        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X (not signalled, Mode::Manual), for X s")
-        self.check_backtrace(part(out, "weft bt 0:1"))
-        # The thread's own backtrace is as it was.
-        self.assertEqual(functions(part(out, "bt"))[-1], "main")
-        self.assertEqual(len(functions(part(out, "weft bt 0:2 3"))), 3)
-
-    def test_prints_the_backtrace_of_the_fiber_on_which_its_worker_sleeps(self):
-        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"), part)
-        for fiber, function in (("0:3", "TakeLock"), ("0:6", "Sleep")):
-            names = functions(part(out, "weft bt " + fiber))
-            self.assertIn("debugged::%s::operator()" % function, names)
-            self.assertEqual(names[-1], "weft_fiber_base")
 
     def test_shows_a_fiber_until_told_otherwise(self):
         out = self.attached("weft switch 0:1", "bt", "frame function debugged::waitDeep", "info locals", "up",
@@ -110,17 +91,6 @@ class GdbTest(CommandTests, unittest.TestCase):
             address = re.search(r"0:1 \((0x\w+)\)", gdb(where, ["weft bt 1"])).group(1)
             self.check_backtrace(part(gdb(where, ["weft bt " + address]), "weft bt " + address))
 
-    def test_reads_a_core_file(self):
-        def answer():
-            with tempfile.TemporaryDirectory() as folder:
-                core = core_of(PROGRAM, folder)
-                return gdb([PROGRAM, core], ["weft fibers", "weft workers", "weft bt 0:1"])
-
-        out = at_rest(answer, part)
-        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
-        self.assertEqual(plain(part(out, "weft workers")), WORKERS)
-        self.check_backtrace(part(out, "weft bt 0:1"))
-
     def test_reads_a_core_file_of_gcore(self):
         def answer():
             with tempfile.TemporaryDirectory() as folder:
@@ -135,13 +105,8 @@ class GdbTest(CommandTests, unittest.TestCase):
 
     def test_reads_a_stripped_program(self):
         commands = ["weft workers", "weft fibers", "weft bt 0:1"]
-
-        def answer_of_core():
-            with tempfile.TemporaryDirectory() as folder:
-                return gdb([STRIPPED, core_of(STRIPPED, folder)], commands)
-
-        for answer in (lambda: self.attached(*commands, program=STRIPPED), answer_of_core):
-            out = at_rest(answer, part)
+        for answer in (self.attached, self.of_core):
+            out = at_rest(lambda answer=answer: answer(*commands, program=STRIPPED), part)
             expected = re.sub(r"(LAMBDA|debugged::\w+)", "X", FIBERS)
             self.assertEqual(plain(part(out, "weft fibers")), expected)
             self.assertGreater(len(functions(part(out, "weft bt 0:1"))), 10)

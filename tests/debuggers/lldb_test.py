@@ -16,7 +16,7 @@ import sys
 import tempfile
 import unittest
 
-from processes import FIBERS, OBJECTS, WORKERS, CommandTests, at_rest, core_of, hanging, plain, python_of, run
+from processes import FIBERS, OBJECTS, CommandTests, at_rest, core_of, hanging, plain, python_of, run
 
 FRAME = re.compile(r"^ +\*? *frame #\d+: 0x\w+ \S+?`(.*)$", re.M)
 
@@ -50,7 +50,7 @@ def functions(backtrace):
 
 class LldbTest(CommandTests, unittest.TestCase):
     maxDiff = None
-    part = staticmethod(part)
+    part, functions = staticmethod(part), staticmethod(functions)
 
     def attached(self, *commands, program=None, arguments=()):
         with hanging(program or PROGRAM, *arguments) as process:
@@ -62,35 +62,15 @@ class LldbTest(CommandTests, unittest.TestCase):
             core = core_of(program, folder)
             return lldb(["target create %s --core %s" % (program, core)], commands)
 
-    def check_backtrace(self, text, name='"depth"'):
+    def check_backtrace(self, text, is_of_core=False):
+        # The text is constant: a core file does not have it, and lldb does not look for it in the program.
+        name = '"(depth)?"' if is_of_core else '"depth"'
         names = functions(text)
         self.assertIn("weft::v0_1::Event::State::wait", names)
         begin = names.index("debugged::waitDeep")
         self.assertEqual(names[begin : begin + 3], ["debugged::waitDeep"] * 3)
         self.assertEqual(names[-1], "weft_fiber_base")
         self.assertRegex(text, r"debugged::waitDeep\(depth=1, name=%s\) at debugged\.cpp:\d+" % name)
-
-    def test_lists_many_fibers_in_groups(self):
-        out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
-        group = "100  waits  X s  Event X (not signalled, Mode::Manual)  0:6  debugged::WaitForEvent"
-        self.assertIn(group, plain(part(out, "weft fibers")))
-        self.assertEqual(part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
-
-    def test_prints_the_backtrace_of_a_fiber(self):
-        out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
-        first, *_ = plain(part(out, "weft bt 0:1")).splitlines()
-        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for Event X (not signalled, Mode::Manual), for X s")
-        self.check_backtrace(part(out, "weft bt 0:1"))
-        # The selected thread is as it was.
-        self.assertIn("main", functions(part(out, "bt")))
-        self.assertEqual(len(functions(part(out, "weft bt 0:2 3"))), 3)
-
-    def test_prints_the_backtrace_of_the_fiber_on_which_its_worker_sleeps(self):
-        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"), part)
-        for fiber, function in (("0:3", "TakeLock"), ("0:6", "Sleep")):
-            names = functions(part(out, "weft bt " + fiber))
-            self.assertIn("debugged::%s::operator" % function, names)
-            self.assertEqual(names[-1], "weft_fiber_base")
 
     def test_says_where_lldb_loses_frames(self):
         out = self.attached("weft bt 0:7", "weft bt 0:1", "weft fibers", arguments=["split"])
@@ -137,13 +117,6 @@ class LldbTest(CommandTests, unittest.TestCase):
         setting = "target.process.python-os-plugin-path"
         out = self.attached('settings set %s "%s"' % (setting, __file__), "weft bt 0:1")
         self.assertIn("weft: %s is in use" % setting, out)
-
-    def test_reads_a_core_file(self):
-        out = at_rest(lambda: self.of_core("weft fibers", "weft workers", "weft bt 0:1"), part)
-        self.assertEqual(plain(part(out, "weft fibers")), FIBERS)
-        self.assertEqual(plain(part(out, "weft workers")), WORKERS)
-        # The text is constant: a core file does not have it, and lldb does not look for it in the program.
-        self.check_backtrace(part(out, "weft bt 0:1"), name='"(depth)?"')
 
     def test_reads_a_stripped_program(self):
         commands = ["weft workers", "weft fibers", "weft bt 0:1"]

@@ -124,7 +124,9 @@ def plain(text):
 class CommandTests:
     """Tests that are alike for each debugger.
 
-    A test case has attached(*commands), what the debugger prints about a process, and part(text, command)."""
+    A test case has attached(*commands) and of_core(*commands), what the debugger prints about a process and a
+    core file; part(text, command); functions(backtrace), their names; and check_backtrace(text, is_of_core),
+    for that of fiber 0:1."""
 
     def test_lists_the_fibers_of_a_process_that_hangs(self):
         out = at_rest(lambda: self.attached("weft fibers", "weft workers"), self.part)
@@ -132,6 +134,39 @@ class CommandTests:
         workers = plain(self.part(out, "weft workers"))
         workers = re.sub("; has not looked after other fibers for X s", "", workers)
         self.assertEqual(workers, WORKERS)
+
+    def test_lists_many_fibers_in_groups(self):
+        out = self.attached("weft fibers", "weft fibers all", arguments=["many"])
+        lines = plain(self.part(out, "weft fibers")).splitlines()
+        self.assertEqual(lines[0], "FIBERS  STATE  SINCE  WAIT FOR  FOR EXAMPLE  TASK")
+        event = "Event X (not signalled, Mode::Manual)"
+        self.assertEqual(lines[1], "100  waits  X s  %s  0:6  debugged::WaitForEvent" % event)
+        self.assertEqual(lines[-1], "`weft fibers all` lists each fiber.")
+        self.assertEqual(self.part(out, "weft fibers all").count("debugged::WaitForEvent"), 100)
+
+    def test_prints_the_backtrace_of_a_fiber(self):
+        out = self.attached("weft bt 0:1", "bt", "weft bt 0:2 3")
+        first, *_ = plain(self.part(out, "weft bt 0:1")).splitlines()
+        event = "Event X (not signalled, Mode::Manual)"
+        self.assertEqual(first, "fiber 0:1, task LAMBDA, waits for %s, for X s" % event)
+        self.check_backtrace(self.part(out, "weft bt 0:1"))
+        # The backtrace of the selected thread is as it was.
+        self.assertIn("main", self.functions(self.part(out, "bt")))
+        self.assertEqual(len(self.functions(self.part(out, "weft bt 0:2 3"))), 3)
+
+    def test_prints_the_backtrace_of_the_fiber_on_which_its_worker_sleeps(self):
+        out = at_rest(lambda: self.attached("weft workers", "weft bt 0:3", "weft bt 0:6"), self.part)
+        for fiber, task in (("0:3", "TakeLock"), ("0:6", "Sleep")):
+            names = self.functions(self.part(out, "weft bt " + fiber))
+            # lldb's names end before the first parenthesis.
+            self.assertIn("debugged::%s::operator" % task, [name.removesuffix("()") for name in names])
+            self.assertEqual(names[-1], "weft_fiber_base")
+
+    def test_reads_a_core_file(self):
+        out = at_rest(lambda: self.of_core("weft fibers", "weft workers", "weft bt 0:1"), self.part)
+        self.assertEqual(plain(self.part(out, "weft fibers")), FIBERS)
+        self.assertEqual(plain(self.part(out, "weft workers")), WORKERS)
+        self.check_backtrace(self.part(out, "weft bt 0:1"), is_of_core=True)
 
     def test_says_what_an_object_holds(self):
         out = at_rest(
