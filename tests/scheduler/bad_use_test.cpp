@@ -753,20 +753,23 @@ TEST_F(BadUseDeathTest, AMapCallThatFailsIsReportedWhicheverItIs) {
   }
 }
 
+// To what is used already, and so much more.
+void limitAddressSpace(size_t mebibytes) {
+  size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  const rlim_t bytes = pages * pageSize() + (mebibytes << 20);
+  const rlimit most{bytes, bytes};
+  setrlimit(RLIMIT_AS, &most);
+}
+
 TEST_F(BadUseDeathTest, AddressSpaceThatIsUsedUpIsReported) {
   if (!WEFT_CALLS_CAN_FAIL) {
     GTEST_SKIP() << "the sanitizer needs address space itself";
   }
   // As the limit grows a worker's stack, the others', then the pool's memory fit.
   for (size_t mebibytes = 0; mebibytes <= 128; mebibytes = mebibytes < 16 ? mebibytes + 1 : mebibytes + 8) {
-    const auto limit = [mebibytes] {
-      size_t pages = 0;
-      std::ifstream("/proc/self/statm") >> pages;
-      const rlim_t bytes = pages * pageSize() + (mebibytes << 20);
-      const rlimit most{bytes, bytes};
-      setrlimit(RLIMIT_AS, &most);
-    };
-    EXPECT_EXIT(useAndReport(limit), tests::endedInOrder, kReport) << "with " << mebibytes << " MiB left";
+    EXPECT_EXIT(useAndReport([=] { limitAddressSpace(mebibytes); }), tests::endedInOrder, kReport)
+        << "with " << mebibytes << " MiB left";
   }
 }
 
@@ -785,9 +788,38 @@ TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithTheNumberOfFibers) {
           schedule([never] { never.wait(); });
         }
       },
-      "weft: fatal: no memory for another fiber: this worker has 0, of which 0 are blocked|"
+      "weft: no dump, or not all of it: the system gives no memory\n.*"
       "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are "
       "blocked.*setFiberStackSize");
+}
+
+TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithWhatFibersWaitFor) {
+  if (!WEFT_CALLS_CAN_FAIL) {
+    GTEST_SKIP() << "the sanitizer needs address space itself";
+  }
+  EXPECT_DEATH(
+      {
+        tests::endWithTheTest();
+        Scheduler scheduler(smallConfig(0).setFiberStackSize(size_t{64} << 20));
+        Scheduler::Binding binding(scheduler);
+        Event never;
+        Event isWaiting;
+        schedule([=] {
+          isWaiting.signal();
+          never.wait();
+        });
+        isWaiting.wait();
+        limitAddressSpace(32);
+        for (int i = 0; i < 100; ++i) {
+          schedule([never] { never.wait(); });
+        }
+        WaitGroup(1).wait();
+      },
+      "fibers? waits? for Event 0x.*\n"
+      "the code of main thread [0-9]+ waits for WaitGroup 0x[0-9a-f]+ \\(count 1\\).*\n    .*"
+      "weft: end of process [0-9]+\n.*"
+      "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are "
+      "blocked.*See in the dump above");
 }
 
 }  // namespace

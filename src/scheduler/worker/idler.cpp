@@ -119,6 +119,10 @@ void Idler::awaitReady(TimePoint until) {
   idleVisibly([&] { searchForReady(until); });
 }
 
+void Idler::dumpVisibly() {
+  idleVisibly([] { dumpToStderr(); });
+}
+
 void Idler::searchForReady(TimePoint until) {
   TimePoint now = TimePoint::clock::now();
   const TimePoint busyUntil = now + SearchBudget::kUsual;

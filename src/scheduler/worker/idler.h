@@ -44,6 +44,8 @@ class Idler {
   Work waitForWork();
   // Waits until a fiber is ready or until the time `until` comes. The wait begins with a busy search.
   void awaitReady(TimePoint until);
+  // Prints a dump, with the frames of the fiber that waits and has called this.
+  void dumpVisibly();
 
   // What the worker sleeps in while fibers of it wait for I/O: null before the first of them does.
   Reactor* reactor() { return reactor_.get(); }

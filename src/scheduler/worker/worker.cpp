@@ -343,9 +343,11 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
   handed_ = task;
   FiberControlBlock* fiber = pool_.take(*this, &Worker::fiberMain);
   if (fiber == nullptr) {
+    idler_.dumpVisibly();  // takes little memory, where a stack takes much
     WEFT_FATAL(
         "no memory for another fiber: this worker has %llu, of which %llu are blocked, "
-        "with stacks of %zu bytes. Bound the number of tasks that wait at the same time, "
+        "with stacks of %zu bytes. See in the dump above what they wait for. Bound the number of tasks that "
+        "wait at the same time, "
         "or lower Config::setFiberStackSize().",
         static_cast<unsigned long long>(pool_.num()), static_cast<unsigned long long>(numBlocked_.get()),
         group_.config.fiberStackSize);
