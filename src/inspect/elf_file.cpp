@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 
 namespace weft::inline v0_1::detail::inspect {
@@ -44,12 +45,14 @@ ElfFile::~ElfFile() {
 bool ElfFile::open(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (file < 0) {
+    error_ = errno;
     return false;
   }
   struct stat status;
   void* memory = MAP_FAILED;
   if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
     memory = mmap(nullptr, static_cast<size_t>(status.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    error_ = memory == MAP_FAILED ? errno : 0;
   }
   close(file);
   if (memory == MAP_FAILED) {

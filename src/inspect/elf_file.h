@@ -50,6 +50,8 @@ class ElfFile {
 
   // Maps the file. Returns: whether it is such an ELF file. Requires: nothing was opened before.
   [[nodiscard]] bool open(const char* path);
+  // Returns: the errno that open() met; 0: the system let it read the file.
+  int error() const { return error_; }
   // Takes a file that lies in memory, and stays there.
   [[nodiscard]] bool openBytes(const void* bytes, size_t size);
 
@@ -118,6 +120,7 @@ class ElfFile {
   const unsigned char* bytes_ = nullptr;
   size_t size_ = 0;
   bool isMapped_ = false;
+  int error_ = 0;
   uint64_t segments_ = 0;  // the offset of their headers
   uint64_t numSegments_ = 0;
   uint64_t sections_ = 0;

@@ -5,6 +5,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,12 +45,12 @@ std::string_view takeWord(std::string_view& text) {
   return word;
 }
 
-// Reads a file of the kernel's line by line. Returns: whether all of it could be read.
+// Reads a file of the kernel's line by line. Returns: 0, or the errno if not all of it could be read.
 template <class F>
-bool visitLines(const char* path, std::pmr::memory_resource* memory, F visit) {
+int visitLines(const char* path, std::pmr::memory_resource* memory, F visit) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) {
-    return false;
+    return errno;
   }
   std::pmr::vector<char> buffer(2 * kLine, memory);
   size_t used = 0;
@@ -71,8 +72,9 @@ bool visitLines(const char* path, std::pmr::memory_resource* memory, F visit) {
     std::memmove(buffer.data(), left.data(), left.size());
     used = left.size();
   }
+  const int error = now < 0 ? errno : now > 0 || used != 0 ? EIO : 0;
   close(file);
-  return now == 0 && used == 0;
+  return error;
 }
 
 std::string_view copyOf(std::string_view text, std::pmr::memory_resource* memory) {
@@ -80,6 +82,21 @@ std::string_view copyOf(std::string_view text, std::pmr::memory_resource* memory
   text.copy(copy, text.size());
   copy[text.size()] = '\0';
   return {copy, text.size()};
+}
+
+// Not strerror(), which may take a lock and call malloc.
+void writeSystemError(Text& out, int error) {
+  const char* text = nullptr;
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 32)
+  text = strerrordesc_np(error);
+#endif
+#endif
+  if (text != nullptr) {
+    out << text;
+  } else {
+    (out << "errno ").decimal(static_cast<uint32_t>(error));
+  }
 }
 
 }  // namespace
@@ -96,8 +113,9 @@ Images::~Images() {
 
 bool Images::readMaps(int processId) {
   processId_ = processId;
-  return visitLines(ProcPath(processId, "maps").text(), memory_,
-                    [this](std::string_view line) { addLine(line); });
+  failure_ = visitLines(ProcPath(processId, "maps").text(), memory_,
+                        [this](std::string_view line) { addLine(line); });
+  return failure_ == 0;
 }
 
 // "5581e000-5581f000 r-xp 00001000 fe:00 1234      /usr/bin/program"
@@ -172,6 +190,15 @@ CodePlace Images::place(Address address) {
 }
 
 void Images::open(Image& image) {
+  openError_ = 0;
+  tryToOpen(image);
+  if (image.file == nullptr && failure_ == 0 && openError_ != 0) {
+    failure_ = openError_;
+    failedPath_ = image.path;
+  }
+}
+
+void Images::tryToOpen(Image& image) {
   if (image.substitute != nullptr) {
     openAs(image, image.substitute);
     return;
@@ -208,7 +235,7 @@ bool Images::openByProcess(Image& image, std::string_view path) {
   // Names the first mapping, whose end is not that of the image.
   bool isOpen = false;
   other.assign(ProcPath(processId_, "maps").view());
-  visitLines(other.c_str(), memory_, [&](std::string_view line) {
+  const int error = visitLines(other.c_str(), memory_, [&](std::string_view line) {
     const std::string_view range = line.substr(0, line.find(' '));
     std::string_view begin = range;
     if (!isOpen && takeNumber(begin, 16) == image.begin) {
@@ -216,12 +243,14 @@ bool Images::openByProcess(Image& image, std::string_view path) {
       isOpen = openAs(image, other.c_str());
     }
   });
+  openError_ = openError_ == 0 ? error : openError_;
   return isOpen;
 }
 
 bool Images::openAs(Image& image, const char* path) {
   auto* file = new (memory_->allocate(sizeof(ElfFile), alignof(ElfFile))) ElfFile(memory_);
   if (!file->open(path)) {
+    openError_ = openError_ == 0 ? file->error() : openError_;
     std::destroy_at(file);
     memory_->deallocate(file, sizeof(ElfFile), alignof(ElfFile));
     return false;
@@ -242,6 +271,15 @@ Address Images::biasOf(const Image& image) const {
     }
   }
   return image.begin - image.file->lowestAddress();
+}
+
+void Images::writeFailure(Text& out) const {
+  if (failure_ != 0) {
+    out << "Names and calls are missing: ";
+    out << (failedPath_.empty() ? ProcPath(processId_, "maps").view() : failedPath_) << " cannot be read (";
+    writeSystemError(out, failure_);
+    out << ").\n";
+  }
 }
 
 void writePlace(Text& out, const CodePlace& place) {

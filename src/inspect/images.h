@@ -61,9 +61,14 @@ class Images {
   CodePlace place(Address address);
   std::span<const Image> all() const { return images_; }
 
+  // Writes a line that names the first file that the system did not let it read, and why; nothing, if there
+  // is none. A report has no names from that file, and the calls of a stack may end there.
+  void writeFailure(Text& out) const;
+
  private:
   void addLine(std::string_view line);
   void open(Image& image);
+  void tryToOpen(Image& image);
   bool openAs(Image& image, const char* path);
   bool openByProcess(Image& image, std::string_view path);
   Address biasOf(const Image& image) const;
@@ -73,6 +78,9 @@ class Images {
   std::pmr::vector<Image> images_;  // by their addresses
   Address lastBegin_ = 0;           // of the mapping that was added last
   Address lastOffset_ = 0;
+  int openError_ = 0;            // the first errno of the image that is being opened
+  int failure_ = 0;              // the errno of the first file that could not be read; 0: there is none
+  std::string_view failedPath_;  // of an image; empty: it was /proc/PID/maps
 };
 
 // Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"

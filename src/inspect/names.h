@@ -17,6 +17,8 @@ class Names {
   virtual void writeFrame(Text& out, Address pc) = 0;
   // Returns: whether a return address is in a function of weft's own. False where that is not known.
   virtual bool isOfWeft(Address pc) = 0;
+  // Writes a line that says why names are missing, if a file with names could not be read.
+  virtual void writeFailure(Text&) {}
 
  protected:
   Names() = default;

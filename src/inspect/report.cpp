@@ -30,6 +30,7 @@ class Report {
     if (!snapshot_.isComplete) {
       out_ << "Some of this could not be read, or changed while it was read, and is left out.\n";
     }
+    names_.writeFailure(out_);
     out_ << "weft: end of process ";  // so that a log that was cut is known
     out_.decimal(static_cast<uint32_t>(snapshot_.processId)) << '\n';
   }

@@ -88,6 +88,40 @@ TEST(ImagesTest, WhatIsNotMappedHasNoPlace) {
   EXPECT_FALSE(Images(&arena).readMaps(0x7ffffff0));
 }
 
+std::string failureOf(const Images& images) {
+  std::string text;
+  {
+    Text out(&weft::detail::inspect::appendTo, &text);
+    images.writeFailure(out);
+  }
+  return text;
+}
+
+TEST(ImagesTest, TellsTheFirstFileThatCannotBeRead) {
+  Arena arena;
+  Images images(&arena);
+  images.add(0x1000, 0x2000, 0, "/there/is/no/such/file");
+  images.add(0x3000, 0x4000, 0, "/nor/this");
+  images.add(0x5000, 0x6000, 0, "/dev/null");  // no ELF file, which is no failure
+  EXPECT_NE(images.find(0x5000), nullptr);
+  EXPECT_EQ(failureOf(images), "");
+  EXPECT_NE(images.find(0x1000), nullptr);
+  EXPECT_NE(images.find(0x3000), nullptr);
+  const std::string text = failureOf(images);
+  EXPECT_TRUE(text.starts_with("Names and calls are missing: /there/is/no/such/file cannot be read ("))
+      << text;
+  EXPECT_TRUE(text.ends_with(").\n")) << text;
+}
+
+TEST(ImagesTest, TellsThatTheMappingsCannotBeRead) {
+  Arena arena;
+  Images images(&arena);
+  EXPECT_FALSE(images.readMaps(0x7ffffff0));
+  EXPECT_TRUE(
+      failureOf(images).starts_with("Names and calls are missing: /proc/2147483632/maps cannot be read ("))
+      << failureOf(images);
+}
+
 TEST(ImagesTest, MappingsOfAFileAreOneImage) {
   Arena arena;
   Images images(&arena);

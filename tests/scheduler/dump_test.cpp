@@ -4,6 +4,7 @@
 #include <alloca.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -543,6 +544,30 @@ TEST(DumpOfNothingTest, SaysWhenItWasTakenAndThatItEnds) {
 
 TEST(DumpOfNothingTest, SaysThatThereIsNoScheduler) {
   EXPECT_TRUE(has(dumpText(), ": 0 schedulers, 0 fibers in use")) << dumpText();
+}
+
+// Prints a dump while the process can open no file, then one while it can again.
+void dumpWithoutDescriptors() {
+  Scheduler scheduler(tests::smallConfig(0));
+  const Scheduler::Binding bound(scheduler);
+  schedule([] {
+    rlimit before;
+    getrlimit(RLIMIT_NOFILE, &before);
+    const rlimit none{0, before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    dump();
+    setrlimit(RLIMIT_NOFILE, &before);
+    const std::string text = dumpText();
+    std::_Exit(has(text, "dumpWithoutDescriptors()") && !has(text, "are missing") ? 0 : 1);
+  });
+  yield();
+}
+
+TEST(DumpDeathTest, SaysWhyNamesAreMissing) {
+  ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
+  EXPECT_EXIT(dumpWithoutDescriptors(), testing::ExitedWithCode(0),
+              "\nNames and calls are missing: /proc/[0-9]+/maps cannot be read \\((Too many open files|errno "
+              "24)\\)\\.\nweft: end of process [0-9]+\n");
 }
 
 // Returns: what is written to stderr while and after `act` runs, until it has `part` so often.

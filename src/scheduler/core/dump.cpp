@@ -51,7 +51,7 @@ void read(const Request& request, inspect::Text& out) {
   }
   inspect::Arena arena;
   inspect::Images images(&arena);
-  (void)images.readMaps(getpid());  // without, addresses have no names
+  (void)images.readMaps(getpid());  // without, addresses have no names; the report says so
   inspect::Unwinder unwinder(images, &arena);
   inspect::Snapshot snapshot(&arena);
   process.read(snapshot, &unwinder, request.only);
