@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -362,62 +363,54 @@ TEST(ReportTest, CountsWhatItHasNoRoomFor) {
             "2 more groups, 3 fibers in all\n");
 }
 
-TEST(ReportTest, SaysWhoHoldsALock) {
-  OneWorker made;
-  const auto wait = [&](uint32_t id, char task, uint32_t holder) {
-    Fiber& fiber = made.blocked(id, task, "mutex", 0x100 + id, std::chrono::seconds(20 - id));
+// Fibers of a bound thread, 6 to 12, wait for a mutex each. Its holder is in another state each time.
+struct WaitersForLocks : OneWorker {
+  WaitersForLocks() {
+    main();                                // 0
+    fiber(1, 'R', Fiber::State::Running);  // 1
+    fiber(2, 'Y', Fiber::State::Ready);    // 2
+    fiber(3, '\0', Fiber::State::Idle);    // 3
+    blocked(4, 'S', "sleep", 0, 1s);       // 4
+    blocked(5, 'W', "Event", 0x7f00, 1s);  // 5
+    wait(6, 'A', 1);
+    wait(7, 'B', 2);
+    wait(8, 'C', 3);
+    wait(9, 'D', 4);
+    wait(10, 'E', 5);
+    wait(11, 'F', 0);
+    wait(12, 'G', weft::detail::inspect::kNone);
+    snapshot.workers[0].id = -1;
+  }
+
+ private:
+  void wait(uint32_t id, char task, uint32_t holder) {
+    Fiber& fiber = blocked(id, task, "mutex", 0x100 + id, std::chrono::seconds(20 - id));
     fiber.owner = 0x1;
     fiber.holder = holder;
-  };
-  const uint32_t kUnknown = weft::detail::inspect::kNone;
-  made.main();                                // 0
-  made.fiber(1, 'R', Fiber::State::Running);  // 1
-  made.fiber(2, 'Y', Fiber::State::Ready);    // 2
-  made.fiber(3, '\0', Fiber::State::Idle);    // 3
-  made.blocked(4, 'S', "sleep", 0, 1s);       // 4
-  made.blocked(5, 'W', "Event", 0x7f00, 1s);  // 5
-  wait(6, 'A', 1);
-  wait(7, 'B', 2);
-  wait(8, 'C', 3);
-  wait(9, 'D', 4);
-  wait(10, 'E', 5);
-  wait(11, 'F', 0);
-  wait(12, 'G', kUnknown);
-  made.snapshot.workers[0].id = -1;
-  const std::string where = ": bound thread 4712, fiber ";
+  }
+};
+
+// Returns: what a report says of one of WaitersForLocks.
+std::string lineOfWaiter(uint32_t id, char task, const std::string& holder) {
+  std::ostringstream line;
+  line << "1 fiber waits for mutex 0x" << std::hex << 0x100 + id << std::dec << ", for " << 20 - id
+       << " s: bound thread 4712, fiber " << id << ", task " << task << "; held by " << holder << '\n';
+  return line.str();
+}
+
+TEST(ReportTest, SaysWhoHoldsALock) {
+  const WaitersForLocks made;
+  const std::string where = " on bound thread 4712, fiber ";
   EXPECT_EQ(groupsOf(made.snapshot),
-            "1 fiber waits for mutex 0x106, for 14 s" + where +
-                "6, task A; "
-                "held by task R on bound thread 4712, fiber 1, which runs\n"
-                "1 fiber waits for mutex 0x107, for 13 s" +
-                where +
-                "7, task B; "
-                "held by task Y on bound thread 4712, fiber 2, which may go on, and waits for its turn\n"
-                "1 fiber waits for mutex 0x108, for 12 s" +
-                where +
-                "8, task C; "
-                "held by a task that has ended without unlocking it\n"
-                "1 fiber waits for mutex 0x109, for 11 s" +
-                where +
-                "9, task D; "
-                "held by task S on bound thread 4712, fiber 4, which sleeps\n"
-                "1 fiber waits for mutex 0x10a, for 10 s" +
-                where +
-                "10, task E; "
-                "held by task W on bound thread 4712, fiber 5, which waits for Event 0x7f00 itself\n"
-                "1 fiber waits for mutex 0x10b, for 9 s" +
-                where +
-                "11, task F; "
-                "held by the code of bound thread 4712, which runs\n"
-                "1 fiber waits for mutex 0x10c, for 8 s" +
-                where +
-                "12, task G; "
-                "held by a thread or task that weft does not know\n"
-                "1 fiber sleeps, for 1 s" +
-                where +
-                "4, task S\n"
-                "1 fiber waits for Event 0x7f00, for 1 s" +
-                where + "5, task W\n");
+            lineOfWaiter(6, 'A', "task R" + where + "1, which runs") +
+                lineOfWaiter(7, 'B', "task Y" + where + "2, which may go on, and waits for its turn") +
+                lineOfWaiter(8, 'C', "a task that has ended without unlocking it") +
+                lineOfWaiter(9, 'D', "task S" + where + "4, which sleeps") +
+                lineOfWaiter(10, 'E', "task W" + where + "5, which waits for Event 0x7f00 itself") +
+                lineOfWaiter(11, 'F', "the code of bound thread 4712, which runs") +
+                lineOfWaiter(12, 'G', "a thread or task that weft does not know") +
+                "1 fiber sleeps, for 1 s: bound thread 4712, fiber 4, task S\n"
+                "1 fiber waits for Event 0x7f00, for 1 s: bound thread 4712, fiber 5, task W\n");
 }
 
 TEST(ReportTest, SaysWhoHoldsWhatAGroupWaitsFor) {
