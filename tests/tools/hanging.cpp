@@ -98,6 +98,44 @@ class Tasks {
   uint64_t numTasks_ = 0;
 };
 
+// A task waits for bytes of a socket, which has none until its other end is shut down.
+#ifdef HANGING_IO
+class SilentSocket {
+ public:
+  SilentSocket() {
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends_) != 0) {
+      std::abort();
+    }
+  }
+  void startReader(Tasks& tasks) {
+    tasks.start([this] {
+      std::byte byte;
+      (void)weft::io::recv(ends_[0], {&byte, 1}, 0);
+    });
+  }
+  void endReader() { shutdown(ends_[1], SHUT_RDWR); }
+
+ private:
+  int ends_[2];
+};
+#else
+struct SilentSocket {
+  static void startReader(Tasks&) {}
+  static void endReader() {}
+};
+#endif
+
+// Returns once a task holds the mutex, which it unlocks after `mayEnd`.
+void startHolder(Tasks& tasks, weft::mutex& mutex, const weft::Event& mayEnd) {
+  const weft::Event isHeld;
+  tasks.start([&mutex, mayEnd, isHeld] {
+    std::unique_lock lock(mutex);
+    isHeld.signal();
+    mayEnd.wait();
+  });
+  isHeld.wait();
+}
+
 void hang(int numMore) {
   weft::mutex mutex;
   const weft::Event mayEnd(weft::Event::Mode::Manual);
@@ -106,14 +144,9 @@ void hang(int numMore) {
   weft::Promise<int> promise;
   const weft::Future<int> future = promise.get_future();
   std::stop_source stop;
+  SilentSocket socket;
   Tasks tasks;
-  const weft::Event isHeld;
-  tasks.start([&] {
-    std::unique_lock lock(mutex);
-    isHeld.signal();
-    mayEnd.wait();
-  });
-  isHeld.wait();
+  startHolder(tasks, mutex, mayEnd);
   for (int i = 0; i < 3; ++i) {
     tasks.start([&] { serve(requests); });
   }
@@ -124,16 +157,7 @@ void hang(int numMore) {
   for (int i = 0; i < numMore; ++i) {
     tasks.start([&] { mayEnd.wait(); });
   }
-#ifdef HANGING_IO
-  int ends[2];
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0) {
-    std::abort();
-  }
-  tasks.start([&] {
-    std::byte byte;
-    (void)weft::io::recv(ends[0], {&byte, 1}, 0);
-  });
-#endif
+  socket.startReader(tasks);
   tasks.awaitBlocked();
   sayReady();
   waitForEndOfInput();
@@ -142,9 +166,7 @@ void hang(int numMore) {
   numbers.close();
   promise.set_value(1);
   stop.request_stop();
-#ifdef HANGING_IO
-  shutdown(ends[1], SHUT_RDWR);
-#endif
+  socket.endReader();
   tasks.awaitEnd();
 }
 
