@@ -17,6 +17,7 @@ import pathlib
 import pty
 import re
 import resource
+import select
 import shutil
 import signal
 import struct
@@ -27,6 +28,8 @@ import termios
 import unittest
 
 NUM_MORE = 5  # tasks that wait for an event
+MOST_LOOKS = 500  # until the right one; with so many wrong ones something is broken
+MOST_SECONDS = 60  # until a living program writes something
 WAITS = (r"Semaphore 0x\w+", r"mutex 0x\w+", r"Channel::receive 0x\w+", r"Future 0x\w+", r"Event 0x\w+")
 
 
@@ -71,14 +74,19 @@ def core(program, folder, *arguments, end=None):
     return next(iter(pathlib.Path(folder).iterdir()), None)
 
 
+def look_until(isRight, look):
+    """Returns: what `look` tells, once that is right."""
+    for _ in range(MOST_LOOKS):
+        text = look()
+        if isRight(text):
+            return text
+    raise AssertionError("%d looks did not tell what was expected. The last one told:\n%s" % (MOST_LOOKS, text))
+
+
 def whole(look):
     """Returns: what `look` tells while the fiber waits that waits for a mutex. It looks at the mutex again now
     and then, and is ready meanwhile."""
-    for _ in range(100):
-        text = look()
-        if re.search(r"1 fiber waits for mutex 0x\w+, (for [\d.]+ \w+, )?in ", text):
-            break
-    return text
+    return look_until(re.compile(r"1 fiber waits for mutex 0x\w+, (for [\d.]+ \w+, )?in ").search, look)
 
 
 def stripped(program, folder):
@@ -118,8 +126,8 @@ class LiveTest(unittest.TestCase):
 
     def test_ps_tells_since_when(self):
         with running(DEBUG) as process:
-            while re.search(r"1 fiber sleeps, for \d", self.ps(process.pid)) is None:
-                pass  # it has slept for less than what the coarse clock can tell
+            # At first it has slept for less than what the coarse clock can tell.
+            look_until(re.compile(r"1 fiber sleeps, for \d").search, lambda: self.ps(process.pid))
 
     def test_ps_lists_all_fibers(self):
         with running(DEBUG, NUM_MORE) as process:
@@ -258,6 +266,8 @@ class Terminal:
 
     def read(self):
         """Returns: whether there was more."""
+        isThere, _, _ = select.select([self.end], [], [], MOST_SECONDS)
+        assert isThere, "`weft top` has written nothing for %d s. Before, it wrote:\n%s" % (MOST_SECONDS, self.text)
         try:
             more = os.read(self.end, 65536).decode()
         except OSError as error:  # of the terminal's other end: nobody has it open any more
@@ -273,15 +283,19 @@ class Terminal:
                 re.findall(r"\x1b\[H(.*?)\x1b\[J", self.text, re.S)]
 
     def await_view(self, condition):
-        while not (self.views() and condition(self.views()[-1])):
-            assert self.read(), self.text
-        return self.views()[-1]
+        for _ in range(MOST_LOOKS):
+            views = self.views()
+            if views and condition(views[-1]):
+                return views[-1]
+            assert self.read(), "`weft top` has ended. It wrote:\n" + self.text
+        raise AssertionError("`weft top` did not show the expected view. It wrote:\n" + self.text)
 
     def await_end(self):
-        while self.read():
-            pass
-        os.close(self.end)
-        return self.process.wait()
+        for _ in range(MOST_LOOKS):
+            if not self.read():
+                os.close(self.end)
+                return self.process.wait(MOST_SECONDS)
+        raise AssertionError("`weft top` did not end. It wrote:\n" + self.text)
 
 
 class TopTest(unittest.TestCase):
@@ -292,12 +306,11 @@ class TopTest(unittest.TestCase):
 
     def test_a_busy_program_ends_tasks(self):
         with running(DEBUG, "busy") as process:
-            while True:  # a look may find its threads between their turns
-                text = self.top("--once", process.pid)
-                self.assertRegex(text, r"^\S+ process %d, /\S+/hanging_debug: 1 scheduler, 2 worker threads, "
-                                       r"1 bound thread\n" % process.pid)
-                if re.search(r"\n(\d+|\d\.\d)[kM]? tasks/s; ", text) and "\n0 tasks/s" not in text:
-                    break
+            # A look may find its threads between their turns.
+            text = look_until(re.compile(r"\n(?!0 )(\d+|\d\.\d)[kM]? tasks/s; ").search,
+                              lambda: self.top("--once", process.pid))
+            self.assertRegex(text, r"^\S+ process %d, /\S+/hanging_debug: 1 scheduler, 2 worker threads, "
+                                   r"1 bound thread\n" % process.pid)
 
     def test_a_hanging_program_ends_none(self):
         for program in (DEBUG, STRIPPED, STATIC):
