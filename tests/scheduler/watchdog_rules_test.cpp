@@ -343,6 +343,26 @@ TEST_F(WatchdogRulesTest, TellsOfNoDeadlockThatIsAnotherOneAtEachLook) {
   EXPECT_EQ(lookOften(20, comesAndGoes), kNothing);
 }
 
+TEST(WatchdogTextTest, KnowsWhichSnapshotHasTheCycleOfADeadlockWithItsBacktraces) {
+  HandMade made;
+  makeCycle(made, 1s);
+  auto& fibers = made.snapshot.fibers;
+  fibers[0].address = 0x100;
+  fibers[1].address = 0x200;
+  detail::Finding finding;
+  finding.condition = Condition::Deadlock;
+  finding.firstOfCycle = 0x100;
+  fibers[0].numFrames = 1;
+  EXPECT_FALSE(detail::hasBacktraces(made.snapshot, finding));
+  fibers[1].numFrames = 1;
+  EXPECT_TRUE(detail::hasBacktraces(made.snapshot, finding));
+  fibers[1].state = Fiber::State::Running;  // between two waits with a time limit
+  EXPECT_FALSE(detail::hasBacktraces(made.snapshot, finding));
+  fibers[1].state = Fiber::State::Blocked;
+  fibers[1].holder = detail::inspect::kNone;
+  EXPECT_FALSE(detail::hasBacktraces(made.snapshot, finding));
+}
+
 TEST(OtherThreadsTest, KnowsASleepThatOnlyAnotherThreadEnds) {
   EXPECT_TRUE(detail::tellsOfSleep("202 0x7f40 0x189 0x0 0x0 0x0 0xffffffff 0x7ffc 0x7f07\n", false));
   EXPECT_TRUE(detail::tellsOfSleep("202 0x7f40 0x80 0x0 0x0 0x0 0x0 0x7ffc 0x7f07\n", false));

@@ -78,7 +78,7 @@ class Look {
   }
 
  private:
-  // A fiber that waits for a lock runs now and then, to try again. So there are several tries.
+  // A snapshot lacks the cycle if a member runs between two waits with a time limit. The next may have it.
   const inspect::Snapshot& withBacktraces(const Finding& finding) {
     constexpr int kMostTries = 10;
     inspect::Unwinder unwinder(*images_, &arena_);

@@ -4,6 +4,8 @@
 #include "scheduler/core/watchdog_text.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "inspect/lock_cycles.h"
@@ -15,6 +17,23 @@ namespace {
 
 using Condition = Watchdog::Condition;
 using inspect::Snapshot;
+
+// Returns: the members of the deadlock's cycle; none if these cycles lack it.
+std::span<const uint32_t> cycleOf(const Finding& finding, const Snapshot& snapshot,
+                                  const inspect::LockCycles& cycles) {
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    const bool isIt = std::ranges::any_of(
+        cycles[i], [&](uint32_t member) { return snapshot.fibers[member].address == finding.firstOfCycle; });
+    if (isIt) {
+      return cycles[i];
+    }
+  }
+  return {};
+}
+
+inspect::LockCycles cyclesOf(const Snapshot& snapshot) {
+  return inspect::findCycles(snapshot, snapshot.fibers.get_allocator().resource());
+}
 
 class FindingText {
  public:
@@ -118,17 +137,14 @@ class FindingText {
 
   // A later snapshot may lack the cycle: its waits may have had a time limit.
   void writeDeadlock() {
-    const auto cycles = inspect::findCycles(snapshot_, snapshot_.fibers.get_allocator().resource());
-    for (size_t i = 0; i < cycles.size(); ++i) {
-      const bool isIt = std::ranges::any_of(cycles[i], [this](uint32_t member) {
-        return snapshot_.fibers[member].address == finding_.firstOfCycle;
-      });
-      if (isIt) {
-        inspect::writeCycle(out_, snapshot_, cycles[i], names_);
-        return;
-      }
+    const inspect::LockCycles cycles = cyclesOf(snapshot_);
+    const auto members = cycleOf(finding_, snapshot_, cycles);
+    if (members.empty()) {
+      out_
+          << "fibers waited for locks of each other, but a time limit or a stop has ended one of the waits\n";
+      return;
     }
-    out_ << "fibers waited for locks of each other, but a time limit or a stop has ended one of the waits\n";
+    inspect::writeCycle(out_, snapshot_, members, names_);
   }
 
   void writeRunning(const inspect::Worker& worker) {
@@ -192,19 +208,11 @@ bool hasBacktraces(const inspect::Snapshot& snapshot, const Finding& finding) {
   if (finding.condition != Condition::Deadlock) {
     return true;
   }
-  const auto& fibers = snapshot.fibers;
-  const auto first = std::ranges::find(fibers, finding.firstOfCycle, &inspect::Fiber::address);
-  auto fiber = first;
-  for (size_t i = 0; fiber != fibers.end() && fiber->numFrames != 0 && i < fibers.size(); ++i) {
-    if (fiber->holder >= fibers.size()) {
-      return false;
-    }
-    fiber = fibers.begin() + fiber->holder;
-    if (fiber == first) {
-      return true;
-    }
-  }
-  return false;
+  const inspect::LockCycles cycles = cyclesOf(snapshot);
+  const auto members = cycleOf(finding, snapshot, cycles);
+  return !members.empty() && std::ranges::all_of(members, [&](uint32_t member) {
+    return snapshot.fibers[member].numFrames != 0;
+  });
 }
 
 void writeFinding(inspect::Text& out, const Finding& finding, const inspect::Snapshot& snapshot,

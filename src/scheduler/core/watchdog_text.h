@@ -13,7 +13,8 @@ namespace weft::inline v0_1::detail {
 // Returns: whether writeFinding() needs a snapshot with backtraces.
 bool needsBacktraces(const Finding& finding);
 
-// Returns: whether `snapshot` has the backtrace of each fiber of a deadlock; true for other findings.
+// Returns: whether `snapshot` has the cycle of a deadlock, and the backtrace of each fiber of it; true for
+// other findings.
 bool hasBacktraces(const inspect::Snapshot& snapshot, const Finding& finding);
 
 // Writes a finding as text for people: one line, and what that condition needs further.
