@@ -9,8 +9,6 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-bool isBlockedFiber(const Fiber& fiber) { return fiber.state == Fiber::State::Blocked; }
-
 // Gives each group a number, in the order of their first members. A hash table with linear probing.
 class GroupNumbers {
  public:
@@ -71,20 +69,21 @@ class GroupNumbers {
 
 }  // namespace
 
-FiberGroups::FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory)
-    : isRefused_(!group(snapshot, names, memory)) {}
+FiberGroups::FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory,
+                         Fiber::State state)
+    : state_(state), isRefused_(!group(snapshot, names, memory)) {}
 
 bool FiberGroups::group(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory) {
-  const auto numBlocked = static_cast<size_t>(std::ranges::count_if(snapshot.fibers, isBlockedFiber));
-  members_ = FixedArray<uint32_t>(memory, numBlocked);
-  FixedArray<uint32_t> groupOf(memory, numBlocked);
-  GroupNumbers numbers(snapshot, names, memory, numBlocked);
+  const auto numFibers = static_cast<size_t>(std::ranges::count(snapshot.fibers, state_, &Fiber::state));
+  members_ = FixedArray<uint32_t>(memory, numFibers);
+  FixedArray<uint32_t> groupOf(memory, numFibers);
+  GroupNumbers numbers(snapshot, names, memory, numFibers);
   if (members_.isRefused() || groupOf.isRefused() || numbers.isRefused()) {
     return false;
   }
   size_t next = 0;
   for (uint32_t i = 0; i < snapshot.fibers.size(); ++i) {
-    if (isBlockedFiber(snapshot.fibers[i])) {
+    if (snapshot.fibers[i].state == state_) {
       groupOf[next++] = numbers.of(i);
     }
   }
@@ -127,7 +126,7 @@ void FiberGroups::gather(const Snapshot& snapshot, std::span<const uint32_t> gro
   }
   size_t next = 0;
   for (uint32_t i = 0; i < snapshot.fibers.size(); ++i) {
-    if (isBlockedFiber(snapshot.fibers[i])) {
+    if (snapshot.fibers[i].state == state_) {
       FiberGroup& group = groups_[groupOf[next++]];
       members_[group.firstMember + group.numMembers++] = i;
     }

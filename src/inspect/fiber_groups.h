@@ -14,8 +14,8 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-// Blocked fibers that wait for the same kind of object, in the same task, with the same backtrace outside of
-// weft: its own innermost frames are others where a worker sleeps on the stack.
+// Fibers in one state that wait for the same kind of object, in the same task, with the same backtrace
+// outside of weft: its own innermost frames are others where a worker sleeps on the stack.
 struct FiberGroup {
   uint32_t first = kNone;    // the member with the least index
   uint32_t firstMember = 0;  // in FiberGroups::members()
@@ -28,9 +28,10 @@ struct FiberGroup {
 
 class FiberGroups {
  public:
-  // Takes time linear in the number of fibers and of their frames, but for sorting, and at most 28 bytes for
-  // each blocked fiber, and 40 for each group.
-  FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory);
+  // Of the fibers in this state. Takes time linear in the number of fibers and of their frames, but for
+  // sorting, and at most 28 bytes for each of them, and 40 for each group.
+  FiberGroups(const Snapshot& snapshot, Names& names, std::pmr::memory_resource* memory,
+              Fiber::State state = Fiber::State::Blocked);
 
   bool isRefused() const { return isRefused_; }  // there was no memory: it has no groups
   // Returns: the largest first, and the code of threads last.
@@ -44,6 +45,7 @@ class FiberGroups {
   void gather(const Snapshot& snapshot, std::span<const uint32_t> groupOf);
   void summarize(const Snapshot& snapshot, FiberGroup& group);
 
+  Fiber::State state_;
   FixedArray<FiberGroup> groups_;
   FixedArray<uint32_t> members_;  // indices of fibers, group by group
   bool isRefused_ = false;

@@ -27,6 +27,7 @@ class Report {
       writeScheduler(scheduler);
     }
     writeGroups(cycles);
+    writeReadyGroups();
     if (!snapshot_.isComplete) {
       out_ << "Some of this could not be read, or changed while it was read, and is left out.\n";
     }
@@ -47,6 +48,9 @@ class Report {
   uint64_t countInIo(const Worker& worker) const;
   void writeGroups(const LockCycles& cycles);
   void writeGroup(const FiberGroup& group, std::span<const uint32_t> members);
+  void writeLeftOut(size_t numGroups, uint64_t numFibers);
+  void writeReadyGroups();
+  void writeReadyGroup(const FiberGroup& group, std::span<const uint32_t> members);
   void writeGroupOfOne(const FiberGroup& group);
   void writeOwnFrame(const Fiber& fiber);
   bool isSameHolder(std::span<const uint32_t> members) const;
@@ -242,12 +246,57 @@ void Report::writeGroups(const LockCycles& cycles) {
     const Fiber& first = snapshot_.fibers[group.first];
     phrases_.frames(phrases_.framesOfInterest(first), options_.mostFrames, "    ");
   }
-  if (numLeft != 0) {
-    writeCount(out_, numLeft, "more group");
+  writeLeftOut(numLeft, numFibersLeft);
+}
+
+void Report::writeLeftOut(size_t numGroups, uint64_t numFibers) {
+  if (numGroups != 0) {
+    writeCount(out_, numGroups, "more group");
     out_ << ", ";
-    writeCount(out_, numFibersLeft, "fiber");
+    writeCount(out_, numFibers, "fiber");
     out_ << " in all\n";
   }
+}
+
+void Report::writeReadyGroups() {
+  const FiberGroups groups(snapshot_, names_, snapshot_.fibers.get_allocator().resource(),
+                           Fiber::State::Ready);
+  if (groups.isRefused()) {
+    out_ << "There is no memory to list the fibers that are ready to go on.\n";
+    return;
+  }
+  const size_t count = std::min(groups.all().size(), options_.mostReadyGroups);
+  for (const FiberGroup& group : groups.all().first(count)) {
+    writeReadyGroup(group, groups.members(group));
+  }
+  uint64_t numFibersLeft = 0;
+  for (const FiberGroup& group : groups.all().subspan(count)) {
+    numFibersLeft += group.numMembers;
+  }
+  writeLeftOut(groups.all().size() - count, numFibersLeft);
+}
+
+void Report::writeReadyGroup(const FiberGroup& group, std::span<const uint32_t> members) {
+  const Fiber& first = snapshot_.fibers[group.first];
+  const bool isOne = group.numMembers == 1;
+  writeCount(out_, group.numMembers, "fiber");
+  out_ << (isOne ? " is ready to go on, and waits for its turn on "
+                 : " are ready to go on, and wait for their turn on ");
+  const bool isOneWorker =
+      std::ranges::all_of(members, [&](uint32_t i) { return snapshot_.fibers[i].worker == first.worker; });
+  if (isOneWorker) {
+    phrases_.worker(first.worker);
+  } else {
+    out_ << "their workers";
+  }
+  writeOwnFrame(first);
+  out_ << "; ";
+  if (!isOne && Phrases::isOutsideOfTasks(first)) {
+    out_ << "code outside of tasks";
+  } else {
+    phrases_.code(first);
+  }
+  out_ << '\n';
 }
 
 // Returns: whether it is one fiber, and a deadlock that was written names it with its stack.

@@ -17,6 +17,7 @@ namespace weft::inline v0_1::detail::inspect {
 
 struct ReportOptions {
   size_t mostGroups = 20;
+  size_t mostReadyGroups = 4;
   size_t mostFrames = 16;  // of a stack
   size_t mostCycles = 4;
   size_t mostFibersOfCycle = 16;
@@ -26,8 +27,8 @@ struct ReportOptions {
 
 // Writes what the schedulers of a process do, as text for people: the deadlocks among locks; what each worker
 // does; which fibers wait, since when, for what, who holds that and in which code, by groups of fibers that
-// wait alike; and a line that tells the end. Takes memory for the groups from the resource of the snapshot.
-// Where that has none left, it says so and writes the rest.
+// wait alike; which fibers are ready to go on; and a line that tells the end. Takes memory for the groups
+// from the resource of the snapshot. Where that has none left, it says so and writes the rest.
 void writeReport(Text& out, const Snapshot& snapshot, Names& names, const ReportOptions& options = {});
 
 // Writes the cycles of findCycles(), of many the first ones; nothing if there are none.

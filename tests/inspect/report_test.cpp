@@ -127,7 +127,8 @@ TEST(ReportTest, SaysWhatEachWorkerDoes) {
       "  worker 1, thread 4713: sleeps\n"
       "  worker 2, thread 4714: looks for work\n"
       "  worker 3, thread 4715: is between two tasks; 1 task queued, 1 fiber ready to go on\n"
-      "  main thread 4711: runs its own code\n");
+      "  main thread 4711: runs its own code\n"
+      "3 fibers are ready to go on, and wait for their turn on worker 0; task A\n");
 }
 
 TEST(ReportTest, SaysThatAWorkersThreadHasNotBegun) {
@@ -410,7 +411,8 @@ TEST(ReportTest, SaysWhoHoldsALock) {
                 lineOfWaiter(11, 'F', "the code of bound thread 4712, which runs") +
                 lineOfWaiter(12, 'G', "a thread or task that weft does not know") +
                 "1 fiber sleeps, for 1 s: bound thread 4712, fiber 4, task S\n"
-                "1 fiber waits for Event 0x7f00, for 1 s: bound thread 4712, fiber 5, task W\n");
+                "1 fiber waits for Event 0x7f00, for 1 s: bound thread 4712, fiber 5, task W\n"
+                "1 fiber is ready to go on, and waits for its turn on bound thread 4712; task Y\n");
 }
 
 TEST(ReportTest, SaysWhoHoldsWhatAGroupWaitsFor) {
@@ -573,6 +575,33 @@ TEST(ReportTest, TellsOfAHundredThousandFibersInAFewLines) {
       "    ??+0x2 (server+0x341d)\n"
       "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
       "10 more groups, 10,000 fibers in all\n");
+}
+
+TEST(ReportTest, ListsReadyFibersInFewGroupsAfterThoseThatWait) {
+  HandMade made;
+  made.scheduler(0x5000);
+  made.worker(0, 4712);
+  made.fiber(1, 'A', Fiber::State::Ready);
+  made.fiber(2, 'A', Fiber::State::Ready);
+  made.worker(1, 4713);
+  made.fiber(1, 'B', Fiber::State::Ready);
+  made.fiber(2, 'B', Fiber::State::Ready);
+  made.fiber(3, 'B', Fiber::State::Ready);
+  made.snapshot.fibers[4].worker = 0;
+  made.fiber(4, 'C', Fiber::State::Ready);
+  made.blocked(5, 'D', "sleep", 0, 1s);
+  for (const char task : {'E', 'F', 'G'}) {
+    made.fiber(6, task, Fiber::State::Ready);
+  }
+  const std::string text = reportOf(made.snapshot);
+  EXPECT_TRUE(
+      text.ends_with("1 fiber sleeps, for 1 s: worker 1, fiber 5, task D\n"
+                     "3 fibers are ready to go on, and wait for their turn on their workers; task B\n"
+                     "2 fibers are ready to go on, and wait for their turn on worker 0; task A\n"
+                     "1 fiber is ready to go on, and waits for its turn on worker 1; task C\n"
+                     "1 fiber is ready to go on, and waits for its turn on worker 1; task E\n"
+                     "2 more groups, 2 fibers in all\n"))
+      << text;
 }
 
 }  // namespace

@@ -438,6 +438,7 @@ TEST_P(DumpTest, CountsFibersThatWereWokenAndWaitForTheirTurn) {
   event.signal();
   const std::string text = dumpText();
   EXPECT_TRUE(has(text, "1 fiber ready to go on")) << text;
+  EXPECT_TRUE(has(text, "\n1 fiber is ready to go on, and waits for its turn on worker ")) << text;
   isOver = true;
   done.wait();
 }
