@@ -23,6 +23,7 @@
 #include <weft/channel.h>
 #include <weft/dump.h>
 #include <weft/event.h>
+#include <weft/fair/task_scheduler.h>
 #include <weft/fiber.h>
 #include <weft/latch.h>
 #include <weft/mutex.h>
@@ -506,6 +507,15 @@ TEST_P(DumpTest, LocksThatAreHandedOnAreNoDeadlock) {
   }
   mayEnd = true;
   done.wait();
+}
+
+// The tasks of weft::fair have no fibers: their schedulers are not in a dump.
+TEST_P(DumpTest, LeavesOutSchedulersOfFairTasks) {
+  const std::string before = dumpText();
+  const fair::TaskScheduler fair("fair", 2);
+  const std::string text = dumpText();
+  EXPECT_EQ(count(text, "\nscheduler 0x"), count(before, "\nscheduler 0x")) << text;
+  EXPECT_EQ(count(text, "is left out"), 0U) << text;
 }
 
 TEST_P(DumpTest, MayRunAtAnyTime) {

@@ -120,6 +120,7 @@ class SchedulerCore final : public WorkerGroup {
   void reportWait(std::chrono::nanoseconds waited);
 
   const SchedulerExists exists_;
+  const ListedScheduler listed_;
   int numStarted_ = 0;
   const Allocator::unique_ptr<WorkerThread> threadArray_{
       allocator->make_unique_n<WorkerThread>(static_cast<size_t>(numWorkers))};

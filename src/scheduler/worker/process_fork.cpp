@@ -19,7 +19,7 @@ namespace weft::inline v0_1::detail {
 namespace {
 
 // relaxed, both, everywhere: a thread that forks knows of the schedulers that it uses.
-constinit SpinLock lock;                           // guards the list of schedulers
+constinit SpinLock lock;                           // guards the count and the list of schedulers
 constinit std::atomic<int> numSchedulers{0};       // changes under the lock
 constinit std::atomic<bool> isForkedChild{false};  // false -> true, in the child, by its only thread
 constinit std::atomic<bool> isBindingLost{false};  // false -> true, in the child of a bound thread
@@ -50,7 +50,7 @@ void watchForks() noexcept {
   [[maybe_unused]] static const int registered = pthread_atfork(nullptr, nullptr, &enterChild);
 }
 
-constinit SchedulerExists* newestScheduler = nullptr;
+constinit ListedScheduler* newestScheduler = nullptr;
 constinit ClockReading firstClockReading;
 
 SchedulerExists::SchedulerExists() noexcept {
@@ -60,6 +60,15 @@ SchedulerExists::SchedulerExists() noexcept {
   if (numSchedulers.fetch_add(1, std::memory_order_relaxed) == 0) {
     agreeOnFences();
   }
+}
+
+SchedulerExists::~SchedulerExists() {
+  const std::scoped_lock guard(lock);
+  numSchedulers.fetch_sub(1, std::memory_order_relaxed);
+}
+
+ListedScheduler::ListedScheduler() noexcept {
+  const std::scoped_lock guard(lock);
   if (firstClockReading.ticks == 0) {
     firstClockReading = ClockReading::at(TimePoint::clock::now());
   }
@@ -67,10 +76,9 @@ SchedulerExists::SchedulerExists() noexcept {
   newestScheduler = this;
 }
 
-SchedulerExists::~SchedulerExists() {
+ListedScheduler::~ListedScheduler() {
   const std::scoped_lock guard(lock);
-  numSchedulers.fetch_sub(1, std::memory_order_relaxed);
-  SchedulerExists** link = &newestScheduler;
+  ListedScheduler** link = &newestScheduler;
   while (*link != this) {
     link = &(*link)->older;
   }

@@ -14,21 +14,30 @@ namespace weft::inline v0_1::detail {
 // Has forks of the process noticed from now on. Cheap after the first call.
 void watchForks() noexcept;
 
-// Counts the schedulers that exist, and lists them: each has one of these.
+// Counts the schedulers that exist, those of weft::fair too: each has one of these.
 struct SchedulerExists {
   SchedulerExists() noexcept;
   ~SchedulerExists();
   SchedulerExists(const SchedulerExists&) = delete;
   SchedulerExists& operator=(const SchedulerExists&) = delete;
-
-  SchedulerExists* older = nullptr;
 };
 
-// When the first scheduler was made.
+// Lists the SchedulerCores, for who looks from outside: each has one of these. What the list leads to is
+// complete: a core enters it after its base is made, and leaves it before its base is destroyed.
+struct ListedScheduler {
+  ListedScheduler() noexcept;
+  ~ListedScheduler();
+  ListedScheduler(const ListedScheduler&) = delete;
+  ListedScheduler& operator=(const ListedScheduler&) = delete;
+
+  ListedScheduler* older = nullptr;
+};
+
+// When the first SchedulerCore was made.
 extern constinit ClockReading firstClockReading;
 
 // Of the list. For who looks from outside, without the lock that guards the list.
-extern constinit SchedulerExists* newestScheduler;
+extern constinit ListedScheduler* newestScheduler;
 
 // Returns: whether the process is such a child.
 bool isChildWithoutWorkers() noexcept;

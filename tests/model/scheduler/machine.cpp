@@ -206,6 +206,8 @@ size_t allocationBytes(size_t size, size_t count) { return size * count; }
 void agreeOnFences() {}
 SchedulerExists::SchedulerExists() noexcept = default;
 SchedulerExists::~SchedulerExists() = default;
+ListedScheduler::ListedScheduler() noexcept = default;
+ListedScheduler::~ListedScheduler() = default;
 void assertNotForked(const char*) noexcept {}
 void assertBindingNotLost(const char*) noexcept {}
 
