@@ -22,6 +22,8 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
+#include "scheduler/worker/worker.h"
+#include "scheduler/worker/worker_group.h"
 #include "with_scheduler.h"
 
 // A sandbox may forbid a system call that the process has used before.
@@ -114,6 +116,22 @@ TEST_F(SandboxDeathTest, OneThatForbidsMembarrierBeforeTheFirstSchedulerIsMadeLe
         std::_Exit(0);
       },
       ::testing::ExitedWithCode(0), "both sides|no membarrier");
+}
+
+// Each fence that a thread of the scheduler leaves out would let two threads take one task.
+TEST_F(SandboxDeathTest, OneThatForbidsItBeforeTheFirstSchedulerIsMadeLeavesNoFenceOut) {
+  EXPECT_EXIT(
+      {
+        if (!detail::heavyFenceIsMembarrier || !forbidMembarrier()) {
+          skip();
+        }
+        Scheduler scheduler(tests::smallConfig(0));
+        Scheduler::Binding bound(scheduler);
+        detail::StealGate<>::Stealer owner(detail::Worker::current()->group().stealGate);
+        std::fprintf(stderr, owner.isUnseen() ? "takes without a fence\n" : "takes with a fence\n");
+        std::_Exit(0);
+      },
+      ::testing::ExitedWithCode(0), "takes with a fence|no membarrier");
 }
 
 TEST_F(SandboxDeathTest, OneThatForbidsItBetweenTwoSchedulersDoesToo) {

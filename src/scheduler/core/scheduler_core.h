@@ -119,7 +119,6 @@ class SchedulerCore final : public WorkerGroup {
   void awaitEnd(Condition isMet);
   void reportWait(std::chrono::nanoseconds waited);
 
-  const SchedulerExists exists_;
   const ListedScheduler listed_;
   int numStarted_ = 0;
   const Allocator::unique_ptr<WorkerThread> threadArray_{

@@ -14,7 +14,8 @@ namespace weft::inline v0_1::detail {
 // Has forks of the process noticed from now on. Cheap after the first call.
 void watchForks() noexcept;
 
-// Counts the schedulers that exist, those of weft::fair too: each has one of these.
+// Counts the schedulers that exist, those of weft::fair too: each has one of these. The first one decides on
+// the fences (agreeOnFences()), so it is made before all that calls Sync::isLightFenceFree().
 struct SchedulerExists {
   SchedulerExists() noexcept;
   ~SchedulerExists();

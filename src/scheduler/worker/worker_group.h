@@ -9,6 +9,7 @@
 #include "scheduler/queues/external_deques.h"
 #include "scheduler/queues/task_overflow.h"
 #include "scheduler/report/checked_allocator.h"
+#include "scheduler/worker/process_fork.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/park/idle.h"
 #include "weft/detail/queue/segmented_queue.h"
@@ -45,6 +46,7 @@ class WorkerGroup {
   const int numWorkers;
 
  private:
+  const SchedulerExists exists_;  // before `idle` and `stealGate`, which ask whether light fences are free
   const Allocator::unique_ptr<Worker*> workerArray_{
       allocator->make_unique_n<Worker*>(static_cast<size_t>(numWorkers))};
 
