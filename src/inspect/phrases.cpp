@@ -264,7 +264,7 @@ void Phrases::wait(const FiberGroup& group) {
     out_ << " wait for " << what;
     if (hasObject(what, first.object)) {
       out_ << " (";
-      out_.grouped(group.numObjects) << (isDescriptor(what) ? " descriptors)" : " of them)");
+      out_.grouped(group.numObjects) << (isDescriptor(what) ? " descriptors)" : " different ones)");
     }
   }
   writeSince(out_, group.shortest, group.longest);

@@ -54,7 +54,7 @@ class Phrases {
   void objectAndState(const Fiber& fiber);
   // " waits for WaitGroup 0x7f40 (count 3), for 5 s", " sleeps, for 5 s"
   void wait(const Fiber& fiber);
-  // " wait for mutex 0x7f40, for 3 to 9 s", " wait for Semaphore (17 of them), for 9 s"
+  // " wait for mutex 0x7f40, for 3 to 9 s", " wait for Semaphore (17 different ones), for 9 s"
   void wait(const FiberGroup& group);
   // "; 2 more fibers wait for this Event", those of other groups; nothing if there are none.
   void others(const FiberGroup& group);

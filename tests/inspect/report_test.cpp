@@ -291,7 +291,7 @@ TEST(ReportTest, GroupsWhatWaitsAlike) {
   made.blocked(7, 'A', "Event", 0x7f00, 6s, {kServe});
   EXPECT_EQ(
       groupsOf(made.snapshot),
-      "3 fibers wait for Semaphore (2 of them), for 3 to 9 s, in serve(Connection&)+0x2 (server+0x3412); "
+      "3 fibers wait for Semaphore (2 different ones), for 3 to 9 s, in serve(Connection&)+0x2 (server+0x3412); "
       "task A\n"
       "    serve(Connection&)+0x2 (server+0x3412)\n"
       "2 fibers wait for Event 0x7f00, for 6 s, in serve(Connection&)+0x2 (server+0x3412); task A\n"
@@ -319,7 +319,7 @@ TEST(ReportTest, SaysThatFibersOfOtherGroupsWaitForTheObject) {
   EXPECT_EQ(
       groupsOf(made.snapshot),
       "2 fibers wait for mutex 0x100, for 9 s; task A; 2 more fibers wait for this mutex\n"
-      "2 fibers wait for mutex (2 of them), for 7 s; task C; 3 more fibers wait for one of these objects\n"
+      "2 fibers wait for mutex (2 different ones), for 7 s; task C; 3 more fibers wait for one of these objects\n"
       "1 fiber waits for mutex 0x100, for 8 s: worker 0, fiber 3, task B; 3 more fibers wait for this "
       "mutex; held by a thread or task that weft does not know\n"
       "1 fiber waits for mutex 0x300, for 6 s: worker 0, fiber 6, task D\n"
@@ -565,12 +565,12 @@ TEST(ReportTest, TellsOfAHundredThousandFibersInAFewLines) {
       "scheduler 0x5000\n"
       "  worker 0, thread 4712: sleeps\n"
       "  worker 1, thread 4713: sleeps; 100,000 fibers wait\n"
-      "89,000 fibers wait for Event (890 of them), for 3 to 102 s, "
+      "89,000 fibers wait for Event (890 different ones), for 3 to 102 s, "
       "in serve(Connection&)+0x2 (server+0x3412); task A\n"
       "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
       "    serve(Connection&)+0x2 (server+0x3412)\n"
       "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
-      "1,000 fibers wait for Event (10 of them), for 3 to 102 s, in ??+0x2 (server+0x341d); task A\n"
+      "1,000 fibers wait for Event (10 different ones), for 3 to 102 s, in ??+0x2 (server+0x341d); task A\n"
       "    weft::Semaphore::acquire()+0x2 (server+0x9100)\n"
       "    ??+0x2 (server+0x341d)\n"
       "    main::{lambda()#2}::operator()+0x2 (server+0x4000)\n"
