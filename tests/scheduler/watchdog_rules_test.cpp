@@ -234,9 +234,9 @@ TEST_F(WatchdogRulesTest, TellsOfAQueueThatNobodyTakesFrom) {
     worker.numTasksRun = numTasksRun;
   };
   EXPECT_EQ(lookOften(6, sleeps), Told{Condition::StuckQueue});
-  EXPECT_TRUE(
-      texts_[0].starts_with("weft: watchdog: no worker has taken a task for at least 500 ms from the "
-                            "queue of scheduler 0x5000, which has 17 tasks\n"))
+  EXPECT_NE(texts_[0].find(": no worker has taken a task for at least 500 ms from the queue of scheduler "
+                           "0x5000, which has 17 tasks\n"),
+            std::string::npos)
       << texts_[0];
   EXPECT_EQ(lookOften(20, sleeps), kNothing);
   ++numTasksRun;
@@ -270,7 +270,7 @@ void waitFor(HandMade& made, std::string_view what, uint64_t taskNumber = 1) {
 TEST_F(WatchdogRulesTest, TellsOnceThatNothingCanGoOn) {
   const auto waits = [](HandMade& made) { waitFor(made, "Event"); };
   EXPECT_EQ(lookOften(8, waits), Told{Condition::Standstill});
-  EXPECT_TRUE(texts_[0].starts_with("weft: watchdog: nothing can go on: for at least 700 ms")) << texts_[0];
+  EXPECT_NE(texts_[0].find(": nothing can go on: for at least 700 ms"), std::string::npos) << texts_[0];
   EXPECT_NE(texts_[0].find("waits for Event 0x77"), std::string::npos) << texts_[0];
   EXPECT_EQ(lookOften(20, waits), kNothing);
   EXPECT_EQ(lookOften(8, [](HandMade& made) { waitFor(made, "Event", 2); }), Told{Condition::Standstill});

@@ -42,9 +42,7 @@ class FindingText {
 
   void write() {
     out_ << "weft: watchdog: ";
-    if (!needsBacktraces(finding_) || finding_.condition == Condition::Deadlock) {
-      writeProcess();  // a report would name it
-    }
+    writeProcess();
     switch (finding_.condition) {
       case Condition::LongTask:
         writeLongTask();
