@@ -56,7 +56,8 @@ void writeSince(Text& out, nanoseconds shortest, nanoseconds longest) {
   }
 }
 
-// What a channel holds, and that nobody waits at its other side, which a reader may not know to follow.
+// What a channel holds, and that nobody waits at its other side, which a reader may not know to follow. A
+// fiber that could go on by now has been woken, and says nothing of the other side.
 void writeValues(Text& out, const Fiber& fiber, std::string_view what) {
   const ObjectState& state = fiber.objectState;
   out << " (";
@@ -68,8 +69,12 @@ void writeValues(Text& out, const Fiber& fiber, std::string_view what) {
   }
   if (state.isClosed) {
     out << ", closed";
-  } else if (fiber.numWaiters != 0 && fiber.numOpposite == 0) {
-    out << "; no fiber waits to " << (what == kSend ? "receive" : "send");
+  } else {
+    const bool isSend = what == kSend;
+    const bool mustWait = isSend ? state.count >= state.capacity : state.count == 0;
+    if (mustWait && fiber.numWaiters != 0 && fiber.numOpposite == 0) {
+      out << "; no fiber waits to " << (isSend ? "receive" : "send");
+    }
   }
   out << ')';
 }

@@ -109,6 +109,7 @@ TEST(PhrasesTest, SaysThatNobodyIsAtTheOtherSideOfAChannel) {
   EXPECT_EQ(objectWith("Channel::send", full, 3, 1), "Channel::send 0x100 (8 of 8 values)");
   EXPECT_EQ(objectWith("Channel::receive", {.kind = Values}, 1),
             "Channel::receive 0x100 (no buffer; no fiber waits to send)");
+  EXPECT_EQ(objectWith("Channel::receive", full, 1), "Channel::receive 0x100 (8 of 8 values)");
   EXPECT_EQ(objectWith("Channel::receive", {.kind = Values, .isClosed = true}, 1),
             "Channel::receive 0x100 (no buffer, closed)");
 }
