@@ -819,7 +819,7 @@ TEST_F(BadUseDeathTest, AStackThatCannotBeHadIsReportedWithWhatFibersWaitFor) {
       "the code of main thread [0-9]+ waits for WaitGroup 0x[0-9a-f]+ \\(count 1\\).*\n    .*"
       "weft: end of process [0-9]+\n.*"
       "weft: fatal: no memory for another fiber: this worker has [0-9]+, of which [0-9]+ are "
-      "blocked.*See in the dump above");
+      "blocked.*The dump above, or");
 }
 
 }  // namespace

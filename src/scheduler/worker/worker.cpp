@@ -346,9 +346,8 @@ FiberControlBlock& Worker::handOver(TaskNode* task) {
     idler_.dumpVisibly();  // takes little memory, where a stack takes much
     WEFT_FATAL(
         "no memory for another fiber: this worker has %llu, of which %llu are blocked, "
-        "with stacks of %zu bytes. See in the dump above what they wait for. Bound the number of tasks that "
-        "wait at the same time, "
-        "or lower Config::setFiberStackSize().",
+        "with stacks of %zu bytes. The dump above, or `weft ps` of a core file, tells what they wait for. "
+        "Bound the number of tasks that wait at the same time, or lower Config::setFiberStackSize().",
         static_cast<unsigned long long>(pool_.num()), static_cast<unsigned long long>(numBlocked_.get()),
         group_.config.fiberStackSize);
   }
