@@ -25,8 +25,8 @@
 // works while workers are busy or stuck. What changes meanwhile is left out, and the dump says so. It takes
 // no lock and calls no malloc.
 //
-// In a child of fork() that has not called exec(), the threads of the schedulers do not exist. There a dump
-// is one line that says so, unless the child has made the first scheduler.
+// If a scheduler existed at the time of a fork(), its threads do not exist in the child. There a dump is one
+// line that says so.
 namespace weft::inline v0_1 {
 
 // Prints a dump to stderr. Any thread, task or signal handler. Neither suspends nor blocks. 100,000 fibers

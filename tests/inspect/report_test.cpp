@@ -291,7 +291,8 @@ TEST(ReportTest, GroupsWhatWaitsAlike) {
   made.blocked(7, 'A', "Event", 0x7f00, 6s, {kServe});
   EXPECT_EQ(
       groupsOf(made.snapshot),
-      "3 fibers wait for Semaphore (2 different ones), for 3 to 9 s, in serve(Connection&)+0x2 (server+0x3412); "
+      "3 fibers wait for Semaphore (2 different ones), for 3 to 9 s, in serve(Connection&)+0x2 "
+      "(server+0x3412); "
       "task A\n"
       "    serve(Connection&)+0x2 (server+0x3412)\n"
       "2 fibers wait for Event 0x7f00, for 6 s, in serve(Connection&)+0x2 (server+0x3412); task A\n"
@@ -316,17 +317,17 @@ TEST(ReportTest, SaysThatFibersOfOtherGroupsWaitForTheObject) {
   made.blocked(8, 'F', "Channel::receive", 0x400, 4s);
   weft::detail::inspect::countWaiters(made.snapshot, 0);
   made.snapshot.fibers[2].owner = 0x1;
-  EXPECT_EQ(
-      groupsOf(made.snapshot),
-      "2 fibers wait for mutex 0x100, for 9 s; task A; 2 more fibers wait for this mutex\n"
-      "2 fibers wait for mutex (2 different ones), for 7 s; task C; 3 more fibers wait for one of these objects\n"
-      "1 fiber waits for mutex 0x100, for 8 s: worker 0, fiber 3, task B; 3 more fibers wait for this "
-      "mutex; held by a thread or task that weft does not know\n"
-      "1 fiber waits for mutex 0x300, for 6 s: worker 0, fiber 6, task D\n"
-      "1 fiber waits for Channel::send 0x400, for 5 s: worker 0, fiber 7, task E; "
-      "1 more fiber waits for this Channel\n"
-      "1 fiber waits for Channel::receive 0x400, for 4 s: worker 0, fiber 8, task F; "
-      "1 more fiber waits for this Channel\n");
+  EXPECT_EQ(groupsOf(made.snapshot),
+            "2 fibers wait for mutex 0x100, for 9 s; task A; 2 more fibers wait for this mutex\n"
+            "2 fibers wait for mutex (2 different ones), for 7 s; task C; 3 more fibers wait for one of "
+            "these objects\n"
+            "1 fiber waits for mutex 0x100, for 8 s: worker 0, fiber 3, task B; 3 more fibers wait for this "
+            "mutex; held by a thread or task that weft does not know\n"
+            "1 fiber waits for mutex 0x300, for 6 s: worker 0, fiber 6, task D\n"
+            "1 fiber waits for Channel::send 0x400, for 5 s: worker 0, fiber 7, task E; "
+            "1 more fiber waits for this Channel\n"
+            "1 fiber waits for Channel::receive 0x400, for 4 s: worker 0, fiber 8, task F; "
+            "1 more fiber waits for this Channel\n");
 }
 
 TEST(ReportTest, NamesDescriptorsAndWhatHasNoObject) {
