@@ -52,14 +52,14 @@ void Observed::readRunning(inspect::Unwinder& unwinder) {
   endFrames_ = stackOf(core, core.threads()[0], unwinder);
   for (const inspect::Worker& worker : snapshot_.workers) {
     const auto thread = std::ranges::find(core.threads(), worker.threadId, &CoreFile::Thread::id);
-    if (thread == core.threads().end() || worker.running >= snapshot_.fibers.size() ||
-        snapshot_.fibers[worker.running].state != inspect::Fiber::State::Running) {
+    inspect::Fiber* const fiber = fiberOn(worker);
+    if (thread == core.threads().end() || fiber == nullptr ||
+        fiber->state != inspect::Fiber::State::Running) {
       continue;
     }
-    inspect::Fiber& fiber = snapshot_.fibers[worker.running];
     const std::vector<inspect::Address> frames = stackOf(core, *thread, unwinder);
-    fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
-    fiber.numFrames = static_cast<uint32_t>(frames.size());
+    fiber->firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
+    fiber->numFrames = static_cast<uint32_t>(frames.size());
     snapshot_.frames.insert(snapshot_.frames.end(), frames.begin(), frames.end());
   }
 }
@@ -81,13 +81,22 @@ std::string Observed::introduction(size_t mostFrames, bool hasAll) {
   return {};
 }
 
-// Returns: the fiber on which the process has ended, or null.
-const inspect::Fiber* Observed::fiberOfEnd() const {
+// Returns: the worker whose thread has ended the process, or null.
+const inspect::Worker* Observed::workerOfEnd() const {
   const auto worker =
       std::ranges::find(snapshot_.workers, target_.core()->threads()[0].id, &inspect::Worker::threadId);
-  return worker != snapshot_.workers.end() && worker->running < snapshot_.fibers.size()
-             ? &snapshot_.fibers[worker->running]
-             : nullptr;
+  return worker != snapshot_.workers.end() ? &*worker : nullptr;
+}
+
+// Returns: the fiber that the worker's thread was on, or null.
+inspect::Fiber* Observed::fiberOn(const inspect::Worker& worker) {
+  return worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr;
+}
+
+// Returns: the fiber on which the process has ended, or null.
+inspect::Fiber* Observed::fiberOfEnd() {
+  const inspect::Worker* const worker = workerOfEnd();
+  return worker != nullptr ? fiberOn(*worker) : nullptr;
 }
 
 void Observed::writeEndOfCore(inspect::Text& out) {
@@ -99,13 +108,13 @@ void Observed::writeEndOfCore(inspect::Text& out) {
   }
   out << "ended by " << signalName(signal) << " in thread ";
   out.decimal(static_cast<uint32_t>(thread.id));
-  const auto worker = std::ranges::find(snapshot_.workers, thread.id, &inspect::Worker::threadId);
-  if (worker == snapshot_.workers.end()) {
+  const inspect::Worker* const worker = workerOfEnd();
+  if (worker == nullptr) {
     out << ", which is of no scheduler";
   } else {
     inspect::Phrases phrases(out, snapshot_, names_);
     out << ", which is ";
-    phrases.worker(static_cast<uint32_t>(worker - snapshot_.workers.begin()));
+    phrases.worker(static_cast<uint32_t>(worker - snapshot_.workers.data()));
     if (const inspect::Fiber* const fiber = fiberOfEnd()) {
       out << ", on fiber ";
       out.decimal(fiber->id) << ", ";
@@ -130,8 +139,7 @@ void Observed::writeOthersThatRan(inspect::Text& out, size_t mostFrames) {
   inspect::Phrases phrases(out, snapshot_, names_);
   const bool isEndTold = target_.core()->signal() != 0;
   for (const inspect::Worker& worker : snapshot_.workers) {
-    const inspect::Fiber* const fiber =
-        worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr;
+    const inspect::Fiber* const fiber = fiberOn(worker);
     if (fiber == nullptr || fiber->state != inspect::Fiber::State::Running ||
         (isEndTold && fiber == fiberOfEnd())) {
       continue;

@@ -42,7 +42,9 @@ class Observed {
   void writeStackOfEnd(inspect::Text& out, size_t mostFrames);
   void writeOthersThatRan(inspect::Text& out, size_t mostFrames);
   void writeChangedFiles(inspect::Text& out) const;
-  const inspect::Fiber* fiberOfEnd() const;
+  const inspect::Worker* workerOfEnd() const;
+  inspect::Fiber* fiberOn(const inspect::Worker& worker);
+  inspect::Fiber* fiberOfEnd();
 
   Target& target_;
   inspect::Arena arena_;

@@ -157,12 +157,12 @@ void Target::addBinary(const std::string& path) {
   }
   const std::vector<unsigned char> start = startOf(images[chosen]);
   const std::string idOfOther = buildIdOf(start);
-  const std::string isOther = path + " is another build than " + std::string(images[chosen].path);
+  const std::string anotherBuild = path + " is another build than " + std::string(images[chosen].path);
   if (!id.empty() && !idOfOther.empty() && id != idOfOther) {
-    throw Failure(isOther + ": their build ids differ");
+    throw Failure(anotherBuild + ": their build ids differ");
   }
   if (!start.empty() && !hasSameSegments(file.bytes(), start)) {
-    throw Failure(isOther + ", or has debug information alone: its code lies at other places");
+    throw Failure(anotherBuild + ", or has debug information alone: its code lies at other places");
   }
   substitute(chosen, path);
 }

@@ -174,11 +174,13 @@ class Top {
     }
     const std::vector<WorkerRate> rates = rates_.look(snapshot, processor, time_);
     if (isShown) {
+      const size_t mostLines = view_.mostLines();
+      const bool hasHint = !hasStacks && mostLines != 0;
       lines_ = topLines(snapshot, rates, observed->names(),
                         {.heading = timeOfDay() + " " + target_.name() + ", " + target_.program() +
                                     (target_.isStopped() ? " (stopped)" : ""),
-                         .mostLines = view_.mostLines() - (hasStacks || view_.mostLines() == 0 ? 0 : 1)});
-      if (!hasStacks && view_.mostLines() != 0) {
+                         .mostLines = mostLines - (hasHint ? 1 : 0)});
+      if (hasHint) {
         lines_.push_back("too many fibers to read their stacks at each look: `weft ps " +
                          std::to_string(target_.processId()) + "` tells in which calls they wait");
       }
