@@ -53,8 +53,9 @@ bool hasSameSegments(Bytes one, Bytes other) {
 
 bool isFileThatBegins(Bytes file, Bytes start) {
   const std::string id = buildIdOf(start);
-  if (!id.empty() && id == buildIdOf(file) && hasSameSegments(file, start)) {
-    return true;
+  const std::string idOfFile = buildIdOf(file);
+  if (!id.empty() && !idOfFile.empty()) {
+    return id == idOfFile && hasSameSegments(file, start);
   }
   const size_t size = std::min(file.size(), start.size());
   return std::equal(start.begin(), start.begin() + static_cast<ptrdiff_t>(size), file.begin());

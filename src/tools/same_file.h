@@ -20,8 +20,8 @@ std::string buildIdOf(Bytes file);
 // Whether both files have their code and data at the same places, so that one may be read for the other.
 bool hasSameSegments(Bytes one, Bytes other);
 
-// Whether the file is the one whose first bytes are `start`, by their build ids if both have one, or else by
-// the bytes. A file that was stripped later keeps its build id.
+// Whether the file is the one whose first bytes are `start`, by their build ids and segments if both have an
+// id, or else by the bytes. A file that was stripped later keeps its build id.
 bool isFileThatBegins(Bytes file, Bytes start);
 
 }  // namespace weft::inline v0_1::detail::tools
