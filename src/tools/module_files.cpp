@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -32,6 +33,10 @@ bool readAt(std::ifstream& file, uint64_t offset, T& to) {
   return static_cast<bool>(file.read(reinterpret_cast<char*>(&to), sizeof to));
 }
 
+bool hasPart(uint64_t fileSize, uint64_t offset, uint64_t size) {
+  return offset <= fileSize && size <= fileSize - offset;
+}
+
 // A fatal message cuts the name of a file after so many characters.
 constexpr size_t kNameCutAfter = 32;
 
@@ -51,6 +56,10 @@ std::unique_ptr<ModuleFile> ModuleFile::open(const std::string& path) {
   }
   auto module = std::make_unique<ModuleFile>();
   module->path_ = path;
+  std::error_code error;
+  const uint64_t fileSize = std::filesystem::file_size(path, error);
+  const uint64_t sizeOfSections = uint64_t{header.e_shnum} * header.e_shentsize;
+  module->isWhole_ = !error && hasPart(fileSize, header.e_shoff, sizeOfSections);
   for (unsigned i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     if (!readAt(file, header.e_phoff + i * sizeof segment, segment)) {
@@ -60,6 +69,7 @@ std::unique_ptr<ModuleFile> ModuleFile::open(const std::string& path) {
       if (module->segments_.empty()) {
         module->base_ = segment.p_vaddr & ~uint64_t{0xfff};
       }
+      module->isWhole_ = module->isWhole_ && hasPart(fileSize, segment.p_offset, segment.p_filesz);
       module->segments_.push_back({segment.p_vaddr, segment.p_offset, segment.p_filesz});
     }
   }
@@ -81,8 +91,12 @@ size_t ModuleFile::read(uint64_t address, unsigned char* to, size_t size) const 
 }
 
 void checkModule(const std::string& path) {
-  if (ModuleFile::open(path) == nullptr) {
+  const std::unique_ptr<ModuleFile> file = ModuleFile::open(path);
+  if (file == nullptr) {
     throw Failure(path + " is no program or shared library for 64 bits that can be read");
+  }
+  if (!file->isWhole()) {
+    throw Failure(path + " is cut short: its segments or its sections end behind its end");
   }
 }
 

@@ -21,6 +21,8 @@ class ModuleFile {
   static std::unique_ptr<ModuleFile> open(const std::string& path);
 
   const std::string& path() const { return path_; }
+  // Whether the file has all of its segments, and its table of sections.
+  bool isWhole() const { return isWhole_; }
 
   // The address in the file that a report means by an offset. A program that is not position-independent
   // begins at another address than 0: some reports count from there, others from 0.
@@ -37,15 +39,16 @@ class ModuleFile {
   std::string path_;
   std::vector<Segment> segments_;
   uint64_t base_ = 0;
+  bool isWhole_ = true;
 };
 
-// Throws Failure, if the file is no program or shared library.
+// Throws Failure, if the file is no program or shared library, or if a part of it is missing.
 void checkModule(const std::string& path);
 
 // Finds the files of modules, which reports name without their folders.
 class ModuleFiles {
  public:
-  void addFile(const std::string& path);  // throws Failure if it cannot be read
+  void addFile(const std::string& path);  // throws Failure as checkModule() does
   // Adds a file that stands for another one, which has that name wherever it lies.
   void addSubstitute(const std::string& path, std::string name);
   // Adds a file where a report says that it is, unless it cannot be read.

@@ -172,8 +172,8 @@ void addModules(const Target& target, ModuleFiles& modules) {
     modules.refuse(file);
   }
   for (const CoreFile::Mapping& each : target.core()->mappings()) {
-    if (paths.insert(each.path).second && ModuleFile::open(each.path) != nullptr) {
-      modules.addFile(each.path);
+    if (paths.insert(each.path).second) {
+      modules.addHint(each.path);
     }
   }
 }

@@ -202,6 +202,17 @@ class LiveTest(unittest.TestCase):
                     self.assertEqual((done.returncode, done.stdout), (1, ""))
                     self.assertRegex(done.stderr, r"^weft: %s %s.*\n$" % (re.escape(file), message))
 
+    def test_a_file_that_is_cut_short_gives_no_names(self):
+        with tempfile.TemporaryDirectory() as folder, running(DEBUG) as process:
+            program = pathlib.Path(DEBUG).read_bytes()
+            for size in (8192, len(program) - 1):
+                cut = pathlib.Path(folder, "cut")
+                cut.write_bytes(program[:size])
+                for command in ("ps", "bt"):
+                    done = weft(command, "--binary", cut, process.pid)
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertRegex(done.stderr, r"^weft: \S+/cut is cut short: .*\n$")
+
     def test_the_observed_goes_on_unharmed(self):
         with running(DEBUG, "busy") as process:
             for _ in range(50):
