@@ -46,17 +46,17 @@ struct Objects {
   weft::mutex freeLock;
   weft::Task task, emptyTask;
   weft::Channel<int> closed{4};
-  weft::Promise<int> promise, gonePromise, kept;
+  weft::Promise<int> promise, gonePromise, takenPromise = std::move(gonePromise), kept;
   weft::Future<int> pending = promise.get_future(), ready = weft::makeReadyFuture(7), none;
   weft::Future<int> failed = weft::makeExceptionalFuture<int>(std::make_exception_ptr(7));
   weft::SharedFuture<int> shared = weft::makeReadyFuture(8).share(), unshared;
   weft::Future<void> done = weft::makeReadyFuture();
-  weft::Future<int> goneFuture = weft::makeReadyFuture(9);
-  weft::SharedFuture<int> goneShared = weft::makeReadyFuture(9).share();
-  weft::Task goneTask{[] {}};
-  weft::Event gone;
-  weft::WaitGroup goneGroup;
-  weft::Channel<int> goneChannel{1};
+  weft::Future<int> goneFuture = weft::makeReadyFuture(9), takenFuture = std::move(goneFuture);
+  weft::SharedFuture<int> goneShared = weft::makeReadyFuture(9).share(), takenShared = std::move(goneShared);
+  weft::Task goneTask{[] {}}, takenTask = std::move(goneTask);
+  weft::Event gone, taken = std::move(gone);
+  weft::WaitGroup goneGroup, takenGroup = std::move(goneGroup);
+  weft::Channel<int> goneChannel{1}, takenChannel = std::move(goneChannel);
   weft::Event automatic;
   weft::Latch latch{2};
   weft::Barrier<> barrier{3};
@@ -65,6 +65,9 @@ struct Objects {
   weft::mutex first, second;
 };
 Objects* objects = nullptr;
+
+// The fibers that have been placed, and shall wait.
+uint64_t numPlaced = 0;
 
 [[gnu::noinline]] size_t waitDeep(int depth, const char* name) {
   const std::string local = std::string(name) + "-" + std::to_string(depth);
@@ -139,14 +142,18 @@ uint64_t numBlocked(const weft::Scheduler& scheduler) {
   return count;
 }
 
+// Now and then a fiber that waits for a mutex is awake, and not counted.
+void awaitBlocked(const weft::Scheduler& scheduler, uint64_t count) {
+  while (numBlocked(scheduler) < count) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // Has worker 0 run the task until it waits.
 template <class Task>
 void placeAndAwait(weft::Scheduler& scheduler, Task task) {
-  const uint64_t before = numBlocked(scheduler);
   scheduler.enqueueOn(0, std::move(task));
-  while (numBlocked(scheduler) == before) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  awaitBlocked(scheduler, ++numPlaced);
 }
 
 // `debugged kinds`
@@ -167,40 +174,15 @@ void placeKinds(weft::Scheduler& scheduler) {
 
 // `debugged bound`
 void waitInBoundThread(weft::Scheduler& scheduler) {
-  const uint64_t before = numBlocked(scheduler);
   std::thread([&scheduler] {
     scheduler.bind();
     weft::schedule(weft::Task(WaitForEvent(), weft::Task::Flags::SameThread));
     objects->event.wait();
   }).detach();
-  while (numBlocked(scheduler) != before + 2) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  awaitBlocked(scheduler, numPlaced += 2);
 }
 
-// What the main thread goes on doing.
-[[gnu::noinline]] void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
-
-}  // namespace debugged
-
-int main(int argc, char** argv) {
-  using namespace debugged;
-  const std::string_view how = argc > 1 ? argv[1] : "";
-  Objects all;
-  objects = &all;
-  const weft::Event taken = std::move(all.gone);
-  const weft::WaitGroup takenGroup = std::move(all.goneGroup);
-  const weft::Channel<int> takenChannel = std::move(all.goneChannel);
-  const weft::Future<int> takenFuture = std::move(all.goneFuture);
-  const weft::SharedFuture<int> takenShared = std::move(all.goneShared);
-  const weft::Task takenTask = std::move(all.goneTask);
-  const weft::Promise<int> takenPromise = std::move(all.gonePromise);
-  all.kept.set_value(1);
-  all.task = HoldAndWait();
-  all.closed.send(1);
-  all.closed.close();
-  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
-  placeAndAwait(scheduler, [] { waitDeep(2, "depth"); });
+void placeFibers(weft::Scheduler& scheduler, std::string_view how) {
   placeAndAwait(scheduler, HoldAndWait());
   placeAndAwait(scheduler, TakeLock());
   placeAndAwait(scheduler, Receive());
@@ -222,6 +204,25 @@ int main(int argc, char** argv) {
   for (int i = 0; how == "bound" && i < 2; ++i) {
     waitInBoundThread(scheduler);
   }
+}
+
+// What the main thread goes on doing.
+[[gnu::noinline]] void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+}  // namespace debugged
+
+int main(int argc, char** argv) {
+  using namespace debugged;
+  const std::string_view how = argc > 1 ? argv[1] : "";
+  Objects all;
+  objects = &all;
+  all.kept.set_value(1);
+  all.task = HoldAndWait();
+  all.closed.send(1);
+  all.closed.close();
+  weft::Scheduler scheduler(weft::Scheduler::Config().setWorkerThreadCount(2));
+  placeAndAwait(scheduler, [] { waitDeep(2, "depth"); });
+  placeFibers(scheduler, how);
   scheduler.enqueueOn(1, BlockThread());
   all.mayRun.wait();
   if (how == "abort") {
