@@ -8,6 +8,7 @@
 //   debugged split  one more, in a function of two parts
 //   debugged kinds  one more for each kind of object
 //   debugged locks  two more that wait for locks of each other
+//   debugged placed one more on the worker whose thread is blocked, which is woken; and two tasks behind it
 //   debugged bound  100 more, and two bound threads, whose own code waits, and so does a task of each
 //   debugged abort  ends by abort() once all wait
 
@@ -149,10 +150,10 @@ void awaitBlocked(const weft::Scheduler& scheduler, uint64_t count) {
   }
 }
 
-// Has worker 0 run the task until it waits.
+// Has the worker run the task until it waits.
 template <class Task>
-void placeAndAwait(weft::Scheduler& scheduler, Task task) {
-  scheduler.enqueueOn(0, std::move(task));
+void placeAndAwait(weft::Scheduler& scheduler, Task task, unsigned worker = 0) {
+  scheduler.enqueueOn(worker, std::move(task));
   awaitBlocked(scheduler, ++numPlaced);
 }
 
@@ -201,9 +202,19 @@ void placeFibers(weft::Scheduler& scheduler, std::string_view how) {
     placeAndAwait(scheduler, LockFirst());
     placeAndAwait(scheduler, LockSecond());
   }
+  if (how == "placed") {
+    placeAndAwait(scheduler, Wait{[] { objects->automatic.wait(); }}, 1);
+  }
   for (int i = 0; how == "bound" && i < 2; ++i) {
     waitInBoundThread(scheduler);
   }
+}
+
+// `debugged placed`: gives worker 1 what it does not see, since its thread is blocked.
+void addToBlockedWorker(weft::Scheduler& scheduler) {
+  objects->automatic.signal();
+  scheduler.enqueueOn(1, WaitForEvent());
+  scheduler.enqueueOn(1, WaitForEvent());
 }
 
 // What the main thread goes on doing.
@@ -225,6 +236,9 @@ int main(int argc, char** argv) {
   placeFibers(scheduler, how);
   scheduler.enqueueOn(1, BlockThread());
   all.mayRun.wait();
+  if (how == "placed") {
+    addToBlockedWorker(scheduler);
+  }
   if (how == "abort") {
     std::abort();
   }

@@ -203,6 +203,10 @@ class CommandTests:
         self.assertRegex(out[2], r"^  worker 0  0  0  6  0  [12]  (in X s|due)$")
         self.assertEqual(out[3], "  worker 1  0  0  0  0  0  -")
 
+    def test_counts_the_tasks_that_others_have_placed_on_a_worker(self):
+        out = plain(self.part(self.attached("weft queues", arguments=["placed"]), "weft queues")).splitlines()
+        self.assertRegex(out[3], r"^  worker 1  \d  2  ")
+
     def test_explains_the_commands(self):
         out = self.attached("help weft fibers", "help weft queues")
         self.assertIn("List the fibers: weft fibers [all]", self.part(out, "help weft fibers"))

@@ -16,6 +16,7 @@ HEADER = struct.Struct("<8s4I16s3Q")  # LayoutTable
 ENTRY = struct.Struct("<40sQ")  # LayoutEntry
 NOTE = struct.Struct("<3I8si")  # sizes and type, "weft", the distance to the table
 MOST = 1 << 16  # schedulers, threads, slabs: more would be a sign of damage
+MARK = 1  # in place of a node: the owner of an inbox sleeps, or a node is not linked yet
 MANY_FIBERS = 50  # from so many on, fibers are listed in groups
 MOST_CYCLES, MOST_OF_CYCLE = 4, 16  # deadlocks, and fibers of one, that are told
 
@@ -302,7 +303,7 @@ class CopyReader:
 
     def _list(self, first, offset_of_next):
         found = []
-        while first and len(found) < MOST:
+        while first > MARK and len(found) < MOST:
             found.append(first)
             first = self.target.word(first + offset_of_next)
         return found
@@ -358,6 +359,8 @@ class CopyReader:
         record = Record(self.target.read(address, layout["Worker.size"]))
         worker = Worker(scheduler, address, record, layout)
         worker.busy_for = self.clock.since(worker.looked_at)
+        letters = self._list(record.at(layout["Worker.letters"]), layout["Letter.next"])
+        worker.num_queued += len(letters)  # tasks that others have placed on the worker
         deque = record.at(layout["Worker.deque"])
         if deque:
             bottom = self.target.integer(deque + layout["Deque.bottom"], 8, signed=True)
