@@ -207,6 +207,11 @@ class CommandTests:
         out = plain(self.part(self.attached("weft queues", arguments=["placed"]), "weft queues")).splitlines()
         self.assertRegex(out[3], r"^  worker 1  \d  2  ")
 
+    def test_tells_that_a_fiber_was_woken_before_tasks_were_placed_on_its_worker(self):
+        out = self.attached("weft fibers", "weft queues", arguments=["placed"])
+        self.assertIn("1:1  ready  -  -  debugged::Wait\n", plain(self.part(out, "weft fibers")))
+        self.assertRegex(plain(self.part(out, "weft queues")), r"\n  worker 1  1  ")
+
     def test_explains_the_commands(self):
         out = self.attached("help weft fibers", "help weft queues")
         self.assertIn("List the fibers: weft fibers [all]", self.part(out, "help weft fibers"))

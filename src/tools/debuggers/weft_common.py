@@ -424,15 +424,17 @@ class CopyReader:
             worker.state = "searches"
 
     def _mark_woken(self, workers):
-        """An inbox lists fibers that other threads have woken. Their worker does not know of them yet."""
+        """An inbox lists fibers that other threads have woken. Their worker does not know of them yet.
+
+        A notice of placed tasks may stand among them. It is no fiber."""
         by_address = {fiber.address: fiber for worker in workers for fiber in worker.fibers}
         for worker in workers:
             inbox = worker.inbox
-            for _ in by_address:
-                fiber = by_address.get(inbox)
-                if fiber is None:
+            for _ in range(len(by_address) + 1):
+                if inbox <= MARK:
                     break
-                if fiber.state == "waits":
+                fiber = by_address.get(inbox)
+                if fiber is not None and fiber.state == "waits":
                     fiber.state = "ready"
                     fiber.worker.num_ready += 1
                 inbox = self.target.word(inbox + self.layout["Fiber.inboxNext"])
