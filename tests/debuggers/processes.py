@@ -210,7 +210,7 @@ class CommandTests:
     def test_tells_that_a_fiber_was_woken_before_tasks_were_placed_on_its_worker(self):
         out = self.attached("weft fibers", "weft queues", arguments=["placed"])
         self.assertIn("1:1  ready  -  -  debugged::Wait\n", plain(self.part(out, "weft fibers")))
-        self.assertRegex(plain(self.part(out, "weft queues")), r"\n  worker 1  1  ")
+        self.assertRegex(plain(self.part(out, "weft queues")), r"\n  worker 1  1  2  0  ")
 
     def test_explains_the_commands(self):
         out = self.attached("help weft fibers", "help weft queues")

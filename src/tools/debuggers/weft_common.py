@@ -157,8 +157,7 @@ class Worker:
         self.is_idle = bool(record.at(layout["Worker.isIdle"], 1))
         is_asleep = record.at(layout["Worker.isParked"], 1)
         self.state = "sleeps" if is_asleep else "searches" if self.is_idle else "busy"
-        self.num_ready = record.at(layout["Worker.numReady"])
-        self.num_blocked = record.at(layout["Worker.numBlocked"])
+        self.num_ready = self.num_blocked = 0
         self.num_idle = record.at(layout["Worker.numIdle"])
         self.num_queued = record.at(layout["Worker.pinnedLifo"]) + record.at(layout["Worker.pinnedFifo"])
         self.num_timers = record.at(layout["Worker.numTimers"], 4)
@@ -171,6 +170,11 @@ class Worker:
     @property
     def short_name(self):
         return str(self.id if self.id >= 0 else self.thread_id)
+
+    def count_fibers(self):
+        """The worker's own counters count a fiber that was woken as one that waits until it runs."""
+        states = collections.Counter(fiber.state for fiber in self.fibers)
+        self.num_ready, self.num_blocked = states["ready"], states["waits"]
 
     @property
     def running(self):
@@ -324,7 +328,10 @@ class CopyReader:
             self.snapshot.schedulers.append(by_core[core])
         for core, address in workers:
             self._add_worker(by_core[core], address)
-        self._mark_woken([worker for scheduler in by_core.values() for worker in scheduler.workers])
+        started = [worker for scheduler in by_core.values() for worker in scheduler.workers]
+        self._mark_woken(started)
+        for worker in started:
+            worker.count_fibers()
 
     def _reading(self, address):
         return (
@@ -436,7 +443,6 @@ class CopyReader:
                 fiber = by_address.get(inbox)
                 if fiber is not None and fiber.state == "waits":
                     fiber.state = "ready"
-                    fiber.worker.num_ready += 1
                 inbox = self.target.word(inbox + self.layout["Fiber.inboxNext"])
 
 
