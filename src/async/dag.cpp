@@ -131,7 +131,7 @@ void DagGraph::checkAllRun() {
   edges_ = Vector<Edge>(edges_.get_allocator());
 }
 
-// Each node that lacks a predecessor has one that lacks one too, so a long enough walk back goes in a circle.
+// Each node that lacks a predecessor has one that lacks one too, so a long enough walk back ends in a cycle.
 void DagGraph::reportCycle(const Vector<uint32_t>& missing) const {
   Vector<uint32_t> predecessor(nodes_.size(), kNone, StlAllocator<uint32_t>(allocator_));
   for (const Edge& edge : edges_) {

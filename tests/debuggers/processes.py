@@ -177,8 +177,8 @@ class CommandTests:
         line = "fiber 0:8, task debugged::Wait, waits for Latch X (count 2), for X s"
         self.assertEqual(plain(self.part(out, "weft bt 0:8 1")).splitlines()[0], line)
 
-    def test_tells_locks_that_are_waited_for_in_a_circle(self):
-        # The first fiber of the circle waits for its lock once it has had its turn.
+    def test_tells_a_deadlock(self):
+        # The first fiber of the cycle waits for its lock once it has had its turn.
         commands = ["weft fibers", "weft workers"]
         out = at_rest(lambda: self.attached(*commands, arguments=["locks"]), self.part)
         out = self.part(out, "weft fibers")

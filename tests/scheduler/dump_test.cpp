@@ -483,7 +483,7 @@ TEST_P(DumpTest, IsPrintedForOneScheduler) {
 }
 
 // Fibers come, wait and go while other threads dump.
-// A lock that is handed on between the look at who waits and the look at who holds it makes no circle.
+// A lock that is handed on between the look at who waits and the look at who holds it makes no cycle.
 TEST_P(DumpTest, LocksThatAreHandedOnAreNoDeadlock) {
   constexpr unsigned kTasks = 12;
   std::atomic<bool> mayEnd{false};

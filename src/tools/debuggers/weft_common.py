@@ -587,12 +587,14 @@ def lock_cycles(snapshot):
 
 
 def deadlocks(snapshot):
-    """Returns: lines that tell the circles of fibers that wait for locks. The process must stand still."""
+    """Returns: lines that tell the cycles of fibers that wait for locks. The process must stand still."""
     cycles = lock_cycles(snapshot)
     lines = []
     for cycle in cycles[:MOST_CYCLES]:
-        who = "%s wait for locks of each other" % counted(len(cycle), "fiber")
-        who = "a fiber waits for a lock that it holds itself" if len(cycle) == 1 else who
+        if len(cycle) == 1:
+            who = "a fiber waits for a lock that it holds itself"
+        else:
+            who = "%s wait for locks of each other" % counted(len(cycle), "fiber")
         lines.append("deadlock: %s, and only a time limit or a stop could end that:" % who)
         for i, fiber in enumerate(cycle[:MOST_OF_CYCLE]):
             wait = "holds %s and waits for %s, for %s" % (
