@@ -75,10 +75,12 @@ class LldbTest(CommandTests, unittest.TestCase):
     def test_says_where_lldb_loses_frames(self):
         out = self.attached("weft bt 0:7", "weft bt 0:1", "weft fibers", arguments=["split"])
         lost = r"lldb has lost the frames beyond #\d+: the program `weft` shows .* by `weft bt \d+ 0:7`\.\n$"
-        split = part(out, "weft bt 0:7")
-        is_whole = functions(split)[-1] == "weft_fiber_base"
-        self.assertEqual(re.search(lost, split) is None, is_whole, split)
         self.assertNotIn("lost", part(out, "weft bt 0:1"))
+        split = part(out, "weft bt 0:7")
+        if functions(split)[-1] == "weft_fiber_base":
+            self.assertNotIn("lost", split)
+            self.skipTest("lldb loses no frame: the compiler has not split the function, or lldb unwinds both parts")
+        self.assertRegex(split, lost)
 
     def test_shows_a_fiber_until_another_thread_is_selected(self):
         frames = functions(part(self.attached("weft bt 0:1"), "weft bt 0:1"))

@@ -104,12 +104,12 @@ def core_of(program, folder):
 def at_rest(answer, part):
     """Returns: what answer() gives while worker 0 sleeps. Now and then the mutex has it awake.
 
-    part(text, command) is what the debugger has printed for a command, of which one is `weft workers`."""
+    Raises AssertionError if it never sleeps. part(text, command) is what the debugger has printed for a command, of which one is `weft workers`."""
     for _ in range(10):
         out = answer()
         if re.search(r"worker 0, thread \d+ \(LWP \d+\): sleeps", part(out, "weft workers")):
-            break
-    return out
+            return out
+    raise AssertionError("worker 0 did not sleep in any of ten tries, of which this is the last:\n" + out)
 
 
 def plain(text):
