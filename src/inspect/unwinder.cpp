@@ -3,6 +3,8 @@
 
 #include "inspect/unwinder.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -304,9 +306,20 @@ bool Unwinder::toCaller(Registers& registers, const StackCopy& stack) {
   return row != nullptr && !row->isOutermost && step(*row, stack, registers);
 }
 
-bool Unwinder::knows(Address code) {
-  const Image* image = images_.find(code);
-  return image != nullptr && image->file != nullptr;
+bool Unwinder::isInCode(Address address) {
+  const Image* image = images_.find(address);
+  if (image == nullptr || image->file == nullptr) {
+    return false;
+  }
+  const Address inImage = address - image->bias;
+  for (uint64_t i = 0; i < image->file->numSegments(); ++i) {
+    const ElfFile::Segment segment = image->file->segment(i);
+    if (segment.type == PT_LOAD && (segment.flags & PF_X) != 0 && inImage >= segment.address &&
+        inImage - segment.address < segment.memorySize) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Makes the registers those of the caller. Returns: whether they are known.

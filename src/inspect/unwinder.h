@@ -74,8 +74,8 @@ class Unwinder {
   // the registers may be half changed.
   bool toCaller(Registers& registers, const StackCopy& stack);
 
-  // Returns: whether the address lies in a file with code that could be opened.
-  bool knows(Address code);
+  // Returns: whether the address lies in the code of a file that could be opened, and not in its data.
+  bool isInCode(Address address);
 
  private:
   enum class Kind : uint8_t {

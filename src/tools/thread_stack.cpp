@@ -16,6 +16,7 @@ using inspect::Registers;
 
 constexpr size_t kMostFrames = 256;
 constexpr size_t kPage = 4096;
+constexpr size_t kMostBelow = size_t{1} << 20;    // from a stack pointer up to the stack
 constexpr size_t kMostBytes = size_t{256} << 10;  // of a stack, from the stack pointer on
 
 #if defined(__x86_64__)
@@ -38,14 +39,16 @@ Registers registersOf(const CoreFile::Thread& thread) {
   return registers;
 }
 
-// The part of a stack from an address on, up to the first page that the core does not have.
+// The part of a stack from an address on, up to the first page that the core does not have. After an
+// overflow the stack pointer may lie below the stack: the part then begins at the first page above that the
+// core has.
 class StackPart {
  public:
-  StackPart(const CoreFile& core, Address begin) : begin_(begin) {
+  StackPart(const CoreFile& core, Address stackPointer) : begin_(firstReadable(core, stackPointer)) {
     while (bytes_.size() < kMostBytes) {
-      const size_t size = kPage - (begin + bytes_.size()) % kPage;
+      const size_t size = kPage - (begin_ + bytes_.size()) % kPage;
       bytes_.resize(bytes_.size() + size);
-      if (!core.read(begin + bytes_.size() - size, bytes_.data() + bytes_.size() - size, size)) {
+      if (!core.read(begin_ + bytes_.size() - size, bytes_.data() + bytes_.size() - size, size)) {
         bytes_.resize(bytes_.size() - size);
         return;
       }
@@ -56,6 +59,17 @@ class StackPart {
   bool contains(Address address) const { return address >= begin_ && address - begin_ < bytes_.size(); }
 
  private:
+  static Address firstReadable(const CoreFile& core, Address address) {
+    const Address end = address + kMostBelow;
+    char byte;
+    for (Address at = address; at >= address && at < end; at = (at / kPage + 1) * kPage) {
+      if (core.get(at, byte)) {
+        return at;
+      }
+    }
+    return address;
+  }
+
   Address begin_;
   std::vector<unsigned char> bytes_;
 };
@@ -83,8 +97,8 @@ std::vector<Address> stackOf(const CoreFile& core, const CoreFile::Thread& threa
     }
     // A call of what is no code has left its return address on the stack.
     Address returnTo = 0;
-    if (!isFirst || unwinder.knows(registers.pc()) ||
-        !part.copy().read(stackPointer, &returnTo, sizeof returnTo) || !unwinder.knows(returnTo)) {
+    if (!isFirst || unwinder.isInCode(registers.pc()) ||
+        !part.copy().read(stackPointer, &returnTo, sizeof returnTo) || !unwinder.isInCode(returnTo)) {
       break;
     }
     registers.set(Registers::kPc, returnTo);

@@ -7,12 +7,15 @@
 //   hanging [NUMBER]   so many more tasks wait for an event
 //   hanging busy       tasks work until the input ends
 //   hanging crash      a fault ends the program, in a task
+//   hanging data       a call of what is no code ends the program, in a task
+//   hanging overflow   a recursion of the main thread ends the program
 //   hanging none       has no scheduler
 
 #include <sys/socket.h>
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -51,6 +54,23 @@ void keepFrame() { asm volatile(""); }
 [[gnu::noinline]] void fault() {
   static int* volatile nowhere = nullptr;
   *nowhere = 1;
+}
+
+[[gnu::noinline]] void callData() {
+  static int data = 1;
+  void (*volatile function)() = reinterpret_cast<void (*)()>(&data);
+  function();
+  keepFrame();
+}
+
+// The frame has several pages, so that the stack pointer is far below the stack once that is full.
+[[gnu::noinline]] void recurse(int depth) {
+  char local[20'000];
+  asm volatile("" : : "r"(local) : "memory");
+  if (depth != 0) {
+    recurse(depth - 1);
+  }
+  keepFrame();
 }
 
 void sayReady() {
@@ -218,6 +238,11 @@ int main(int argc, char** argv) {
   } else if (std::strcmp(how, "crash") == 0) {
     weft::schedule([] { fault(); });
     waitForEndOfInput();
+  } else if (std::strcmp(how, "data") == 0) {
+    weft::schedule([] { callData(); });
+    waitForEndOfInput();
+  } else if (std::strcmp(how, "overflow") == 0) {
+    recurse(INT_MAX);
   } else {
     hang(std::atoi(how));
   }

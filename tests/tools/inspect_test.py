@@ -537,6 +537,18 @@ class CoreTest(unittest.TestCase):
                              r"\nthe code of main thread \d+ ran\n(    .*\n)*    main\+0x")
             self.assertRegex(weft("bt", file).stdout, r"hanging\.cpp:\d+")
 
+    def test_a_core_file_tells_who_has_called_what_is_no_code(self):
+        for program in (DEBUG, STATIC):
+            with self.subTest(program), tempfile.TemporaryDirectory() as folder:
+                text = weft("ps", self.core(program, folder, "data")).stdout
+                self.assertRegex(text, r"\n    .*\n    \(anonymous namespace\)::callData\(\)\+0x\w+ \(hanging_")
+
+    def test_a_core_file_tells_of_an_overflow_of_the_main_stack(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = self.core(DEBUG, folder, "overflow")
+            call = r"\(anonymous namespace\)::recurse\(int\)\+0x\w+ \(hanging_debug\+0x\w+\)"
+            self.assertRegex(weft("ps", file).stdout, r"\n    " + call + r"\n    " + call + r", [\d,]+ times\n")
+
 
 if __name__ == "__main__":
     WEFT, DEBUG, STRIPPED, STATIC = map(os.path.abspath, sys.argv[1:5])
