@@ -166,11 +166,21 @@ void writeBacktrace(Text& out, const Snapshot& snapshot, uint32_t fiberIndex, Na
   }
   out << '\n';
   const auto frames = snapshot.framesOf(fiber);
-  for (size_t i = 0; i < frames.size(); ++i) {
+  for (size_t i = 0, next = 0; i < frames.size(); i = next) {
+    while (next < frames.size() && frames[next] == frames[i]) {
+      ++next;
+    }
     out << "  #";
     out.decimal(i) << (i < 10 ? "  " : " ");
     names.writeFrame(out, frames[i]);
+    if (next - i > 1) {
+      out << ", ";
+      writeCount(out, next - i, "time");
+    }
     out << '\n';
+  }
+  if (fiber.hasMoreFrames) {
+    out << "  ... and more: a debugger shows them\n";
   }
   if (frames.empty()) {
     out << (fiber.state == Fiber::State::Running ? "  no backtrace, because its stack changes\n"

@@ -67,6 +67,7 @@ struct Fiber {
   Address stackTop = 0;
   uint32_t firstFrame = 0;  // the return addresses of its backtrace: Snapshot::frames, innermost first
   uint32_t numFrames = 0;
+  bool hasMoreFrames = false;  // the backtrace ends at a limit, and not at the outermost call
 };
 
 struct Worker {

@@ -176,6 +176,7 @@ void StackReader::unwind(Fiber& fiber, const Memory::Piece& piece) {
       unwinder_.unwind(Unwinder::suspendedAt(piece.address, copy), copy, frames, kMostStackFrames);
   fiber.firstFrame = static_cast<uint32_t>(snapshot_.frames.size());
   fiber.numFrames = static_cast<uint32_t>(count);
+  fiber.hasMoreFrames = count == kMostStackFrames;
   snapshot_.frames.insert(snapshot_.frames.end(), frames, frames + count);
 }
 

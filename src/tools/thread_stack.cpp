@@ -14,10 +14,10 @@ namespace {
 using inspect::Address;
 using inspect::Registers;
 
-constexpr size_t kMostFrames = 256;
+constexpr size_t kMostFrames = 1'000'000;
 constexpr size_t kPage = 4096;
-constexpr size_t kMostBelow = size_t{1} << 20;    // from a stack pointer up to the stack
-constexpr size_t kMostBytes = size_t{256} << 10;  // of a stack, from the stack pointer on
+constexpr size_t kMostBelow = size_t{1} << 20;   // from a stack pointer up to the stack
+constexpr size_t kMostBytes = size_t{16} << 20;  // of a stack, from the stack pointer on
 
 #if defined(__x86_64__)
 // The numbers that DWARF gives the members of user_regs_struct; kNoNumber: none.

@@ -8,6 +8,7 @@
 //   hanging busy       tasks work until the input ends
 //   hanging crash      a fault ends the program, in a task
 //   hanging data       a call of what is no code ends the program, in a task
+//   hanging deep       a fault ends the program, in a task, behind 1000 calls
 //   hanging overflow   a recursion of the main thread ends the program
 //   hanging none       has no scheduler
 
@@ -54,6 +55,11 @@ void keepFrame() { asm volatile(""); }
 [[gnu::noinline]] void fault() {
   static int* volatile nowhere = nullptr;
   *nowhere = 1;
+}
+
+[[gnu::noinline]] void descend(int depth) {
+  depth == 1 ? fault() : descend(depth - 1);
+  keepFrame();
 }
 
 [[gnu::noinline]] void callData() {
@@ -237,6 +243,9 @@ int main(int argc, char** argv) {
     work();
   } else if (std::strcmp(how, "crash") == 0) {
     weft::schedule([] { fault(); });
+    waitForEndOfInput();
+  } else if (std::strcmp(how, "deep") == 0) {
+    weft::schedule([] { descend(1000); });
     waitForEndOfInput();
   } else if (std::strcmp(how, "data") == 0) {
     weft::schedule([] { callData(); });

@@ -537,6 +537,17 @@ class CoreTest(unittest.TestCase):
                              r"\nthe code of main thread \d+ ran\n(    .*\n)*    main\+0x")
             self.assertRegex(weft("bt", file).stdout, r"hanging\.cpp:\d+")
 
+    def test_a_core_file_tells_of_a_deep_recursion_to_its_begin(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = self.core(DEBUG, folder, "deep")
+            text = weft("bt", "--no-lines", file).stdout
+            fiber = ":".join(re.search(r"which is worker (\d), on fiber (\d+),", text).groups())
+            stack = weft("bt", "--no-lines", file, fiber).stdout
+            for each, before, next in ((text, "    ", "    "), (stack, "  #2  ", "  #1001 ")):
+                self.assertRegex(each, "\n" + before + r"\S.*::descend\(int\)\S+ \(\S+\), 999 times\n"
+                                 + next + r"main::\{lambda")
+            self.assertRegex(stack, r"\n  #\d+ .*\bweft_fiber_base\+0x\w+ .*\n$")
+
     def test_a_core_file_tells_who_has_called_what_is_no_code(self):
         for program in (DEBUG, STATIC):
             with self.subTest(program), tempfile.TemporaryDirectory() as folder:
