@@ -153,11 +153,14 @@ TEST_P(ParallelPipelineTest, AnExceptionOfAnyStageArrivesAndTheRestIsDropped) {
 
 TEST_P(ParallelPipelineTest, OfSeveralExceptionsThatOfTheEarliestItemArrives) {
   inTask([] {
-    const Event secondHasThrown;
+    // An item that has not begun its stage is dropped once another has thrown.
+    const Event firstHasBegun;
+    const Event secondHasBegun;
     int caught = -1;
     try {
       parallelPipeline(2, serialStage(Numbers(2)), parallelStage([&](int i) {
-                         i == 0 ? secondHasThrown.wait() : secondHasThrown.signal();
+                         (i == 0 ? firstHasBegun : secondHasBegun).signal();
+                         (i == 0 ? secondHasBegun : firstHasBegun).wait();
                          throw i;
                        }));
     } catch (int item) {
