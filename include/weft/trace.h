@@ -6,6 +6,8 @@
 #include "weft/detail/base/language.h"
 #include "weft/detail/base/macros_begin.h"
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "weft/export.h"
@@ -21,6 +23,25 @@
 #endif
 
 namespace weft::inline v0_1 {
+
+// The flight recorder.
+namespace trace {
+
+struct Config {
+  size_t eventsPerThread = 65536;
+};
+
+WEFT_EXPORT bool start(const Config& config = {});
+WEFT_EXPORT void stop() noexcept;
+WEFT_EXPORT bool isRecording() noexcept;
+
+}  // namespace trace
+
+namespace detail {
+
+extern WEFT_EXPORT constinit std::atomic<bool> isTraceRecording;
+
+}  // namespace detail
 
 // Writes events as JSON in Chrome's trace format. The environment variable WEFT_TRACE_FILE names the file;
 // without it, it is chrome.trace in the current directory. The file is complete once the program has exited.

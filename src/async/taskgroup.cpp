@@ -12,8 +12,10 @@
 #include <string>
 #include <utility>
 
+#include "os/osfiber.h"
 #include "scheduler/core/waiter_inl.h"
 #include "scheduler/report/run_or_die.h"
+#include "scheduler/trace/recorder.h"
 #include "weft/cancellation.h"
 #include "weft/debug.h"
 #include "weft/detail/base/node_pool.h"
@@ -254,8 +256,11 @@ void TaskGroupCore::runAsTask(GroupNode& node) {
 }
 
 void TaskGroupCore::callOwnAside(LocalDeque& local) {
-  const ExceptionsAside aside(local.exceptions);
-  callOwnIn(local);
+  const ExceptionsAside aside(OSFiber::exceptionGlobals());
+  callOwnIn(local, [](TaskNode* node) {
+    const RecordedInPlace recorded(node->invoke);
+    node->invoke(node, TaskOp::Call);
+  });
 }
 
 void TaskGroupCore::waitForOthers() {

@@ -32,6 +32,7 @@ enum class TraceKind : uint8_t {
   FiberLeft,
   WaitsFor,      // after FiberLeft or IdleBegan: the address of the object
   FiberResumed,  // the thread is on another fiber: its number, unique among those of the thread
+  TaskResumed,   // after FiberResumed, if a task goes on there: the address of its code
   // The thread has made a fiber ready: the number of that fiber's thread (its TraceThread) in the upper half,
   // that of the fiber in the lower half.
   Woke,

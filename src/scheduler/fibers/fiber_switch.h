@@ -23,13 +23,17 @@ class FiberSwitch {
   void** exceptions() const { return cxaGlobals_; }
   bool isOnMain() const { return current_ == &main_; }
 
+  // What switches in place of OSFiber::switchTo(), and ends with a call of that. The current fiber is `to`.
+  using Switch = void (*)(OSFiber& from, OSFiber& to, void** globals);
+  void setSwitch(Switch function) { switch_ = function; }
+
   // Suspends the current fiber. Requires: `to` is another one.
   void switchTo(FiberControlBlock& to) {
     FiberControlBlock& from = *current_;
     TaskScope* const task = currentTask;
     current_ = &to;
     currentFiber = &to;
-    OSFiber::switchTo(from.os, to.os, cxaGlobals_);
+    switch_(from.os, to.os, cxaGlobals_);
     currentTask = task;
   }
 
@@ -37,6 +41,7 @@ class FiberSwitch {
   friend struct LayoutAccess;
 
   FiberControlBlock* current_;
+  Switch switch_ = &OSFiber::switchTo;
   // The scope of what runs on the main fiber; null while no thread has entered. For who looks from outside.
   const TaskScope* mainScope_ = nullptr;
   void** cxaGlobals_ = nullptr;

@@ -17,9 +17,6 @@ namespace weft::inline v0_1::detail {
 
 struct FairTask;
 
-// Runs and frees a task.
-inline void runOrDie(TaskNode* node) { weft_run_task(node); }
-
 // Throws `exception` to look at it. Returns: its type and its message.
 std::string describe(EscapedException& exception);
 

@@ -83,6 +83,13 @@ bool Idler::seesSharedWork() { return worker_.seesSharedWork(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
 bool Idler::spin(SearchScope scope) {
+  record(TraceKind::SearchBegan);
+  const bool isHit = search(scope);
+  record(TraceKind::SearchEnded, uint64_t{isHit});
+  return isHit;
+}
+
+bool Idler::search(SearchScope scope) {
   TimePoint now = TimePoint::clock::now();
   idleSince_ = idleSince_ == TimePoint{} ? now : idleSince_;
   const TimePoint firstYield = now + kAlone;
@@ -109,10 +116,12 @@ SearchBudget::Duration Idler::takeGap(TimePoint now) { return now - std::exchang
 // last can be seen from outside: the thread is still on its stack.
 template <class Function>
 void Idler::idleVisibly(Function&& function) {
+  worker_.recordIdle(TraceKind::IdleBegan);
   isIdle_.store(true, std::memory_order_relaxed);  // relaxed, both: for who looks at the stack
   OSFiber::callVisibly(
       worker_.fibers().current().os, [](void* called) { (*static_cast<Function*>(called))(); }, &function);
   isIdle_.store(false, std::memory_order_relaxed);
+  worker_.recordIdle(TraceKind::IdleEnded);
 }
 
 void Idler::awaitReady(TimePoint until) {
@@ -169,7 +178,9 @@ bool Idler::parkUntil(TimePoint deadline) {
   const TimePoint until = std::min(deadline, parts_.timers.earliest());
   // relaxed, both: a hint for Worker::holdBack(), and for who looks from outside.
   isParked_.store(true, std::memory_order_relaxed);
+  record(TraceKind::Parked);
   const bool isWoken = isReactorAwaited() ? reactor_->park(*parker_, until) : parker_->parkUntil(until);
+  record(TraceKind::Unparked, uint64_t{isWoken});
   isParked_.store(false, std::memory_order_relaxed);
   worker_.endSleep();
   return isWoken;

@@ -81,6 +81,7 @@ class Idler {
     }
   }
   bool spin(SearchScope scope);
+  bool search(SearchScope scope);
   SearchBudget::Duration takeGap(TimePoint now);
   void sleepForOwnWork();
   bool parkUntil(TimePoint deadline);

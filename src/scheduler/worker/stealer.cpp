@@ -112,6 +112,7 @@ TaskNode* Stealer::stealFrom(StealingDeque<TaskNode>& deque) {
     return nullptr;
   }
   ++numSteals_;
+  record(TraceKind::Stole, reinterpret_cast<const void*>(stolen.item->invoke));
   // The stolen task may take long. So this thread stays counted only after several quick steals.
   const TimePoint now = TimePoint::clock::now();
   numQuick_ = now - std::exchange(lastSteal_, now) < kQuick ? numQuick_ + 1 : 0;

@@ -63,9 +63,13 @@ void Worker::enterThread() {
   fibers_.enterThread(++taskNumber_);
   localDeque().exceptions = fibers_.exceptions();
   currentLocalDeque = localDeque().deque != nullptr ? &localDeque() : nullptr;
+  followRecorder();
 }
 
 void Worker::leaveThread() {
+  if (isRecorded()) {
+    setRecorded(false);
+  }
   idler_.setReactor(nullptr);
   pool_.destroyAll();
   fibers_.leaveThread();
@@ -147,7 +151,7 @@ void Worker::runTask(TaskNode* node) {
   noteForks(fiber);
   fiber.hasScheduled = false;
   [[maybe_unused]] const StackMeter<kReportsStacks> meter(fiber);
-  runOrDie(node);
+  runTask_(node);  // lets no exception escape
   if (fiber.locals != nullptr) [[unlikely]] {
     destroyFiberLocals(fiber.locals);
   }
@@ -200,6 +204,21 @@ void Worker::holdBack() {
   }
 }
 
+// wake() by another thread; by this worker's own if its events are recorded.
+void Worker::wakeFromElsewhere(FiberControlBlock& fiber) noexcept {
+  const Worker* const waker = current();
+  if (isRecording()) [[unlikely]] {
+    recordWake(fiber);
+  }
+  if (waker == this) {
+    wakeHere(fiber);
+    return;
+  }
+  fiber.isWokenFromOutside =
+      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->group_ != &group_;
+  sendToInbox(fiber);
+}
+
 void Worker::drainInbox() {
   for (FiberControlBlock* fiber = inbox_.popAll(); fiber != nullptr;) {
     FiberControlBlock* next = fiber->inboxNext.get();
@@ -230,6 +249,7 @@ void Worker::takeMail() {
 bool Worker::expireTimers() {
   return timers_.expire([this](FiberControlBlock& fiber) {
     fiber.isTimedOut = true;
+    recordTimer(fiber);
     timers_.beginDue();
     throttle_.noteForeignWakes(1);
     ready_.push(fiber);

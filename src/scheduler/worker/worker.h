@@ -7,6 +7,7 @@
 
 #include "os/clock_reading.h"
 #include "os/single_writer_counter.h"
+#include "os/watched_call.h"
 #include "scheduler/fibers/fiber_control_block.h"
 #include "scheduler/fibers/fiber_pool.h"
 #include "scheduler/fibers/fiber_switch.h"
@@ -18,6 +19,7 @@
 #include "scheduler/policy/throttle.h"
 #include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
+#include "scheduler/trace/recorder.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
@@ -115,9 +117,18 @@ class Worker {
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
+  // Its thread has nothing to run: IdleBegan or IdleEnded. At both it follows the recorder.
+  void recordIdle(TraceKind kind);
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
+
+  // Begins or ends to record this worker's events, if the recorder has begun or ended to record.
+  void followRecorder() {
+    if (isRecording() != isRecorded()) [[unlikely]] {
+      setRecorded(!isRecorded());
+    }
+  }
 
   Mode mode() const { return mode_; }
   int id() const { return id_; }  // of a worker with a thread: which it is
@@ -144,6 +155,14 @@ class Worker {
   void runUntilIdle(Work work);
   void runTask(TaskNode* node);
 
+  // Whether this worker's events are recorded: see setRecorded().
+  bool isRecorded() const { return unrecorded_ == nullptr; }
+  void setRecorded(bool isWanted);
+  void recordWake(const FiberControlBlock& fiber) const noexcept;
+  void recordTimer(const FiberControlBlock& fiber) const;
+  static void runTaskRecorded(TaskNode* node);
+  static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
+
   Work waitForWork();
   FiberControlBlock* takeReady();
   TaskNode* takeTurn();
@@ -163,6 +182,8 @@ class Worker {
   TaskNode* takeStranded();
   void lookAround(OldestWatch::Next next);
   void watchOldest(OldestWatch::Next next);
+  void wakeHere(FiberControlBlock& fiber) noexcept;
+  [[gnu::noinline]] void wakeFromElsewhere(FiberControlBlock& fiber) noexcept;
   void sendToInbox(FiberControlBlock& fiber) noexcept;
   void lookIntoInbox() {
     if (!inbox_.empty()) {
@@ -190,6 +211,7 @@ class Worker {
   bool hasStackForTask() const;
   // Lets tasks of groups run in place on the thread's own stack.
   void findRoomInThreadStack();
+  void runInPlaceNow(TaskNode* node);
   void runInPlaceAside(TaskNode* node);
 
   WorkerGroup& group_;
@@ -201,6 +223,8 @@ class Worker {
   // In the order of use.
   ReadyFibers ready_;
   TaskQueues tasks_;
+  const Worker* unrecorded_ = this;  // null while this worker's events are recorded
+  void (*runTask_)(TaskNode*) = &weft_run_task;
   TaskNode* handed_ = nullptr;      // for the fiber that is taken from the pool
   uint64_t taskNumber_;             // of the task that began last
   CoarseTime lookedAt_ = 0;         // the time of the last poll, or of the end of a sleep
@@ -221,7 +245,8 @@ class Worker {
   InPlaceFibers inPlaceFibers_;
   Stealer stealer_;
   Idler idler_;
-  bool isEnding_ = false;  // single-threaded: unbind() was called
+  bool isEnding_ = false;                 // single-threaded: unbind() was called
+  std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
   Mailbox mailbox_;                             // written by other threads

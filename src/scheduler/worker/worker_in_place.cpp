@@ -30,8 +30,12 @@ void Worker::findRoomInThreadStack() {
 void Worker::runInPlace(TaskNode* node) {
   if (!ExceptionState::isEmpty(localDeque().exceptions)) [[unlikely]] {
     runInPlaceAside(node);
-    return;
+  } else {
+    runInPlaceNow(node);
   }
+}
+
+inline void Worker::runInPlaceNow(TaskNode* node) {
   FiberControlBlock& fiber = fibers_.current();
   const void* outer = fiber.task;
   fiber.task = reinterpret_cast<const void*>(node->invoke);
@@ -46,8 +50,9 @@ void Worker::runInPlace(TaskNode* node) {
 
 // For a waiter that handles or throws an exception, which is none of the task's.
 [[gnu::cold, gnu::noinline]] void Worker::runInPlaceAside(TaskNode* node) {
-  const ExceptionsAside aside(localDeque().exceptions);
-  runInPlace(node);
+  const ExceptionsAside aside(fibers_.exceptions());
+  const RecordedInPlace recorded(node->invoke);
+  runInPlaceNow(node);
 }
 
 }  // namespace weft::inline v0_1::detail

@@ -48,16 +48,18 @@ inline void Worker::sendToInbox(FiberControlBlock& fiber) noexcept {
   }
 }
 
+inline void Worker::wakeHere(FiberControlBlock& fiber) noexcept {
+  fiber.isWoken = true;
+  ready_.push(fiber);
+}
+
 inline void Worker::wake(FiberControlBlock& fiber) noexcept {
-  const Worker* waker = current();
-  if (waker == this) {
-    fiber.isWoken = true;
-    ready_.push(fiber);
-    return;
+  if (currentFiber != nullptr && static_cast<FiberControlBlock*>(currentFiber)->worker->unrecorded_ == this)
+      [[likely]] {
+    wakeHere(fiber);
+  } else {
+    wakeFromElsewhere(fiber);
   }
-  fiber.isWokenFromOutside =
-      waker == nullptr || waker->mode_ != Mode::MultiThreaded || &waker->group_ != &group_;
-  sendToInbox(fiber);
 }
 
 // Suspends the current fiber. It returns once the fiber was made ready and this worker has chosen it.

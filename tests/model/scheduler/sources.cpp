@@ -33,6 +33,7 @@
 #include "scheduler/worker/worker.cpp"
 #include "scheduler/worker/worker_enqueue.cpp"
 #include "scheduler/worker/worker_in_place.cpp"
+#include "scheduler/worker/worker_recording.cpp"
 #include "scheduler/worker/worker_turns.cpp"
 #include "sync/event.cpp"
 #include "sync/mutex.cpp"
@@ -46,6 +47,14 @@ namespace weft::inline v0_1::detail {
 
 KeptExecutor ExecutorAccess::keep(Scheduler& executor) { return KeptExecutor(executor.core_->outside()); }
 void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(task)); }
+
+}  // namespace weft::inline v0_1::detail
+
+// Nothing is recorded.
+namespace weft::inline v0_1::detail {
+
+thread_local TraceThread* ownTraceThread = nullptr;
+TraceThread* openTraceThread() noexcept { return nullptr; }
 
 }  // namespace weft::inline v0_1::detail
 

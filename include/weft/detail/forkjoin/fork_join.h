@@ -73,7 +73,9 @@ struct LocalDeque {
   // Its `next` leads to the older ones.
   ForkNode* newestKept = nullptr;
   TaskCounters<> counters{};
-  void** exceptions = nullptr;  // of the thread: see ExceptionState
+  // Of the thread: see ExceptionState. While its events are recorded, a state that is not empty, so that all
+  // tasks in place take the path aside, where they are recorded.
+  void** exceptions = nullptr;
 
   // `num`: of the threads that may steal from this deque.
   void setNumOthers(uint32_t num) {

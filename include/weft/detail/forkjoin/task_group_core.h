@@ -173,17 +173,23 @@ class TaskGroupCore {
     if (LocalDeque* local = currentLocalDeque; local != nullptr && count_.hasOwn()) {
       // Where the waiter uses too much of its stack, a task finds enough only on a stack of its own.
       if (currentTask->leavesStackForTask()) [[likely]] {
-        ExceptionState::isEmpty(local->exceptions) ? callOwnIn(*local) : callOwnAside(*local);
+        if (ExceptionState::isEmpty(local->exceptions)) [[likely]] {
+          callOwnIn(*local, [](TaskNode* node) { node->invoke(node, TaskOp::Call); });
+        } else {
+          callOwnAside(*local);
+        }
       }
     }
   }
 
-  void callOwnIn(LocalDeque& local) {
+  // `call`: calls a task.
+  template <class Call>
+  void callOwnIn(LocalDeque& local, Call call) {
     int64_t left = count_.beginInPlace();
     {
       InPlaceScope scope;
       while (TaskNode* node = takeBackOne(local)) {
-        node->invoke(node, TaskOp::Call);
+        call(node);
         scope.endTask();
         local.counters.countEnded();
         if (--left == 0) {
@@ -215,7 +221,8 @@ class TaskGroupCore {
   void drop();
   // A task has ended elsewhere, or was dropped.
   void endOfOther();
-  // callOwnIn(), where the waiter handles or throws an exception, which is none of the tasks'.
+  // callOwnIn(), where the waiter handles or throws an exception, which is none of the tasks', or where its
+  // events are recorded.
   [[gnu::cold]] WEFT_EXPORT void callOwnAside(LocalDeque& local);
   void waitForOthers();
   Control& control();

@@ -1,0 +1,161 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "scheduler/trace/recorder.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+#include "os/thread_end.h"
+#include "weft/debug.h"
+
+namespace weft::inline v0_1 {
+namespace detail {
+
+constinit std::atomic<bool> isTraceRecording{false};
+constinit Recorder recorder;
+constinit thread_local TraceThread* ownTraceThread = nullptr;
+
+namespace {
+
+// So many rings of threads that have ended are kept. Then a new thread gets the oldest of them.
+constexpr int kKept = 32;
+
+constexpr uint64_t kFewestEvents = 64;
+constexpr uint64_t kMostEvents = uint64_t{1} << 28;
+
+// The calling thread has got no memory. It asks again once another recording has begun.
+constinit thread_local uint64_t refusedSince = 0;
+
+TraceThread* newThread(uint64_t capacity, uint32_t number) noexcept {
+  const size_t size = sizeof(TraceThread) + capacity * sizeof(EventRing<>::Slot);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    return nullptr;
+  }
+  // What mmap() gives is zero: to make the slots would touch each page.
+  auto* const slots = reinterpret_cast<EventRing<>::Slot*>(static_cast<char*>(memory) + sizeof(TraceThread));
+  static_assert(sizeof(TraceThread) % alignof(EventRing<>::Slot) == 0);
+  return ::new (memory) TraceThread(slots, capacity, number);
+}
+
+// Returns: a ring of a thread that has ended, if there are many; else null. Requires: the mutex is held.
+TraceThread* reuse(TraceThread* newest) noexcept {
+  int numEnded = 0;
+  TraceThread* oldest = nullptr;
+  for (TraceThread* thread = newest; thread != nullptr; thread = thread->older) {
+    // (1) acquire: sees the last event of the thread; pairs with (2).
+    if (thread->hasEnded.load(std::memory_order_acquire)) {
+      ++numEnded;
+      oldest = thread;
+    }
+  }
+  return numEnded > kKept ? oldest : nullptr;
+}
+
+// Called when a thread ends.
+void leaveRing(void*) {
+  if (TraceThread* const own = std::exchange(ownTraceThread, nullptr)) {
+    // (2) release: after the last event; pairs with (1).
+    own->hasEnded.store(true, std::memory_order_release);
+  }
+}
+
+}  // namespace
+
+TraceThread* openTraceThread() noexcept {
+  const uint64_t startedAt = recorder.startedAt.load(std::memory_order_relaxed);
+  if (refusedSince == startedAt) {
+    return nullptr;
+  }
+  const std::lock_guard<std::mutex> guard(recorder.mutex);
+  TraceThread* const newest = recorder.newest.load(std::memory_order_relaxed);
+  TraceThread* thread = reuse(newest);
+  if (thread != nullptr) {
+    // relaxed: see TraceThread.
+    thread->first.store(thread->ring.numWritten(), std::memory_order_relaxed);
+  } else {
+    thread = newThread(recorder.capacity, newest != nullptr ? newest->number + 1 : 1);
+    if (thread == nullptr) {
+      refusedSince = startedAt;
+      // relaxed: for who reads the rings.
+      recorder.numRefused.fetch_add(1, std::memory_order_relaxed);
+      return nullptr;
+    }
+    thread->older = newest;
+  }
+  // relaxed, both: see TraceThread.
+  thread->threadId.store(gettid(), std::memory_order_relaxed);
+  thread->hasEnded.store(false, std::memory_order_relaxed);
+  pthread_getname_np(pthread_self(), thread->name, sizeof thread->name);
+  // (3) release: publishes a new ring to readers in the process.
+  recorder.newest.store(newest == nullptr || newest->number < thread->number ? thread : newest,
+                        std::memory_order_release);
+  atThreadEnd(&leaveRing);
+  ownTraceThread = thread;
+  return thread;
+}
+
+TraceEvents& TraceEvents::addText(const char* text) noexcept {
+  constexpr size_t kInHead = sizeof(uint64_t) - 1;
+  constexpr size_t kInEvent = kInHead + sizeof(uint64_t);
+  size_t left = std::min(std::strlen(text), kMostText);
+  // A text whose last event is full is ended by an empty one.
+  for (bool isEnded = false; thread_ != nullptr && !isEnded; text += kInEvent) {
+    char bytes[2 * sizeof(uint64_t)] = {static_cast<char>(TraceKind::Text)};
+    const size_t length = std::min(left, kInEvent);
+    std::memcpy(bytes + 1, text, length);
+    left -= length;
+    isEnded = length < kInEvent;
+    uint64_t words[2];
+    static_assert(std::endian::native == std::endian::little, "the kind is the lowest byte of a head");
+    std::memcpy(words, bytes, sizeof words);
+    thread_->ring.write(words[0], words[1]);
+  }
+  return *this;
+}
+
+}  // namespace detail
+
+namespace trace {
+
+using detail::recorder;
+
+bool start(const Config& config) {
+  using detail::kFewestEvents;
+  using detail::kMostEvents;
+  WEFT_ASSERT(config.eventsPerThread >= kFewestEvents && config.eventsPerThread <= kMostEvents,
+              "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
+              config.eventsPerThread, static_cast<size_t>(kFewestEvents), static_cast<size_t>(kMostEvents));
+  const std::lock_guard<std::mutex> guard(recorder.mutex);
+  if (detail::isRecording()) {
+    return false;
+  }
+  recorder.capacity = std::bit_ceil(uint64_t{config.eventsPerThread});
+  // relaxed, all: see Recorder.
+  recorder.stoppedAt.store(0, std::memory_order_relaxed);
+  recorder.startedAt.store(detail::ticks(), std::memory_order_relaxed);
+  recorder.numRefused.store(0, std::memory_order_relaxed);
+  detail::isTraceRecording.store(true, std::memory_order_relaxed);
+  return true;
+}
+
+void stop() noexcept {
+  const std::lock_guard<std::mutex> guard(recorder.mutex);
+  if (detail::isRecording()) {
+    // relaxed, both: see Recorder.
+    detail::isTraceRecording.store(false, std::memory_order_relaxed);
+    recorder.stoppedAt.store(detail::ticks(), std::memory_order_relaxed);
+  }
+}
+
+bool isRecording() noexcept { return detail::isRecording(); }
+
+}  // namespace trace
+}  // namespace weft::inline v0_1

@@ -1,0 +1,112 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+
+#include "inspect/trace_events.h"
+#include "os/clock_reading.h"
+#include "scheduler/trace/event_ring.h"
+#include "weft/detail/base/task_node.h"
+#include "weft/detail/base/ticks.h"
+#include "weft/trace.h"
+
+// The flight recorder: which threads have recorded what. See weft::trace::start().
+//
+// Nothing on a hot path asks whether events are recorded. A worker follows the recorder at its polls: while
+// it is recorded, it calls other functions, through pointers through which it calls in any case, and some
+// comparisons that it makes anyway turn out unlike: see Worker::followRecorder().
+namespace weft::inline v0_1::detail {
+
+using inspect::TraceEvent;
+using inspect::TraceKind;
+
+// A thread that has recorded something, with its ring behind it in memory. Its own thread writes.
+struct TraceThread {
+  TraceThread(EventRing<>::Slot* slots, uint64_t capacity, uint32_t itsNumber)
+      : ring(slots, capacity), number(itsNumber) {}
+
+  EventRing<> ring;
+  TraceThread* older = nullptr;  // in the recorder's list
+  const uint32_t number;         // unique, from 1
+  // What follows changes when a new thread gets the ring of one that has ended. relaxed: for who looks from
+  // outside, who may see a part of both.
+  std::atomic<int32_t> threadId{0};
+  std::atomic<uint64_t> first{0};  // the number of the thread's first event
+  std::atomic<bool> hasEnded{false};
+  char name[16] = {};  // the system's name of the thread, with a zero byte
+};
+
+// The recorder's state, of which there is one.
+struct Recorder {
+  // Writers of `newest` and `numRefused` hold it.
+  std::mutex mutex;
+  std::atomic<TraceThread*> newest{nullptr};  // of the list of all; none is ever removed
+  uint64_t capacity = 0;                      // of new rings, in events
+  // relaxed, all: for who reads the rings.
+  std::atomic<uint64_t> startedAt{0};   // ticks(); 0: never
+  std::atomic<uint64_t> stoppedAt{0};   // 0: not since
+  std::atomic<uint64_t> numRefused{0};  // threads for which there was no memory
+};
+extern constinit Recorder recorder;
+
+// The calling thread's; null before its first event.
+extern constinit thread_local TraceThread* ownTraceThread;
+
+// Returns: the calling thread's, made if there was none; null if the system gives no memory.
+TraceThread* openTraceThread() noexcept;
+
+inline bool isRecording() {
+  return isTraceRecording.load(std::memory_order_relaxed);  // relaxed: it publishes nothing
+}
+
+// Events of the calling thread that happen at the same time. Requires: nothing else of the thread records
+// meanwhile.
+class TraceEvents {
+ public:
+  TraceEvents() : TraceEvents(ownTraceThread != nullptr ? ownTraceThread : openTraceThread()) {}
+
+  TraceEvents& add(TraceKind kind, uint64_t operand = 0) {
+    if (thread_ != nullptr) [[likely]] {
+      thread_->ring.write(TraceEvent::headOf(kind, now_), operand);
+    }
+    return *this;
+  }
+  TraceEvents& add(TraceKind kind, const void* operand) {
+    return add(kind, reinterpret_cast<uint64_t>(operand));
+  }
+  // Text in events of its own, at most `kMostText` bytes.
+  static constexpr size_t kMostText = 128;
+  TraceEvents& addText(const char* text) noexcept;
+
+  uint32_t threadNumber() const { return thread_ != nullptr ? thread_->number : 0; }
+
+ private:
+  explicit TraceEvents(TraceThread* thread) : thread_(thread), now_(ticks()) {}
+
+  TraceThread* const thread_;
+  const uint64_t now_;
+};
+
+// For what is on no hot path.
+template <class Operand = uint64_t>
+void record(TraceKind kind, Operand operand = {}) {
+  if (isRecording()) [[unlikely]] {
+    TraceEvents().add(kind, operand);
+  }
+}
+
+// Records the beginning and the end of a task in place.
+class RecordedInPlace {
+ public:
+  explicit RecordedInPlace(void (*code)(TaskNode*, TaskOp)) {
+    record(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
+  }
+  ~RecordedInPlace() { record(TraceKind::InPlaceEnded); }
+  RecordedInPlace(const RecordedInPlace&) = delete;
+};
+
+}  // namespace weft::inline v0_1::detail

@@ -1,0 +1,108 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+
+#include "scheduler/trace/recorder.h"
+#include "scheduler/worker/worker.h"
+
+// The compilers that weft is compiled with know the offsets of all members.
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+
+// What a worker does while its events are recorded.
+namespace weft::inline v0_1::detail {
+namespace {
+
+// In place of the thread's exceptions: tasks in place then begin where they are recorded.
+constinit void* neverEmpty[sizeof(ExceptionState) / sizeof(void*)] = {neverEmpty};
+
+const FiberControlBlock& blockOf(const OSFiber& fiber) {
+  return *reinterpret_cast<const FiberControlBlock*>(reinterpret_cast<const char*>(&fiber) -
+                                                     offsetof(FiberControlBlock, os));
+}
+
+// `kind`: how the thread leaves the fiber.
+void addLeft(TraceEvents& events, TraceKind kind, const FiberControlBlock& fiber) {
+  events.add(kind, fiber.blockedOn);
+  if (fiber.blockedOn != nullptr && fiber.blockedObject != nullptr) {
+    events.add(TraceKind::WaitsFor, fiber.blockedObject);
+  }
+}
+
+void addResumed(TraceEvents& events, const FiberControlBlock& fiber) {
+  events.add(TraceKind::FiberResumed, uint64_t{fiber.id});
+  if (fiber.task != nullptr) {
+    events.add(TraceKind::TaskResumed, fiber.task);
+  }
+}
+
+}  // namespace
+
+void Worker::setRecorded(bool isWanted) {
+  TraceThread* const thread = ownTraceThread != nullptr ? ownTraceThread : openTraceThread();
+  if (thread == nullptr) {
+    return;
+  }
+  runTask_ = isWanted ? &Worker::runTaskRecorded : &weft_run_task;
+  fibers_.setSwitch(isWanted ? &Worker::switchRecorded : &OSFiber::switchTo);
+  localDeque().exceptions = isWanted ? neverEmpty : fibers_.exceptions();
+  unrecorded_ = isWanted ? nullptr : this;
+  // relaxed: a hint for others.
+  traceThread_.store(isWanted ? thread->number : 0, std::memory_order_relaxed);
+  TraceEvents events;
+  if (isWanted) {
+    events.add(TraceKind::ThreadBound, static_cast<uint64_t>(id_ + 1));
+    addResumed(events, fibers_.current());
+  } else {
+    events.add(TraceKind::ThreadUnbound);
+  }
+}
+
+void Worker::runTaskRecorded(TaskNode* node) {
+  TraceEvents().add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node->invoke));
+  weft_run_task(node);
+  TraceEvents().add(TraceKind::TaskEnded);
+}
+
+void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
+  {
+    TraceEvents events;
+    addLeft(events, TraceKind::FiberLeft, blockOf(from));
+    addResumed(events, blockOf(to));
+  }
+  OSFiber::switchTo(from, to, globals);
+}
+
+// Any thread. After the wake `fiber` and its worker may be gone.
+void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
+  // relaxed: the worker may begin or end to be recorded at any time.
+  if (const uint64_t thread = traceThread_.load(std::memory_order_relaxed); thread != 0) {
+    TraceEvents().add(TraceKind::Woke, thread << 32 | fiber.id);
+  }
+}
+
+void Worker::recordTimer(const FiberControlBlock& fiber) const {
+  if (isRecorded()) [[unlikely]] {
+    constexpr int64_t kMostLate = ~uint32_t{0};
+    const auto late =
+        std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);
+    const auto microseconds = static_cast<uint64_t>(std::clamp<int64_t>(late.count(), 0, kMostLate));
+    TraceEvents().add(TraceKind::TimerFired, microseconds << 32 | fiber.id);
+  }
+}
+
+void Worker::recordIdle(TraceKind kind) {
+  followRecorder();
+  if (isRecorded()) [[unlikely]] {
+    TraceEvents events;
+    if (kind == TraceKind::IdleBegan) {
+      addLeft(events, kind, fibers_.current());
+    } else {
+      events.add(kind);
+    }
+  }
+}
+
+}  // namespace weft::inline v0_1::detail
