@@ -98,12 +98,10 @@ bool FiberGroups::group(const Snapshot& snapshot, Names& names, std::pmr::memory
   for (FiberGroup& group : groups_.all()) {
     summarize(snapshot, group);
   }
-  const auto isOwnCode = [&snapshot](const FiberGroup& group) {
-    return snapshot.fibers[group.first].isMain && snapshot.fibers[group.first].task == 0;
-  };
   std::ranges::sort(groups_.all(), [&](const FiberGroup& a, const FiberGroup& b) {
-    if (isOwnCode(a) != isOwnCode(b)) {
-      return isOwnCode(b);  // it mostly waits for the tasks
+    const bool isOutside = isOutsideOfTasks(snapshot.fibers[a.first]);
+    if (isOutside != isOutsideOfTasks(snapshot.fibers[b.first])) {
+      return !isOutside;  // it mostly waits for the tasks
     }
     if (a.numMembers != b.numMembers) {
       return a.numMembers > b.numMembers;

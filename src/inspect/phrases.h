@@ -70,8 +70,6 @@ class Phrases {
   // Returns: the innermost frame that is not weft's, or 0.
   Address ownFrame(const Fiber& fiber);
 
-  // Returns: whether the fiber runs the code of its thread, and no task.
-  static bool isOutsideOfTasks(const Fiber& fiber) { return fiber.isMain && fiber.task == 0; }
   // Returns: the fiber of the thread's own code if that waits, or null.
   static const Fiber* blockedMain(const Snapshot& snapshot, const Worker& worker);
 

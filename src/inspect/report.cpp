@@ -164,7 +164,7 @@ void Report::writeActivity(const Worker& worker, const Fiber* running) {
 }
 
 void Report::writeBusy(const Worker& worker, const Fiber* running) {
-  const bool isOwnCode = running != nullptr && Phrases::isOutsideOfTasks(*running);
+  const bool isOwnCode = running != nullptr && isOutsideOfTasks(*running);
   if (isOwnCode) {
     out_ << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
   } else if (running == nullptr || running->task == 0) {
@@ -291,7 +291,7 @@ void Report::writeReadyGroup(const FiberGroup& group, std::span<const uint32_t> 
   }
   writeOwnFrame(first);
   out_ << "; ";
-  if (!isOne && Phrases::isOutsideOfTasks(first)) {
+  if (!isOne && isOutsideOfTasks(first)) {
     out_ << "code outside of tasks";
   } else {
     phrases_.code(first);
@@ -313,7 +313,7 @@ bool Report::isTold(const FiberGroup& group, const LockCycles& cycles) const {
 
 void Report::writeGroup(const FiberGroup& group, std::span<const uint32_t> members) {
   const Fiber& first = snapshot_.fibers[group.first];
-  if (Phrases::isOutsideOfTasks(first)) {
+  if (isOutsideOfTasks(first)) {
     out_ << "the code of ";
     writeCount(out_, group.numMembers, "thread");
     out_ << ", outside of tasks,";
@@ -335,7 +335,7 @@ void Report::writeGroup(const FiberGroup& group, std::span<const uint32_t> membe
 
 void Report::writeGroupOfOne(const FiberGroup& group) {
   const Fiber& fiber = snapshot_.fibers[group.first];
-  if (Phrases::isOutsideOfTasks(fiber)) {
+  if (isOutsideOfTasks(fiber)) {
     phrases_.code(fiber);
     phrases_.wait(fiber);
     writeOwnFrame(fiber);

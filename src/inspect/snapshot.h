@@ -70,6 +70,9 @@ struct Fiber {
   bool hasMoreFrames = false;  // the backtrace ends at a limit, and not at the outermost call
 };
 
+// Returns: whether the fiber is of the code of its thread, and has no task.
+inline bool isOutsideOfTasks(const Fiber& fiber) { return fiber.isMain && fiber.task == 0; }
+
 struct Worker {
   enum class State : uint8_t { Busy, Searching, Asleep };
 

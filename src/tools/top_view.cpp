@@ -222,7 +222,7 @@ std::string TopView::activity(uint32_t index) {
 void TopView::writeRunning(Text& out, const inspect::Worker& worker, const WorkerRate& rate) {
   const inspect::Fiber* const running =
       worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr;
-  if (running != nullptr && inspect::Phrases::isOutsideOfTasks(*running)) {
+  if (running != nullptr && inspect::isOutsideOfTasks(*running)) {
     out << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
   } else if (running == nullptr || running->task == 0) {
     out << "is between two tasks";
@@ -277,7 +277,7 @@ std::string TopView::groupLine(const inspect::FiberGroup& group) {
       names_.writeFrame(out, frame);
     }
     out << "; ";
-    if (group.numMembers > 1 && inspect::Phrases::isOutsideOfTasks(first)) {
+    if (group.numMembers > 1 && inspect::isOutsideOfTasks(first)) {
       out << "code outside of tasks";
     } else {
       phrases.code(first);

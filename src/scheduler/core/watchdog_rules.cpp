@@ -45,7 +45,7 @@ bool isAtRest(const inspect::Snapshot& snapshot, const inspect::Worker& worker) 
     return false;
   }
   const inspect::Fiber* const running = runningOn(snapshot, worker);
-  const bool isOwnCode = worker.id < 0 && running != nullptr && running->isMain && running->task == 0 &&
+  const bool isOwnCode = worker.id < 0 && running != nullptr && inspect::isOutsideOfTasks(*running) &&
                          running->state == inspect::Fiber::State::Running;
   return worker.state == inspect::Worker::State::Asleep || isOwnCode;
 }
