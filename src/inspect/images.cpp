@@ -194,7 +194,7 @@ void Images::open(Image& image) {
   tryToOpen(image);
   if (image.file == nullptr && failure_ == 0 && openError_ != 0) {
     failure_ = openError_;
-    failedPath_ = image.path;
+    failedPath_ = image.substitute != nullptr ? std::string_view(image.substitute) : image.path;
   }
 }
 
@@ -216,20 +216,21 @@ void Images::tryToOpen(Image& image) {
 
 // Opens the file by what the kernel knows of the process: where the file was deleted, or where the process
 // has another root.
-bool Images::openByProcess(Image& image, std::string_view path) {
+void Images::openByProcess(Image& image, std::string_view path) {
   if (processId_ == 0) {
-    return false;
+    return;
   }
   std::pmr::string other(ProcPath(processId_, "exe").view(), memory_);
   std::pmr::vector<char> target(path.size() + kDeleted.size() + 1, memory_);
   const ssize_t size = readlink(other.c_str(), target.data(), target.size());
   if (size > 0 && std::string_view(target.data(), static_cast<size_t>(size)) == image.path) {
-    return openAs(image, other.c_str());
+    openAs(image, other.c_str());
+    return;
   }
   if (!image.path.ends_with(kDeleted)) {
     other.assign(ProcPath(processId_, "root").view()).append(path);
     if (openAs(image, other.c_str())) {
-      return true;
+      return;
     }
   }
   // Names the first mapping, whose end is not that of the image.
@@ -243,14 +244,13 @@ bool Images::openByProcess(Image& image, std::string_view path) {
       isOpen = openAs(image, other.c_str());
     }
   });
-  openError_ = openError_ == 0 ? error : openError_;
-  return isOpen;
+  noteError(error);
 }
 
 bool Images::openAs(Image& image, const char* path) {
   auto* file = new (memory_->allocate(sizeof(ElfFile), alignof(ElfFile))) ElfFile(memory_);
   if (!file->open(path)) {
-    openError_ = openError_ == 0 ? file->error() : openError_;
+    noteError(file->error());
     std::destroy_at(file);
     memory_->deallocate(file, sizeof(ElfFile), alignof(ElfFile));
     return false;
@@ -258,6 +258,12 @@ bool Images::openAs(Image& image, const char* path) {
   image.file = file;
   image.bias = biasOf(image);
   return true;
+}
+
+void Images::noteError(int error) {
+  if (openError_ == 0) {
+    openError_ = error;
+  }
 }
 
 // Where the first mapping lies, less where the file wants what begins there.

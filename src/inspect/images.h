@@ -70,7 +70,8 @@ class Images {
   void open(Image& image);
   void tryToOpen(Image& image);
   bool openAs(Image& image, const char* path);
-  bool openByProcess(Image& image, std::string_view path);
+  void openByProcess(Image& image, std::string_view path);
+  void noteError(int error);
   Address biasOf(const Image& image) const;
 
   std::pmr::memory_resource* const memory_;
@@ -80,7 +81,7 @@ class Images {
   Address lastOffset_ = 0;
   int openError_ = 0;            // the first errno of the image that is being opened
   int failure_ = 0;              // the errno of the first file that could not be read; 0: there is none
-  std::string_view failedPath_;  // of an image; empty: it was /proc/PID/maps
+  std::string_view failedPath_;  // of an image or its substitute; empty: it was /proc/PID/maps
 };
 
 // Writes the place as "name(arguments)+0x12 (program+0x3412)", or without a name as "(program+0x3412)"; "???"

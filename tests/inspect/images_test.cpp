@@ -113,6 +113,16 @@ TEST(ImagesTest, TellsTheFirstFileThatCannotBeRead) {
   EXPECT_TRUE(text.ends_with(").\n")) << text;
 }
 
+TEST(ImagesTest, TellsTheSubstituteThatCannotBeRead) {
+  Arena arena;
+  Images images(&arena);
+  images.add(0x1000, 0x2000, 0, "/there/is/no/such/file", false);
+  images.substitute(0, "/nor/this");
+  EXPECT_NE(images.find(0x1000), nullptr);
+  const std::string text = failureOf(images);
+  EXPECT_TRUE(text.starts_with("Names and calls are missing: /nor/this cannot be read (")) << text;
+}
+
 TEST(ImagesTest, TellsThatTheMappingsCannotBeRead) {
   Arena arena;
   Images images(&arena);
