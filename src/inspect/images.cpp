@@ -19,7 +19,6 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr std::string_view kDeleted = " (deleted)";
 constexpr Address kSmallestPage = 4096;
 constexpr size_t kLine = size_t{16} << 10;  // a path has at most 4 KiB, and 16 KiB with all bytes escaped
 
@@ -203,32 +202,26 @@ void Images::tryToOpen(Image& image) {
     openAs(image, image.substitute);
     return;
   }
-  std::string_view path = image.path;
-  if (path.ends_with(kDeleted)) {
-    path.remove_suffix(kDeleted.size());
-    openByProcess(image, path);
-    return;
-  }
-  if (!openAs(image, image.path.data()) && processId_ != 0) {
-    openByProcess(image, path);
+  if (image.path.ends_with(kDeletedMark) || !openAs(image, image.path.data())) {
+    openByProcess(image);
   }
 }
 
 // Opens the file by what the kernel knows of the process: where the file was deleted, or where the process
 // has another root.
-void Images::openByProcess(Image& image, std::string_view path) {
+void Images::openByProcess(Image& image) {
   if (processId_ == 0) {
     return;
   }
   std::pmr::string other(ProcPath(processId_, "exe").view(), memory_);
-  std::pmr::vector<char> target(path.size() + kDeleted.size() + 1, memory_);
+  std::pmr::vector<char> target(image.path.size() + 1, memory_);
   const ssize_t size = readlink(other.c_str(), target.data(), target.size());
   if (size > 0 && std::string_view(target.data(), static_cast<size_t>(size)) == image.path) {
     openAs(image, other.c_str());
     return;
   }
-  if (!image.path.ends_with(kDeleted)) {
-    other.assign(ProcPath(processId_, "root").view()).append(path);
+  if (!image.path.ends_with(kDeletedMark)) {
+    other.assign(ProcPath(processId_, "root").view()).append(image.path);
     if (openAs(image, other.c_str())) {
       return;
     }
@@ -301,10 +294,8 @@ void writePlace(Text& out, const CodePlace& place) {
 }
 
 void writePlaceInFile(Text& out, const CodePlace& place) {
-  std::string_view path = place.image->path;
-  path = path.substr(path.rfind('/') + 1);
-  path.remove_suffix(path.ends_with(kDeleted) ? kDeleted.size() : 0);
-  (out << '(' << path << '+').hex(place.inImage) << ')';
+  const std::string_view path = withoutDeletedMark(place.image->path);
+  (out << '(' << path.substr(path.rfind('/') + 1) << '+').hex(place.inImage) << ')';
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -22,7 +22,7 @@ struct Image {
   Address end = 0;
   uint64_t fileOffset = 0;  // of the first mapping
   Address bias = 0;         // what is to be added to an address of the file; known with `file`
-  std::string_view path;    // with " (deleted)" at its end, if the file has gone; a zero byte follows
+  std::string_view path;    // with kDeletedMark at its end, if the file has gone; a zero byte follows
   const char* substitute = nullptr;  // null, or the path of the file that is opened in its place
   ElfFile* file = nullptr;           // null: not opened yet, or it cannot be read
   bool wasTried = false;             // to open it
@@ -70,7 +70,7 @@ class Images {
   void open(Image& image);
   void tryToOpen(Image& image);
   bool openAs(Image& image, const char* path);
-  void openByProcess(Image& image, std::string_view path);
+  void openByProcess(Image& image);
   void noteError(int error);
   Address biasOf(const Image& image) const;
 

@@ -8,6 +8,15 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
+// What the system puts behind the path of a file that is gone, in /proc/PID/maps and in links such as
+// /proc/PID/exe.
+inline constexpr std::string_view kDeletedMark = " (deleted)";
+
+// Returns: the path without the mark.
+inline std::string_view withoutDeletedMark(std::string_view path) {
+  return path.substr(0, path.size() - (path.ends_with(kDeletedMark) ? kDeletedMark.size() : 0));
+}
+
 // "/proc/PID/name", made without malloc.
 class ProcPath {
  public:

@@ -19,13 +19,7 @@
 namespace weft::inline v0_1::detail::tools {
 namespace {
 
-std::string nameOf(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-// Takes off what the system adds to the path of a file that is gone.
-void cutDeleted(std::string& path) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  path.resize(path.size() - (path.ends_with(kDeleted) ? kDeleted.size() : 0));
-}
+std::string nameOf(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
 template <class T>
 bool readAt(std::ifstream& file, uint64_t offset, T& to) {
@@ -105,9 +99,8 @@ void ModuleFiles::addFile(const std::string& path) {
   known_.push_back({nameOf(path), path});
 }
 
-void ModuleFiles::addSubstitute(const std::string& path, std::string name) {
-  cutDeleted(name);
-  known_.push_back({nameOf(name), path});
+void ModuleFiles::addSubstitute(const std::string& path, std::string_view name) {
+  known_.push_back({nameOf(inspect::withoutDeletedMark(name)), path});
 }
 
 void ModuleFiles::addHint(const std::string& path) {
@@ -131,9 +124,8 @@ void ModuleFiles::addProcess(int processId) {
   char target[4096];
   const ssize_t size = readlink(program.text(), target, sizeof target);
   if (size > 0) {
-    std::string path(target, static_cast<size_t>(size));
-    cutDeleted(path);
-    known_.push_back({nameOf(path), program.text()});
+    const std::string_view path(target, static_cast<size_t>(size));
+    known_.push_back({nameOf(inspect::withoutDeletedMark(path)), program.text()});
   }
   do {
     const size_t slash = line.find('/');

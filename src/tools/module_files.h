@@ -50,7 +50,7 @@ class ModuleFiles {
  public:
   void addFile(const std::string& path);  // throws Failure as checkModule() does
   // Adds a file that stands for another one, which has that name wherever it lies.
-  void addSubstitute(const std::string& path, std::string name);
+  void addSubstitute(const std::string& path, std::string_view name);
   // Adds a file where a report says that it is, unless it cannot be read.
   void addHint(const std::string& path);
   void addProcess(int processId);  // throws Failure if there is no such process
