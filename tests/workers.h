@@ -3,14 +3,17 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <latch>
 #include <numeric>
+#include <thread>
 #include <vector>
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
+#include <weft/task.h>
 #include <weft/waitgroup.h>
 
 // What tests of a scheduler's workers share.
@@ -30,6 +33,37 @@ class Rendezvous {
  private:
   std::latch missing_;
   WaitGroup left_;
+};
+
+// A task that keeps the thread of its worker until end().
+class BusyTask {
+ public:
+  // Requires: it is scheduled once, and end() is called afterwards.
+  Task task() {
+    return Task([this, done = done_] {
+      isRunning_ = true;
+      while (!isOver_) {
+        std::this_thread::yield();
+      }
+      done.done();
+    });
+  }
+  // Keeps the thread until the task runs, so that must be on another one.
+  void awaitBegin() const {
+    while (!isRunning_) {
+      std::this_thread::yield();
+    }
+  }
+  // Waits for the task's end too.
+  void end() {
+    isOver_ = true;
+    done_.wait();
+  }
+
+ private:
+  std::atomic<bool> isRunning_{false};
+  std::atomic<bool> isOver_{false};
+  const WaitGroup done_{1};
 };
 
 // Returns: the sum of one count of all workers.

@@ -37,6 +37,7 @@
 
 #include "scheduler/core/scheduler_core.h"
 #include "waiting.h"
+#include "workers.h"
 
 // Dumps, and what ~Scheduler says while it waits.
 
@@ -44,6 +45,7 @@ namespace weft {
 namespace {
 
 using tests::awaitThat;
+using tests::BusyTask;
 using tests::numWaiting;
 
 size_t count(const std::string& text, const std::string& part) {
@@ -373,31 +375,23 @@ TEST_P(DumpTest, NamesTasksThatWaitForLocksOfEachOther) {
 }
 
 TEST_P(DumpTest, NamesATaskThatRuns) {
-  std::atomic<bool> isOver{false};
-  std::atomic<bool> isBusy{false};
-  WaitGroup done(1);
-  schedule([&, done] {
-    isBusy = true;
-    std::string text;
-    while (!isOver && numWorkers() != 0) {
-      std::this_thread::yield();
-    }
-    if (numWorkers() == 0) {
+  std::string text;
+  if (numWorkers() == 0) {
+    const WaitGroup done(1);
+    schedule([&, done] {
       text = dumpText();
-      EXPECT_TRUE(has(text, ": runs task ")) << text;
-    }
-    done.done();
-  });
-  while (!isBusy) {
-    yield();
+      done.done();
+    });
+    done.wait();
+  } else {
+    BusyTask busy;
+    schedule(busy.task());
+    busy.awaitBegin();
+    text = dumpText();
+    busy.end();
   }
-  if (numWorkers() != 0) {
-    const std::string text = dumpText();
-    EXPECT_EQ(count(text, ": runs task "), 1u) << text;
-    EXPECT_TRUE(has(text, " on fiber ")) << text;
-  }
-  isOver = true;
-  done.wait();
+  EXPECT_EQ(count(text, ": runs task "), 1u) << text;
+  EXPECT_TRUE(has(text, " on fiber ")) << text;
 }
 
 TEST_P(DumpTest, IncludesOtherBoundThreads) {
@@ -418,29 +412,20 @@ TEST_P(DumpTest, CountsFibersThatWereWokenAndWaitForTheirTurn) {
     return;
   }
   const Event event(Event::Mode::Manual);
-  std::atomic<bool> isOver{false};
-  std::atomic<bool> isBusy{false};
-  WaitGroup done(2);
+  WaitGroup done(1);
   schedule([=] {
     event.wait();
     done.done();
   });
   awaitThat([&] { return numWaiting(event) == 1; });
-  schedule([&, done] {
-    isBusy = true;
-    while (!isOver) {
-      std::this_thread::yield();
-    }
-    done.done();
-  });
-  while (!isBusy) {
-    std::this_thread::yield();
-  }
+  BusyTask busy;
+  schedule(busy.task());
+  busy.awaitBegin();
   event.signal();
   const std::string text = dumpText();
   EXPECT_TRUE(has(text, "1 fiber ready to go on")) << text;
   EXPECT_TRUE(has(text, "\n1 fiber is ready to go on, and waits for its turn on worker ")) << text;
-  isOver = true;
+  busy.end();
   done.wait();
 }
 
@@ -450,26 +435,17 @@ TEST_P(DumpTest, CountsTasksThatArePlacedOnAWorker) {
     return;
   }
   constexpr unsigned kTasks = 3;
-  std::atomic<bool> isOver{false};
-  std::atomic<bool> isBusy{false};
-  WaitGroup done(kTasks + 1);
-  scheduler().enqueueOn(0, Task([&, done] {
-                          isBusy = true;
-                          while (!isOver) {
-                            std::this_thread::yield();
-                          }
-                          done.done();
-                        }));
-  while (!isBusy) {
-    std::this_thread::yield();
-  }
+  BusyTask busy;
+  scheduler().enqueueOn(0, busy.task());
+  busy.awaitBegin();
   EXPECT_FALSE(has(dumpText(), " queued"));
+  WaitGroup done(kTasks);
   for (unsigned i = 0; i < kTasks; ++i) {
     scheduler().enqueueOn(0, Task([=] { done.done(); }));
   }
   const std::string text = dumpText();
   EXPECT_TRUE(has(text, "; 3 tasks queued")) << text;
-  isOver = true;
+  busy.end();
   done.wait();
 }
 
@@ -737,13 +713,9 @@ TEST_F(ShutdownReportTest, NeedsNoStackOfTheFiberThatWaits) {
 
 TEST_F(ShutdownReportTest, NamesTasksThatRun) {
   auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
-  std::atomic<bool> isOver{false};
-  scheduler->enqueue(Task([&] {
-    while (!isOver) {
-      std::this_thread::yield();
-    }
-  }));
-  const std::string text = endedAfter(std::move(scheduler), ": runs task ", [&] { isOver = true; });
+  tests::BusyTask busy;
+  scheduler->enqueue(busy.task());
+  const std::string text = endedAfter(std::move(scheduler), ": runs task ", [&] { busy.end(); });
   EXPECT_NE(text.find("Fibers that wait: 0."), std::string::npos) << text;
 }
 
