@@ -1,17 +1,13 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <alloca.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <regex>
 #include <shared_mutex>
@@ -26,50 +22,29 @@
 #include <weft/fair/task_scheduler.h>
 #include <weft/fiber.h>
 #include <weft/latch.h>
-#include <weft/mutex.h>
-#include <weft/recursivemutex.h>
-#include <weft/sanitizers.h>
 #include <weft/scheduler.h>
 #include <weft/semaphore.h>
 #include <weft/sharedmutex.h>
-#include <weft/taskgroup.h>
 #include <weft/waitgroup.h>
 
-#include "scheduler/core/scheduler_core.h"
+#include "dumps.h"
 #include "waiting.h"
 #include "workers.h"
 
-// Dumps, and what ~Scheduler says while it waits.
+// Dumps. What they say of locks is in dump_locks_test.cpp.
 
 namespace weft {
 namespace {
 
 using tests::awaitThat;
 using tests::BusyTask;
+using tests::count;
+using tests::dumpWith;
+using tests::has;
 using tests::numWaiting;
-
-size_t count(const std::string& text, const std::string& part) {
-  size_t times = 0;
-  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++times;
-  }
-  return times;
-}
 
 using DumpTest = tests::WithScheduler;
 WEFT_INSTANTIATE_WITH_SCHEDULER(DumpTest);
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-// Returns: a dump in which `part` occurs `times` times: a fiber waits once its thread has left it.
-std::string dumpWith(const std::string& part, size_t times) {
-  std::string text;
-  awaitThat([&] {
-    text = dumpText();
-    return count(text, part) == times;
-  });
-  return text;
-}
 
 [[gnu::noinline]] void waitHere(const Event& event) {
   event.wait();
@@ -177,203 +152,6 @@ TEST_P(DumpTest, TellsWhatIsInTheObjectsThatAreWaitedFor) {
   done.wait();
 }
 
-TEST_P(DumpTest, TellsMutexesApart) {
-  mutex plain;
-  SharedMutex shared;
-  RecursiveMutex recursive;
-  std::unique_lock plainLock(plain);
-  std::unique_lock sharedLock(shared);
-  std::unique_lock recursiveLock(recursive);
-  WaitGroup done(4);
-  const auto lockLater = [&](auto lock) {
-    schedule([=] {
-      lock();
-      done.done();
-    });
-  };
-  lockLater([&] { std::scoped_lock lock(plain); });
-  lockLater([&] { std::scoped_lock lock(shared); });
-  lockLater([&] { std::shared_lock lock(shared); });
-  lockLater([&] { std::scoped_lock lock(recursive); });
-  const std::string text = dumpWith("held by the code of main thread ", 4);
-  EXPECT_EQ(count(text, " waits for mutex 0x"), 1u) << text;
-  EXPECT_EQ(count(text, " waits for SharedMutex 0x"), 2u) << text;
-  EXPECT_EQ(count(text, " waits for RecursiveMutex 0x"), 1u) << text;
-  plainLock.unlock();
-  sharedLock.unlock();
-  recursiveLock.unlock();
-  done.wait();
-}
-
-TEST_P(DumpTest, NamesTheTaskThatHoldsALock) {
-  const auto expectNamed = [&](auto& mutex, const char* name) {
-    const Event mayUnlock(Event::Mode::Manual);
-    const Event isHeld(Event::Mode::Manual);
-    WaitGroup done(2);
-    uint32_t holder = 0;
-    schedule([&, isHeld, mayUnlock, done] {
-      {
-        std::scoped_lock lock(mutex);
-        holder = Fiber::current()->id;
-        isHeld.signal();
-        mayUnlock.wait();
-      }
-      done.done();
-    });
-    isHeld.wait();
-    schedule([&, done] {
-      {
-        std::scoped_lock lock(mutex);
-      }
-      done.done();
-    });
-    const std::string text = dumpWith(" waits for " + std::string(name) + " 0x", 1);
-    EXPECT_EQ(count(text, "; held by task "), 1u) << text;
-    EXPECT_EQ(count(text, ", fiber " + std::to_string(holder) + ", which waits for Event 0x"), 1u) << text;
-    mayUnlock.signal();
-    done.wait();
-  };
-  mutex plain;
-  SharedMutex shared;
-  RecursiveMutex recursive;
-  expectNamed(plain, "mutex");
-  expectNamed(shared, "SharedMutex");
-  expectNamed(recursive, "RecursiveMutex");
-}
-
-TEST_P(DumpTest, NamesWhoHoldsALockOutsideOfTasks) {
-  mutex byBound;
-  mutex byForeign;
-  std::unique_lock lock(byBound);
-  const Event isHeld(Event::Mode::Manual);
-  const Event mayUnlock(Event::Mode::Manual);
-  std::thread foreign([&] {
-    std::scoped_lock foreignLock(byForeign);
-    isHeld.signal();
-    mayUnlock.wait();
-  });
-  isHeld.wait();
-  WaitGroup done(2);
-  // Of two codes, so that the fibers are no group.
-  schedule([&, done] {
-    {
-      std::scoped_lock boundsLock(byBound);
-    }
-    done.done();
-  });
-  schedule([&, done] {
-    {
-      std::scoped_lock foreignsLock(byForeign);
-    }
-    done.done();
-  });
-  const std::string text = dumpWith(" waits for mutex 0x", 2);
-  EXPECT_EQ(count(text, "held by the code of main thread "), 1u) << text;
-  EXPECT_EQ(count(text, "held by a thread or task that weft does not know"), 1u) << text;
-  lock.unlock();
-  mayUnlock.signal();
-  foreign.join();
-  done.wait();
-}
-
-// Whether a task is run in place or not, it is named.
-TEST_P(DumpTest, NamesTheTaskThatHoldsALockInPlace) {
-#if WEFT_ADDRESS_SANITIZER_ENABLED
-  GTEST_SKIP() << "its scope may be on a fake stack";
-#endif
-  mutex guard;
-  const Event isHeld(Event::Mode::Manual);
-  const Event mayUnlock(Event::Mode::Manual);
-  WaitGroup done(2);
-  schedule([&, isHeld, mayUnlock, done] {
-    TaskGroup group;
-    group.run([&] {
-      std::scoped_lock lock(guard);
-      isHeld.signal();
-      mayUnlock.wait();
-    });
-    group.wait();
-    done.done();
-  });
-  isHeld.wait();
-  schedule([&, done] {
-    {
-      std::scoped_lock lock(guard);
-    }
-    done.done();
-  });
-  EXPECT_TRUE(has(dumpWith(" waits for mutex 0x", 1), "; held by task "));
-  mayUnlock.signal();
-  done.wait();
-}
-
-// With one thread for all tasks: then the fiber of the holder is the only idle one in the end, and its next
-// task may unlock.
-TEST_P(DumpTest, SaysThatATaskHasEndedWithoutUnlocking) {
-  if (numWorkers() > 1) {
-    return;
-  }
-  mutex guard;
-  const Event isHeld(Event::Mode::Manual);
-  const Event mayEnd(Event::Mode::Manual);
-  const WaitGroup ended(1);
-  const WaitGroup done(2);
-  schedule([&, isHeld, mayEnd, ended]() WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    guard.lock();
-    isHeld.signal();
-    mayEnd.wait();
-    ended.done();
-  });
-  isHeld.wait();
-  schedule([&, done] {
-    {
-      std::scoped_lock lock(guard);
-    }
-    done.done();
-  });
-  awaitThat([&] { return numWaiting(guard) == 1; });
-  mayEnd.signal();
-  ended.wait();
-  (void)dumpWith("held by a task that has ended without unlocking it", 1);
-  schedule([&, done]() WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    guard.unlock();
-    done.done();
-  });
-  done.wait();
-}
-
-TEST_P(DumpTest, NamesTasksThatWaitForLocksOfEachOther) {
-  if (numWorkers() == 0) {
-    return;  // ends the program with a message of its own
-  }
-  mutex first;
-  mutex second;
-  const std::stop_source stop;
-  WaitGroup bothHeld(2);
-  WaitGroup done(2);
-  const auto lockBoth = [=, &stop](mutex& mine, mutex& others) WEFT_NO_THREAD_SAFETY_ANALYSIS {
-    std::scoped_lock lock(mine);
-    bothHeld.done();
-    bothHeld.wait();
-    // The first that gives up lets go of the lock that the other one waits for.
-    if (others.lock(stop.get_token())) {
-      others.unlock();
-    }
-  };
-  schedule([&, done] {
-    lockBoth(first, second);
-    done.done();
-  });
-  schedule([&, done] {
-    lockBoth(second, first);
-    done.done();
-  });
-  const std::string text = dumpWith("deadlock: 2 fibers wait for locks of each other", 1);
-  EXPECT_EQ(count(text, " holds mutex 0x"), 2u) << text;
-  std::stop_source(stop).request_stop();
-  done.wait();
-}
-
 TEST_P(DumpTest, NamesATaskThatRuns) {
   std::string text;
   if (numWorkers() == 0) {
@@ -458,33 +236,6 @@ TEST_P(DumpTest, IsPrintedForOneScheduler) {
   EXPECT_EQ(count(dumpText(), "\nscheduler 0x"), 2u);
 }
 
-// Fibers come, wait and go while other threads dump.
-// A lock that is handed on between the look at who waits and the look at who holds it makes no cycle.
-TEST_P(DumpTest, LocksThatAreHandedOnAreNoDeadlock) {
-  constexpr unsigned kTasks = 12;
-  std::atomic<bool> mayEnd{false};
-  mutex first, second;
-  WaitGroup done(kTasks);
-  for (unsigned i = 0; i < kTasks; ++i) {
-    schedule([&, done] {
-      while (!mayEnd) {
-        const std::scoped_lock lock(first);
-        yield();
-        const std::scoped_lock more(second);
-        yield();
-      }
-      done.done();
-    });
-  }
-  for (int i = 0; i < 100; ++i) {
-    const std::string text = dumpText();
-    EXPECT_FALSE(has(text, "deadlock")) << text;
-    yield();
-  }
-  mayEnd = true;
-  done.wait();
-}
-
 // The tasks of weft::fair have no fibers: their schedulers are not in a dump.
 TEST_P(DumpTest, LeavesOutSchedulersOfFairTasks) {
   const std::string before = dumpText();
@@ -494,6 +245,7 @@ TEST_P(DumpTest, LeavesOutSchedulersOfFairTasks) {
   EXPECT_EQ(count(text, "is left out"), 0U) << text;
 }
 
+// Fibers come, wait and go while other threads dump.
 TEST_P(DumpTest, MayRunAtAnyTime) {
   std::atomic<bool> isOver{false};
   std::vector<std::thread> dumpers;
@@ -619,121 +371,6 @@ TEST(DumpSignalDeathTest, TheEnvironmentNamesTheSignal) {
         obeyWish("USR1", "the program handles or ignores that signal itself", false);
       },
       succeeds, "");
-}
-
-// ~Scheduler, and what it says for what it waits.
-class ShutdownReportTest : public tests::WithAllocator {
- protected:
-  void SetUp() override { detail::shutdownPatience = 1'000'000; }
-  void TearDown() override {
-    detail::shutdownPatience = patience_;
-    tests::WithAllocator::TearDown();
-  }
-
-  // Destroys `scheduler` on a thread of its own, and calls `letGo` once stderr has got `expected`. Returns:
-  // stderr.
-  static std::string endedAfter(std::unique_ptr<Scheduler> scheduler, const std::string& expected,
-                                const std::function<void()>& letGo) {
-    int ends[2];
-    EXPECT_EQ(pipe(ends), 0);
-    const int saved = dup(STDERR_FILENO);
-    dup2(ends[1], STDERR_FILENO);
-    close(ends[1]);
-    std::thread ending([&] { scheduler.reset(); });
-    std::string text;
-    bool hasLetGo = false;
-    // The pipe is read until nobody has it open for writing, lest ~Scheduler waits for its reader.
-    std::thread closer;
-    char buffer[4096];
-    for (ssize_t length = 0; (length = read(ends[0], buffer, sizeof buffer)) > 0;) {
-      text.append(buffer, static_cast<size_t>(length));
-      if (!hasLetGo && text.find(expected) != std::string::npos) {
-        hasLetGo = true;
-        letGo();
-        closer = std::thread([&] {
-          ending.join();
-          dup2(saved, STDERR_FILENO);
-        });
-      }
-    }
-    closer.join();
-    close(saved);
-    close(ends[0]);
-    return text;
-  }
-
- private:
-  const int64_t patience_ = detail::shutdownPatience;
-};
-
-void awaitOneBlockedFiber(const Scheduler& scheduler) {
-  tests::awaitThat([&] {
-    uint64_t numBlocked = 0;
-    for (const Scheduler::WorkerStats& worker : scheduler.stats().workers) {
-      numBlocked += worker.numBlockedFibers;
-    }
-    return numBlocked == 1;
-  });
-}
-
-TEST_F(ShutdownReportTest, NamesFibersThatWait) {
-  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(2, allocator()));
-  const Event event(Event::Mode::Manual);
-  scheduler->enqueue(Task([=] { event.wait(); }));
-  awaitOneBlockedFiber(*scheduler);
-  const std::string text = endedAfter(std::move(scheduler), " waits for Event 0x", [&] { event.signal(); });
-  EXPECT_NE(text.find("weft: warning: ~Scheduler has waited for "), std::string::npos) << text;
-  EXPECT_NE(text.find("Threads still bound: 0. Fibers that wait: 1. Tasks and fibers that are ready: 0."),
-            std::string::npos)
-      << text;
-}
-
-// The worker sleeps on the stack of the fiber that waits.
-TEST_F(ShutdownReportTest, NeedsNoStackOfTheFiberThatWaits) {
-#if !defined(__OPTIMIZE__)
-  GTEST_SKIP() << "frames are larger than those of a user";
-#endif
-  if (tests::kUnderAsan || tests::kUnderTsan) {
-    GTEST_SKIP() << "frames are larger than those of a user";
-  }
-  constexpr size_t kLeft = 4096;
-  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
-  const Event event(Event::Mode::Manual);
-  scheduler->enqueue(Task([event] {
-    const detail::Stack& stack = static_cast<detail::FiberControlBlock*>(Fiber::current())->stack();
-    const char here = 0;
-    volatile char* used =
-        static_cast<char*>(alloca(reinterpret_cast<uintptr_t>(&here) - stack.bottom() - kLeft));
-    used[0] = 1;
-    event.wait();
-  }));
-  awaitOneBlockedFiber(*scheduler);
-  endedAfter(std::move(scheduler), " waits for Event 0x", [&] { event.signal(); });
-}
-
-TEST_F(ShutdownReportTest, NamesTasksThatRun) {
-  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
-  tests::BusyTask busy;
-  scheduler->enqueue(busy.task());
-  const std::string text = endedAfter(std::move(scheduler), ": runs task ", [&] { busy.end(); });
-  EXPECT_NE(text.find("Fibers that wait: 0."), std::string::npos) << text;
-}
-
-TEST_F(ShutdownReportTest, NamesThreadsThatAreBound) {
-  auto scheduler = std::make_unique<Scheduler>(tests::smallConfig(1, allocator()));
-  const Event mayUnbind(Event::Mode::Manual);
-  const Event isBound(Event::Mode::Manual);
-  std::thread bound([&, target = scheduler.get()] {
-    Scheduler::Binding binding(*target);
-    isBound.signal();
-    mayUnbind.wait();
-  });
-  isBound.wait();
-  awaitOneBlockedFiber(*scheduler);
-  const std::string text =
-      endedAfter(std::move(scheduler), "the code of bound thread ", [&] { mayUnbind.signal(); });
-  bound.join();
-  EXPECT_NE(text.find("Threads still bound: 1. Fibers that wait: 1."), std::string::npos) << text;
 }
 
 }  // namespace
