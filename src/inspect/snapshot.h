@@ -37,6 +37,12 @@ struct ObjectState {
   uint64_t capacity = 0;  // Channel
 };
 
+// What is read of the tasks that others have placed on a worker, and that it has not looked at yet.
+enum class Letters : uint8_t {
+  Counted,  // their number, which takes a read or two for each
+  Noticed,  // whether there are any
+};
+
 struct Fiber {
   enum class State : uint8_t {
     Running,  // its worker's thread is on it
@@ -84,10 +90,12 @@ struct Worker {
   uint32_t running = kNone;  // the fiber that its thread is on
   // Busy: its thread has looked after other fibers so long ago.
   std::chrono::nanoseconds busyFor{};
-  uint64_t turn = 0;        // changes each time its thread looks for what to run next
-  uint64_t numReady = 0;    // fibers
-  uint64_t numQueued = 0;   // tasks
-  uint64_t numPinned = 0;   // those of them that only its thread may run
+  uint64_t turn = 0;       // changes each time its thread looks for what to run next
+  uint64_t numReady = 0;   // fibers
+  uint64_t numQueued = 0;  // tasks
+  uint64_t numPinned = 0;  // those of them that only its thread may run
+  // false: both count as one the tasks that others have placed on it, and that it has not looked at yet
+  bool areLettersCounted = true;
   uint64_t numBlocked = 0;  // fibers
   uint64_t numIdle = 0;     // fibers
   uint64_t numTasksRun = 0;

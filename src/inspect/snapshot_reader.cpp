@@ -31,7 +31,8 @@ struct Reading {
 
 class SnapshotReader {
  public:
-  SnapshotReader(const Memory& memory, const Offsets& offsets, const Now& now, Snapshot& snapshot)
+  SnapshotReader(const Memory& memory, const Offsets& offsets, const Now& now, Letters letters,
+                 Snapshot& snapshot)
       : memory_(memory),
         offsets_(offsets),
         snapshot_(snapshot),
@@ -40,7 +41,7 @@ class SnapshotReader {
     listCores();
     const Reading last = now.nanoseconds != 0 ? Reading{now.ticks, now.nanoseconds} : newestReading();
     workers_.emplace(memory, offsets, Clock(last.ticks, rate(last), offsets.clockShift), last.nanoseconds,
-                     snapshot, seen_);
+                     letters, snapshot, seen_);
   }
 
   void read(Unwinder* unwinder, Address only) {
@@ -253,9 +254,9 @@ Now Now::read() {
 }
 
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
-                  Snapshot& snapshot, Address only) {
+                  Snapshot& snapshot, Address only, Letters letters) {
   snapshot.time = now.seconds;
-  SnapshotReader(memory, offsets, now, snapshot).read(unwinder, only);
+  SnapshotReader(memory, offsets, now, letters, snapshot).read(unwinder, only);
 }
 
 }  // namespace weft::inline v0_1::detail::inspect

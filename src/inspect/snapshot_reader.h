@@ -26,6 +26,6 @@ struct Now {
 // meanwhile. It checks what it reads, and leaves out what has changed.
 // `unwinder`: null where no backtraces are wanted. `only`: the one weft::Scheduler that is wanted, or 0.
 void readSnapshot(const Memory& memory, const Offsets& offsets, Unwinder* unwinder, const Now& now,
-                  Snapshot& snapshot, Address only = 0);
+                  Snapshot& snapshot, Address only = 0, Letters letters = Letters::Counted);
 
 }  // namespace weft::inline v0_1::detail::inspect

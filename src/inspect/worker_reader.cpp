@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "inspect/mail_reader.h"
+
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
@@ -12,19 +14,19 @@ namespace {
 constexpr size_t kMostFibers = size_t{1} << 24;
 constexpr size_t kMostNames = 256;
 
-constexpr uint64_t kMostLetters = 100'000;
-
 // In place of a node: the owner of an inbox sleeps, or a node is not linked yet.
 constexpr Address kMark = 1;
 
 }  // namespace
 
 WorkerReader::WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock,
-                           int64_t nanosecondsNow, Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen)
+                           int64_t nanosecondsNow, Letters letters, Snapshot& snapshot,
+                           std::pmr::vector<SeenFiber>& seen)
     : memory_(memory),
       offsets_(offsets),
       clock_(clock),
       nanosecondsNow_(nanosecondsNow),
+      letters_(letters),
       snapshot_(snapshot),
       seen_(seen),
       buffer_(snapshot.fibers.get_allocator().resource()),
@@ -63,9 +65,14 @@ Worker WorkerReader::describe(const Record& record, Address address) const {
   worker.busyFor = clock_.since(record.at<uint32_t>(offsets_.workerLookedAt));
   worker.turn = uint64_t{record.at<uint32_t>(offsets_.workerLookedAt)} << 32 |
                 record.at<uint32_t>(offsets_.workerUntilPoll);
-  worker.numPinned = record.at<uint64_t>(offsets_.workerPinnedLifo) +
-                     record.at<uint64_t>(offsets_.workerPinnedFifo) +
-                     numLetters(address + offsets_.workerLetters);
+  worker.numPinned =
+      record.at<uint64_t>(offsets_.workerPinnedLifo) + record.at<uint64_t>(offsets_.workerPinnedFifo);
+  if (letters_ == Letters::Counted) {
+    worker.numPinned += countLetters(memory_, offsets_, address);
+  } else if (hasLetters(memory_, offsets_, address)) {
+    ++worker.numPinned;
+    worker.areLettersCounted = false;
+  }
   worker.numQueued = worker.numPinned + numStealable(record);
   worker.numTasksRun = record.at<uint64_t>(offsets_.workerNumEnded);
   worker.numSteals = record.at<uint64_t>(offsets_.workerNumSteals);
@@ -85,40 +92,6 @@ uint64_t WorkerReader::numStealable(const Record& record) const {
   const bool isRead = deque != 0 && memory_.get(deque + offsets_.dequeBottom, bottom) &&
                       memory_.get(deque + offsets_.dequeTop, top);
   return isRead && bottom > top ? static_cast<uint64_t>(bottom - top) : 0;
-}
-
-// Returns: how many tasks others have placed on the worker since it looked last. The mailbox is a list, the
-// newest first, which only grows, or is taken whole. So a count is right if the letter that was the newest is
-// in the mailbox afterwards too. If it never is, the worker takes its letters all the time.
-uint64_t WorkerReader::numLetters(Address mailbox) const {
-  constexpr int kTries = 3;
-  for (int i = 0; i < kTries; ++i) {
-    Address newest = 0;
-    if (!memory_.get(mailbox, newest) || newest <= kMark) {
-      return 0;
-    }
-    Address letter = newest;
-    const uint64_t count = passLetters(letter, 0);
-    if (memory_.get(mailbox, letter)) {
-      (void)passLetters(letter, newest);
-      if (letter == newest) {
-        return count;
-      }
-    }
-  }
-  return 0;
-}
-
-// Goes from `letter` to `end`, as far as letters are linked. Returns: how many it has passed.
-uint64_t WorkerReader::passLetters(Address& letter, Address end) const {
-  uint64_t count = 0;
-  while (letter != end && letter > kMark && count < kMostLetters) {
-    ++count;
-    if (!memory_.get(letter + offsets_.letterNext, letter)) {
-      letter = 0;
-    }
-  }
-  return count;
 }
 
 // The main fiber is part of the worker.

@@ -68,7 +68,7 @@ struct SeenFiber {
 class WorkerReader {
  public:
   WorkerReader(const Memory& memory, const Offsets& offsets, const Clock& clock, int64_t nanosecondsNow,
-               Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen);
+               Letters letters, Snapshot& snapshot, std::pmr::vector<SeenFiber>& seen);
 
   // Adds the worker at `address`, unless it cannot be read.
   void add(Address address, uint32_t scheduler);
@@ -80,8 +80,6 @@ class WorkerReader {
  private:
   Worker describe(const Record& record, Address address) const;
   uint64_t numStealable(const Record& record) const;
-  uint64_t numLetters(Address mailbox) const;
-  uint64_t passLetters(Address& letter, Address end) const;
   void addMain(const Record& record, Address address, uint32_t worker);
   void addSlabs(Address slab, Address address, uint32_t worker);
   bool addSlab(Address& slab, Address owner, uint32_t worker);
@@ -94,6 +92,7 @@ class WorkerReader {
   const Offsets& offsets_;
   const Clock clock_;
   const int64_t nanosecondsNow_;
+  const Letters letters_;
   Snapshot& snapshot_;
   std::pmr::vector<SeenFiber>& seen_;
   std::pmr::vector<char> buffer_;

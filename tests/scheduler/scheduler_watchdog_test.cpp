@@ -113,6 +113,21 @@ TEST_F(SchedulerWatchdogTest, TellsOfATaskThatIsPlacedOnABusyWorker) {
   scheduler.enqueueOn(0, Task([] {}));
 }
 
+TEST_F(SchedulerWatchdogTest, TellsHowManyTasksArePlacedOnABusyWorker) {
+  std::optional<Watchdog> watchdog;
+  Scheduler scheduler(smallConfig(1));
+  Event runs;
+  scheduler.enqueueOn(0, Task([=, this] {
+                        runs.signal();
+                        (void)told_.await(Condition::Delay, "30 queued tasks wait behind task");
+                      }));
+  runs.wait();
+  for (int i = 0; i < 30; ++i) {
+    scheduler.enqueueOn(0, Task([] {}));
+  }
+  watchdog.emplace(told_.config());
+}
+
 TEST_F(SchedulerWatchdogTest, TellsOfATimerForWhichALongTaskHasNoTime) {
   const Watchdog watchdog(told_.config());
   Scheduler scheduler(smallConfig(1));

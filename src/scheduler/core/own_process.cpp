@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "inspect/mail_reader.h"
 #include "inspect/snapshot_reader.h"
 #include "scheduler/core/layout.h"
 
@@ -21,11 +22,16 @@ OwnProcess::OwnProcess() noexcept : id_(getpid()), memory_(id_) {
                                      release) == inspect::TableState::Good;
 }
 
-void OwnProcess::read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, inspect::Address only) const {
+void OwnProcess::read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, inspect::Address only,
+                      inspect::Letters letters) const {
   char program[1024];
   snapshot.processId = id_;
   snapshot.program = ownProgram(program);
-  inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot, only);
+  inspect::readSnapshot(memory_, offsets_, unwinder, inspect::Now::read(), snapshot, only, letters);
+}
+
+void OwnProcess::completeLetters(inspect::Worker& worker) const {
+  inspect::completeLetters(memory_, offsets_, worker);
 }
 
 }  // namespace weft::inline v0_1::detail

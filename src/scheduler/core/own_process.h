@@ -24,7 +24,10 @@ class OwnProcess {
   bool isReadable() const { return isReadable_; }
 
   // As inspect::readSnapshot(). Without memory std::bad_alloc comes from the snapshot's memory resource.
-  void read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, inspect::Address only = 0) const;
+  void read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, inspect::Address only = 0,
+            inspect::Letters letters = inspect::Letters::Counted) const;
+  // As inspect::completeLetters().
+  void completeLetters(inspect::Worker& worker) const;
 
  private:
   const int id_;

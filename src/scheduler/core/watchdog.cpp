@@ -64,7 +64,10 @@ const Watchdog::Config& checked(const Watchdog::Config& config) {
 // What one look at the process takes. All memory goes back at its end.
 class Look {
  public:
-  explicit Look(const OwnProcess& process) : process_(process) { process_.read(snapshot_, nullptr); }
+  // How many tasks are placed on a worker matters only where they are told of, and may be very many.
+  explicit Look(const OwnProcess& process) : process_(process) {
+    process_.read(snapshot_, nullptr, 0, inspect::Letters::Noticed);
+  }
 
   const inspect::Snapshot& snapshot() const { return snapshot_; }
 
@@ -72,6 +75,9 @@ class Look {
     if (!images_) {
       images_.emplace(&arena_);
       (void)images_->readMaps(getpid());  // without, addresses have no names
+    }
+    if (finding.worker != inspect::kNone) {
+      process_.completeLetters(snapshot_.workers[finding.worker]);
     }
     inspect::ImageNames names(*images_, &arena_);
     writeFinding(out, finding, needsBacktraces(finding) ? withBacktraces(finding) : snapshot_, names);
