@@ -142,8 +142,7 @@ void Report::writeWorker(const Worker& worker) {
     out_.decimal(static_cast<uint32_t>(worker.threadId));
   }
   out_ << ": ";
-  writeActivity(worker,
-                worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr);
+  writeActivity(worker, snapshot_.runningOn(worker));
   writeOwnWait(worker);
   writeQueues(worker);
   out_ << '\n';

@@ -128,6 +128,10 @@ struct Snapshot {
   int64_t time = 0;        // when it was read, in seconds since 1970 in UTC; 0: not known
   bool isComplete = true;  // false: some of it could not be read, or changed while it was
 
+  // Returns: the fiber that the worker's thread is on, or null if that is not known.
+  const Fiber* runningOn(const Worker& worker) const {
+    return worker.running < fibers.size() ? &fibers[worker.running] : nullptr;
+  }
   std::span<const Address> framesOf(const Fiber& fiber) const {
     return std::span(frames).subspan(fiber.firstFrame, fiber.numFrames);
   }

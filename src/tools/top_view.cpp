@@ -220,8 +220,7 @@ std::string TopView::activity(uint32_t index) {
 }
 
 void TopView::writeRunning(Text& out, const inspect::Worker& worker, const WorkerRate& rate) {
-  const inspect::Fiber* const running =
-      worker.running < snapshot_.fibers.size() ? &snapshot_.fibers[worker.running] : nullptr;
+  const inspect::Fiber* const running = snapshot_.runningOn(worker);
   if (running != nullptr && inspect::isOutsideOfTasks(*running)) {
     out << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
   } else if (running == nullptr || running->task == 0) {

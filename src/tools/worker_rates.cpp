@@ -14,9 +14,9 @@ WorkerRates::Seen WorkerRates::see(const inspect::Snapshot& snapshot, const insp
   seen.numSteals = worker.numSteals;
   seen.numParks = worker.numParks;
   seen.turn = worker.turn;
-  if (worker.running < snapshot.fibers.size()) {
-    seen.fiber = snapshot.fibers[worker.running].address;
-    seen.taskNumber = snapshot.fibers[worker.running].taskNumber;
+  if (const inspect::Fiber* const running = snapshot.runningOn(worker)) {
+    seen.fiber = running->address;
+    seen.taskNumber = running->taskNumber;
   }
   return seen;
 }

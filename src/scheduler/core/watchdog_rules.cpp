@@ -29,10 +29,6 @@ uint64_t mixed(uint64_t before, uint64_t value) {
   return mixed ^ (mixed >> 32);
 }
 
-const inspect::Fiber* runningOn(const inspect::Snapshot& snapshot, const inspect::Worker& worker) {
-  return worker.running < snapshot.fibers.size() ? &snapshot.fibers[worker.running] : nullptr;
-}
-
 std::span<const inspect::Worker> workersOf(const inspect::Snapshot& snapshot,
                                            const inspect::Scheduler& scheduler) {
   return std::span(snapshot.workers).subspan(scheduler.firstWorker, scheduler.numWorkers);
@@ -44,7 +40,7 @@ bool isAtRest(const inspect::Snapshot& snapshot, const inspect::Worker& worker) 
   if (worker.numReady + worker.numQueued + worker.numTimers != 0) {
     return false;
   }
-  const inspect::Fiber* const running = runningOn(snapshot, worker);
+  const inspect::Fiber* const running = snapshot.runningOn(worker);
   const bool isOwnCode = worker.id < 0 && running != nullptr && inspect::isOutsideOfTasks(*running) &&
                          running->state == inspect::Fiber::State::Running;
   return worker.state == inspect::Worker::State::Asleep || isOwnCode;
@@ -159,7 +155,7 @@ void WatchdogRules::lookAtQueue(const inspect::Snapshot& snapshot, uint32_t inde
 
 void WatchdogRules::lookAtWorker(const inspect::Snapshot& snapshot, uint32_t index, bool isStolenFrom) {
   const inspect::Worker& worker = snapshot.workers[index];
-  const inspect::Fiber* const running = runningOn(snapshot, worker);
+  const inspect::Fiber* const running = snapshot.runningOn(worker);
   Run run;
   run.worker = worker.address;
   run.turn = worker.turn;

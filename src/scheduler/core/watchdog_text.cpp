@@ -146,12 +146,12 @@ class FindingText {
   }
 
   void writeRunning(const inspect::Worker& worker) {
-    if (worker.running >= snapshot_.fibers.size()) {
+    const inspect::Fiber* const running = snapshot_.runningOn(worker);
+    if (running == nullptr) {
       out_ << "what its thread runs";
       return;
     }
-    const inspect::Fiber& fiber = snapshot_.fibers[worker.running];
-    phrases_.codeAndPlace(fiber);
+    phrases_.codeAndPlace(*running);
     if (worker.id >= 0) {
       out_ << " on thread ";
       out_.decimal(static_cast<uint32_t>(worker.threadId));
