@@ -169,6 +169,46 @@ void Phrases::worker(uint32_t index) {
   }
 }
 
+void Phrases::activity(const Worker& worker, nanoseconds sameTask) {
+  switch (worker.state) {
+    case Worker::State::Busy:
+      running(worker, sameTask);
+      break;
+    case Worker::State::Searching:
+      out_ << (worker.threadId != 0 ? "looks for work" : "has not begun");
+      break;
+    case Worker::State::Asleep:
+      out_ << "sleeps";
+      break;
+  }
+}
+
+void Phrases::running(const Worker& worker, nanoseconds sameTask) {
+  const Fiber* const fiber = snapshot_.runningOn(worker);
+  if (fiber != nullptr && isOutsideOfTasks(*fiber)) {
+    out_ << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
+  } else if (fiber == nullptr || fiber->task == 0) {
+    out_ << "is between two tasks";
+  } else {
+    out_ << "runs ";
+    if (sameTask.count() > 0) {
+      out_ << "for at least ";
+      writeDuration(out_, sameTask);
+      out_ << ' ';
+    }
+    code(*fiber);
+    out_ << " on fiber ";
+    out_.decimal(fiber->id);
+  }
+}
+
+void Phrases::ownWait(const Worker& worker) {
+  if (const Fiber* const main = blockedMain(snapshot_, worker)) {
+    out_ << (worker.id < 0 ? "; its own code" : "; its code outside of tasks");
+    wait(*main);
+  }
+}
+
 void Phrases::place(const Fiber& fiber) {
   worker(fiber.worker);
   out_ << ", fiber ";
@@ -187,6 +227,15 @@ void Phrases::code(const Fiber& fiber) {
     }
   } else {
     out_ << "an unknown task";
+  }
+}
+
+void Phrases::code(const FiberGroup& group) {
+  const Fiber& first = snapshot_.fibers[group.first];
+  if (group.numMembers > 1 && isOutsideOfTasks(first)) {
+    out_ << "code outside of tasks";
+  } else {
+    code(first);
   }
 }
 

@@ -40,10 +40,17 @@ class Phrases {
   void worker(uint32_t index);
   // "3 other workers have nothing to do; 2 fibers of theirs wait". `areAll`: of the scheduler.
   void quietWorkers(size_t count, bool areAll, uint64_t numBlocked);
+  // "sleeps", "looks for work", "runs task A on fiber 3", "runs its own code". `sameTask`: it has run
+  // the task for at least so long, as in "runs for at least 3 s task A on fiber 3"; zero: not known.
+  void activity(const Worker& worker, std::chrono::nanoseconds sameTask = {});
+  // "; its own code waits for Event 0x7f40, for 5 s"; nothing if the code outside of tasks waits for nothing.
+  void ownWait(const Worker& worker);
   // "worker 0, fiber 3"
   void place(const Fiber& fiber);
   // "task main::{lambda()#1}", "the code of bound thread 4711", "the code of worker 0 outside of tasks"
   void code(const Fiber& fiber);
+  // code() of its members; "code outside of tasks" if it is that of several threads.
+  void code(const FiberGroup& group);
   // code(), and place() for a task, in parentheses.
   void codeAndPlace(const Fiber& fiber);
 
@@ -75,6 +82,7 @@ class Phrases {
 
  private:
   std::string_view nameOf(const Fiber& fiber) const;
+  void running(const Worker& worker, std::chrono::nanoseconds sameTask);
   void holdersDoing(const Fiber& holder);
 
   Text& out_;

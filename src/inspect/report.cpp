@@ -41,9 +41,7 @@ class Report {
   void writeScheduler(const Scheduler& scheduler);
   void writeQuietWorkers(std::span<const Worker> workers, size_t numQuiet);
   void writeWorker(const Worker& worker);
-  void writeActivity(const Worker& worker, const Fiber* running);
-  void writeBusy(const Worker& worker, const Fiber* running);
-  void writeOwnWait(const Worker& worker);
+  void writeLongBusy(const Worker& worker);
   void writeQueues(const Worker& worker);
   uint64_t countInIo(const Worker& worker) const;
   void writeGroups(const LockCycles& cycles);
@@ -142,50 +140,22 @@ void Report::writeWorker(const Worker& worker) {
     out_.decimal(static_cast<uint32_t>(worker.threadId));
   }
   out_ << ": ";
-  writeActivity(worker, snapshot_.runningOn(worker));
-  writeOwnWait(worker);
+  phrases_.activity(worker);
+  writeLongBusy(worker);
+  phrases_.ownWait(worker);
   writeQueues(worker);
   out_ << '\n';
 }
 
-void Report::writeActivity(const Worker& worker, const Fiber* running) {
-  switch (worker.state) {
-    case Worker::State::Busy:
-      writeBusy(worker, running);
-      break;
-    case Worker::State::Searching:
-      out_ << (worker.threadId != 0 ? "looks for work" : "has not begun");
-      break;
-    case Worker::State::Asleep:
-      out_ << "sleeps";
-      break;
-  }
-}
-
-void Report::writeBusy(const Worker& worker, const Fiber* running) {
+void Report::writeLongBusy(const Worker& worker) {
+  const Fiber* const running = snapshot_.runningOn(worker);
   const bool isOwnCode = running != nullptr && isOutsideOfTasks(*running);
-  if (isOwnCode) {
-    out_ << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
-  } else if (running == nullptr || running->task == 0) {
-    out_ << "is between two tasks";
-  } else {
-    out_ << "runs task ";
-    names_.writeTask(out_, running->task);
-    out_ << " on fiber ";
-    out_.decimal(running->id);
-  }
   // The code of a bound thread need not look after fibers, unless there are some.
   const bool isAwaited = worker.numReady + worker.numQueued + worker.numBlocked != 0;
-  if (worker.busyFor >= options_.leastBusy && (isAwaited || !isOwnCode)) {
+  if (worker.state == Worker::State::Busy && worker.busyFor >= options_.leastBusy &&
+      (isAwaited || !isOwnCode)) {
     out_ << "; has not looked after other fibers for ";
     writeDuration(out_, worker.busyFor);
-  }
-}
-
-void Report::writeOwnWait(const Worker& worker) {
-  if (const Fiber* const main = Phrases::blockedMain(snapshot_, worker)) {
-    out_ << (worker.id < 0 ? "; its own code" : "; its code outside of tasks");
-    phrases_.wait(*main);
   }
 }
 
@@ -290,11 +260,7 @@ void Report::writeReadyGroup(const FiberGroup& group, std::span<const uint32_t> 
   }
   writeOwnFrame(first);
   out_ << "; ";
-  if (!isOne && isOutsideOfTasks(first)) {
-    out_ << "code outside of tasks";
-  } else {
-    phrases_.code(first);
-  }
+  phrases_.code(group);
   out_ << '\n';
 }
 

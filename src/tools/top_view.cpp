@@ -50,8 +50,7 @@ class TopView {
   std::vector<std::string> workerLines();
   std::string workerLine(uint32_t index);
   std::string idleLine(std::span<const uint32_t> idle, bool areAll) const;
-  std::string activity(uint32_t index);
-  void writeRunning(Text& out, const inspect::Worker& worker, const WorkerRate& rate);
+  std::string activity(uint32_t index) const;
   std::vector<std::string> groupLines(const inspect::FiberGroups& groups, size_t mostLines);
   std::string groupLine(const inspect::FiberGroup& group);
   bool isIdle(uint32_t index) const;
@@ -198,46 +197,12 @@ std::string TopView::workerLine(uint32_t index) {
          numberCell(worker.numReady, 7) + numberCell(worker.numBlocked, 8) + "  " + activity(index);
 }
 
-std::string TopView::activity(uint32_t index) {
-  const inspect::Worker& worker = snapshot_.workers[index];
+std::string TopView::activity(uint32_t index) const {
   return textOf([&](Text& out) {
-    switch (worker.state) {
-      case inspect::Worker::State::Busy:
-        writeRunning(out, worker, rates_[index]);
-        break;
-      case inspect::Worker::State::Searching:
-        out << (worker.threadId != 0 ? "looks for work" : "has not begun");
-        break;
-      case inspect::Worker::State::Asleep:
-        out << "sleeps";
-        break;
-    }
-    if (const inspect::Fiber* const main = inspect::Phrases::blockedMain(snapshot_, worker)) {
-      out << "; its own code";
-      inspect::Phrases(out, snapshot_, names_).wait(*main);
-    }
+    inspect::Phrases phrases(out, snapshot_, names_);
+    phrases.activity(snapshot_.workers[index], rates_[index].sameTask);
+    phrases.ownWait(snapshot_.workers[index]);
   });
-}
-
-void TopView::writeRunning(Text& out, const inspect::Worker& worker, const WorkerRate& rate) {
-  const inspect::Fiber* const running = snapshot_.runningOn(worker);
-  if (running != nullptr && inspect::isOutsideOfTasks(*running)) {
-    out << (worker.id < 0 ? "runs its own code" : "runs code outside of tasks");
-  } else if (running == nullptr || running->task == 0) {
-    out << "is between two tasks";
-    return;
-  } else {
-    out << "runs ";
-    if (rate.sameTask.count() > 0) {
-      out << "for at least ";
-      inspect::writeDuration(out, rate.sameTask);
-      out << ' ';
-    }
-    out << "task ";
-    names_.writeTask(out, running->task);
-    out << " on fiber ";
-    out.decimal(running->id);
-  }
 }
 
 std::vector<std::string> TopView::groupLines(const inspect::FiberGroups& groups, size_t mostLines) {
@@ -276,11 +241,7 @@ std::string TopView::groupLine(const inspect::FiberGroup& group) {
       names_.writeFrame(out, frame);
     }
     out << "; ";
-    if (group.numMembers > 1 && inspect::isOutsideOfTasks(first)) {
-      out << "code outside of tasks";
-    } else {
-      phrases.code(first);
-    }
+    phrases.code(group);
   });
 }
 

@@ -153,6 +153,22 @@ TEST(TopLinesTest, TellWhatEachWorkerDoes) {
             "      1 waits for Event 0x7f40, for 3 s, in serve(Connection&)+0x2 (server+0x3412); task B");
 }
 
+TEST(TopLinesTest, TellWhatTheCodeOfAThreadWaitsForOutsideOfTasks) {
+  HandMade made;
+  made.scheduler(0x10);
+  made.worker(0, 5000);
+  made.block(made.main(), "Event", 0x7f40, 3s);
+  made.worker(-1, 5001);
+  made.block(made.main(), "Event", 0x7f40, 3s);
+  FakeNames names;
+  const std::vector<WorkerRate> rates(2);
+  const std::vector<std::string> lines = topLines(made.snapshot, rates, names, {.heading = "process 4711"});
+  ASSERT_GE(lines.size(), 5u);
+  EXPECT_TRUE(lines[3].ends_with("  sleeps; its code outside of tasks waits for Event 0x7f40, for 3 s"))
+      << lines[3];
+  EXPECT_TRUE(lines[4].ends_with("  sleeps; its own code waits for Event 0x7f40, for 3 s")) << lines[4];
+}
+
 TEST(TopLinesTest, ManyWorkersWithNothingToDoShareALine) {
   const std::vector<std::string> lines = View(4).lines();
   EXPECT_EQ(std::ranges::count(lines, "4 other workers have nothing to do"), 1);
