@@ -20,7 +20,7 @@ namespace weft::inline v0_1::detail::inspect {
 inline constexpr char kLayoutNoteName[] = "weft";  // with its zero byte 5 bytes, padded to 8
 inline constexpr uint32_t kLayoutNoteType = 1;
 inline constexpr char kLayoutMagic[8] = {'w', 'e', 'f', 't', 'l', 'a', 'y', '\n'};
-inline constexpr uint32_t kLayoutVersion = 1;
+inline constexpr uint32_t kLayoutVersion = 2;
 
 struct LayoutEntry {
   char name[40];   // "Worker.current"; ends with a zero byte
@@ -37,6 +37,7 @@ struct LayoutTable {
   const void* schedulers;    // address of the pointer that is the head of the list of schedulers
   const void* firstReading;  // address of the clocks' reading at the first scheduler's making
   const void* entries;       // address of the LayoutEntry array
+  const void* recorder;      // address of the flight recorder's state
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

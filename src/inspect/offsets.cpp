@@ -87,6 +87,19 @@ constexpr Field kFields[] = {
     {"Barrier.word", &Offsets::barrierWord},
     {"Barrier.phaseShift", &Offsets::barrierPhaseShift},
     {"Event.isManual", &Offsets::eventIsManual},
+    {"Recorder.newest", &Offsets::recorderNewest},
+    {"Recorder.startedAt", &Offsets::recorderStartedAt},
+    {"Recorder.stoppedAt", &Offsets::recorderStoppedAt},
+    {"Recorder.numRefused", &Offsets::recorderNumRefused},
+    {"Trace.older", &Offsets::traceOlder},
+    {"Trace.number", &Offsets::traceNumber},
+    {"Trace.threadId", &Offsets::traceThreadId},
+    {"Trace.first", &Offsets::traceFirst},
+    {"Trace.hasEnded", &Offsets::traceHasEnded},
+    {"Trace.name", &Offsets::traceName},
+    {"Trace.slots", &Offsets::traceSlots},
+    {"Trace.mask", &Offsets::traceMask},
+    {"Trace.numWritten", &Offsets::traceNumWritten},
     {"Channel.capacity", &Offsets::channelCapacity},
     {"Channel.tail", &Offsets::channelTail},
     {"Channel.head", &Offsets::channelHead},
@@ -143,6 +156,7 @@ TableState readOffsets(const Memory& memory, Address table, Offsets& offsets, ch
   }
   offsets.schedulers = reinterpret_cast<Address>(found.schedulers);
   offsets.firstReading = reinterpret_cast<Address>(found.firstReading);
+  offsets.recorder = reinterpret_cast<Address>(found.recorder);
   const bool isGood = isHeaderRight(found) && takeEntries(memory, found, offsets) == std::size(kFields) &&
                       areSizesRight(offsets);
   return isGood ? TableState::Good : TableState::Incomplete;

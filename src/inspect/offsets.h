@@ -14,6 +14,7 @@ namespace weft::inline v0_1::detail::inspect {
 struct Offsets {
   Address schedulers = 0;    // of the head of the list
   Address firstReading = 0;  // of the clocks
+  Address recorder = 0;      // of the flight recorder
   uint64_t clockShift = 0;
   uint64_t readingTicks = 0, readingNanoseconds = 0;
   uint64_t schedulerListed = 0, listedOlder = 0, schedulerObject = 0, schedulerNumWorkers = 0,
@@ -34,6 +35,9 @@ struct Offsets {
   uint64_t mutexOwner = 0, sharedMutexOwner = 0, sharedMutexWord = 0, sharedMutexReaderShift = 0;
   uint64_t waitWordShift = 0, waitGroupWord = 0, latchWord = 0, barrierWord = 0, barrierPhaseShift = 0,
            eventIsManual = 0;
+  uint64_t recorderNewest = 0, recorderStartedAt = 0, recorderStoppedAt = 0, recorderNumRefused = 0;
+  uint64_t traceOlder = 0, traceNumber = 0, traceThreadId = 0, traceFirst = 0, traceHasEnded = 0, traceName = 0,
+           traceSlots = 0, traceMask = 0, traceNumWritten = 0;
   uint64_t channelCapacity = 0, channelTail = 0, channelHead = 0, channelShift = 0, channelClosed = 0;
 };
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "inspect/memory.h"
+#include "os/clock_reading.h"
 
 // What the schedulers of a process did at some time: plain data, the same for a dump in the process, for the
 // program `weft`, and for the watchdog. All memory comes from the resource that the Snapshot is made with.
@@ -125,6 +126,9 @@ struct Snapshot {
   std::pmr::vector<std::pmr::string> names;
   std::pmr::string program;  // the path of its file; empty: not known
   int32_t processId = 0;
+  // Of the clocks of the process, the second when it was read: together they tell how fast ticks() runs.
+  ClockReading firstReading;
+  ClockReading lastReading;
   int64_t time = 0;        // when it was read, in seconds since 1970 in UTC; 0: not known
   bool isComplete = true;  // false: some of it could not be read, or changed while it was
 

@@ -24,11 +24,6 @@ namespace {
 constexpr uint32_t kMostSchedulers = 4096;
 constexpr uint32_t kMostThreads = 1u << 16;
 
-struct Reading {
-  uint64_t ticks = 0;
-  int64_t nanoseconds = 0;
-};
-
 class SnapshotReader {
  public:
   SnapshotReader(const Memory& memory, const Offsets& offsets, const Now& now, Letters letters,
@@ -39,7 +34,9 @@ class SnapshotReader {
         cores_(snapshot.fibers.get_allocator().resource()),
         seen_(snapshot.fibers.get_allocator().resource()) {
     listCores();
-    const Reading last = now.nanoseconds != 0 ? Reading{now.ticks, now.nanoseconds} : newestReading();
+    const ClockReading last = now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : newestReading();
+    snapshot.firstReading = readingAt(offsets.firstReading);
+    snapshot.lastReading = last;
     workers_.emplace(memory, offsets, Clock(last.ticks, rate(last), offsets.clockShift), last.nanoseconds,
                      letters, snapshot, seen_);
   }
@@ -100,16 +97,16 @@ class SnapshotReader {
     }
   }
 
-  Reading readingAt(Address address) {
+  ClockReading readingAt(Address address) {
     return {get<uint64_t>(address + offsets_.readingTicks),
             get<int64_t>(address + offsets_.readingNanoseconds)};
   }
 
-  Reading newestReading() {
-    Reading newest = readingAt(offsets_.firstReading);
+  ClockReading newestReading() {
+    ClockReading newest = readingAt(offsets_.firstReading);
     for (const Address core : cores_) {
       forEachWorker(core, [&](Address worker) {
-        const Reading last = readingAt(worker + offsets_.workerLastReading);
+        const ClockReading last = readingAt(worker + offsets_.workerLastReading);
         newest = last.nanoseconds > newest.nanoseconds ? last : newest;
       });
     }
@@ -117,9 +114,9 @@ class SnapshotReader {
   }
 
   // Returns: nanoseconds per tick, since the first scheduler was made; if that was just now, a guess.
-  double rate(const Reading& last) {
+  double rate(const ClockReading& last) {
     constexpr int64_t kLongEnough = 1'000'000;
-    const Reading first = readingAt(offsets_.firstReading);
+    const ClockReading first = readingAt(offsets_.firstReading);
     if (last.nanoseconds - first.nanoseconds < kLongEnough || last.ticks <= first.ticks) {
       return 1000.0 / static_cast<double>(kTicksPerMicrosecond);
     }

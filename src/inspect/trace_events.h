@@ -80,4 +80,10 @@ struct TraceEvent {
   }
 };
 
+// Of a ring of `capacity` events whose writer had written `numWritten` after the events were read: the number
+// of the oldest event that was read whole. The next event may be half written over the one before it.
+constexpr uint64_t firstIntact(uint64_t numWritten, uint64_t capacity) {
+  return numWritten < capacity ? 0 : numWritten - capacity + 1;
+}
+
 }  // namespace weft::inline v0_1::detail::inspect

@@ -40,7 +40,7 @@ struct Reading : rl::test_suite<Reading, 2> {
     for (uint64_t n = begin; n < end; ++n) {
       events[n - begin] = ring.at(n);
     }
-    const uint64_t intact = Ring::firstIntact(ring.numWritten(), kCapacity);
+    const uint64_t intact = detail::inspect::firstIntact(ring.numWritten(), kCapacity);
     for (uint64_t n = begin; n < end; ++n) {
       const Ring::Event& event = events[n - begin];
       check(n < intact || (event.head == headOf(n) && event.operand == operandOf(n)),

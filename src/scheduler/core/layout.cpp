@@ -12,6 +12,7 @@
 #include "scheduler/core/layout.h"
 #include "scheduler/core/scheduler_core.h"
 #include "scheduler/fibers/fiber_control_block.h"
+#include "scheduler/trace/recorder.h"
 #include "scheduler/worker/process_fork.h"
 #include "scheduler/worker/worker.h"
 #include "weft/barrier.h"
@@ -44,6 +45,8 @@ struct LayoutAccess {
   static constexpr size_t kWaiter = offsetof(FiberControlBlock, waiter);
   static constexpr size_t kOs = offsetof(FiberControlBlock, os);
   static constexpr size_t kReading = kIdler + offsetof(Idler, lastReading_);
+
+  static constexpr size_t kRing = offsetof(TraceThread, ring);
 
   static constexpr size_t kWordBits = offsetof(WaitWord<>, bits);
 
@@ -127,6 +130,19 @@ struct LayoutAccess {
        offsetof(BarrierBase, phase_) + offsetof(BarrierPhase<>, word_) + offsetof(WaitWord<uint64_t>, bits)},
       {"Barrier.phaseShift", BarrierPhase<>::kPhaseShift},
       {"Event.isManual", offsetof(Event::State, core) + offsetof(EventCore<>, leftOfSignal_)},
+      {"Recorder.newest", offsetof(Recorder, newest)},
+      {"Recorder.startedAt", offsetof(Recorder, startedAt)},
+      {"Recorder.stoppedAt", offsetof(Recorder, stoppedAt)},
+      {"Recorder.numRefused", offsetof(Recorder, numRefused)},
+      {"Trace.older", offsetof(TraceThread, older)},
+      {"Trace.number", offsetof(TraceThread, number)},
+      {"Trace.threadId", offsetof(TraceThread, threadId)},
+      {"Trace.first", offsetof(TraceThread, first)},
+      {"Trace.hasEnded", offsetof(TraceThread, hasEnded)},
+      {"Trace.name", offsetof(TraceThread, name)},
+      {"Trace.slots", kRing + offsetof(EventRing<>, slots_)},
+      {"Trace.mask", kRing + offsetof(EventRing<>, mask_)},
+      {"Trace.numWritten", kRing + offsetof(EventRing<>, numWritten_)},
       {"Channel.capacity", offsetof(ChannelState, capacity_)},
       {"Channel.tail", offsetof(ChannelState, tail_) + offsetof(ChannelSide<>, word_)},
       {"Channel.head", offsetof(ChannelState, head_) + offsetof(ChannelSide<>, word_)},
@@ -147,6 +163,7 @@ inspect::LayoutTable layoutTable = {
     &newestScheduler,
     &firstClockReading,
     LayoutAccess::entries,
+    &recorder,
 };
 
 }  // namespace weft::inline v0_1::detail

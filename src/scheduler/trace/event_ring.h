@@ -17,7 +17,7 @@ namespace weft::inline v0_1::detail {
 //   writer                                  reader
 //   W1 slots[n % capacity] = event n        R1 end = numWritten
 //   W2 numWritten = n + 1                   R2 copies the slots of [end - capacity, end)
-//                                           R3 now = numWritten: keeps what is at firstIntact(now) or later
+//                                           R3 keeps what is at inspect::firstIntact(numWritten) or later
 //
 // What must not happen: the reader takes half an event, or a newer event for an older one. Whoever sees in R2
 // a part of event n sees in R3 all that the writer did before W1 of n, so at least n in numWritten. Then
@@ -65,11 +65,6 @@ class EventRing {
     // (6) acquire: a numWritten() that follows is at least as new; pairs with (2).
     event.operand = slot.operand.load(std::memory_order_acquire);
     return event;
-  }
-
-  // Returns: the number of the oldest event that was read whole if numWritten() is `numWritten` afterwards.
-  static constexpr uint64_t firstIntact(uint64_t numWritten, uint64_t capacity) {
-    return numWritten < capacity ? 0 : numWritten - capacity + 1;
   }
 
  private:

@@ -11,8 +11,8 @@ import collections
 import struct
 
 MAGIC = b"weftlay\n"
-VERSION = 1
-HEADER = struct.Struct("<8s4I16s3Q")  # LayoutTable
+VERSION = 2
+HEADER = struct.Struct("<8s4I16s4Q")  # LayoutTable
 ENTRY = struct.Struct("<40sQ")  # LayoutEntry
 NOTE = struct.Struct("<3I8si")  # sizes and type, "weft", the distance to the table
 MOST = 1 << 16  # schedulers, threads, slabs: more would be a sign of damage
@@ -73,7 +73,7 @@ class Layout:
         if version != VERSION or entry_size != ENTRY.size or pointer_size != 8 or count > 4096:
             name = release.split(b"\0")[0].decode("ascii", "replace")
             raise Error("the program has weft %s: use the commands of that release" % name)
-        self.schedulers, self.first_reading, entries = pointers
+        self.schedulers, self.first_reading, entries, _ = pointers
         data = target.read(entries, count * ENTRY.size)
         named = ENTRY.iter_unpack(data)
         self.offsets = {name.split(b"\0")[0].decode("ascii"): value for name, value in named}
