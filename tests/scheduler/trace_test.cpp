@@ -21,7 +21,7 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "os/json_text.h"
+#include "inspect/json_text.h"
 
 namespace weft {
 namespace {
@@ -274,8 +274,8 @@ TEST(TraceDeathTest, ATraceThatIsNotCompleteIsWarnedOf) {
 }
 
 std::string jsonText(const std::string& text) {
-  std::string out(text.size() * detail::kJsonBytesPerByte + 1, '\0');
-  out.resize(static_cast<size_t>(detail::writeJsonText(text.c_str(), out.data()) - out.data()));
+  std::string out(text.size() * detail::inspect::kJsonBytesPerByte + 1, '\0');
+  out.resize(static_cast<size_t>(detail::inspect::writeJsonText(text.c_str(), out.data()) - out.data()));
   return out;
 }
 

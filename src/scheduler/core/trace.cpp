@@ -13,7 +13,7 @@
 #include <cstring>
 #include <mutex>
 
-#include "os/json_text.h"
+#include "inspect/json_text.h"
 #include "weft/debug.h"
 #include "weft/fiber.h"
 
@@ -41,9 +41,9 @@ struct Name {
     if (std::vsnprintf(plain, sizeof plain, format, arguments) < 0) {
       plain[0] = '\0';
     }
-    detail::writeJsonText(plain, text);
+    detail::inspect::writeJsonText(plain, text);
   }
-  char text[kNameBytes * detail::kJsonBytesPerByte + 1];
+  char text[kNameBytes * detail::inspect::kJsonBytesPerByte + 1];
 };
 
 }  // namespace

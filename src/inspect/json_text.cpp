@@ -1,13 +1,13 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "os/json_text.h"
+#include "inspect/json_text.h"
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 
-namespace weft::inline v0_1::detail {
+namespace weft::inline v0_1::detail::inspect {
 namespace {
 
 // Returns: the length in bytes of the UTF-8 character at `text`, or 0 if there is none. Stops at the zero.
@@ -54,4 +54,4 @@ char* writeJsonText(const char* text, char* out) {
   return out;
 }
 
-}  // namespace weft::inline v0_1::detail
+}  // namespace weft::inline v0_1::detail::inspect

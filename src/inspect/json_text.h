@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-namespace weft::inline v0_1::detail {
+namespace weft::inline v0_1::detail::inspect {
 
 // The most that a byte of text takes in JSON: \u001f.
 inline constexpr size_t kJsonBytesPerByte = 6;
@@ -14,4 +14,4 @@ inline constexpr size_t kJsonBytesPerByte = 6;
 // Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and a zero. Returns: the zero.
 char* writeJsonText(const char* text, char* out);
 
-}  // namespace weft::inline v0_1::detail
+}  // namespace weft::inline v0_1::detail::inspect
