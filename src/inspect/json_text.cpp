@@ -3,52 +3,56 @@
 
 #include "inspect/json_text.h"
 
-#include <cstdint>
-#include <cstdio>
 #include <cstring>
+
+#include "inspect/utf8.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-// Returns: the length in bytes of the UTF-8 character at `text`, or 0 if there is none. Stops at the zero.
-size_t utf8Length(const unsigned char* text) {
-  const uint32_t lead = text[0];
-  const size_t length = lead < 0x80   ? 1
-                        : lead < 0xc2 ? 0
-                        : lead < 0xe0 ? 2
-                        : lead < 0xf0 ? 3
-                        : lead < 0xf5 ? 4
-                                      : 0;
-  uint32_t character = length < 2 ? lead : lead & (0xffu >> (length + 1));
-  for (size_t i = 1; i < length; ++i) {
-    if ((text[i] & 0xc0) != 0x80) {
-      return 0;
-    }
-    character = character << 6 | (text[i] & 0x3fu);
-  }
-  const bool isOverlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
-  const bool isSurrogate = character >= 0xd800 && character < 0xe000;
-  return isOverlong || isSurrogate || character > 0x10ffff ? 0 : length;
-}
+bool isEscapedInJson(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; }
 
 }  // namespace
 
-char* writeJsonText(const char* text, char* out) {
-  const auto* in = reinterpret_cast<const unsigned char*>(text);
-  while (*in != 0) {
-    const size_t length = utf8Length(in);
+std::string_view JsonPieces::next() {
+  size_t plain = 0;
+  while (plain < rest_.size() && !isEscapedInJson(rest_[plain])) {
+    const size_t length = utf8Length(rest_.substr(plain));
     if (length == 0) {
-      out += std::sprintf(out, "\\ufffd");
-    } else if (*in == '"' || *in == '\\') {
-      *out++ = '\\';
-      *out++ = static_cast<char>(*in);
-    } else if (*in < 0x20) {
-      out += std::sprintf(out, "\\u%04x", static_cast<unsigned>(*in));
-    } else {
-      std::memcpy(out, in, length);
-      out += length;
+      break;
     }
-    in += length > 0 ? length : 1;
+    plain += length;
+  }
+  return plain == 0 && !rest_.empty() ? escapeNext() : take(plain);
+}
+
+std::string_view JsonPieces::take(size_t size) {
+  const std::string_view taken = rest_.substr(0, size);
+  rest_.remove_prefix(size);
+  return taken;
+}
+
+std::string_view JsonPieces::escapeNext() {
+  const auto byte = static_cast<unsigned char>(take(1)[0]);
+  if (byte >= 0x80) {
+    return "\\ufffd";
+  }
+  if (byte >= 0x20) {
+    escape_[0] = '\\';
+    escape_[1] = static_cast<char>(byte);
+    return {escape_, 2};
+  }
+  std::memcpy(escape_, "\\u00", 4);
+  escape_[4] = "01"[byte / 16];
+  escape_[5] = "0123456789abcdef"[byte % 16];
+  return {escape_, sizeof escape_};
+}
+
+char* writeJsonText(std::string_view text, char* out) {
+  JsonPieces pieces(text);
+  for (std::string_view piece; !(piece = pieces.next()).empty();) {
+    std::memcpy(out, piece.data(), piece.size());
+    out += piece.size();
   }
   *out = '\0';
   return out;

@@ -4,14 +4,32 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 namespace weft::inline v0_1::detail::inspect {
 
 // The most that a byte of text takes in JSON: \u001f.
 inline constexpr size_t kJsonBytesPerByte = 6;
 
-// Writes `text` as the inside of a JSON string to `out`, and a zero. Bytes that are not UTF-8 become U+FFFD.
+// Cuts text into the pieces of the inside of a JSON string: text that stands for itself, and escapes. A byte
+// that is not UTF-8 becomes U+FFFD. Calls no malloc, and needs no memory for all of the text.
+class JsonPieces {
+ public:
+  explicit JsonPieces(std::string_view text) : rest_(text) {}
+
+  // Returns: the next piece, which is valid until the next call; it is empty at the end.
+  std::string_view next();
+
+ private:
+  std::string_view take(size_t size);
+  std::string_view escapeNext();
+
+  std::string_view rest_;
+  char escape_[kJsonBytesPerByte];
+};
+
+// Writes `text` as the inside of a JSON string to `out`, and a zero.
 // Requires: room for kJsonBytesPerByte bytes for each byte of `text`, and a zero. Returns: the zero.
-char* writeJsonText(const char* text, char* out);
+char* writeJsonText(std::string_view text, char* out);
 
 }  // namespace weft::inline v0_1::detail::inspect

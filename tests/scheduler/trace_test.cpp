@@ -21,8 +21,6 @@
 #include <weft/scheduler.h>
 #include <weft/waitgroup.h>
 
-#include "inspect/json_text.h"
-
 namespace weft {
 namespace {
 
@@ -271,30 +269,6 @@ TEST(TraceDeathTest, ATraceThatIsNotCompleteIsWarnedOf) {
         std::exit(0);
       },
       testing::ExitedWithCode(0), "weft: warning: Trace: the trace is not complete .No space left on device");
-}
-
-std::string jsonText(const std::string& text) {
-  std::string out(text.size() * detail::inspect::kJsonBytesPerByte + 1, '\0');
-  out.resize(static_cast<size_t>(detail::inspect::writeJsonText(text.c_str(), out.data()) - out.data()));
-  return out;
-}
-
-TEST(JsonTextTest, KeepsValidUtf8) {
-  for (const char* text :
-       {"", "plain", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"}) {
-    EXPECT_EQ(jsonText(text), text);
-  }
-}
-
-TEST(JsonTextTest, ReplacesWhatIsNoUtf8) {
-  for (const char* byte : {"\x80", "\xc0", "\xc3", "\xff"}) {
-    EXPECT_EQ(jsonText(std::string("a") + byte + "b"), "a\\ufffdb");
-  }
-  EXPECT_EQ(jsonText("\xc0\xaf"), "\\ufffd\\ufffd") << "overlong";
-  EXPECT_EQ(jsonText("\xe0\x80\xaf"), "\\ufffd\\ufffd\\ufffd") << "overlong";
-  EXPECT_EQ(jsonText("\xf0\x80\x80\xaf"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "overlong";
-  EXPECT_EQ(jsonText("\xed\xa0\x80"), "\\ufffd\\ufffd\\ufffd") << "surrogate";
-  EXPECT_EQ(jsonText("\xf4\x90\x80\x80"), "\\ufffd\\ufffd\\ufffd\\ufffd") << "beyond the last character";
 }
 
 }  // namespace
