@@ -30,3 +30,13 @@ foreach(user IN LISTS users)
   add_dependencies(${user} ${programs})
   target_compile_definitions(${user} PRIVATE WEFT_TEST_FOLDER="${CMAKE_CURRENT_BINARY_DIR}")
 endforeach()
+
+# Files of recordings, as other programs read them. Without protoc the half is skipped that is for it.
+add_executable(timeline_program inspect/timeline_program.cpp)
+target_include_directories(timeline_program PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(timeline_program PRIVATE ${weft_under_test} weft_own)
+find_program(WEFT_PROTOC protoc)
+add_test(NAME timeline_files
+  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/inspect/timeline_files_test.py
+    $<TARGET_FILE:timeline_program> $<$<BOOL:${WEFT_PROTOC}>:${WEFT_PROTOC}>)
+set_tests_properties(timeline_files PROPERTIES SKIP_RETURN_CODE 77)
