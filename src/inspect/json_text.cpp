@@ -17,7 +17,8 @@ bool isEscapedInJson(char c) { return static_cast<unsigned char>(c) < 0x20 || c 
 std::string_view JsonPieces::next() {
   size_t plain = 0;
   while (plain < rest_.size() && !isEscapedInJson(rest_[plain])) {
-    const size_t length = utf8Length(rest_.substr(plain));
+    const bool isAscii = static_cast<unsigned char>(rest_[plain]) < 0x80;
+    const size_t length = isAscii ? 1 : utf8Length(rest_.substr(plain));
     if (length == 0) {
       break;
     }

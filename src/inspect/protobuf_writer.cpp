@@ -45,9 +45,14 @@ void ProtobufWriter::fixed64(uint32_t field, uint64_t value) {
 void ProtobufWriter::real(uint32_t field, double value) { fixed64(field, std::bit_cast<uint64_t>(value)); }
 
 void ProtobufWriter::text(uint32_t field, std::string_view text) {
+  key(field, kSized);
+  if (validUtf8(text) == text.size()) {
+    varint(text.size());
+    bytes(text);
+    return;
+  }
   ProtobufWriter counted(nullptr);
   counted.utf8(text);
-  key(field, kSized);
   varint(counted.size_);
   utf8(text);
 }

@@ -23,15 +23,19 @@ class ProtobufWriter {
   void real(uint32_t field, double value);
   void text(uint32_t field, std::string_view text);  // a byte that is not UTF-8 becomes U+FFFD
 
-  // A message whose fields `write(ProtobufWriter&)` writes. Its size stands before it: it is called once to
-  // count and once to write, instead of a buffer that would have to hold the largest message.
+  // A message whose fields `write(ProtobufWriter&)` writes. Its size stands before it: `write` is called to
+  // count and again to write, instead of a buffer that would have to hold the largest message.
   template <class Write>
   void message(uint32_t field, const Write& write) {
     ProtobufWriter counted(nullptr);
     write(counted);
     key(field, kSized);
     varint(counted.size_);
-    write(*this);
+    if (out_ != nullptr) {
+      write(*this);
+    } else {
+      size_ += counted.size_;
+    }
   }
 
  private:

@@ -4,8 +4,28 @@
 #include "inspect/utf8.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace weft::inline v0_1::detail::inspect {
+namespace {
+
+// Returns: how many bytes at the beginning of `text` are ASCII. It looks at eight at a time: nearly all names
+// have no others.
+size_t asciiLength(std::string_view text) {
+  size_t length = 0;
+  for (uint64_t eight; text.size() - length >= sizeof eight; length += sizeof eight) {
+    std::memcpy(&eight, text.data() + length, sizeof eight);
+    if ((eight & 0x8080808080808080) != 0) {
+      break;
+    }
+  }
+  while (length < text.size() && static_cast<unsigned char>(text[length]) < 0x80) {
+    ++length;
+  }
+  return length;
+}
+
+}  // namespace
 
 size_t utf8Length(std::string_view text) {
   if (text.empty()) {
@@ -35,9 +55,10 @@ size_t utf8Length(std::string_view text) {
 }
 
 size_t validUtf8(std::string_view text) {
-  size_t valid = 0;
+  size_t valid = asciiLength(text);
   while (const size_t length = utf8Length(text.substr(valid))) {
     valid += length;
+    valid += asciiLength(text.substr(valid));
   }
   return valid;
 }
