@@ -67,7 +67,7 @@ TEST(ChromeJsonTest, WritesMicrosecondsWithThreeDecimals) {
            {1'020, "1.020"},
            {123'456'789'012'345'678, "123456789012345.678"},
            {std::numeric_limits<uint64_t>::max(), "18446744073709551.615"}}) {
-    EXPECT_EQ(eventsOf([ns = ns](TimelineWriter& json) { json.endSlice(kRow, ns); }),
+    EXPECT_EQ(eventsOf([time = ns](TimelineWriter& json) { json.endSlice(kRow, time); }),
               ",\n{\"ph\":\"E\",\"pid\":7,\"tid\":3,\"ts\":" + expected + "}");
   }
 }
