@@ -24,24 +24,94 @@
 
 namespace weft::inline v0_1 {
 
-// The flight recorder.
-namespace trace {
-
-struct Config {
-  size_t eventsPerThread = 65536;
-};
-
-WEFT_EXPORT bool start(const Config& config = {});
-WEFT_EXPORT void stop() noexcept;
-WEFT_EXPORT bool isRecording() noexcept;
-
-}  // namespace trace
-
 namespace detail {
 
 extern WEFT_EXPORT constinit std::atomic<bool> isTraceRecording;
 
+WEFT_EXPORT void recordScopeBegan(const char* name) noexcept;
+WEFT_EXPORT void recordScopeEnded() noexcept;
+WEFT_EXPORT void recordMark(const char* name) noexcept;
+WEFT_EXPORT void recordCounter(const char* name, double value) noexcept;
+
 }  // namespace detail
+
+// The flight recorder: the newest events of each thread, in memory. It records when tasks begin and end, for
+// what fibers wait and who wakes them, which tasks are stolen, when workers search and sleep, and what a
+// program marks. A file of them is a picture for https://ui.perfetto.dev: see docs/tracing.md.
+//
+//   weft::trace::start();
+//   ...
+//   if (frame.isLate()) {
+//     weft::trace::dump("late.pftrace");
+//   }
+// While it does not record, it costs nothing: tasks, waits and switches take the instructions that they take
+// without it. While it does, an event takes some 20 ns and 16 bytes. No event waits for anything: the newest
+// is written over the oldest. A worker begins to record at its next poll, so after the task that it runs has
+// ended, waited or let others run.
+//
+// WEFT_TRACE=PATH in the environment has the first scheduler of the process start it, and the end of the
+// process write PATH. `weft trace PID` reads the events of a process that runs, and of a core file.
+namespace trace {
+
+struct Config {
+  size_t eventsPerThread = 65536;  // from 64 to 2^28, rounded up to a power of two; 16 bytes each
+};
+
+// Begins to record. A thread that has recorded before keeps the size of its ring.
+// Returns: false if it records already.
+WEFT_EXPORT bool start(const Config& config = {});
+
+// Ends to record. What was recorded stays, for dump().
+WEFT_EXPORT void stop() noexcept;
+
+inline bool isRecording() noexcept {
+  // relaxed: it publishes nothing.
+  return detail::isTraceRecording.load(std::memory_order_relaxed);
+}
+
+// Writes what was recorded since the last start() to a file, as Chrome's JSON if the path ends with ".json",
+// else as Perfetto's trace. It may go on meanwhile: what is written over is left out, and the file says so.
+// Any thread or task. Blocks the thread for the writing. 65,536 events take some 30 ms. Calls no malloc.
+// Returns: false, after a warning that says why, if nothing was recorded, or the file cannot be written.
+WEFT_EXPORT bool dump(const char* path) noexcept;
+
+// Marks the time from its beginning to its end on the line of the fiber, or of a thread outside of fibers.
+// Requires: `name` lives as long as the process, as a string literal does. The object begins and ends in one
+// task.
+class Scope {
+ public:
+  explicit Scope(const char* name) noexcept : isRecorded_(isRecording()) {
+    if (isRecorded_) [[unlikely]] {
+      detail::recordScopeBegan(name);
+    }
+  }
+  ~Scope() {
+    if (isRecorded_) [[unlikely]] {
+      detail::recordScopeEnded();
+    }
+  }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  const bool isRecorded_;
+};
+
+// Marks a moment. Requires: `name` lives as long as the process.
+inline void mark(const char* name) noexcept {
+  if (isRecording()) [[unlikely]] {
+    detail::recordMark(name);
+  }
+}
+
+// Adds a point to the curve of that name. Requires: `name` lives as long as the process.
+inline void counter(const char* name, double value) noexcept {
+  if (isRecording()) [[unlikely]] {
+    detail::recordCounter(name, value);
+  }
+}
+
+}  // namespace trace
 
 // Writes events as JSON in Chrome's trace format. The environment variable WEFT_TRACE_FILE names the file;
 // without it, it is chrome.trace in the current directory. The file is complete once the program has exited.

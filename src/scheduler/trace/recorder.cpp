@@ -121,6 +121,15 @@ TraceEvents& TraceEvents::addText(const char* text) noexcept {
   return *this;
 }
 
+void recordScopeBegan(const char* name) noexcept { TraceEvents().add(TraceKind::ScopeBegan, name); }
+void recordScopeEnded() noexcept { TraceEvents().add(TraceKind::ScopeEnded); }
+void recordMark(const char* name) noexcept { TraceEvents().add(TraceKind::Mark, name); }
+void recordCounter(const char* name, double value) noexcept {
+  TraceEvents()
+      .add(TraceKind::CounterNamed, name)
+      .add(TraceKind::CounterValue, std::bit_cast<uint64_t>(value));
+}
+
 }  // namespace detail
 
 namespace trace {
@@ -134,7 +143,7 @@ bool start(const Config& config) {
               "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
               config.eventsPerThread, static_cast<size_t>(kFewestEvents), static_cast<size_t>(kMostEvents));
   const std::lock_guard<std::mutex> guard(recorder.mutex);
-  if (detail::isRecording()) {
+  if (isRecording()) {
     return false;
   }
   recorder.capacity = std::bit_ceil(uint64_t{config.eventsPerThread});
@@ -148,14 +157,12 @@ bool start(const Config& config) {
 
 void stop() noexcept {
   const std::lock_guard<std::mutex> guard(recorder.mutex);
-  if (detail::isRecording()) {
+  if (isRecording()) {
     // relaxed, both: see Recorder.
     detail::isTraceRecording.store(false, std::memory_order_relaxed);
     recorder.stoppedAt.store(detail::ticks(), std::memory_order_relaxed);
   }
 }
-
-bool isRecording() noexcept { return detail::isRecording(); }
 
 }  // namespace trace
 }  // namespace weft::inline v0_1

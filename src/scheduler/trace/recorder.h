@@ -59,9 +59,7 @@ extern constinit thread_local TraceThread* ownTraceThread;
 // Returns: the calling thread's, made if there was none; null if the system gives no memory.
 TraceThread* openTraceThread() noexcept;
 
-inline bool isRecording() {
-  return isTraceRecording.load(std::memory_order_relaxed);  // relaxed: it publishes nothing
-}
+using trace::isRecording;
 
 // Events of the calling thread that happen at the same time. Requires: nothing else of the thread records
 // meanwhile.
