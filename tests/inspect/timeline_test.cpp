@@ -1,0 +1,637 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inspect/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <memory_resource>
+#include <random>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "hand_made.h"
+
+namespace {
+namespace timeline_test {
+
+using weft::detail::inspect::Address;
+using weft::detail::inspect::Memory;
+using weft::detail::inspect::TimelineArgument;
+using weft::detail::inspect::TimelineEvent;
+using weft::detail::inspect::TimelineTrack;
+using weft::detail::inspect::TimelineWriter;
+using weft::detail::inspect::TraceEvent;
+using weft::detail::inspect::TraceKind;
+using weft::detail::inspect::TraceRecording;
+using weft::detail::inspect::TrackKind;
+using weft::tests::FakeNames;
+using weft::tests::ScarceMemory;
+
+// Draws the picture as text, and checks what every picture must keep.
+class DrawnTimeline final : public TimelineWriter {
+ public:
+  void begin(const weft::detail::inspect::Recording& recording) override {
+    EXPECT_FALSE(hasBegun_);
+    hasBegun_ = true;
+    first_ = recording.firstNs;
+  }
+
+  void addTrack(const TimelineTrack& track) override {
+    EXPECT_TRUE(hasBegun_);
+    EXPECT_NE(track.id, 0U);
+    const auto [place, isNew] = tracks_.try_emplace(track.id);
+    EXPECT_TRUE(isNew) << "track " << track.id << " comes twice";
+    place->second = {track.kind, std::string(track.name), first_, {}, {}};
+    order_.emplace_back(track.order, track.id);
+  }
+
+  void beginSlice(const TimelineTrack& track, const TimelineEvent& event) override {
+    Track& on = at(track, event.ns);
+    EXPECT_NE(track.kind, TrackKind::Counter);
+    EXPECT_FALSE(event.name.empty());
+    on.open.push_back(on.lines.size());
+    on.lines.push_back(line(event, on.open.size(), false));
+    EXPECT_EQ(event.arrowOut, 0U);
+    arrive(event);
+    ++numSlices;
+  }
+
+  void endSlice(const TimelineTrack& track, uint64_t ns) override {
+    Track& on = at(track, ns);
+    if (on.open.empty()) {
+      ADD_FAILURE() << "a slice ends on '" << on.name << "' that has not begun";
+      return;
+    }
+    on.lines[on.open.back()].end = ns;
+    on.open.pop_back();
+  }
+
+  void instant(const TimelineTrack& track, const TimelineEvent& event) override {
+    Track& on = at(track, event.ns);
+    on.lines.push_back(line(event, on.open.size() + 1, true));
+    EXPECT_EQ(event.arrowIn, 0U);
+    if (event.arrowOut != 0) {
+      EXPECT_TRUE(outs_.emplace(event.arrowOut, event.ns).second) << "an arrow begins twice";
+    }
+  }
+
+  void counter(const TimelineTrack& track, uint64_t ns, double value) override {
+    Track& on = at(track, ns);
+    EXPECT_EQ(on.kind, TrackKind::Counter);
+    std::ostringstream text;
+    text << value;
+    on.lines.push_back({ns, ns, 1, text.str(), true});
+  }
+
+  void asyncBegin(uint64_t id, uint64_t ns, std::string_view name) override {
+    EXPECT_GE(ns, first_);
+    asyncs_[{id, std::string(name)}].emplace_back(ns, 0);
+  }
+
+  void asyncEnd(uint64_t id, uint64_t ns, std::string_view name) override {
+    auto& all = asyncs_[{id, std::string(name)}];
+    const auto open = std::ranges::find_if(all, [](const auto& slice) { return slice.second == 0; });
+    if (open == all.end()) {
+      ADD_FAILURE() << "an asynchronous slice '" << name << "' ends that has not begun";
+      return;
+    }
+    EXPECT_GE(ns, open->first);
+    open->second = ns;
+  }
+
+  void end(std::span<const std::string_view> itsNotes) override {
+    EXPECT_FALSE(hasEnded);
+    hasEnded = true;
+    notes.assign(itsNotes.begin(), itsNotes.end());
+    for (const auto& [id, track] : tracks_) {
+      EXPECT_TRUE(track.open.empty()) << "a slice of '" << track.name << "' does not end";
+    }
+    for (const auto& [key, slices] : asyncs_) {
+      for (const auto& slice : slices) {
+        EXPECT_NE(slice.second, 0U) << "the asynchronous slice '" << key.second << "' does not end";
+      }
+    }
+  }
+
+  // Of a whole picture.
+  void checkArrows() const {
+    EXPECT_EQ(outs_.size(), ins_.size());
+    for (const auto& [id, ns] : ins_) {
+      const auto out = outs_.find(id);
+      if (out == outs_.end()) {
+        ADD_FAILURE() << "arrow " << id << " has no beginning";
+      } else {
+        EXPECT_LE(out->second, ns) << "arrow " << id;
+      }
+    }
+  }
+
+  std::string text() {
+    std::ranges::sort(order_);
+    std::ostringstream out;
+    for (const auto& [order, id] : order_) {
+      const Track& track = tracks_.at(id);
+      out << track.name << '\n';
+      for (const Line& line : track.lines) {
+        out << std::string(2 * line.depth, ' ') << line.begin;
+        line.isInstant ? out : out << '-' << line.end;
+        out << ' ' << line.text << '\n';
+      }
+    }
+    for (const auto& [key, slices] : asyncs_) {
+      for (const auto& slice : slices) {
+        out << "async " << slice.first << '-' << slice.second << ' ' << key.second << ' ' << key.first
+            << '\n';
+      }
+    }
+    return out.str();
+  }
+
+  bool hasEnded = false;
+  uint64_t numSlices = 0;
+  std::vector<std::string> notes;
+
+ private:
+  struct Line {
+    uint64_t begin;
+    uint64_t end;
+    size_t depth;
+    std::string text;
+    bool isInstant;
+  };
+  struct Track {
+    TrackKind kind = TrackKind::Thread;
+    std::string name;
+    uint64_t time = 0;
+    std::vector<size_t> open;  // indices in `lines`
+    std::vector<Line> lines;
+  };
+
+  Track& at(const TimelineTrack& track, uint64_t ns) {
+    const auto found = tracks_.find(track.id);
+    if (found == tracks_.end()) {
+      ADD_FAILURE() << "track " << track.id << " has not been added";
+      return tracks_[track.id];
+    }
+    EXPECT_EQ(track.kind, found->second.kind);
+    EXPECT_GE(ns, found->second.time) << "the time of '" << found->second.name << "' goes back";
+    found->second.time = ns;
+    return found->second;
+  }
+
+  static Line line(const TimelineEvent& event, size_t depth, bool isInstant) {
+    std::ostringstream out;
+    out << event.name;
+    for (const TimelineArgument& argument : event.arguments) {
+      out << " | " << argument.name << ' ';
+      argument.isText ? out << argument.text : out << argument.number;
+    }
+    if (event.arrowOut != 0) {
+      out << " =>" << event.arrowOut;
+    }
+    if (event.arrowIn != 0) {
+      out << " <=" << event.arrowIn;
+    }
+    return {event.ns, event.ns, depth, out.str(), isInstant};
+  }
+
+  void arrive(const TimelineEvent& event) {
+    if (event.arrowIn != 0) {
+      EXPECT_TRUE(ins_.emplace(event.arrowIn, event.ns).second) << "an arrow ends twice";
+    }
+  }
+
+  bool hasBegun_ = false;
+  uint64_t first_ = 0;
+  std::map<uint32_t, Track> tracks_;
+  std::vector<std::pair<int32_t, uint32_t>> order_;
+  std::map<std::pair<uint64_t, std::string>, std::vector<std::pair<uint64_t, uint64_t>>> asyncs_;
+  std::map<uint64_t, uint64_t> outs_;
+  std::map<uint64_t, uint64_t> ins_;
+};
+
+// The texts of a process, from kTexts on.
+class TextMemory final : public Memory {
+ public:
+  static constexpr Address kTexts = 0x10000;
+
+  Address add(std::string_view text) {
+    const Address address = kTexts + bytes_.size();
+    bytes_.append(text).push_back('\0');
+    return address;
+  }
+
+  bool read(Address address, void* to, size_t size) const override {
+    constexpr size_t kPage = 4096;
+    const size_t end = kTexts + (bytes_.size() + kPage - 1) / kPage * kPage;
+    if (address < kTexts || address >= end || size > end - address) {
+      return false;
+    }
+    std::memset(to, 0, size);
+    const size_t first = address - kTexts;
+    if (first < bytes_.size()) {
+      std::memcpy(to, bytes_.data() + first, std::min(size, bytes_.size() - first));
+    }
+    return true;
+  }
+
+ private:
+  std::string bytes_;
+};
+
+// A recording that is made by hand: a tick is a nanosecond.
+struct MadeRecording {
+  explicit MadeRecording(std::pmr::memory_resource* resource = std::pmr::get_default_resource())
+      : recording(resource) {
+    recording.first = {0, 0};
+    recording.last = {1'000'000'000, 1'000'000'000};
+  }
+
+  void thread(int32_t id = 4711, std::string_view name = {}) {
+    TraceRecording::Thread& thread = recording.addThread();
+    thread.number = static_cast<uint32_t>(recording.threads.size());
+    thread.threadId = id;
+    thread.name = name;
+  }
+
+  MadeRecording& at(uint64_t ticks) {
+    now = ticks;
+    return *this;
+  }
+  template <std::integral Operand = uint64_t>
+  MadeRecording& add(TraceKind kind, Operand operand = 0) {
+    const auto word = static_cast<uint64_t>(operand);
+    recording.threads.back().events.push_back({TraceEvent::headOf(kind, now), word});
+    return *this;
+  }
+  MadeRecording& add(TraceKind kind, std::string_view text) { return add(kind, memory.add(text)); }
+  MadeRecording& woke(uint64_t thread, uint64_t fiber) { return add(TraceKind::Woke, thread << 32 | fiber); }
+  MadeRecording& text(std::string_view text) {
+    for (bool isEnded = false; !isEnded;) {
+      uint64_t words[2] = {};
+      char bytes[16] = {static_cast<char>(TraceKind::Text)};
+      const size_t length = std::min<size_t>(text.size(), 15);
+      std::memcpy(bytes + 1, text.data(), length);
+      std::memcpy(words, bytes, sizeof words);
+      recording.threads.back().events.push_back({words[0], words[1]});
+      isEnded = length < 15;
+      text.remove_prefix(length);
+    }
+    return *this;
+  }
+
+  void drawTo(DrawnTimeline& timeline) {
+    FakeNames names;
+    writeTimeline(recording, names, memory, timeline);
+  }
+  std::string draw() {
+    DrawnTimeline timeline;
+    drawTo(timeline);
+    EXPECT_TRUE(timeline.hasEnded);
+    timeline.checkArrows();
+    notes = timeline.notes;
+    return timeline.text();
+  }
+
+  TraceRecording recording;
+  TextMemory memory;
+  uint64_t now = 0;
+  std::vector<std::string> notes;
+};
+
+TEST(TimelineTest, TasksAreSlicesOfTheirThreadAndOfTheirFiber) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 4);
+  made.at(20).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(30).add(TraceKind::FiberLeft, "Event::wait").add(TraceKind::WaitsFor, 0x7f40);
+  made.add(TraceKind::FiberResumed, 2);
+  made.add(TraceKind::TaskBegan, 'B').add(TraceKind::TaskNamed, "the second");
+  made.at(40).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft, uint64_t{0});
+  made.add(TraceKind::FiberResumed, 1);
+  made.at(60).add(TraceKind::FiberLeft, uint64_t{0}).at(65).add(TraceKind::FiberResumed, 1);
+  made.at(70).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "worker 3\n"
+            "  20-30 A | fiber 1 | part 1\n"
+            "  30-40 the second | fiber 2 | part 1\n"
+            "  40-60 A | fiber 1 | part 2\n"
+            "  65-70 A | fiber 1 | part 3\n"
+            "worker 3, fiber 1\n"
+            "  20-70 A\n"
+            "    30-40 waits: Event::wait | object 0x7f40\n"
+            "    60-65 lets others run\n"
+            "worker 3, fiber 2\n"
+            "  30-40 the second | code B\n");
+}
+
+TEST(TimelineTest, AThreadThatHasNothingToRunIsIdleAndAsleepInThat) {
+  MadeRecording made;
+  made.thread(4711, "pool");
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::IdleBegan);
+  made.at(11).add(TraceKind::SearchBegan).at(15).add(TraceKind::SearchEnded);
+  made.at(16).add(TraceKind::Parked).at(20).add(TraceKind::Unparked, 1);
+  made.at(21).add(TraceKind::IdleEnded).add(TraceKind::TaskBegan, 'A');
+  made.at(30).add(TraceKind::IdleBegan, "mutex").add(TraceKind::WaitsFor, 0x10);
+  made.at(40).add(TraceKind::IdleEnded);
+  made.at(50).add(TraceKind::IdleBegan, "mutex");
+  made.at(60).add(TraceKind::IdleEnded).add(TraceKind::Stole, 'B').add(TraceKind::FiberResumed, 1);
+  made.at(60).add(TraceKind::TaskBegan, 'B').at(70).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "pool (worker 0)\n"
+            "  10-21 idle\n"
+            "    11-15 looks for work\n"
+            "    16-20 asleep\n"
+            "  21-30 A | fiber 0 | part 1\n"
+            "  30-40 idle\n"
+            "  40-50 A | fiber 0 | part 2\n"
+            "  50-60 idle\n"
+            "  60 stole a task | task B\n"
+            "  60-70 B | fiber 1 | part 1\n"
+            "worker 0, fiber 0\n"
+            "  21-70 A\n"
+            "    30-40 waits: mutex | object 0x10\n"
+            "    50-70 waits: mutex\n"
+            "worker 0, fiber 1\n"
+            "  60-70 B\n");
+}
+
+TEST(TimelineTest, ABoundThreadHasItsOwnCode) {
+  MadeRecording made;
+  made.thread();
+  made.at(5).add(TraceKind::ScopeBegan, "outside");
+  made.at(10).add(TraceKind::ThreadBound).at(12).add(TraceKind::ScopeBegan, "inside");
+  made.at(20).add(TraceKind::FiberLeft, "WaitGroup").add(TraceKind::FiberResumed, 1);
+  made.add(TraceKind::TaskBegan, 'A').at(30).add(TraceKind::TaskEnded);
+  made.add(TraceKind::FiberLeft).add(TraceKind::FiberResumed);
+  made.at(40).add(TraceKind::ScopeEnded).at(50).add(TraceKind::ThreadUnbound);
+  made.at(60).add(TraceKind::ScopeEnded);
+  EXPECT_EQ(made.draw(),
+            "bound thread 4711\n"
+            "  5-60 outside\n"
+            "    10-20 own code | fiber 0 | part 1\n"
+            "    20-30 A | fiber 1 | part 1\n"
+            "    30-50 own code | fiber 0 | part 2\n"
+            "bound thread 4711, fiber 0\n"
+            "  12-40 inside\n"
+            "    20-30 waits: WaitGroup\n"
+            "bound thread 4711, fiber 1\n"
+            "  20-30 A\n");
+}
+
+TEST(TimelineTest, ScopesTasksInPlaceAndMarksNestInTheTask) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(11).add(TraceKind::TrackNamed).text("the name of a fiber that needs events");
+  made.at(20).add(TraceKind::ScopeBegan).text("fifteen bytes:)").at(21).add(TraceKind::InPlaceBegan, 'B');
+  made.at(22).add(TraceKind::Mark, "here").at(23).add(TraceKind::FiberLeft, "mutex");
+  made.at(24).add(TraceKind::FiberResumed, 1).at(25).add(TraceKind::InPlaceEnded);
+  made.at(26).add(TraceKind::IoBegan, "io::read").at(27).add(TraceKind::IoEnded);
+  made.at(30).add(TraceKind::ScopeEnded).at(40).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  10-23 A | fiber 1 | part 1\n"
+            "  24-40 A | fiber 1 | part 2\n"
+            "the name of a fiber that needs events (worker 0, fiber 1)\n"
+            "  10-40 A\n"
+            "    20-30 fifteen bytes:)\n"
+            "      21-25 B\n"
+            "        22 here\n"
+            "        23-24 waits: mutex\n"
+            "      26-27 io::read\n");
+}
+
+TEST(TimelineTest, ArrowsLeadFromTheWakeToTheSliceThatGoesOn) {
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(20).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
+  made.add(TraceKind::TaskBegan, 'B').at(30).add(TraceKind::IdleBegan, "mutex");
+  made.at(37).add(TraceKind::IdleEnded);
+  made.at(50).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
+  made.at(60).add(TraceKind::TaskEnded);
+  made.thread(2);
+  made.at(10).add(TraceKind::ThreadBound, 2).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'C');
+  made.at(25).woke(1, 1).at(35).woke(1, 2).at(40).woke(1, 2).woke(9, 9);
+  made.at(41).add(TraceKind::TaskEnded).at(42).add(TraceKind::TimerFired, uint64_t{7} << 32 | 3);
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  10-20 A | fiber 1 | part 1\n"
+            "  20-30 B | fiber 2 | part 1\n"
+            "  30-37 idle\n"
+            "  37-50 B | fiber 2 | part 2 | ns from wake to run 2 <=2\n"
+            "  50-60 A | fiber 1 | part 2 | ns from wake to run 25 <=1\n"
+            "worker 0, fiber 1\n"
+            "  10-60 A\n"
+            "    20-50 waits: Event\n"
+            "worker 0, fiber 2\n"
+            "  20-50 B\n"
+            "    30-37 waits: mutex\n"
+            "worker 1\n"
+            "  10-41 C | fiber 1 | part 1\n"
+            "    25 wakes a fiber | thread of the ring 1 | fiber 1 =>1\n"
+            "    35 wakes a fiber | thread of the ring 1 | fiber 2 =>2\n"
+            "  42 timer | fiber 3 | us late 7\n"
+            "worker 1, fiber 1\n"
+            "  10-41 C\n");
+}
+
+TEST(TimelineTest, AWakeWhoseResumptionMayBeOverwrittenHasNoArrow) {
+  MadeRecording made;
+  made.thread(1);
+  made.recording.threads.back().numOverwritten = 5;
+  made.at(30).add(TraceKind::FiberResumed, 1).at(40).add(TraceKind::FiberLeft, "sleep");
+  made.at(50).add(TraceKind::FiberResumed, 1).at(60).add(TraceKind::TaskEnded);
+  made.thread(2);
+  made.at(10).woke(1, 1);
+  EXPECT_EQ(made.draw().find("wakes"), std::string::npos);
+}
+
+TEST(TimelineTest, WhatBeganEarlierBeginsWithTheFirstEvent) {
+  MadeRecording made;
+  made.thread();
+  made.recording.threads.back().numOverwritten = 12'345;
+  made.recording.startedAt = 1'000;
+  made.at(3'000'100).add(TraceKind::InPlaceEnded).at(3'000'110).add(TraceKind::TaskEnded);
+  made.add(TraceKind::FiberLeft).at(3'000'120).add(TraceKind::FiberResumed, 7);
+  made.at(3'000'130).add(TraceKind::ScopeEnded).at(3'000'140).add(TraceKind::FiberLeft, "mutex");
+  made.add(TraceKind::FiberResumed, 8).add(TraceKind::TaskBegan, 'A');
+  EXPECT_EQ(made.draw(),
+            "thread 4711\n"
+            "  3000100-3000110 task that began earlier\n"
+            "  3000120-3000140 task that began earlier | fiber 7 | part 1\n"
+            "  3000140-3000140 A | fiber 8 | part 1\n"
+            "thread 4711, fiber ?\n"
+            "  3000100-3000110 task that began earlier\n"
+            "    3000100-3000100 task in place that began earlier\n"
+            "thread 4711, fiber 7\n"
+            "  3000100-3000140 task that began earlier\n"
+            "    3000100-3000130 scope that began earlier\n"
+            "      3000100-3000120 waits since earlier\n"
+            "    3000140-3000140 waits: mutex\n"
+            "thread 4711, fiber 8\n"
+            "  3000140-3000140 A\n");
+  ASSERT_EQ(made.notes.size(), 1U);
+  EXPECT_EQ(
+      made.notes[0],
+      "thread 4711: 12,345 older events were overwritten; the first one left is of 2.9 ms after the start");
+}
+
+TEST(TimelineTest, WhatHasNotEndedEndsWithTheRecording) {
+  MadeRecording made;
+  made.recording.startedAt = 100;
+  made.recording.stoppedAt = 500;
+  made.thread();
+  made.at(90).add(TraceKind::ScopeBegan, "before");
+  made.at(150).add(TraceKind::Unparked, 1).add(TraceKind::IdleEnded);
+  made.at(160).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(170).add(TraceKind::ScopeBegan, "open");
+  made.at(510).add(TraceKind::TaskEnded);
+  made.recording.numRefused = 2;
+  EXPECT_EQ(made.draw(),
+            "thread 4711\n"
+            "  100-150 idle\n"
+            "    100-150 asleep\n"
+            "  160-500 A | fiber 1 | part 1\n"
+            "thread 4711, fiber 1\n"
+            "  160-500 A\n"
+            "    170-500 open\n");
+  ASSERT_EQ(made.notes.size(), 1U);
+  EXPECT_EQ(made.notes[0], "The events of 2 threads are missing: there was no memory to record them.");
+}
+
+TEST(TimelineTest, CountersAndAsynchronousSlicesAreThoseOfAllThreads) {
+  const auto value = [](double number) { return std::bit_cast<uint64_t>(number); };
+  MadeRecording made;
+  made.thread(1);
+  made.at(10).add(TraceKind::CounterNamed, "depth").add(TraceKind::CounterValue, value(1.5));
+  made.at(20).add(TraceKind::AsyncBegan, 7).text("request");
+  made.at(30).add(TraceKind::CounterNamed).text("other").add(TraceKind::CounterValue, value(-2));
+  made.at(40).add(TraceKind::CounterNamed, "lost").at(45).add(TraceKind::AsyncEnded, 9).text("request");
+  made.at(50).add(TraceKind::CounterNamed, "depth").add(TraceKind::CounterValue, value(3));
+  made.thread(2);
+  made.at(15).add(TraceKind::CounterNamed).text("depth").add(TraceKind::CounterValue, value(2));
+  made.at(25)
+      .add(TraceKind::AsyncEnded, 7)
+      .text("request")
+      .at(30)
+      .add(TraceKind::AsyncBegan, 8)
+      .text("request");
+  EXPECT_EQ(made.draw(),
+            "thread 1\n"
+            "thread 2\n"
+            "depth\n"
+            "  10 1.5\n"
+            "  15 2\n"
+            "  50 3\n"
+            "other\n"
+            "  30 -2\n"
+            "async 20-25 request 7\n"
+            "async 30-50 request 8\n"
+            "async 10-45 request 9\n");
+}
+
+TEST(TimelineTest, WhatStandsAloneOrIsOfANewerLibraryIsLeftOut) {
+  MadeRecording made;
+  made.thread();
+  made.text("the rest of a text that is long").add(TraceKind::WaitsFor, 5).add(TraceKind::CounterValue, 5);
+  made.at(10).add(static_cast<TraceKind>(200), 5).text("what").add(TraceKind::None);
+  made.at(20).add(TraceKind::ScopeBegan, Address{0x77}).at(18).add(TraceKind::ScopeEnded);
+  made.at(30).add(TraceKind::Mark, "mark");
+  made.recording.threads.back().hasEnded = true;
+  EXPECT_EQ(made.draw(),
+            "thread 4711, has ended\n"
+            "  20-20 0x77\n"
+            "  30 mark\n");
+}
+
+TEST(TimelineTest, TicksComeRoundAndRunAtTheirOwnSpeed) {
+  MadeRecording made;
+  made.recording.first = {(uint64_t{3} << 56) - 1000, 5'000'000'000};
+  made.recording.last = {(uint64_t{3} << 56) + 1000, 5'000'001'000};
+  made.thread();
+  made.at((uint64_t{3} << 56) - 400).add(TraceKind::ScopeBegan, "scope");
+  made.at((uint64_t{3} << 56) + 200).add(TraceKind::ScopeEnded);
+  EXPECT_EQ(made.draw(), "thread 4711\n  5000000300-5000000600 scope\n");
+}
+
+// What a thread may write, mostly in a sensible order.
+void addRandom(MadeRecording& made, std::mt19937& random, bool isNonsense) {
+  constexpr auto kLast = static_cast<uint32_t>(TraceKind::StepEnded) + 3;
+  const auto below = [&](uint32_t n) { return static_cast<uint64_t>(random() % n); };
+  const uint32_t numEvents = random() % 300;
+  for (uint32_t i = 0; i < numEvents; ++i) {
+    made.now += below(20);
+    made.now -= std::min<uint64_t>(made.now, below(8) == 0 ? below(5) : 0);
+    const auto kind = static_cast<TraceKind>(below(kLast));
+    uint64_t operand = below(6);
+    if (kind == TraceKind::Woke) {
+      operand |= (1 + below(4)) << 32;
+    } else if (isNonsense && below(3) == 0) {
+      operand = uint64_t{random()} << 32 | random();
+    }
+    made.add(kind, operand);
+    if (below(6) == 0) {
+      made.text("abcdefghijklmnopqrstuvwxyz");
+    }
+  }
+}
+
+TEST(TimelineTest, WhateverTheEventsAreSlicesNestAndArrowsHaveBothEnds) {
+  uint64_t numSlices = 0;
+  for (uint32_t seed = 0; seed < 3'000 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    MadeRecording made;
+    made.recording.startedAt = random() % 3 == 0 ? 400 : 0;
+    made.recording.stoppedAt = random() % 3 == 0 ? 1'000 : 0;
+    for (int i = 0; i < 4; ++i) {
+      made.thread();
+      made.recording.threads.back().numOverwritten = random() % 2;
+      made.recording.threads.back().hasEnded = random() % 2 == 0;
+      made.now = random() % 100;
+      addRandom(made, random, seed % 2 == 1);
+    }
+    DrawnTimeline timeline;
+    made.drawTo(timeline);
+    EXPECT_TRUE(timeline.hasEnded);
+    timeline.checkArrows();
+    numSlices += timeline.numSlices;
+  }
+  EXPECT_GT(numSlices, 100'000U);
+}
+
+TEST(TimelineTest, WithoutMemoryItSaysSoAndSlicesNest) {
+  bool isWhole = false;
+  for (int numLeft = 0; !isWhole && !testing::Test::HasFailure(); ++numLeft) {
+    SCOPED_TRACE(numLeft);
+    ScarceMemory memory;
+    MadeRecording made(&memory);
+    std::mt19937 random(7);
+    for (int i = 0; i < 3; ++i) {
+      made.thread();
+      addRandom(made, random, false);
+    }
+    memory.numLeft = numLeft;
+    DrawnTimeline timeline;
+    made.drawTo(timeline);
+    ASSERT_TRUE(timeline.hasEnded);
+    isWhole = timeline.notes.empty();
+    EXPECT_TRUE(isWhole || timeline.notes[0] == "There was no memory for all of the picture.");
+  }
+}
+
+}  // namespace timeline_test
+}  // namespace
