@@ -88,6 +88,7 @@ constexpr Field kFields[] = {
     {"Barrier.phaseShift", &Offsets::barrierPhaseShift},
     {"Event.isManual", &Offsets::eventIsManual},
     {"Recorder.newest", &Offsets::recorderNewest},
+    {"Recorder.reading", &Offsets::recorderReading},
     {"Recorder.startedAt", &Offsets::recorderStartedAt},
     {"Recorder.stoppedAt", &Offsets::recorderStoppedAt},
     {"Recorder.numRefused", &Offsets::recorderNumRefused},

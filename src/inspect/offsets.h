@@ -35,9 +35,10 @@ struct Offsets {
   uint64_t mutexOwner = 0, sharedMutexOwner = 0, sharedMutexWord = 0, sharedMutexReaderShift = 0;
   uint64_t waitWordShift = 0, waitGroupWord = 0, latchWord = 0, barrierWord = 0, barrierPhaseShift = 0,
            eventIsManual = 0;
-  uint64_t recorderNewest = 0, recorderStartedAt = 0, recorderStoppedAt = 0, recorderNumRefused = 0;
-  uint64_t traceOlder = 0, traceNumber = 0, traceThreadId = 0, traceFirst = 0, traceHasEnded = 0, traceName = 0,
-           traceSlots = 0, traceMask = 0, traceNumWritten = 0;
+  uint64_t recorderNewest = 0, recorderReading = 0, recorderStartedAt = 0, recorderStoppedAt = 0,
+           recorderNumRefused = 0;
+  uint64_t traceOlder = 0, traceNumber = 0, traceThreadId = 0, traceFirst = 0, traceHasEnded = 0,
+           traceName = 0, traceSlots = 0, traceMask = 0, traceNumWritten = 0;
   uint64_t channelCapacity = 0, channelTail = 0, channelHead = 0, channelShift = 0, channelClosed = 0;
 };
 

@@ -21,7 +21,7 @@ class RecordedClock {
   uint64_t nanoseconds(uint64_t ticks) const;
 
  private:
-  const TraceRecording::Reading last_;
+  const ClockReading last_;
   double nanosecondsInTick_;
 };
 

@@ -9,18 +9,13 @@
 #include <vector>
 
 #include "inspect/trace_events.h"
+#include "os/clock_reading.h"
 
 namespace weft::inline v0_1::detail::inspect {
 
 // What the threads of a process have recorded: plain data, the same for a look from inside and from outside.
 // All memory comes from the resource that it is made with.
 struct TraceRecording {
-  // ticks() and nanoseconds of steady_clock, read together.
-  struct Reading {
-    uint64_t ticks = 0;
-    int64_t nanoseconds = 0;
-  };
-
   struct Thread {
     explicit Thread(std::pmr::memory_resource* memory) : name(memory), events(memory) {}
 
@@ -40,8 +35,8 @@ struct TraceRecording {
   int32_t processId = 0;
   std::pmr::string program;  // the path of its file; empty: not known
   // Two readings, one long before the other, tell how fast ticks() runs.
-  Reading first;
-  Reading last;
+  ClockReading first;
+  ClockReading last;
   // Events outside of this time are left out, in ticks().
   uint64_t startedAt = 0;   // 0: not known
   uint64_t stoppedAt = 0;   // 0: the recording goes on

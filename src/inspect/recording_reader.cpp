@@ -23,6 +23,9 @@ class RecordingReader {
     recording_.startedAt = get<uint64_t>(recorder + offsets_.recorderStartedAt);
     recording_.stoppedAt = get<uint64_t>(recorder + offsets_.recorderStoppedAt);
     recording_.numRefused = get<uint64_t>(recorder + offsets_.recorderNumRefused);
+    const ClockReading ofSchedulers = readingAt(offsets_.firstReading);
+    recording_.first =
+        ofSchedulers.nanoseconds != 0 ? ofSchedulers : readingAt(recorder + offsets_.recorderReading);
     auto thread = get<Address>(recorder + offsets_.recorderNewest);
     for (uint32_t i = 0; thread != 0 && i < kMostRings; ++i) {
       readThread(thread);
@@ -37,6 +40,11 @@ class RecordingReader {
   T get(Address address) const {
     T value{};
     return memory_.get(address, value) ? value : T{};
+  }
+
+  ClockReading readingAt(Address address) const {
+    return {get<uint64_t>(address + offsets_.readingTicks),
+            get<int64_t>(address + offsets_.readingNanoseconds)};
   }
 
   void readThread(Address address) {
@@ -57,7 +65,8 @@ class RecordingReader {
     if (capacity == 0 || capacity > kMostSlots || (capacity & (capacity - 1)) != 0) {
       return;
     }
-    const uint64_t begin = std::max(get<uint64_t>(address + offsets_.traceFirst), end - std::min(end, capacity));
+    const uint64_t begin =
+        std::max(get<uint64_t>(address + offsets_.traceFirst), end - std::min(end, capacity));
     if (begin >= end) {
       return;
     }

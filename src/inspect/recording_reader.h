@@ -10,7 +10,8 @@
 namespace weft::inline v0_1::detail::inspect {
 
 // Adds to `recording` what the threads of one copy of weft have recorded, and when. Stops nobody: what is
-// written over meanwhile counts as overwritten. Does not set the clocks' readings.
+// written over meanwhile counts as overwritten. Sets the first reading of the clocks, and leaves the last one
+// to the caller.
 // Returns: whether it has ever recorded anything.
 bool readRecording(const Memory& memory, const Offsets& offsets, TraceRecording& recording);
 

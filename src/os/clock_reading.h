@@ -3,9 +3,9 @@
 
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 
-#include "weft/detail/base/deadline.h"
 #include "weft/detail/base/ticks.h"
 
 namespace weft::inline v0_1::detail {
@@ -21,7 +21,9 @@ struct ClockReading {
   uint64_t ticks = 0;
   int64_t nanoseconds = 0;
 
-  static ClockReading at(TimePoint now) { return {detail::ticks(), now.time_since_epoch().count()}; }
+  static ClockReading at(std::chrono::steady_clock::time_point now) {
+    return {detail::ticks(), now.time_since_epoch().count()};
+  }
 };
 
 }  // namespace weft::inline v0_1::detail

@@ -131,6 +131,7 @@ struct LayoutAccess {
       {"Barrier.phaseShift", BarrierPhase<>::kPhaseShift},
       {"Event.isManual", offsetof(Event::State, core) + offsetof(EventCore<>, leftOfSignal_)},
       {"Recorder.newest", offsetof(Recorder, newest)},
+      {"Recorder.reading", offsetof(Recorder, reading)},
       {"Recorder.startedAt", offsetof(Recorder, startedAt)},
       {"Recorder.stoppedAt", offsetof(Recorder, stoppedAt)},
       {"Recorder.numRefused", offsetof(Recorder, numRefused)},

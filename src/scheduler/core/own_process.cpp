@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "inspect/mail_reader.h"
+#include "inspect/recording_reader.h"
 #include "inspect/snapshot_reader.h"
 #include "scheduler/core/layout.h"
 
@@ -32,6 +33,15 @@ void OwnProcess::read(inspect::Snapshot& snapshot, inspect::Unwinder* unwinder, 
 
 void OwnProcess::completeLetters(inspect::Worker& worker) const {
   inspect::completeLetters(memory_, offsets_, worker);
+}
+
+bool OwnProcess::read(inspect::TraceRecording& recording) const {
+  char program[1024];
+  recording.processId = id_;
+  recording.program = ownProgram(program);
+  const inspect::Now now = inspect::Now::read();
+  recording.last = {now.ticks, now.nanoseconds};
+  return inspect::readRecording(memory_, offsets_, recording);
 }
 
 }  // namespace weft::inline v0_1::detail

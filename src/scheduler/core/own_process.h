@@ -7,6 +7,7 @@
 
 #include "inspect/offsets.h"
 #include "inspect/process_memory.h"
+#include "inspect/recording.h"
 #include "inspect/snapshot.h"
 #include "inspect/unwinder.h"
 
@@ -28,6 +29,9 @@ class OwnProcess {
             inspect::Letters letters = inspect::Letters::Counted) const;
   // As inspect::completeLetters().
   void completeLetters(inspect::Worker& worker) const;
+  // As inspect::readRecording().
+  bool read(inspect::TraceRecording& recording) const;
+  const inspect::Memory& memory() const { return memory_; }
 
  private:
   const int id_;

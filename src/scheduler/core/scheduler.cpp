@@ -137,6 +137,7 @@ Scheduler::Scheduler(const Config& config)
   core_->scheduler = this;
   detail::installOverflowHandler(&detail::reportIfOverflow);
   detail::obeyDumpSignal();
+  detail::obeyTraceVariable();
   detail::obeyWatchdogVariable();
   const auto [started, error] = core_->startWorkers();
   if (error != 0) {

@@ -21,4 +21,7 @@ void dumpToStderr(const Scheduler* only = nullptr) noexcept;
 // Does what the environment variable WEFT_DUMP_SIGNAL asks for, at the first call.
 void obeyDumpSignal() noexcept;
 
+// As obeyDumpSignal(), for WEFT_TRACE.
+void obeyTraceVariable() noexcept;
+
 }  // namespace weft::inline v0_1::detail

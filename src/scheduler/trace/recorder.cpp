@@ -149,7 +149,8 @@ bool start(const Config& config) {
   recorder.capacity = std::bit_ceil(uint64_t{config.eventsPerThread});
   // relaxed, all: see Recorder.
   recorder.stoppedAt.store(0, std::memory_order_relaxed);
-  recorder.startedAt.store(detail::ticks(), std::memory_order_relaxed);
+  recorder.reading = detail::ClockReading::at(detail::TimePoint::clock::now());
+  recorder.startedAt.store(recorder.reading.ticks, std::memory_order_relaxed);
   recorder.numRefused.store(0, std::memory_order_relaxed);
   detail::isTraceRecording.store(true, std::memory_order_relaxed);
   return true;

@@ -46,6 +46,7 @@ struct Recorder {
   std::mutex mutex;
   std::atomic<TraceThread*> newest{nullptr};  // of the list of all; none is ever removed
   uint64_t capacity = 0;                      // of new rings, in events
+  ClockReading reading;                       // at the last start
   // relaxed, all: for who reads the rings.
   std::atomic<uint64_t> startedAt{0};   // ticks(); 0: never
   std::atomic<uint64_t> stoppedAt{0};   // 0: not since

@@ -1,0 +1,25 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "inspect/memory.h"
+#include "inspect/names.h"
+#include "inspect/recording.h"
+#include "inspect/text.h"
+
+namespace weft::inline v0_1::detail::inspect {
+
+enum class TimelineFormat : uint8_t { Perfetto, ChromeJson };
+
+// Returns: ChromeJson for a path that ends with ".json", else Perfetto.
+TimelineFormat timelineFormatOf(std::string_view path);
+
+// Writes a recording as such a file: see writeTimeline().
+void writeTimelineFile(const TraceRecording& recording, Names& names, const Memory& memory,
+                       TimelineFormat format, Text& out);
+
+}  // namespace weft::inline v0_1::detail::inspect
