@@ -13,8 +13,8 @@ namespace weft::inline v0_1::detail::inspect {
 enum class SliceKind : uint8_t { Task, InPlace, Scope, Wait, Io, Step };
 inline constexpr size_t kNumSliceKinds = 6;
 
-// The slices that are open on the tracks of many fibers. Each track has a stack of them; all stacks lie in one
-// array.
+// The slices that are open on the tracks of many fibers. Each track has a stack of them, and they
+// lie in one array.
 class OpenSlices {
   static constexpr uint32_t kNothing = ~uint32_t{0};
 

@@ -19,10 +19,14 @@ struct TraceRecording {
   struct Thread {
     explicit Thread(std::pmr::memory_resource* memory) : name(memory), events(memory) {}
 
+    // Returns: whether all is there that anybody has recorded under this number.
+    bool isWhole() const { return numOverwritten == 0 && !followsAnother; }
+
     uint32_t number = 0;   // by which Woke names it: > 0
     int32_t threadId = 0;  // the system's
     std::pmr::string name;
     bool hasEnded = false;
+    bool followsAnother = false;          // a thread that has ended had the number before
     uint64_t numOverwritten = 0;          // events, older than those that are left
     std::pmr::vector<TraceEvent> events;  // in the order in which the thread wrote them
   };

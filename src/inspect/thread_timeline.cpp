@@ -39,6 +39,22 @@ std::string_view earlierName(SliceKind kind) {
   return {};
 }
 
+// Returns: the number plus one of the worker whose thread the library has named so; 0 of other names.
+uint64_t workerInName(std::string_view name) {
+  constexpr std::string_view kPrefix = "weft:";
+  uint64_t number = 0;
+  if (!name.starts_with(kPrefix) || name.size() == kPrefix.size()) {
+    return 0;
+  }
+  for (const char c : name.substr(kPrefix.size())) {
+    if (c < '0' || c > '9') {
+      return 0;
+    }
+    number = number * 10 + static_cast<uint64_t>(c - '0');
+  }
+  return number + 1;
+}
+
 }  // namespace
 
 ThreadTimeline::ThreadTimeline(TimelineParts& parts, uint32_t thread)
@@ -53,11 +69,14 @@ ThreadTimeline::ThreadTimeline(TimelineParts& parts, uint32_t thread)
 void ThreadTimeline::write() {
   begin_ = kNoTime;
   look();
+  if (const uint64_t worker = workerInName(thread_.name); worker != 0 && !worker_.has_value()) {
+    worker_ = worker;  // it has become one before the recording
+  }
   if (begin_ == kNoTime) {
     noteOverwritten();
     return;  // it has recorded nothing in that time
   }
-  if (thread_.numOverwritten == 0 && parts_.recording.startedAt != 0) {
+  if (thread_.isWhole() && parts_.recording.startedAt != 0) {
     begin_ = std::min(begin_, RecordedClock(parts_.recording).nanoseconds(parts_.recording.startedAt));
   }
   end_ = now_;
@@ -203,9 +222,10 @@ void ThreadTimeline::writeLabel(Text& out) const {
   }
 }
 
-// The label, after the name of the program's or the system's in parentheses.
+// The label, in parentheses after a name that the program has given.
 void ThreadTimeline::writeThreadName(Text& out) const {
-  const std::string_view name = !name_.empty() ? name_ : std::string_view(thread_.name);
+  const bool isNamed = workerInName(thread_.name) == 0;
+  const std::string_view name = !name_.empty() || !isNamed ? name_ : std::string_view(thread_.name);
   if (!name.empty()) {
     out << name << " (";
   }
@@ -540,6 +560,7 @@ void ThreadTimeline::noteIdle(bool wasIdle) {
   if (!isWriting_ && !isIdleSeen_) {
     isIdleSeen_ = true;
     wasIdle_ = wasIdle;
+    fibers_[kUnknown].wasSuspended = wasIdle;
   }
 }
 

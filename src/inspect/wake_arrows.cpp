@@ -31,8 +31,7 @@ WakeArrows::WakeArrows(const TraceRecording& recording)
 void WakeArrows::read(const TraceRecording& recording, uint32_t thread) {
   RecordedEvents events(recording, recording.threads[thread]);
   const uint64_t number = recording.threads[thread].number;
-  const bool isWhole = recording.threads[thread].numOverwritten == 0;
-  beginnings_.push_back(isWhole ? 0 : kNoTime);
+  beginnings_.push_back(recording.threads[thread].isWhole() ? 0 : kNoTime);
   RecordedEvent event;
   uint64_t current = kNoFiber;
   const auto resume = [&] {

@@ -47,7 +47,7 @@ class WakeArrows {
   std::pmr::vector<FiberTime> resumptions_;
   std::pmr::vector<bool> isUsed_;  // by the ordinal of a wake
   std::pmr::vector<End> ends_;     // of each resumption by its ordinal; then only those with an arrow
-  // Of each thread: a fiber of it may have gone on for an earlier wake, in an event that is overwritten.
+  // Of each thread: earlier wakes may be those of an event that is overwritten, or of another thread.
   std::pmr::vector<uint64_t> beginnings_;
   size_t nextWake_ = 0;
   size_t nextEnd_ = 0;

@@ -459,6 +459,17 @@ TEST(TimelineTest, AWakeWhoseResumptionMayBeOverwrittenHasNoArrow) {
   EXPECT_EQ(made.draw().find("wakes"), std::string::npos);
 }
 
+TEST(TimelineTest, AWakeOfAThreadThatHadTheNumberBeforeHasNoArrow) {
+  MadeRecording made;
+  made.thread(1);
+  made.recording.threads.back().followsAnother = true;
+  made.recording.startedAt = 5;
+  made.at(30).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.thread(2);
+  made.at(10).woke(1, 1);
+  EXPECT_EQ(made.draw().find("wakes"), std::string::npos);
+}
+
 TEST(TimelineTest, WhatBeganEarlierBeginsWithTheFirstEvent) {
   MadeRecording made;
   made.thread();
@@ -512,6 +523,38 @@ TEST(TimelineTest, WhatHasNotEndedEndsWithTheRecording) {
   EXPECT_EQ(made.notes[0], "The events of 2 threads are missing: there was no memory to record them.");
 }
 
+TEST(TimelineTest, AThreadThatWasIdleOnATaskGoesOnWithIt) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::SearchEnded).add(TraceKind::Parked).at(20).add(TraceKind::Unparked);
+  made.add(TraceKind::IdleEnded).at(30).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "thread 4711\n"
+            "  10-20 idle\n"
+            "    10-10 looks for work\n"
+            "    10-20 asleep\n"
+            "  20-30 task that began earlier\n"
+            "thread 4711, fiber ?\n"
+            "  10-30 task that began earlier\n"
+            "    10-20 waits since earlier\n");
+}
+
+TEST(TimelineTest, WorkersAreCalledByTheirNumbers) {
+  MadeRecording made;
+  for (const std::string_view name : {"weft:12", "weft:", "weft:1x", "mine"}) {
+    made.thread(1, name);
+    made.add(TraceKind::TaskBegan, 'A');
+  }
+  made.thread(1, "weft:2");
+  made.add(TraceKind::TrackNamed).text("chosen");
+  const std::string text = made.draw();
+  EXPECT_EQ(text.substr(0, text.find('\n')), "worker 12");
+  EXPECT_NE(text.find("\nweft: (thread 1)\n"), std::string::npos);
+  EXPECT_NE(text.find("\nweft:1x (thread 1)\n"), std::string::npos);
+  EXPECT_NE(text.find("\nmine (thread 1)\n"), std::string::npos);
+  EXPECT_NE(text.find("\nchosen (worker 2)\n"), std::string::npos);
+}
+
 TEST(TimelineTest, CountersAndAsynchronousSlicesAreThoseOfAllThreads) {
   const auto value = [](double number) { return std::bit_cast<uint64_t>(number); };
   MadeRecording made;
@@ -549,12 +592,23 @@ TEST(TimelineTest, WhatStandsAloneOrIsOfANewerLibraryIsLeftOut) {
   made.text("the rest of a text that is long").add(TraceKind::WaitsFor, 5).add(TraceKind::CounterValue, 5);
   made.at(10).add(static_cast<TraceKind>(200), 5).text("what").add(TraceKind::None);
   made.at(20).add(TraceKind::ScopeBegan, Address{0x77}).at(18).add(TraceKind::ScopeEnded);
-  made.at(30).add(TraceKind::Mark, "mark");
+  made.at(30).add(TraceKind::Mark, "mark").at(40).add(TraceKind::Parked);
+  made.at(41).add(static_cast<TraceKind>(200), 5).at(42).add(TraceKind::Unparked);
   made.recording.threads.back().hasEnded = true;
   EXPECT_EQ(made.draw(),
             "thread 4711, has ended\n"
             "  20-20 0x77\n"
-            "  30 mark\n");
+            "  30 mark\n"
+            "  40-42 asleep\n");
+}
+
+TEST(TimelineTest, LongTextsAreCut) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::Mark).text(std::string(2'000, 'a'));
+  made.add(TraceKind::Mark, std::string(2'000, 'b'));
+  EXPECT_EQ(made.draw(),
+            "thread 4711\n  10 " + std::string(256, 'a') + "\n  10 " + std::string(256, 'b') + "\n");
 }
 
 TEST(TimelineTest, TicksComeRoundAndRunAtTheirOwnSpeed) {
