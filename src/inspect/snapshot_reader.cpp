@@ -34,7 +34,8 @@ class SnapshotReader {
         cores_(snapshot.fibers.get_allocator().resource()),
         seen_(snapshot.fibers.get_allocator().resource()) {
     listCores();
-    const ClockReading last = now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : newestReading();
+    const ClockReading last =
+        now.nanoseconds != 0 ? ClockReading{now.ticks, now.nanoseconds} : newestReading();
     snapshot.firstReading = readingAt(offsets.firstReading);
     snapshot.lastReading = last;
     workers_.emplace(memory, offsets, Clock(last.ticks, rate(last), offsets.clockShift), last.nanoseconds,

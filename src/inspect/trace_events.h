@@ -38,8 +38,8 @@ enum class TraceKind : uint8_t {
   Woke,
   TimerFired,  // the number of a fiber whose time has come in the lower half, microseconds too late above
 
-  // The thread has nothing to run. IdleBegan has FiberLeft's operand, for the fiber that it stays on. After
-  // IdleEnded it goes on with that fiber unless FiberResumed follows.
+  // The thread has nothing to run. IdleBegan has FiberLeft's operand, for the fiber on whose stack it stays.
+  // After IdleEnded, FiberResumed says with which fiber it goes on, or TaskBegan with which task.
   IdleBegan,
   IdleEnded,
   Parked,    // the thread sleeps

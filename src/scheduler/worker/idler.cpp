@@ -69,6 +69,7 @@ Work Idler::waitForWork() {
       }
     }
   });
+  worker_.recordFound(found_);
   return std::exchange(found_, Work());
 }
 

@@ -119,6 +119,8 @@ class Worker {
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
   // Its thread has nothing to run: IdleBegan or IdleEnded. At both it follows the recorder.
   void recordIdle(TraceKind kind);
+  // After that: what it goes on with. A switch to another fiber has events of its own.
+  void recordFound(const Work& work) const;
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;

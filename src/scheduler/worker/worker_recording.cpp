@@ -93,6 +93,13 @@ void Worker::recordTimer(const FiberControlBlock& fiber) const {
   }
 }
 
+void Worker::recordFound(const Work& work) const {
+  if (isRecorded() && work.fiber == &fibers_.current()) [[unlikely]] {
+    TraceEvents events;
+    addResumed(events, *work.fiber);
+  }
+}
+
 void Worker::recordIdle(TraceKind kind) {
   followRecorder();
   if (isRecorded()) [[unlikely]] {
