@@ -17,6 +17,7 @@ constexpr bool isHead(TraceKind kind) {
   switch (kind) {
     case TraceKind::None:
     case TraceKind::WaitsFor:
+    case TraceKind::TaskResumed:
     case TraceKind::CounterValue:
     case TraceKind::Text:
       return false;
@@ -35,9 +36,17 @@ constexpr TraceKind secondOf(TraceKind head) {
       return TraceKind::WaitsFor;
     case TraceKind::CounterNamed:
       return TraceKind::CounterValue;
+    case TraceKind::ThreadBound:
+      return TraceKind::FiberResumed;
     default:
       return TraceKind::None;
   }
+}
+
+// Returns: whether TaskResumed may follow.
+bool canHaveTask(const RecordedEvent& event) {
+  return event.task == 0 &&
+         (event.kind == TraceKind::FiberResumed || (event.kind == TraceKind::ThreadBound && event.hasSecond));
 }
 
 }  // namespace
@@ -82,7 +91,7 @@ bool RecordedEvents::next(RecordedEvent& event) {
     }
     // A thread that has moved to another processor may find its clock some ticks behind.
     time_ = std::max(time_, clock_.nanoseconds(head.ticks()));
-    event = {head.kind(), time_, head.operand, next_ - 1, false, 0, {}};
+    event = {head.kind(), time_, head.operand, next_ - 1, false, 0, 0, {}};
     takeRest(event);
     return true;
   }
@@ -100,6 +109,8 @@ void RecordedEvents::takeRest(RecordedEvent& event) {
                follower.kind() == secondOf(event.kind)) {
       event.hasSecond = true;
       event.second = follower.operand;
+    } else if (follower.kind() == TraceKind::TaskResumed && canHaveTask(event)) {
+      event.task = follower.operand;
     } else {
       break;
     }
@@ -124,10 +135,14 @@ bool RecordedEvents::takeText(const TraceEvent& event) {
 }
 
 bool RecordedEvents::goesOnElsewhere() const {
+  // A fiber that is left so soon has not run: it still waits.
+  constexpr uint64_t kNotRun = 1'000;
   for (size_t i = next_; i < events_.size(); ++i) {
     switch (events_[i].kind()) {
       case TraceKind::FiberResumed:
         return isInTime(events_[i]);
+      case TraceKind::FiberLeft:
+        return isInTime(events_[i]) && clock_.nanoseconds(events_[i].ticks()) < time_ + kNotRun;
       case TraceKind::Stole:
       case TraceKind::TimerFired:
       case TraceKind::Woke:

@@ -35,7 +35,10 @@ struct RecordedEvent {
   size_t index = 0;  // among the thread's events
 
   bool hasSecond = false;
-  uint64_t second = 0;    // the operand of WaitsFor, TaskNamed or CounterValue, where one follows
+  // The operand of WaitsFor, TaskNamed or CounterValue, where one follows. Of ThreadBound that of
+  // FiberResumed: the fiber on which the thread was already.
+  uint64_t second = 0;
+  uint64_t task = 0;      // the operand of TaskResumed, where it follows; else 0
   std::string_view text;  // of Text; valid until the next event is read
 };
 
@@ -50,7 +53,8 @@ class RecordedEvents {
   // Reads the next event. Returns: whether there was one.
   bool next(RecordedEvent& event);
 
-  // After IdleEnded. Returns: whether FiberResumed follows, so that the thread goes on with another fiber.
+  // After IdleEnded. Returns: whether the thread leaves the fiber on which it was idle, or FiberResumed says
+  // with which fiber it goes on.
   bool goesOnElsewhere() const;
 
   static constexpr size_t kMostText = 256;

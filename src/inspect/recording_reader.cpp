@@ -80,6 +80,7 @@ class RecordingReader {
     const uint64_t intact = isRead ? firstIntact(now, capacity) : end;
     const uint64_t numLost = std::clamp(intact, begin, end) - begin;
     thread.events.erase(thread.events.begin(), thread.events.begin() + static_cast<std::ptrdiff_t>(numLost));
+    thread.followsAnother = get<uint64_t>(address + offsets_.traceFirst) != 0;
     thread.numOverwritten = begin + numLost - get<uint64_t>(address + offsets_.traceFirst);
   }
 

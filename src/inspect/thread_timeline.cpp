@@ -280,10 +280,12 @@ void ThreadTimeline::openEarlier(Fiber& fiber) {
 }
 
 void ThreadTimeline::pushEarlier(Fiber& fiber, SliceKind kind) {
+  const bool isKnown = kind == SliceKind::Task && !fiber.earlierTask.empty();
+  const std::string_view name = isKnown ? fiber.earlierTask : earlierName(kind);
   if (kind == SliceKind::Task) {
-    fiber.task = earlierName(kind);
+    fiber.task = name;
   }
-  push(fiber, kind, earlierName(kind), kTask);
+  push(fiber, kind, name, kTask);
 }
 
 void ThreadTimeline::closeAll() {
@@ -344,18 +346,22 @@ void ThreadTimeline::takeBinding(const RecordedEvent& event) {
   }
   worker_ = worker_.has_value() ? worker_ : event.operand;
   isBound_ = event.operand == 0;
-  moveTo(fiber(0));
-  current().isSeen = true;
-  hadNothing(current());
+  moveTo(fiber(event.second & kLowerHalf));
+  if (!event.hasSecond) {
+    hadNothing(current());
+  }
+  arrive(event);
   goOn();
 }
 
 void ThreadTimeline::takeSwitch(const RecordedEvent& event) {
   if (event.kind == TraceKind::FiberLeft) {
-    stopWaiting();
+    closeIdle();
     noteIdle(false);
     closeRun();
-    wait(event);
+    if (!isWaiting()) {  // it waits already if the thread was idle on it
+      wait(event);
+    }
     moveTo(current_ == kOutside ? kOutside : kUnknown);
     return;
   }
@@ -364,7 +370,7 @@ void ThreadTimeline::takeSwitch(const RecordedEvent& event) {
   closeRun();
   moveTo(fiber(event.operand & kLowerHalf));
   current().wasSuspended = current().wasSuspended || !current().isSeen;
-  current().isSeen = true;
+  arrive(event);
   goOn(arrowTo(event));
 }
 
@@ -500,9 +506,8 @@ void ThreadTimeline::takeProgram(const RecordedEvent& event) {
 // The current fiber does not wait any more, and the thread looks for no other.
 void ThreadTimeline::stopWaiting() {
   closeIdle();
-  Fiber& fiber = current();
-  if (!fiber.open.isEmpty() && slices_.top(fiber.open) == SliceKind::Wait) {
-    pop(fiber);
+  if (isWaiting()) {
+    pop(current());
   }
 }
 
@@ -548,6 +553,21 @@ void ThreadTimeline::showTask() {
   const bool isOwnCode = current_ == kOutside || (current_ >= kFirstFiber && fiber.number == 0);
   if (fiber.firstTask == Fiber::Task::Unknown && !isOwnCode) {
     fiber.firstTask = Fiber::Task::HadOne;
+  }
+}
+
+// The thread is on the current fiber now.
+void ThreadTimeline::arrive(const RecordedEvent& event) {
+  Fiber& fiber = current();
+  fiber.isSeen = true;
+  if (event.task == 0 || isWriting_) {
+    return;
+  }
+  if (fiber.firstTask == Fiber::Task::Unknown) {
+    fiber.firstTask = Fiber::Task::HadOne;
+  }
+  if (fiber.firstTask == Fiber::Task::HadOne && fiber.mayEndEarlier) {
+    fiber.earlierTask = parts_.names.task(event.task);  // no task has ended here since
   }
 }
 

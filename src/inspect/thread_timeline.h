@@ -83,8 +83,9 @@ class ThreadTimeline {
     bool isSeen = false;
     bool wasSuspended = false;  // at the beginning
     bool mayEndEarlier = true;  // a slice that ends without a beginning may be of the time before
-    std::string_view task;      // the name
-    std::string_view name;      // which the program has given it
+    std::string_view earlierTask;
+    std::string_view task;  // the name
+    std::string_view name;  // which the program has given it
   };
 
   // Fibers that are none.
@@ -130,10 +131,15 @@ class ThreadTimeline {
   Fiber& current() { return fibers_[current_]; }
   void moveTo(uint32_t fiber);
   static void hadNothing(Fiber& fiber);
+  bool isWaiting() const {
+    const Fiber& fiber = fibers_[current_];
+    return !fiber.open.isEmpty() && slices_.top(fiber.open) == SliceKind::Wait;
+  }
   void stopWaiting();
   void goOn(const WakeArrows::Arrow& arrow = {});
   void wait(const RecordedEvent& event);
   void showTask();
+  void arrive(const RecordedEvent& event);
   void noteIdle(bool wasIdle);
   WakeArrows::Arrow arrowTo(const RecordedEvent& event);
 

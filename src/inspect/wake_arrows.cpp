@@ -45,7 +45,7 @@ void WakeArrows::read(const TraceRecording& recording, uint32_t thread) {
         wakes_.push_back({event.operand, event.time, wakes_.size()});
         break;
       case TraceKind::ThreadBound:
-        current = number << kThreadShift;
+        current = number << kThreadShift | static_cast<uint32_t>(event.second);  // 0 unless one follows
         break;
       case TraceKind::ThreadUnbound:
       case TraceKind::FiberLeft:

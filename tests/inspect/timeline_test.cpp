@@ -539,6 +539,53 @@ TEST(TimelineTest, AThreadThatWasIdleOnATaskGoesOnWithIt) {
             "    10-20 waits since earlier\n");
 }
 
+TEST(TimelineTest, ATaskThatRunsWhenTheRecordingBeginsHasItsName) {
+  MadeRecording made;
+  made.recording.startedAt = 5;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 7).add(TraceKind::TaskResumed, 'A');
+  made.at(20).add(TraceKind::ScopeEnded).at(30).add(TraceKind::FiberLeft, "mutex");
+  made.add(TraceKind::FiberResumed, 8).add(TraceKind::TaskResumed, 'B').at(40).add(TraceKind::TaskEnded);
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  10-30 A | fiber 7 | part 1\n"
+            "  30-40 B | fiber 8 | part 1\n"
+            "worker 0, fiber 7\n"
+            "  5-40 A\n"
+            "    5-20 scope that began earlier\n"
+            "    30-40 waits: mutex\n"
+            "worker 0, fiber 8\n"
+            "  5-40 B\n"
+            "    5-30 waits since earlier\n");
+}
+
+TEST(TimelineTest, AFiberThatIsLeftRightAfterTheThreadWasIdleOnItStillWaits) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(20).add(TraceKind::IdleBegan, "mutex").at(30).add(TraceKind::IdleEnded);
+  made.at(40).add(TraceKind::FiberLeft, "mutex").add(TraceKind::FiberResumed, 2);
+  made.add(TraceKind::TaskBegan, 'B').at(50).add(TraceKind::ScopeBegan, "lost").add(TraceKind::TaskEnded);
+  made.add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1).add(TraceKind::IdleBegan, "mutex");
+  made.at(60).add(TraceKind::IdleEnded).at(5'000).add(TraceKind::FiberLeft, "mutex");
+  EXPECT_EQ(made.draw(),
+            "worker 0\n"
+            "  10-20 A | fiber 1 | part 1\n"
+            "  20-30 idle\n"
+            "  40-50 B | fiber 2 | part 1\n"
+            "  50-50 A | fiber 1 | part 2\n"
+            "  50-60 idle\n"
+            "  60-5000 A | fiber 1 | part 3\n"
+            "worker 0, fiber 1\n"
+            "  10-5000 A\n"
+            "    20-50 waits: mutex\n"
+            "    50-60 waits: mutex\n"
+            "    5000-5000 waits: mutex\n"
+            "worker 0, fiber 2\n"
+            "  40-50 B\n"
+            "    50-50 lost\n");
+}
+
 TEST(TimelineTest, WorkersAreCalledByTheirNumbers) {
   MadeRecording made;
   for (const std::string_view name : {"weft:12", "weft:", "weft:1x", "mine"}) {
