@@ -134,24 +134,4 @@ bool RecordedEvents::takeText(const TraceEvent& event) {
   return false;
 }
 
-bool RecordedEvents::goesOnElsewhere() const {
-  // A fiber that is left so soon has not run: it still waits.
-  constexpr uint64_t kNotRun = 1'000;
-  for (size_t i = next_; i < events_.size(); ++i) {
-    switch (events_[i].kind()) {
-      case TraceKind::FiberResumed:
-        return isInTime(events_[i]);
-      case TraceKind::FiberLeft:
-        return isInTime(events_[i]) && clock_.nanoseconds(events_[i].ticks()) < time_ + kNotRun;
-      case TraceKind::Stole:
-      case TraceKind::TimerFired:
-      case TraceKind::Woke:
-        break;  // these happen on no fiber
-      default:
-        return false;
-    }
-  }
-  return false;
-}
-
 }  // namespace weft::inline v0_1::detail::inspect

@@ -53,10 +53,6 @@ class RecordedEvents {
   // Reads the next event. Returns: whether there was one.
   bool next(RecordedEvent& event);
 
-  // After IdleEnded. Returns: whether the thread leaves the fiber on which it was idle, or FiberResumed says
-  // with which fiber it goes on.
-  bool goesOnElsewhere() const;
-
   static constexpr size_t kMostText = 256;
 
  private:

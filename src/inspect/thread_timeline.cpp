@@ -103,7 +103,7 @@ void ThreadTimeline::look() {
   while (events.next(event)) {
     now_ = event.time;
     begin_ = std::min(begin_, now_);
-    take(event, events);
+    take(event);
   }
 }
 
@@ -297,7 +297,7 @@ void ThreadTimeline::closeAll() {
   }
 }
 
-void ThreadTimeline::take(const RecordedEvent& event, const RecordedEvents& events) {
+void ThreadTimeline::take(const RecordedEvent& event) {
   switch (event.kind) {
     case TraceKind::ThreadBound:
     case TraceKind::ThreadUnbound:
@@ -307,7 +307,7 @@ void ThreadTimeline::take(const RecordedEvent& event, const RecordedEvents& even
       return takeSwitch(event);
     case TraceKind::IdleBegan:
     case TraceKind::IdleEnded:
-      return takeIdle(event, events);
+      return takeIdle(event);
     case TraceKind::Parked:
     case TraceKind::Unparked:
     case TraceKind::SearchBegan:
@@ -374,7 +374,7 @@ void ThreadTimeline::takeSwitch(const RecordedEvent& event) {
   goOn(arrowTo(event));
 }
 
-void ThreadTimeline::takeIdle(const RecordedEvent& event, const RecordedEvents& events) {
+void ThreadTimeline::takeIdle(const RecordedEvent& event) {
   if (event.kind == TraceKind::IdleBegan) {
     stopWaiting();
     noteIdle(false);
@@ -385,9 +385,6 @@ void ThreadTimeline::takeIdle(const RecordedEvent& event, const RecordedEvents& 
   }
   closeIdle();
   noteIdle(true);
-  if (!events.goesOnElsewhere()) {
-    goOn(arrowTo(event));
-  }
 }
 
 void ThreadTimeline::takeInner(TraceKind kind) {

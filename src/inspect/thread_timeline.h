@@ -109,10 +109,10 @@ class ThreadTimeline {
   void pushEarlier(Fiber& fiber, SliceKind kind);
   void closeAll();
 
-  void take(const RecordedEvent& event, const RecordedEvents& events);
+  void take(const RecordedEvent& event);
   void takeBinding(const RecordedEvent& event);
   void takeSwitch(const RecordedEvent& event);
-  void takeIdle(const RecordedEvent& event, const RecordedEvents& events);
+  void takeIdle(const RecordedEvent& event);
   void takeInner(TraceKind kind);
   void takeTask(const RecordedEvent& event);
   void takeScope(const RecordedEvent& event);

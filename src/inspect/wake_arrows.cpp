@@ -11,7 +11,6 @@
 namespace weft::inline v0_1::detail::inspect {
 namespace {
 
-constexpr uint64_t kNoFiber = ~uint64_t{0};
 constexpr int kThreadShift = 32;
 
 }  // namespace
@@ -33,35 +32,14 @@ void WakeArrows::read(const TraceRecording& recording, uint32_t thread) {
   const uint64_t number = recording.threads[thread].number;
   beginnings_.push_back(recording.threads[thread].isWhole() ? 0 : kNoTime);
   RecordedEvent event;
-  uint64_t current = kNoFiber;
-  const auto resume = [&] {
-    resumptions_.push_back({current, event.time, resumptions_.size()});
-    ends_.push_back({thread, event.index, {}});
-  };
   while (events.next(event)) {
     beginnings_[thread] = std::min(beginnings_[thread], event.time);
-    switch (event.kind) {
-      case TraceKind::Woke:
-        wakes_.push_back({event.operand, event.time, wakes_.size()});
-        break;
-      case TraceKind::ThreadBound:
-        current = number << kThreadShift | static_cast<uint32_t>(event.second);  // 0 unless one follows
-        break;
-      case TraceKind::ThreadUnbound:
-      case TraceKind::FiberLeft:
-        current = kNoFiber;
-        break;
-      case TraceKind::FiberResumed:
-        current = number << kThreadShift | static_cast<uint32_t>(event.operand);
-        resume();
-        break;
-      case TraceKind::IdleEnded:
-        if (current != kNoFiber && !events.goesOnElsewhere()) {
-          resume();
-        }
-        break;
-      default:
-        break;
+    if (event.kind == TraceKind::Woke) {
+      wakes_.push_back({event.operand, event.time, wakes_.size()});
+    } else if (event.kind == TraceKind::FiberResumed) {
+      const uint64_t fiber = number << kThreadShift | static_cast<uint32_t>(event.operand);
+      resumptions_.push_back({fiber, event.time, resumptions_.size()});
+      ends_.push_back({thread, event.index, {}});
     }
   }
 }

@@ -344,7 +344,7 @@ TEST(TimelineTest, AThreadThatHasNothingToRunIsIdleAndAsleepInThat) {
   made.at(16).add(TraceKind::Parked).at(20).add(TraceKind::Unparked, 1);
   made.at(21).add(TraceKind::IdleEnded).add(TraceKind::TaskBegan, 'A');
   made.at(30).add(TraceKind::IdleBegan, "mutex").add(TraceKind::WaitsFor, 0x10);
-  made.at(40).add(TraceKind::IdleEnded);
+  made.at(40).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed, 0);
   made.at(50).add(TraceKind::IdleBegan, "mutex");
   made.at(60).add(TraceKind::IdleEnded).add(TraceKind::Stole, 'B').add(TraceKind::FiberResumed, 1);
   made.at(60).add(TraceKind::TaskBegan, 'B').at(70).add(TraceKind::TaskEnded);
@@ -419,7 +419,7 @@ TEST(TimelineTest, ArrowsLeadFromTheWakeToTheSliceThatGoesOn) {
   made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
   made.at(20).add(TraceKind::FiberLeft, "Event").add(TraceKind::FiberResumed, 2);
   made.add(TraceKind::TaskBegan, 'B').at(30).add(TraceKind::IdleBegan, "mutex");
-  made.at(37).add(TraceKind::IdleEnded);
+  made.at(37).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed, 2);
   made.at(50).add(TraceKind::TaskEnded).add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1);
   made.at(60).add(TraceKind::TaskEnded);
   made.thread(2);
@@ -527,14 +527,14 @@ TEST(TimelineTest, AThreadThatWasIdleOnATaskGoesOnWithIt) {
   MadeRecording made;
   made.thread();
   made.at(10).add(TraceKind::SearchEnded).add(TraceKind::Parked).at(20).add(TraceKind::Unparked);
-  made.add(TraceKind::IdleEnded).at(30).add(TraceKind::TaskEnded);
+  made.add(TraceKind::IdleEnded).add(TraceKind::FiberResumed, 3).at(30).add(TraceKind::TaskEnded);
   EXPECT_EQ(made.draw(),
             "thread 4711\n"
             "  10-20 idle\n"
             "    10-10 looks for work\n"
             "    10-20 asleep\n"
-            "  20-30 task that began earlier\n"
-            "thread 4711, fiber ?\n"
+            "  20-30 task that began earlier | fiber 3 | part 1\n"
+            "thread 4711, fiber 3\n"
             "  10-30 task that began earlier\n"
             "    10-20 waits since earlier\n");
 }
@@ -559,7 +559,7 @@ TEST(TimelineTest, ATaskThatRunsWhenTheRecordingBeginsHasItsName) {
             "    5-30 waits since earlier\n");
 }
 
-TEST(TimelineTest, AFiberThatIsLeftRightAfterTheThreadWasIdleOnItStillWaits) {
+TEST(TimelineTest, AFiberThatIsLeftAfterTheThreadWasIdleOnItStillWaits) {
   MadeRecording made;
   made.thread();
   made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
@@ -567,7 +567,8 @@ TEST(TimelineTest, AFiberThatIsLeftRightAfterTheThreadWasIdleOnItStillWaits) {
   made.at(40).add(TraceKind::FiberLeft, "mutex").add(TraceKind::FiberResumed, 2);
   made.add(TraceKind::TaskBegan, 'B').at(50).add(TraceKind::ScopeBegan, "lost").add(TraceKind::TaskEnded);
   made.add(TraceKind::FiberLeft).add(TraceKind::FiberResumed, 1).add(TraceKind::IdleBegan, "mutex");
-  made.at(60).add(TraceKind::IdleEnded).at(5'000).add(TraceKind::FiberLeft, "mutex");
+  made.at(60).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed, 1);
+  made.at(5'000).add(TraceKind::FiberLeft, "mutex");
   EXPECT_EQ(made.draw(),
             "worker 0\n"
             "  10-20 A | fiber 1 | part 1\n"

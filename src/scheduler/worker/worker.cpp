@@ -185,6 +185,9 @@ bool Worker::shouldEnd() {
 Work Worker::waitForWork() {
   if (throttle_.mayHold(numBlocked_.get())) [[unlikely]] {
     holdBack();
+    const Work work = idler_.waitForWork();
+    recordFound(work);
+    return work;
   }
   return idler_.waitForWork();
 }
