@@ -13,11 +13,11 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Shows what a program does when: writes events on a time line, for chrome://tracing and ui.perfetto.dev.
-// Programs use the macros. A name is given as for printf: a format and arguments.
+// Shows what a program does when, on a time line for ui.perfetto.dev and chrome://tracing: weft::trace records
+// it. The class Trace and the macros are those of marl, whose events stand on that time line too.
 
-// Whether there are events: 0, unless a compiler flag or CMake's option defines it as 1. With 0 the macros of
-// this header are empty and evaluate nothing.
+// Whether the macros record events: 0, unless a compiler flag or CMake's option defines it as 1. With 0 they
+// are empty and evaluate nothing.
 #if !defined(WEFT_TRACE_ENABLED)
 #define WEFT_TRACE_ENABLED 0
 #endif
@@ -113,18 +113,24 @@ inline void counter(const char* name, double value) noexcept {
 
 }  // namespace trace
 
-// Writes events as JSON in Chrome's trace format. The environment variable WEFT_TRACE_FILE names the file;
-// without it, it is chrome.trace in the current directory. The file is complete once the program has exited.
-// Each fiber has a line of its own, since its events overlap with those of other fibers of its thread.
+// Marks times as marl does, by names that are given as for printf: a format and arguments. The marks go to the
+// flight recorder, onto the line of the calling fiber, or of a thread outside of fibers.
+//
+// The end of the process writes what the recorder holds then, as Chrome's JSON, to the file that the
+// environment variable WEFT_TRACE_FILE names; without it, to chrome.trace in the directory that was the
+// current one at the first get(). A child of fork() writes none. Only the newest events of each thread are
+// kept, among them names of lines, and only 32 threads of those that have ended. A scope takes three to seven
+// events. To keep more, call weft::trace::start() with more eventsPerThread before the first mark.
 class WEFT_EXPORT Trace {
  public:
   static constexpr int MaxEventNameLength = 64;  // bytes; longer names are cut
 
-  // Returns: the only Trace. The first call opens the file.
+  // Returns: the only Trace. The first call starts the recorder, unless it records already, and asks for the
+  // file. After weft::trace::stop(), nothing is recorded until the program calls weft::trace::start().
   static Trace* get();
 
   // Name the line of the calling fiber or thread; begin an event on that line; end the newest event on it.
-  // Any thread. Block for a write to a buffer, and now and then for one to the file.
+  // Any thread. Wait for nobody.
   [[gnu::format(printf, 2, 3)]] void nameThread(const char* format, ...);
   [[gnu::format(printf, 2, 3)]] void beginEvent(const char* format, ...);
   void endEvent();
@@ -158,12 +164,8 @@ class WEFT_EXPORT Trace {
   };
 
  private:
-  struct Impl;
-
-  explicit Trace(Impl* impl) : impl_(impl) {}
+  Trace() = default;
   ~Trace() = default;
-
-  Impl* const impl_;
 };
 
 }  // namespace weft::inline v0_1

@@ -6,6 +6,7 @@
 #include <weft/trace.h>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -127,6 +128,27 @@ int count(std::string_view text, std::string_view part) {
   return found;
 }
 
+// Returns: the numbers of the rows of the events of which `part` is a part.
+std::vector<std::string> rowsOf(const std::string& trace, std::string_view part) {
+  std::vector<std::string> rows;
+  for (size_t at = trace.find(part); at != std::string::npos; at = trace.find(part, at + 1)) {
+    const size_t row = trace.find("\"tid\":", trace.rfind('\n', at));
+    rows.push_back(trace.substr(row, trace.find(',', row) - row + 1));
+  }
+  return rows;
+}
+
+// Returns: the name of a row.
+std::string nameOf(const std::string& trace, const std::string& row) {
+  constexpr std::string_view kBefore = "\"name\":\"thread_name\",\"args\":{\"name\":\"";
+  const size_t at = trace.find(row + std::string(kBefore));
+  if (at == std::string::npos) {
+    return "no name";
+  }
+  const size_t begin = at + row.size() + kBefore.size();
+  return trace.substr(begin, trace.find('"', begin) - begin);
+}
+
 TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
   const std::string trace = traceOf([] {
     WEFT_NAME_THREAD("main");
@@ -135,8 +157,8 @@ TEST(TraceDeathTest, EventsOfAScopeBeginAndEnd) {
       WEFT_SCOPED_EVENT("inner");
     }
   });
-  EXPECT_EQ(count(trace, "\"ph\":\"M\""), 1);
-  EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main\"}"), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"thread_name\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"thread_name\",\"args\":{\"name\":\"main (thread "), 1);
   EXPECT_EQ(count(trace, "\"name\":\"outer 1\""), 1);
   EXPECT_EQ(count(trace, "\"ph\":\"B\""), 2);
   EXPECT_EQ(count(trace, "\"ph\":\"E\""), 2);
@@ -150,8 +172,8 @@ TEST(TraceDeathTest, AsynchronousEventsCarryTheirIdAndName) {
   });
   EXPECT_EQ(count(trace, "\"ph\":\"b\""), 2);
   EXPECT_EQ(count(trace, "\"ph\":\"e\""), 2);
-  EXPECT_EQ(count(trace, "\"id\":7,\"name\":\"request a\""), 2);
-  EXPECT_EQ(count(trace, "\"id\":8,\"name\":\"request b\""), 2);
+  EXPECT_EQ(count(trace, "\"id\":\"0x7\",\"name\":\"request a\""), 2);
+  EXPECT_EQ(count(trace, "\"id\":\"0x8\",\"name\":\"request b\""), 2);
 }
 
 TEST(TraceDeathTest, NamesAreEscapedAndCut) {
@@ -166,8 +188,11 @@ TEST(TraceDeathTest, NamesAreEscapedAndCut) {
   EXPECT_EQ(count(trace, std::string(62, 'a').append("\\ufffd\"")), 1);
 }
 
-TEST(TraceDeathTest, ATraceWithoutEventsIsAnEmptyList) {
-  EXPECT_EQ(traceOf([] { Trace::get(); }), "[\n]\n");
+TEST(TraceDeathTest, ATraceWithoutEventsSaysOnlyWhoseItIs) {
+  const std::string trace = traceOf([] { Trace::get(); });
+  EXPECT_EQ(count(trace, "\"traceEvents\":["), 1);
+  EXPECT_EQ(count(trace, "\"ph\":"), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"process_name\""), 1);
 }
 
 TEST(TraceDeathTest, EachFiberHasALineOfItsOwn) {
@@ -185,12 +210,95 @@ TEST(TraceDeathTest, EachFiberHasALineOfItsOwn) {
     }
     done.wait();
   });
-  std::vector<std::string> lines;
-  for (size_t at = trace.find("\"tid\":"); at != std::string::npos; at = trace.find("\"tid\":", at + 1)) {
-    lines.push_back(trace.substr(at, trace.find(',', at) - at));
-  }
-  ASSERT_EQ(lines.size(), 4u);
+  const std::vector<std::string> lines = rowsOf(trace, "\"name\":\"task\"");
+  ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0], lines[1]);
+  for (const std::string& line : lines) {
+    EXPECT_EQ(count(nameOf(trace, line), "worker 0, fiber "), 1) << nameOf(trace, line);
+  }
+}
+
+TEST(TraceDeathTest, MacrosAndTheRecordersOwnScopesShareALine) {
+  const std::string trace = traceOf([] {
+    Scheduler scheduler(Scheduler::Config().setWorkerThreadCount(1));
+    Scheduler::Binding bound(scheduler);
+    const WaitGroup done(1);
+    schedule([=] {
+      WEFT_NAME_THREAD("reader");
+      const trace::Scope outer("by the recorder");
+      yield();
+      WEFT_SCOPED_EVENT("by a macro");
+      trace::mark("mark");
+      done.done();
+    });
+    done.wait();
+    WEFT_SCOPED_EVENT("of the bound thread");
+  });
+  const std::vector<std::string> outer = rowsOf(trace, "\"name\":\"by the recorder\"");
+  ASSERT_EQ(outer.size(), 1u);
+  EXPECT_EQ(rowsOf(trace, "\"name\":\"by a macro\""), outer);
+  EXPECT_EQ(rowsOf(trace, "\"name\":\"mark\""), outer);
+  EXPECT_EQ(count(nameOf(trace, outer[0]), "reader (worker 0, fiber "), 1) << nameOf(trace, outer[0]);
+  const std::vector<std::string> own = rowsOf(trace, "\"name\":\"of the bound thread\"");
+  ASSERT_EQ(own.size(), 1u);
+  EXPECT_EQ(count(nameOf(trace, own[0]), "bound thread "), 1) << nameOf(trace, own[0]);
+}
+
+TEST(TraceDeathTest, WhatTheRecorderHoldsAlreadyIsWrittenToo) {
+  const std::string trace = traceOf([] {
+    trace::start({.eventsPerThread = 64});
+    trace::mark("early");
+    WEFT_SCOPED_EVENT("late");
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"early\""), 1);
+  EXPECT_EQ(count(trace, "\"name\":\"late\""), 1);
+}
+
+TEST(TraceDeathTest, AStopEndsTheEvents) {
+  const std::string trace = traceOf([] {
+    {
+      WEFT_SCOPED_EVENT("before");
+    }
+    trace::stop();
+    WEFT_SCOPED_EVENT("after");
+    WEFT_NAME_THREAD("after");
+    WEFT_SCOPED_ASYNC_EVENT(1, "after");
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"before\""), 1);
+  EXPECT_EQ(count(trace, "after"), 0);
+}
+
+TEST(TraceDeathTest, AChildThatExitsWritesNoFile) {
+  const std::string trace = traceOf([] {
+    {
+      WEFT_SCOPED_EVENT("of the parent");
+    }
+    const std::string path = std::getenv("WEFT_TRACE_FILE");
+    const pid_t child = fork();
+    if (child == 0) {
+      std::exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    if (status != 0 || access(path.c_str(), F_OK) == 0) {
+      std::abort();
+    }
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"of the parent\""), 1);
+}
+
+TEST(TraceDeathTest, TheFolderIsTheOneOfTheFirstEvent) {
+  const std::string trace = traceOf([] {
+    const std::string path = std::getenv("WEFT_TRACE_FILE");
+    const size_t slash = path.rfind('/');
+    setenv("WEFT_TRACE_FILE", path.substr(slash + 1).c_str(), 1);
+    EXPECT_EQ(chdir(path.substr(0, slash).c_str()), 0);
+    {
+      WEFT_SCOPED_EVENT("event");
+    }
+    EXPECT_EQ(chdir("/"), 0);
+  });
+  EXPECT_EQ(count(trace, "\"name\":\"event\""), 1);
 }
 
 TEST(TraceDeathTest, EventsOfManyThreadsDoNotMix) {
@@ -223,7 +331,8 @@ TEST(TraceDeathTest, AFileThatCannotBeWrittenIsWarnedOf) {
         std::exit(0);
       },
       testing::ExitedWithCode(0),
-      "weft: warning: Trace: /nonexistent/trace.json cannot be written .*WEFT_TRACE_FILE");
+      "weft: warning: WEFT_TRACE_FILE=/nonexistent/trace.json: it cannot be opened .No such file or "
+      "directory.*Choose a path that can be written");
 }
 
 TEST(TraceDeathTest, EventsBeginAndEndWithoutAScope) {
@@ -236,12 +345,12 @@ TEST(TraceDeathTest, EventsBeginAndEndWithoutAScope) {
   EXPECT_EQ(count(trace, "\"ph\":\"E\""), 1);
 }
 
-TEST(TraceDeathTest, ANameThatCannotBeFormattedIsEmpty) {
+TEST(TraceDeathTest, ANameThatCannotBeFormattedIsAQuestionMark) {
   const std::string trace = traceOf([] {
     WEFT_SCOPED_EVENT("%ls", L"\u20ac");  // a character that the C locale has not
     WEFT_SCOPED_ASYNC_EVENT(1, "%ls", L"\u20ac");
   });
-  EXPECT_EQ(count(trace, "\"name\":\"\""), 3);
+  EXPECT_EQ(count(trace, "\"name\":\"?\""), 3);
 }
 
 TEST(TraceDeathTest, TheFileIsInTheCurrentFolderWhereNoneIsNamed) {
@@ -268,7 +377,8 @@ TEST(TraceDeathTest, ATraceThatIsNotCompleteIsWarnedOf) {
         }
         std::exit(0);
       },
-      testing::ExitedWithCode(0), "weft: warning: Trace: the trace is not complete .No space left on device");
+      testing::ExitedWithCode(0),
+      "weft: warning: WEFT_TRACE_FILE=/dev/full: the file is not complete .No space left on device");
 }
 
 }  // namespace

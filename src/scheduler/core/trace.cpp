@@ -3,150 +3,111 @@
 
 #include "weft/trace.h"
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <chrono>
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <mutex>
 
-#include "inspect/json_text.h"
-#include "weft/debug.h"
-#include "weft/fiber.h"
+#include "scheduler/core/trace_dump.h"
+#include "scheduler/trace/recorder.h"
+#include "scheduler/worker/worker.h"
 
+// What a program says of itself in the flight recorder.
 namespace weft::inline v0_1 {
+namespace detail {
 namespace {
 
-constexpr size_t kNameBytes = Trace::MaxEventNameLength;
+using NameBytes = char[Trace::MaxEventNameLength];
 
-// Returns: the trace's line for the caller's events: thread and fiber, in a number that JavaScript holds.
-uint64_t currentLine() {
-  static thread_local const auto thread = static_cast<uint64_t>(::gettid());
-  const Fiber* fiber = detail::currentFiber;
-  return thread * 1'000'000 + (fiber != nullptr ? fiber->id % 1'000'000 : 0);
-}
-
-long long now() {
-  static const auto start = std::chrono::steady_clock::now();
-  return std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-}
-
-// A name as printf makes it, escaped for JSON.
-struct Name {
-  [[gnu::format(printf, 2, 0)]] Name(const char* format, va_list arguments) {
-    char plain[kNameBytes];
-    if (std::vsnprintf(plain, sizeof plain, format, arguments) < 0) {
-      plain[0] = '\0';
-    }
-    detail::inspect::writeJsonText(plain, text);
+// Events of the calling thread. A worker that has not noticed yet that the recorder records does so here:
+// otherwise nothing would say on which fiber the events are.
+TraceEvents eventsOfProgram() {
+  if (Worker* const worker = Worker::current()) {
+    worker->followRecorder();
   }
-  char text[kNameBytes * detail::inspect::kJsonBytesPerByte + 1];
-};
+  return {};
+}
+
+[[gnu::format(printf, 2, 0)]] void writeName(NameBytes& to, const char* format, va_list arguments) {
+  if (std::vsnprintf(to, sizeof to, format, arguments) < 0) {
+    to[0] = '\0';
+  }
+}
+
+// An event whose name follows in Text.
+[[gnu::format(printf, 3, 0)]] void recordNamed(TraceKind kind, uint64_t operand, const char* format,
+                                               va_list arguments) {
+  if (isRecording()) {
+    NameBytes name;
+    writeName(name, format, arguments);
+    eventsOfProgram().add(kind, operand).addText(name);
+  }
+}
 
 }  // namespace
 
-// The trace's file. The mutex is a thread's mutex: no fiber suspends while it is held.
-struct Trace::Impl {
-  std::mutex mutex;
-  std::FILE* file = nullptr;  // null once the program exits, or where it cannot be written
-  bool isFirst = true;
+void recordScopeBegan(const char* name) noexcept { eventsOfProgram().add(TraceKind::ScopeBegan, name); }
+void recordScopeEnded() noexcept { eventsOfProgram().add(TraceKind::ScopeEnded); }
+void recordMark(const char* name) noexcept { eventsOfProgram().add(TraceKind::Mark, name); }
+void recordCounter(const char* name, double value) noexcept {
+  eventsOfProgram()
+      .add(TraceKind::CounterNamed, name)
+      .add(TraceKind::CounterValue, std::bit_cast<uint64_t>(value));
+}
 
-  void open() {
-    const char* path = std::getenv("WEFT_TRACE_FILE");
-    path = path != nullptr ? path : "chrome.trace";
-    file = std::fopen(path, "we");
-    if (file == nullptr) {
-      WEFT_WARN(
-          "Trace: %s cannot be written (%s); there will be no trace. Set WEFT_TRACE_FILE to a path that can.",
-          path, std::strerror(errno));
-      return;
-    }
-    std::fputs("[", file);
-    std::atexit([] { Trace::get()->impl_->close(); });
-  }
+}  // namespace detail
 
-  void close() {
-    std::scoped_lock held(mutex);
-    if (file != nullptr) {
-      std::fputs("\n]\n", file);
-      if (std::fclose(file) != 0) {
-        WEFT_WARN("Trace: the trace is not complete (%s).", std::strerror(errno));
-      }
-      file = nullptr;
-    }
-  }
-
-  [[gnu::format(printf, 3, 4)]] void write(char phase, const char* format, ...) {
-    const long long time = now();
-    std::scoped_lock held(mutex);
-    if (file == nullptr) {
-      return;
-    }
-    // The time is in microseconds. %f is not used, because it writes a comma in some languages.
-    std::fprintf(file, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%llu,\"ts\":%lld.%03lld", isFirst ? "" : ",",
-                 phase, static_cast<int>(::getpid()), static_cast<unsigned long long>(currentLine()),
-                 time / 1000, time % 1000);
-    isFirst = false;
-    va_list arguments;
-    va_start(arguments, format);
-    std::vfprintf(file, format, arguments);
-    va_end(arguments);
-    std::fputc('}', file);
-  }
-
-  [[gnu::format(printf, 4, 0)]] void writeAsync(char phase, uint32_t id, const char* format,
-                                                va_list arguments) {
-    write(phase, ",\"cat\":\"weft\",\"id\":%u,\"name\":\"%s\"", id, Name(format, arguments).text);
-  }
-};
+using detail::TraceKind;
 
 Trace* Trace::get() {
-  // Never destroyed: threads may still write while the program exits.
-  static Trace* const trace = [] {
-    static Impl* const impl = new Impl;
-    impl->open();
-    return new Trace(impl);
+  static Trace only;  // its destructor does nothing, so that threads may use it while the program exits
+  static const detail::TraceFileAtExit file = [] {
+    const char* const path = std::getenv("WEFT_TRACE_FILE");
+    return detail::TraceFileAtExit("WEFT_TRACE_FILE", path != nullptr ? path : "chrome.trace",
+                                   detail::inspect::TimelineFormat::ChromeJson);
   }();
-  return trace;
+  return &only;
 }
 
 void Trace::nameThread(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  impl_->write('M', ",\"name\":\"thread_name\",\"args\":{\"name\":\"%s\"}", Name(format, arguments).text);
+  detail::recordNamed(TraceKind::TrackNamed, 0, format, arguments);
   va_end(arguments);
 }
 
 void Trace::beginEvent(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  impl_->write('B', ",\"name\":\"%s\"", Name(format, arguments).text);
+  detail::recordNamed(TraceKind::ScopeBegan, 0, format, arguments);
   va_end(arguments);
 }
 
-void Trace::endEvent() { impl_->write('E', "%s", ""); }
+void Trace::endEvent() {
+  if (trace::isRecording()) {
+    detail::recordScopeEnded();
+  }
+}
 
 void Trace::beginAsyncEvent(uint32_t id, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  impl_->writeAsync('b', id, format, arguments);
+  detail::recordNamed(TraceKind::AsyncBegan, id, format, arguments);
   va_end(arguments);
 }
 
 void Trace::endAsyncEvent(uint32_t id, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  impl_->writeAsync('e', id, format, arguments);
+  detail::recordNamed(TraceKind::AsyncEnded, id, format, arguments);
   va_end(arguments);
 }
 
 Trace::ScopedEvent::ScopedEvent(const char* format, ...) {
+  get();
   va_list arguments;
   va_start(arguments, format);
-  get()->impl_->write('B', ",\"name\":\"%s\"", Name(format, arguments).text);
+  detail::recordNamed(TraceKind::ScopeBegan, 0, format, arguments);
   va_end(arguments);
 }
 
@@ -155,9 +116,7 @@ Trace::ScopedEvent::~ScopedEvent() { get()->endEvent(); }
 Trace::ScopedAsyncEvent::ScopedAsyncEvent(uint32_t id, const char* format, ...) : id_(id) {
   va_list arguments;
   va_start(arguments, format);
-  if (std::vsnprintf(name_, sizeof name_, format, arguments) < 0) {
-    name_[0] = '\0';
-  }
+  detail::writeName(name_, format, arguments);
   va_end(arguments);
   get()->beginAsyncEvent(id_, "%s", name_);
 }

@@ -1,14 +1,18 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include "scheduler/core/trace_dump.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <string>
 
 #include "inspect/arena.h"
 #include "inspect/file_output.h"
@@ -29,10 +33,15 @@ namespace {
 
 class TraceDump {
  public:
-  explicit TraceDump(const char* path) : path_(path) {}
+  // A warning begins with `before`, `path` and `after`.
+  TraceDump(const char* path, inspect::TimelineFormat format, const char* before, const char* after)
+      : path_(path), format_(format), before_(before), after_(after) {}
 
-  static void run(void* self) { static_cast<TraceDump*>(self)->writeFile(); }
-  bool isWritten() const { return isWritten_; }
+  // Returns: whether the file is written.
+  bool write() {
+    callAside([](void* self) { static_cast<TraceDump*>(self)->writeFile(); }, this);
+    return isWritten_;
+  }
 
  private:
   void writeFile() noexcept try {
@@ -62,7 +71,7 @@ class TraceDump {
     inspect::FileOutput output(file);
     {
       inspect::Text text(&inspect::FileOutput::write, &output);
-      inspect::writeTimelineFile(recording, names, process.memory(), inspect::timelineFormatOf(path_), text);
+      inspect::writeTimelineFile(recording, names, process.memory(), format_, text);
     }
     const int closeError = close(file) == 0 ? 0 : errno;
     const int error = output.error() != 0 ? output.error() : closeError;
@@ -74,35 +83,46 @@ class TraceDump {
   }
 
   void failBySystem(const char* what, int error) const {
-    WEFT_WARN("trace::dump(\"%s\"): %s (%s). Choose a path that can be written.", path_, what,
+    WEFT_WARN("%s%s%s: %s (%s). Choose a path that can be written.", before_, path_, after_, what,
               strerrordesc_np(error));
   }
-  void fail(const char* why) const { WEFT_WARN("trace::dump(\"%s\"): there is no file: %s.", path_, why); }
+  void fail(const char* why) const {
+    WEFT_WARN("%s%s%s: there is no file: %s.", before_, path_, after_, why);
+  }
 
   const char* const path_;
+  const inspect::TimelineFormat format_;
+  const char* const before_;
+  const char* const after_;
   bool isWritten_ = false;
 };
 
-// Of WEFT_TRACE, in the process that has obeyed it. A child of fork() that ends writes nothing.
-const char* pathAtExit = nullptr;
-pid_t processOfPath = 0;
-
-void dumpAtExit() {
-  if (getpid() == processOfPath) {
-    trace::dump(pathAtExit);
-  }
+// The path from the root: at the end of the process, another directory may be the current one.
+std::string absolute(const char* path) {
+  char folder[PATH_MAX];
+  const bool isAbsolute = *path == '/' || getcwd(folder, sizeof folder) == nullptr;
+  return isAbsolute ? path : std::string(folder) + '/' + path;
 }
 
 }  // namespace
+
+TraceFileAtExit::TraceFileAtExit(const char* variable, const char* path, inspect::TimelineFormat format)
+    : before_(std::string(variable) + '='), path_(absolute(path)), format_(format), process_(getpid()) {
+  (void)trace::start();  // false if it records already
+}
+
+TraceFileAtExit::~TraceFileAtExit() {
+  if (getpid() == process_) {
+    TraceDump(path_.c_str(), format_, before_.c_str(), "").write();
+  }
+}
 
 void obeyTraceVariable() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
     const char* const path = std::getenv("WEFT_TRACE");
-    if (path != nullptr && *path != '\0' && trace::start()) {
-      pathAtExit = path;
-      processOfPath = getpid();
-      std::atexit(&dumpAtExit);
+    if (path != nullptr && *path != '\0') {
+      static const TraceFileAtExit file("WEFT_TRACE", path, inspect::timelineFormatOf(path));
     }
   });
 }
@@ -110,9 +130,7 @@ void obeyTraceVariable() noexcept {
 }  // namespace detail
 
 bool trace::dump(const char* path) noexcept {
-  detail::TraceDump dump(path);
-  detail::callAside(&detail::TraceDump::run, &dump);
-  return dump.isWritten();
+  return detail::TraceDump(path, detail::inspect::timelineFormatOf(path), "trace::dump(\"", "\")").write();
 }
 
 }  // namespace weft::inline v0_1

@@ -121,15 +121,6 @@ TraceEvents& TraceEvents::addText(const char* text) noexcept {
   return *this;
 }
 
-void recordScopeBegan(const char* name) noexcept { TraceEvents().add(TraceKind::ScopeBegan, name); }
-void recordScopeEnded() noexcept { TraceEvents().add(TraceKind::ScopeEnded); }
-void recordMark(const char* name) noexcept { TraceEvents().add(TraceKind::Mark, name); }
-void recordCounter(const char* name, double value) noexcept {
-  TraceEvents()
-      .add(TraceKind::CounterNamed, name)
-      .add(TraceKind::CounterValue, std::bit_cast<uint64_t>(value));
-}
-
 }  // namespace detail
 
 namespace trace {
