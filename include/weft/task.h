@@ -80,6 +80,23 @@ class Task {
     return node_ != nullptr && (node_->flags & static_cast<uint32_t>(flags)) == static_cast<uint32_t>(flags);
   }
 
+  // Names the task for the flight recorder of weft/trace.h, which names others by their functions. Only a
+  // task that a scheduler is given as a Task shows its name, and only the first 4,094 names of a process are
+  // kept. Two texts at different addresses are two names. Does nothing if the task is empty.
+  //
+  //   weft::schedule(weft::Task([page] { page->load(); }).setName("load a page"));
+  // Requires: `name` lives as long as the process, as a string literal does; or it is null, for no name.
+  Task& setName(const char* name) & noexcept {
+    if (node_ != nullptr) {
+      detail::setTaskName(*node_, name);
+    }
+    return *this;
+  }
+  Task&& setName(const char* name) && noexcept {
+    setName(name);
+    return static_cast<Task&&>(*this);
+  }
+
   // For weft's own use: gives the function up to a caller that runs or discards it.
   detail::TaskNode* release() noexcept { return std::exchange(node_, nullptr); }
 

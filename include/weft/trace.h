@@ -113,8 +113,8 @@ inline void counter(const char* name, double value) noexcept {
 
 }  // namespace trace
 
-// Marks times as marl does, by names that are given as for printf: a format and arguments. The marks go to the
-// flight recorder, onto the line of the calling fiber, or of a thread outside of fibers.
+// Marks times as marl does, by names that are given as for printf: a format and arguments. The marks go to
+// the flight recorder, onto the line of the calling fiber, or of a thread outside of fibers.
 //
 // The end of the process writes what the recorder holds then, as Chrome's JSON, to the file that the
 // environment variable WEFT_TRACE_FILE names; without it, to chrome.trace in the directory that was the

@@ -2,17 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include "scheduler/trace/recorder.h"
+#include "scheduler/trace/task_names.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <weft/event.h>
 #include <weft/scheduler.h>
 #include <weft/sleep.h>
+#include <weft/task.h>
 #include <weft/taskgroup.h>
 #include <weft/trace.h>
 
@@ -73,6 +79,120 @@ TEST(RecorderTest, ATaskBeginsAndEnds) {
   using enum TraceKind;
   EXPECT_EQ(kindsOf(ownEvents()), (std::vector{ThreadBound, FiberResumed, FiberLeft, FiberResumed, TaskBegan,
                                                TaskEnded, FiberLeft, FiberResumed, ThreadUnbound}));
+}
+
+// Returns: the names of the tasks that began, "" of those without.
+std::vector<std::string> namesOfTasks(const std::vector<TraceEvent>& events) {
+  std::vector<std::string> names;
+  for (const TraceEvent& event : events) {
+    if (event.kind() == TraceKind::TaskBegan) {
+      names.emplace_back();
+    } else if (event.kind() == TraceKind::TaskNamed) {
+      names.back() = textOf(event);
+    }
+  }
+  return names;
+}
+
+TEST(RecorderTest, TasksHaveTheNamesThatTheyWereGiven) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  schedule(Task(&taskOfTest).setName("first"));
+  schedule(&taskOfTest);
+  Task task([] {}, Task::Flags::SameThread);
+  task.setName("replaced").setName("second");
+  EXPECT_TRUE(task.is(Task::Flags::SameThread));
+  schedule(std::move(task));
+  schedule(Task(&taskOfTest).setName("first").setName(nullptr));
+  std::vector<Task> tasks;
+  tasks.push_back(Task(&taskOfTest).setName("of many"));
+  tasks.emplace_back(&taskOfTest);
+  scheduleMany(std::move(tasks));
+  Scheduler::unbind();
+  EXPECT_EQ(namesOfTasks(ownEvents()), (std::vector<std::string>{"first", "", "second", "", "of many", ""}));
+}
+
+struct Page {
+  void load() { isLoaded = true; }
+  bool isLoaded = false;
+};
+
+TEST(RecorderTest, TheExampleOfTheHeaderNamesATask) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{});
+  scheduler.bind();
+  const auto page = std::make_shared<Page>();
+  weft::schedule(weft::Task([page] { page->load(); }).setName("load a page"));
+  Scheduler::unbind();
+  EXPECT_TRUE(page->isLoaded);
+  EXPECT_EQ(namesOfTasks(ownEvents()), std::vector<std::string>{"load a page"});
+}
+
+TEST(RecorderTest, ATaskForOneWorkerKeepsItsName) {
+  const Recording recording;
+  Scheduler scheduler(Scheduler::Config{}.setWorkerThreadCount(1));
+  scheduler.bind();
+  std::vector<std::string> names;
+  const Event done;
+  scheduler.enqueueOn(0, Task([&] {
+                           names = namesOfTasks(ownEvents());
+                           done.signal();
+                         }).setName("placed"));
+  done.wait();
+  Scheduler::unbind();
+  ASSERT_FALSE(names.empty());
+  EXPECT_EQ(names.back(), "placed");
+}
+
+TEST(RecorderTest, AnEmptyTaskTakesNoName) {
+  Task task;
+  EXPECT_FALSE(task.setName("name"));
+  EXPECT_EQ(task.release(), nullptr);
+}
+
+TEST(RecorderTest, TaskNamesAreFoundAgainUntilTheTableIsFull) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        static const std::string texts(4'200, '\0');
+        std::vector<Task> tasks;
+        for (size_t i = 0; i < texts.size(); ++i) {
+          tasks.push_back(Task(&taskOfTest).setName(&texts[i]));
+          tasks.push_back(Task(&taskOfTest).setName(&texts[i]));
+        }
+        int numNamed = 0;
+        for (size_t i = 0; i < tasks.size(); ++i) {
+          detail::TaskNode* const node = tasks[i].release();
+          const char* const name = detail::taskNameOf(*node);
+          numNamed += name == &texts[i / 2] ? 1 : 0;
+          if (name != nullptr && name != &texts[i / 2]) {
+            std::abort();
+          }
+          node->invoke(node, detail::TaskOp::Discard);
+        }
+        std::fprintf(stderr, "%d named\n", numNamed);
+        std::exit(0);
+      },
+      testing::ExitedWithCode(0),
+      "^weft: warning: Task::setName[^\n]*there are 4094 names already[^\n]*\n8188 named\n$");
+}
+
+TEST(RecorderTest, ThreadsThatNameTasksAtOnceGetTheirNames) {
+  static const std::string texts(256, '\0');
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([] {
+      for (const char& text : texts) {
+        detail::TaskNode* const node = Task(&taskOfTest).setName(&text).release();
+        EXPECT_EQ(detail::taskNameOf(*node), &text);
+        node->invoke(node, detail::TaskOp::Discard);
+      }
+    });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
 }
 
 TEST(RecorderTest, AWaitSaysForWhatAndWhoEndedIt) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "scheduler/trace/recorder.h"
+#include "scheduler/trace/task_names.h"
 #include "scheduler/worker/worker.h"
 
 // The compilers that weft is compiled with know the offsets of all members.
@@ -61,7 +62,13 @@ void Worker::setRecorded(bool isWanted) {
 }
 
 void Worker::runTaskRecorded(TaskNode* node) {
-  TraceEvents().add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node->invoke));
+  {
+    TraceEvents events;
+    events.add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node->invoke));
+    if (const char* const name = taskNameOf(*node)) {
+      events.add(TraceKind::TaskNamed, name);
+    }
+  }
   weft_run_task(node);
   TraceEvents().add(TraceKind::TaskEnded);
 }

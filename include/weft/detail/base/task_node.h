@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "weft/detail/base/node_memory.h"
+#include "weft/export.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -22,11 +23,17 @@ enum class TaskOp : uint8_t {
 struct TaskNode {
   void (*invoke)(TaskNode*, TaskOp);
   TaskNode* next;  // for the list that holds the node
-  uint32_t flags;  // Task::Flags, kForked
+  uint32_t flags;  // Task::Flags, kForked, and above them the number of the task's name
 };
+
+// The flags' bits from here on are the number of a name: see setTaskName().
+inline constexpr uint32_t kTaskNameShift = 20;
 
 // A flag: the task that has forked the node takes the node back, unless a thief has it.
 inline constexpr uint32_t kForked = 1u << 17;
+
+// Names the task of a node, for the flight recorder. Null takes the name away. Requires: it is not queued.
+WEFT_EXPORT void setTaskName(TaskNode& node, const char* name) noexcept;
 
 inline bool isForked(const TaskNode& node) { return (node.flags & kForked) != 0; }
 
