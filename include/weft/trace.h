@@ -13,8 +13,8 @@
 #include "weft/export.h"
 #include "weft/finally.h"
 
-// Shows what a program does when, on a time line for ui.perfetto.dev and chrome://tracing: weft::trace records
-// it. The class Trace and the macros are those of marl, whose events stand on that time line too.
+// Shows what a program does when, on a time line for ui.perfetto.dev and chrome://tracing: weft::trace
+// records it. The class Trace and the macros are those of marl, whose events stand on that time line too.
 
 // Whether the macros record events: 0, unless a compiler flag or CMake's option defines it as 1. With 0 they
 // are empty and evaluate nothing.
@@ -40,7 +40,7 @@ WEFT_EXPORT void recordCounter(const char* name, double value) noexcept;
 // program marks. A file of them is a picture for https://ui.perfetto.dev: see docs/tracing.md.
 //
 //   weft::trace::start();
-//   ...
+//   frame.draw();
 //   if (frame.isLate()) {
 //     weft::trace::dump("late.pftrace");
 //   }

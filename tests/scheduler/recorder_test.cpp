@@ -70,6 +70,23 @@ const char* textOf(const TraceEvent& event) { return reinterpret_cast<const char
 
 void taskOfTest() {}
 
+struct Frame {
+  void draw() { isRecorded = weft::trace::isRecording(); }
+  bool isLate() const { return false; }
+  bool isRecorded = false;
+};
+
+TEST(RecorderTest, TheExampleOfTheHeaderRecordsAFrame) {
+  Frame frame;
+  weft::trace::start();
+  frame.draw();
+  if (frame.isLate()) {
+    weft::trace::dump("late.pftrace");
+  }
+  EXPECT_TRUE(frame.isRecorded);
+  weft::trace::stop();
+}
+
 TEST(RecorderTest, ATaskBeginsAndEnds) {
   const Recording recording;
   Scheduler scheduler(Scheduler::Config{});
