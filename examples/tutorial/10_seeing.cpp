@@ -14,7 +14,7 @@ struct Reader {
   weft::WaitGroup done;
 
   void operator()() const {
-    WEFT_SCOPED_EVENT("reader");  // an event on the time line, if weft is built with WEFT_TRACE_ENABLED
+    const weft::trace::Scope scope("reads");  // on the time line, while the flight recorder records
     loaded.wait();
     done.done();
   }
@@ -36,7 +36,7 @@ int main() {
 
   weft::Event loaded(weft::Event::Mode::Manual);
   weft::WaitGroup done(1);
-  weft::schedule(Reader{loaded, done});
+  weft::schedule(weft::Task(Reader{loaded, done}).setName("read a page"));  // the name is for the time line
   while (numWaiting(scheduler) == 0) {
     weft::yield();
   }
