@@ -102,21 +102,32 @@ class WEFT_EXPORT Scheduler {
     Config& setWorkerThreadAffinityPolicy(const std::shared_ptr<Thread::Affinity::Policy>& policy);
   };
 
-  // What a worker has queued and done. Exact while nothing runs, otherwise approximate.
+  // What a worker has queued and done. Exact while nothing runs, otherwise approximate. From numTasksRun on,
+  // the members count since the worker began, and never fall.
   struct WorkerStats {
     int workerId = 0;               // index of a worker thread; -1 for a bound thread
-    uint64_t num = 0;               // queued tasks and ready fibers
+    int threadId = 0;               // the system's number of its thread; 0 before that has begun
+    uint64_t num = 0;               // queued tasks and ready fibers: the sum of the next three
+    uint64_t numReadyFibers = 0;    // those that can go on
+    uint64_t numTasks = 0;          // queued tasks that other workers may steal
+    uint64_t numPinnedTasks = 0;    // queued tasks that only this worker may run
+    uint64_t numTimers = 0;         // fibers that wait for a time, or for something until a time
     uint64_t numBlockedFibers = 0;  // those in a wait; one that was woken counts until it runs
     uint64_t numIdleFibers = 0;     // those that are kept for reuse
     uint64_t numFibers = 0;         // all fibers that exist
-    uint64_t numTasksRun = 0;       // tasks that have ended since the worker began
+    uint64_t numTasksRun = 0;       // tasks that have ended
     uint64_t numSteals = 0;         // tasks taken from other workers
+    uint64_t numSearches = 0;       // times it ran out of work and looked for more for a while
     uint64_t numParks = 0;          // times the thread went to sleep
   };
-  // What all workers have queued and done.
+  // What all workers have queued and done, and the stacks of this scheduler's size. Those are the process's.
+  // They are told in bytes of address space: a page takes memory once it is touched.
   struct Stats {
     std::vector<WorkerStats> workers;  // the worker threads first, then the bound threads
     uint64_t numInjected = 0;          // tasks in the queues that all workers share
+    uint64_t stackBytesInUse = 0;      // of fibers and of workers' reserves, without guards
+    uint64_t stackBytesPeak = 0;       // the most that were in use
+    uint64_t stackBytesMapped = 0;     // of all stacks, free ones and guards included
   };
 
   // Binds a scheduler to the calling thread for the time of a scope.

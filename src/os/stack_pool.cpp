@@ -260,6 +260,7 @@ void StackPool::scrub([[maybe_unused]] const Stack& stack) noexcept {
 StackPool::Stats StackPool::stats() noexcept {
   std::scoped_lock hold(lock_);
   Stats result{.numInUse = numInUse_,
+               .mostInUse = std::max(earlierPeak_, peakInUse_),
                .numWarm = numFree_[1],
                .numCold = numFree_[0],
                .numSlabs = numSlabs_,

@@ -88,6 +88,7 @@ class StackPool {
 
   struct Stats {
     size_t numInUse;      // acquired and not released
+    size_t mostInUse;     // the most that ever were
     size_t numWarm;       // free, with pages
     size_t numCold;       // free, without pages, guard in place
     size_t numSlabs;      // mapped
@@ -136,6 +137,7 @@ class StackPool {
   size_t numFree_[2] = {};      // cold, warm
   uint32_t firstWord_[2] = {};  // no earlier word of the slab index has a bit; cold, warm
   size_t peakInUse_ = 0;        // since the last giveBackSurplus() that did something
+  size_t earlierPeak_ = 0;      // before that
 
   // Stored by releases (true) and giveBackSurplus() (false), which loads it.
   std::atomic<bool> mayHaveSurplus_{false};

@@ -150,6 +150,7 @@ TimePoint StackPool::giveBackSurplus(TimePoint now) noexcept {
       periodEnd_ = now + kPeriod;
       surplusKept_ = peakInUse_ - numInUse_;
       surplusEnd_ = slabEnd_;
+      earlierPeak_ = std::max(earlierPeak_, peakInUse_);
       peakInUse_ = numInUse_;
     }
   }

@@ -322,6 +322,7 @@ TEST(StackPoolTest, SurplusIsGivenBackAfterAQuietPeriodAndNotBefore) {
   // The last one none.
   now += StackPool::kPeriod;
   EXPECT_EQ(pool.giveBackSurplus(now), TimePoint::max());
+  EXPECT_EQ(pool.stats().mostInUse, 500u);
   EXPECT_EQ(pool.stats().numSlabs, 0u);
   EXPECT_EQ(pool.giveBackSurplus(now), TimePoint::max());
 }

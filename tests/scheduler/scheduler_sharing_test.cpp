@@ -1,14 +1,19 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <unistd.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
+#include <vector>
 
 #include <weft/event.h>
 #include <weft/join.h>
 #include <weft/scheduler.h>
+#include <weft/task.h>
 #include <weft/waitgroup.h>
 
 #include "with_scheduler.h"
@@ -120,6 +125,97 @@ TEST_P(SchedulerSharingTest, CountsNothingQueuedOrBlockedWhenAtRest) {
   EXPECT_EQ(sum(stats, &Scheduler::WorkerStats::numBlockedFibers), 0u);
   EXPECT_EQ(stats.workers.size(), static_cast<size_t>(numWorkers()) + 1);
   EXPECT_EQ(stats.workers.back().workerId, -1) << "bound threads come last";
+}
+
+TEST_P(SchedulerSharingTest, TellsTheThreadOfEachWorker) {
+  if (numWorkers() == 0) {
+    EXPECT_EQ(scheduler().stats().workers.back().threadId, gettid());
+    return;
+  }
+  WaitGroup done(static_cast<unsigned>(numWorkers()));
+  std::vector<int> threads(static_cast<size_t>(numWorkers()));
+  for (int i = 0; i < numWorkers(); ++i) {
+    scheduler().enqueueOn(i, Task([&threads, i, done] {
+                            threads[static_cast<size_t>(i)] = gettid();
+                            done.done();
+                          }));
+  }
+  done.wait();
+  const Scheduler::Stats stats = scheduler().stats();
+  for (size_t i = 0; i < threads.size(); ++i) {
+    EXPECT_EQ(stats.workers[i].threadId, threads[i]);
+  }
+}
+
+TEST_P(SchedulerSharingTest, CountsEachQueueOfAWorker) {
+  if (numWorkers() == 0) {
+    GTEST_SKIP() << "about worker threads";
+  }
+  Event counted;
+  Scheduler::WorkerStats stats;
+  const auto sample = [&, counted] {
+    const auto worker = static_cast<size_t>(Scheduler::workerId());
+    schedule(Task([] {}, Task::Flags::SameThread));
+    schedule(Task([] {}, Task::Flags::SameThread));
+    stats = scheduler().stats().workers[worker];
+    counted.signal();
+  };
+  scheduler().enqueueOn(0, Task(sample));
+  counted.wait();
+  EXPECT_EQ(stats.numPinnedTasks, 2u);
+  EXPECT_EQ(stats.num, stats.numReadyFibers + stats.numTasks + stats.numPinnedTasks);
+}
+
+TEST_P(SchedulerSharingTest, CountsTimersAndSearches) {
+  Event go(Event::Mode::Manual);
+  WaitGroup done(3);
+  for (int i = 0; i < 3; ++i) {
+    schedule([go, done] {
+      (void)go.wait_for(std::chrono::hours(1));
+      done.done();
+    });
+  }
+  const auto timers = [&] { return sum(scheduler().stats(), &Scheduler::WorkerStats::numTimers); };
+  while (timers() != 3) {
+    weft::yield();
+  }
+  go.signal();
+  done.wait();
+  EXPECT_EQ(timers(), 0u);
+  // A worker searches before it sleeps, and a bound thread before it sleeps in a wait.
+  Event late;
+  std::thread waker([&, late] {
+    while (sum(scheduler().stats(), &Scheduler::WorkerStats::numParks) == 0) {
+      std::this_thread::yield();
+    }
+    late.signal();
+  });
+  late.wait();
+  waker.join();
+  const Scheduler::Stats stats = scheduler().stats();
+  EXPECT_GE(sum(stats, &Scheduler::WorkerStats::numSearches), 1u);
+}
+
+TEST_P(SchedulerSharingTest, CountsTheBytesOfStacks) {
+  constexpr unsigned kTasks = 20;
+  Event go(Event::Mode::Manual);
+  WaitGroup done(kTasks);
+  WaitGroup started(kTasks);
+  for (unsigned i = 0; i < kTasks; ++i) {
+    schedule([=] {
+      started.done();
+      go.wait();
+      done.done();
+    });
+  }
+  started.wait();
+  const Scheduler::Stats stats = scheduler().stats();
+  go.signal();
+  done.wait();
+  EXPECT_GE(stats.stackBytesInUse, (kTasks - 1) * scheduler().config().fiberStackSize);
+  EXPECT_GE(stats.stackBytesMapped, stats.stackBytesInUse);
+  EXPECT_GE(stats.stackBytesPeak, stats.stackBytesInUse);
+  EXPECT_GE(scheduler().stats().stackBytesPeak, stats.stackBytesPeak);
 }
 
 TEST_P(SchedulerSharingTest, CountsBlockedFibers) {

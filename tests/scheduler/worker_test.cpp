@@ -247,8 +247,10 @@ TEST_F(WorkerTest, CountsQueuedTasksAndResumableFibers) {
     schedule([] {});
   }
   EXPECT_EQ(stats().num, 4u);
+  EXPECT_EQ(stats().numPinnedTasks, 4u) << "no other thread could run them";
   go.signal();
   EXPECT_EQ(stats().num, 7u);
+  EXPECT_EQ(stats().numReadyFibers, 3u);
   EXPECT_EQ(stats().numBlockedFibers, 3u) << "they are inside suspend() until they run";
   Event done;
   schedule([done] { done.signal(); });

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "os/stack_pool.h"
 #include "scheduler/report/run_or_die.h"
 #include "scheduler/worker/process_fork.h"
 #include "weft/debug.h"
@@ -169,6 +170,11 @@ void SchedulerCore::unbind(Worker& worker) {
 Scheduler::Stats SchedulerCore::stats() {
   Scheduler::Stats stats;
   stats.numInjected = injector.size() + overflow.size();
+  StackPool& stacks = StackPool::forSize(config.fiberStackSize);
+  const StackPool::Stats ofStacks = stacks.stats();
+  stats.stackBytesInUse = ofStacks.numInUse * stacks.stackSize();
+  stats.stackBytesPeak = ofStacks.mostInUse * stacks.stackSize();
+  stats.stackBytesMapped = ofStacks.mappedBytes;
   const std::scoped_lock guard(mutex_);
   // A bound thread may be about to get its deque.
   externals.withSlots(

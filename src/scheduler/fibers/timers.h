@@ -91,6 +91,8 @@ class Timers {
 
   // Returns: whether no fiber waits for a time, be it known yet or not.
   bool isEmpty() const { return heap_.empty() && numUndated_ == 0; }
+  // Any thread. Returns: how many fibers wait for a time that is known.
+  uint32_t size() const { return heap_.size(); }
   // Returns: the first deadline, or kNever.
   TimePoint earliest() const { return heap_.empty() ? kNever : heap_.earliest()->deadline; }
 

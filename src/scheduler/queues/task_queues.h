@@ -17,7 +17,7 @@ namespace weft::inline v0_1::detail {
 // The tasks of one worker that have not begun: those that only its thread may run, and those that it shares
 // with others. This class decides which of them comes next.
 //
-// For the worker's own thread, except for size().
+// For the worker's own thread, except for numPinned() and stealable.size().
 class TaskQueues {
  public:
   // See StealableTasks().
@@ -91,8 +91,8 @@ class TaskQueues {
   // Returns: whether oldestFromOutside() would find a task.
   bool hasFromOutside() { return !pinnedFifo_.isEmpty() || stealable.hasInjected(); }
   bool isEmpty() const { return pinnedLifo_.isEmpty() && pinnedFifo_.isEmpty() && stealable.isEmpty(); }
-  // Any thread, an estimate.
-  uint64_t size() const { return pinnedLifo_.size() + pinnedFifo_.size() + stealable.size(); }
+  // Any thread, an estimate: of those for this thread only.
+  uint64_t numPinned() const { return pinnedLifo_.size() + pinnedFifo_.size(); }
 
   StealableTasks stealable;
 

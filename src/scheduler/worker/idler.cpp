@@ -84,6 +84,7 @@ bool Idler::seesSharedWork() { return worker_.seesSharedWork(); }
 
 // Looks again and again, until there is something to do, or for as long as a search is worth its cost.
 bool Idler::spin(SearchScope scope) {
+  ++numSearches_;
   record(TraceKind::SearchBegan);
   const bool isHit = search(scope);
   record(TraceKind::SearchEnded, uint64_t{isHit});

@@ -55,6 +55,7 @@ class Idler {
   // Any thread.
   Parker<>& parker() { return *parker_; }
   uint64_t numParks() const { return numParks_.get(); }
+  uint64_t numSearches() const { return numSearches_.get(); }
   // A hint.
   bool isParked() const { return isParked_.load(std::memory_order_relaxed); }
 
@@ -99,7 +100,7 @@ class Idler {
   std::unique_ptr<Reactor> reactor_;
   std::atomic<bool> isIdle_{false};  // searches or sleeps, and its fiber's frames can be seen from outside
   std::atomic<bool> isParked_{false};
-  SingleWriterCounter numParks_;
+  SingleWriterCounter numParks_, numSearches_;
 };
 
 }  // namespace weft::inline v0_1::detail

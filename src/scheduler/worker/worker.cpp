@@ -59,7 +59,7 @@ Worker::~Worker() {
 }
 
 void Worker::enterThread() {
-  threadId_ = gettid();
+  threadId_.store(gettid(), std::memory_order_relaxed);  // relaxed: for reports
   fibers_.enterThread(++taskNumber_);
   localDeque().exceptions = fibers_.exceptions();
   currentLocalDeque = localDeque().deque != nullptr ? &localDeque() : nullptr;
@@ -397,13 +397,22 @@ void Worker::endIo(bool hadScheduled) {
 }
 
 Scheduler::WorkerStats Worker::stats() const {
+  const uint64_t numReady = ready_.size();
+  const uint64_t numTasks = tasks_.stealable.size();
+  const uint64_t numPinned = tasks_.numPinned();
   return {.workerId = mode_ == Mode::MultiThreaded ? id_ : -1,
-          .num = ready_.size() + tasks_.size(),
+          .threadId = threadId_.load(std::memory_order_relaxed),  // relaxed: a statistic
+          .num = numReady + numTasks + numPinned,
+          .numReadyFibers = numReady,
+          .numTasks = numTasks,
+          .numPinnedTasks = numPinned,
+          .numTimers = timers_.size(),
           .numBlockedFibers = numBlocked_.get(),
           .numIdleFibers = pool_.numIdle(),
           .numFibers = pool_.num(),
           .numTasksRun = counters().ended(),
           .numSteals = stealer_.numSteals(),
+          .numSearches = idler_.numSearches(),
           .numParks = idler_.numParks()};
 }
 

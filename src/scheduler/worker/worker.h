@@ -219,8 +219,8 @@ class Worker {
   WorkerGroup& group_;
   const Mode mode_;
   const int id_;
-  const bool areTurnsTimed_;  // see timeOfTurns()
-  int threadId_ = 0;          // the system's number of its thread
+  const bool areTurnsTimed_;      // see timeOfTurns()
+  std::atomic<int> threadId_{0};  // the system's number of its thread, stored by that
 
   // In the order of use.
   ReadyFibers ready_;

@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -32,10 +33,12 @@ class TimerHeap {
 
   // Allocates only if the heap exceeds its largest size so far. Requires: item->timerIndex == kNotInHeap.
   void add(Item* item) {
-    if (size_ == capacity_) {
+    const uint32_t index = size();
+    if (index == capacity_) {
       grow(capacity_ == 0 ? kFirstCapacity : capacity_ * 2);
     }
-    siftUp(size_++, {item->deadline, item});
+    setSize(index + 1);
+    siftUp(index, {item->deadline, item});
   }
 
   // Takes `item` out if it is in the heap.
@@ -45,8 +48,10 @@ class TimerHeap {
       return;
     }
     item->timerIndex = kNotInHeap;
-    const Entry last = entries()[--size_];
-    if (index == size_) {
+    const uint32_t end = size() - 1;
+    setSize(end);
+    const Entry last = entries()[end];
+    if (index == end) {
       return;
     }
     if (index > 0 && last.deadline < entries()[parent(index)].deadline) {
@@ -56,11 +61,11 @@ class TimerHeap {
     }
   }
 
-  Item* earliest() const { return size_ == 0 ? nullptr : entries()[0].item; }
+  Item* earliest() const { return empty() ? nullptr : entries()[0].item; }
 
   // Takes out the earliest item if its deadline is not after `now`. Returns: the item, or null.
   Item* popExpired(TimePoint now) {
-    if (size_ == 0 || now < entries()[0].deadline) {
+    if (empty() || now < entries()[0].deadline) {
       return nullptr;
     }
     Item* item = entries()[0].item;
@@ -78,8 +83,9 @@ class TimerHeap {
     }
   }
 
-  uint32_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
+  // Any thread. relaxed: for its own thread, and a statistic for others.
+  uint32_t size() const { return size_.load(std::memory_order_relaxed); }
+  bool empty() const { return size() == 0; }
 
  private:
   friend struct LayoutAccess;
@@ -96,6 +102,9 @@ class TimerHeap {
 
   Entry* entries() const { return static_cast<Entry*>(memory_.ptr); }
 
+  // relaxed: see size().
+  void setSize(uint32_t size) { size_.store(size, std::memory_order_relaxed); }
+
   void place(uint32_t index, const Entry& entry) {
     entries()[index] = entry;
     entry.item->timerIndex = index;
@@ -110,12 +119,13 @@ class TimerHeap {
   }
 
   void siftDown(uint32_t index, Entry entry) {
+    const uint32_t size = this->size();
     for (;;) {
       const uint32_t first = index * kArity + 1;
-      if (first >= size_) {
+      if (first >= size) {
         break;
       }
-      const uint32_t end = size_ - first < kArity ? size_ : first + kArity;
+      const uint32_t end = size - first < kArity ? size : first + kArity;
       uint32_t least = first;
       for (uint32_t child = first + 1; child < end; child++) {
         if (entries()[child].deadline < entries()[least].deadline) {
@@ -135,7 +145,7 @@ class TimerHeap {
     const Allocation grown =
         allocator_->allocate(detail::requestFor<Entry>(capacity, Allocation::Usage::Vector));
     if (memory_.ptr != nullptr) {
-      std::memcpy(grown.ptr, memory_.ptr, size_ * sizeof(Entry));
+      std::memcpy(grown.ptr, memory_.ptr, size() * sizeof(Entry));
       allocator_->free(memory_);
     }
     memory_ = grown;
@@ -144,7 +154,7 @@ class TimerHeap {
 
   Allocator* const allocator_;
   Allocation memory_;
-  uint32_t size_ = 0;
+  std::atomic<uint32_t> size_{0};
   uint32_t capacity_ = 0;
 };
 
