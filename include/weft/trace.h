@@ -7,6 +7,7 @@
 #include "weft/detail/base/macros_begin.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -49,16 +50,35 @@ WEFT_EXPORT void recordCounter(const char* name, double value) noexcept;
 // is written over the oldest. A worker begins to record at its next poll, so after the task that it runs has
 // ended, waited or let others run.
 //
-// WEFT_TRACE=PATH in the environment has the first scheduler of the process start it, and the end of the
-// process write PATH. `weft trace PID` reads the events of a process that runs, and of a core file.
+// WEFT_TRACE=PATH in the environment has the first scheduler of the process start it with that Config::path,
+// and the end of the process write a file too. WEFT_TRACE_SIGNAL=USR2 beside it, with any signal's name or
+// number, has that signal write one, unless the signal has a handler. `weft trace PID` reads the events of a
+// process that runs, and of a core file.
 namespace trace {
 
+// What is recorded, and when it is written to a file by itself.
+//
+//   using namespace std::chrono_literals;
+//   weft::trace::start({.path = "late.pftrace", .longestTask = 50ms});
 struct Config {
   size_t eventsPerThread = 65536;  // from 64 to 2^28, rounded up to a power of two; 16 bytes each
+  // If not null, what was recorded is written there when something happens that one wants to look back from:
+  // a finding of a Watchdog, a fatal message, an exception that ends the program, an overflow of a stack, and
+  // what exceeds the times below. A line on stderr says so. Each has a file of its own: late.pftrace,
+  // late-2.pftrace, ... After the eighth, the newest replaces the last: so the first ones stay, and the
+  // newest, and no disk gets full. Files of an earlier process are replaced. A child of fork() writes none.
+  const char* path = nullptr;  // copied
+  // 0: no limit. Told once a recorded task has ended, whose time has that of its waits in it.
+  std::chrono::nanoseconds longestTask{0};
+  // 0: no limit. From when a recorded fiber is woken until it goes on.
+  std::chrono::nanoseconds longestWake{0};
+  // After a file for longestTask or longestWake, there is none for them for so long.
+  std::chrono::nanoseconds dumpInterval = std::chrono::seconds(10);
 };
 
 // Begins to record. A thread that has recorded before keeps the size of its ring.
-// Returns: false if it records already.
+// Returns: false if it records already. Errors: a message ends the program if a time is less than zero, or
+// there is one without a path.
 WEFT_EXPORT bool start(const Config& config = {});
 
 // Ends to record. What was recorded stays, for dump().
@@ -74,6 +94,12 @@ inline bool isRecording() noexcept {
 // Any thread or task. Blocks the thread for the writing. 65,536 events take some 30 ms. Calls no malloc.
 // Returns: false, after a warning that says why, if nothing was recorded, or the file cannot be written.
 WEFT_EXPORT bool dump(const char* path) noexcept;
+
+// Writes a file each time the process gets `signal`, by a thread of its own: numbered as those of
+// Config::path. All such signals share the newest `path`, which is copied. Replaces the signal's handler. A
+// child of fork() writes nothing.
+// Returns: false if the system refuses the handler or the thread.
+WEFT_EXPORT bool dumpOnSignal(int signal, const char* path);
 
 // Marks the time from its beginning to its end on the line of the fiber, or of a thread outside of fibers.
 // Requires: `name` lives as long as the process, as a string literal does. The object begins and ends in one

@@ -69,7 +69,8 @@ class WEFT_EXPORT Watchdog {
     Condition condition = Condition::LongTask;  // what it has seen
     std::chrono::nanoseconds duration{};        // at least; 0 for Deadlock
     // One or more lines, each with its end. Standstill and StuckQueue have a dump of all schedulers,
-    // Deadlock the stacks of its fibers.
+    // Deadlock the stacks of its fibers. The last line says where the events before are, if
+    // weft::trace::start() was given a path.
     std::string text;
   };
   using Handler = std::function<void(const Report&)>;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "os/last_act.h"
 #include "weft/detail/base/callable.h"
 #include "weft/detail/base/shared.h"
 
@@ -142,13 +144,36 @@ class Message {
 
 }  // namespace
 
+namespace detail {
+
+namespace {
+
+constinit std::atomic<LastAct> lastAct{nullptr};
+
+[[noreturn]] void actAndAbort() {
+  // (1) acquire: sees what the act needs; pairs with (2).
+  if (const LastAct act = lastAct.load(std::memory_order_acquire)) {
+    act();
+  }
+  std::abort();
+}
+
+}  // namespace
+
+void setLastAct(LastAct act) noexcept {
+  // (2) release: what the caller has made for it; pairs with (1).
+  lastAct.store(act, std::memory_order_release);
+}
+
+}  // namespace detail
+
 void fatal(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   Message message("weft: fatal: ", format, arguments);
   va_end(arguments);
   message.print();
-  std::abort();
+  detail::actAndAbort();
 }
 
 void warn(const char* format, ...) {
@@ -188,7 +213,7 @@ void fatalAt(const char* file, int line, const char* format, ...) {
   message.appendCallers(callers);
   message.appendPlace(file, line);
   message.print();
-  std::abort();
+  detail::actAndAbort();
 }
 
 void writeStderr(const char* text, size_t size) noexcept {

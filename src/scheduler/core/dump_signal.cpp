@@ -1,63 +1,50 @@
 // Copyright 2026 The weft Authors
 // SPDX-License-Identifier: Apache-2.0
 
-#include <pthread.h>
-#include <semaphore.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <utility>
 
-#include "os/detached_thread.h"
+#include "scheduler/core/dump_thread.h"
+#include "scheduler/core/trace_triggers.h"
 #include "scheduler/report/dump.h"
 #include "weft/debug.h"
 #include "weft/dump.h"
+#include "weft/trace.h"
 
-// A dump takes some time, and memory. So the handler only wakes a thread, which is there for dumps alone. A
-// child of fork() has the handler but not the thread: there the handler itself dumps.
 namespace weft::inline v0_1 {
 namespace detail {
 namespace {
 
-sem_t dumpsWanted;
-// Of the thread; written once, before a handler is set. relaxed: sigaction() comes between.
-constinit std::atomic<pid_t> processOfThread{0};
-
+// A child of fork() has the handler but not the thread: there the handler itself dumps.
 void handleSignal(int) {
   const int error = errno;
-  if (processOfThread.load(std::memory_order_relaxed) == getpid()) {
-    sem_post(&dumpsWanted);
-  } else {
+  if (!requestDump(DumpJob::Text)) {
     dump();
   }
   errno = error;
 }
 
-void* dumpForEver(void*) {
-  // The program's own threads get its signals.
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, nullptr);
-  pthread_setname_np(pthread_self(), "weft:dump");
-  for (;;) {
-    if (sem_wait(&dumpsWanted) == 0) {
-      dump();
-    }
-  }
+// A child's events are its parent's, which writes them itself.
+void handleTraceSignal(int) {
+  const int error = errno;
+  requestDump(DumpJob::TraceAtSignal);
+  errno = error;
 }
 
-// Returns: whether there is a thread that dumps.
-bool startThread() {
-  static const bool isStarted = [] {
-    processOfThread.store(getpid(), std::memory_order_relaxed);
-    return sem_init(&dumpsWanted, 0, 0) == 0 && startDetachedThread(&dumpForEver, nullptr) == 0;
-  }();
-  return isStarted;
+bool handle(int signal, void (*handler)(int)) {
+  if (!startDumpThread()) {
+    return false;
+  }
+  struct sigaction action{};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  return sigaction(signal, &action, nullptr) == 0;
 }
 
 constexpr std::pair<const char*, int> kNamed[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
@@ -79,16 +66,17 @@ int signalOf(const char* name) {
   return 0;
 }
 
-void obey(const char* wish) {
+// `variable`, whose value is `wish`, names a signal at which `handler` is to be called.
+void obey(const char* variable, const char* wish, void (*handler)(int)) {
   const int signal = signalOf(wish);
   struct sigaction current{};
   if (signal == 0 || sigaction(signal, nullptr, &current) != 0) {
-    WEFT_WARN("WEFT_DUMP_SIGNAL=%s names no signal. Write USR1, for example.", wish);
+    WEFT_WARN("%s=%s names no signal. Write USR1, for example.", variable, wish);
   } else if (current.sa_handler != SIG_DFL) {
-    WEFT_WARN("WEFT_DUMP_SIGNAL=%s: the program handles or ignores that signal itself. Choose another one.",
+    WEFT_WARN("%s=%s: the program handles or ignores that signal itself. Choose another one.", variable,
               wish);
-  } else if (!dumpOnSignal(signal)) {
-    WEFT_WARN("WEFT_DUMP_SIGNAL=%s: the system refuses a handler or a thread for it.", wish);
+  } else if (!handle(signal, handler)) {
+    WEFT_WARN("%s=%s: the system refuses a handler or a thread for it.", variable, wish);
   }
 }
 
@@ -99,22 +87,31 @@ void obeyDumpSignal() noexcept {
   std::call_once(once, [] {
     const char* const wish = std::getenv("WEFT_DUMP_SIGNAL");
     if (wish != nullptr && *wish != '\0') {
-      obey(wish);
+      obey("WEFT_DUMP_SIGNAL", wish, &handleSignal);
     }
   });
 }
 
+void obeyTraceSignal(const char* path) {
+  const char* const wish = std::getenv("WEFT_TRACE_SIGNAL");
+  if (wish == nullptr || *wish == '\0') {
+    return;
+  }
+  if (path == nullptr) {
+    WEFT_WARN("WEFT_TRACE_SIGNAL=%s has no effect without WEFT_TRACE=PATH, which says where to write.", wish);
+    return;
+  }
+  setFileOfSignal(path);
+  obey("WEFT_TRACE_SIGNAL", wish, &handleTraceSignal);
+}
+
 }  // namespace detail
 
-bool dumpOnSignal(int signal) {
-  if (!detail::startThread()) {
-    return false;
-  }
-  struct sigaction action{};
-  action.sa_handler = detail::handleSignal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART | SA_ONSTACK;
-  return sigaction(signal, &action, nullptr) == 0;
+bool dumpOnSignal(int signal) { return detail::handle(signal, &detail::handleSignal); }
+
+bool trace::dumpOnSignal(int signal, const char* path) {
+  detail::setFileOfSignal(path);
+  return detail::handle(signal, &detail::handleTraceSignal);
 }
 
 }  // namespace weft::inline v0_1

@@ -18,6 +18,7 @@
 #include "inspect/text.h"
 #include "inspect/unwinder.h"
 #include "scheduler/core/own_process.h"
+#include "scheduler/core/trace_triggers.h"
 #include "scheduler/fibers/call_aside.h"
 #include "scheduler/report/dump.h"
 
@@ -295,6 +296,10 @@ void reportAside(void* argument) {
     if (fault.isOverflow) {
       out << "  The system gives no memory to read the calls.\n";
     }
+  }
+  out.flush();
+  if (fault.isOverflow) {
+    dumpTraceBeforeEnd();
   }
 }
 

@@ -62,6 +62,7 @@ using detail::TraceKind;
 Trace* Trace::get() {
   static Trace only;  // its destructor does nothing, so that threads may use it while the program exits
   static const detail::TraceFileAtExit file = [] {
+    (void)trace::start();  // false if it records already
     const char* const path = std::getenv("WEFT_TRACE_FILE");
     return detail::TraceFileAtExit("WEFT_TRACE_FILE", path != nullptr ? path : "chrome.trace",
                                    detail::inspect::TimelineFormat::ChromeJson);

@@ -22,8 +22,10 @@
 #include "inspect/text.h"
 #include "inspect/timeline_file.h"
 #include "scheduler/core/own_process.h"
+#include "scheduler/core/trace_triggers.h"
 #include "scheduler/fibers/call_aside.h"
 #include "scheduler/report/dump.h"
+#include "scheduler/trace/trace_file.h"
 #include "weft/debug.h"
 #include "weft/trace.h"
 
@@ -107,23 +109,29 @@ std::string absolute(const char* path) {
 }  // namespace
 
 TraceFileAtExit::TraceFileAtExit(const char* variable, const char* path, inspect::TimelineFormat format)
-    : before_(std::string(variable) + '='), path_(absolute(path)), format_(format), process_(getpid()) {
-  (void)trace::start();  // false if it records already
-}
+    : before_(std::string(variable) + '='),
+      file_(TraceFile::of(absolute(path).c_str())),
+      format_(format),
+      process_(getpid()) {}
 
 TraceFileAtExit::~TraceFileAtExit() {
   if (getpid() == process_) {
-    TraceDump(path_.c_str(), format_, before_.c_str(), "").write();
+    char path[PATH_MAX];
+    file_.nextPath(true, path);
+    TraceDump(path, format_, before_.c_str(), "").write();
   }
 }
 
 void obeyTraceVariable() noexcept {
   static std::once_flag once;
   std::call_once(once, [] {
-    const char* const path = std::getenv("WEFT_TRACE");
-    if (path != nullptr && *path != '\0') {
+    const char* const wish = std::getenv("WEFT_TRACE");
+    const char* const path = wish != nullptr && *wish != '\0' ? wish : nullptr;
+    if (path != nullptr) {
       static const TraceFileAtExit file("WEFT_TRACE", path, inspect::timelineFormatOf(path));
+      (void)trace::start({.path = absolute(path).c_str()});  // false if it records already
     }
+    obeyTraceSignal(path);
   });
 }
 

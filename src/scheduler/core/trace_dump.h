@@ -8,6 +8,7 @@
 #include <string>
 
 #include "inspect/timeline_file.h"
+#include "scheduler/trace/trace_file.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -15,7 +16,7 @@ namespace weft::inline v0_1::detail {
 // object it is written at the end of the process. A child of fork() that ends writes nothing.
 class TraceFileAtExit {
  public:
-  // Starts the recorder unless it records already. `variable`: of the environment, which names the path.
+  // `variable`: of the environment, which names the path.
   TraceFileAtExit(const char* variable, const char* path, inspect::TimelineFormat format);
   ~TraceFileAtExit();
   TraceFileAtExit(const TraceFileAtExit&) = delete;
@@ -23,7 +24,7 @@ class TraceFileAtExit {
 
  private:
   const std::string before_;
-  const std::string path_;
+  TraceFile& file_;
   const inspect::TimelineFormat format_;
   const pid_t process_;
 };

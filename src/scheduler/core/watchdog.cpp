@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -23,6 +24,7 @@
 #include "os/keep_loaded.h"
 #include "scheduler/core/other_threads.h"
 #include "scheduler/core/own_process.h"
+#include "scheduler/core/trace_triggers.h"
 #include "scheduler/core/watchdog_rules.h"
 #include "scheduler/core/watchdog_text.h"
 #include "scheduler/report/dump.h"
@@ -174,15 +176,23 @@ class WatchdogThread {
   }
 
   void tell(Look& look, const Finding& finding) {
+    char path[PATH_MAX];
+    const bool isWritten = dumpTraceOfFinding(path);
+    const auto write = [&](inspect::Text& out) {
+      look.write(out, finding);
+      if (isWritten) {
+        out << "weft: watchdog: the events of the flight recorder are in " << path << '\n';
+      }
+    };
     if (!handler_) {
       inspect::Text out(&toStderr, nullptr);
-      look.write(out, finding);
+      write(out);
       return;
     }
     Watchdog::Report report{finding.condition, finding.duration, {}};
     {
       inspect::Text out(&inspect::appendTo, &report.text);
-      look.write(out, finding);
+      write(out);
     }
     struct Call {
       const Watchdog::Handler& handler;

@@ -9,10 +9,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <new>
 
 #include "os/thread_end.h"
+#include "scheduler/trace/late_watch.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
@@ -124,20 +126,35 @@ TraceEvents& TraceEvents::addText(const char* text) noexcept {
 }  // namespace detail
 
 namespace trace {
+namespace {
+
+void check(const Config& config) {
+  using detail::kFewestEvents;
+  using detail::kMostEvents;
+  constexpr std::chrono::nanoseconds kNone{0};
+  WEFT_ASSERT(config.eventsPerThread >= kFewestEvents && config.eventsPerThread <= kMostEvents,
+              "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
+              config.eventsPerThread, static_cast<size_t>(kFewestEvents), static_cast<size_t>(kMostEvents));
+  WEFT_ASSERT(config.longestTask >= kNone && config.longestWake >= kNone && config.dumpInterval >= kNone,
+              "trace::start(): a time of Config is less than zero. Zero means that there is no limit.");
+  WEFT_ASSERT(config.path != nullptr || (config.longestTask == kNone && config.longestWake == kNone),
+              "trace::start(): Config has a longestTask or a longestWake, and no path. "
+              "Set Config::path to the file that is to be written when that is exceeded.");
+}
+
+}  // namespace
 
 using detail::recorder;
 
 bool start(const Config& config) {
-  using detail::kFewestEvents;
-  using detail::kMostEvents;
-  WEFT_ASSERT(config.eventsPerThread >= kFewestEvents && config.eventsPerThread <= kMostEvents,
-              "trace::start(): %zu events for each thread. Choose from %zu to %zu; an event takes 16 bytes.",
-              config.eventsPerThread, static_cast<size_t>(kFewestEvents), static_cast<size_t>(kMostEvents));
+  check(config);
   const std::lock_guard<std::mutex> guard(recorder.mutex);
   if (isRecording()) {
     return false;
   }
   recorder.capacity = std::bit_ceil(uint64_t{config.eventsPerThread});
+  detail::prepareTriggers(config.path, config.longestTask.count() != 0 || config.longestWake.count() != 0);
+  detail::lateWatch.begin(config.longestTask, config.longestWake, config.dumpInterval);
   // relaxed, all: see Recorder.
   recorder.stoppedAt.store(0, std::memory_order_relaxed);
   recorder.reading = detail::ClockReading::at(detail::TimePoint::clock::now());
@@ -153,6 +170,7 @@ void stop() noexcept {
     // relaxed, both: see Recorder.
     detail::isTraceRecording.store(false, std::memory_order_relaxed);
     recorder.stoppedAt.store(detail::ticks(), std::memory_order_relaxed);
+    detail::lateWatch.end();
   }
 }
 

@@ -10,6 +10,7 @@
 #include "inspect/trace_events.h"
 #include "os/clock_reading.h"
 #include "scheduler/trace/event_ring.h"
+#include "scheduler/trace/late_watch.h"
 #include "weft/detail/base/task_node.h"
 #include "weft/detail/base/ticks.h"
 #include "weft/trace.h"
@@ -81,6 +82,7 @@ class TraceEvents {
   static constexpr size_t kMostText = 128;
   TraceEvents& addText(const char* text) noexcept;
 
+  uint64_t now() const { return now_; }
   uint32_t threadNumber() const { return thread_ != nullptr ? thread_->number : 0; }
 
  private:
@@ -98,14 +100,38 @@ void record(TraceKind kind, Operand operand = {}) {
   }
 }
 
+// A task that was recorded from `began` on ends.
+inline void recordTaskEnded(TraceKind kind, uint64_t began, const void* code) {
+  TraceEvents events;
+  events.add(kind);
+  if (const uint64_t ticks = events.now() - began; lateWatch.mayBeLate(LateKind::Task, ticks)) [[unlikely]] {
+    lateWatch.look(LateKind::Task, ticks, code);
+  }
+}
+
 // Records the beginning and the end of a task in place.
 class RecordedInPlace {
  public:
-  explicit RecordedInPlace(void (*code)(TaskNode*, TaskOp)) {
-    record(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
+  using Code = void (*)(TaskNode*, TaskOp);
+
+  explicit RecordedInPlace(Code code) : code_(code) {
+    if (isRecording()) [[unlikely]] {
+      TraceEvents events;
+      events.add(TraceKind::InPlaceBegan, reinterpret_cast<const void*>(code));
+      began_ = events.now();
+    }
   }
-  ~RecordedInPlace() { record(TraceKind::InPlaceEnded); }
+  ~RecordedInPlace() {
+    if (isRecording()) [[unlikely]] {
+      recordTaskEnded(TraceKind::InPlaceEnded, began_ != 0 ? began_ : ticks(),
+                      reinterpret_cast<const void*>(code_));
+    }
+  }
   RecordedInPlace(const RecordedInPlace&) = delete;
+
+ private:
+  const Code code_;
+  uint64_t began_ = 0;  // 0: not recorded
 };
 
 }  // namespace weft::inline v0_1::detail

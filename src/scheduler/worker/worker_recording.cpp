@@ -24,6 +24,22 @@ const FiberControlBlock& blockOf(const OSFiber& fiber) {
                                                      offsetof(FiberControlBlock, os));
 }
 
+// The fiber goes on at `now`, or could.
+void lookAtWake(const FiberControlBlock& fiber, uint64_t now) {
+  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
+    const uint64_t ticks = lateWatch.sinceWake(&fiber, now);
+    if (lateWatch.mayBeLate(LateKind::Wake, ticks)) {
+      lateWatch.look(LateKind::Wake, ticks, fiber.task);
+    }
+  }
+}
+
+void forgetWake(const FiberControlBlock& fiber) {
+  if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
+    lateWatch.forgetWake(&fiber);
+  }
+}
+
 // `kind`: how the thread leaves the fiber.
 void addLeft(TraceEvents& events, TraceKind kind, const FiberControlBlock& fiber) {
   events.add(kind, fiber.blockedOn);
@@ -62,22 +78,28 @@ void Worker::setRecorded(bool isWanted) {
 }
 
 void Worker::runTaskRecorded(TaskNode* node) {
-  {
-    TraceEvents events;
-    events.add(TraceKind::TaskBegan, reinterpret_cast<const void*>(node->invoke));
-    if (const char* const name = taskNameOf(*node)) {
-      events.add(TraceKind::TaskNamed, name);
-    }
+  const auto* const code = reinterpret_cast<const void*>(node->invoke);  // the node is gone at the end
+  TraceEvents began;
+  began.add(TraceKind::TaskBegan, code);
+  if (const char* const name = taskNameOf(*node)) {
+    began.add(TraceKind::TaskNamed, name);
   }
   weft_run_task(node);
-  TraceEvents().add(TraceKind::TaskEnded);
+  recordTaskEnded(TraceKind::TaskEnded, began.now(), code);
 }
 
 void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
   {
     TraceEvents events;
-    addLeft(events, TraceKind::FiberLeft, blockOf(from));
-    addResumed(events, blockOf(to));
+    const FiberControlBlock& left = blockOf(from);
+    const FiberControlBlock& resumed = blockOf(to);
+    addLeft(events, TraceKind::FiberLeft, left);
+    addResumed(events, resumed);
+    if (left.blockedOn == nullptr || left.isQueued) {
+      forgetWake(left);  // it has run since then
+    }
+    lookAtWake(resumed, events.now());
+    forgetWake(resumed);
   }
   OSFiber::switchTo(from, to, globals);
 }
@@ -86,12 +108,17 @@ void Worker::switchRecorded(OSFiber& from, OSFiber& to, void** globals) {
 void Worker::recordWake(const FiberControlBlock& fiber) const noexcept {
   // relaxed: the worker may begin or end to be recorded at any time.
   if (const uint64_t thread = traceThread_.load(std::memory_order_relaxed); thread != 0) {
-    TraceEvents().add(TraceKind::Woke, thread << 32 | fiber.id);
+    TraceEvents events;
+    events.add(TraceKind::Woke, thread << 32 | fiber.id);
+    if (lateWatch.hasLimit(LateKind::Wake)) [[unlikely]] {
+      lateWatch.noteWake(&fiber, events.now());
+    }
   }
 }
 
 void Worker::recordTimer(const FiberControlBlock& fiber) const {
   if (isRecorded()) [[unlikely]] {
+    forgetWake(fiber);
     constexpr int64_t kMostLate = ~uint32_t{0};
     const auto late =
         std::chrono::duration_cast<std::chrono::microseconds>(TimePoint::clock::now() - fiber.deadline);
@@ -115,6 +142,8 @@ void Worker::recordIdle(TraceKind kind) {
       addLeft(events, kind, fibers_.current());
     } else {
       events.add(kind);
+      // A fiber on whose stack the worker has slept may go on without a switch.
+      lookAtWake(fibers_.current(), events.now());
     }
   }
 }

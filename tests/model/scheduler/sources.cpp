@@ -55,6 +55,8 @@ namespace weft::inline v0_1::detail {
 
 thread_local TraceThread* ownTraceThread = nullptr;
 TraceThread* openTraceThread() noexcept { return nullptr; }
+LateWatch lateWatch;
+void LateWatch::look(LateKind, uint64_t, const void*) noexcept {}
 
 }  // namespace weft::inline v0_1::detail
 
