@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft Authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tests `weft ps`, `weft bt` and `weft top` on processes and on core files.
+"""Tests `weft ps`, `weft bt`, `weft top` and `weft trace` on processes and on core files.
 
     inspect_test.py WEFT DEBUG STRIPPED STATIC [TWO_COPIES LIBRARY]
 
@@ -12,6 +12,7 @@ two_copies.cpp, which contains weft, and LIBRARY is its library, which contains 
 import contextlib
 import errno
 import fcntl
+import json
 import os
 import pathlib
 import pty
@@ -45,10 +46,10 @@ def line_of(text):
 
 
 @contextlib.contextmanager
-def running(program, *arguments):
+def running(program, *arguments, **how):
     """A process that has said that it is ready. It ends with its input, and has to end well."""
     with subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                          text=True) as process:
+                          text=True, **how) as process:
         assert process.stdout.readline() == "ready\n"
         yield process
         process.stdin.close()
@@ -56,7 +57,7 @@ def running(program, *arguments):
     assert process.returncode == 0, process.returncode
 
 
-def core(program, folder, *arguments, end=None):
+def core(program, folder, *arguments, end=None, **how):
     """Returns: the core file of a process that ends by `end`, or by itself; None if there is none."""
     with open("/proc/sys/kernel/core_pattern", encoding="utf-8") as file:
         pattern = file.read().strip()
@@ -65,8 +66,8 @@ def core(program, folder, *arguments, end=None):
     limit = resource.RLIM_INFINITY
     with subprocess.Popen([program, *map(str, arguments)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True, cwd=folder,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (limit, limit))
-                          ) as process:
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, (limit, limit)),
+                          **how) as process:
         if end is not None:
             assert process.stdout.readline() == "ready\n"
             process.send_signal(end)
@@ -388,6 +389,78 @@ class TopTest(unittest.TestCase):
             self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
 
 
+def recording(folder):
+    """Returns: the environment of a program that records. When it ends it writes into the folder."""
+    return {**os.environ, "WEFT_TRACE": str(pathlib.Path(folder, "of_itself.json"))}
+
+
+class TraceTest(unittest.TestCase):
+    TASK = r"Tasks::start<.*hang\(int\)::"
+
+    def trace(self, file, *arguments):
+        """Returns: the events that `weft trace` writes to the file, which is JSON."""
+        done = weft("trace", "-o", file, *arguments)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+        return self.events(file)
+
+    def events(self, file):
+        text = file.read_text(encoding="utf-8")
+        whole = json.loads(text)
+        events = whole["traceEvents"] if isinstance(whole, dict) else whole
+        self.assertGreater(len(events), 2 * NUM_MORE)
+        return text
+
+    def test_a_process_goes_on_while_its_events_are_written(self):
+        for program in (DEBUG, STRIPPED, STATIC):
+            with self.subTest(program), tempfile.TemporaryDirectory() as folder:
+                file = pathlib.Path(folder, "a.json")
+                with running(program, NUM_MORE, env=recording(folder)) as process:
+                    text = self.trace(file, process.pid)
+                    self.assertIn("Channel::receive", text)
+                    (self.assertNotRegex if program == STRIPPED else self.assertRegex)(text, self.TASK)
+                self.events(pathlib.Path(folder, "of_itself.json"))
+
+    def test_the_file_has_a_name_without_an_option(self):
+        with tempfile.TemporaryDirectory() as folder, running(DEBUG, env=recording(folder)) as process:
+            done = weft("trace", process.pid, cwd=folder)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
+            self.assertEqual(pathlib.Path(folder, "weft.pftrace").read_bytes()[:1], b"\n")  # field 1, of bytes
+
+    def test_another_file_gives_names_to_tasks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = stripped(DEBUG, folder)
+            if program is None:
+                self.skipTest("there is no strip")
+            file = pathlib.Path(folder, "a.json")
+            with running(program, NUM_MORE, env=recording(folder)) as process:
+                self.assertNotRegex(self.trace(file, process.pid), self.TASK)
+                self.assertRegex(self.trace(file, "--binary", DEBUG, process.pid), self.TASK)
+
+    def test_a_core_file_has_the_last_events(self):
+        with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as place:
+            file = core(DEBUG, folder, NUM_MORE, end=signal.SIGQUIT, env=recording(place))
+            if file is None:
+                self.skipTest("the system writes no core file into the current folder")
+            self.assertRegex(self.trace(pathlib.Path(place, "a.json"), file), self.TASK)
+
+    def test_errors_are_one_sentence(self):
+        def expect(message, status, *arguments):
+            done = weft("trace", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
+            self.assertRegex(done.stderr, r"^weft: " + message + r".*\n$")
+
+        expect("trace needs the number of a process or a core file", 2)
+        expect("trace has no option --what", 2, "--what", 1)
+        with running(DEBUG) as process:
+            expect(r"process %d has recorded nothing: have it call weft::trace::start\(\), or start it with "
+                   "WEFT_TRACE=PATH" % process.pid, 1, process.pid)
+        with tempfile.TemporaryDirectory() as folder, running(DEBUG, env=recording(folder)) as process:
+            for path, why in (("/nonexistent/a.json", "No such file or directory"),
+                              ("/dev/full", "No space left on device")):
+                expect(r"%s cannot be written \(%s\): choose another path" % (path, why), 1, "-o", path,
+                       process.pid)
+
+
 class OtherProcessTest(unittest.TestCase):
     def expect_failure(self, command, process, message):
         done = weft(command, process.pid)
@@ -425,7 +498,7 @@ class OtherProcessTest(unittest.TestCase):
             process.stdin.write(b"x")
             process.stdin.flush()
             process.stdout.read(1)  # so that it is no copy of this program any more
-            for command in ("ps", "bt", "top"):
+            for command in ("ps", "bt", "top", "trace"):
                 self.expect_failure(command, process,
                                     "does not use weft, or a release that is too old to be looked at")
 
@@ -447,7 +520,7 @@ class OtherProcessTest(unittest.TestCase):
             with process:
                 if process.stdout.read(1) != b"\x7f":
                     self.skipTest("the system runs no programs of 32 bits")
-                for command in ("ps", "bt", "top"):
+                for command in ("ps", "bt", "top", "trace"):
                     self.expect_failure(command, process, "is a 32-bit process, for which there is no weft")
                 process.kill()
 
