@@ -23,6 +23,7 @@
 #include "weft/fair/task.h"
 #include "weft/fair/task_scheduler.h"
 #include "weft/fiber.h"
+#include "weft/fiberhooks.h"
 #include "weft/fiberlocal.h"
 #include "weft/finally.h"
 #include "weft/future.h"

@@ -23,7 +23,7 @@ using NameBytes = char[Trace::MaxEventNameLength];
 // otherwise nothing would say on which fiber the events are.
 TraceEvents eventsOfProgram() {
   if (Worker* const worker = Worker::current()) {
-    worker->followRecorder();
+    worker->followWishes();
   }
   return {};
 }

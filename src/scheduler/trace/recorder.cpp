@@ -15,6 +15,7 @@
 
 #include "os/thread_end.h"
 #include "scheduler/trace/late_watch.h"
+#include "scheduler/trace/wishes.h"
 #include "weft/debug.h"
 
 namespace weft::inline v0_1 {
@@ -161,14 +162,16 @@ bool start(const Config& config) {
   recorder.startedAt.store(recorder.reading.ticks, std::memory_order_relaxed);
   recorder.numRefused.store(0, std::memory_order_relaxed);
   detail::isTraceRecording.store(true, std::memory_order_relaxed);
+  detail::wishes.word.fetch_or(detail::Wishes::kRecorded, std::memory_order_relaxed);
   return true;
 }
 
 void stop() noexcept {
   const std::lock_guard<std::mutex> guard(recorder.mutex);
   if (isRecording()) {
-    // relaxed, both: see Recorder.
+    // relaxed, all: see Recorder.
     detail::isTraceRecording.store(false, std::memory_order_relaxed);
+    detail::wishes.word.fetch_and(~detail::Wishes::kRecorded, std::memory_order_relaxed);
     recorder.stoppedAt.store(detail::ticks(), std::memory_order_relaxed);
     detail::lateWatch.end();
   }

@@ -19,7 +19,7 @@
 //
 // Nothing on a hot path asks whether events are recorded. A worker follows the recorder at its polls: while
 // it is recorded, it calls other functions, through pointers through which it calls in any case, and some
-// comparisons that it makes anyway turn out unlike: see Worker::followRecorder().
+// comparisons that it makes anyway turn out unlike: see Worker::followWishes().
 namespace weft::inline v0_1::detail {
 
 using inspect::TraceEvent;

@@ -69,7 +69,7 @@ Work Idler::waitForWork() {
       }
     }
   });
-  worker_.recordFound(found_);
+  worker_.goOnWith(found_.fiber);
   return std::exchange(found_, Work());
 }
 

@@ -63,12 +63,12 @@ void Worker::enterThread() {
   fibers_.enterThread(++taskNumber_);
   localDeque().exceptions = fibers_.exceptions();
   currentLocalDeque = localDeque().deque != nullptr ? &localDeque() : nullptr;
-  followRecorder();
+  followWishes();
 }
 
 void Worker::leaveThread() {
-  if (isRecorded()) {
-    setRecorded(false);
+  if (followed_ != 0) {
+    follow(0, nullptr);
   }
   idler_.setReactor(nullptr);
   pool_.destroyAll();
@@ -186,7 +186,7 @@ Work Worker::waitForWork() {
   if (throttle_.mayHold(numBlocked_.get())) [[unlikely]] {
     holdBack();
     const Work work = idler_.waitForWork();
-    recordFound(work);
+    goOnWith(work.fiber);
     return work;
   }
   return idler_.waitForWork();

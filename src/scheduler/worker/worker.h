@@ -20,6 +20,7 @@
 #include "scheduler/queues/mailbox.h"
 #include "scheduler/queues/task_queues.h"
 #include "scheduler/trace/recorder.h"
+#include "scheduler/trace/wishes.h"
 #include "scheduler/worker/idler.h"
 #include "scheduler/worker/stealer.h"
 #include "weft/detail/base/ticks.h"
@@ -117,18 +118,19 @@ class Worker {
   // Readies fibers that other threads have woken, or whose time has come. Returns: whether any is ready.
   bool gatherReady();
   void endSleep() { fairness_.restart(timeOfTurns(noteTime())); }
-  // Its thread has nothing to run: IdleBegan or IdleEnded. At both it follows the recorder.
+  // Its thread has nothing to run: IdleBegan or IdleEnded. At both it follows the wishes.
   void recordIdle(TraceKind kind);
-  // After that: what it goes on with. A switch to another fiber has events of its own.
-  void recordFound(const Work& work) const;
+  // After that: it goes on with `next`, if not null. A switch to another fiber tells of itself.
+  void goOnWith(const FiberControlBlock* next);
 
   // Makes `fiber`, of this worker, ready. Any thread.
   void wake(FiberControlBlock& fiber) noexcept;
 
-  // Begins or ends to record this worker's events, if the recorder has begun or ended to record.
-  void followRecorder() {
-    if (isRecording() != isRecorded()) [[unlikely]] {
-      setRecorded(!isRecorded());
+  // Begins or ends to record this worker's events and to call hooks, if that is no longer as it is wanted.
+  void followWishes() {
+    // relaxed: followAnew() looks again.
+    if (wishes.word.load(std::memory_order_relaxed) != followed_) [[unlikely]] {
+      followAnew();
     }
   }
 
@@ -157,6 +159,9 @@ class Worker {
   void runUntilIdle(Work work);
   void runTask(TaskNode* node);
 
+  void followAnew();
+  void follow(uint32_t word, const FiberHooks* hooks);
+
   // Whether this worker's events are recorded: see setRecorded().
   bool isRecorded() const { return unrecorded_ == nullptr; }
   void setRecorded(bool isWanted);
@@ -164,6 +169,17 @@ class Worker {
   void recordTimer(const FiberControlBlock& fiber) const;
   static void runTaskRecorded(TaskNode* node);
   static void switchRecorded(OSFiber& from, OSFiber& to, void** globals);
+
+  // Call the hooks, if there are any.
+  void beginRun(FiberControlBlock& fiber, bool isFirst);
+  void endRun(bool isLast);
+  static void runTaskHooked(TaskNode* node);
+  static void switchHooked(OSFiber& from, OSFiber& to, void** globals);
+  // What runs tasks and switches without hooks.
+  auto unhookedRunTask() const { return isRecorded() ? &Worker::runTaskRecorded : &weft_run_task; }
+  FiberSwitch::Switch unhookedSwitch() const {
+    return isRecorded() ? &Worker::switchRecorded : &OSFiber::switchTo;
+  }
 
   Work waitForWork();
   FiberControlBlock* takeReady();
@@ -240,6 +256,7 @@ class Worker {
   uint64_t watchedAt_ = 0;  // the dequeue at which the oldest tasks were looked at
   // What a fiber that gives way goes on with: Piece or InPlace; else Newest.
   OldestWatch::Next gaveWay_ = OldestWatch::Next::Newest;
+  uint32_t followed_ = 0;     // the word of the wishes that it has followed
   int64_t strandedMark_ = 0;  // see mayTakeStranded()
   Timers timers_;
   TimePoint gaveWayAt_{};
@@ -248,7 +265,10 @@ class Worker {
   Stealer stealer_;
   Idler idler_;
   bool isEnding_ = false;                 // single-threaded: unbind() was called
+  bool isInRun_ = false;                  // `entered` was called, and `left` was not
   std::atomic<uint32_t> traceThread_{0};  // the number of its TraceThread while its events are recorded
+  const FiberHooks* hooks_ = nullptr;     // those that it calls
+  FiberHooks::Run run_;                   // of which it has told last
 
   alignas(64) Inbox<FiberControlBlock> inbox_;  // written by other threads
   Mailbox mailbox_;                             // written by other threads

@@ -3,14 +3,11 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
 
+#include "scheduler/fibers/block_of.h"
 #include "scheduler/trace/recorder.h"
 #include "scheduler/trace/task_names.h"
 #include "scheduler/worker/worker.h"
-
-// The compilers that weft is compiled with know the offsets of all members.
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"
 
 // What a worker does while its events are recorded.
 namespace weft::inline v0_1::detail {
@@ -18,11 +15,6 @@ namespace {
 
 // In place of the thread's exceptions: tasks in place then begin where they are recorded.
 constinit void* neverEmpty[sizeof(ExceptionState) / sizeof(void*)] = {neverEmpty};
-
-const FiberControlBlock& blockOf(const OSFiber& fiber) {
-  return *reinterpret_cast<const FiberControlBlock*>(reinterpret_cast<const char*>(&fiber) -
-                                                     offsetof(FiberControlBlock, os));
-}
 
 // The fiber goes on at `now`, or could.
 void lookAtWake(const FiberControlBlock& fiber, uint64_t now) {
@@ -62,8 +54,6 @@ void Worker::setRecorded(bool isWanted) {
   if (thread == nullptr) {
     return;
   }
-  runTask_ = isWanted ? &Worker::runTaskRecorded : &weft_run_task;
-  fibers_.setSwitch(isWanted ? &Worker::switchRecorded : &OSFiber::switchTo);
   localDeque().exceptions = isWanted ? neverEmpty : fibers_.exceptions();
   unrecorded_ = isWanted ? nullptr : this;
   // relaxed: a hint for others.
@@ -127,15 +117,23 @@ void Worker::recordTimer(const FiberControlBlock& fiber) const {
   }
 }
 
-void Worker::recordFound(const Work& work) const {
-  if (isRecorded() && work.fiber == &fibers_.current()) [[unlikely]] {
-    TraceEvents events;
-    addResumed(events, *work.fiber);
+// If `next` is the current fiber, no switch tells.
+void Worker::goOnWith(const FiberControlBlock* next) {
+  if (next != &fibers_.current()) {
+    return;
   }
+  if (isRecorded()) [[unlikely]] {
+    TraceEvents events;
+    addResumed(events, *next);
+  }
+  beginRun(fibers_.current(), false);
 }
 
 void Worker::recordIdle(TraceKind kind) {
-  followRecorder();
+  followWishes();
+  if (kind == TraceKind::IdleBegan) {
+    endRun(false);
+  }
   if (isRecorded()) [[unlikely]] {
     TraceEvents events;
     if (kind == TraceKind::IdleBegan) {

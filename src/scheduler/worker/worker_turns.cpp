@@ -38,7 +38,7 @@ inline void Worker::beginPoll() {
   if (currentFiber == nullptr) [[unlikely]] {
     assertNotForked("What runs after a task that returns or lets others run");
   }
-  followRecorder();
+  followWishes();
   fairness_.notePoll(timeOfTurns(noteTime()));
   stealer_.publishPoll(fairness_.now());
 }
