@@ -112,6 +112,9 @@ if(WEFT_VALGRIND AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_CXX_FLAG
     add_test(NAME memcheck_${name}
       COMMAND ${WEFT_VALGRIND} -q --error-exitcode=9 --leak-check=full ${program} ${command_of_${name}})
   endforeach()
+  # weft tells Valgrind of its stacks: otherwise it guesses, and says so.
+  add_test(NAME valgrind_knows_stacks COMMAND ${WEFT_VALGRIND} $<TARGET_FILE:no_exceptions>)
+  set_tests_properties(valgrind_knows_stacks PROPERTIES FAIL_REGULAR_EXPRESSION "switching stacks")
 endif()
 
 # A million operations instead of a tenth.

@@ -23,7 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # The table of contents. A folder's pages hang below its index.
 CONTENTS = {
     "Learn": ["docs/tutorial/index", "docs/howto/index", "docs/which", "docs/coming_from", "docs/faq",
-              "docs/debugging", "docs/weft_tool", "docs/install", "docs/limits"],
+              "docs/debugging", "docs/tracing", "docs/weft_tool", "docs/install", "docs/limits"],
     "Reference": ["docs/reference/index", "docs/headers", "docs/glossary"],
     "Concepts": ["docs/scheduler", "docs/waiting", "docs/channels", "docs/forkjoin", "docs/parallel",
                  "docs/futures", "docs/fair", "docs/io", "docs/asio", "docs/stacks", "docs/shared_libraries",

@@ -20,10 +20,10 @@ namespace weft::inline v0_1 {
 //   const weft::FiberHooks hooks = {.entered = &entered, .left = &left};
 //
 // weft::setFiberHooks(&hooks) sets them. They are called on the thread that runs the task. For each call of
-// `entered`, `left` is called once, on that thread, before `entered` is called there again. Between `left` and
-// `entered` the thread looks for work, sleeps, or runs a bound thread's own code. A task that is run in place
-// belongs to the run of the task that waits for it. At a switch from one fiber to another, both functions are
-// called on the stack of the fiber that is left, which may have little room.
+// `entered`, `left` is called once, on that thread, before `entered` is called there again. Between `left`
+// and `entered` the thread looks for work, sleeps, or runs a bound thread's own code. A task that is run in
+// place belongs to the run of the task that waits for it. At a switch from one fiber to another, both
+// functions are called on the stack of the fiber that is left, which may have little room.
 // The functions must not wait, and must not schedule tasks.
 struct FiberHooks {
   // A time in which a thread runs one task.

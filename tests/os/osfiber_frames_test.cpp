@@ -271,6 +271,51 @@ TEST_F(OSFiberFramesTest, BacktraceEndsAtTheBase) {
   EXPECT_EQ(walk.frames[walk.numFrames - 1].function, base);
 }
 
+// What a walk along frame pointers finds, such as that of `perf record -g`. Who asks for the address of its
+// frame has a frame pointer, however this file is compiled.
+struct FramePointerWalk {
+  OSFiber* back;
+  OSFiber fiber;
+  uintptr_t lastReturn = 0;
+  int numFrames = 0;
+};
+
+[[gnu::noinline]] void walkFramesAtDepth(int depth, FramePointerWalk& walk) {
+  constexpr int kMostFrames = 100;
+  auto* frame = static_cast<const uintptr_t*>(__builtin_frame_address(0));
+  volatile int here = depth;
+  if (depth != 0) {
+    walkFramesAtDepth(depth - 1, walk);
+  } else {
+    for (; frame != nullptr && walk.numFrames < kMostFrames; ++walk.numFrames) {
+      walk.lastReturn = frame[1];
+      frame = reinterpret_cast<const uintptr_t*>(frame[0]);
+    }
+  }
+  here = here + 1;
+}
+
+void walkFramesOnFiber(void* p) {
+  auto* walk = static_cast<FramePointerWalk*>(p);
+  const volatile uintptr_t own = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  (void)own;
+  walkFramesAtDepth(20, *walk);
+  OSFiber::switchTo(walk->fiber, *walk->back, OSFiber::exceptionGlobals());
+}
+
+TEST_F(OSFiberFramesTest, AWalkAlongFramePointersEndsAtTheBase) {
+  auto stack = std::make_unique<char[]>(kStackSize);
+  FramePointerWalk walk{&self, {}};
+  walk.fiber.init(stack.get(), kStackSize, &walkFramesOnFiber, &walk);
+  [[maybe_unused]] void* const base = baseOf(walk.fiber);
+  OSFiber::switchTo(self, walk.fiber, OSFiber::exceptionGlobals());
+  EXPECT_EQ(walk.numFrames, 22);
+#if !WEFT_ADDRESS_SANITIZER_ENABLED  // there a function of weft begins the fiber
+  EXPECT_EQ(_Unwind_FindEnclosingFunction(reinterpret_cast<void*>(walk.lastReturn)), base);
+#endif
+  walk.fiber.destroy();
+}
+
 // Steps through a program one instruction at a time and walks the stack before each by the call frame
 // information. Each walk must find weft_test_hold, called by one of two fibers, with the registers set there;
 // the second fiber from some instruction on.

@@ -17,6 +17,15 @@ endforeach()
 target_link_options(blocked_fixed PRIVATE -no-pie)
 target_link_options(blocked_stripped PRIVATE -s)
 
+# What perf tells of a task's calls. The test is skipped where there is no perf, or where it may not look.
+add_executable(perf_program tools/perf_program.cpp)
+target_link_libraries(perf_program PRIVATE ${weft_under_test} weft_own)
+find_program(WEFT_PERF perf)
+add_test(NAME perf_call_graphs
+  COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_SOURCE_DIR}/tools/perf_test.py
+    "$<$<BOOL:${WEFT_PERF}>:${WEFT_PERF}>" $<TARGET_FILE:perf_program>)
+set_tests_properties(perf_call_graphs PROPERTIES SKIP_RETURN_CODE 77)
+
 # Programs that wait, for those commands that look at processes and core files.
 set(hangingOptions_debug -g)
 set(hangingOptions_stripped -g0)
