@@ -438,7 +438,7 @@ void dumpWhileItChanges(const std::string& file, int numDumps, const std::functi
 }
 
 TEST_F(TraceDumpTest, SchedulersMayBeginAndEndMeanwhile) {
-  dumpWhileItChanges(path(), 20, [] {
+  dumpWhileItChanges(path(), 10, [] {
     Scheduler scheduler(tests::smallConfig(2));
     Scheduler::Binding bound(scheduler);
     const WaitGroup done(8);
@@ -450,7 +450,7 @@ TEST_F(TraceDumpTest, SchedulersMayBeginAndEndMeanwhile) {
 }
 
 TEST_F(TraceDumpTest, ThreadsMayComeAndGoMeanwhile) {
-  dumpWhileItChanges(path(), 20, [] { std::thread([] { trace::mark("mark"); }).join(); });
+  dumpWhileItChanges(path(), 10, [] { std::thread([] { trace::mark("mark"); }).join(); });
 }
 
 TEST_F(TraceDumpTest, AllThreadsMayRecordAllTheTime) {
@@ -464,7 +464,7 @@ TEST_F(TraceDumpTest, AllThreadsMayRecordAllTheTime) {
       }
     });
   }
-  dumpWhileItChanges(path(), 20, [] { trace::mark("mark"); });
+  dumpWhileItChanges(path(), 3, [] { trace::mark("mark"); });
   isOver = true;
   for (std::thread& thread : threads) {
     thread.join();
@@ -472,7 +472,7 @@ TEST_F(TraceDumpTest, AllThreadsMayRecordAllTheTime) {
 }
 
 TEST_F(TraceDumpTest, ItMayStartAndStopMeanwhile) {
-  dumpWhileItChanges(path(), 20, [] {
+  dumpWhileItChanges(path(), 10, [] {
     trace::stop();
     trace::start({.eventsPerThread = 1'024});
     trace::mark("mark");
