@@ -60,11 +60,11 @@ void ChromeJson::metadata(uint32_t row, std::string_view what, std::string_view 
   out_ << "}}";
 }
 
-void ChromeJson::begin(const Recording& recording) {
-  processId_ = recording.processId;
-  firstNs_ = recording.firstNs;
+void ChromeJson::begin(const TimelineHead& head) {
+  processId_ = head.processId;
+  firstNs_ = head.firstNs;
   out_ << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
-  metadata(0, "process_name", recording.program);
+  metadata(0, "process_name", head.program);
 }
 
 // Counters are sorted by the viewers, by their names.

@@ -18,7 +18,7 @@ class ChromeJson final : public TimelineWriter {
  public:
   explicit ChromeJson(Text& out) : out_(out) {}
 
-  void begin(const Recording& recording) override;
+  void begin(const TimelineHead& head) override;
   void addTrack(const TimelineTrack& track) override;
   void beginSlice(const TimelineTrack& track, const TimelineEvent& event) override;
   void endSlice(const TimelineTrack& track, uint64_t ns) override;

@@ -132,9 +132,9 @@ void PerfettoTrace::addGroup(uint64_t row, std::string_view name, int32_t order)
 
 // The snapshot says that the trace has the clock of its events. Without it viewers take BOOTTIME, and nothing
 // in the file tells how far that is from MONOTONIC.
-void PerfettoTrace::begin(const Recording& recording) {
-  processId_ = recording.processId;
-  firstNs_ = recording.firstNs;
+void PerfettoTrace::begin(const TimelineHead& head) {
+  processId_ = head.processId;
+  firstNs_ = head.firstNs;
   packet(firstNs_, [&](ProtobufWriter& out) {
     out.number(trace_packet::kSequenceFlags, trace_packet::kIncrementalStateCleared);
     out.message(trace_packet::kClockSnapshot, [&](ProtobufWriter& snapshot) {
@@ -150,7 +150,7 @@ void PerfettoTrace::begin(const Recording& recording) {
       track.number(track_descriptor::kUuid, kProcessRow);
       track.message(track_descriptor::kProcess, [&](ProtobufWriter& process) {
         process.number(process_descriptor::kPid, processId_);
-        process.text(process_descriptor::kProcessName, recording.program);
+        process.text(process_descriptor::kProcessName, head.program);
       });
       track.number(track_descriptor::kChildOrdering, track_descriptor::kExplicit);
     });

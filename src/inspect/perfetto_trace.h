@@ -19,7 +19,7 @@ class PerfettoTrace final : public TimelineWriter {
  public:
   explicit PerfettoTrace(Text& out) : out_(out) {}
 
-  void begin(const Recording& recording) override;
+  void begin(const TimelineHead& head) override;
   void addTrack(const TimelineTrack& track) override;
   void beginSlice(const TimelineTrack& track, const TimelineEvent& event) override;
   void endSlice(const TimelineTrack& track, uint64_t ns) override;

@@ -26,11 +26,11 @@ class TimelineOfAll {
         begin_(beginning()) {}
 
   void write() {
-    Recording about;
-    about.processId = static_cast<uint32_t>(recording_.processId);
-    about.program = recording_.program;
-    about.firstNs = begin_;
-    writer_.begin(about);
+    TimelineHead head;
+    head.processId = static_cast<uint32_t>(recording_.processId);
+    head.program = recording_.program;
+    head.firstNs = begin_;
+    writer_.begin(head);
     try {
       parts_.arrows.emplace(recording_);
       for (uint32_t i = 0; i < recording_.threads.size(); ++i) {

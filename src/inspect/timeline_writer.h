@@ -9,7 +9,8 @@
 
 namespace weft::inline v0_1::detail::inspect {
 
-struct Recording {
+// What a picture is of.
+struct TimelineHead {
   uint32_t processId = 0;
   std::string_view program;
   uint64_t firstNs = 0;  // no event is earlier
@@ -63,7 +64,7 @@ struct TimelineEvent {
 // without length.
 class TimelineWriter {
  public:
-  virtual void begin(const Recording& recording) = 0;     // comes first
+  virtual void begin(const TimelineHead& head) = 0;       // comes first
   virtual void addTrack(const TimelineTrack& track) = 0;  // comes before its events
 
   virtual void beginSlice(const TimelineTrack& track, const TimelineEvent& event) = 0;

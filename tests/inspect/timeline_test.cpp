@@ -41,10 +41,10 @@ using weft::tests::ScarceMemory;
 // Draws the picture as text, and checks what every picture must keep.
 class DrawnTimeline final : public TimelineWriter {
  public:
-  void begin(const weft::detail::inspect::Recording& recording) override {
+  void begin(const weft::detail::inspect::TimelineHead& head) override {
     EXPECT_FALSE(hasBegun_);
     hasBegun_ = true;
-    first_ = recording.firstNs;
+    first_ = head.firstNs;
   }
 
   void addTrack(const TimelineTrack& track) override {
