@@ -51,7 +51,7 @@ bool canHaveTask(const RecordedEvent& event) {
 
 }  // namespace
 
-RecordedClock::RecordedClock(const TraceRecording& recording)
+RecordedClock::RecordedClock(const Recording& recording)
     : last_(recording.last), nanosecondsInTick_(1000.0 / double{kTicksPerMicrosecond}) {
   const uint64_t ticks = recording.last.ticks - recording.first.ticks;
   const int64_t nanoseconds = recording.last.nanoseconds - recording.first.nanoseconds;
@@ -73,7 +73,7 @@ uint64_t RecordedClock::nanoseconds(uint64_t ticks) const {
                        : static_cast<uint64_t>(last_.nanoseconds + static_cast<int64_t>(difference));
 }
 
-RecordedEvents::RecordedEvents(const TraceRecording& recording, const TraceRecording::Thread& thread)
+RecordedEvents::RecordedEvents(const Recording& recording, const Recording::Thread& thread)
     : clock_(recording),
       from_(recording.startedAt & kTickBits),
       to_(recording.stoppedAt != 0 ? recording.stoppedAt & kTickBits : kTickBits),

@@ -16,7 +16,7 @@ namespace weft::inline v0_1::detail::inspect {
 // Turns ticks() of events, of which the upper byte is lost, into nanoseconds of steady_clock.
 class RecordedClock {
  public:
-  explicit RecordedClock(const TraceRecording& recording);
+  explicit RecordedClock(const Recording& recording);
 
   uint64_t nanoseconds(uint64_t ticks) const;
 
@@ -46,7 +46,7 @@ struct RecordedEvent {
 // to which it belongs is overwritten, and kinds of a newer library.
 class RecordedEvents {
  public:
-  RecordedEvents(const TraceRecording& recording, const TraceRecording::Thread& thread);
+  RecordedEvents(const Recording& recording, const Recording::Thread& thread);
   RecordedEvents(const RecordedEvents&) = delete;
   RecordedEvents& operator=(const RecordedEvents&) = delete;
 

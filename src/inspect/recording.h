@@ -15,7 +15,7 @@ namespace weft::inline v0_1::detail::inspect {
 
 // What the threads of a process have recorded: plain data, the same for a look from inside and from outside.
 // All memory comes from the resource that it is made with.
-struct TraceRecording {
+struct Recording {
   struct Thread {
     explicit Thread(std::pmr::memory_resource* memory) : name(memory), events(memory) {}
 
@@ -31,7 +31,7 @@ struct TraceRecording {
     std::pmr::vector<TraceEvent> events;  // in the order in which the thread wrote them
   };
 
-  explicit TraceRecording(std::pmr::memory_resource* memory) : program(memory), threads(memory) {}
+  explicit Recording(std::pmr::memory_resource* memory) : program(memory), threads(memory) {}
 
   std::pmr::memory_resource* memory() const { return threads.get_allocator().resource(); }
   Thread& addThread() { return threads.emplace_back(memory()); }

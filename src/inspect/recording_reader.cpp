@@ -15,7 +15,7 @@ constexpr uint64_t kMostSlots = uint64_t{1} << 28;
 
 class RecordingReader {
  public:
-  RecordingReader(const Memory& memory, const Offsets& offsets, TraceRecording& recording)
+  RecordingReader(const Memory& memory, const Offsets& offsets, Recording& recording)
       : memory_(memory), offsets_(offsets), recording_(recording) {}
 
   bool read() {
@@ -48,7 +48,7 @@ class RecordingReader {
   }
 
   void readThread(Address address) {
-    TraceRecording::Thread& thread = recording_.addThread();
+    Recording::Thread& thread = recording_.addThread();
     thread.number = get<uint32_t>(address + offsets_.traceNumber);
     thread.threadId = get<int32_t>(address + offsets_.traceThreadId);
     thread.hasEnded = get<bool>(address + offsets_.traceHasEnded);
@@ -59,7 +59,7 @@ class RecordingReader {
   }
 
   // See EventRing: what the writer may have written over meanwhile is left out.
-  void readEvents(Address address, TraceRecording::Thread& thread) {
+  void readEvents(Address address, Recording::Thread& thread) {
     const auto capacity = get<uint64_t>(address + offsets_.traceMask) + 1;
     const uint64_t end = numWritten(address);
     if (capacity == 0 || capacity > kMostSlots || (capacity & (capacity - 1)) != 0) {
@@ -92,12 +92,12 @@ class RecordingReader {
 
   const Memory& memory_;
   const Offsets& offsets_;
-  TraceRecording& recording_;
+  Recording& recording_;
 };
 
 }  // namespace
 
-bool readRecording(const Memory& memory, const Offsets& offsets, TraceRecording& recording) {
+bool readRecording(const Memory& memory, const Offsets& offsets, Recording& recording) {
   return RecordingReader(memory, offsets, recording).read();
 }
 

@@ -13,6 +13,6 @@ namespace weft::inline v0_1::detail::inspect {
 // written over meanwhile counts as overwritten. Sets the first reading of the clocks, and leaves the last one
 // to the caller.
 // Returns: whether it has ever recorded anything.
-bool readRecording(const Memory& memory, const Offsets& offsets, TraceRecording& recording);
+bool readRecording(const Memory& memory, const Offsets& offsets, Recording& recording);
 
 }  // namespace weft::inline v0_1::detail::inspect

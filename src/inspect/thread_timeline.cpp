@@ -237,7 +237,7 @@ void ThreadTimeline::noteOverwritten() {
   if (thread_.numOverwritten == 0) {
     return;
   }
-  const TraceRecording& recording = parts_.recording;
+  const Recording& recording = parts_.recording;
   const ShortText note([&](Text& out) {
     writeLabel(out);
     out << ": ";

@@ -38,7 +38,7 @@ struct TimelineParts {
     bool isEnd;
   };
 
-  TimelineParts(const TraceRecording& itsRecording, Names& itsNames, const Memory& memory,
+  TimelineParts(const Recording& itsRecording, Names& itsNames, const Memory& memory,
                 TimelineWriter& itsWriter)
       : recording(itsRecording),
         writer(itsWriter),
@@ -47,7 +47,7 @@ struct TimelineParts {
         asyncs(itsRecording.memory()),
         notes(itsRecording.memory()) {}
 
-  const TraceRecording& recording;
+  const Recording& recording;
   TimelineWriter& writer;
   RecordedNames names;
   std::optional<WakeArrows> arrows;
@@ -154,7 +154,7 @@ class ThreadTimeline {
 
   TimelineParts& parts_;
   const uint32_t index_;
-  const TraceRecording::Thread& thread_;
+  const Recording::Thread& thread_;
   OpenSlices slices_;
   OpenSlices earlier_;
   std::pmr::vector<Fiber> fibers_;

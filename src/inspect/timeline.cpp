@@ -19,7 +19,7 @@ namespace {
 
 class TimelineOfAll {
  public:
-  TimelineOfAll(const TraceRecording& recording, Names& names, const Memory& memory, TimelineWriter& writer)
+  TimelineOfAll(const Recording& recording, Names& names, const Memory& memory, TimelineWriter& writer)
       : recording_(recording),
         writer_(writer),
         parts_(recording, names, memory, writer),
@@ -55,7 +55,7 @@ class TimelineOfAll {
     if (recording_.startedAt != 0) {
       begin = std::min(begin, clock.nanoseconds(recording_.startedAt));
     }
-    for (const TraceRecording::Thread& thread : recording_.threads) {
+    for (const Recording::Thread& thread : recording_.threads) {
       RecordedEvents events(recording_, thread);
       RecordedEvent event;
       if (events.next(event)) {
@@ -70,7 +70,7 @@ class TimelineOfAll {
   void writeAsyncsOfOne(std::span<const TimelineParts::AsyncEvent> events);
   void noteRefused();
 
-  const TraceRecording& recording_;
+  const Recording& recording_;
   TimelineWriter& writer_;
   TimelineParts parts_;
   const uint64_t begin_;
@@ -145,8 +145,7 @@ void TimelineOfAll::noteRefused() {
 
 }  // namespace
 
-void writeTimeline(const TraceRecording& recording, Names& names, const Memory& memory,
-                   TimelineWriter& writer) {
+void writeTimeline(const Recording& recording, Names& names, const Memory& memory, TimelineWriter& writer) {
   TimelineOfAll(recording, names, memory, writer).write();
 }
 

@@ -24,7 +24,6 @@ namespace weft::inline v0_1::detail::inspect {
 // `memory`: that of the process, for the texts that events name by their addresses. Takes memory from the
 // resource of the recording, in proportion to its fibers, switches, wakes, counted values and asynchronous
 // slices. Where that has none left, the picture says so and lacks the rest.
-void writeTimeline(const TraceRecording& recording, Names& names, const Memory& memory,
-                   TimelineWriter& writer);
+void writeTimeline(const Recording& recording, Names& names, const Memory& memory, TimelineWriter& writer);
 
 }  // namespace weft::inline v0_1::detail::inspect

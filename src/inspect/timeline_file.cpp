@@ -13,8 +13,8 @@ TimelineFormat timelineFormatOf(std::string_view path) {
   return path.ends_with(".json") ? TimelineFormat::ChromeJson : TimelineFormat::Perfetto;
 }
 
-void writeTimelineFile(const TraceRecording& recording, Names& names, const Memory& memory,
-                       TimelineFormat format, Text& out) {
+void writeTimelineFile(const Recording& recording, Names& names, const Memory& memory, TimelineFormat format,
+                       Text& out) {
   if (format == TimelineFormat::ChromeJson) {
     ChromeJson writer(out);
     writeTimeline(recording, names, memory, writer);

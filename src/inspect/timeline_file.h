@@ -19,7 +19,7 @@ enum class TimelineFormat : uint8_t { Perfetto, ChromeJson };
 TimelineFormat timelineFormatOf(std::string_view path);
 
 // Writes a recording as such a file: see writeTimeline().
-void writeTimelineFile(const TraceRecording& recording, Names& names, const Memory& memory,
-                       TimelineFormat format, Text& out);
+void writeTimelineFile(const Recording& recording, Names& names, const Memory& memory, TimelineFormat format,
+                       Text& out);
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -15,7 +15,7 @@ constexpr int kThreadShift = 32;
 
 }  // namespace
 
-WakeArrows::WakeArrows(const TraceRecording& recording)
+WakeArrows::WakeArrows(const Recording& recording)
     : wakes_(recording.memory()),
       resumptions_(recording.memory()),
       isUsed_(recording.memory()),
@@ -27,7 +27,7 @@ WakeArrows::WakeArrows(const TraceRecording& recording)
   join();
 }
 
-void WakeArrows::read(const TraceRecording& recording, uint32_t thread) {
+void WakeArrows::read(const Recording& recording, uint32_t thread) {
   RecordedEvents events(recording, recording.threads[thread]);
   const uint64_t number = recording.threads[thread].number;
   beginnings_.push_back(recording.threads[thread].isWhole() ? 0 : kNoTime);

@@ -20,7 +20,7 @@ class WakeArrows {
     uint64_t wokenAt = 0;
   };
 
-  explicit WakeArrows(const TraceRecording& recording);
+  explicit WakeArrows(const Recording& recording);
 
   // To be asked for each Woke: all of the first thread in their order, then those of the second one, ...
   // Returns: the arrow's id, or 0 if the fiber is not seen to go on.
@@ -40,7 +40,7 @@ class WakeArrows {
     Arrow arrow;
   };
 
-  void read(const TraceRecording& recording, uint32_t thread);
+  void read(const Recording& recording, uint32_t thread);
   void join();
 
   std::pmr::vector<FiberTime> wakes_;

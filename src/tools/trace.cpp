@@ -38,7 +38,7 @@ constexpr char kTraceHelp[] =
     "PID is a process that runs: it goes on meanwhile. CORE is the core file of a process that has ended.\n";
 
 // A program may hold several copies of weft. Returns: what the one that records, or has recorded, holds.
-bool read(const Target& target, inspect::TraceRecording& recording) {
+bool read(const Target& target, inspect::Recording& recording) {
   for (const inspect::Offsets& offsets : target.offsets()) {
     if (inspect::readRecording(target.memory(), offsets, recording)) {
       return true;
@@ -60,7 +60,7 @@ ClockReading readingOf(Target& target) {
                 "): choose another path with `weft trace -o PATH`");
 }
 
-void writeFile(const std::string& path, const inspect::TraceRecording& recording, Target& target) {
+void writeFile(const std::string& path, const inspect::Recording& recording, Target& target) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) {
     fail(path, errno);
@@ -93,7 +93,7 @@ int trace(Arguments arguments) {
   }
   Target target(options.only("trace", "the number of a process or a core file"), binaries);
   inspect::Arena arena;
-  inspect::TraceRecording recording(&arena);
+  inspect::Recording recording(&arena);
   recording.processId = target.processId();
   recording.program = target.program();
   if (!read(target, recording)) {

@@ -27,13 +27,13 @@ namespace timeline_test {
 
 using weft::detail::inspect::Address;
 using weft::detail::inspect::Memory;
+using weft::detail::inspect::Recording;
 using weft::detail::inspect::TimelineArgument;
 using weft::detail::inspect::TimelineEvent;
 using weft::detail::inspect::TimelineTrack;
 using weft::detail::inspect::TimelineWriter;
 using weft::detail::inspect::TraceEvent;
 using weft::detail::inspect::TraceKind;
-using weft::detail::inspect::TraceRecording;
 using weft::detail::inspect::TrackKind;
 using weft::tests::FakeNames;
 using weft::tests::ScarceMemory;
@@ -259,7 +259,7 @@ struct MadeRecording {
   }
 
   void thread(int32_t id = 4711, std::string_view name = {}) {
-    TraceRecording::Thread& thread = recording.addThread();
+    Recording::Thread& thread = recording.addThread();
     thread.number = static_cast<uint32_t>(recording.threads.size());
     thread.threadId = id;
     thread.name = name;
@@ -304,7 +304,7 @@ struct MadeRecording {
     return timeline.text();
   }
 
-  TraceRecording recording;
+  Recording recording;
   TextMemory memory;
   uint64_t now = 0;
   std::vector<std::string> notes;

@@ -35,7 +35,7 @@ void OwnProcess::completeLetters(inspect::Worker& worker) const {
   inspect::completeLetters(memory_, offsets_, worker);
 }
 
-bool OwnProcess::read(inspect::TraceRecording& recording) const {
+bool OwnProcess::read(inspect::Recording& recording) const {
   char program[1024];
   recording.processId = id_;
   recording.program = ownProgram(program);

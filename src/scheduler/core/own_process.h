@@ -30,7 +30,7 @@ class OwnProcess {
   // As inspect::completeLetters().
   void completeLetters(inspect::Worker& worker) const;
   // As inspect::readRecording().
-  bool read(inspect::TraceRecording& recording) const;
+  bool read(inspect::Recording& recording) const;
   const inspect::Memory& memory() const { return memory_; }
 
  private:

@@ -49,7 +49,7 @@ class TraceDump {
   void writeFile() noexcept try {
     const OwnProcess process;
     inspect::Arena arena;
-    inspect::TraceRecording recording(&arena);
+    inspect::Recording recording(&arena);
     if (!process.isReadable()) {
       fail("the system does not let the process read its own memory");
     } else if (!process.read(recording)) {
@@ -61,7 +61,7 @@ class TraceDump {
     fail("the system gives no memory");
   }
 
-  void writeTo(const OwnProcess& process, const inspect::TraceRecording& recording, inspect::Arena& arena) {
+  void writeTo(const OwnProcess& process, const inspect::Recording& recording, inspect::Arena& arena) {
     const int file = open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (file < 0) {
       failBySystem("it cannot be opened", errno);
