@@ -13,6 +13,7 @@
 #include "inspect/short_text.h"
 #include "inspect/text.h"
 #include "inspect/thread_timeline.h"
+#include "inspect/timeline_parts.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
