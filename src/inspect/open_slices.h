@@ -33,11 +33,6 @@ class OpenSlices {
 
   explicit OpenSlices(std::pmr::memory_resource* memory) : slices_(memory) {}
 
-  // All stacks are empty afterwards, and are to be made anew.
-  void clear() {
-    slices_.clear();
-    free_ = kNothing;
-  }
   void push(Stack& stack, SliceKind kind) {
     uint32_t place = free_;
     if (place != kNothing) {
