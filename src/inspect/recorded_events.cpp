@@ -127,7 +127,7 @@ bool RecordedEvents::takeText(const TraceEvent& event) {
     if (byte == '\0') {
       return true;
     }
-    if (textSize_ < kMostText) {
+    if (textSize_ < kMostTraceText) {
       text_[textSize_++] = byte;
     }
   }

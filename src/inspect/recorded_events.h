@@ -53,8 +53,6 @@ class RecordedEvents {
   // Reads the next event. Returns: whether there was one.
   bool next(RecordedEvent& event);
 
-  static constexpr size_t kMostText = 256;
-
  private:
   bool isInTime(const TraceEvent& event) const;
   void takeRest(RecordedEvent& event);
@@ -67,7 +65,7 @@ class RecordedEvents {
   size_t next_ = 0;
   uint64_t time_ = 0;
   size_t textSize_ = 0;
-  char text_[kMostText];
+  char text_[kMostTraceText];
 };
 
 }  // namespace weft::inline v0_1::detail::inspect

@@ -10,6 +10,7 @@
 
 #include "inspect/short_text.h"
 #include "inspect/text.h"
+#include "inspect/trace_events.h"
 
 namespace weft::inline v0_1::detail::inspect {
 namespace {
@@ -50,7 +51,7 @@ std::string_view RecordedNames::text(Address address) {
   if (const auto known = texts_.find(address); known != texts_.end()) {
     return known->second;
   }
-  char bytes[RecordedEvents::kMostText];
+  char bytes[kMostTraceText];
   bool isRead = false;
   const std::string_view found = readText(memory_, address, bytes, isRead);
   const ShortText place([address](Text& out) { out.hex(address); });

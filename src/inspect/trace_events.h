@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // What the flight recorder writes: the events of each thread in a ring of its own, in the order of time. The
@@ -65,6 +66,9 @@ enum class TraceKind : uint8_t {
   StepBegan,  // of a weft::fair task: the address of its code
   StepEnded,  // 0
 };
+
+// The bytes of a text that are kept, in Text or of a text at an address. The rest is cut off.
+inline constexpr size_t kMostTraceText = 256;
 
 struct TraceEvent {
   static constexpr int kTimeShift = 8;

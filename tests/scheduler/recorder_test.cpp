@@ -328,7 +328,7 @@ TEST(RecorderTest, AThreadThatEndsLeavesItsRing) {
 
 TEST(RecorderTest, TextGoesOverSeveralEvents) {
   const Recording recording;
-  for (const size_t length : {0, 1, 6, 7, 8, 14, 15, 16, 29, 30, 31, 100, 127, 128, 129, 500}) {
+  for (const size_t length : {0, 1, 6, 7, 8, 14, 15, 16, 29, 30, 31, 100, 255, 256, 257, 500}) {
     const std::string text(length, 'x');
     detail::TraceEvents().addText(text.c_str());
     std::string found;
@@ -346,7 +346,7 @@ TEST(RecorderTest, TextGoesOverSeveralEvents) {
         found += static_cast<char>(first->operand >> (8 * i));
       }
     }
-    EXPECT_EQ(std::string(found.c_str()), text.substr(0, 128)) << length;
+    EXPECT_EQ(std::string(found.c_str()), text.substr(0, 256)) << length;
   }
 }
 

@@ -108,7 +108,7 @@ TraceThread* openTraceThread() noexcept {
 TraceEvents& TraceEvents::addText(const char* text) noexcept {
   constexpr size_t kInHead = sizeof(uint64_t) - 1;
   constexpr size_t kInEvent = kInHead + sizeof(uint64_t);
-  size_t left = std::min(std::strlen(text), kMostText);
+  size_t left = std::min(std::strlen(text), inspect::kMostTraceText);
   // A text whose last event is full is ended by an empty one.
   for (bool isEnded = false; thread_ != nullptr && !isEnded; text += kInEvent) {
     char bytes[2 * sizeof(uint64_t)] = {static_cast<char>(TraceKind::Text)};

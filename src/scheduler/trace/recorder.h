@@ -78,8 +78,7 @@ class TraceEvents {
   TraceEvents& add(TraceKind kind, const void* operand) {
     return add(kind, reinterpret_cast<uint64_t>(operand));
   }
-  // Text in events of its own, at most `kMostText` bytes.
-  static constexpr size_t kMostText = 128;
+  // Text in events of its own, at most `inspect::kMostTraceText` bytes.
   TraceEvents& addText(const char* text) noexcept;
 
   uint64_t now() const { return now_; }
