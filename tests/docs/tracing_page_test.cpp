@@ -1,0 +1,52 @@
+// Copyright 2026 The weft Authors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+
+#include <weft/trace.h>
+
+// The example of docs/tracing.md, word for word.
+
+namespace {
+
+namespace tracing_page {
+
+void draw() {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(17);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+// A frame is a slice in the picture. What was recorded until a frame was late becomes a file.
+void drawFrame(int numQueued) {
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    const weft::trace::Scope scope("frame");
+    weft::trace::counter("queued", numQueued);
+    draw();
+  }
+  if (std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(16)) {
+    weft::trace::mark("late");
+    weft::trace::dump("late.pftrace");
+  }
+}
+
+}  // namespace tracing_page
+
+TEST(TracingPageTest, WritesAFileForALateFrame) {
+  const auto former = std::filesystem::current_path();
+  const auto folder = std::filesystem::path(::testing::TempDir()) / "weft_tracing_page";
+  std::filesystem::create_directories(folder);
+  std::filesystem::current_path(folder);
+  ASSERT_TRUE(weft::trace::start());
+  tracing_page::drawFrame(3);
+  weft::trace::stop();
+  EXPECT_TRUE(std::filesystem::exists(folder / "late.pftrace"));
+  std::filesystem::current_path(former);
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
