@@ -194,6 +194,7 @@ void reportMovedFrom(const char*) { fatal("a handle that was moved from"); }
 void reportEmptyFunction(const char*) { fatal("an empty function"); }
 void reportNullAllocator(const char*) { fatal("a null allocator"); }
 void dumpToStderr(const Scheduler*) noexcept {}
+void obeyTraceVariable() noexcept {}
 Symbol::Symbol(const void* address) noexcept { std::snprintf(text, sizeof text, "%p", address); }
 void obeyDumpSignal() noexcept {}
 void obeyWatchdogVariable() noexcept {}
@@ -301,6 +302,7 @@ void StackPool::release(const Stack& stack) noexcept {
 }
 
 void StackPool::trim(size_t) noexcept {}
+StackPool::Stats StackPool::stats() noexcept { return {}; }
 TimePoint StackPool::giveBackSurplus(TimePoint) noexcept { return TimePoint::max(); }
 size_t StackPool::guardSize() noexcept { return 0; }
 
