@@ -587,6 +587,26 @@ TEST(TimelineTest, AFiberThatIsLeftAfterTheThreadWasIdleOnItStillWaits) {
             "    50-50 lost\n");
 }
 
+TEST(TimelineTest, AnEndAfterTheThreadWasSeenToBeginIdlingIsOfNothingEarlier) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound, 1).add(TraceKind::FiberResumed, 1).add(TraceKind::TaskBegan, 'A');
+  made.at(20).add(TraceKind::IdleBegan, "mutex").at(30).add(TraceKind::Unparked, 1);
+  made.at(40).add(TraceKind::IdleEnded).add(TraceKind::FiberResumed, 1).at(50).add(TraceKind::TaskEnded);
+  made.at(60).add(TraceKind::ThreadUnbound);
+  EXPECT_EQ(made.draw().find("asleep"), std::string::npos);
+}
+
+TEST(TimelineTest, AnEndThatIsOfNothingEarlierEndsNothingElse) {
+  MadeRecording made;
+  made.thread();
+  made.at(10).add(TraceKind::ThreadBound).at(20).add(TraceKind::ThreadUnbound);
+  made.at(30).add(TraceKind::TaskBegan, 'A').at(40).add(TraceKind::TaskEnded);
+  made.at(50).add(TraceKind::ScopeBegan, "open").at(60).add(TraceKind::TaskEnded);
+  made.at(70).add(TraceKind::Mark, "end");
+  EXPECT_NE(made.draw().find("  50-70 open\n"), std::string::npos);
+}
+
 TEST(TimelineTest, WorkersAreCalledByTheirNumbers) {
   MadeRecording made;
   for (const std::string_view name : {"weft:12", "weft:", "weft:1x", "mine"}) {
