@@ -32,6 +32,7 @@
 #include "scheduler/worker/stealer.cpp"
 #include "scheduler/worker/worker.cpp"
 #include "scheduler/worker/worker_enqueue.cpp"
+#include "scheduler/worker/worker_hooks.cpp"
 #include "scheduler/worker/worker_in_place.cpp"
 #include "scheduler/worker/worker_recording.cpp"
 #include "scheduler/worker/worker_turns.cpp"
@@ -50,9 +51,11 @@ void KeptExecutor::schedule(TaskHandle task) const { link_->schedule(std::move(t
 
 }  // namespace weft::inline v0_1::detail
 
-// Nothing is recorded.
+// Nothing is recorded, and there are no hooks.
 namespace weft::inline v0_1::detail {
 
+Wishes wishes;
+const char* taskNameOf(const TaskNode&) noexcept { return nullptr; }
 thread_local TraceThread* ownTraceThread = nullptr;
 TraceThread* openTraceThread() noexcept { return nullptr; }
 LateWatch lateWatch;
