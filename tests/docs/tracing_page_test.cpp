@@ -8,7 +8,7 @@
 
 #include <weft/trace.h>
 
-// The example of docs/tracing.md, word for word.
+// The examples of docs/tracing.md and weft/trace.h, word for word.
 
 namespace {
 
@@ -32,6 +32,11 @@ void drawFrame(int numQueued) {
     weft::trace::mark("late");
     weft::trace::dump("late.pftrace");
   }
+}
+
+[[maybe_unused]] void catchLateTasks() {
+  using namespace std::chrono_literals;
+  weft::trace::start({.path = "late.pftrace", .longestTask = 50ms});
 }
 
 }  // namespace tracing_page
