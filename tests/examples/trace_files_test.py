@@ -260,8 +260,10 @@ class EchoServerTest(PictureTest):
         tasks = [task.task for task in self.picture.of_fibers("task")]
         self.assertEqual(len([task for task in tasks if re.fullmatch(watcher, task)]), 1, tasks)
         self.assertEqual(len([task for task in tasks if re.fullmatch(connection, task)]), 3, tasks)
-        ofData = self.picture.waits_in(connection) - {"lets others run"}  # as it may, where data is there at once
-        self.assertEqual(ofData, {"waits: io::recv"})
+        waits = self.picture.waits_in(connection)
+        self.assertIn("waits: io::recv", waits)
+        # Now and then a call that could go on at once lets others run, or a close has to wait.
+        self.assertLessEqual(waits, {"waits: io::recv", "waits: io::send", "waits: io::close", "lets others run"})
         self.assertEqual(self.picture.waits_in(watcher), {"waits: io::waitFor"})
         main = self.picture.fibers()["bound thread %d" % self.picture.process, 0]
         self.assertLessEqual({part.name for part in self.picture.slices[main]},
