@@ -223,7 +223,7 @@ def macros(header):
 
 def parse(include, paths):
     """Returns the namespaces `weft` of a file that includes the headers."""
-    arguments = ["-xc++", "-std=c++20", "-I%s" % include, "-DWEFT_ASIO_BOOST=0"]
+    arguments = ["-xc++", "-std=c++20", "-I%s" % include, "-DWEFT_ASIO_BOOST=0", "-DWEFT_DOCS"]
     text = "".join("#include <%s>\n" % path.relative_to(include) for path in paths)
     unit = clang.cindex.Index.create().parse("user.cpp", arguments, [("user.cpp", text)])
     broken = [str(message) for message in unit.diagnostics

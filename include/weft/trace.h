@@ -84,6 +84,7 @@ WEFT_EXPORT bool start(const Config& config = {});
 // Ends to record. What was recorded stays, for dump().
 WEFT_EXPORT void stop() noexcept;
 
+// Any thread. Blocks for nothing.
 inline bool isRecording() noexcept {
   // relaxed: it publishes nothing.
   return detail::isTraceRecording.load(std::memory_order_relaxed);
@@ -106,6 +107,7 @@ WEFT_EXPORT bool dumpOnSignal(int signal, const char* path);
 // task.
 class Scope {
  public:
+  // Begins the time; the destructor ends it.
   explicit Scope(const char* name) noexcept : isRecorded_(isRecording()) {
     if (isRecorded_) [[unlikely]] {
       detail::recordScopeBegan(name);

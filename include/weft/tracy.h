@@ -116,6 +116,7 @@ class TracyLines {
 
 }  // namespace detail
 
+#if defined(TracyFiberEnter) || defined(WEFT_DOCS)
 // Sets the hooks of fiberhooks.h, so that each task has a line in Tracy's view from its begin to its end,
 // which is called like the task's function. A task that begins later on that fiber, with that function, gets
 // that line again. Zones, messages and locks of a task appear there, and those of a bound thread's own code
@@ -126,18 +127,15 @@ class TracyLines {
 // Without TRACY_ENABLE it does nothing, as all of Tracy. With TRACY_ENABLE and without TRACY_FIBERS, or
 // without Tracy's header, a call does not compile.
 // Lifetime: until setFiberHooks() sets others. Those that were set before are no longer called.
-#if defined(TracyFiberEnter) || defined(WEFT_DOCS)
-#if !defined(TRACY_ENABLE)
-inline void showFibersInTracy() noexcept {}
-#else
 inline void showFibersInTracy() noexcept {
+#if defined(TRACY_ENABLE)
   static constexpr FiberHooks hooks = {
       .entered =
           [](const FiberHooks::Run& run) noexcept { TracyFiberEnter(detail::TracyLines::own().nameOf(run)); },
       .left = [](const FiberHooks::Run&) noexcept { TracyFiberLeave; }};
   setFiberHooks(&hooks);
-}
 #endif
+}
 #else
 template <class Program = void>
 void showFibersInTracy() noexcept {
