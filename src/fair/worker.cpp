@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "fair/core.h"
-#include "scheduler/report/run_or_die.h"
+#include "scheduler/trace/recorder.h"
 #include "weft/debug.h"
 #include "weft/detail/base/ticks.h"
 
@@ -63,6 +63,7 @@ void FairWorker::assertKeepsNoneFor(const FairCore& to, const char* what) {
 
 void FairWorker::run() {
   currentFairWorker = this;
+  followRecorder();
   pacer_.restart(TimePoint::clock::now(), numSteps.get());
   while (FairTask* task = next()) {
     runStep(*task);
@@ -87,8 +88,14 @@ void FairWorker::runStep(FairTask& task) {
   // relaxed: from here on the task belongs to the step, on this thread.
   task.postedTo.store(nullptr, std::memory_order_relaxed);
   current = &task;
-  runStepOrDie(task);
+  callStep_(task);
   current = nullptr;
+}
+
+void FairWorker::runStepRecorded(FairTask& task) {
+  TraceEvents().add(TraceKind::StepBegan, reinterpret_cast<const void*>(task.ops->run));
+  runStepOrDie(task);  // the task may be gone afterwards
+  TraceEvents().add(TraceKind::StepEnded);
 }
 
 inline bool FairWorker::isAlone() const { return core.dispatcher.lock.numActive() == 1; }
@@ -224,6 +231,7 @@ FairTask* FairWorker::takeNext() {
 // watched, and queues the tasks whose deadlines have come.
 void FairWorker::look() {
   assertReturnsInParent("a step of a fair::Task");
+  followRecorder();
   const TimePoint now = TimePoint::clock::now();
   isRetired_ = pacer_.noteLook(now, numSteps.get(), isAlone());
   const bool isTurn = pacer_.isIntakesTurn(now, core.dispatcher.hints.hasTimedOnItsWay());
@@ -244,10 +252,13 @@ void FairWorker::waitForWork(bool isRetiring) {
   if ((!isRetiring && spin()) || !core.idle.beginIdle(*this, isRetiring, until)) {
     return;
   }
+  record(TraceKind::Parked);
   do {
     ++numParks;
     parker->parkUntil(until);
   } while (core.idle.staysIdle(*this, until));
+  record(TraceKind::Unparked);
+  followRecorder();
 }
 
 // Looks for work for a little while, if no other thread does.

@@ -9,8 +9,10 @@
 #include "fair/dispatcher.h"
 #include "fair/look_pacer.h"
 #include "os/single_writer_counter.h"
+#include "scheduler/report/run_or_die.h"
 #include "weft/detail/park/parker.h"
 #include "weft/thread.h"
+#include "weft/trace.h"
 
 namespace weft::inline v0_1::detail {
 
@@ -60,10 +62,14 @@ class FairWorker {
   bool isNext(const FairTask& task);
   [[gnu::always_inline]] FairTask* dispatch();
   void runStep(FairTask& task);
+  void followRecorder() { callStep_ = trace::isRecording() ? &runStepRecorded : &runStepOrDie; }
+  static void runStepRecorded(FairTask& task);
   void look();
   void waitForWork(bool isRetiring);
   bool spin();
 
+  // Lets no exception escape. While nothing is recorded, no step asks whether something is.
+  void (*callStep_)(FairTask&) = &runStepOrDie;
   FairConsumer queued_;
   FairTask* reposted_ = nullptr;
   LookPacer pacer_;

@@ -14,6 +14,10 @@ namespace weft::inline v0_1::detail::inspect {
 namespace {
 
 constexpr std::string_view kVersion = "v0_1::";
+// Around the callable of a fair::Task.
+constexpr std::string_view kStep = "weft::v0_1::detail::FairCallable<";
+constexpr std::string_view kStepEnd = ", weft::v0_1::fair::Task, ";
+
 constexpr std::string_view kWrappers[] = {"weft::v0_1::detail::FunctionNode<",
                                           "weft::v0_1::detail::TaskGroupCore::GroupTask<"};
 constexpr std::string_view kWrapperEnd = ">::invoke";
@@ -126,6 +130,9 @@ size_t shortenName(std::string_view name, char* to, size_t size) {
         name.substr(end).find(kWrapperArguments) != std::string_view::npos) {
       name = name.substr(wrapper.size(), end - wrapper.size());
     }
+  }
+  if (const size_t end = name.rfind(kStepEnd); name.starts_with(kStep) && end != std::string_view::npos) {
+    name = name.substr(kStep.size(), end - kStep.size());
   }
   size_t used = 0;
   while (!name.empty() && used < size) {
